@@ -1,5 +1,6 @@
 #include "app/screen/pages.hpp"
 
+#include "app/screen/fit.hpp"
 #include "app/screen/signs.hpp"
 #include "app/screen/status_line.hpp"
 #include "app/stats/figures.hpp"
@@ -36,14 +37,6 @@ constexpr std::size_t max_failures = 5;
 // The columns between two marks of the axis.
 constexpr std::size_t mark_distance = 16;
 
-// A part of a row. As the width shrinks, the part of the highest rank is omitted first. Parts
-// of rank 0 stay; then the row is cut.
-struct Part {
-    std::string text;
-    int rank = 0;
-    Style style = Style::normal;
-};
-
 // A row of the page. As the height shrinks, the row of the highest rank is omitted first.
 struct Fact {
     int rank;
@@ -56,41 +49,13 @@ std::string number(std::uint64_t value, const char* unit) {
     return std::to_string(value) + " " + unit;
 }
 
-// --- Rows made of parts.
-
-template <class Item>
-typename std::vector<Item>::iterator highest_rank(std::vector<Item>& items) {
-    return std::max_element(items.begin(), items.end(),
-                            [](const Item& a, const Item& b) { return a.rank < b.rank; });
-}
-
-ui::Row joined(const std::vector<Part>& parts, const std::string& separator) {
-    ui::Row row;
-    for (const Part& part : parts) {
-        if (!row.empty()) ui::append(row, separator);
-        ui::append_bytes(row, part.text, part.style);
-    }
-    return row;
-}
-
-ui::Row fitted(std::vector<Part> parts, const std::string& separator, int width) {
-    ui::Row row = joined(parts, separator);
-    for (auto last = highest_rank(parts); ui::display_width(row) > width && last->rank > 0;
-         last = highest_rank(parts)) {
-        parts.erase(last);
-        row = joined(parts, separator);
-    }
-    ui::truncate(row, width);
-    return row;
-}
-
 ui::Row row_of(const Fact& fact, int width) {
     ui::Row row;
     if (width >= width_with_names) {
         ui::append(row, fact.name, Style::dim);
         ui::pad(row, fact_name_width);
     }
-    const ui::Row value = fitted(fact.parts, fact.separator, width - ui::display_width(row));
+    const ui::Row value = fit(fact.parts, width - ui::display_width(row), {fact.separator});
     row.insert(row.end(), value.begin(), value.end());
     return row;
 }
@@ -178,11 +143,11 @@ std::vector<Part> connection_parts(const RunProgress& progress) {
         {number(failed, "failed"), 1, failed > 0 ? Style::bad : Style::normal}};
     if (progress.results.attempts > progress.connections)
         parts.push_back({number(progress.results.attempts, "attempts"), 2});
-    const auto add_time = [&parts](const char* name, const Histogram& times) {
-        if (times.count() > 0) parts.push_back({name + ms_text(times.percentile(99)), 3});
+    const auto add_time = [&parts](const char* name, const Histogram& times, int rank) {
+        if (times.count() > 0) parts.push_back({name + ms_text(times.percentile(99)), rank});
     };
-    add_time("connect p99 ", progress.results.connect_times);
-    add_time("handshake p99 ", progress.results.handshake_times);
+    add_time("connect p99 ", progress.results.connect_times, 4);
+    add_time("handshake p99 ", progress.results.handshake_times, 3);
     return parts;
 }
 
@@ -232,7 +197,7 @@ ui::Row single_row(const RunProgress& progress, double rate, int width) {
     add(count_parts(progress), 1);
     add({{rate_text(rate)}}, 4);
     add(time_parts(progress.results), 4);
-    return fitted(std::move(parts), " ", width);
+    return fit(parts, width, {" "});
 }
 
 // --- The heat map.
@@ -248,9 +213,9 @@ void append_cell(ui::Row& row, int shade, const Style* styles) {
 
 // Omits the legend if it does not fit.
 ui::Row map_title(const char* name, const HeatMap::View& view, int width) {
-    ui::Row row = fitted({{std::string(name) + "s in ms", 0, Style::bold},
-                          {"column: " + duration_text(view.width), 1, Style::dim}},
-                         "  ", width);
+    ui::Row row = fit({{std::string(name) + "s in ms", 0, Style::bold},
+                       {"column: " + duration_text(view.width), 1, Style::dim}},
+                      width, {"  "});
     ui::Row legend{{"  share:", Style::dim}};
     for (int shade = 1; shade <= 4; ++shade) {
         const auto limit = static_cast<std::size_t>(shade - 1);
@@ -312,7 +277,7 @@ Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui:
     const int width = size.columns;
     if (size.rows <= 1) return {single_row(progress, rate, width)};
     std::vector<ui::Row> rows{
-        fitted({phase_part(progress), {progress.target, 1, Style::bold}}, "  ", width)};
+        fit({phase_part(progress), {progress.target, 1, Style::bold}}, width, {"  "})};
     std::vector<Fact> facts = facts_of(progress, rate);
     // If all connections have failed, the reasons matter more than the map.
     const bool all_failed = progress.open == 0 && !progress.results.failures.empty();
@@ -322,7 +287,9 @@ Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui:
     const int kept = std::max(left - preferred_map_rows, before_map);
     const bool room = left - kept >= min_map_rows + 2;
     while (facts.size() > static_cast<std::size_t>(room ? kept : left))
-        facts.erase(highest_rank(facts));
+        facts.erase(
+            std::max_element(facts.begin(), facts.end(),
+                             [](const Fact& a, const Fact& b) { return a.rank < b.rank; }));
     for (const Fact& fact : facts) rows.push_back(row_of(fact, width));
     const int height = size.rows - static_cast<int>(rows.size()) - (hint ? 1 : 0);
     if (height >= min_map_rows + 2) add_map(rows, progress, map, height, width);

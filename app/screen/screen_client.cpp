@@ -41,15 +41,6 @@ bool is_cancel(const ui::Key& key) {
 
 constexpr const char* no_mouse = "this terminal type does not report the mouse";
 
-// Omits a hint that does not fit after a label, because the label explains the line.
-void append_hints(ui::Row& row, std::string_view hints, int width) {
-    const int space = width - ui::display_width(row);
-    const std::string_view fitting = fit_hints(hints, space);
-    if (!row.empty() && static_cast<int>(fitting.size()) > space) return;
-    ui::append(row, fitting, Style::dim);
-    ui::truncate(row, width);
-}
-
 }  // namespace
 
 using Client = ScreenClient;
@@ -336,13 +327,12 @@ void ScreenClient::draw() {
     schedule_clock();
 }
 
-std::vector<StatusPart> ScreenClient::status() const {
-    std::vector<StatusPart> parts = status_parts(
-        conversation_.session(), conversation_.results(), conversation_.recent(), loop_.now());
+std::vector<Part> ScreenClient::status() const {
+    std::vector<Part> parts = status_parts(conversation_.session(), conversation_.results(),
+                                           conversation_.recent(), loop_.now());
     const ui::Transcript& transcript = conversation_.log().transcript();
-    const auto put = [&](Priority priority, std::string text, Style style) {
-        parts.insert(parts.begin() + 1,
-                     {priority, StatusGroup::connection, std::move(text), style});
+    const auto put = [&](int priority, std::string text, Style style) {
+        parts.insert(parts.begin() + 1, {std::move(text), priority, style});
     };
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
         put(Priority::mode, std::to_string(count) + " " + status_word::kept,

@@ -96,7 +96,7 @@ private:
 
     // Returns the number of rows above the status line and the input line.
     int main_height() const { return terminal().size().rows - 2; }
-    std::vector<StatusPart> status() const;
+    std::vector<Part> status() const;
     std::string_view hint_text() const;
     ui::Row input_row(int width, ui::Frame& frame);
     ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;

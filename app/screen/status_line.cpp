@@ -7,8 +7,6 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
-#include <map>
-#include <set>
 #include <utility>
 
 namespace yodel {
@@ -64,13 +62,13 @@ bool half_closed(const Session& session) {
 }
 
 // Returns a function that adds a part to the group.
-auto adder(std::vector<StatusPart>& parts, StatusGroup group) {
-    return [&parts, group](Priority priority, std::string text, Style style = Style::status) {
-        parts.push_back({priority, group, std::move(text), style});
+auto adder(std::vector<Part>& parts, int group) {
+    return [&parts, group](int priority, std::string text, Style style = Style::status) {
+        parts.push_back({std::move(text), priority, style, group});
     };
 }
 
-void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
+void add_tls(std::vector<Part>& parts, const bufio::TlsFacts& tls) {
     const auto add = adder(parts, StatusGroup::connection);
     std::string version = tls.version;
     std::erase(version, 'v');  // TLS1.3
@@ -84,10 +82,10 @@ void add_tls(std::vector<StatusPart>& parts, const bufio::TlsFacts& tls) {
         soon ? Style::status_warn : Style::status);
 }
 
-void add_counts(std::vector<StatusPart>& parts, const Results& results, std::size_t in_flight) {
+void add_counts(std::vector<Part>& parts, const Results& results, std::size_t in_flight) {
     const auto add = [&](std::uint64_t count, const std::string& sign,
-                         Priority priority = Priority::count, Style style = Style::status) {
-        parts.push_back({priority, StatusGroup::counts, std::to_string(count) + sign, style});
+                         int priority = Priority::count, Style style = Style::status) {
+        parts.push_back({std::to_string(count) + sign, priority, style, StatusGroup::counts});
     };
     add(results.sent, ui::glyph::outgoing.text());
     add(results.echoed, ui::glyph::incoming.text());
@@ -104,7 +102,7 @@ void add_counts(std::vector<StatusPart>& parts, const Results& results, std::siz
 }
 
 // Pads each time to four columns, enough up to ten seconds, so that parts do not come and go.
-void add_times(std::vector<StatusPart>& parts, const Histogram& times,
+void add_times(std::vector<Part>& parts, const Histogram& times,
                const std::deque<ev::Duration>& recent) {
     const auto add = adder(parts, StatusGroup::times);
     const auto padded = [](ev::Duration time) {
@@ -115,19 +113,6 @@ void add_times(std::vector<StatusPart>& parts, const Histogram& times,
     for (const auto& [name, percent] :
          {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
         add(Priority::course, name + padded(times.percentile(percent)));
-}
-
-ui::Row joined(const std::vector<StatusPart>& parts, const std::vector<bool>& chosen) {
-    ui::Row row;
-    StatusGroup group = StatusGroup::connection;
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (!chosen[i]) continue;
-        const bool divided = std::exchange(group, parts[i].group) != parts[i].group;
-        if (!row.empty()) ui::append(row, " ", Style::status);
-        if (divided) ui::append(row, ui::glyph::separator.text() + " ", Style::status);
-        ui::append(row, parts[i].text, parts[i].style);
-    }
-    return row;
 }
 
 std::string scheme_of(const Session::Options& options) {
@@ -171,14 +156,14 @@ std::string state_words(const Session& session, ev::Time now) {
     return closed_words(session);
 }
 
-std::vector<StatusPart> status_parts(const Session& session, const Results& results,
-                                     const std::deque<ev::Duration>& recent, ev::Time now) {
+std::vector<Part> status_parts(const Session& session, const Results& results,
+                               const std::deque<ev::Duration>& recent, ev::Time now) {
     const bool up = session.state() == State::open && session.peer_known();
     const ui::Glyph& glyph = up ? ui::glyph::connected : ui::glyph::disconnected;
     const Style up_style = half_closed(session) ? Style::status_warn : Style::status_good;
     const Style down_style =
         exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
-    std::vector<StatusPart> parts;
+    std::vector<Part> parts;
     const auto add = adder(parts, StatusGroup::connection);
     add(Priority::state, glyph.text() + " " + ui::printable(state_words(session, now)),
         up ? up_style : down_style);
@@ -197,20 +182,9 @@ std::vector<StatusPart> status_parts(const Session& session, const Results& resu
     return parts;
 }
 
-ui::Row fit_status(const std::vector<StatusPart>& parts, int width) {
-    std::multimap<Priority, std::size_t> by_priority;  // keeps the order of equal priorities
-    for (std::size_t i = 0; i < parts.size(); ++i) by_priority.emplace(parts[i].priority, i);
-    std::vector<bool> chosen(parts.size());
-    std::set<StatusGroup> full;  // these groups take no further parts
-    for (const auto& [priority, i] : by_priority) {
-        chosen[i] = full.count(parts[i].group) == 0;
-        if (!chosen[i] || priority == Priority::state) continue;
-        if (ui::display_width(joined(parts, chosen)) <= width) continue;
-        chosen[i] = false;
-        full.insert(parts[i].group);
-    }
-    ui::Row row = joined(parts, chosen);
-    ui::truncate(row, width);
+ui::Row fit_status(const std::vector<Part>& parts, int width) {
+    const std::string bar = " " + ui::glyph::separator.text() + " ";
+    ui::Row row = fit(parts, width, {" ", bar, Style::status});
     ui::pad(row, width, Style::status);
     return row;
 }
@@ -249,15 +223,19 @@ std::string_view connection_hints(const Session& session, bool sent_before) {
     return "F1 keys; ^D quits; M-r reconnects; lines are sent once connected";
 }
 
-std::string_view fit_hints(std::string_view hints, int width) {
-    const std::string_view separator = "; ";
-    std::size_t end = hints.find(separator);
-    while (end != hints.npos) {
-        const std::size_t next = hints.find(separator, end + separator.size());
-        if (hints.substr(0, next).size() > static_cast<std::size_t>(width)) break;
-        end = next;
+void append_hints(ui::Row& row, std::string_view hints, int width) {
+    constexpr std::string_view separator = "; ";
+    std::vector<Part> parts;
+    int rank = row.empty() ? 0 : 1;
+    for (std::size_t end = 0; end != hints.npos; ++rank) {
+        end = hints.find(separator);
+        parts.push_back({std::string(hints.substr(0, end)), rank, Style::dim});
+        if (end != hints.npos) hints.remove_prefix(end + separator.size());
     }
-    return hints.substr(0, end);
+    const int space = width - ui::display_width(row);
+    const ui::Row fitting = fit(parts, space, {std::string(separator), {}, Style::dim});
+    row.insert(row.end(), fitting.begin(), fitting.end());
+    ui::truncate(row, width);
 }
 
 }  // namespace yodel

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
+#include "app/screen/fit.hpp"
 #include "app/stats/results.hpp"
 #include "ui/frame.hpp"
 
@@ -19,27 +20,23 @@ std::string elapsed_text(ev::Duration duration, int minute_digits);
 // Returns the state of a session in words, with the time since the state began.
 std::string state_words(const Session& session, ev::Time now);
 
-// The priority of a part, the highest first. `mode`: something switched on, such as a
+// The rank of a part. `mode`: something switched on, such as a
 // transcript or the mouse.
-enum class Priority { state, failure, trust, mode, count, target, time, detail, course };
+struct Priority {
+    enum { state, failure, trust, mode, count, target, time, detail, course };
+};
 
-// A bar separates two groups. If a part of a group does not fit, its parts of lower priority
-// are omitted as well, because alone they mean little.
-enum class StatusGroup { connection, counts, times };
-
-struct StatusPart {
-    Priority priority;
-    StatusGroup group;
-    std::string text;
-    ui::Style style = ui::Style::status;
+// A bar separates two groups.
+struct StatusGroup {
+    enum { connection, counts, times };
 };
 
 // Returns all parts in the order of their display, the state first.
-std::vector<StatusPart> status_parts(const Session& session, const Results& results,
-                                     const std::deque<ev::Duration>& recent, ev::Time now);
+std::vector<Part> status_parts(const Session& session, const Results& results,
+                               const std::deque<ev::Duration>& recent, ev::Time now);
 
 // Returns the parts that fit, chosen by their priority, as one row of the whole width.
-ui::Row fit_status(const std::vector<StatusPart>& parts, int width);
+ui::Row fit_status(const std::vector<Part>& parts, int width);
 
 // Returns the times as bars of eight heights, relative to the longest: ▁▂▁▃█▂
 std::string sparkline(const std::deque<ev::Duration>& times);
@@ -51,8 +48,8 @@ std::string sparkline(const std::deque<ev::Duration>& times);
 // The text is ASCII and static.
 std::string_view connection_hints(const Session& session, bool sent_before);
 
-// Returns the leading hints that fit into the width whole. Always returns the first one, which
-// the caller may have to cut. The view is a part of `hints`.
-std::string_view fit_hints(std::string_view hints, int width);
+// Appends the leading hints that fit whole into a row of this width. In an empty row, the first
+// hint is truncated instead of omitted.
+void append_hints(ui::Row& row, std::string_view hints, int width);
 
 }  // namespace yodel

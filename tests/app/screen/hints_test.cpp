@@ -11,6 +11,15 @@ using namespace yodel;
 using State = Session::State;
 using test::contains;
 
+namespace {
+
+std::string appended(ui::Row row, const char* hints, int width) {
+    append_hints(row, hints, width);
+    return ui::plain_text(row);
+}
+
+}  // namespace
+
 TEST_CASE("hints that do not fit are dropped whole, from the end") {
     const char* const hints = "F1 keys; ^D quits; M-r connects now";
     const auto [width, shown] = GENERATE(table<int, std::string>({
@@ -21,13 +30,17 @@ TEST_CASE("hints that do not fit are dropped whole, from the end") {
         {16, "F1 keys"},
         {7, "F1 keys"},
     }));
-    CHECK(fit_hints(hints, width) == shown);
+    CHECK(appended({}, hints, width) == shown);
 }
 
-TEST_CASE("the first hint is shown on a screen of any width") {
-    CHECK(fit_hints("F1 keys; ^D quits", 3) == "F1 keys");
-    CHECK(fit_hints("^C again to quit", 3) == "^C again to quit");
-    CHECK(fit_hints("", 3).empty());
+TEST_CASE("the first hint alone is truncated, but after a label it is omitted") {
+    const ui::Row label{{"find: "}};
+    CHECK(appended({}, "F1 keys; ^D quits", 3) == "F1 ");
+    CHECK(appended({}, "^C again to quit", 3) == "^C ");
+    CHECK(appended({}, "", 3).empty());
+    CHECK(appended(label, "F1 keys; ^D quits", 13) == "find: F1 keys");
+    CHECK(appended(label, "F1 keys; ^D quits", 12) == "find: ");
+    CHECK(appended(label, "F1 keys; ^D quits", 3) == "fin");
 }
 
 TEST_CASE("each state of the connection has its hints") {

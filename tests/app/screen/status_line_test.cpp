@@ -76,9 +76,9 @@ Session::Options with_tls(const bufio::TlsClientOptions& tls) {
     return options;
 }
 
-std::string text_of(const std::vector<StatusPart>& parts) {
+std::string text_of(const std::vector<Part>& parts) {
     std::string text;
-    for (const StatusPart& part : parts) text += part.text;
+    for (const Part& part : parts) text += part.text;
     return text;
 }
 

@@ -394,8 +394,6 @@ int main(int argc, char* argv[]) {
             print(client_help());
         } else if (options.version) {
             print(version_text("yodel", ev::backend_names(), ", " + ui::curses_library()));
-        } else if (!options.completion.empty()) {
-            print(client_completion(options.completion));
         } else {
             status = run(options, signo);
         }

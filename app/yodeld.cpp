@@ -256,7 +256,6 @@ void run(int argc, char* argv[]) {
     if (options.json) diagnostics().set_form(Diagnostics::Form::json);
     if (options.help) return print(server_help());
     if (options.version) return print(version_text("yodeld", ev::backend_names()));
-    if (!options.completion.empty()) return print(server_completion(options.completion));
     serve(std::move(options));
 }
 

@@ -1,6 +1,5 @@
 #include "app/options/client_options.hpp"
 
-#include "app/options/completion.hpp"
 #include "app/options/option_values.hpp"
 #include "app/options/target.hpp"
 #include "app/protocol/recorder.hpp"
@@ -221,7 +220,7 @@ void choose_expectation(ClientOptions& options) {
 ClientOptions parse_client_options(int argc, char* argv[]) {
     ClientOptions options;
     const CommandLine line = parse_command_line(argc, argv, client_table(options));
-    if (options.help || options.version || !options.completion.empty()) return options;
+    if (options.help || options.version) return options;
     options.given = line.given;
     if (!options.merge.empty()) {
         check_modes(options.given, active_modes(options));
@@ -254,18 +253,12 @@ void check_display(const ClientOptions& options, bool screen) {
     check_modes(options.given, {{run_mode(options) & ~other}});
 }
 
-std::string client_completion(const std::string& shell) {
-    ClientOptions unused;
-    return completion_script(
-        shell, {.program = "yodel", .options = client_table(unused), .hosts = true});
-}
-
 std::string client_help() {
     ClientOptions unused;
     return "usage: yodel [options] [[SCHEME://]HOST[:PORT][/PATH] [PORT]]\n"
            "Sends typed or piped lines to a service, usually an echo server, and times and\n"
-           "checks every reply. Without a target it starts its own echo server. -z, -c, -i,\n"
-           "--size, --messages, --json, --replay and --no-tui select pipe mode.\n" +
+           "checks every reply. Without a target it starts its own echo server. Pipe mode is\n"
+           "selected by -z, -c, -i, --size, --messages, --json, --replay and --no-tui.\n" +
            help_text(client_table(unused)) +
            "\n"
            "SCHEME: tcp, tls, udp, ws or wss; or write unix:PATH\n"

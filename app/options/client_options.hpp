@@ -73,7 +73,6 @@ struct ClientOptions {
     std::vector<std::string> merge;  // files with runs to add up; empty: make a run
     bool help = false;
     bool version = false;
-    std::string completion;    // the shell to print completions for; empty: none
     std::vector<Given> given;  // all of these, in their order
 };
 
@@ -89,7 +88,6 @@ bool may_have_screen(const ClientOptions& options);
 void check_display(const ClientOptions& options, bool screen);
 
 std::string client_help();  // the whole output of --help
-std::string client_completion(const std::string& shell);
 
 // Returns the table of options. Each sets its value in `to`, which must outlive the table.
 std::vector<OptionGroup> client_table(ClientOptions& to);

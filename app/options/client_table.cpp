@@ -1,6 +1,5 @@
 #include "app/options/client_options.hpp"
 
-#include "app/options/completion.hpp"
 #include "app/options/option_values.hpp"
 #include "app/options/target.hpp"
 #include "app/text/units.hpp"
@@ -117,7 +116,7 @@ void add_requirements(ClientOptions& to, const std::string& text) {
     list.insert(list.end(), parsed.begin(), parsed.end());
 }
 
-// --- Rows: letter, name, argument, help, action, modes, chosen modes, values.
+// --- Rows: letter, name, argument, help, action, modes, chosen modes.
 
 std::vector<Option> connection_options(ClientOptions& to) {
     bufio::Endpoint& endpoint = to.session.endpoint;
@@ -151,7 +150,7 @@ std::vector<Option> timing_options(ClientOptions& to) {
         {'m', "max-time", "D", "time limit; length with -c, -i or --rate (off)",
          into(session.max_time, limit_value)},
         {0, "retry", "N", "number of retries (pipe: 0, screen: forever)",
-         into(to.retries, retries), mode::runs & ~mode::replays, 0, words("forever")},
+         into(to.retries, retries), mode::runs & ~mode::replays},
         {0, "retry-delay", "D", "delay before a retry; doubles up to 30s (0.5s)",
          into(session.retry_delay, duration_value)},
         {0, "busy", nothing, "never sleep while connected; uses a whole CPU", flag(to.busy)},
@@ -175,10 +174,10 @@ std::vector<Option> tls_options(ClientOptions& to) {
          into(tls.groups, known_groups)},
         {0, "no-sessionid", nothing, "resume no TLS session: full handshakes only",
          [&](auto&) { tls.resume = false; }},
-        {0, "tls-min", "V", "minimum version: 1.2 or 1.3 (1.2)", into(tls.min_version, version),
-         0, 0, words("1.2 1.3")},
-        {0, "tls-max", "V", "maximum version: 1.2 or 1.3 (1.3)", into(tls.max_version, version),
-         0, 0, words("1.2 1.3")},
+        {0, "tls-min", "V", "minimum version: 1.2 or 1.3 (1.2)",
+         into(tls.min_version, version)},
+        {0, "tls-max", "V", "maximum version: 1.2 or 1.3 (1.3)",
+         into(tls.max_version, version)},
     };
 }
 
@@ -214,14 +213,14 @@ std::vector<Option> message_options(ClientOptions& to) {
     return {
         {'f', "framing", "F", "how messages are delimited (line)",
          [&](auto& text) { session.framing = framing_value(text); }, 0,
-         mode::framed | mode::raw, framing_list()},
+         mode::framed | mode::raw},
         {'C', nothing, nothing, "same as -f crlf",
          [&](auto&) { session.framing = find_framing("crlf"); }, 0, mode::framed},
         {0, "max-frame", "SIZE", "maximum size of a message (32M)",
          into(session.max_frame, size)},
         {0, "expect", "echo|any|none", "which reply to expect (echo)",
          into(session.expect, expectation), mode::runs & ~(mode::replays | mode::probe_load),
-         mode::any_reply | mode::other_reply, words("echo any none")},
+         mode::any_reply | mode::other_reply},
         {0, "match", "REGEX", "accept any reply that matches (POSIX extended)",
          [&](auto& text) { session.pattern.emplace(text); },
          (mode::runs & ~(mode::replays | mode::probe_load)) | mode::any_reply},
@@ -267,7 +266,7 @@ std::vector<Option> load_options(LoadOptions& to) {
          mode::load, mode::load | mode::rate},
         {0, "arrivals", "KIND", "gaps of --rate: even or poisson (even)",
          into(to.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})),
-         mode::rate, 0, words("even poisson")},
+         mode::rate},
         {0, "seed", "N", "seed of --arrivals poisson (1)", into(to.seed, up_to(4'000'000'000)),
          mode::rate},
         {0, "churn", "N|D", "replace a connection after N messages or time D",
@@ -277,7 +276,7 @@ std::vector<Option> load_options(LoadOptions& to) {
              to.threads = threads_value(text);
              to.threads_auto = text == "auto";
          },
-         probes, mode::load, words("auto")},
+         probes, mode::load},
         {0, "start-at", "TIME|+D", "send the first message at this time, in UTC",
          into(to.start, start_time), mode::load, mode::load},
     };
@@ -330,8 +329,8 @@ std::vector<Option> output_options(ClientOptions& to) {
          mode::input | mode::screen | mode::probe | mode::generated | mode::replay},
         {0, "scrollback", "N", "messages kept for scrolling back (100000)",
          into(to.scrollback, up_to(10'000'000)), mode::screen},
-        {0, "color", "WHEN", "use colours: auto, always or never (auto)", into(to.color, color),
-         0, 0, words("auto always never")},
+        {0, "color", "WHEN", "use colours: auto, always or never (auto)",
+         into(to.color, color)},
         {0, "mouse", nothing, "scroll with the mouse wheel (also M-m)", flag(to.mouse),
          mode::screen},
         {'v', nothing, nothing, "also report connections (pipe mode)", flag(to.report.verbose)},
@@ -342,7 +341,6 @@ std::vector<Option> output_options(ClientOptions& to) {
         sandbox_option(to.no_sandbox),
         help_option(to.help),
         version_option(to.version),
-        completion_option(to.completion),
     };
 }
 

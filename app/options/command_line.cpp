@@ -144,10 +144,11 @@ private:
     CommandLine result_;
 };
 
+// Shells complete options from this form, which GNU programs use.
 std::string label(const Option& option) {
     std::string text = option.letter != 0 ? std::string("-") + option.letter : "  ";
     if (option.name) text += (option.letter != 0 ? ", --" : "  --") + std::string(option.name);
-    if (option.argument) text += std::string(" ") + option.argument;
+    if (option.argument) text += (option.name ? "=" : " ") + std::string(option.argument);
     return text;
 }
 

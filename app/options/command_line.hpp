@@ -20,8 +20,6 @@ struct Option {
     std::function<void(const std::string&)> apply = {};
     Modes modes = 0;    // modes that the option applies to; 0: the modes of its group
     Modes chooses = 0;  // the option chooses one of these modes
-    // The possible arguments, for completion.
-    std::vector<std::string> values = {};
     bool last = false;  // ignore the words after it
 };
 

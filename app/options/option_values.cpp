@@ -7,8 +7,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <iterator>
-#include <sstream>
 
 namespace yodel {
 
@@ -62,18 +60,12 @@ void check_family(int family, const std::string& host) {
                      (v6 ? "IPv6" : "IPv4") + " address");
 }
 
-std::vector<std::string> words(const std::string& text) {
-    std::istringstream stream(text);
-    return {std::istream_iterator<std::string>(stream), {}};
-}
-
 Option help_option(bool& wanted) {
-    return {'h', "help", nothing, "print this text", flag(wanted), 0, 0, {}, true};
+    return {'h', "help", nothing, "print this text", flag(wanted), 0, 0, true};
 }
 
 Option version_option(bool& wanted) {
-    return {'V', "version", nothing, "print version and libraries", flag(wanted), 0,
-            0,   {},        true};
+    return {'V', "version", nothing, "print version and libraries", flag(wanted), 0, 0, true};
 }
 
 Option sandbox_option(bool& left_out) {

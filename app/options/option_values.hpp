@@ -71,9 +71,6 @@ Option version_option(bool& wanted);
 
 Option sandbox_option(bool& left_out);
 
-// Splits a text at its blanks.
-std::vector<std::string> words(const std::string& text);
-
 // Stands for a missing name or argument of an option.
 inline constexpr const char* nothing = nullptr;
 

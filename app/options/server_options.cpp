@@ -1,6 +1,5 @@
 #include "app/options/server_options.hpp"
 
-#include "app/options/completion.hpp"
 #include "app/options/option_values.hpp"
 #include "app/options/target.hpp"
 #include "app/server/responder.hpp"
@@ -55,7 +54,7 @@ bufio::Endpoint endpoint(const std::string& word, int family) {
     return endpoint;
 }
 
-// --- Rows: letter, name, argument, help, action, modes, chosen modes, values.
+// --- Rows: letter, name, argument, help, action, modes, chosen modes.
 
 std::vector<Option> listening_options(ServerOptions& to) {
     return {
@@ -77,8 +76,7 @@ std::vector<Option> listening_options(ServerOptions& to) {
          [&](auto& text) {
              to.threads = threads_value(text);
              to.threads_auto = text == "auto";
-         },
-         0, 0, words("auto")},
+         }},
         {0, "busy", nothing, "never sleep while connected; uses a whole CPU", flag(to.busy)},
     };
 }
@@ -120,7 +118,7 @@ std::vector<Option> limit_options(ServerOptions& to) {
 std::vector<Option> message_options(ServerOptions& to) {
     return {{'f', "framing", "F", "how messages are delimited (raw)",
              [&](auto& text) { to.streams.framing = framing_value(text, true); },
-             mode::stream | mode::datagrams, 0, framing_list(true)}};
+             mode::stream | mode::datagrams}};
 }
 
 std::vector<Option> output_options(ServerOptions& to) {
@@ -131,7 +129,6 @@ std::vector<Option> output_options(ServerOptions& to) {
         sandbox_option(to.no_sandbox),
         help_option(to.help),
         version_option(to.version),
-        completion_option(to.completion),
     };
 }
 
@@ -224,7 +221,7 @@ std::vector<OptionGroup> server_table(ServerOptions& to) {
 ServerOptions parse_server_options(int argc, char* argv[]) {
     ServerOptions options;
     const CommandLine line = parse_command_line(argc, argv, server_table(options));
-    if (options.help || options.version || !options.completion.empty()) return options;
+    if (options.help || options.version) return options;
     for (const std::string& word : line.words)
         options.endpoints.push_back(endpoint(word, options.family));
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
@@ -234,11 +231,6 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     options.datagrams.faults = options.streams.faults;
     options.datagrams.verbose = options.streams.verbose;
     return options;
-}
-
-std::string server_completion(const std::string& shell) {
-    ServerOptions unused;
-    return completion_script(shell, {.program = "yodeld", .options = server_table(unused)});
 }
 
 std::string server_help() {

@@ -25,7 +25,6 @@ struct ServerOptions : ServerThreads::Options {
     bool no_sandbox = false;
     bool help = false;
     bool version = false;
-    std::string completion;  // the shell to print completions for; empty: none
 };
 
 // Throws UsageError.
@@ -33,6 +32,5 @@ ServerOptions parse_server_options(int argc, char* argv[]);
 // Returns the table of options. Each sets its value in `to`, which must outlive the table.
 std::vector<OptionGroup> server_table(ServerOptions& to);
 std::string server_help();
-std::string server_completion(const std::string& shell);
 
 }  // namespace yodel

@@ -41,7 +41,7 @@ std::string plain(const std::string& argument) {
 
 Options offered(const std::string& program) {
     const std::string help = run({program, "--help"}).output;
-    const std::regex row("\n  (?:(-\\w)(?:, (--[a-z-]+))?|    (--[a-z-]+))(?: ([^ \n]+))?  ");
+    const std::regex row("\n  (?:(-\\w)(?:, (--[a-z-]+))?|    (--[a-z-]+))(?:[ =]([^ \n]+))?  ");
     Options options;
     for (std::sregex_iterator it(help.begin(), help.end(), row), end; it != end; ++it) {
         const std::smatch& found = *it;
@@ -108,7 +108,7 @@ TEST_CASE("README mentions no option that is missing in --help") {
     CHECK(options.size() > 15);
     for (const std::string& option : options) {
         CAPTURE(option);
-        CHECK(std::regex_search(help, std::regex("[ ,]" + option + "[ \n]")));
+        CHECK(std::regex_search(help, std::regex("[ ,]" + option + "[ =\n]")));
     }
 }
 

@@ -61,7 +61,7 @@ TEST_CASE("words after --help or --version are not read") {
 TEST_CASE("the help lists the options, within 80 columns") {
     const std::string help = client_help();
     for (const char* option :
-         {"-4", "--tls", "--cacert FILE", "-f, --framing F", "-V, --version"})
+         {"-4", "--tls", "--cacert=FILE", "-f, --framing=F", "-V, --version"})
         CHECK(help.find(option) != std::string::npos);
     for (const std::string& text : {client_help(), server_help()}) {
         std::istringstream lines(text);

@@ -1,0 +1,3 @@
+#compdef yodel yodeld
+# Completes the options that --help lists, and files.
+_gnu_generic

@@ -100,17 +100,10 @@ void check_access(const std::string& path) {
         refuse(Reason::trust, system_end(Reason::trust, trusted + path, errno).text);
 }
 
-[[noreturn]] void refuse_trust(const std::string& path) {
-    refuse(Reason::trust, trusted + path + ": " + openssl_reason());
-}
-
-void trust(SSL_CTX* context, const std::string& file, const std::string& directory) {
+void trust(SSL_CTX* context, const std::string& file) {
     ERR_clear_error();
-    if (!file.empty() && SSL_CTX_load_verify_file(context, file.c_str()) != 1)
-        refuse_trust(file);
-    if (directory.empty()) return;
-    check_access(directory + "/.");
-    if (SSL_CTX_load_verify_dir(context, directory.c_str()) != 1) refuse_trust(directory);
+    if (SSL_CTX_load_verify_file(context, file.c_str()) != 1)
+        refuse(Reason::trust, trusted + file + ": " + openssl_reason());
 }
 
 // OpenSSL calls this for an authority that it has found nowhere else. The first call reads the
@@ -153,16 +146,6 @@ void trust_system(SSL_CTX* context) {
     X509_STORE* const store = SSL_CTX_get_cert_store(context);
     X509_LOOKUP* const file = check_allocated(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
     X509_LOOKUP_set_method_data(check_allocated(X509_STORE_add_lookup(store, method)), file);
-}
-
-void check_revocation(SSL_CTX* context, const std::string& file) {
-    ERR_clear_error();
-    X509_STORE* const store = SSL_CTX_get_cert_store(context);
-    X509_LOOKUP* const lookup =
-        check_allocated(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
-    if (X509_load_crl_file(lookup, file.c_str(), X509_FILETYPE_PEM) < 1)
-        refuse(Reason::trust, "revocation list " + file + problem("list"));
-    X509_STORE_set_flags(store, X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL);
 }
 
 // In ALPN's wire format, a length byte precedes each name.
@@ -234,7 +217,7 @@ std::shared_ptr<TlsState> new_server() {
 }
 
 void demand_certificates(SSL_CTX* context, const std::string& authorities) {
-    trust(context, authorities, {});
+    trust(context, authorities);
     SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(authorities.c_str()));
     SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, on_verified);
 }
@@ -248,10 +231,8 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
     SSL_CTX* const ctx = state->ctx.get();
     const bool by_chain = options.verify && options.pins.empty();
     SSL_CTX_set_verify(ctx, by_chain ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, on_verified);
-    trust(ctx, options.ca_file, options.ca_directory);
-    const bool named = !options.ca_file.empty() || !options.ca_directory.empty();
-    if (!named && options.pins.empty()) trust_system(ctx);
-    if (!options.crl_file.empty()) check_revocation(ctx, options.crl_file);
+    if (!options.ca_file.empty()) trust(ctx, options.ca_file);
+    if (options.ca_file.empty() && options.pins.empty()) trust_system(ctx);
     if (!options.certificate.empty()) use_certificate(ctx, options.certificate, options.key);
     SSL_CTX_set_min_proto_version(ctx, openssl_version(options.min_version));
     if (options.max_version)

@@ -32,11 +32,10 @@ private:
 enum class TlsVersion { v1_2, v1_3 };
 
 struct TlsClientOptions {
-    // The trusted authorities. If both are empty, the system's are trusted: SSL_CERT_FILE and
-    // SSL_CERT_DIR, or OpenSSL's defaults. The system's file is read only when an authority is
-    // missing from the directory.
-    std::string ca_file;            // PEM
-    std::string ca_directory;       // certificates by hashed name
+    // A PEM file: the trusted authorities. If it is empty, the system's are trusted:
+    // SSL_CERT_FILE and SSL_CERT_DIR, or OpenSSL's defaults. The system's file is read only
+    // when an authority is missing from the directory.
+    std::string ca_file;
     std::string certificate;        // a PEM file: our own certificate with its chain
     std::string key;                // a PEM file; empty: the key is in the certificate's file
     std::vector<std::string> alpn;  // the protocols to offer, the preferred first
@@ -44,8 +43,6 @@ struct TlsClientOptions {
     bool verify = true;             // verify the chain and the name
     std::string server_name;        // sent as SNI; empty: the host
     std::string verify_name;        // the name to verify; empty: the host
-    // A PEM file: the revocation lists of all authorities of the chain, including the root's.
-    std::string crl_file;
     // The file to append the connections' secrets to, for protocol analysers. It can't be a
     // FIFO. A failed write ends the handshake with Reason::output.
     std::string key_log_file;

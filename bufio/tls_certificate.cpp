@@ -83,19 +83,6 @@ std::string issuer_text(const X509* certificate) {
     return name_text(X509_get_issuer_name(certificate));
 }
 
-std::string crl_fault(int error, const X509_CRL* list) {
-    const std::string start =
-        "cannot be checked: the revocation list of " + name_text(X509_CRL_get_issuer(list));
-    switch (error) {
-    case X509_V_ERR_CRL_HAS_EXPIRED:
-        return start + " expired on " + date_text(X509_CRL_get0_nextUpdate(list));
-    case X509_V_ERR_CRL_NOT_YET_VALID:
-        return start + " is not valid before " + date_text(X509_CRL_get0_lastUpdate(list));
-    case X509_V_ERR_CRL_SIGNATURE_FAILURE: return start + " is not signed by it";
-    default: return start + " is refused: " + X509_verify_cert_error_string(error);
-    }
-}
-
 std::string weak_key(const X509* certificate) {
     const EVP_PKEY* const key = X509_get0_pubkey(certificate);
     if (!key) return "has a key that is too weak";
@@ -117,7 +104,6 @@ std::string certificate_fault(int error, const X509* certificate, const std::str
     case X509_V_ERR_CA_MD_TOO_WEAK:
         return std::string("is signed with ") +
                OBJ_nid2ln(X509_get_signature_nid(certificate)) + ", which is too weak";
-    case X509_V_ERR_CERT_REVOKED: return "is revoked";
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return "is self-signed";
     default: return std::string("is refused: ") + X509_verify_cert_error_string(error);
     }
@@ -196,8 +182,7 @@ static bool lacks_issuer(const Fault& fault) {
                                 fault.error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE);
 }
 
-std::string verification_error(const Fault& fault, const TlsClientOptions& options,
-                               const std::string& host) {
+std::string verification_error(const Fault& fault, const std::string& host) {
     const X509* const certificate = fault.certificate;
     if (fault.error == X509_V_OK) return {};
     if (lacks_issuer(fault))
@@ -205,11 +190,6 @@ std::string verification_error(const Fault& fault, const TlsClientOptions& optio
                ", an intermediate or an untrusted CA";
     if (lacks_trust(fault.error) && fault.error != X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT)
         return "is issued by an untrusted CA: " + issuer_text(certificate);
-    if (fault.error == X509_V_ERR_UNABLE_TO_GET_CRL)
-        return "cannot be checked: there is no revocation list of " + issuer_text(certificate) +
-               " in --crl " + options.crl_file;
-    if (fault.list && fault.error != X509_V_ERR_CERT_REVOKED)
-        return crl_fault(fault.error, fault.list);
     const std::string text = certificate_fault(fault.error, certificate, host);
     if (fault.depth == 0) return text;
     return "is issued by " + name_text(X509_get_subject_name(certificate)) +
@@ -231,16 +211,11 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
     facts.chain = chain_texts(chain);
 }
 
-// An unknown issuer causes further errors: OpenSSL reports it twice, lacks its revocation
-// list, or checks that list with another certificate's key.
-void add_fault(TlsFacts& facts, const Fault& fault, const TlsClientOptions& options,
-               const std::string& host) {
+// OpenSSL reports an unknown issuer twice.
+void add_fault(TlsFacts& facts, const Fault& fault, const std::string& host) {
     const bool trust = lacks_trust(fault.error);
-    const bool follows = trust || fault.error == X509_V_ERR_UNABLE_TO_GET_CRL ||
-                         fault.error == X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER ||
-                         fault.error == X509_V_ERR_CRL_SIGNATURE_FAILURE;
-    if (facts.untrusted && follows) return;
-    const std::string text = verification_error(fault, options, host);
+    if (facts.untrusted && trust) return;
+    const std::string text = verification_error(fault, host);
     if (text.empty() || facts.unverified.find(text) != std::string::npos) return;
     facts.untrusted |= trust;
     facts.incomplete |= lacks_issuer(fault);

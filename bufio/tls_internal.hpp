@@ -173,18 +173,15 @@ struct Fault {
     int error;  // OpenSSL's code
     int depth;  // the index in the chain; 0 is the peer's own certificate
     const X509* certificate;
-    const X509_CRL* list = nullptr;  // the revocation list, if the fault concerns one
 };
 // Returns a clause that continues "the certificate of HOST", or an empty text if there is no
 // fault.
-std::string verification_error(const Fault& fault, const TlsClientOptions& options,
-                               const std::string& host);
+std::string verification_error(const Fault& fault, const std::string& host);
 // Fills in the facts about the peer's certificate and chain.
 void describe_certificate(TlsFacts& facts, const X509* certificate,
                           const STACK_OF(X509) * chain);
 // Adds a fault to the facts, unless a recorded fault implies it.
-void add_fault(TlsFacts& facts, const Fault& fault, const TlsClientOptions& options,
-               const std::string& host);
+void add_fault(TlsFacts& facts, const Fault& fault, const std::string& host);
 // Returns a self-signed certificate for `localhost` and the loopback addresses, valid for a
 // year.
 Certificate make_certificate(EVP_PKEY* key);

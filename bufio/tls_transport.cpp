@@ -157,8 +157,7 @@ public:
                 describe_certificate(facts_, X509_STORE_CTX_get0_cert(store),
                                      X509_STORE_CTX_get0_untrusted(store));
             add({X509_STORE_CTX_get_error(store), X509_STORE_CTX_get_error_depth(store),
-                 X509_STORE_CTX_get_current_cert(store),
-                 X509_STORE_CTX_get0_current_crl(store)});
+                 X509_STORE_CTX_get_current_cert(store)});
         } catch (...) {
             thrown_ = std::current_exception();
         }
@@ -301,7 +300,7 @@ private:
             add({static_cast<int>(SSL_get_verify_result(ssl_.get())), 0, certificate});
     }
 
-    void add(const Fault& fault) { add_fault(facts_, fault, options(), host_); }
+    void add(const Fault& fault) { add_fault(facts_, fault, host_); }
 
     // A pinned key replaces the verification of the chain. Any other key is refused.
     IoResult check_pin() {

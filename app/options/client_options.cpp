@@ -75,9 +75,6 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options) {
 void check_tls(const ClientOptions& options) {
     const bufio::TlsClientOptions& tls = options.tls;
     if (!tls.key.empty() && tls.certificate.empty()) throw UsageError("--key needs --cert");
-    if (!tls.crl_file.empty() && !tls.pins.empty())
-        throw UsageError("--crl cannot be combined with --pinnedpubkey, which trusts a key "
-                         "even if it is revoked");
     const std::string& host = options.session.endpoint.host;
     if (options.use_tls && !host.empty()) host_name_value(host);
     if (tls.max_version && *tls.max_version < tls.min_version)

@@ -186,9 +186,6 @@ std::vector<Option> trust_options(ClientOptions& to) {
     return {
         {0, "cacert", "FILE", "trust these CA certificates, not the system's",
          into(tls.ca_file)},
-        {0, "capath", "DIR", "trust the CA certificates in this hashed directory",
-         into(tls.ca_directory)},
-        {0, "crl", "FILE", "refuse certificates that these lists revoke", into(tls.crl_file)},
         {0, "verify-hostname", "NAME", "name to expect in the certificate (HOST)",
          into(tls.verify_name, host_name_value)},
         {0, "pinnedpubkey", "PIN", "trust this public key only, sha256//BASE64",

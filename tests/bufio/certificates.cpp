@@ -23,7 +23,6 @@ struct Free {
 };
 using Key = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
 using X509Ptr = std::unique_ptr<X509, Free<X509_free>>;
-using Crl = std::unique_ptr<X509_CRL, Free<X509_CRL_free>>;
 struct Close {
     void operator()(std::FILE* file) const { std::fclose(file); }
 };
@@ -88,29 +87,6 @@ Identity Certificates::make(const std::string& name, const Wish& wish) {
     PEM_write_PrivateKey(open(made.key, "w").get(), key.get(), nullptr, nullptr, 0, nullptr,
                          nullptr);
     return made;
-}
-
-std::string Certificates::revoke(const Identity& authority,
-                                 const std::vector<Identity>& revoked, long from, long until) {
-    const X509Ptr issuer = read_certificate(authority.certificate);
-    const Crl list(X509_CRL_new());
-    X509_CRL_set_version(list.get(), X509_CRL_VERSION_2);
-    X509_CRL_set_issuer_name(list.get(), X509_get_subject_name(issuer.get()));
-    ASN1_TIME* const time = ASN1_TIME_new();
-    X509_CRL_set1_lastUpdate(list.get(), X509_gmtime_adj(time, from));
-    for (const Identity& identity : revoked) {
-        const X509Ptr certificate = read_certificate(identity.certificate);
-        X509_REVOKED* const entry = X509_REVOKED_new();
-        X509_REVOKED_set_serialNumber(entry, X509_get_serialNumber(certificate.get()));
-        X509_REVOKED_set_revocationDate(entry, time);
-        X509_CRL_add0_revoked(list.get(), entry);
-    }
-    X509_CRL_set1_nextUpdate(list.get(), X509_gmtime_adj(time, until));
-    ASN1_TIME_free(time);
-    X509_CRL_sign(list.get(), read_key(authority.key).get(), EVP_sha256());
-    const std::string file = path("crl" + std::to_string(++serial_) + ".pem");
-    PEM_write_X509_CRL(open(file, "w").get(), list.get());
-    return file;
 }
 
 std::string Certificates::hashed(const std::vector<Identity>& trusted) {

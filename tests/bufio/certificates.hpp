@@ -32,9 +32,6 @@ public:
     Identity make(const std::string& name, const Wish& wish);
     Identity authority(const std::string& name) { return make(name, {.names = ""}); }
 
-    // Returns the file of a revocation list of the authority. Times are seconds from now.
-    std::string revoke(const Identity& authority, const std::vector<Identity>& revoked,
-                       long from = -60, long until = 86400);
     // Returns a directory with links by hash, as made by c_rehash.
     std::string hashed(const std::vector<Identity>& trusted);
     // Returns a file with the contents of all files.

@@ -410,88 +410,6 @@ TEST_CASE("a requested client certificate is sent", "[certificate]") {
     CHECK_FALSE(talk(TlsContext::client(options), server).end);
 }
 
-TEST_CASE("a revoked certificate is refused", "[certificate]") {
-    World& w = world();
-    const Identity bad = w.files.make("localhost", {.issuer = &w.ca});
-    TlsClientOptions options = w.trusting();
-    options.crl_file = w.files.revoke(w.ca, {bad});
-    const Outcome outcome = talk(TlsContext::client(options), w.server(bad));
-    CHECK(outcome.end.reason == Reason::certificate);
-    mentions(outcome.end.text, "the certificate of localhost is revoked");
-    CHECK_FALSE(talk(TlsContext::client(options), w.server(w.good)).end);
-}
-
-TEST_CASE("the whole chain is checked against the revocation lists", "[certificate]") {
-    World& w = world();
-    const Identity middle = w.files.make("Middle", {.names = "", .issuer = &w.ca});
-    Identity shown = w.files.make("localhost", {.issuer = &middle});
-    const std::string of_leaf = w.files.revoke(middle, {});
-    const Identity namesake = w.files.authority("Middle");
-    std::vector<std::string> lists;
-    std::string said;
-    SECTION("all are good") { lists = {w.files.revoke(w.ca, {w.good}), of_leaf}; }
-    SECTION("the leaf is revoked") {
-        lists = {w.files.revoke(w.ca, {}), w.files.revoke(middle, {shown})};
-        said = "the certificate of localhost is revoked";
-    }
-    SECTION("the intermediate is revoked") {
-        lists = {w.files.revoke(w.ca, {middle}), of_leaf};
-        said =
-            "the certificate of localhost is issued by CN=Middle, whose certificate is revoked";
-    }
-    SECTION("the root's list is missing") {
-        lists = {of_leaf};
-        said = "there is no revocation list of CN=Test Authority in --crl ";
-    }
-    SECTION("the intermediate's list is missing") {
-        lists = {w.files.revoke(w.ca, {})};
-        said = "there is no revocation list of CN=Middle in --crl ";
-    }
-    SECTION("a list has expired") {
-        lists = {w.files.revoke(w.ca, {}), w.files.revoke(middle, {}, -9 * day, -2 * day)};
-        said = "the revocation list of CN=Middle expired on 20";
-    }
-    SECTION("a list is not yet valid") {
-        lists = {w.files.revoke(w.ca, {}), w.files.revoke(middle, {}, 2 * day, 9 * day)};
-        said = "the revocation list of CN=Middle is not valid before 20";
-    }
-    SECTION("a list is signed by a namesake") {
-        lists = {w.files.revoke(w.ca, {}), w.files.revoke(namesake, {})};
-        said = "the revocation list of CN=Middle is not signed by it";
-    }
-    shown.certificate = w.files.bundle({shown.certificate, middle.certificate});
-    TlsClientOptions options = w.trusting();
-    options.crl_file = w.files.bundle(lists);
-    const Outcome outcome = talk(TlsContext::client(options), w.server(shown));
-    CHECK(outcome.end.reason == (said.empty() ? Reason::none : Reason::certificate));
-    mentions(outcome.end.text, said);
-    CHECK(outcome.facts.faults == (said.empty() ? 0 : 1));
-}
-
-TEST_CASE("reports no fault of an unknown authority's revocation list", "[certificate]") {
-    World& w = world();
-    const Identity middle = w.files.make("Middle", {.names = "", .issuer = &w.ca});
-    Identity shown = w.files.make("localhost", {.issuer = &middle});
-    shown.certificate = w.files.bundle({shown.certificate, middle.certificate});
-    TlsClientOptions options;
-    options.ca_file = w.stranger.certificate;
-    options.crl_file = w.files.bundle({w.files.revoke(w.ca, {}), w.files.revoke(middle, {})});
-    const Outcome outcome = talk(TlsContext::client(options), w.server(shown));
-    CHECK(outcome.end.reason == Reason::certificate);
-    mentions(outcome.end.text, "is issued by an untrusted CA");
-    CHECK(outcome.end.text.find("revocation list") == std::string::npos);
-    CHECK(outcome.facts.faults == 1);
-}
-
-TEST_CASE("the certificates of a hashed directory are trusted", "[certificate]") {
-    World& w = world();
-    TlsClientOptions options;
-    options.ca_directory = w.files.hashed({w.ca});
-    CHECK_FALSE(talk(TlsContext::client(options), w.server(w.good)).end);
-    options.ca_directory = w.files.hashed({w.stranger});
-    CHECK(talk(TlsContext::client(options), w.server(w.good)).end);
-}
-
 TEST_CASE("takes the trusted file and directory from the environment", "[certificate]") {
     struct Case {
         std::string file, directory;
@@ -543,11 +461,6 @@ TEST_CASE("refuses unusable settings, and names the file", "[certificate]") {
     std::string named;
     SECTION("no file of authorities") { named = options.ca_file = "/nowhere/ca.pem"; }
     SECTION("an empty file of authorities") { named = options.ca_file = text; }
-    SECTION("no revocation list") { named = options.crl_file = "/nowhere/crl.pem"; }
-    SECTION("a certificate for a revocation list") {
-        named = options.crl_file = w.ca.certificate;
-        named += " contains no list";
-    }
     SECTION("no certificate") {
         named = options.certificate = "/nowhere/cert.pem";
         reason = Reason::own_certificate;

@@ -41,7 +41,8 @@ std::string plain(const std::string& argument) {
 
 Options offered(const std::string& program) {
     const std::string help = run({program, "--help"}).output;
-    const std::regex row("\n  (?:(-\\w)(?:, (--[a-z-]+))?|    (--[a-z-]+))(?:[ =]([^ \n]+))?  ");
+    const std::regex row(
+        "\n  (?:(-\\w)(?:, (--[a-z-]+))?|    (--[a-z-]+))(?:[ =]([^ \n]+))?  ");
     Options options;
     for (std::sregex_iterator it(help.begin(), help.end(), row), end; it != end; ++it) {
         const std::smatch& found = *it;

@@ -374,7 +374,7 @@ TEST_CASE("bad input of each kind is reported with one sentence and its exit sta
         Case{{"--size", "2k", "--max-frame", "1k", "h", "1"},
              2,
              "exceeds the limit of 1024 (--m"},
-        Case{{"--tls", "--capath", "/no/such/folder", "h", "1"}, 77, "/no/such/folder/.: No s"},
+        Case{{"--tls", "--cacert", "/no/such/file", "h", "1"}, 77, "/no/such/file: No s"},
         Case{{"-w", "soon", "h", "1"}, 2, "is not a duration"},
         Case{{"127.0.0.1", "0"}, 2, "is not a port"},
         Case{{"127.0.0.1", "99999"}, 2, "is not a port"},

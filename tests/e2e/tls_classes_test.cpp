@@ -54,7 +54,6 @@ const Row rows[] = {
      "the certificate of HOST was sent without the certificate of its issuer CN=intermediate, "
      "an intermediate or an untrusted CA; the server should send its intermediate certificate; "
      "to accept it: --cacert FILE"},
-    {"revoked", "--crl ca.crl", 60, "the certificate of HOST is revoked; to accept it: "},
     {"nameless", "", 60,
      "the certificate of HOST names no host: it has no subject alternative name, and its "
      "subject "
@@ -97,7 +96,7 @@ std::vector<std::string> words(const std::string& text) {
 }
 
 std::string with_files(std::string word) {
-    for (const char* suffix : {".pem", ".key", ".crl"})
+    for (const char* suffix : {".pem", ".key"})
         if (word.ends_with(suffix)) {
             const std::size_t name = word.find('=') + 1;
             return word.substr(0, name) + certificates().path(word.substr(name));

@@ -25,12 +25,10 @@ private:
 
 void use(unsigned role, const std::string& file) {
     TlsClientOptions client;
-    client.ca_directory = "/";  // no certificates; loading the system's takes time
     if (role == 0) TlsContext::self_signed_server(file);
     if (role == 1) TlsContext::server({file, {}, {}});
     if (role == 2) client.ca_file = file;
-    if (role == 3) client.crl_file = file;
-    if (role > 1) TlsContext::client(client);
+    if (role == 2) TlsContext::client(client);
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (size < 1) return 0;
     const File file(data + 1, size - 1);
     try {
-        use(data[0] % 4u, file.path());
+        use(data[0] % 3u, file.path());
     } catch (const TlsError& error) {
         assert(error.end().reason == Reason::trust ||
                error.end().reason == Reason::own_certificate);

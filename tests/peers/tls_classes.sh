@@ -1,7 +1,6 @@
 #!/bin/sh
 # Makes a certificate of each class that a TLS client must judge: FOLDER/CLASS.pem, the chain that
-# the server sends, and FOLDER/CLASS.key. FOLDER/ca.pem is the authority that clients trust,
-# FOLDER/ca.crl its revocation list.
+# the server sends, and FOLDER/CLASS.key. FOLDER/ca.pem is the authority that clients trust.
 #
 # usage: tls_classes.sh FOLDER
 set -eu
@@ -29,7 +28,6 @@ database = index
 new_certs_dir = .
 rand_serial = yes
 default_md = sha256
-default_crl_days = 10
 policy = policy
 unique_subject = no
 email_in_dn = no
@@ -71,7 +69,6 @@ issue chained intermediate leaf $host -days 20
 cp chained.key incomplete.key
 cp chained.pem incomplete.pem
 cat intermediate.pem >>chained.pem
-issue revoked ca leaf $host -days 20
 issue nameless ca leaf "" -days 20
 SUBJECT=localhost issue common ca leaf "" -days 20
 issue sha1 ca leaf $host -days 20 -md sha1
@@ -81,5 +78,3 @@ issue client ca leaf "" -days 20
 issue stranger unknown leaf "" -days 20
 key alone
 openssl req -x509 -key alone.key -out alone.pem -days 20 -subj /CN=alone -addext "subjectAltName=$host"
-openssl ca -config revoked.cnf -revoke revoked.pem
-openssl ca -config revoked.cnf -gencrl -out ca.crl

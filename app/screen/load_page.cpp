@@ -195,8 +195,8 @@ ui::Row single_row(const RunProgress& progress, double rate, int width) {
         parts.insert(parts.end(), more.begin(), more.end());
     };
     add(count_parts(progress), 1);
-    add({{rate_text(rate)}}, 4);
-    add(time_parts(progress.results), 4);
+    add({{rate_text(rate)}}, 3);
+    add(time_parts(progress.results), 3);
     return fit(parts, width, {" "});
 }
 

@@ -208,8 +208,8 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
     // background, the page would stop a run that needs no terminal.
     const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
     if (to.load && !to.recording && !piped && !ui::in_background() && terminal_able())
-        to.page = [&loop, color = options.color](RunDisplay::User& user) {
-            return std::make_unique<LoadScreen>(loop, color, user);
+        to.page = [&loop](RunDisplay::User& user) {
+            return std::make_unique<LoadScreen>(loop, user);
         };
     return to;
 }
@@ -291,12 +291,9 @@ ScreenClient::Options screen_options(const ClientOptions& options) {
     conversation.session = options.session;
     conversation.session.mark_resent = true;
     conversation.escapes = options.escapes;
-    conversation.scrollback = options.scrollback.value_or(conversation.scrollback);
     conversation.log = options.report.log;
     conversation.quiet = options.report.quiet;
-    to.color = options.color;
     to.hex = options.report.hex;
-    to.mouse = options.mouse;
     if (options.use_tls) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);
     return to;

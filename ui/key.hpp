@@ -23,9 +23,7 @@ enum class KeyCode {
     page_down,
     f1,
     escape,
-    paste,     // a bracketed paste
-    wheel_up,  // the mouse wheel, while reported
-    wheel_down,
+    paste,  // a bracketed paste
 };
 
 // The part of a key that bindings compare:

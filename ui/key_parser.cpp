@@ -51,19 +51,18 @@ Parsed parse_character(std::string_view bytes) {
     return {size, Key{plain(symbol), std::string(bytes.substr(0, size)), false}};
 }
 
-// The keys by the last byte of their sequence, after CSI or SS3, and by its number: CSI number
-// ~, or the button of a mouse report. Other sequences have the number 0 here.
+// The keys by the last byte of their sequence, after CSI or SS3, and by the number of CSI
+// number ~. Other sequences have the number 0 here.
 constexpr struct {
     char final;
     int number;
     KeyCode code;
 } sequences[] = {
-    {'A', 0, KeyCode::up},        {'B', 0, KeyCode::down},        {'C', 0, KeyCode::right},
-    {'D', 0, KeyCode::left},      {'H', 0, KeyCode::home},        {'F', 0, KeyCode::end},
-    {'P', 0, KeyCode::f1},        {'~', 1, KeyCode::home},        {'~', 7, KeyCode::home},
-    {'~', 3, KeyCode::del},       {'~', 4, KeyCode::end},         {'~', 8, KeyCode::end},
-    {'~', 5, KeyCode::page_up},   {'~', 6, KeyCode::page_down},   {'~', 11, KeyCode::f1},
-    {'M', 64, KeyCode::wheel_up}, {'M', 65, KeyCode::wheel_down},
+    {'A', 0, KeyCode::up},      {'B', 0, KeyCode::down},      {'C', 0, KeyCode::right},
+    {'D', 0, KeyCode::left},    {'H', 0, KeyCode::home},      {'F', 0, KeyCode::end},
+    {'P', 0, KeyCode::f1},      {'~', 1, KeyCode::home},      {'~', 7, KeyCode::home},
+    {'~', 3, KeyCode::del},     {'~', 4, KeyCode::end},       {'~', 8, KeyCode::end},
+    {'~', 5, KeyCode::page_up}, {'~', 6, KeyCode::page_down}, {'~', 11, KeyCode::f1},
 };
 
 std::optional<KeyCode> find_key(char final, int number = 0) {
@@ -84,11 +83,6 @@ Parsed pressed(std::size_t size, std::optional<KeyCode> code) {
     return code ? pressed(size, plain(*code)) : Parsed{size};
 }
 
-// Shift, Alt and Ctrl add 4, 8 and 16 to a mouse button.
-Parsed pressed_button(std::size_t size, int button) {
-    return pressed(size, find_key('M', button & ~(4 | 8 | 16)));
-}
-
 Parsed parse_csi(std::string_view bytes) {
     std::size_t at = 2;
     while (at < bytes.size() && bytes[at] >= 0x20 && bytes[at] < 0x40) ++at;
@@ -101,14 +95,8 @@ Parsed parse_csi(std::string_view bytes) {
         if (at + 1 == bytes.size()) return incomplete;
         return bytes[at + 1] == 'A' ? pressed(at + 2, plain(KeyCode::f1)) : Parsed{at + 2};
     }
-    if (final == 'M' && parameters.empty()) {
-        // A mouse report of a terminal without SGR reports: three bytes follow, the button and
-        // its position, each plus 32.
-        if (bytes.size() < at + 4) return incomplete;
-        return pressed_button(at + 4, static_cast<unsigned char>(bytes[at + 1]) - 32);
-    }
-    if (final == 'M' && parameters[0] == '<')
-        return pressed_button(at + 1, std::atoi(parameters.c_str() + 1));
+    if (final == 'M' && parameters.empty())  // a mouse report: three bytes follow
+        return bytes.size() < at + 4 ? incomplete : Parsed{at + 4};
     const std::optional<KeyCode> code =
         find_key(final, final == '~' ? std::atoi(parameters.c_str()) : 0);
     return code ? pressed(at + 1, modified(*code, parameters)) : Parsed{at + 1};

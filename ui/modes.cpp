@@ -18,11 +18,9 @@ Modes modes_for(std::string_view cup, std::string_view smcup) {
     const std::string wheel_back = "\x1b[?1007h\x1b[?1007r";
     modes.save = "\x1b[?1007s";
     modes.enable += "\x1b[?1007l";
-    modes.mouse_on = "\x1b[?1000h\x1b[?1006h";
-    modes.mouse_off = "\x1b[?1006l\x1b[?1000l";
     modes.frame_begin = "\x1b[?2026h";
     modes.frame_end = "\x1b[?2026l";
-    modes.restore = cancel + modes.frame_end + modes.mouse_off + wheel_back + paste_off;
+    modes.restore = cancel + modes.frame_end + wheel_back + paste_off;
     return modes;
 }
 

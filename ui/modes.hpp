@@ -25,10 +25,6 @@ struct Modes {
     // Undoes all of these modes in any state of the terminal, even within a frame or after a
     // truncated sequence.
     std::string restore;
-    // Turn mouse reports on and off. Reports use the SGR form, which is never mistaken for
-    // text.
-    std::string mouse_on;
-    std::string mouse_off;
     // Enclose a frame, so that the terminal shows it as a whole.
     std::string frame_begin;
     std::string frame_end;

@@ -7,7 +7,6 @@ namespace ui {
 
 namespace {
 
-constexpr std::size_t wheel_rows = 3;
 constexpr std::size_t past_the_end = std::numeric_limits<std::size_t>::max() / 2;  // rows
 
 }  // namespace
@@ -24,8 +23,6 @@ bool Page::press(const Key& key, int height) {
         {plain(KeyCode::up), up(1)},
         {plain(KeyCode::page_down), top_ + page},
         {plain(KeyCode::page_up), up(page)},
-        {plain(KeyCode::wheel_down), top_ + wheel_rows},
-        {plain(KeyCode::wheel_up), up(wheel_rows)},
         {alt('>'), past_the_end},
         {alt('<'), 0},
     };

@@ -52,8 +52,7 @@ private:
     int fd_ = STDOUT_FILENO;
 };
 
-bool wants_colors(Color color) {
-    if (color != Color::automatic) return color == Color::always;
+bool wants_colors() {
     const char* const refused = std::getenv("NO_COLOR");
     return refused == nullptr || *refused == '\0';
 }
@@ -74,9 +73,9 @@ std::string terminal_trouble() {
 }
 
 struct Terminal::Parts {
-    explicit Parts(Color color)
+    Parts()
         : found_settings(terminal_settings()),
-          canvas(wants_colors(color)),
+          canvas(wants_colors()),
           modes(modes_for(control_sequence("cup"), control_sequence("smcup"))),
           clear_row(control_sequence("rmcup").empty() ? control_sequence("el") : "") {}
 
@@ -89,15 +88,15 @@ struct Terminal::Parts {
     std::optional<CrashRestore> crash_restore;  // while the terminal is taken over
 };
 
-std::unique_ptr<Terminal::Parts> Terminal::make_parts(Color color) {
+std::unique_ptr<Terminal::Parts> Terminal::make_parts() {
     const std::string trouble = terminal_trouble();
     if (!trouble.empty()) throw std::runtime_error(trouble);
-    return std::make_unique<Parts>(color);
+    return std::make_unique<Parts>();
 }
 
 // Delegates, so that the object counts as constructed, and an exception from take_over() runs
 // the destructor.
-Terminal::Terminal(Color color) : Terminal(make_parts(color)) {
+Terminal::Terminal() : Terminal(make_parts()) {
     take_over();
     if (gone_) throw std::runtime_error("the terminal refuses to change its settings");
 }
@@ -226,16 +225,7 @@ bool Terminal::take_over() {
     }
     if (!change_settings(parts_->canvas.settings())) gone_ = true;
     put(parts_->modes.enable);
-    if (mouse_) put(parts_->modes.mouse_on);
     resize();
-    return true;
-}
-
-bool Terminal::report_mouse(bool reported) {
-    if (parts_->modes.mouse_on.empty()) return false;
-    mouse_ = reported;
-    if (!restored_) put(mouse_ ? parts_->modes.mouse_on : parts_->modes.mouse_off);
-    flush();
     return true;
 }
 

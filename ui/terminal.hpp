@@ -78,12 +78,6 @@
 
 namespace ui {
 
-enum class Color {
-    automatic,  // if the terminal has colors and NO_COLOR is not set
-    always,     // if the terminal has colors
-    never,
-};
-
 // Returns the reason why the terminal can't be taken over, in one sentence: standard input or
 // output is not a terminal, its type (TERM) is unknown, or it can't position its cursor.
 // Empty: it can be taken over. Does not change the terminal. Must not be called while a
@@ -94,8 +88,9 @@ class Terminal {
 public:
     // Takes the terminal over. Throws std::runtime_error with the text of terminal_trouble(),
     // or if curses fails or the terminal refuses its settings; std::system_error if it can't
-    // make a file to draw into or read the terminal's settings.
-    explicit Terminal(Color color = Color::automatic);
+    // make a file to draw into or read the terminal's settings. Draws in color if the terminal
+    // can, unless NO_COLOR is set.
+    Terminal();
     ~Terminal();
     Terminal(const Terminal&) = delete;
     Terminal& operator=(const Terminal&) = delete;
@@ -126,13 +121,6 @@ public:
 
     // Returns the descriptor to watch for writability. It never changes.
     int output() const;
-
-    // Turns reports of the mouse wheel, as the keys wheel_up and wheel_down, on or off. While
-    // they are on, selecting text in the terminal needs Shift. Off at first; preserved by
-    // restore() and take_over(). False: this type of terminal can't report it, and nothing has
-    // changed.
-    bool report_mouse(bool reported);
-    bool reports_mouse() const { return mouse_; }
 
     // Asks the terminal to put a text into its clipboard. Control characters and newlines
     // become visible escapes, so that no program obeys them when the text is pasted. Returns
@@ -168,7 +156,7 @@ private:
     struct Parts;
 
     explicit Terminal(std::unique_ptr<Parts> parts);
-    static std::unique_ptr<Parts> make_parts(Color color);
+    static std::unique_ptr<Parts> make_parts();
     bool read_bytes();
     void put(std::string_view bytes) { pending_ += bytes; }
     bool flush_in_time();
@@ -179,7 +167,6 @@ private:
     std::string pending_;  // bytes that the terminal has not yet taken
     Size size_;
     bool gone_ = false;
-    bool mouse_ = false;
     bool restored_ = true;  // the terminal is not taken over
 };
 

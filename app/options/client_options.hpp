@@ -5,7 +5,6 @@
 #include "app/options/modes.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/reporter.hpp"
-#include "app/screen/screen_client.hpp"
 #include "app/stats/requirement.hpp"
 #include "bufio/tls.hpp"
 
@@ -54,14 +53,11 @@ struct ClientOptions {
     bool own_server = false;          // no target: run an echo server in this process
     bool no_tui = false;
     bool no_sandbox = false;
-    bool busy = false;                       // never sleep while there is a connection
-    Reporter::Options report;                // pipe mode
-    std::optional<unsigned> window;          // pipe mode: messages in flight at once
-    std::optional<std::size_t> scrollback;   // screen: messages kept
-    bool escapes = false;                    // the input contains escape sequences
-    ui::Color color = ui::Color::automatic;  // screen
-    bool mouse = false;                      // screen: the wheel scrolls
-    std::string messages;  // file of the messages to send; empty: generated ones
+    bool busy = false;               // never sleep while there is a connection
+    Reporter::Options report;        // pipe mode
+    std::optional<unsigned> window;  // pipe mode: messages in flight at once
+    bool escapes = false;            // the input contains escape sequences
+    std::string messages;            // file of the messages to send; empty: generated ones
     // Each of these options selects generated messages, and has a default for them.
     std::optional<unsigned> count;
     std::optional<ev::Duration> interval;

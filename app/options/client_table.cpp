@@ -313,9 +313,6 @@ std::vector<Option> verdict_options(ClientOptions& to) {
 
 std::vector<Option> output_options(ClientOptions& to) {
     constexpr Modes any = mode::runs | mode::merge;
-    const auto color = one_of<ui::Color>({{"auto", ui::Color::automatic},
-                                          {"always", ui::Color::always},
-                                          {"never", ui::Color::never}});
     return {
         {0, "json", nothing, "print JSON, one object a line (pipe mode)",
          [&](auto&) { to.report.form = Reporter::Form::json; }, any & ~mode::screen,
@@ -324,12 +321,6 @@ std::vector<Option> output_options(ClientOptions& to) {
          mode::input | mode::screen | mode::probe | mode::replays | mode::text},
         {'o', "log", "FILE", "append a transcript with times to FILE", into(to.report.log),
          mode::input | mode::screen | mode::probe | mode::generated | mode::replay},
-        {0, "scrollback", "N", "messages kept for scrolling back (100000)",
-         into(to.scrollback, up_to(10'000'000)), mode::screen},
-        {0, "color", "WHEN", "use colours: auto, always or never (auto)",
-         into(to.color, color)},
-        {0, "mouse", nothing, "scroll with the mouse wheel (also M-m)", flag(to.mouse),
-         mode::screen},
         {'v', nothing, nothing, "also report connections (pipe mode)", flag(to.report.verbose)},
         {0, "quiet", nothing, "print results only: replies, or the summary",
          flag(to.report.quiet), any},

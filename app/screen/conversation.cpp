@@ -34,10 +34,7 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
     : loop_(loop),
       options_(options),
       user_(user),
-      // Enough memory for a long scrollback: some hundred bytes per message.
-      log_({.entries = options.scrollback,
-            .bytes = std::max(ui::Transcript::Limits().bytes, options.scrollback * 640)},
-           options.session.expect != Expect::any || options.session.pattern),
+      log_({}, options.session.expect != Expect::any || options.session.pattern),
       session_(loop, options_.session, *this) {
     results_.datagrams = session_.options().framing->datagrams;
     if (!options_.log.empty()) open_file(options_.log);

@@ -20,8 +20,7 @@ class Conversation final : private Session::User {
 public:
     struct Options {
         Session::Options session;
-        bool escapes = false;              // lines contain escapes such as \n and \xNN
-        std::size_t scrollback = 100'000;  // entries of the log
+        bool escapes = false;  // lines contain escapes such as \n and \xNN
         // The transcript's file; empty: named after its starting time. A recording that is
         // started again gets a numbered file, because each recording begins its file.
         std::string log;

@@ -6,7 +6,7 @@
 
 namespace yodel {
 
-FullScreen::FullScreen(ev::Loop& loop, ui::Color color, ev::Duration frame_time)
+FullScreen::FullScreen(ev::Loop& loop, ev::Duration frame_time)
     : frame_time_(frame_time),
       resized_(loop, SIGWINCH,
                [this] {
@@ -14,7 +14,6 @@ FullScreen::FullScreen(ev::Loop& loop, ui::Color color, ev::Duration frame_time)
                    changed_ = true;
                }),
       stopped_(loop, SIGTSTP, [this] { suspend(); }),
-      terminal_(color),
       keyboard_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
       escape_(loop,
               [this] {

@@ -25,7 +25,7 @@ protected:
     // Drawings are at least `frame_time` apart. The program's own signal handlers must exist
     // by now. Throws std::runtime_error if the terminal can't be used. The loop must outlive
     // the screen.
-    FullScreen(ev::Loop& loop, ui::Color color, ev::Duration frame_time);
+    FullScreen(ev::Loop& loop, ev::Duration frame_time);
     ~FullScreen() = default;
 
     ui::Terminal& terminal() { return terminal_; }

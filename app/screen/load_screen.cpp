@@ -8,8 +8,8 @@
 
 namespace yodel {
 
-LoadScreen::LoadScreen(ev::Loop& loop, ui::Color color, User& user)
-    : FullScreen(loop, color, std::chrono::milliseconds(100)), loop_(loop), user_(user) {}
+LoadScreen::LoadScreen(ev::Loop& loop, User& user)
+    : FullScreen(loop, std::chrono::milliseconds(100)), loop_(loop), user_(user) {}
 
 bool LoadScreen::make_way() { return ::isatty(STDERR_FILENO) != 1; }
 

@@ -13,7 +13,7 @@ class LoadScreen final : public RunDisplay, private FullScreen {
 public:
     // See FullScreen. The handler of SIGCONT must call continued(). The user must outlive the
     // screen.
-    LoadScreen(ev::Loop& loop, ui::Color color, User& user);
+    LoadScreen(ev::Loop& loop, User& user);
 
     void turn_ended() override { FullScreen::turn_ended(); }
     // Returns true if standard error is not a terminal.

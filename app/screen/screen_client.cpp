@@ -22,7 +22,6 @@ namespace {
 constexpr ev::Duration frame_time = 16ms;
 // A second ^C within this time quits.
 constexpr ev::Duration quit_time = 2s;
-constexpr int wheel_rows = 3;
 
 // Adds the signs, except signs without a form in the locale's encoding.
 void add_signs(PageRows& page, std::span<const SignGroup> groups) {
@@ -38,8 +37,6 @@ bool is_cancel(const ui::Key& key) {
     return key.chord == ui::plain(KeyCode::escape) || key.chord == ui::ctrl('g') ||
            key.chord == ui::ctrl('c');
 }
-
-constexpr const char* no_mouse = "this terminal type does not report the mouse";
 
 }  // namespace
 
@@ -97,8 +94,6 @@ const ui::Binding<Client> Client::bindings[] = {
      "start or stop a transcript file"},
     {ui::alt('w'), [](Client& c) { c.copy_selected(); }, "M-w",
      "copy the selected message to the terminal's clipboard"},
-    {ui::alt('m'), [](Client& c) { c.toggle_mouse(); }, "M-m",
-     "toggle mouse-wheel scrolling; selecting text then needs Shift"},
     {ui::ctrl('c'), [](Client& c) { c.interrupt(); }, "^C",
      "clear the line; if it is empty, cancel connecting or waiting"},
     {ui::ctrl('z'), [](Client& c) { c.suspend(); }, "^Z", "suspend"},
@@ -111,7 +106,7 @@ const ui::Binding<Client> Client::bindings[] = {
 };
 
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
-    : FullScreen(loop, options.color, frame_time),
+    : FullScreen(loop, frame_time),
       loop_(loop),
       key_log_(options.key_log),
       sandbox_(options.sandbox),
@@ -119,7 +114,6 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
       clock_(loop, [this] { mark_changed(); }),
       conversation_(loop, options.conversation, *this) {
     transcript().show_hex(options.hex);
-    if (options.mouse && !terminal().report_mouse(true)) notice_ = no_mouse;
     session().connect();
 }
 
@@ -138,7 +132,6 @@ int ScreenClient::report() {
 // --- Keys.
 
 void ScreenClient::press(const ui::Key& key) {
-    if (scroll_by_wheel(key)) return;
     notice_.clear();
     if (key.cut) conversation_.add_note("the paste was too long and was cut", Style::warn);
     ui::Chord chord = key.chord;
@@ -152,16 +145,6 @@ void ScreenClient::press(const ui::Key& key) {
     if (!typing && key.chord == ui::ctrl('l')) return terminal().redraw();
     const bool done = std::visit([&](auto& mode) { return press_in(mode, key); }, mode_);
     if (!done) press_bound(key);
-}
-
-// The wheel neither ends a mode nor comes between two keys.
-bool ScreenClient::scroll_by_wheel(const ui::Key& key) {
-    const bool up = key.chord == ui::plain(KeyCode::wheel_up);
-    if (!up && key.chord != ui::plain(KeyCode::wheel_down)) return false;
-    if (auto* const page = std::get_if<ui::Page>(&mode_))
-        return page->press(key, main_height());
-    transcript().scroll(up ? -wheel_rows : wheel_rows);
-    return true;
 }
 
 // Returns false if the key has no binding.
@@ -265,13 +248,6 @@ void ScreenClient::interrupt() {
         session().disconnect();
 }
 
-void ScreenClient::toggle_mouse() {
-    const bool reported = !terminal().reports_mouse();
-    notice_ = reported ? "the wheel scrolls; select text with Shift; M-m turns it off"
-                       : "mouse off; the terminal handles it again";
-    if (!terminal().report_mouse(reported)) notice_ = no_mouse;
-}
-
 void ScreenClient::copy_selected() {
     const auto text = conversation_.log().selected_text(ui::longest_copy + 1);
     if (!text) {
@@ -338,7 +314,6 @@ std::vector<Part> ScreenClient::status() const {
         put(Priority::mode, std::to_string(count) + " " + status_word::kept,
             Style::status_warn);
     if (conversation_.file_open()) put(Priority::target, status_word::file, Style::status);
-    if (terminal().reports_mouse()) put(Priority::target, status_word::mouse, Style::status);
     if (!key_log_.empty()) put(Priority::trust, status_word::key_log, Style::status_warn);
     if (!transcript.following()) {
         const std::size_t below = transcript.below();

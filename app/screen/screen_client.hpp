@@ -24,9 +24,7 @@ class ScreenClient final : public FullScreen, private Conversation::User {
 public:
     struct Options {
         Conversation::Options conversation;
-        ui::Color color = ui::Color::automatic;
         bool hex = false;     // messages are shown in hex from the start
-        bool mouse = false;   // the wheel scrolls from the start
         std::string key_log;  // the file to which TLS secrets are written; empty: none
         std::string sandbox;  // its state in a few words
     };
@@ -70,7 +68,6 @@ private:
     void suspending() override { session().void_round_trips(); }
     void draw() override;
 
-    bool scroll_by_wheel(const ui::Key& key);
     bool press_bound(const ui::Key& key);
     // Each may end its mode. Returns false if the key must still be looked up in `bindings`.
     bool press_in(Typing& typing, const ui::Key& key);
@@ -87,7 +84,6 @@ private:
     void older_line();
     void newer_line();
     void interrupt();
-    void toggle_mouse();
     void copy_selected();
 
     // True while a message is selected, which Enter, Up and Down then apply to.

@@ -32,7 +32,6 @@ constexpr Sign status_signs[] = {
     {as_sign(status_word::held), "scrolled back; N newer messages are below the view"},
     {as_sign(status_word::kept), "lines to be sent once connected"},
     {as_sign(status_word::file), "a transcript is being written"},
-    {as_sign(status_word::mouse), "the wheel scrolls, and selecting text needs Shift"},
     {as_sign(status_word::key_log), "TLS secrets are being written to SSLKEYLOGFILE"},
 };
 

@@ -14,7 +14,6 @@ namespace status_word {
 inline constexpr const char* held = "HELD";
 inline constexpr const char* kept = "kept";  // after a number
 inline constexpr const char* file = "FILE";
-inline constexpr const char* mouse = "MOUSE";
 inline constexpr const char* key_log = "KEYLOG";
 inline constexpr const char* unverified = "UNVERIFIED (-k)";
 inline constexpr const char* twice = "twice";  // after a number, like the next

@@ -159,9 +159,9 @@ TEST_CASE("a blocked terminal does not delay the end of a load") {
 
 TEST_CASE("the page of a load shows failures, and the return of the server") {
     Server server({"--reset-after", "5", "-f", "line"});
-    Tty tty({.arguments = load({"--connections", "3", "--retry", "forever", "--retry-delay",
-                                "1ms", "--color", "always"},
-                               server)});
+    Tty tty(
+        {.arguments = load({"--connections", "3", "--retry", "forever", "--retry-delay", "1ms"},
+                           server)});
     REQUIRE(tty.wait_for("Connection reset by peer"));  // whichever call reports it
     REQUIRE(tty.wait_for("failures "));
     REQUIRE(tty.wait_for(" attempts"));

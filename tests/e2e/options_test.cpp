@@ -149,27 +149,6 @@ TEST_CASE("the manual page lists every field that --json writes") {
     }
 }
 
-TEST_CASE("option --color takes precedence over NO_COLOR") {
-    struct Case {
-        std::string when;
-        std::vector<std::string> environment;
-        bool colored;
-    };
-    const Case each = GENERATE(Case{"auto", {}, true}, Case{"auto", {"NO_COLOR=1"}, false},
-                               Case{"always", {"NO_COLOR=1"}, true}, Case{"never", {}, false});
-    Tty tty({.arguments = {yodel, "--color", each.when}, .environment = each.environment});
-    REQUIRE(tty.wait_for("up 00:"));
-    tty.send("hello\r");
-    const auto colored = [&] {
-        for (int row = 0; row < 24; ++row)
-            for (int column = 0; column < 80; ++column)
-                if (tty.cell(row, column).colored) return true;
-        return false;
-    };
-    REQUIRE(tty.wait_for("hello ✓"));
-    CHECK(tty.wait_for([&] { return colored() == each.colored; }));
-}
-
 TEST_CASE("the screen starts in hex with -x, writes a file with -o, and reads --escapes") {
     const Folder folder;
     const std::string file = folder.path("log");

@@ -1017,48 +1017,11 @@ TEST_CASE("a message too long for terminals is not copied") {
     CHECK(tty.output().find("\x1b]52") == std::string::npos);
 }
 
-TEST_CASE("the wheel scrolls while the mouse is reported, and types nothing") {
-    const std::string how = GENERATE("--mouse", "M-m");
-    std::vector<std::string> arguments{yodel};
-    if (how == "--mouse") arguments.push_back(how);
-    Tty tty({.arguments = arguments});
-    REQUIRE(tty.wait_for("up 00:"));
-    if (how == "M-m") {
-        CHECK(tty.modes().count(1000) == 0);
-        tty.send("\x1bm");
-        CHECK(tty.wait_for("the wheel scrolls; select text with Shift; M-m turns it off"));
-    }
-    REQUIRE(tty.wait_for(" MOUSE "));
-    CHECK(tty.modes().count(1006) == 1);
-    for (int i = 0; i < 30; ++i) type(tty, "line " + std::to_string(i));
-    REQUIRE(tty.wait_for("‹ line 29 ✓"));
-    tty.send("half a line\x1b[<64;10;5M\x1b[<64;10;5M\x1b[<0;10;5M\x1b[<0;10;5m");
-    CHECK(tty.wait_for("HELD, 6 below"));
-    CHECK(last_row(tty, 24) == "half a line");
-    tty.send("\x1b[<65;10;5M\x1b[<65;10;5M");
-    CHECK(tty.wait_for([&] { return !tty.shows("HELD"); }));
-    tty.send("\x1bOP\x1b[<65;10;5M");
-    CHECK(tty.wait_for([&] { return tty.row(1).starts_with("↓ "); }));
-    tty.send("\x1b[<64;10;5M");
-    CHECK(tty.wait_for([&] { return tty.row(0).starts_with("Quit"); }));
-    SECTION("until M-m") {
-        tty.send("\x1bm");
-        CHECK(tty.wait_for("mouse off; the terminal handles it again"));
-        CHECK(tty.modes().count(1000) == 0);
-    }
-    SECTION("and until a signal") {
-        tty.kill(SIGQUIT);
-        check_gone(tty, 128 + SIGQUIT);
-    }
-}
-
 TEST_CASE("on a small screen no hint is cut") {
     Tty tty({.arguments = {yodel}, .size = {5, 20}});
     REQUIRE(tty.wait_for("● up"));
     const auto [keys, hint] = GENERATE(table<std::string, std::string>({
         {"\x1bw", "M-Up selects"},
-        {"\x1bm", "the wheel scrolls"},
-        {"\x1bm\x1bm", "mouse off"},
         {"\x1b", "Esc- press a key"},
         {"\x12", "search:"},
         {"\x1b/", "find: Enter searches"},
@@ -1068,31 +1031,17 @@ TEST_CASE("on a small screen no hint is cut") {
     CHECK(tty.wait_for([&, &row = hint] { return last_row(tty, 5) == row; }));
 }
 
-TEST_CASE("a program that was stopped without a warning restores the wheel later") {
-    Tty tty({.arguments = {yodel, "--mouse"}});
-    REQUIRE(tty.wait_for(" MOUSE "));
-    tty.kill(SIGSTOP);
-    tty.kill(SIGCONT);
-    type(tty, "hello");
-    REQUIRE(tty.wait_for("‹ hello ✓"));
-    tty.send("\x04");
-    check_gone(tty, 0);
-}
-
 TEST_CASE("a terminal without the modes is not sent them") {
     const std::string term = GENERATE("linux", "vt100");
-    Tty tty({.arguments = {yodel, "--mouse"}, .environment = {"TERM=" + term}});
+    Tty tty({.arguments = {yodel}, .environment = {"TERM=" + term}});
     REQUIRE(tty.wait_for("up 00:"));
-    REQUIRE(tty.wait_for("this terminal type does not report the mouse"));
     type(tty, "hello");
     REQUIRE(tty.wait_for("hello ✓"));
     tty.send("\x1b[1;3A\x1bw");
     REQUIRE(tty.wait_for("not copied; this type of terminal has no clipboard"));
-    tty.send("\x1bm");
-    REQUIRE(tty.wait_for("this terminal type"));
     tty.send("\x04");
     CHECK(tty.wait_exit() == 0);
-    for (const auto* sequence : {"?1000", "?1006", "?1007", "?2026", "\x1b]", "\x18"})
+    for (const auto* sequence : {"?1007", "?2026", "\x1b]", "\x18"})
         CHECK(tty.output().find(sequence) == std::string::npos);
 }
 
@@ -1234,33 +1183,19 @@ TEST_CASE("the modes that are on are shown before the times in a usual terminal"
     const std::string log = folder.path("log");
     const std::string command =
         keys ? "SSLKEYLOGFILE=" + folder.path("keys") + " " + yodel + " -k "
-             : yodel + " -k --mouse -o " + log + " ";
-    const std::string shown = keys ? " KEYLOG " + target + " TLS1.3" : " MOUSE FILE " + target;
+             : yodel + " -k -o " + log + " ";
+    const std::string shown =
+        keys ? " KEYLOG " + target + " TLS1.3" : " FILE " + target + " TLS1.3";
     Tty tty({.arguments = {"sh", "-c", command + target}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "hello");
     REQUIRE(tty.wait_for("‹ hello ✓"));
-    CHECK(tty.wait_for(shown + " UNVERIFIED (-k) │ 1↑ 1↓"));
-}
-
-TEST_CASE("the scrollback is bounded by an option") {
-    Tty tty({.arguments = {yodel, "--scrollback", "8"}});
-    REQUIRE(tty.wait_for("up 00:"));
-    for (const auto* line : {"one", "two", "three", "four", "five"}) {
-        type(tty, line);
-        REQUIRE(tty.wait_for("‹ " + std::string(line) + " ✓"));
-    }
-    CHECK(tty.wait_for([&] { return tty.row(0).ends_with("› two"); }));
-    CHECK(tty.row(7).ends_with("‹ five ✓"));
+    CHECK(tty.wait_for(shown));
+    CHECK(tty.wait_for(" UNVERIFIED (-k) "));
+    CHECK(tty.wait_for(" │ 1↑ 1↓"));
 }
 
 TEST_CASE("options of the other mode are refused") {
-    const test::Outcome piped = test::run({yodel, "--scrollback", "8"});
-    CHECK(piped.status == 2);
-    CHECK(piped.errors.find("--scrollback needs the full screen") != std::string::npos);
-    const test::Outcome mouse = test::run({yodel, "--mouse"});
-    CHECK(mouse.status == 2);
-    CHECK(mouse.errors.find("--mouse needs the full screen") != std::string::npos);
     Tty tty({.arguments = {yodel, "--window", "8"}});
     CHECK(tty.wait_exit() == 2);
     CHECK(tty.wait_for("--window needs "));

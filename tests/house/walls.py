@@ -29,7 +29,7 @@ ALLOWED = {
     "app/run": {"app/protocol", "app/stats", "app/process", "app/text", "ui/text", "bufio", "ev/threads",
                 "ev"},
     "app/screen": {"app/protocol", "app/stats", "app/process", "app/text", "ui/text", "ui", "ev"},
-    "app/options": {"app/screen", "app/run", "app/server", "app/protocol", "app/stats",
+    "app/options": {"app/run", "app/server", "app/protocol", "app/stats",
                     "app/text", "bufio", "ev/threads", "ev"},
     "app": {"app/options", "app/screen", "app/run", "app/server", "app/protocol", "app/stats",
             "app/process", "app/text", "ui/text", "ui", "bufio", "ev/backends", "ev/threads", "ev"},

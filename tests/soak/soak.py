@@ -137,7 +137,7 @@ class Screen:
     def __init__(self, yodel, port):
         self.terminal, other = pty.openpty()
         environment = {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"}
-        command = [yodel, "--scrollback", "1000", f"{load.HOST}:{port}"]
+        command = [yodel, f"{load.HOST}:{port}"]
         self.process = Process("screen", command, stdin=other, stdout=other, env=environment)
         os.close(other)
         self.ending = threading.Event()

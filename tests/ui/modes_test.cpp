@@ -28,7 +28,7 @@ TEST_CASE("a terminal whose second screen is a private mode gets all modes") {
 
 TEST_CASE("restore undoes every mode that is ever switched on") {
     const Modes modes = modes_for("\x1b[H", "\x1b[?1049h");
-    for (const auto* off : {"\x1b[?2026l", "\x1b[?1000l", "\x1b[?1006l", "\x1b[?2004l"})
+    for (const auto* off : {"\x1b[?2026l", "\x1b[?2004l"})
         CHECK(modes.restore.find(off) != std::string::npos);
     // The wheel's mode is restored if possible, otherwise it is on.
     CHECK(modes.restore.find("\x1b[?1007h\x1b[?1007r") != std::string::npos);
@@ -39,13 +39,13 @@ TEST_CASE("a terminal without a second screen gets only bracketed paste") {
     const Modes modes = modes_for("\x1b[%i%p1%d;%p2%dH", "");  // like linux and vt100
     CHECK(modes.enable == "\x1b[?2004h");
     CHECK(modes.restore == "\x1b[?2004l");
-    CHECK(modes.save + modes.mouse_on + modes.frame_begin + modes.frame_end == "");
+    CHECK(modes.save + modes.frame_begin + modes.frame_end == "");
     CHECK_FALSE(modes.accepts_text());
 }
 
 TEST_CASE("a terminal of another family gets no modes") {
     const Modes modes = modes_for("\x1b=%p1%' '%+%c%p2%' '%+%c", "");  // like adm3a
-    CHECK(modes.enable + modes.restore + modes.mouse_on + modes.frame_begin == "");
+    CHECK(modes.enable + modes.restore + modes.frame_begin == "");
 }
 
 TEST_CASE("copies the visible text to the clipboard") {

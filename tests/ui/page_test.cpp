@@ -48,15 +48,6 @@ TEST_CASE("scrolls a page by rows and by windows, within its ends") {
     REQUIRE(seen(page, 3) == "012");
 }
 
-TEST_CASE("scrolls a page by three rows with the wheel") {
-    Page page = numbered(8);
-    REQUIRE(seen(page, 3) == "012");
-    REQUIRE(press(page, KeyCode::wheel_down, 3));
-    REQUIRE(seen(page, 3) == "345");
-    REQUIRE(press(page, KeyCode::wheel_up, 3));
-    REQUIRE(seen(page, 3) == "012");
-}
-
 TEST_CASE("scrolls a page to its ends") {
     Page page = numbered(8);
     REQUIRE(page.press({ui::alt('>'), {}}, 3));

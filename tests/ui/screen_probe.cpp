@@ -1,6 +1,6 @@
 // Shows the keys that ui::Terminal reads. Enter performs the action of the argument.
 //
-//     screen_probe quit|starve|abort|segv|overflow|throw|attacks|fill|mouse|copy|copy-much
+//     screen_probe quit|starve|abort|segv|overflow|throw|attacks|fill|copy|copy-much
 #include "tests/support/allocations.hpp"
 #include "tests/ui/attacks.hpp"
 #include "ui/terminal.hpp"
@@ -26,9 +26,8 @@ volatile std::sig_atomic_t resized = 0;
 
 std::string name(const ui::Key& key) {
     static constexpr const char* names[] = {
-        "",     "enter",  "newline", "tab",      "backspace", "del",     "up",
-        "down", "left",   "right",   "home",     "end",       "page-up", "page-down",
-        "f1",   "escape", "paste",   "wheel-up", "wheel-down"};
+        "",      "enter", "newline", "tab",     "backspace", "del", "up",     "down", "left",
+        "right", "home",  "end",     "page-up", "page-down", "f1",  "escape", "paste"};
     std::string text = key.chord.alt ? "alt-" : "";
     if (key.chord.ctrl) text += "ctrl-";
     text += names[static_cast<int>(key.chord.code)];
@@ -102,8 +101,6 @@ private:
         if (deed_ == "attacks") attacked_ = !attacked_;
         if (deed_ == "overflow") overflow(1);
         if (deed_ == "fill") fill_ = 'x';
-        if (deed_ == "mouse" && !terminal_.report_mouse(!terminal_.reports_mouse()))
-            keys_.emplace_back("unable.");
         if (deed_ == "copy") copy("two\nrows");
         if (deed_ == "copy-much") copy(std::string(80'000, 'x'));
     }

@@ -235,29 +235,6 @@ TEST_CASE("each drawing is one synchronised frame, and nothing is drawn outside 
     REQUIRE(next.find("\x1b[?2026h") == next.rfind("\x1b[?2026h"));
 }
 
-TEST_CASE("reports the mouse while requested, also after a suspension") {
-    Tty tty({{"/bin/sh", "-c",
-              "set -m; \"$0\" mouse; echo stopped; read line; fg >/dev/null; echo done $?",
-              SCREEN_PROBE},
-             {},
-             {}});
-    REQUIRE(tty.wait_for("size 24x80"));
-    REQUIRE(tty.modes().count(1000) == 0);
-    tty.send("\r");
-    REQUIRE(tty.wait_for([&] { return tty.modes().count(1000) == 1; }));
-    REQUIRE(tty.modes().count(1006) == 1);
-    tty.send("\x1b[<64;10;3M");
-    REQUIRE(tty.wait_for("wheel-up."));
-    tty.send("\x1a");
-    REQUIRE(tty.wait_for("stopped"));
-    require_restored(tty);
-    tty.send("\n");
-    REQUIRE(tty.wait_for("ctrl-z."));
-    REQUIRE(tty.modes().count(1000) == 1);
-    tty.send("\r");
-    REQUIRE(tty.wait_for([&] { return tty.modes().count(1000) == 0; }));
-}
-
 TEST_CASE("restores the wheel on a terminal that can't save modes") {
     Tty tty(probe("quit"));
     REQUIRE(tty.wait_for("size 24x80"));
@@ -287,7 +264,7 @@ TEST_CASE("does not send a text to the clipboard that terminals would ignore") {
 
 TEST_CASE("sends no sequences to terminals that may show unknown sequences") {
     const std::string type = GENERATE("linux", "vt100");
-    const std::string deed = GENERATE("mouse", "copy", "quit");
+    const std::string deed = GENERATE("copy", "quit");
     Tty tty(probe(deed, {"TERM=" + type}));
     REQUIRE(tty.wait_for("size 24x80"));
     tty.send("\r");
@@ -296,7 +273,7 @@ TEST_CASE("sends no sequences to terminals that may show unknown sequences") {
     } else {
         REQUIRE(tty.wait_for("unable"));
     }
-    for (const auto* number : {"1007", "1000", "1006", "2026", "]52", "\x18"})
+    for (const auto* number : {"1007", "2026", "]52", "\x18"})
         REQUIRE(tty.output().find(number) == std::string::npos);
 }
 

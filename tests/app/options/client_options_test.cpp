@@ -26,7 +26,6 @@ TEST_CASE("each option sets its value") {
     CHECK(options.session.reply_timeout == 200ms);
     CHECK(options.session.framing->name == "len4le");
     CHECK(options.window == 7);
-    CHECK(parse({"--scrollback", "7"}).scrollback == 7);
     CHECK_FALSE(options.own_server);
     CHECK(parse({"--retry", "forever", "--retry-delay", "2", "h:7"}).retries ==
           Session::forever);
@@ -62,8 +61,6 @@ TEST_CASE("options that contradict each other are refused") {
         std::vector<std::string>{"--tls", ".test", "7"}, std::vector<std::string>{"tls://%x:7"},
         std::vector<std::string>{"tls://a..b:7"},
         std::vector<std::string>{"--window", "0", "h:7"},
-        std::vector<std::string>{"--scrollback", "0", "h:7"},
-        std::vector<std::string>{"--scrollback", "many", "h:7"},
         std::vector<std::string>{"--retry", "often", "h:7"},
         std::vector<std::string>{"--json", "-x", "h:7"},
         std::vector<std::string>{"-z", "-c", "1", "h:7"},
@@ -107,7 +104,6 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
         {"--match x --expect echo h 7", "--match cannot be combined with --expect echo"},
         {"--expect none --match x h 7", "--match cannot be combined with --expect none"},
         {"--replay f --match x h 7", "--match cannot be combined with --replay"},
-        {"--color=blue", "--color: \"blue\" is not one of auto, always, never"},
         {"--groups X0",
          "--groups: \"X0\" is not a list of groups that OpenSSL knows, such as X25519:P-256"},
         {"--alpn ,h2", "--alpn: a protocol name must be 1 to 255 bytes long"},

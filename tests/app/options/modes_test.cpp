@@ -183,13 +183,9 @@ TEST_CASE("options of the screen and of other runs are refused if they do not ap
         const ClientOptions options = parse_by(parse_client_options, words_of(words));
         return refusal([&] { check_display(options, screen); });
     };
-    CHECK(display_refusal("--mouse --scrollback 5 -x", true) == "");
-    CHECK(display_refusal("--mouse", false) == "--mouse needs the full screen");
+    CHECK(display_refusal("-x", true) == "");
     CHECK(display_refusal("--window 5 --require lost=0", false) == "");
     CHECK(display_refusal("--window 5", true) == "--window needs pipe mode (--no-tui)");
-    CHECK(client_refusal("--mouse -c 1") == "--mouse cannot be combined with -c");
-    CHECK(client_refusal("--json --scrollback 5") ==
-          "--scrollback cannot be combined with --json");
     CHECK(client_refusal("--fast") == "--fast needs --replay");
     CHECK(client_refusal("--payload h 7") == "--payload needs --json");
 }

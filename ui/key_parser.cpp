@@ -3,6 +3,7 @@
 #include "ui/utf8.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace ui {
@@ -12,7 +13,9 @@ namespace {
 constexpr char esc = '\x1b';
 constexpr std::string_view paste_begin = "\x1b[200~";
 constexpr std::string_view paste_end = "\x1b[201~";
-constexpr std::size_t max_sequence = 32;  // bytes; longer ones are noise
+constexpr std::string_view answers = "]P_^X";  // introduce OSC, DCS, APC, PM and SOS, after ESC
+// Bytes. Terminals limit their longest answer, the content of the clipboard, to 100,000.
+constexpr std::size_t max_sequence = 1 << 17;
 
 struct Parsed {
     std::size_t size = 0;  // bytes used; 0: incomplete
@@ -52,18 +55,30 @@ Parsed parse_character(std::string_view bytes) {
 }
 
 // The keys by the last byte of their sequence, after CSI or SS3, and by the number of CSI
-// number ~. Other sequences have the number 0 here.
+// number ~, or by their code in kitty's protocol. Other sequences have the number 0 here.
 constexpr struct {
     char final;
     int number;
     KeyCode code;
 } sequences[] = {
-    {'A', 0, KeyCode::up},      {'B', 0, KeyCode::down},      {'C', 0, KeyCode::right},
-    {'D', 0, KeyCode::left},    {'H', 0, KeyCode::home},      {'F', 0, KeyCode::end},
-    {'P', 0, KeyCode::f1},      {'~', 1, KeyCode::home},      {'~', 7, KeyCode::home},
-    {'~', 3, KeyCode::del},     {'~', 4, KeyCode::end},       {'~', 8, KeyCode::end},
-    {'~', 5, KeyCode::page_up}, {'~', 6, KeyCode::page_down}, {'~', 11, KeyCode::f1},
+    {'A', 0, KeyCode::up},          {'B', 0, KeyCode::down},
+    {'C', 0, KeyCode::right},       {'D', 0, KeyCode::left},
+    {'H', 0, KeyCode::home},        {'F', 0, KeyCode::end},
+    {'P', 0, KeyCode::f1},          {'~', 1, KeyCode::home},
+    {'~', 7, KeyCode::home},        {'~', 3, KeyCode::del},
+    {'~', 4, KeyCode::end},         {'~', 8, KeyCode::end},
+    {'~', 5, KeyCode::page_up},     {'~', 6, KeyCode::page_down},
+    {'~', 11, KeyCode::f1},         {'u', 57414, KeyCode::enter},  // from here: the keypad
+    {'u', 57417, KeyCode::left},    {'u', 57418, KeyCode::right},
+    {'u', 57419, KeyCode::up},      {'u', 57420, KeyCode::down},
+    {'u', 57421, KeyCode::page_up}, {'u', 57422, KeyCode::page_down},
+    {'u', 57423, KeyCode::home},    {'u', 57424, KeyCode::end},
+    {'u', 57426, KeyCode::del},
 };
+
+// The characters of the keypad, from this code of kitty's protocol on.
+constexpr int first_of_keypad = 57399;
+constexpr std::string_view keypad = "0123456789./*-+";
 
 std::optional<KeyCode> find_key(char final, int number = 0) {
     for (const auto& each : sequences)
@@ -71,48 +86,119 @@ std::optional<KeyCode> find_key(char final, int number = 0) {
     return std::nullopt;
 }
 
-// The second parameter is the modifiers plus one: 1 shift, 2 alt, 4 control.
-Chord modified(KeyCode code, const std::string& parameters) {
-    const std::size_t second = parameters.find(';');
-    if (second == std::string::npos) return plain(code);
-    const int bits = std::atoi(parameters.c_str() + second + 1) - 1;
-    return {code, 0, (bits & 2) != 0, (bits & 4) != 0};
+// The modifiers of a key. Caps Lock and Num Lock also have bits.
+enum Modifier { shift = 1, alt_key = 2, control = 4, other_modifiers = 8 | 16 | 32, caps = 64 };
+
+// Returns a part of a field of "1:2;3:4"; 0: it is missing.
+int number(std::string_view parameters, int field, int part = 0) {
+    const auto skip = [&](char separator) {
+        const std::size_t end = parameters.find(separator);
+        parameters.remove_prefix(end == parameters.npos ? parameters.size() : end + 1);
+    };
+    for (; field > 0; --field) skip(';');
+    parameters = parameters.substr(0, parameters.find(';'));
+    for (; part > 0; --part) skip(':');
+    int value = 0;
+    std::from_chars(parameters.data(), parameters.data() + parameters.size(), value);
+    return value;
 }
 
-Parsed pressed(std::size_t size, std::optional<KeyCode> code) {
-    return code ? pressed(size, plain(*code)) : Parsed{size};
+// Returns the bytes that terminals send for the key of a character unless one of the two
+// protocols is on. Empty: they send none.
+std::string usual_bytes(int code, int modifiers) {
+    const bool letter = code >= 'a' && code <= 'z';
+    if ((modifiers & other_modifiers) != 0 || code <= 0) return {};
+    if (code >= first_of_keypad && code < first_of_keypad + static_cast<int>(keypad.size()))
+        return {keypad[static_cast<std::size_t>(code - first_of_keypad)]};
+    if (code >= 0xe000 && code < 0xf900) return {};  // a key without a character
+    std::string bytes;
+    if ((modifiers & control) == 0 || code < ' ' || code == 0x7f) {
+        const bool upper = letter && ((modifiers & shift) != 0) != ((modifiers & caps) != 0);
+        append_utf8(bytes, static_cast<char32_t>(upper ? code - ('a' - 'A') : code));
+        if (decode(bytes, 0).size == 0) bytes.clear();
+    } else if ((code >= '@' && code < 0x7f) || code == ' ') {
+        bytes.push_back(static_cast<char>(code & 0x1f));
+    } else if (code == '/' || code == '?') {
+        bytes.push_back(code == '/' ? '\x1f' : '\x7f');
+    }
+    return bytes;
+}
+
+// Returns the key with a code of kitty's protocol or of modifyOtherKeys.
+Parsed pressed_code(std::size_t size, int code, int modifiers) {
+    const bool with_alt = (modifiers & alt_key) != 0;
+    if (const auto found = find_key('u', code)) return pressed(size, {*found, 0, with_alt});
+    const std::string bytes = usual_bytes(code, modifiers);
+    if (bytes.empty()) return {size};
+    Parsed parsed = parse(bytes, true);
+    parsed.size = size;
+    parsed.key->chord.alt = with_alt;
+    return parsed;
+}
+
+// CSI code:shifted:base;modifiers:event;text u. The shifted code and the text are the
+// terminal's knowledge of the keyboard's layout.
+Parsed parse_kitty(std::size_t size, std::string_view parameters, int modifiers) {
+    const int shifted = (modifiers & shift) != 0 ? number(parameters, 0, 1) : 0;
+    const int text = (modifiers & (alt_key | control)) == 0 ? number(parameters, 2) : 0;
+    if (text > 0) return pressed_code(size, text, 0);
+    return pressed_code(size, shifted > 0 ? shifted : number(parameters, 0), modifiers);
 }
 
 Parsed parse_csi(std::string_view bytes) {
+    constexpr int released = 3;  // an event
     std::size_t at = 2;
     while (at < bytes.size() && bytes[at] >= 0x20 && bytes[at] < 0x40) ++at;
     if (at > max_sequence) return {at};
     if (at == bytes.size()) return incomplete;
     const char final = bytes[at];
     if (final < 0x40 || final == '\x7f') return {at};
-    const std::string parameters(bytes.substr(2, at - 2));
+    const std::string_view parameters = bytes.substr(2, at - 2);
+    ++at;
     if (final == '[') {  // the Linux console: CSI [ A is F1
-        if (at + 1 == bytes.size()) return incomplete;
-        return bytes[at + 1] == 'A' ? pressed(at + 2, plain(KeyCode::f1)) : Parsed{at + 2};
+        if (at == bytes.size()) return incomplete;
+        return bytes[at] == 'A' ? pressed(at + 1, plain(KeyCode::f1)) : Parsed{at + 1};
     }
     if (final == 'M' && parameters.empty())  // a mouse report: three bytes follow
-        return bytes.size() < at + 4 ? incomplete : Parsed{at + 4};
-    const std::optional<KeyCode> code =
-        find_key(final, final == '~' ? std::atoi(parameters.c_str()) : 0);
-    return code ? pressed(at + 1, modified(*code, parameters)) : Parsed{at + 1};
+        return bytes.size() < at + 3 ? incomplete : Parsed{at + 3};
+    const int first = number(parameters, 0);
+    const int modifiers = std::max(number(parameters, 1), 1) - 1;
+    if (number(parameters, 1, 1) == released) return {at};
+    if (final == 'u') return parse_kitty(at, parameters, modifiers);
+    if (final == '~' && first == 27) return pressed_code(at, number(parameters, 2), modifiers);
+    const auto code = find_key(final, final == '~' ? first : 0);
+    if (!code) return {at};
+    return pressed(at, {*code, 0, (modifiers & alt_key) != 0, (modifiers & control) != 0});
+}
+
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }
+
+// Skips an answer that ends with BEL or ST. Another control character also ends it, because an
+// answer without an end must not hide the keys behind it.
+Parsed skip_answer(std::string_view bytes) {
+    const auto* const end = std::find_if(bytes.begin() + 2, bytes.end(), is_control);
+    const auto at = static_cast<std::size_t>(end - bytes.begin());
+    if (at > max_sequence) return {at};
+    if (at == bytes.size()) return incomplete;
+    if (bytes[at] != esc) return {bytes[at] == '\a' ? at + 1 : at};
+    if (at + 1 == bytes.size()) return incomplete;
+    return {bytes[at + 1] == '\\' ? at + 2 : at};
 }
 
 Parsed parse_ss3(std::string_view bytes) {
     if (bytes.size() < 3) return incomplete;
     if (bytes[2] == 'M') return pressed(3, plain(KeyCode::enter));  // on the keypad
-    return pressed(3, find_key(bytes[2]));
+    const auto code = find_key(bytes[2]);
+    return code ? pressed(3, plain(*code)) : Parsed{3};
 }
 
 Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
     if (bytes.size() == 1) return whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
-    const bool alone = whole && bytes.size() == 2;  // a key with alt, not a sequence
+    // A key with Alt, because nothing that it could introduce follows.
+    const bool alone = bytes.size() == 2 ? whole : is_control(bytes[2]);
     if (bytes[1] == '[' && !alone) return parse_csi(bytes);
     if (bytes[1] == 'O' && !alone) return parse_ss3(bytes);
+    if (answers.find(bytes[1]) != answers.npos && !alone) return skip_answer(bytes);
     if (bytes[1] == esc && nested) return pressed(1, plain(KeyCode::escape));
     Parsed parsed = parse(bytes.substr(1), whole, true);
     if (parsed.size == 0) return incomplete;
@@ -124,8 +210,7 @@ Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
 Parsed parse(std::string_view bytes, bool whole, bool nested) {
     const char first = bytes[0];
     if (first == esc) return parse_escape(bytes, whole, nested);
-    const auto code = static_cast<unsigned char>(first);
-    return code < 0x20 || code == 0x7f ? parse_control(first) : parse_character(bytes);
+    return is_control(first) ? parse_control(first) : parse_character(bytes);
 }
 
 // In a paste, terminals send a carriage return for each newline.

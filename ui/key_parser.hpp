@@ -1,8 +1,9 @@
 // Parses the bytes that a terminal sends into keys, in whatever pieces they arrive.
 //
 // The parser knows the sequences and modifiers of the descendants of the VT100 (xterm, screen,
-// tmux, the Linux console, rxvt). It skips unknown sequences as a whole, so that no part of
-// them counts as typed text. Pure: it reads nothing itself.
+// tmux, the Linux console, rxvt), kitty's keyboard protocol and xterm's modifyOtherKeys, which
+// another program may have left on. It skips other sequences, such as answers to queries, as a
+// whole, so that no part of them counts as typed text. Pure: it reads nothing itself.
 #pragma once
 
 #include "ui/key.hpp"

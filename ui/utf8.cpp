@@ -55,6 +55,24 @@ CodePoint decode(std::string_view bytes, std::size_t at) {
     return {value, size};
 }
 
+void append_utf8(std::string& to, char32_t value) {
+    const auto byte = [&](char32_t bits) { to += static_cast<char>(bits); };
+    const auto rest = [&](unsigned shift) { byte(0x80 | (value >> shift & 0x3f)); };
+    if (value < 0x80) return byte(value);
+    if (value < 0x800) {
+        byte(0xc0 | value >> 6);
+        return rest(0);
+    }
+    if (value < 0x10000) {
+        byte(0xe0 | value >> 12);
+    } else {
+        byte(0xf0 | value >> 18);
+        rest(12);
+    }
+    rest(6);
+    rest(0);
+}
+
 bool Utf8Check::add(std::string_view bytes) {
     while (!cut_.empty() && !bytes.empty()) {
         cut_ += bytes.front();

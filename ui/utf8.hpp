@@ -19,6 +19,9 @@ std::size_t encoded_size(char lead);
 // over-long encodings, surrogates and values beyond Unicode are not UTF-8.
 CodePoint decode(std::string_view bytes, std::size_t at);
 
+// Appends the encoding of a character. A surrogate or a value beyond Unicode is not UTF-8.
+void append_utf8(std::string& to, char32_t value);
+
 // Checks a text that comes in pieces, which may cut its characters.
 class Utf8Check {
 public:

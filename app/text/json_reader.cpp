@@ -17,24 +17,6 @@ constexpr std::size_t max_values = 1'000'000;  // a hundred bytes each
 
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
-void append_utf8(std::string& to, char32_t value) {
-    const auto byte = [&](char32_t bits) { to += static_cast<char>(bits); };
-    const auto rest = [&](unsigned shift) { byte(0x80 | (value >> shift & 0x3f)); };
-    if (value < 0x80) return byte(value);
-    if (value < 0x800) {
-        byte(0xc0 | value >> 6);
-        return rest(0);
-    }
-    if (value < 0x10000) {
-        byte(0xe0 | value >> 12);
-    } else {
-        byte(0xf0 | value >> 18);
-        rest(12);
-    }
-    rest(6);
-    rest(0);
-}
-
 // Each function reads one element at the beginning of the rest of the text. If it is not
 // there, the function throws JsonError with the error as the end of a sentence.
 class Reader {
@@ -123,7 +105,7 @@ private:
         static constexpr std::string_view letters = "\"\\/bfnrt";
         static constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
         ++at_;
-        if (peek() == 'u') return append_utf8(to, read_code());
+        if (peek() == 'u') return ui::append_utf8(to, read_code());
         const std::size_t found = letters.find(peek());
         if (found == letters.npos) refuse();
         to += meanings[found];

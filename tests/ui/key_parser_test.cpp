@@ -1,7 +1,9 @@
 #include "ui/key_parser.hpp"
 
 #include "tests/support/catch.hpp"
+#include "ui/text.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,13 +45,25 @@ std::vector<Key> keys_of(std::string_view bytes, std::size_t cut, std::size_t li
 
 Key key(Chord chord, std::string text = "") { return {chord, std::move(text), false}; }
 
+struct Case {
+    std::string_view bytes;
+    std::vector<Key> keys;
+};
+
+void check_split(std::span<const Case> cases) {
+    for (const Case& each : cases)
+        for (std::size_t cut = 0; cut <= each.bytes.size(); ++cut) {
+            INFO(ui::printable(each.bytes) << " cut at " << cut);
+            const auto keys = keys_of(each.bytes, cut);
+            CHECK(keys.size() == each.keys.size());
+            REQUIRE(keys == each.keys);
+        }
+}
+
 }  // namespace
 
 TEST_CASE("keys do not depend on how their bytes are split") {
-    const struct {
-        std::string_view bytes;
-        std::vector<Key> keys;
-    } cases[] = {
+    const Case cases[] = {
         {"ab", {key(plain('a'), "a"), key(plain('b'), "b")}},
         {"\xc3\xa9\xe4\xbd\xa0\xf0\x9f\x98\x80",
          {key(plain(U'é'), "é"), key(plain(U'你'), "你"), key(plain(U'😀'), "😀")}},
@@ -93,13 +107,78 @@ TEST_CASE("keys do not depend on how their bytes are split") {
         {"\x1b[200~\x1b[201~", {key(plain(KeyCode::paste))}},
         {"\x1b[201~k", {key(plain('k'), "k")}},
     };
-    for (const auto& each : cases)
-        for (std::size_t cut = 0; cut <= each.bytes.size(); ++cut) {
-            INFO(each.bytes << " cut at " << cut);
-            const auto keys = keys_of(each.bytes, cut);
-            REQUIRE(keys.size() == each.keys.size());
-            REQUIRE(keys == each.keys);
-        }
+    check_split(cases);
+}
+
+TEST_CASE("answers of the terminal are skipped, however they are split") {
+    const Case cases[] = {
+        // OSC, DCS, APC, PM and SOS, ended by ST or BEL.
+        {"\x1b]11;rgb:1c1c/1e1e/2626\x1b\\k", {key(plain('k'), "k")}},
+        {"\x1b]11;rgb:1c1c/1e1e/2626\ak", {key(plain('k'), "k")}},
+        {"\x1bP>|XTerm(379)\x1b\\\x1bP1$r0m\x1b\\k", {key(plain('k'), "k")}},
+        {"\x1b_Gi=1;OK\x1b\\\x1b^x\x1b\\\x1bXx\x1b\\k", {key(plain('k'), "k")}},
+        {"\x1b]lé你\x1b\\k", {key(plain('k'), "k")}},
+        {"a\x1b]4;1;rgb:00/00/00\ab", {key(plain('a'), "a"), key(plain('b'), "b")}},
+        // CSI: attributes, positions, modes, sizes, focus.
+        {"\x1b[?64;1;2;6;9;15;16;17;18;21;22;28;29;42;52c\x1b[>41;379;0ck",
+         {key(plain('k'), "k")}},
+        {"\x1b[12;40R\x1b[0n\x1b[?2026;2$y\x1b[8;24;80t\x1b[I\x1b[O\x1b[?1uk",
+         {key(plain('k'), "k")}},
+        // Without an end: a control character, and each other sequence, ends an answer.
+        {"\x1b]11;rgb\x03k", {key(ctrl('c')), key(plain('k'), "k")}},
+        {"\x1b]11;rgb\rk", {key(plain(KeyCode::enter)), key(plain('k'), "k")}},
+        {"\x1bPx\x1b[Ak", {key(plain(KeyCode::up)), key(plain('k'), "k")}},
+        {"\x1b]11;\x1b]12;\ak", {key(plain('k'), "k")}},
+        // Nothing that an answer could contain follows: keys with Alt.
+        {"\x1b]", {key(alt(']'), "]")}},
+        {"\x1bP\rk", {key(alt('P'), "P"), key(plain(KeyCode::enter)), key(plain('k'), "k")}},
+        {"\x1b_\x1b^\x1bX\x03",
+         {key(alt('_'), "_"), key(alt('^'), "^"), key(alt('X'), "X"), key(ctrl('c'))}},
+        {"\x1b[\x03\x1bO\x7f",
+         {key(alt('['), "["), key(ctrl('c')), key(alt('O'), "O"),
+          key(plain(KeyCode::backspace))}},
+    };
+    check_split(cases);
+}
+
+TEST_CASE("keys of kitty's protocol and of modifyOtherKeys are the usual keys") {
+    const Case cases[] = {
+        {"\x1b[99;5u", {key(ctrl('c'))}},
+        {"\x1b[27;5;99~", {key(ctrl('c'))}},
+        {"\x1b[27;6;67~", {key(ctrl('c'))}},
+        // Caps Lock adds 64, Num Lock 128.
+        {"\x1b[99;69u\x1b[99;133u\x1b[99;197u",
+         {key(ctrl('c')), key(ctrl('c')), key(ctrl('c'))}},
+        {"\x1b[99:67:99;5:1u\x1b[99;5:2u\x1b[99;5:3u", {key(ctrl('c')), key(ctrl('c'))}},
+        {"\x1b[100;5u\x1b[32;5u\x1b[64;5u\x1b[47;5u\x1b[95;5u",
+         {key(ctrl('d')), key(ctrl('@')), key(ctrl('@')), key(ctrl('_')), key(ctrl('_'))}},
+        {"\x1b[105;5u\x1b[109;5u\x1b[91;5u\x1b[63;5u",
+         {key(plain(KeyCode::tab)), key(plain(KeyCode::enter)), key(plain(KeyCode::escape)),
+          key(plain(KeyCode::backspace))}},
+        {"\x1b[13u\x1b[27u\x1b[9u\x1b[127u\x1b[13;2u\x1b[27;5;13~\x1b[13;3u",
+         {key(plain(KeyCode::enter)), key(plain(KeyCode::escape)), key(plain(KeyCode::tab)),
+          key(plain(KeyCode::backspace)), key(plain(KeyCode::enter)),
+          key(plain(KeyCode::enter)), key(alt(KeyCode::enter))}},
+        {"\x1b[104;3u\x1b[27;3;104~\x1b[100;7u\x1b[60:62;4u",
+         {key(alt('h'), "h"), key(alt('h'), "h"), key({KeyCode::character, 'd', true, true}),
+          key(alt('>'), ">")}},
+        {"\x1b[97u\x1b[97;2u\x1b[97;65u\x1b[97;66u\x1b[49:33;2u\x1b[233u",
+         {key(plain('a'), "a"), key(plain('A'), "A"), key(plain('A'), "A"),
+          key(plain('a'), "a"), key(plain('!'), "!"), key(plain(U'é'), "é")}},
+        {"\x1b[97;;229u\x1b[50;2;34u", {key(plain(U'å'), "å"), key(plain('"'), "\"")}},
+        // Keys of the keypad; modifiers alone, keys with Super, and codes without a meaning.
+        {"\x1b[57401u\x1b[57413;129u\x1b[57414u\x1b[57419u\x1b[57426u",
+         {key(plain('2'), "2"), key(plain('+'), "+"), key(plain(KeyCode::enter)),
+          key(plain(KeyCode::up)), key(plain(KeyCode::del))}},
+        {"\x1b[57441;2u\x1b[57358u\x1b[97;9u\x1b[49;5u\x1b[u\x1b[0u\x1b[55296u"
+         "\x1b[99999999999u\x1b[27;5~\x1b[27~k",
+         {key(plain('k'), "k")}},
+        // The other keys have the same modifiers and events.
+        {"\x1b[1;1:1A\x1b[1;1:3A\x1b[1;129B\x1b[1;67:2C\x1b[3;5:3~\x1b[3;69~\x1b[P",
+         {key(plain(KeyCode::up)), key(plain(KeyCode::down)), key(alt(KeyCode::right)),
+          key(ctrl(KeyCode::del)), key(plain(KeyCode::f1))}},
+    };
+    check_split(cases);
 }
 
 TEST_CASE("the parser waits only for bytes that could be a key by themselves") {
@@ -111,6 +190,8 @@ TEST_CASE("the parser waits only for bytes that could be a key by themselves") {
         {"\x1b", true},        {"\x1b[", true},
         {"\x1bO", true},       {"\x1b[1;", false},
         {"\x1b[200~a", false}, {"\x1b[200~\x1b", false},
+        {"\x1b]", true},       {"\x1bP", true},
+        {"\x1b]1", false},     {"\x1b]1\x1b", false},
         {"\xe4\xbd", false},   {"\x1b\x1b", true},
         {"\x1b\x1b[1", false},
     };
@@ -129,10 +210,24 @@ TEST_CASE("truncates a paste at its limit, and marks it") {
     REQUIRE(keys[1] == key(plain('k'), "k"));
 }
 
-TEST_CASE("does not store an endless sequence") {
+TEST_CASE("a sequence without an end neither grows for ever nor locks the keyboard") {
+    const std::string begin = GENERATE("\x1b[", "\x1b]", "\x1bP");
+    const std::string piece(1000, '1');
     KeyParser parser;
-    parser.feed("\x1b[" + std::string(1000, '1'));
-    REQUIRE(drain(parser).empty());
+    parser.feed(begin);
+    std::size_t fed = 0;
+    while (drain(parser).empty() && fed < 1'000'000) {
+        parser.feed(piece);
+        fed += piece.size();
+    }
+    CHECK(fed > 100'000);  // as long as the longest answers
+    CHECK(fed < 200'000);
+    parser.feed("\x03");
+    CHECK(drain(parser) == std::vector{key(ctrl('c'))});
+}
+
+TEST_CASE("many escapes without a sequence are keys") {
+    KeyParser parser;
     parser.feed(std::string(100, '\x1b'));
-    REQUIRE(drain(parser).size() == 49);
+    CHECK(drain(parser).size() == 49);
 }

@@ -10,9 +10,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <new>
-#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -29,10 +27,6 @@ constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 // The memory of an empty queue is freed if it is larger than this many bytes.
 constexpr std::size_t max_kept_capacity = 256 * 1024;
 
-// The longest datagram to be joined with others: each must fit the path MTU, because the
-// datagrams of one piece can't be fragmented.
-constexpr std::size_t max_segment = 1200;
-
 // --- The arguments of the system calls, and the receive buffer. All sockets of a thread share
 // them: between two calls they contain nothing but received datagrams of which the user is
 // being notified.
@@ -41,7 +35,6 @@ struct Arguments {
     std::array<DatagramHeader, max_batch> headers{};
     std::array<iovec, max_batch> parts{};
     std::array<DatagramControl, max_batch> controls{};
-    std::array<std::size_t, max_batch> runs{};  // datagrams of each header
     // Unused slots take no memory, because their pages are never touched.
     const std::unique_ptr<char[]> bytes{new char[max_batch * slot_size]};
     std::array<Datagram, max_batch> datagrams;
@@ -63,23 +56,10 @@ struct Arguments {
             header.msg_controllen = sizeof controls[i].bytes;
         }
     }
-    // Returns the number of datagrams received, or -1 with errno set. A single datagram is
-    // received without a header, which saves the system work, unless its local address is
-    // needed.
+    // Returns the number of datagrams received, or -1 with errno set.
     int receive(int fd, std::size_t count, std::size_t longest, bool connected, bool wildcard) {
-        if (count > 1 || wildcard) {
-            prepare(count, longest, connected, wildcard);
-            return receive_some(fd, headers.data(), count);
-        }
-        msghdr& header = headers[0].msg_hdr;
-        header.msg_control = nullptr;
-        header.msg_namelen = sizeof datagrams[0].peer.storage;
-        auto* const peer = reinterpret_cast<sockaddr*>(&datagrams[0].peer.storage);
-        const ssize_t size =
-            connected ? ::recvfrom(fd, slot(0), longest + 1, 0, nullptr, nullptr)
-                      : ::recvfrom(fd, slot(0), longest + 1, 0, peer, &header.msg_namelen);
-        headers[0].msg_len = static_cast<unsigned>(size);
-        return size < 0 ? -1 : 1;
+        prepare(count, longest, connected, wildcard);
+        return receive_some(fd, headers.data(), count);
     }
     // `peer` is the peer of a connected socket, or null.
     std::span<const Datagram> received(std::size_t count, std::size_t longest,
@@ -135,10 +115,6 @@ Fd bound_socket(const Address& address, Sharing sharing) {
     return socket;
 }
 
-bool same(const Address& a, const Address& b) {
-    return a.size == b.size && std::memcmp(&a.storage, &b.storage, a.size) == 0;
-}
-
 bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
 
 // True for errors that mean that the peer is absent, by ICMP or for lack of a route.
@@ -157,15 +133,6 @@ bool is_peer_absent(int code) {
 
 }  // namespace
 
-void BatchSize::received(std::size_t count) {
-    const bool all = count >= size_;
-    if (size_ == 2) interval_ = all ? 1 : std::min(2 * interval_, 16U);
-    lone_ = count == 1 ? lone_ + 1 : 0;
-    const bool looks = lone_ >= interval_;
-    if (looks) lone_ = 0;
-    size_ = std::clamp<std::size_t>(all && (looks || count > 1) ? 2 * count : count, 1, max_);
-}
-
 DatagramSocket::DatagramSocket(ev::Loop& loop, Fd connected, User& user, Limits limits)
     : DatagramSocket(loop, std::move(connected), {}, user, limits, true) {}
 
@@ -180,9 +147,7 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
       limits_{limits.output, std::min(limits.datagram, max_received),
               std::clamp<std::size_t>(limits.batch, 1, max_batch)},
       connected_(connected),
-      joins_runs_(BUFIO_HAS_UDP_SEGMENT && limits.batch > 1),
       wildcard_(address.is_wildcard()),
-      batch_(limits_.batch),
       resume_(loop, [this] { update(); }),
       ending_(loop, [this] { notify_of_end(); }),
       watch_(loop, socket_.get(), ev::readable, [this](ev::Events e) { on_events(e); }) {
@@ -265,17 +230,15 @@ void DatagramSocket::on_events(ev::Events events) {
     update();
 }
 
-// The batch size follows the traffic: a lone datagram costs no second attempt. The user, who
-// is called last, may destroy the socket.
+// The user, who is called last, may destroy the socket.
 void DatagramSocket::receive() {
     Arguments& in = arguments();
-    const std::size_t asked = batch_.next();
-    const int count = in.receive(socket_.get(), asked, limits_.datagram, connected_, wildcard_);
+    const int count =
+        in.receive(socket_.get(), limits_.batch, limits_.datagram, connected_, wildcard_);
     if (count < 0) return receive_failed(errno);
-    const auto got = static_cast<std::size_t>(count);
-    batch_.received(got);
     const Address* const peer = connected_ ? &peer_ : nullptr;
-    user_.datagrams_received(in.received(got, limits_.datagram, address_, peer));
+    user_.datagrams_received(
+        in.received(static_cast<std::size_t>(count), limits_.datagram, address_, peer));
 }
 
 void DatagramSocket::receive_failed(int code) {
@@ -298,58 +261,35 @@ void DatagramSocket::write_queue() {
     if (bytes_.capacity() > max_kept_capacity) bytes_.release();
 }
 
-// The write functions return the number of datagrams that leave the queue. A single datagram
-// needs no header, unless it must leave from a certain address.
+// Returns the number of datagrams that leave the queue.
 std::size_t DatagramSocket::write_some() {
-    const bool alone = pending() == 1 || limits_.batch == 1;
-    if (!alone || wildcard_) return write_batch();
-    const Queued& next = queue_[taken_];
-    const sockaddr* const to = connected_ ? nullptr : next.to.get();
-    const ssize_t sent = ::sendto(socket_.get(), bytes_.view().data(), next.size, MSG_NOSIGNAL,
-                                  to, connected_ ? 0 : next.to.size);
-    return sent < 0 ? write_refused(errno, 1) : 1;
-}
-
-// Each header is for one datagram or for a run of them.
-std::size_t DatagramSocket::write_batch() {
     Arguments& out = arguments();
     const std::size_t count = std::min(pending(), limits_.batch);
     const char* bytes = bytes_.view().data();
-    std::size_t headers = 0;
-    for (std::size_t i = 0; i < count; i += out.runs[headers++]) {
-        const Queued& first = queue_[taken_ + i];
-        out.runs[headers] = run_length(i, count);
-        const std::size_t size = out.runs[headers] * first.size;
-        out.parts[headers] = {const_cast<char*>(bytes), size};
-        bytes += size;
-        msghdr& header = out.headers[headers].msg_hdr;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Queued& next = queue_[taken_ + i];
+        out.parts[i] = {const_cast<char*>(bytes), next.size};
+        bytes += next.size;
+        msghdr& header = out.headers[i].msg_hdr;
         header = {};
-        header.msg_iov = &out.parts[headers];
+        header.msg_iov = &out.parts[i];
         header.msg_iovlen = 1;
         if (connected_) continue;
-        header.msg_name = const_cast<sockaddr_storage*>(&first.to.storage);
-        header.msg_namelen = first.to.size;
-        if (wildcard_ && !first.from.is_wildcard())
-            set_source(header, out.controls[headers], first.from);
-        if (out.runs[headers] > 1) set_segments(header, out.controls[headers], first.size);
+        header.msg_name = const_cast<sockaddr_storage*>(&next.to.storage);
+        header.msg_namelen = next.to.size;
+        if (wildcard_ && !next.from.is_wildcard())
+            set_source(header, out.controls[i], next.from);
     }
-    const int sent = send_some(socket_.get(), out.headers.data(), headers);
-    if (sent >= 0)
-        return std::accumulate(out.runs.begin(), out.runs.begin() + sent, std::size_t{0});
-    return write_refused(errno, out.runs[0]);
+    const int sent = send_some(socket_.get(), out.headers.data(), count);
+    return sent < 0 ? write_refused(errno) : static_cast<std::size_t>(sent);
 }
 
-// Handles a refusal of the first header, which is for `run` datagrams. If the system does not
-// segment runs, their datagrams are sent singly from now on. Some errors concern only this one
-// datagram.
-std::size_t DatagramSocket::write_refused(int code, std::size_t run) {
+// Handles a refusal of the first datagram. Some errors concern only this one. Returns the
+// number of datagrams that leave the queue.
+std::size_t DatagramSocket::write_refused(int code) {
     if (code == EINTR) return 0;
     if (would_block(code)) blocked_ = true;
     if (blocked_) return 0;
-    if (run > 1) {
-        joins_runs_ = false;
-        return 0;
-    }
     ++refused_;
     if (!connected_ || code == ENOBUFS || code == ENOMEM || code == EMSGSIZE) return 1;
     if (is_peer_absent(code)) {
@@ -358,21 +298,6 @@ std::size_t DatagramSocket::write_refused(int code, std::size_t run) {
         end_with(system_end(Reason::send, "sending", code));
     }
     return 1;
-}
-
-// Returns the number of consecutive datagrams, from this index of the queue on, with equal
-// size and addresses. The system can take them as one piece and segment it.
-std::size_t DatagramSocket::run_length(std::size_t from, std::size_t end) const {
-    const Queued& first = queue_[taken_ + from];
-    const bool joinable = joins_runs_ && !connected_ && first.size > 0;
-    if (!joinable || first.size > max_segment) return 1;
-    std::size_t run = 1;
-    for (; from + run < end; ++run) {
-        const Queued& next = queue_[taken_ + from + run];
-        if (next.size != first.size || !same(next.to, first.to) || !same(next.from, first.from))
-            break;
-    }
-    return std::min(run, longest_datagram / first.size);
 }
 
 void DatagramSocket::end_with(End end) {

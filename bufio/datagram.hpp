@@ -8,10 +8,6 @@
 // of the queue as possible to the system. After datagrams_received() has returned, the socket
 // flushes by itself. A datagram that does not fit into the queue is refused as a whole.
 //
-// A bound socket passes datagrams of equal size for one peer to the system as one piece, if
-// the system can segment it (UDP_SEGMENT). A connected socket does not: its datagrams are
-// measured, and each must be delivered or lost independently.
-//
 // A socket bound to a wildcard address asks the system for each datagram's local address
 // (IP_PKTINFO, IPV6_PKTINFO). So an answer can leave from that address. If the system can't
 // report it, the answer leaves from the address that the route selects.
@@ -51,22 +47,6 @@ struct Datagram {
     Address local;           // the local address it was sent to; the wildcard if unknown
     bool truncated = false;  // longer than Limits::datagram; `bytes` is its head
     bool to_group = false;   // sent to a broadcast or multicast address
-};
-
-// Chooses the number of datagrams to ask for in the next call: the last number received, or
-// twice that if there may be more. Asking for two after a lone datagram costs the system a
-// second attempt; attempts that find nothing become rare.
-class BatchSize {
-public:
-    explicit BatchSize(std::size_t max) : max_(max) {}
-    std::size_t next() const { return size_; }
-    void received(std::size_t count);
-
-private:
-    const std::size_t max_;
-    std::size_t size_ = 1;
-    unsigned interval_ = 1;  // lone datagrams between two attempts to receive two
-    unsigned lone_ = 0;      // lone datagrams since the last attempt
 };
 
 class DatagramSocket {
@@ -142,9 +122,7 @@ private:
     void write_queue();
     Queued* queue(std::string_view bytes);
     std::size_t write_some();
-    std::size_t write_batch();
-    std::size_t write_refused(int code, std::size_t run);
-    std::size_t run_length(std::size_t from, std::size_t end) const;
+    std::size_t write_refused(int code);
     void receive_failed(int code);
     void end_with(End end);
     void notify_of_end();
@@ -154,11 +132,9 @@ private:
     User& user_;
     const Limits limits_;
     const bool connected_;
-    bool joins_runs_;        // passes datagrams of equal size to one peer as one piece
     bool wildcard_ = false;  // each datagram carries its local address
     bool paused_ = false;
     bool blocked_ = false;  // the system's buffer is full
-    BatchSize batch_;
     Address address_;
     Address peer_;  // set for a connected socket
     End end_;

@@ -34,10 +34,9 @@ Info data_of(const cmsghdr* control) {
 
 template <class Info>
 void put_data(msghdr& header, DatagramControl& control, int level, int type, const Info& info) {
-    auto* const next =
-        reinterpret_cast<cmsghdr*>(control.bytes + header.msg_controllen);  // aligned by SPACE
+    auto* const next = reinterpret_cast<cmsghdr*>(control.bytes);
     header.msg_control = control.bytes;
-    header.msg_controllen += static_cast<socklen_t>(CMSG_SPACE(sizeof info));
+    header.msg_controllen = static_cast<socklen_t>(CMSG_SPACE(sizeof info));
     next->cmsg_level = level;
     next->cmsg_type = type;
     next->cmsg_len = static_cast<socklen_t>(CMSG_LEN(sizeof info));
@@ -124,18 +123,6 @@ void set_source(msghdr& header, DatagramControl& control, const Address& from) {
 void ask_for_local_address(int, int) {}
 void read_local_address(msghdr&, Datagram&) {}
 void set_source(msghdr&, DatagramControl&, const Address&) {}
-
-#endif
-
-#if BUFIO_HAS_UDP_SEGMENT
-
-void set_segments(msghdr& header, DatagramControl& control, std::size_t size) {
-    put_data(header, control, IPPROTO_UDP, UDP_SEGMENT, static_cast<std::uint16_t>(size));
-}
-
-#else
-
-void set_segments(msghdr&, DatagramControl&, std::size_t) {}
 
 #endif
 

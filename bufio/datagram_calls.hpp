@@ -8,7 +8,6 @@
 #include <netinet/in.h>
 
 #include <cstddef>
-#include <cstdint>
 
 namespace bufio {
 
@@ -29,22 +28,18 @@ int send_some(int fd, DatagramHeader* headers, std::size_t count);
 // The space for a datagram's control messages.
 struct alignas(cmsghdr) DatagramControl {
 #if BUFIO_HAS_PKTINFO || BUFIO_HAS_RECVDSTADDR
-    char bytes[CMSG_SPACE(sizeof(in6_pktinfo)) + CMSG_SPACE(sizeof(std::uint16_t))];
+    char bytes[CMSG_SPACE(sizeof(in6_pktinfo))];
 #else
     char bytes[1];
 #endif
 };
 
-// The next three functions do nothing if the system lacks the feature; then the local address
+// These functions do nothing if the system lacks the feature; then the local address
 // stays the wildcard. Makes the system report the local address of each datagram from now on.
 void ask_for_local_address(int fd, int family);
 // Sets the datagram's local host and `to_group` from the header. The local port stays.
 void read_local_address(msghdr& header, Datagram& datagram);
 // Makes the datagram leave from this address.
 void set_source(msghdr& header, DatagramControl& control, const Address& from);
-
-// With BUFIO_HAS_UDP_SEGMENT, makes the system segment the bytes into datagrams of this size;
-// the last may be shorter.
-void set_segments(msghdr& header, DatagramControl& control, std::size_t size);
 
 }  // namespace bufio

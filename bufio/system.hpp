@@ -8,7 +8,6 @@
 #    define __APPLE_USE_RFC_3542  // otherwise its headers hide IPV6_PKTINFO
 #endif
 
-#include <netinet/udp.h>
 #include <sys/socket.h>
 
 #if defined(__linux__) && !defined(YODEL_PORTABLE)
@@ -19,13 +18,6 @@
 
 // recvmmsg(2) and sendmmsg(2): many datagrams in one call.
 #define BUFIO_HAS_MMSG BUFIO_ON_LINUX
-
-// UDP_SEGMENT: the system segments one piece into datagrams. Older headers lack it.
-#if BUFIO_ON_LINUX && defined(UDP_SEGMENT)
-#    define BUFIO_HAS_UDP_SEGMENT 1
-#else
-#    define BUFIO_HAS_UDP_SEGMENT 0
-#endif
 
 // IP_PKTINFO and IPV6_PKTINFO: the local address to which a datagram was sent. FreeBSD and
 // OpenBSD have IP_RECVDSTADDR instead of the first; this was compiled but never run.

@@ -95,16 +95,8 @@ Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
     failure = failure_text(endpoint, address, errno);
     return {};
 }
-}  // namespace
 
-Fd connect_datagrams(const Endpoint& endpoint, const Address& address, std::string& failure) {
-    Fd socket = start_socket(endpoint, look_up_source(endpoint).addresses, address, failure);
-    if (socket && is_connected_to_itself(socket.get(), address)) {
-        socket.reset();
-        failure = failure_text(endpoint, address, ECONNREFUSED);
-    }
-    return socket;
-}
+}  // namespace
 
 std::vector<Address> interleave(const std::vector<Address>& addresses) {
     std::array<std::vector<Address>, 2> families;
@@ -206,9 +198,6 @@ void Dialer::on_writable(Attempt& attempt) {
     DialResult result;
     result.socket = std::move(attempt.socket);
     result.address = attempt.address;
-    if (endpoint_.datagrams)
-        result.untried.assign(addresses_.begin() + static_cast<std::ptrdiff_t>(next_),
-                              addresses_.end());
     finish(std::move(result));
 }
 

@@ -21,10 +21,6 @@ struct DialResult {
     End end = {};                 // the reason, if there is no socket
     ev::Duration lookup_time{};   // 0 for a known or numeric address
     ev::Duration connect_time{};  // since the end of the look-up
-    // The remaining addresses of a UDP endpoint. A UDP connect() succeeds for any address, so
-    // a dead address shows only after the first datagram. Pass these to connect_datagrams()
-    // then.
-    std::vector<Address> untried = {};
 };
 
 // A dialer calls back once, from the loop and never from its constructor. The callback may
@@ -70,10 +66,6 @@ private:
     ev::Timer start_timer_;         // due at once, so that the loop calls begin()
     ev::Timer next_attempt_timer_;  // starts an additional attempt
 };
-
-// Returns a UDP socket connected to this address of the endpoint, at once and without a
-// look-up. On failure it is empty and `failure` contains the reason.
-Fd connect_datagrams(const Endpoint& endpoint, const Address& address, std::string& failure);
 
 // Returns the addresses in the order of RFC 8305: alternating families, beginning with the
 // family of the first address.

@@ -70,17 +70,6 @@ void ContentMatcher::void_round_trips() {
     for (Entry& entry : late_) entry.untimed = true;
 }
 
-std::vector<std::string_view> ContentMatcher::take_back() {
-    std::vector<std::string_view> payloads;
-    for (Entry& entry : entries_) {
-        entry.written = entry.state != State::in_flight;
-        if (!entry.written) payloads.emplace_back(entry.payload);
-    }
-    unwritten_ = first_id_;
-    written_ = 0;
-    return payloads;
-}
-
 // Drops the oldest entries that nothing refers to any more.
 void ContentMatcher::drop_finished() {
     while (!entries_.empty() && entries_.front().state == State::over &&

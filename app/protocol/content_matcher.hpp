@@ -65,11 +65,6 @@ public:
     // of them at `time`.
     void record_written(std::uint64_t total, ev::Time time);
     void void_round_trips() override;
-    // Returns the payloads of the messages in flight, in order, to be sent again to another
-    // address before any other message. Call it only before the first reply. The views are
-    // valid until the next call. Each message keeps its planned time. record_written() counts
-    // from the first of them.
-    std::vector<std::string_view> take_back();
 
     // Returns the event of a reply; none if it is kept. `last_id`: the last message queued
     // before the reply was read.

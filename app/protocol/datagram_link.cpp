@@ -1,21 +1,17 @@
 // Messages in datagrams: each message is one datagram, and so is each reply.
 //
 // Only a reply shows that a peer is there. Only an ICMP message that the port is unreachable
-// shows the opposite, and ends the socket. So the link is ready at once. If such an ICMP
-// message comes before any reply, the link tries the next address of the name without a change
-// of state, and sends all messages again.
+// shows the opposite, and ends the socket. So the link is ready at once.
 //
 // A late reply revokes the loss of its message, so the link lingers after the last reply.
 
 #include "app/protocol/content_matcher.hpp"
 #include "app/protocol/link.hpp"
-#include "app/text/units.hpp"
 #include "bufio/datagram.hpp"
 
 #include <algorithm>
 #include <span>
 #include <utility>
-#include <vector>
 
 namespace yodel {
 
@@ -30,10 +26,6 @@ constexpr ev::Duration min_linger = std::chrono::milliseconds(100);
 constexpr ev::Duration max_linger = std::chrono::seconds(1);
 constexpr int lingering_round_trips = 4;
 
-// Messages that are sent again to another address must fit into its socket's queue.
-constexpr std::size_t max_sent_again = 4096;
-constexpr std::size_t max_bytes_sent_again = 2 * 1024 * 1024;
-
 class DatagramLink final : public Link, private bufio::DatagramSocket::User {
 public:
     DatagramLink(ev::Loop& loop, const SessionOptions& options, Link::User& user)
@@ -46,16 +38,18 @@ public:
     Matcher& matcher() override { return matcher_; }
 
     void open(bufio::DialResult result) override {
+        bufio::DatagramSocket::User& user = *this;
+        socket_ =
+            std::make_unique<bufio::DatagramSocket>(loop_, std::move(result.socket), user);
+        socket_->pause_reading(paused_);
         address_ = result.address;
-        untried_ = std::move(result.untried);
-        refusals_.clear();
+        received_ = 0;
+        end_ = {};
         lingers_since_ = {};
-        open_socket(std::move(result.socket));
     }
     void close() override {
         socket_.reset();
         batch_ = {};
-        give_up_untried();
     }
     bool connected() const override { return socket_ != nullptr; }
     bool ready() const override { return true; }
@@ -66,13 +60,10 @@ public:
         if (socket_) socket_->pause_reading(paused);
     }
 
-    // A message to an address that has just refused will be sent again to the next one.
     Queued send(std::string_view payload, ev::Time planned,
                 std::optional<std::string_view> reply) override {
         if (!socket_ || !sendable(*options_.framing, options_.max_frame, payload)) return {};
-        const bool refused = socket_->end().reason == Reason::connect && !untried_.empty();
-        if (!refused && !socket_->send(payload)) return {};
-        remember(payload);
+        if (!socket_->send(payload)) return {};
         return matcher_.queue(payload, planned, loop_.now(), reply);
     }
     bool flushed() const override { return !socket_ || socket_->pending() == 0; }
@@ -86,10 +77,7 @@ public:
     }
     std::size_t pending() const override { return socket_ ? socket_->pending_bytes() : 0; }
     std::uint64_t written() const override { return socket_->written(); }
-    // A change to another address also counts as activity.
-    std::uint64_t moved() const override {
-        return received_ + socket_->written() + refusals_.size();
-    }
+    std::uint64_t moved() const override { return received_ + socket_->written(); }
     bool has_back_pressure() const override { return false; }
 
     std::optional<Matcher::Event> next(ev::Time read_at) override {
@@ -119,7 +107,6 @@ public:
 
 private:
     void datagrams_received(std::span<const bufio::Datagram> datagrams) override {
-        if (!heard()) give_up_untried();
         refusal_ = {};
         received_ += datagrams.size();
         batch_ = datagrams;
@@ -128,68 +115,12 @@ private:
     }
     void datagrams_written() override { user_.link_changed(); }
     void datagrams_ended() override {
-        if (socket_->end().reason != Reason::connect) {
-            end_ = socket_->end();
-        } else {
-            refusals_.push_back(socket_->end().text);
-            if (!try_next_address()) end_ = refusal_ = all_refused();
+        end_ = socket_->end();
+        if (end_.reason == Reason::connect) {
+            end_.text = "cannot connect to " + end_.text;
+            refusal_ = end_;
         }
         user_.link_changed();
-    }
-
-    void open_socket(bufio::Fd connected) {
-        bufio::DatagramSocket::User& user = *this;
-        socket_ = std::make_unique<bufio::DatagramSocket>(loop_, std::move(connected), user);
-        socket_->pause_reading(paused_);
-        received_ = 0;
-        end_ = {};
-    }
-
-    // --- Other addresses of the name.
-
-    // Sends all messages again to the next address. Closes the socket first, because the next
-    // one may need its port.
-    bool try_next_address() {
-        if (matcher_.in_flight() > max_sent_again ||
-            matcher_.in_flight_bytes() > max_bytes_sent_again)
-            give_up_untried();
-        while (!untried_.empty()) {
-            socket_.reset();
-            address_ = untried_.front();
-            untried_.erase(untried_.begin());
-            std::string failure;
-            bufio::Fd connected =
-                bufio::connect_datagrams(options_.endpoint, address_, failure);
-            if (!connected) {
-                refusals_.push_back(address_.text() + ": " + failure);
-                continue;
-            }
-            open_socket(std::move(connected));
-            for (const std::string_view each : matcher_.take_back()) socket_->send(each);
-            for (const std::string& each : sent_) socket_->send(each);
-            if (untried_.empty()) give_up_untried();  // nothing is to be sent a third time
-            flush(loop_.read_clock());
-            lingers_since_ = {};
-            return true;
-        }
-        return false;
-    }
-    void remember(std::string_view payload) {
-        if (untried_.empty() || options_.expect != Expect::none) return;
-        sent_.emplace_back(payload);
-        sent_bytes_ += payload.size();
-        if (sent_.size() > max_sent_again || sent_bytes_ > max_bytes_sent_again)
-            give_up_untried();
-    }
-    void give_up_untried() {
-        untried_.clear();
-        sent_.clear();
-        sent_bytes_ = 0;
-    }
-    End all_refused() const {
-        std::string text = "cannot connect to ";
-        if (refusals_.size() > 1) text += options_.endpoint.text() + ": ";
-        return {Reason::connect, text + joined(refusals_, "; ")};
     }
 
     ContentMatcher matcher_;
@@ -197,15 +128,9 @@ private:
     std::span<const bufio::Datagram> batch_;  // received and not yet matched
     std::uint64_t last_id_ = 0;               // the last message before the batch was read
     std::uint64_t received_ = 0;              // datagrams, on the present socket
-    // Until something is received: the addresses to try after the present one. With
-    // Expect::none, for which the matcher keeps nothing, also the messages sent so far.
-    std::vector<bufio::Address> untried_;
-    std::vector<std::string> sent_;
-    std::size_t sent_bytes_ = 0;
-    std::vector<std::string> refusals_;  // one per address tried so far
-    End refusal_;                        // the last one; none once something was received
-    End end_;                            // the socket's, if no other address takes over
-    ev::Time lingers_since_{};           // start of lingering; none: not yet
+    End refusal_;                             // the last one; none once something was received
+    End end_;
+    ev::Time lingers_since_{};  // start of lingering; none: not yet
 };
 
 }  // namespace

@@ -198,23 +198,6 @@ TEST_CASE("a port without a server is reported as a refused connection") {
     CHECK(contains(outcome.errors, "1 sent, 0 echoed, 0 bad, 1 lost"));
 }
 
-TEST_CASE("the two programs meet at localhost, even if the server only has IPv4") {
-    Echo server({yodeld, "-u", "0"});
-    const auto [extra, errors] = GENERATE(table<std::vector<std::string>, std::string>({
-        {{"-v"}, "3 sent, 3 echoed, 0 bad, 0 lost, 0 twice, 0 out of order"},
-        {{"--expect", "none"}, "3 sent"},
-        {{"--connections", "2"}, "6 sent, 6 echoed, 0 bad, 0 lost, 0 twice, 0 out of order"},
-        {{"-c", "9", "--rate", "1000"},
-         "9 sent, 9 echoed, 0 bad, 0 lost, 0 twice, 0 out of order"},
-    }));
-    std::vector<std::string> command = {yodel, "udp://localhost:" + server.port()};
-    command.insert(command.end(), extra.begin(), extra.end());
-    const Outcome outcome = run(command, lines(3));
-    CAPTURE(outcome.errors);
-    CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, errors));
-}
-
 // In a separate network with ten ports, if the system allows one.
 TEST_CASE("running out of source ports for datagrams is reported, also with -s") {
     if (run({"unshare", "-rn", "sh", "-c", "ip link set lo up"}).status != 0) return;

@@ -293,26 +293,6 @@ TEST_CASE("times messages from when the system takes them") {
     CHECK(matcher.in_flight() == 0);
 }
 
-TEST_CASE("times messages that are sent again from then, in their order") {
-    Log log;
-    log.play(">a >b >c W");
-    const ev::Time again = start + 1s;
-    log.matcher.queue("d", start + 1ms, start);
-    CHECK(log.matcher.take_back() == std::vector<std::string_view>{"b", "c", "d"});
-    CHECK(log.matcher.in_flight() == 3);
-    log.matcher.queue("e", {}, again);
-    log.matcher.record_written(3, again);
-    log.matcher.record_written(4, again + 1ms);
-    const auto [payload, round_trip, planned] =
-        GENERATE(table<std::string, ev::Duration, ev::Time>(
-            {{"b", 1s, start + 1s}, {"d", 1s, start + 1ms}, {"e", 999ms, start + 1001ms}}));
-    const auto event = log.matcher.match(payload, again + 1s, log.matcher.last_id());
-    REQUIRE(event);
-    const auto& answered = std::get<ContentMatcher::Answered>(*event);
-    CHECK((answered.reply.round_trip == round_trip));
-    CHECK((answered.message.planned == planned));
-}
-
 TEST_CASE("counts an overdue message that is not written yet as the first to be written") {
     ContentMatcher matcher({});
     matcher.queue("a", {}, start);

@@ -45,18 +45,6 @@ struct Client final : Session::User {
         : session(std::make_unique<Session>(loop, at(std::move(options), port), *this)) {
         session->connect();
     }
-    Client(ev::Loop& loop, std::vector<bufio::Address> known, Expect expect = Expect::echo)
-        : session(std::make_unique<Session>(loop, at(std::move(known), expect), *this)) {
-        session->connect();
-    }
-    static Session::Options at(std::vector<bufio::Address> known, Expect expect) {
-        Session::Options options = at({}, 7);
-        options.endpoint.host = "name";
-        options.endpoint.known =
-            std::make_shared<const std::vector<bufio::Address>>(std::move(known));
-        options.expect = expect;
-        return options;
-    }
     static Session::Options at(Session::Options options, int port) {
         options.endpoint.host = "127.0.0.1";
         options.endpoint.service = std::to_string(port);
@@ -70,7 +58,6 @@ struct Client final : Session::User {
     void session_answered(const Message& message, const Reply& reply) override {
         log += std::string(reply.right ? "right " : "wrong ") + std::string(message.payload) +
                (message.late ? " late;" : ";");
-        planned = message.planned;
         if (on_answer) on_answer();
     }
     void session_lost(const Message& message) override {
@@ -88,14 +75,10 @@ struct Client final : Session::User {
     }
 
     std::string log;
-    ev::Time planned{};  // planned time of the message answered last
     std::function<void()> on_change;
     std::function<void()> on_answer;
     std::unique_ptr<Session> session;
 };
-
-// Returns the address of an unused port.
-bufio::Address nobody(ev::Loop& loop) { return Server(loop).socket.address(); }
 
 struct Pair {
     explicit Pair(Session::Options options = {})
@@ -202,94 +185,6 @@ TEST_CASE("reports an unused port with the sentence of a refused connection") {
     CHECK(client.session->end().reason == Reason::connect);
     CHECK(client.session->end().text ==
           "cannot connect to 127.0.0.1:" + std::to_string(port) + ": Connection refused");
-}
-
-TEST_CASE("sends all messages to the next address after a refusal before any reply") {
-    const Expect expect = GENERATE(Expect::echo, Expect::any, Expect::none);
-    const bool finishing = GENERATE(false, true);
-    const bool one_by_one = GENERATE(false, true);  // the first one meets the refusal
-    VirtualLoop loop;
-    Server server(loop);
-    Client client(loop, {nobody(loop), nobody(loop), server.socket.address()}, expect);
-    turn_until(loop, [&] { return client.session->state() == State::open; });
-    const ev::Time planned = loop.now() - 1ms;
-    for (const std::string text : {"a", "", "b"}) {
-        CHECK(client.session->send(text, planned));
-        if (one_by_one) client.session->flush();
-    }
-    client.session->flush();
-    if (finishing) client.session->finish();
-    turn_until(loop, [&] { return server.got.size() == 3; });
-    CHECK(server.got == std::vector<std::string>{"a", "", "b"});
-    CHECK(client.session->address().text() == server.socket.address().text());
-    CHECK(client.session->state() == (finishing ? State::finishing : State::open));
-    CHECK(client.log.empty());
-    if (expect == Expect::none) return;
-    for (const std::string& text : server.got) server.send(text);
-    turn_until(loop, [&] { return client.session->in_flight() == 0; });
-    CHECK(client.log == "right a;right ;right b;");
-    CHECK(client.planned == planned);
-}
-
-TEST_CASE("restarts the reply timeout of a message that is sent again, and loses it once") {
-    VirtualLoop loop;
-    Server server(loop);
-    Client client(loop, {nobody(loop), server.socket.address()});
-    turn_until(loop, [&] { return client.session->state() == State::open; });
-    client.send("a");
-    turn_until(loop, [&] { return server.got.size() == 1; });
-    client.send("b");
-    turn_until(loop, [&] { return server.got.size() == 2; });
-    loop.pass(5s);
-    CHECK(client.log == "lost a;lost b;");
-    server.send("a");
-    turn_until(loop, [&] { return client.log == "lost a;lost b;right a late;"; });
-}
-
-TEST_CASE("ends after a refusal once a reply has come, or all addresses have refused") {
-    VirtualLoop loop;
-    const bufio::Address first = nobody(loop);
-    const bufio::Address second = nobody(loop);
-    SECTION("all have refused") {
-        Client client(loop, {first, second});
-        turn_until(loop, [&] { return client.session->state() == State::open; });
-        client.send("a");
-        turn_until(loop, [&] { return client.session->state() == State::closed; });
-        CHECK(client.log == "lost a;");
-        CHECK(client.session->end().text == "cannot connect to name:7: " + first.text() +
-                                                ": Connection refused; " + second.text() +
-                                                ": Connection refused");
-    }
-    SECTION("a reply has come") {
-        auto server = std::make_unique<Server>(loop);
-        const bufio::Address address = server->socket.address();
-        Client client(loop, {address, second});
-        turn_until(loop, [&] { return client.session->state() == State::open; });
-        client.send("a");
-        turn_until(loop, [&] { return server->got.size() == 1; });
-        server->send("a");
-        turn_until(loop, [&] { return client.session->in_flight() == 0; });
-        server.reset();
-        client.send("b");
-        turn_until(loop, [&] { return client.session->state() == State::closed; });
-        CHECK(client.log == "right a;lost b;");
-        CHECK(client.session->end().text ==
-              "cannot connect to " + address.text() + ": Connection refused");
-    }
-}
-
-TEST_CASE("bounds the messages to be sent again if no replies come") {
-    const bool many = GENERATE(true, false);
-    VirtualLoop loop;
-    Server server(loop);
-    Client client(loop, {nobody(loop), server.socket.address()}, Expect::none);
-    turn_until(loop, [&] { return client.session->state() == State::open; });
-    const std::string text(many ? 0 : 65507, 'x');
-    for (int i = 0; i < (many ? 5000 : 40); ++i) CHECK(client.session->send(text));
-    client.session->flush();
-    turn_until(loop, [&] { return client.session->state() == State::closed; });
-    CHECK(client.session->end().reason == Reason::connect);
-    CHECK(server.got.empty());
 }
 
 TEST_CASE("retries after a refusal if that is allowed") {

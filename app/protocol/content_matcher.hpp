@@ -3,23 +3,19 @@
 // Datagrams are lost, duplicated and reordered, so replies are matched by their content.
 //
 // With Expect::echo a reply answers the oldest message in flight that it equals, or else a late
-// one; otherwise it may be a duplicate. If payloads are numbered, a reply that equals no
-// message is the damaged answer to the only message that differs from it in a single byte, or
-// else to the message with its number. Any other reply is kept until there is one for each
-// message in flight, or until a message is overdue. Each message, oldest first, then gets the
-// most similar reply that was read after the message was queued. With Expect::any a reply
-// answers the oldest message in flight. With Expect::none nothing is awaited.
+// one. With Expect::given it is compared with the reply that was given with each message
+// instead. A reply that equals none is a duplicate if it equals an earlier answer. Any other
+// reply answers the oldest message in flight for which a reply of its length is expected, as a
+// wrong reply; if payloads are numbered, the message with its number comes first. Without such
+// a message it is unsolicited. So is a reply that may belong to a late message that was
+// forgotten, because it was not compared.
 //
-// With Expect::given a reply is compared with the reply that was given with each message. A
-// server that has changed may send equal replies to different messages. So while messages are
-// in flight, a repeated reply is kept. If the right reply comes, the kept one was a duplicate.
-// If a message becomes overdue, it gets the kept reply as a wrong answer, and from then on
-// repeated replies are kept like others. Once a duplicate was found, a repeated reply answers
-// no message.
+// With Expect::any a reply answers the oldest message in flight. With Expect::none nothing is
+// awaited.
 //
 // Events are pulled:
 //
-//     if (auto event = matcher.match(datagram, read_at, last_id)) ...
+//     const auto event = matcher.match(datagram, read_at, last_id);
 //     while (auto event = matcher.next_resolved()) ...
 #pragma once
 
@@ -66,13 +62,16 @@ public:
     void record_written(std::uint64_t total, ev::Time time);
     void void_round_trips() override;
 
-    // Returns the event of a reply; none if it is kept. `last_id`: the last message queued
-    // before the reply was read.
-    std::optional<Event> match(std::string_view reply, ev::Time read_at, std::uint64_t last_id);
+    // Returns the event of a reply. `last_id`: the last message queued before the reply was
+    // read.
+    Event match(std::string_view reply, ev::Time read_at, std::uint64_t last_id);
     std::optional<Event> next_resolved() override;
     void mark_late() override;
     void lose(bool unwritten_stay) override;  // all messages, written or not
-    void restart() override { written_ = 0; }
+    void restart() override {
+        written_ = 0;
+        forgotten_.reset();
+    }
 
     std::size_t in_flight() const override { return in_flight_; }
     std::size_t in_flight_bytes() const override { return in_flight_bytes_; }
@@ -95,45 +94,23 @@ private:
         bool written = true;  // or there is nothing to write
         bool untimed = false;
     };
-    struct Unmatched {
-        std::string payload;
-        ev::Time read_at{};
-        std::uint64_t last_id = 0;  // last message queued before it was read
-        bool repeated = false;      // with Expect::given: the same reply came before
-    };
-    // An event that next_resolved() is to report.
-    struct Due {
-        enum class Kind { answered, lost, late, unsolicited, repeated } kind;
-        Entry entry = {};
-        Unmatched reply = {};
-    };
+    using Wanted = std::function<bool(const Entry&)>;
 
     std::size_t place(std::uint64_t id) const {
         return static_cast<std::size_t>(id - first_id_);
     }
     const Entry& oldest() const { return entries_[place(oldest_)]; }
-    // True if the reply was read after the oldest message in flight was queued, and so may
-    // answer it.
-    bool awaiting() const { return in_flight_ > 0 && oldest_ <= read_id_; }
     bool given() const { return options_.expect == Expect::given; }
-    bool right(const Entry& entry, std::string_view wanted) const;
     std::optional<std::string_view> expected(const Entry& entry) const;
-    Entry* find_equal(std::string_view reply);
+    Entry* find_awaited(const Wanted& wanted);
+    Entry* find_in_flight(const Wanted& wanted);
     Entry* find_number(std::uint64_t number);
-    Entry* find_awaited(const std::function<bool(const Entry&)>& wanted);
-    Entry* find_damaged(std::string_view reply);
+    Entry* find_equal(std::string_view reply);
+    Entry* find_of_equal_length(std::string_view reply);
     std::size_t hash_of(std::string_view reply) const;
     bool answered_before(std::string_view reply) const;
-    bool can_answer(const Unmatched& reply) const;
     void remember_answer(std::string_view bytes);
     Event answer(Entry& entry, std::string_view reply, ev::Time read_at);
-    Event report_answer(std::string_view reply, ev::Time read_at);
-    std::optional<Event> keep(std::string_view reply, ev::Time read_at);
-    bool all_answerable() const;
-    std::optional<Unmatched> take_likeliest(const Entry& entry);
-    void give_up_unmatched();
-    void resolve_if_decided();
-    void resolve_oldest(Due::Kind without_reply);
     Message message() const;
     void make_current(Entry entry);
     Entry take(Entry& entry);
@@ -152,6 +129,9 @@ private:
     std::uint64_t last_number_ = 0;
     ContiguousQueue<Entry> late_;
     std::size_t late_bytes_ = 0;
+    // The number of the last late message that was forgotten on this connection; 0 if payloads
+    // are not numbered.
+    std::optional<std::uint64_t> forgotten_;
     std::uint64_t read_id_ = 0;  // id of the last message before the reply was read
     std::uint64_t highest_answered_ = 0;
     ev::Duration longest_round_trip_{};
@@ -159,13 +139,9 @@ private:
     // newest one is before `next_answer_`.
     std::vector<std::size_t> answers_;
     std::size_t next_answer_ = 0;
-    std::deque<Unmatched> unmatched_;
-    bool duplicate_found_ = false;  // a duplicate was found
-    bool equal_replies_ = false;    // a seeming duplicate was the only reply to its message
-    std::deque<Due> due_;
-    Entry current_;      // message of the event returned last, which views it
-    Unmatched reply_;    // its reply, if it was kept
-    std::string spare_;  // memory for the next payload
+    std::deque<Entry> lost_;  // to be reported
+    Entry current_;           // message of the event returned last, which views it
+    std::string spare_;       // memory for the next payload
 };
 
 }  // namespace yodel

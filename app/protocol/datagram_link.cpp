@@ -81,13 +81,11 @@ public:
     bool has_back_pressure() const override { return false; }
 
     std::optional<Matcher::Event> next(ev::Time read_at) override {
-        for (;;) {
-            if (auto event = matcher_.next_resolved()) return event;
-            if (batch_.empty()) return std::nullopt;
-            const std::string_view reply = batch_.front().bytes;
-            batch_ = batch_.subspan(1);
-            if (auto event = matcher_.match(reply, read_at, last_id_)) return event;
-        }
+        if (auto event = matcher_.next_resolved()) return event;
+        if (batch_.empty()) return std::nullopt;
+        const std::string_view reply = batch_.front().bytes;
+        batch_ = batch_.subspan(1);
+        return matcher_.match(reply, read_at, last_id_);
     }
 
     const End& end() const override { return end_; }

@@ -5,7 +5,7 @@ usage: udp_planned.py SEED LOSS TWICE REORDER DAMAGE     chances from 0 to 1
 
 It prints its port. At the end (SIGTERM) it prints the number of answers that were damaged, lost,
 duplicated, and sent after the answer to a later message of the same client. Damage replaces a byte
-with a wrong digit.
+after the message's number with a wrong digit.
 """
 import random
 import signal
@@ -13,6 +13,7 @@ import socket
 import sys
 
 SECONDS_HELD = 0.2
+NUMBER = 8  # bytes at the beginning of a message that damage leaves alone
 
 
 class Plan:
@@ -36,7 +37,7 @@ class Plan:
             return
         if damage < self.damage:
             self.bad += 1
-            text = self.damaged(text, int(place * len(text)))
+            text = self.damaged(text, NUMBER + int(place * (len(text) - NUMBER)))
         if reorder < self.reorder:
             self.held.append((number, text, client, twice < self.twice))
         else:

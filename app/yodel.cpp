@@ -257,15 +257,7 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
 // The key log and a recording to replay are open by now.
 SandboxRules sandbox_rules(const ClientOptions& options, bool screen) {
     SandboxRules rules;
-    const ReportFiles::Options& reports = options.report.files;
-    for (const std::string& file :
-         {options.report.log, reports.hgrm, reports.hlog, reports.junit, reports.metrics})
-        if (!file.empty()) rules.files.push_back(file);
-    if (!reports.metrics.empty() && replaceable(reports.metrics)) {
-        rules.files.pop_back();
-        rules.folders = {folder_of(reports.metrics)};
-        rules.removed = {reports.metrics};  // a draft takes its place
-    }
+    if (!options.report.log.empty()) rules.files = {options.report.log};
     if (screen && rules.files.empty()) rules.folders = {"."};  // M-o creates a file there
     if (screen && Recorder::wanted(options.report.log))  // M-o creates files in its folder
         rules.folders = {folder_of(options.report.log)};

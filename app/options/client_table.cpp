@@ -300,14 +300,6 @@ std::vector<Option> verdict_options(ClientOptions& to) {
          [&](auto& text) { add_requirements(to, text); }},
         {0, "merge", "FILE...", "add up saved runs instead of connecting",
          [&](auto& text) { to.merge.push_back(text); }, mode::merge, mode::merge},
-        {0, "hgrm", "FILE", "write percentiles in HdrHistogram's format, in ms",
-         into(to.report.files.hgrm)},
-        {0, "hlog", "FILE", "write each second's round trips for HdrHistogram",
-         into(to.report.files.hlog)},
-        {0, "metrics", "FILE", "write the figures at the end, as OpenMetrics",
-         into(to.report.files.metrics)},
-        {0, "junit", "FILE", "write the verdict as test cases, in JUnit's XML",
-         into(to.report.files.junit)},
     };
 }
 

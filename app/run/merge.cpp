@@ -1,7 +1,6 @@
 #include "app/run/merge.hpp"
 
 #include "app/process/program.hpp"
-#include "app/run/report_files.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/summary.hpp"
 #include "app/text/diagnostics.hpp"
@@ -136,18 +135,13 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     const std::string count = count_text(files.size(), "run");
     std::string runs = count;
     const std::string remark = add_up(files, sum, runs);
-    ReportFiles reports(options.files);
     const Verdict verdict = Verdict::on(sum, options.required);
-    Ending ending;
-    reports.finish({.results = sum, .verdict = verdict}, ending, {.load = true},
-                   ending.troubles);
-    const int status = exit_status(sum, verdict, ending);
+    const int status = exit_status(sum, verdict);
     if (options.form == Reporter::Form::json)
         print(end_object(sum, count + " added up", status, verdict).str() + "\n");
     else
         print(text_form(sum, runs));
     if (!remark.empty() && !options.quiet) print_error("yodel", remark);
-    for (const Trouble& trouble : ending.troubles) print_error("yodel", trouble.text);
     for (const std::string& failure : verdict.lines()) print_error("yodel", failure);
     return status;
 }

@@ -20,7 +20,6 @@ namespace {
 // Limits for lines about connections, and for differences from a recording.
 constexpr std::size_t max_remarks = 1000;
 constexpr std::size_t max_differences = 1000;
-constexpr std::size_t max_kept_differences = 100;
 
 // 64 bytes, seq 1, 0.21 ms
 std::string sequence_line(const Message& message, const Reply& reply) {
@@ -139,11 +138,8 @@ void Reporter::answered(std::size_t connection, const Message& message, const Re
     const char* const verdict = reply.right ? "as before" : "different";
     add_message(connection, message.late ? "late" : verdict, &message, &reply);
     if (!reply.right) add_difference(connection, difference_.wrong(message, reply));
-    if (!reply.right || !message.late) return;
-    print_difference(connection, DifferenceText::late(message, reply));
-    // The message no longer counts as lost.
-    const std::string lost = prefix(connection) + "reply " + std::to_string(message.id) + " ";
-    std::erase_if(kept_differences_, [&](auto& each) { return each.starts_with(lost); });
+    if (reply.right && message.late)
+        add_difference(connection, DifferenceText::late(message, reply));
 }
 
 // Prints lines that came back unchanged.
@@ -248,12 +244,6 @@ std::string Reporter::prefix(std::size_t connection) const {
 }
 
 void Reporter::add_difference(std::size_t connection, const std::string& text) {
-    if (kept_differences_.size() < max_kept_differences)
-        kept_differences_.push_back(prefix(connection) + text);
-    print_difference(connection, text);
-}
-
-void Reporter::print_difference(std::size_t connection, const std::string& text) {
     if (json() || differences_ > max_differences) return;
     if (many()) ++differences_;
     if (differences_ > max_differences)

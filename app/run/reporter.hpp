@@ -9,7 +9,6 @@
 #include "app/protocol/recorder.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/event_text.hpp"
-#include "app/run/report_files.hpp"
 #include "app/run/run_options.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/text/log_file.hpp"
@@ -38,7 +37,6 @@ public:
         bool verbose = false;   // also report connections
         bool probe = false;     // report connections only
         std::string log;        // a file; empty: none
-        ReportFiles::Options files;
         std::vector<Requirement> required;
     };
     class User {
@@ -85,8 +83,6 @@ public:
         const bool form = options_.form == Form::payload || options_.form == Form::hex;
         return messages_ && form && !replay() && (!many() || options_.verbose);
     }
-    // Returns the first 100 differences from a recording, in whole lines.
-    const std::vector<std::string>& differences() const { return kept_differences_; }
     std::string log_trouble() const;  // a sentence; empty if all was written
     // Returns the facts of the certificate that was refused, if there was one.
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
@@ -106,7 +102,6 @@ private:
     void print_visible(std::string_view bytes);
     std::string prefix(std::size_t connection) const;
     void add_difference(std::size_t connection, const std::string& text);
-    void print_difference(std::size_t connection, const std::string& text);
     void remark(std::size_t connection, const std::string& text);
     void log(char sign, std::string_view bytes);
 
@@ -120,7 +115,6 @@ private:
     const DifferenceText difference_;
     std::size_t remarks_ = 0;      // lines printed about connections
     std::size_t differences_ = 0;  // differences printed
-    std::vector<std::string> kept_differences_;
     std::uint64_t open_line_ = 0;  // id of the message whose reply gets no newline
     std::string partial_;          // first bytes of an incomplete UTF-8 character
     Output output_;

@@ -85,9 +85,7 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
                 (options.from != From::generator && options.from != From::nothing)),
       start_(loop.now()),
       max_time_(options.from == From::generator ? std::nullopt : options.run.session.max_time),
-      files_(options.report.files),
       interval_(loop, [this] { interval_over(); }),
-      second_(loop, [this] { second_over(); }),
       limit_(loop, [this] { out_of_time(); }),
       run_options_(run_options(options)),
       reporter_(loop, options.report, run_options_, messages_, *this),
@@ -170,18 +168,10 @@ void RunClient::interval_over() {
     object.number("open", run_.open());
     const Results& results = run_.results();
     add_counts(object, results, results.probe);
-    add_percentiles(object, take_recent(), main_times(results).object);
+    add_recent(object, take_recent(), main_times(results));
     reporter_.output().append_line(object.str());
     interval_.start_at(interval_.deadline() + std::chrono::seconds(1));
     reporter_.flush();
-}
-
-// After a suspension a line covers several seconds.
-void RunClient::second_over() {
-    const ev::Time first = *run_.results().first_sent;
-    const auto passed = std::chrono::floor<std::chrono::seconds>(loop_.now() - first);
-    files_.log_interval(run_.results(), passed);
-    second_.start_at(first + passed + std::chrono::seconds(1));
 }
 
 Histogram RunClient::take_recent() {
@@ -218,9 +208,6 @@ RunProgress RunClient::progress() {
 // run's time, limits the time for replies, for closing connections, and for our output.
 void RunClient::turn_ended() {
     if (display_) display_->turn_ended();
-    const std::optional<ev::Time>& first = run_.results().first_sent;
-    if (files_.logs_intervals() && first && !second_.pending() && !over_)
-        second_.start_at(*first + std::chrono::seconds(1));
     const std::string& wrong = run_.results().wrong_sentence;
     if (!load_ && !wrong_reported_ && !wrong.empty()) {
         wrong_reported_ = true;
@@ -279,10 +266,9 @@ void RunClient::output_changed() {
     loop_.stop();
 }
 
-// Completes the files first, because their errors affect the status in the end object.
+// Completes the log first, because its errors affect the status in the end object.
 void RunClient::done() {
     interval_.cancel();
-    second_.cancel();
     display_.reset();
     reporter_.close_log();
     const Results& results = run_.results();
@@ -292,11 +278,6 @@ void RunClient::done() {
     if (script_) add(script_->trouble());
     add({output_failed, reporter_.log_trouble()});
     verdict_ = Verdict::on(results, options_.required);
-    files_.finish({.results = results,
-                   .verdict = verdict_,
-                   .target = run_.options().session.endpoint.text(),
-                   .differences = reporter_.differences()},
-                  ending(), words(), troubles_);
     if (reporter_.needs_end()) {
         const int status = exit_status(results, verdict_, ending());
         JsonObject end = end_object(results, end_reason(results), status, verdict_);

@@ -9,7 +9,6 @@
 
 #include "app/run/input.hpp"
 #include "app/run/recording.hpp"
-#include "app/run/report_files.hpp"
 #include "app/run/reporter.hpp"
 #include "app/run/run.hpp"
 #include "app/stats/requirement.hpp"
@@ -71,7 +70,6 @@ private:
     bool json() const { return options_.form == Reporter::Form::json; }
     bool intervals() const { return load_ && !messages_ && json() && !options_.quiet; }
     void interval_over();
-    void second_over();
     void out_of_time();
     void done();
     Ending ending() const;
@@ -93,10 +91,8 @@ private:
     Histogram seen_;                   // round trips until the last take_recent()
     std::vector<Trouble> troubles_;
     Verdict verdict_;
-    ReportFiles files_;
     std::unique_ptr<Script> script_;  // standard input, if several connections share it
     ev::Timer interval_;              // the end of an interval
-    ev::Timer second_;                // the end of a line of the interval log
     ev::Timer limit_;                 // the end of the time, also for our own output
     const RunOptions run_options_;
     Reporter reporter_;

@@ -1,6 +1,5 @@
 #include "app/stats/end_object.hpp"
 
-#include "app/stats/figures.hpp"
 #include "app/stats/summary.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
@@ -28,6 +27,13 @@ constexpr int max_own_status = 125;
 
 // --- Writing.
 
+JsonArray buckets_json(const Histogram& times) {
+    JsonArray buckets;
+    for (const Histogram::Bucket& bucket : times.buckets())
+        buckets.array(JsonArray().time(bucket.upper_end).number(bucket.count));
+    return buckets;
+}
+
 void add_times(JsonObject& object, const Results& results, bool of_connections) {
     for (const TimesRow& row : times_rows) {
         const Histogram& times = results.*row.times;
@@ -36,10 +42,7 @@ void add_times(JsonObject& object, const Results& results, bool of_connections) 
         for (const Statistic& statistic : statistics)
             members.time(statistic.name, statistic.of(times));
         object.object(row.object, members.nanoseconds("sum", times.sum()));
-        JsonArray buckets;
-        for (const Histogram::Bucket& bucket : times.buckets())
-            buckets.array(JsonArray().time(bucket.upper_end).number(bucket.count));
-        object.array(row.buckets, buckets);
+        object.array(row.buckets, buckets_json(times));
     }
 }
 
@@ -239,11 +242,12 @@ void add_counts(JsonObject& object, const Results& results, bool of_connections)
     if (results.datagrams && !of_connections) object.time("jitter_us", results.jitter());
 }
 
-void add_percentiles(JsonObject& object, const Histogram& times, const char* name) {
+void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row) {
     if (times.count() == 0) return;
     JsonObject members;
     members.time("p50", times.percentile(50)).time("p99", times.percentile(99));
-    object.object(name, members);
+    object.object(row.object, members);
+    object.array(row.buckets, buckets_json(times));
 }
 
 JsonObject end_object(const Results& results, std::string_view reason, int status,

@@ -1,6 +1,7 @@
 // The `end` object of a run: its results as JSON, from which they can be restored.
 #pragma once
 
+#include "app/stats/figures.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/stats/results.hpp"
 #include "app/text/json.hpp"
@@ -16,8 +17,8 @@ namespace yodel {
 // Adds the counts of connections or, with the jitter of datagrams, of messages.
 void add_counts(JsonObject& object, const Results& results, bool of_connections);
 
-// Adds a member with the 50th and the 99th percentile, unless there are no times.
-void add_percentiles(JsonObject& object, const Histogram& times, const char* name = "rtt_us");
+// Adds the 50th and the 99th percentile and the buckets, unless there are no times.
+void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row);
 
 // Returns the object, to which the caller may add further members. `reason`: why the run ended;
 // `status`: from exit_status() of app/stats/summary.hpp.

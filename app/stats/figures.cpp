@@ -22,7 +22,6 @@ constexpr Figure::Whole handshakes{
 // A count, and the figure that it makes.
 struct CountRow {
     const char* name;
-    const char* help;
     std::uint64_t Results::*count;
     const Figure::Whole* whole = &sent_messages;
     bool fault = false;
@@ -33,26 +32,24 @@ struct CountRow {
 bool any_handshake(const Results& results) { return handshakes.of(results) > 0; }
 
 constexpr CountRow count_rows[] = {
-    {"sent", "Sent messages", &Results::sent},
-    {"echoed", "Messages answered by the right reply", &Results::echoed},
-    {"bad", "Messages answered by a wrong reply", &Results::bad, &sent_messages, true},
-    {"lost", "Messages without a reply in time", &Results::lost, &sent_messages, true},
-    {"late", "Messages whose reply came late", &Results::late},
-    {"unsent", "Messages that were due and not sent", &Results::unsent, &due_messages, true},
-    {"unsolicited", "Messages from the server that answer nothing", &Results::unsolicited},
-    {"twice", "Further copies of replies", &Results::duplicates, &sent_messages, true},
-    {"out_of_order", "Replies that came after replies to later messages",
-     &Results::out_of_order, &sent_messages, false,
+    {"sent", &Results::sent},
+    {"echoed", &Results::echoed},
+    {"bad", &Results::bad, &sent_messages, true},
+    {"lost", &Results::lost, &sent_messages, true},
+    {"late", &Results::late},
+    {"unsent", &Results::unsent, &due_messages, true},
+    {"unsolicited", &Results::unsolicited},
+    {"twice", &Results::duplicates, &sent_messages, true},
+    {"out_of_order", &Results::out_of_order, &sent_messages, false,
      [](const Results& results) { return results.datagrams; }, "messages were not datagrams"},
-    {"attempts", "Attempts to connect", &Results::attempts, &attempts},
-    {"opened", "Opened connections", &Results::opened, &attempts},
-    {"failed", "Attempts to connect that failed", &Results::failed, &attempts},
-    {"starved", "Connections without a reply while others were served", &Results::starved,
-     &attempts},
-    {"handshakes_full", "Full TLS handshakes", &Results::handshakes_full, &handshakes, false,
-     any_handshake, handshakes.empty},
-    {"handshakes_resumed", "Resumed TLS handshakes", &Results::handshakes_resumed, &handshakes,
-     false, any_handshake, handshakes.empty},
+    {"attempts", &Results::attempts, &attempts},
+    {"opened", &Results::opened, &attempts},
+    {"failed", &Results::failed, &attempts},
+    {"starved", &Results::starved, &attempts},
+    {"handshakes_full", &Results::handshakes_full, &handshakes, false, any_handshake,
+     handshakes.empty},
+    {"handshakes_resumed", &Results::handshakes_resumed, &handshakes, false, any_handshake,
+     handshakes.empty},
 };
 
 Figure count_figure(const CountRow& row) {
@@ -60,7 +57,6 @@ Figure count_figure(const CountRow& row) {
     return {.name = row.name,
             .kind = Kind::count,
             .path = (of_connections ? "connections." : "") + std::string(row.name),
-            .help = row.help,
             .value = [&row](const Results& results) -> Value {
                 if (!row.measured(results)) return std::nullopt;
                 return static_cast<double>(results.*row.count);
@@ -77,7 +73,6 @@ Figure time_row(const TimesRow& row, const Statistic& statistic) {
             .kind = Kind::time,
             .path =
                 std::string(row.of_connections ? "connections." : "") + row.object + "." + name,
-            .help = row.what + (": " + name),
             .value = [&row, &statistic](const Results& results) -> Value {
                 const Histogram& times = results.*row.times;
                 if (times.count() == 0) return std::nullopt;
@@ -93,7 +88,6 @@ std::vector<Figure> all_figures() {
     all.push_back({.name = "rate",
                    .kind = Kind::rate,
                    .path = "rate",
-                   .help = "Right replies a second",
                    .value = [](const Results& results) -> Value {
                        return results.achieved() > 0 ? Value(results.rate()) : std::nullopt;
                    },
@@ -101,7 +95,6 @@ std::vector<Figure> all_figures() {
     all.push_back({.name = "jitter",
                    .kind = Kind::time,
                    .path = "jitter_us",
-                   .help = "Jitter of datagrams (RFC 3550)",
                    .value = [](const Results& results) -> Value {
                        if (results.jitter_count == 0) return std::nullopt;
                        return static_cast<double>(results.jitter().count());
@@ -110,7 +103,6 @@ std::vector<Figure> all_figures() {
     all.push_back({.name = "late_start",
                    .kind = Kind::time,
                    .path = "late_start_us",
-                   .help = "Delay of the first message after --start-at",
                    .value = [](const Results& results) -> Value {
                        if (!results.late_start) return std::nullopt;
                        return static_cast<double>(results.late_start->count());
@@ -119,7 +111,6 @@ std::vector<Figure> all_figures() {
     all.push_back({.name = "overlap",
                    .kind = Kind::count,
                    .path = "overlap",
-                   .help = "Time that all runs share, as a part of the whole time",
                    .value = [](const Results& results) { return results.overlap; },
                    .unmeasured = "this is no sum of runs that contain their times"});
     for (const CountRow& row : count_rows) all.push_back(count_figure(row));

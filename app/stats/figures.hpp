@@ -40,17 +40,16 @@ struct TimesRow {
     const char* buckets;  // JSON
     bool of_connections;  // both are members of the object `connections`
     const char* unmeasured;
-    const char* what;
 };
 inline constexpr TimesRow times_rows[] = {
     {"round trip", "", &Results::round_trips, "rtt_us", "histogram", false,
-     "no reply was timed", "Round trips"},
+     "no reply was timed"},
     {"lateness", "lateness_", &Results::lateness, "lateness_us", "lateness_histogram", false,
-     "no message had a planned time", "Lateness of yodel itself"},
+     "no message had a planned time"},
     {"connect", "connect_", &Results::connect_times, "connect_us", "connect_histogram", true,
-     "no connection was opened", "Times to connect"},
+     "no connection was opened"},
     {"handshake", "handshake_", &Results::handshake_times, "handshake_us",
-     "handshake_histogram", true, "there was no handshake", "Times of handshakes"},
+     "handshake_histogram", true, "there was no handshake"},
 };
 // Returns the times that a run measures first of all: round trips, or in a probe handshakes,
 // or without any the times to connect.
@@ -67,7 +66,6 @@ struct Figure {
     std::string name;
     Kind kind;
     std::string path;  // in the end object: connections.connect_us.p99
-    std::string help;  // a noun phrase
     // In nanoseconds, messages, messages a second, or from 0 to 1; none if nothing was
     // measured.
     std::function<std::optional<double>(const Results&)> value;

@@ -52,10 +52,6 @@ public:
 
         bool operator==(const Bucket&) const = default;
     };
-    using Layout = Buckets<7>;
-    // The powers of two nanoseconds in the range, and the buckets from one to the next.
-    static constexpr std::size_t octaves = 57;
-    static constexpr int steps = 128;
 
     // Rebuilds a histogram from buckets saved earlier; none if they are not buckets of a
     // histogram in ascending order, or contradict the other three arguments.
@@ -89,6 +85,8 @@ public:
     bool operator==(const Histogram&) const = default;
 
 private:
+    using Layout = Buckets<7>;
+
     static std::size_t index(ev::Duration duration);
     static ev::Duration upper_end(std::size_t bucket);
     bool agrees_with(ev::Duration min, ev::Duration max, std::uint64_t sum) const;
@@ -99,10 +97,5 @@ private:
     ev::Duration min_{};
     ev::Duration max_{};
 };
-
-// Returns the percentile distribution in the text form of HdrHistogram, which its plotters
-// read: columns Value, Percentile, TotalCount and 1/(1-Percentile), in milliseconds, with five
-// rows for each halving of the distance to 100 %, and three lines of totals.
-std::string hgrm_text(const Histogram& times);
 
 }  // namespace yodel

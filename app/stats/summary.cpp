@@ -206,15 +206,4 @@ std::vector<std::string> last_words(const Results& results, const Verdict& verdi
     return lines;
 }
 
-std::string failure_text(const Results& results, Verdict verdict, const Ending& ending,
-                         Words words) {
-    for (Requirement::Judged& each : verdict.requirements) each.failure.clear();
-    if (exit_status(results, verdict, ending) == success) return "";
-    words.summary = words.wrong_reported = false;
-    std::string text;
-    for (const std::string& line : last_words(results, verdict, ending, words))
-        text += (text.empty() ? "" : "\n") + line;
-    return text.empty() ? "ended by signal " + std::to_string(ending.signo) : text;
-}
-
 }  // namespace yodel

@@ -51,11 +51,6 @@ int exit_status(const Results& results, const Verdict& verdict, const Ending& en
 std::vector<std::string> last_words(const Results& results, const Verdict& verdict,
                                     const Ending& ending, const Words& words);
 
-// Returns the sentences of last_words() if the run failed for other reasons than requirements;
-// otherwise an empty text.
-std::string failure_text(const Results& results, Verdict verdict, const Ending& ending,
-                         Words words);
-
 // Returns the first ten failures of connections: "connection refused (3 times)". `all`: false
 // leaves out failures with a status, which a retry has made good.
 std::vector<std::string> failure_lines(const Results& results, bool all = true);

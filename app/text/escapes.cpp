@@ -48,21 +48,6 @@ std::optional<std::string> unescaped(std::string_view text) {
     return plain;
 }
 
-std::string xml_text(std::string_view text) {
-    std::string made;
-    for (std::size_t begin = 0, end = 0; end != text.npos; begin = end + 1) {
-        if (begin > 0) made += "&#10;";
-        end = text.find('\n', begin);
-        for (const char byte : ui::printable(text.substr(begin, end - begin))) {
-            const bool special = std::string_view("<>&\"").find(byte) != text.npos;
-            made += special ? "&#" + std::to_string(byte) + ";" : std::string(1, byte);
-        }
-    }
-    return made;
-}
-
-std::string to_base64(std::string_view bytes) { return ui::base64(bytes); }
-
 // Comparing with ui::base64() also refuses texts whose unused bits are not zero.
 std::optional<std::string> from_base64(std::string_view text) {
     std::string bytes;

@@ -1,4 +1,4 @@
-// Bytes as text: escape sequences of C, for bytes that are hard to type, XML, and base64.
+// Bytes as text: escape sequences of C, for bytes that are hard to type, and base64.
 #pragma once
 
 #include <optional>
@@ -15,11 +15,6 @@ std::optional<std::string> unescaped(std::string_view text);
 inline constexpr const char* escapes_expected =
     "a backslash must be followed by n, r, t, 0, a backslash, or x and two digits";
 
-// Returns the text for an element or an attribute of XML 1.0. It may contain any bytes. Bytes
-// that are not plain text are made visible as by ui::printable(), except newlines.
-std::string xml_text(std::string_view text);
-
-std::string to_base64(std::string_view bytes);
 // Reads base64. Returns none for a text that ui::base64() would not write.
 std::optional<std::string> from_base64(std::string_view text);
 

@@ -24,15 +24,14 @@ constexpr std::size_t max_waiting = 1024 * 1024;
 using Content = LogFile::Content;
 
 std::string refusal(const std::string& path, Content content) {
-    if (content == Content::log) return "cannot write the log " + path;
-    return (content == Content::recording ? "cannot write the recording " : "cannot write ") +
+    return (content == Content::log ? "cannot write the log " : "cannot write the recording ") +
            path;
 }
 
 // Without O_NONBLOCK, opening a pipe would block until somebody reads it.
-bufio::Fd open_file(const std::string& path, int flags, const std::string& refusal) {
-    constexpr int usual = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    bufio::Fd file(::open(path.c_str(), usual | flags, 0666));
+bufio::Fd open_file(const std::string& path, const std::string& refusal) {
+    constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    bufio::Fd file(::open(path.c_str(), flags, 0666));
     if (file) return file;
     const int code = errno;
     struct stat status {};
@@ -41,11 +40,8 @@ bufio::Fd open_file(const std::string& path, int flags, const std::string& refus
                       code);
 }
 
-bufio::Fd open_log(const std::string& path, Content content, Draft* draft) {
-    if (draft && !draft->file()) throw OutputError(refusal(path, content), errno);
-    if (draft) return std::move(draft->file());
-    const bool added = content == Content::log || content == Content::recording;
-    bufio::Fd file = open_file(path, added ? O_APPEND : O_TRUNC, refusal(path, content));
+bufio::Fd open_log(const std::string& path, Content content) {
+    bufio::Fd file = open_file(path, refusal(path, content));
     struct stat status {};
     const bool regular = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
     if (content == Content::recording && regular && status.st_size > 0)
@@ -56,11 +52,7 @@ bufio::Fd open_log(const std::string& path, Content content, Draft* draft) {
 }  // namespace
 
 LogFile::LogFile(const std::string& path, Content content)
-    : refusal_(refusal(path, content)),
-      draft_(content == Content::whole_report && replaceable(path)
-                 ? std::make_unique<Draft>(path)
-                 : nullptr),
-      output_(open_log(path, content, draft_.get())) {}
+    : refusal_(refusal(path, content)), output_(open_log(path, content)) {}
 
 void LogFile::add(char sign, std::string_view bytes) {
     if (!trouble_.empty()) return;
@@ -74,12 +66,6 @@ void LogFile::add_line(std::string_view line) {
     if (output_.pending() >= batch) flush();
 }
 
-void LogFile::add_text(std::string_view text) {
-    if (!trouble_.empty()) return;
-    output_.append(text);
-    flush();
-}
-
 bool LogFile::flush() {
     output_.flush();
     check();
@@ -90,8 +76,6 @@ bool LogFile::finish() {
     if (trouble_.empty()) output_.drain(last_wait);
     check();
     if (output_.pending() > 0) fail("its reader did not keep up; output is incomplete");
-    if (draft_ && trouble_.empty() && !draft_->take_place())
-        fail(std::generic_category().message(errno));
     return trouble_.empty();
 }
 

@@ -9,10 +9,8 @@
 // and nothing more is written.
 #pragma once
 
-#include "app/text/draft.hpp"
 #include "app/text/output.hpp"
 
-#include <memory>
 #include <string>
 #include <string_view>
 
@@ -20,17 +18,14 @@ namespace yodel {
 
 class LogFile {
 public:
-    // A log is appended, a recording begins its file, which must be empty, and a report empties
-    // it. A whole report replaces its file only in finish() by all of its bytes; a file that is
-    // not replaceable() is written like another report.
-    enum class Content { log, recording, report, whole_report };
+    // A log is appended, and a recording begins its file, which must be empty.
+    enum class Content { log, recording };
 
     // Throws OutputError, also for a pipe that nobody reads.
     explicit LogFile(const std::string& path, Content content = Content::log);
 
     void add(char sign, std::string_view bytes);
     void add_line(std::string_view line);  // as it is
-    void add_text(std::string_view text);  // whole lines
     // Writes all that the reader takes now. False: the log has failed.
     bool flush();
     // Writes the rest, and gives a slow reader a moment. Call it before the exit status is
@@ -45,7 +40,6 @@ private:
 
     std::string refusal_;  // the beginning of all troubles
     std::string trouble_;
-    std::unique_ptr<Draft> draft_;  // null: the file itself is written
     Output output_;
 };
 

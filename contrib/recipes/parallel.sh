@@ -22,7 +22,7 @@ shift 2
 load=() total=()
 while [ $# -gt 0 ]; do
     case $1 in
-    --require | --hgrm | --hlog | --metrics | --junit)
+    --require)
         total+=("$1" "${2?is missing after $1}")
         shift
         ;;

@@ -25,7 +25,7 @@ shift
 load=() total=()
 while [ $# -gt 0 ]; do
     case $1 in
-    --require | --hgrm | --hlog | --metrics | --junit)
+    --require)
         total+=("$1" "${2?is missing after $1}")
         shift
         ;;

@@ -1,4 +1,4 @@
-// Verdicts on runs: requirements, sums of runs, the distribution as a file.
+// Verdicts on runs: requirements, and sums of runs.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -133,15 +133,13 @@ TEST_CASE("the sum of one run is that run, bucket for bucket, and sums can be ad
           histogram(run({yodel, "--json", "--merge", two, one}).output));
 }
 
-TEST_CASE("requirements and the distribution apply to a sum") {
+TEST_CASE("requirements apply to a sum") {
     const Folder folder;
     const std::string one = recorded(folder, "one", {"-c", "50", "-i", "0"});
     const std::string failed = recorded(folder, "failed", {"-c", "1", "127.0.0.1", "1"});
-    const Outcome outcome =
-        run({yodel, "--merge", one, "--require", "sent>50", "--hgrm", folder.path("hgrm")});
+    const Outcome outcome = run({yodel, "--merge", one, "--require", "sent>50"});
     CHECK(outcome.status == 1);
     CHECK(outcome.errors == "yodel: required sent>50, was 50\n");
-    CHECK(contains(contents(folder.path("hgrm")), ", Total count    =           50]"));
     const Outcome with_failure = run({yodel, "--merge", one, failed, "--require", "sent>50"});
     CHECK(with_failure.status == 7);
     CHECK(with_failure.errors.starts_with("yodel: " + failed +
@@ -186,19 +184,6 @@ TEST_CASE("a file without a whole run gives one sentence and status 2, and nothi
     CHECK(outcome.output.empty());
     CHECK(outcome.errors ==
           "yodel: --merge: " + path + sentence + " (yodel -h shows the options)\n");
-}
-
-TEST_CASE("the distribution is written to a file, or the status is 23") {
-    const Folder folder;
-    const std::string path = folder.path("hgrm");
-    CHECK(run({yodel, "--hgrm", path}, "a\nb\n").status == 0);
-    CHECK(contents(path).starts_with("       Value     Percentile TotalCount"));
-    CHECK(contains(contents(path), ", Total count    =            2]\n"));
-    for (const char* bad : {"/no/such/file", "/dev/full"}) {
-        const Outcome outcome = run({yodel, "-c", "1", "--json", "--hgrm", bad});
-        CHECK(outcome.status == 23);
-        CHECK(contains(outcome.errors, std::string("yodel: cannot write ") + bad + ": "));
-    }
 }
 
 TEST_CASE("options of verdicts are refused on the screen") {

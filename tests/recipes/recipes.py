@@ -131,6 +131,7 @@ class Test:
         with tarfile.open(name, "w:gz", compresslevel=1) as archive:
             for program in (self.yodel, self.yodeld):
                 archive.add(program, f"yodel-0-linux/bin/{program.name}")
+            archive.add(self.recipes, "yodel-0-linux/share/doc/yodel/recipes")
         return f"file://{name}"
 
 
@@ -428,7 +429,7 @@ def gitlab(test):
     port = free_port()
     test.start("redis-server", "--port", str(port), "--save", "", "--bind", "127.0.0.1")
     wait_for(lambda: listens(port), "redis-server listens")
-    run_steps(test, job["script"], lambda _: port)
+    run_steps(test, job["script"] + job["after_script"], lambda _: port)
 
 
 def main():

@@ -191,27 +191,3 @@ TEST_CASE("a reporter prints only the differences of a replay") {
     CHECK(print([](auto& to) { to.missed(1, "x"); }) ==
           "unsolicited before, and missing now\n    recorded  x\n");
 }
-
-TEST_CASE("a reporter keeps the first 100 differences of a replay, but not a late reply") {
-    RunOptions run;
-    run.session.expect = Expect::given;
-    run.connections = GENERATE(as<std::size_t>{}, 1, 2);
-    const std::string prefix = run.connections > 1 ? "connection 1: " : "";
-    Message expected = late("ab");
-    expected.expected = "AB";
-    std::vector<std::string> kept;
-    const Reporter::Options options =
-        in(GENERATE(Reporter::Form::payload, Reporter::Form::json));
-    printed(options, run, [&](Reporter& to) {
-        to.lost(1, expected);
-        CHECK(to.differences().size() == 1);
-        to.answered(1, expected, {"AB", 5ms, true, 0});
-        CHECK(to.differences().empty());
-        expected.late = false;
-        for (int i = 0; i < 101; ++i) to.answered(1, expected, {"Ab", 5ms, false, 1});
-        kept = to.differences();
-    });
-    CHECK(kept.size() == 100);
-    CHECK(kept.back() == prefix + "reply 3 differs at byte 1: 42 before, 62 now\n"
-                                  "    sent      ab\n    recorded  AB\n    now       Ab\n");
-}

@@ -302,25 +302,3 @@ TEST_CASE("limits the kinds of failures that are printed") {
     CHECK(lines.size() == 11);
     CHECK(lines.back() == "3 other kinds of failures (--json lists them all)");
 }
-
-TEST_CASE("returns why a run failed, unless only by requirements") {
-    Results results;
-    results.count_sent(2, {});
-    results.count_answered({.round_trip = 2ms}, ev::Time(1s));
-    results.count_lost();
-    results.lost_sentence = "no reply to message 2 within 5s";
-    const auto [required, failure] = GENERATE(table<std::string, std::string>({
-        {"sent=2", "no reply to message 2 within 5s"},
-        {"lost<90%", ""},
-        {"lost=0", ""},
-        {"p99<1us,lost<=1", ""},
-    }));
-    CHECK(failure_text(results, verdict_on(results, required), {}, {}) == failure);
-    const Ending full{.troubles = {{output_failed, "the disk is full"}}};
-    CHECK(test::contains(failure_text(results, verdict_on(results, required), full, {}),
-                         "the disk is full"));
-    CHECK(failure_text({}, {}, {.signo = 15}, {}) == "ended by signal 15");
-    results.count_failure("refused", connect_failed, false);
-    results.count_end(connect_failed, false);
-    CHECK(failure_text(results, verdict_on(results, "lost<=1"), {}, {}).ends_with("\nrefused"));
-}

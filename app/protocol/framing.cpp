@@ -19,34 +19,74 @@ std::string increased(std::string_view payload) {
     return reply;
 }
 
+constexpr ReplyLine refused(const char* fault) { return {.fault = fault}; }
+
+bool is_integer(std::string_view text) {
+    const std::size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
+    return text.size() > sign && text.find_first_not_of("0123456789", sign) == text.npos;
+}
+
+bool is_int64(std::string_view text) {
+    const std::size_t plus = text.starts_with('+') ? 1 : 0;
+    std::int64_t number = 0;
+    const auto read = std::from_chars(text.data() + plus, text.data() + text.size(), number);
+    return is_integer(text) && read.ec == std::errc();
+}
+
+// Digits, and then perhaps a fraction and an exponent.
+bool is_double(std::string_view text) {
+    if (text == "inf" || text == "-inf" || text == "nan") return true;
+    const std::size_t e = text.find_first_of("eE");
+    if (e != text.npos && !is_integer(text.substr(e + 1))) return false;
+    text = text.substr(0, e);
+    const std::size_t dot = std::min(text.find('.'), text.size());
+    const std::string_view fraction = text.substr(std::min(dot + 1, text.size()));
+    return is_integer(text.substr(0, dot)) &&
+           fraction.find_first_not_of("0123456789") == fraction.npos;
+}
+
+// Reads a value without a length.
+ReplyLine resp_scalar(char type, std::string_view value) {
+    switch (type) {
+    case ':': return is_int64(value) ? ReplyLine{} : refused("which is no integer");
+    case '(': return is_integer(value) ? ReplyLine{} : refused("which is no big number");
+    case ',': return is_double(value) ? ReplyLine{} : refused("which is no double");
+    case '#':
+        return value == "t" || value == "f" ? ReplyLine{} : refused("which is no boolean");
+    case '_': return value.empty() ? ReplyLine{} : refused("which is no null");
+    default: return {};  // the text of a simple string, or of an error
+    }
+}
+
 // A line is a whole value, the length of a string, or the number of the values that follow.
 // Nested values only add to the lines to come, so that depth takes no memory.
-std::optional<ReplyLine> resp_line(std::string_view line, std::string_view /*before*/) {
+ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
     constexpr std::size_t longest = 19;  // bytes; lengths are below 10^18, so that sums fit
-    const std::string_view type = line.substr(0, 1);
+    const char type = line.empty() ? '\0' : line[0];
     const auto is_one_of = [type](std::string_view types) {
-        return !type.empty() && types.find(type) != std::string_view::npos;
+        return types.find(type) != types.npos;
     };
-    if (is_one_of("+-:_#,(") || line == "$-1" || line == "*-1") return ReplyLine{};
-    if (!is_one_of("$!=*~>%|") || line.size() > longest) return std::nullopt;
+    if (is_one_of("+-:_#,(")) return resp_scalar(type, line.substr(1));
+    if (line == "$-1" || line == "*-1") return {};
+    if (!is_one_of("$!=*~>%|")) return refused("which begins no reply of -f resp");
     std::uint64_t count = 0;
     const char* const end = line.data() + line.size();
     const auto [rest, error] = std::from_chars(line.data() + 1, end, count);
-    if (error != std::errc() || rest != end) return std::nullopt;
-    if (is_one_of("$!=")) return ReplyLine{.body = count + 2};
-    if (is_one_of("*~>")) return ReplyLine{.more = count};
-    return ReplyLine{.more = 2 * count + (type == "|" ? 1 : 0)};  // the value after attributes
+    if (error != std::errc() || rest != end || line.size() > longest)
+        return refused("which states no valid length");
+    if (is_one_of("$!=")) return {.body = count + 2};
+    if (is_one_of("*~>")) return {.more = count};
+    return {.more = 2 * count + (type == '|' ? 1 : 0)};  // the value after attributes
 }
 
 // A reply ends with a line that repeats the code of the first one, without a dash after it.
-std::optional<ReplyLine> smtp_line(std::string_view line, std::string_view before) {
+ReplyLine smtp_line(std::string_view line, std::string_view before) {
     const std::string_view code = (before.empty() ? line : before).substr(0, 3);
     const std::string_view sign = line.substr(std::min<std::size_t>(line.size(), 3), 1);
     const bool coded = line.starts_with(code) && (sign.empty() || sign == " " || sign == "-");
-    const bool valid =
-        code.size() == 3 && code.find_first_not_of("0123456789") == std::string_view::npos;
-    if (before.empty() && !(coded && valid)) return std::nullopt;
-    return ReplyLine{.more = coded && sign != "-" ? 0U : 1U};
+    const bool valid = code.size() == 3 && code.find_first_not_of("0123456789") == code.npos;
+    if (before.empty() && !(coded && valid)) return refused("which begins no reply of -f smtp");
+    return {.more = coded && sign != "-" ? 0U : 1U};
 }
 
 constexpr Framing table[] = {
@@ -250,17 +290,18 @@ Decoder::Cut Decoder::read_lines(std::string_view bytes) {
             return {};
         }
         const std::string_view line = bytes.substr(line_, end - line_);
-        const std::optional<ReplyLine> read =
-            framing_->reply_line ? framing_->reply_line(line, bytes.substr(0, line_))
-                                 : ReplyLine{};
-        if (!read) return no_reply(line);
-        const std::uint64_t next = end + delimiter.size() + read->body;
-        const std::uint64_t left = lines_left_ - 1 + read->more;
+        const ReplyLine read = framing_->reply_line
+                                   ? framing_->reply_line(line, bytes.substr(0, line_))
+                                   : ReplyLine{};
+        if (read.fault) return refuse(line, read.fault);
+        const std::uint64_t next = end + delimiter.size() + read.body;
+        const std::uint64_t left = lines_left_ - 1 + read.more;
         if (next + left - around > max_frame_) return too_long(next + left - around);
         if (next > bytes.size()) return {};
-        if (read->body > 0 &&
+        if (read.body > 0 &&
             !bytes.substr(0, static_cast<std::size_t>(next)).ends_with(delimiter))
-            return no_reply(line);
+            return refuse(line, "whose " + bytes_text(read.body - delimiter.size()) +
+                                    " do not end with CRLF");
         line_ = static_cast<std::size_t>(next);
         lines_left_ = left;
     }
@@ -283,12 +324,11 @@ Decoder::Cut Decoder::next_prefixed(std::string_view bytes) {
             .used = used};
 }
 
-Decoder::Cut Decoder::no_reply(std::string_view line) const {
+Decoder::Cut Decoder::refuse(std::string_view line, const std::string& fault) const {
     constexpr std::size_t shown = 40;  // bytes
     return {.kind = Cut::Kind::error,
             .error = "the server sent " + in_quotes(line.substr(0, shown)) +
-                     (line.size() > shown ? "..." : "") + ", which begins no reply of " +
-                     framing_->holder()};
+                     (line.size() > shown ? "..." : "") + ", " + fault};
 }
 
 Decoder::Cut Decoder::too_long(std::uint64_t size) const {

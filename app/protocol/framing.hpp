@@ -16,6 +16,7 @@
 //     smtp    EHLO me\r\n       250-mail\r\n250 SIZE\r\n
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -29,6 +30,7 @@ namespace yodel {
 struct ReplyLine {
     std::uint64_t body = 0;  // bytes after its delimiter, with a second delimiter at their end
     std::uint64_t more = 0;  // lines to follow, with their bodies
+    const char* fault = nullptr;  // why no reply contains such a line, as a clause
 };
 
 // A row defines a length, or a delimiter, or neither. A head or a function needs a delimiter.
@@ -47,9 +49,8 @@ struct Framing {
     // Null: the right reply is the message itself, in its frame.
     std::string (*reply)(std::string_view payload) = nullptr;
     // Reads a line of a reply that is framed unlike a message. `before`: the earlier lines of
-    // the reply. Returns none if no reply contains such a line.
-    std::optional<ReplyLine> (*reply_line)(std::string_view line,
-                                           std::string_view before) = nullptr;
+    // the reply.
+    ReplyLine (*reply_line)(std::string_view line, std::string_view before) = nullptr;
     std::string_view push = {};  // with reply_line: first byte of a message that is no reply
     // The sides take turns: the server begins with a greeting, and a message should wait for
     // the reply to the last one.
@@ -170,7 +171,7 @@ private:
     Cut next_delimited(std::string_view bytes);
     Cut next_prefixed(std::string_view bytes);
     Cut read_lines(std::string_view bytes);
-    Cut no_reply(std::string_view line) const;
+    Cut refuse(std::string_view line, const std::string& fault) const;
     Cut too_long(std::uint64_t size) const;
 
     const Framing* framing_;

@@ -177,6 +177,25 @@ std::size_t Framing::decode_length(std::string_view bytes) const {
     return size;
 }
 
+std::optional<std::size_t> Framing::payload_size(std::string_view fragment) const {
+    if (prefix == 0 || fragment.size() < prefix) return std::nullopt;
+    return decode_length(fragment);
+}
+
+std::string Framing::fragment_text(std::string_view fragment) const {
+    const auto size = payload_size(fragment);
+    if (prefix > 0 && !size && !typed)
+        return "after " + bytes_text(fragment.size()) + " of its length";
+    const std::string of = size ? " (of " + std::to_string(*size) + ")" : "";
+    return "after " + bytes_text(begun_payload(fragment).size()) + " of it" + of;
+}
+
+std::string Framing::delimiter_name() const {
+    if (delimiter == "\n") return "a newline";
+    if (delimiter == "\r\n") return "CRLF";
+    return delimiter == "\0"sv ? "NUL" : std::string(delimiter);
+}
+
 std::size_t Framing::stray(std::string_view bytes) const {
     return std::min(bytes.find(head), bytes.size());
 }

@@ -80,6 +80,16 @@ struct Framing {
     std::string_view payload(std::string_view frame) const;
     // Returns the size of the payload, decoded from the first `prefix` bytes.
     std::size_t decode_length(std::string_view bytes) const;
+    // The same of a frame that is not whole. It may end with a part of the delimiter.
+    std::string_view begun_payload(std::string_view fragment) const {
+        return fragment.substr(std::min(fragment.size(), head.size() + prefix));
+    }
+    // Returns the size of the payload that a frame states; none: there is no whole length.
+    std::optional<std::size_t> payload_size(std::string_view fragment) const;
+    // Returns how much of a message a fragment of its frame contains, as the end of a sentence:
+    // "after 2 bytes of it (of 5)".
+    std::string fragment_text(std::string_view fragment) const;
+    std::string delimiter_name() const;  // "a newline" and the like
     // Returns the number of bytes at the front, between two frames, that belong to no frame.
     std::size_t stray(std::string_view bytes) const;
     // Return the size of the shortest and of the longest payload that a frame can have. Empty

@@ -148,6 +148,7 @@ Batch InFlight::remove_within() {
     answered_ = batch.frames.size();
     count_ -= entry.count;
     if (entry.late) --late_;
+    forgotten_ = 0;
     if (options_.given) {
         removed_reply_ = std::exchange(replies_.front(), std::nullopt);
         replies_.pop_front();
@@ -203,11 +204,33 @@ Message InFlight::mark_late() {
         return entries_[late_ - 1].end - begin(0) + late_ * sizeof(Entry);
     };
     while (late_ > 1 && memory() > options_.late_bytes) {
+        const std::uint64_t forgotten = forgotten_ + 1;
         remove_within();
         release_removed();
+        forgotten_ = forgotten;
         forgot_late_ = true;
     }
     return message(late_ - 1);
+}
+
+bool InFlight::take_forgotten() {
+    if (forgotten_ == 0) return false;
+    --forgotten_;
+    return true;
+}
+
+bool InFlight::may_echo(std::string_view fragment, std::size_t count) {
+    const std::optional<std::size_t> size = framing_.payload_size(fragment);
+    const std::string_view begun = framing_.begun_payload(fragment);
+    const auto begins = [&](std::string_view frame) {
+        const std::string_view body = framing_.begun_payload(frame);
+        return body.starts_with(begun) && size.value_or(body.size()) == body.size();
+    };
+    split_all_from(0);
+    if (answered_ > 0 && begins(frames_.view().substr(0, answered_))) return true;
+    for (std::size_t i = 0; i < count; ++i)
+        if (begins(frame(i))) return true;
+    return false;
 }
 
 void InFlight::rebase() {
@@ -218,6 +241,7 @@ void InFlight::rebase() {
     }
     base_ = flushed_ = 0;
     forgot_late_ = false;
+    forgotten_ = 0;
 }
 
 // Returns the offset of the entry in the bytes of the connection.

@@ -103,6 +103,19 @@ public:
     bool all_written() const { return unwritten_ == 0; }
     // True once late messages were dropped on this connection.
     bool forgot_late() const { return forgot_late_; }
+    // Returns true if a reply that equals no message may answer a dropped one, and counts it.
+    // Replies come in order: once a later message is removed, it returns false.
+    bool take_forgotten();
+    // The id of the oldest message, late or not; 0: there is none.
+    std::uint64_t oldest_id() const { return entries_.empty() ? 0 : entries_.front().first; }
+    // Returns the oldest message; there must be one.
+    Message oldest() {
+        split_first(0);
+        return message(0);
+    }
+    // True if one of the first `count` messages, or the message removed last, may be echoed by
+    // a frame that begins like this.
+    bool may_echo(std::string_view fragment, std::size_t count);
 
     // The frames of all messages, from the oldest on.
     std::string_view frames() const { return frames_.view().substr(answered_); }
@@ -189,6 +202,7 @@ private:
     std::size_t late_ = 0;
     std::size_t unwritten_ = 0;  // entries at the end that are not yet written whole
     bool forgot_late_ = false;
+    std::uint64_t forgotten_ = 0;   // dropped late messages whose replies may still come
     std::unique_ptr<Index> index_;  // made by the first find(), emptied with the queue
 };
 

@@ -134,7 +134,8 @@ std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
     if (options_.expect == Expect::any) return answer_any(payload, read_at);
     const std::optional<std::size_t> preceding = messages_.find(payload);
     const bool matches = preceding && *preceding < awaiting();
-    const bool unsolicited = preceding != 0 && answers_nothing(payload);
+    const bool unsolicited = preceding != 0 && (answers_nothing(payload) ||
+                                                (!matches && messages_.take_forgotten()));
     if (matches && !(given() && unsolicited)) {
         if (*preceding > 0 || !unmatched_.empty()) {
             resolve(*preceding);

@@ -370,6 +370,36 @@ TEST_CASE("a late reply does not change the verdict on the others") {
     CHECK(found.lost == expected.lost);
 }
 
+TEST_CASE("a reply to a message that was forgotten is not compared with others") {
+    OrderedMatcher::Options options;
+    options.framing = find_framing(GENERATE("line", "len4"));
+    options.expect = GENERATE(Expect::echo, Expect::given);
+    const bool given = options.expect == Expect::given;
+    Scene scene(options);
+    const auto message = [](int i) { return std::to_string(i) + std::string(400'000, 'x'); };
+    const auto send = [&](const std::string& text) {
+        scene.send(given ? text + "=" + text : text);
+    };
+    const auto answer = [&](const std::string& text) {
+        std::string frame;
+        encode(*options.framing, text, frame);
+        scene.receive(frame);
+        return std::exchange(scene.log, "").substr(0, 12);
+    };
+    send("first");
+    CHECK(answer("first") == "right first=");
+    for (int i = 0; i < 6; ++i) send(message(i));
+    for (int i = 0; i < 6; ++i) scene.perform("!");
+    scene.log.clear();
+    send("next");
+    for (int i = 0; i < 4; ++i) CHECK(answer(message(i)) == "unsolicited ");
+    for (int i = 4; i < 6; ++i) CHECK(answer(message(i)) == "late right " + std::to_string(i));
+    CHECK(answer("nexT") == "wrong@3 next");
+    send("last");
+    CHECK(answer("last") == "right last=l");
+    CHECK(answer("last") == "unsolicited ");
+}
+
 TEST_CASE("expects a given reply instead of the message") {
     const auto [script, log] = GENERATE(table<std::string, std::string>({
         {">set=OK >get=1 <OK,1,", "right set=OK;right get=1;"},

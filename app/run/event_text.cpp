@@ -60,8 +60,8 @@ std::string wrong_reply_text(const Message& message, const Reply& reply,
     if (!reply.difference)
         return which + " does not match " + in_quotes(options.pattern->text()) + ": " +
                excerpt(reply.payload.substr(0, shown_bytes), reply.payload.size()) + end;
-    return which + " differs from " + (given ? "the recording" : "its message") + " at byte " +
-           std::to_string(*reply.difference) + end;
+    return which + " differs from " + (given ? "the recording" : "its message") + " " +
+           place_text(reply) + end;
 }
 
 std::string lost_reply_text(const Message& message, const Session& session) {

@@ -25,7 +25,8 @@ constexpr std::size_t max_differences = 1000;
 std::string sequence_line(const Message& message, const Reply& reply) {
     std::string text = bytes_text(reply.payload.size()) + ", seq " + std::to_string(message.id);
     if (reply.round_trip) text += ", " + ms_text(*reply.round_trip);
-    if (!reply.right) text += ", " + wrong_text(reply.difference);
+    if (!reply.right)
+        text += reply.difference ? ", differs " + place_text(reply) : ", does not match";
     if (reply.out_of_order) text += ", out of order";
     if (message.late) text += ", late";
     return message.resent ? text + ", resent" : text;

@@ -92,12 +92,12 @@ TEST_CASE("a reporter prints each event in its form") {
              R"("rtt_us":5000.000,"verdict":"echoed","right":true})" + "\n",
          "2 bytes, seq 3, 5.0 ms\n"},
         {[](auto& to) {
-             to.answered(1, message("ab"), {"a", 5ms, false, 1});
+             to.answered(1, message("ab"), {"a", 5ms, false, 1, false, 'b'});
          },
          "a\n", "00000000 61 |a|\n",
          three + R"("received_bytes":1,)" + times +
              R"("rtt_us":5000.000,"verdict":"wrong","right":false,"difference":1})" + "\n",
-         "1 byte, seq 3, 5.0 ms, differs at byte 1\n"},
+         "1 byte, seq 3, 5.0 ms, differs at byte 1 (b, got end)\n"},
         {[](auto& to) {
              to.answered(1, late("ab"), {"ab", {}, true});
          },

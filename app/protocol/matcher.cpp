@@ -37,7 +37,12 @@ Reply compared_reply(const Expression* mask, std::optional<std::string_view> exp
                      std::string_view payload, std::optional<ev::Duration> round_trip) {
     if (!expected) return {payload, round_trip, false, 0};
     const auto at = difference(mask, payload, *expected);
-    return {payload, round_trip, !at, at};
+    Reply reply{payload, round_trip, !at, at};
+    if (!at) return reply;
+    const std::size_t expected_at =
+        mask ? difference(mask, *expected, payload).value_or(*at) : *at;
+    if (expected_at < expected->size()) reply.right_byte = (*expected)[expected_at];
+    return reply;
 }
 
 std::string wrong_text(std::optional<std::size_t> difference) {
@@ -46,6 +51,25 @@ std::string wrong_text(std::optional<std::size_t> difference) {
 
 std::string byte_text(std::string_view bytes, std::size_t at) {
     return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at])) : "end";
+}
+
+std::string place_text(const Reply& wrong) {
+    const auto text = [](std::optional<char> byte) {
+        if (!byte) return std::string("end");
+        const bool visible = *byte > ' ' && *byte <= '~';
+        return visible ? std::string(1, *byte) : "0x" + byte_text({&*byte, 1}, 0);
+    };
+    const std::size_t at = *wrong.difference;
+    const auto got =
+        at < wrong.payload.size() ? std::optional<char>(wrong.payload[at]) : std::nullopt;
+    return "at byte " + std::to_string(at) + " (" + text(wrong.right_byte) + ", got " +
+           text(got) + ")";
+}
+
+std::string stale_text(std::string_view payload) {
+    constexpr std::size_t shown = 256;  // bytes
+    return in_quotes(excerpt(payload.substr(0, shown), payload.size())) +
+           " came behind a right reply and answers no message";
 }
 
 std::string mismatch_hint(const Framing& framing, std::string_view payload,

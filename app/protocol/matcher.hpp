@@ -31,6 +31,8 @@ struct Reply {
     // Offset of the first wrong byte, if a wrong reply was compared with an expected one.
     std::optional<std::size_t> difference = {};
     bool out_of_order = false;  // follows the reply to a later message; ContentMatcher only
+    // Byte of the right reply at the difference; none: the right reply ends there.
+    std::optional<char> right_byte = {};
 };
 
 class Matcher {
@@ -50,6 +52,10 @@ public:
     struct Unsolicited {
         std::string_view payload;
     };
+    // Bytes that belong to no message, although this connection has echoed one before.
+    struct Stale {
+        std::string_view payload;
+    };
     // A duplicate of a reply: of any datagram, or of the last echo in a stream.
     struct Repeated {
         std::string_view payload;
@@ -58,11 +64,17 @@ public:
     struct Arrived {
         std::string_view bytes;
     };
+    // The reply that is arriving is already wrong: it begins unlike the echo of any message.
+    // Reported once for each reply.
+    struct Differing {
+        Message message;  // the oldest
+    };
     // Nothing more can be read from this connection: the last event until restart().
     struct Refused {
         bufio::End end;
     };
-    using Event = std::variant<Answered, Echoed, Lost, Unsolicited, Repeated, Arrived, Refused>;
+    using Event = std::variant<Answered, Echoed, Lost, Unsolicited, Stale, Repeated, Arrived,
+                               Differing, Refused>;
 
     Matcher() = default;
     virtual ~Matcher() = default;
@@ -90,6 +102,8 @@ public:
 
     virtual std::uint64_t reserve_id() = 0;  // for a message that is not queued
     virtual std::uint64_t last_id() const = 0;
+    // The message that the next bytes of a stream answer, late or not; 0: there is none.
+    virtual std::uint64_t oldest_id() const { return 0; }
     virtual std::size_t in_flight() const = 0;        // messages queued or sent
     virtual std::size_t in_flight_bytes() const = 0;  // at least the size of their payloads
     // When the oldest message in flight was sent; there must be one.
@@ -117,6 +131,13 @@ std::string wrong_text(std::optional<std::size_t> difference);
 
 // Returns a byte in hex, or "end" if there is none.
 std::string byte_text(std::string_view bytes, std::size_t at);
+
+// Returns the place of the first wrong byte of a reply with a difference, and both bytes:
+// "at byte 4 (o, got n)".
+std::string place_text(const Reply& wrong);
+
+// Returns a sentence about stale bytes; see Matcher::Stale.
+std::string stale_text(std::string_view payload);
 
 // Explains a wrong reply, as the end of a sentence: an option to use, the error in its frame,
 // or the limit of the search. Returns an empty text if the reply looks like a damaged echo.

@@ -31,7 +31,7 @@ void OrderedMatcher::restart() {
     decoder_ = Decoder(framing(), options_.max_frame);
     messages_.rebase();
     same_ = arrived_ = matched_ = left_ = 0;
-    greeted_ = identified_ = echoed_ = last_echoed_ = false;
+    greeted_ = identified_ = echoed_ = last_echoed_ = differing_ = false;
     wrong_.clear();
     expected_reply_.clear();
 }
@@ -89,7 +89,8 @@ std::optional<Matcher::Event> OrderedMatcher::next_framed(std::string_view& rece
     const Decoder::Cut cut = decoder_.next(received);
     if (cut.kind == Decoder::Cut::Kind::error)
         return Refused{{bufio::Reason::limit, cut.error}};
-    if (cut.kind == Decoder::Cut::Kind::incomplete) return std::nullopt;
+    if (cut.kind == Decoder::Cut::Kind::incomplete) return next_differing(received);
+    differing_ = false;
     if (cut.kind == Decoder::Cut::Kind::stray) {
         received.remove_prefix(cut.used);
         same_ = 0;
@@ -126,6 +127,20 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
     return Answered{batch.first, right_reply(batch.first.payload, time)};
 }
 
+// A first reply whose first byte is wrong may be a greeting. With a mask, only a whole reply
+// can be compared. Replies to messages that were forgotten differ from all others.
+std::optional<Matcher::Event> OrderedMatcher::next_differing(std::string_view received) {
+    const std::string_view begun = framing().begun_payload(received);
+    if (options_.expect != Expect::echo || differing_ || begun.empty() || awaiting() == 0 ||
+        !unmatched_.empty() || messages_.forgot_late())
+        return std::nullopt;
+    const std::string_view right = framing().begun_payload(messages_.frames());
+    if (!identified_ && first_difference(begun, right) == 0) return std::nullopt;
+    if (messages_.may_echo(received, awaiting())) return std::nullopt;
+    differing_ = true;
+    return Differing{messages_.oldest()};
+}
+
 // Keeps an unmatched reply, and returns no event. Returns none either if events of earlier
 // replies come first, and leaves these as a resolution.
 std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
@@ -160,11 +175,18 @@ bool OrderedMatcher::answers_nothing(std::string_view payload) const {
 }
 
 bool OrderedMatcher::repeats(std::string_view payload) const {
-    return options_.expect == Expect::echo && last_echoed_ && messages_.removed_last(payload);
+    return options_.expect == Expect::echo && last_echoed_ && !messages_.forgot_late() &&
+           messages_.removed_last(payload);
 }
 
 Matcher::Event OrderedMatcher::unawaited(std::string_view payload) const {
-    return repeats(payload) ? Event(Repeated{payload}) : Event(Unsolicited{payload});
+    return repeats(payload) ? Event(Repeated{payload}) : unsolicited(payload);
+}
+
+// A reply to a message that was forgotten is not the server's fault.
+Matcher::Event OrderedMatcher::unsolicited(std::string_view payload) const {
+    const bool stale = options_.expect == Expect::echo && echoed_ && !messages_.forgot_late();
+    return stale ? Event(Stale{payload}) : Event(Unsolicited{payload});
 }
 
 // A late message may never be answered. The reply then belongs to the next one.
@@ -251,11 +273,11 @@ std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
     Resolution& due = *resolution_;
     if (!unmatched_.empty() && unmatched_.front().unsolicited) {
         const std::string_view payload = take_unmatched();
-        return current_.repeated ? Event(Repeated{payload}) : Event(Unsolicited{payload});
+        return current_.repeated ? Event(Repeated{payload}) : unsolicited(payload);
     }
     if (due.unsolicited > 0) {
         --due.unsolicited;
-        return Unsolicited{take_unmatched()};
+        return unsolicited(take_unmatched());
     }
     for (; due.skipped > 0; --due.skipped) take_oldest();
     if (due.answered > 0) {
@@ -328,7 +350,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_unframed(std::string_view& re
         part = part.substr(0, expected_bytes().size() - matched_);
     received.remove_prefix(part.size());
     arrived_ -= part.size();
-    if (!awaited) return Unsolicited{part};
+    if (!awaited) return unsolicited(part);
     return match_bytes(part, read_at);
 }
 
@@ -347,8 +369,12 @@ std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view part,
     if (!same && wrong_.empty()) wrong_ = expected.substr(0, matched_);
     if (!same) wrong_ += part;
     matched_ += part.size();
-    if (matched_ < expected.size()) return std::nullopt;
+    if (matched_ < expected.size()) {
+        if (same || options_.pattern || std::exchange(differing_, true)) return std::nullopt;
+        return Differing{messages_.oldest()};
+    }
     matched_ = 0;
+    differing_ = false;
     std::string& reply = current_.payload;
     reply = std::exchange(wrong_, {});
     const std::string right = std::exchange(expected_reply_, {});

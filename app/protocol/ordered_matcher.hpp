@@ -75,6 +75,7 @@ public:
 
     std::uint64_t reserve_id() override { return messages_.reserve_id(); }
     std::uint64_t last_id() const override { return messages_.last_id(); }
+    std::uint64_t oldest_id() const override { return messages_.oldest_id(); }
     std::size_t in_flight() const override { return messages_.in_flight(); }
     std::size_t in_flight_bytes() const override { return messages_.in_flight_bytes(); }
     ev::Time oldest_sent() const override { return messages_.oldest_sent(); }
@@ -111,6 +112,8 @@ private:
     bool answers_nothing(std::string_view payload) const;
     bool repeats(std::string_view payload) const;  // echoes the message removed last again
     Event unawaited(std::string_view payload) const;
+    Event unsolicited(std::string_view payload) const;
+    std::optional<Event> next_differing(std::string_view received);
     void resolve_if_decided();
     void resolve(std::size_t messages);
     std::size_t awaiting() const;
@@ -135,6 +138,7 @@ private:
     bool identified_ = false;   // a reply of this connection was identified
     bool echoed_ = false;       // a message of this connection was echoed
     bool last_echoed_ = false;  // the message removed last was echoed
+    bool differing_ = false;    // the reply that is arriving was reported as differing
     // If replies have no frames, about the oldest message:
     std::size_t arrived_ = 0;     // bytes at the front of the input, reported as Arrived
     std::size_t matched_ = 0;     // bytes of its reply received so far

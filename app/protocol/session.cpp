@@ -3,6 +3,7 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 #include <variant>
 
@@ -255,6 +256,11 @@ void Session::report(const Matcher::Event& event) {
         return user_.session_received(arrived->bytes);
     if (const auto* unsolicited = std::get_if<Matcher::Unsolicited>(&event))
         return user_.session_unsolicited(unsolicited->payload);
+    if (const auto* stale = std::get_if<Matcher::Stale>(&event))
+        return user_.session_stale(stale->payload);
+    if (const auto* differing = std::get_if<Matcher::Differing>(&event))
+        return user_.session_differing("message " + std::to_string(differing->message.id) +
+                                       ": " + partial_text(differing->message));
     if (const auto* repeated = std::get_if<Matcher::Repeated>(&event))
         return user_.session_repeated(repeated->payload);
     if (const auto* lost = std::get_if<Matcher::Lost>(&event))
@@ -270,17 +276,34 @@ Message Session::marked(Message message, std::optional<ev::Duration> round_trip)
 }
 
 std::string Session::partial_text(const Message& message) const {
+    if (message.id != matcher_.oldest_id()) return {};  // an older reply is arriving
     const std::string part = link_->partial_message();
     if (part.empty()) return {};
     const Framing& framing = *options_->framing;
-    const std::string right =
-        framing.reply ? framing.reply(message.payload) : std::string(message.payload);
+    const bool framed = framing.replies_framed();
+    const std::string_view begun = framed ? framing.begun_payload(part) : part;
+    std::string right(message.expected.value_or(message.payload));
+    if (framing.reply && !message.expected) right = framing.reply(right);
+    const bool compared = options_->expect == Expect::echo || options_->expect == Expect::given;
+    const std::size_t size = framing.payload_size(part).value_or(right.size());
+    const std::size_t at = first_difference(begun, right + std::string(framing.delimiter));
+    const bool differs =
+        compared && !options_->pattern && (at < begun.size() || size != right.size());
+    std::string text =
+        differs ? "the reply differs from byte " + std::to_string(at) + " on; " : "";
+    const bool known = compared || framing.payload_size(part);
+    text += known && begun.size() <= size
+                ? std::to_string(begun.size()) + " of " + bytes_text(size)
+                : bytes_text(begun.size());
+    text += " came";
+    if (message.late && framed && framing.can_echo() && !framing.delimiter.empty())
+        text += ", without " + framing.delimiter_name();
     std::string hint;
-    if (replies_ == 0)
-        hint = framing.replies_framed()
-                   ? misread_length(framing, part, options_->max_frame)
-                   : mismatch_hint(framing, right, {.payload = part, .difference = 0});
-    return bytes_text(part.size()) + " of it arrived" + (hint.empty() ? "" : "; " + hint);
+    if (replies_ == 0 && framing.prefix > 0)
+        hint = misread_length(framing, part, options_->max_frame);
+    else if (replies_ == 0 && differs)
+        hint = mismatch_hint(framing, right, {.payload = begun, .difference = at});
+    return text + (hint.empty() ? "" : "; " + hint);
 }
 
 // Handles the end of the input, after all messages in it were matched. If no reply is awaited,
@@ -433,7 +456,18 @@ End Session::explained(End end) const {
     const bool early = end.reason == Reason::closed_early;
     if ((early || (closed_first && state_ == State::open)) && options_->expect != Expect::none)
         end = closed_early();
+    const std::uint64_t id = matcher_.oldest_id();
+    const std::string part = id > 0 ? link_->partial_message() : "";
+    const End reset = bufio::system_end(Reason::receive, "receiving", ECONNRESET);
+    if (!part.empty() && end.reason == reset.reason && end.text == reset.text)
+        end.text = "reset inside message " + std::to_string(id) + ", " + fragment_text(part);
     return link_->explained(std::move(end));
+}
+
+std::string Session::fragment_text(std::string_view part) const {
+    const Framing& framing = *options_->framing;
+    return framing.replies_framed() ? framing.fragment_text(part)
+                                    : "after " + bytes_text(part.size()) + " of it";
 }
 
 End Session::closed_early() const {
@@ -445,8 +479,7 @@ End Session::closed_early() const {
 }
 
 End Session::truncated(std::string_view part) const {
-    std::string text =
-        "the peer closed inside a message, after " + bytes_text(part.size()) + " of it";
+    std::string text = "the peer closed inside a message, " + fragment_text(part);
     const bool first = replies_ == 0 && in_flight() > 0;
     const std::string hint =
         first ? misread_length(*options_->framing, part, options_->max_frame) : "";

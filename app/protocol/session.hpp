@@ -57,6 +57,10 @@ public:
         // No reply will come, or none came within the reply timeout (`late`).
         virtual void session_lost(const Message& message) = 0;
         virtual void session_unsolicited(std::string_view payload) = 0;
+        // The same after an echo: the server has sent more than it was asked for.
+        virtual void session_stale(std::string_view payload) { session_unsolicited(payload); }
+        // The reply that is arriving is already wrong. `sentence`: which, and how.
+        virtual void session_differing(const std::string& /*sentence*/) {}
         // A duplicate of a reply: of any datagram, or of the last echo in a stream.
         virtual void session_repeated(std::string_view payload) {
             session_unsolicited(payload);
@@ -124,8 +128,8 @@ public:
     unsigned retry() const { return backoff_.count(); }
     ev::Time retry_time() const { return retry_.deadline(); }
     bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
-    // Returns how much of the reply to a lost message was received, and a likely cause, as a
-    // clause; empty if nothing was received.
+    // Returns how much of the reply to a message was received and, if the message is late, the
+    // missing part, and a likely cause, as a clause; empty if nothing was received.
     std::string partial_text(const Message& message) const;
     std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }
@@ -176,6 +180,7 @@ private:
     void drop_connection(bufio::End end);
     bufio::End explained(bufio::End end) const;
     bufio::End closed_early() const;
+    std::string fragment_text(std::string_view part) const;
     bufio::End truncated(std::string_view part) const;
     bufio::End judged(bufio::End end) const;
     bool worth_retrying(bufio::Reason reason) const;

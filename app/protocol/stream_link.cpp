@@ -122,7 +122,7 @@ public:
     }
     std::string partial_message() override {
         if (!options_.framing->replies_framed()) return matcher_.partial_reply();
-        return stream_ ? std::string(stream_->received()) : "";
+        return stream_ ? std::string(unread_.value_or(stream_->received())) : "";
     }
 
     bool input_ended() const override { return stream_ && stream_->input_ended(); }

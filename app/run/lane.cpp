@@ -99,6 +99,14 @@ private:
         if (kind == Unsolicited::unrecorded) results.count_unrecorded();
         if (lane_.observer_) lane_.observer_->unsolicited(number, payload, kind);
     }
+    void session_stale(std::string_view payload) override {
+        ++lane_.results_->stale;
+        lane_.report_wrong(*this, stale_text(payload));
+        session_unsolicited(payload);
+    }
+    void session_differing(const std::string& sentence) override {
+        lane_.report_wrong(*this, sentence);
+    }
     void session_repeated(std::string_view payload) override {
         Results& results = *lane_.results_;
         results.count_duplicate();

@@ -171,6 +171,17 @@ void Conversation::session_unsolicited(std::string_view payload) {
     log_.add_unsolicited(wall_time(), payload);
 }
 
+// Only the first one has a sentence.
+void Conversation::session_stale(std::string_view payload) {
+    session_unsolicited(payload);
+    if (results_.stale == 0) add_note(stale_text(payload), Style::warn);
+    ++results_.stale;
+}
+
+void Conversation::session_differing(const std::string& sentence) {
+    add_note(sentence, Style::bad);
+}
+
 void Conversation::session_repeated(std::string_view payload) {
     const Reply reply{payload, {}};
     record("twice", nullptr, &reply);

@@ -80,6 +80,8 @@ private:
     void session_answered(const Message& message, const Reply& reply) override;
     void session_lost(const Message& message) override;
     void session_unsolicited(std::string_view payload) override;
+    void session_stale(std::string_view payload) override;
+    void session_differing(const std::string& sentence) override;
     void session_repeated(std::string_view payload) override;
     void record(const char* verdict, const Message* message, const Reply* reply);
     void report_state();

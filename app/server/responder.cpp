@@ -130,13 +130,8 @@ private:
 }  // namespace
 
 bufio::End cut_message(const Framing& framing, std::string_view fragment) {
-    const bool length_known = fragment.size() >= framing.prefix;
-    const std::size_t count = length_known ? fragment.size() - framing.prefix : fragment.size();
-    const std::string whole =
-        length_known ? "it (of " + std::to_string(framing.decode_length(fragment)) + ")"
-                     : "its length";
     return {bufio::Reason::truncated,
-            "closed inside a message, after " + bytes_text(count) + " of " + whole};
+            "closed inside a message, " + framing.fragment_text(fragment)};
 }
 
 std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits) {

@@ -38,7 +38,7 @@ constexpr CountRow count_rows[] = {
     {"lost", &Results::lost, &sent_messages, true},
     {"late", &Results::late},
     {"unsent", &Results::unsent, &due_messages, true},
-    {"unsolicited", &Results::unsolicited},
+    {"unsolicited", &Results::unsolicited, &sent_messages, true},
     {"twice", &Results::duplicates, &sent_messages, true},
     {"out_of_order", &Results::out_of_order, &sent_messages, false,
      [](const Results& results) { return results.datagrams; }, "messages were not datagrams"},

@@ -182,6 +182,7 @@ void Results::add(const Results& other) {
     for (const TimesRow& row : times_rows) (this->*row.times).add(other.*row.times);
     for (const auto& [name, count] : warm_up_counts) warm_up.*count += other.warm_up.*count;
     probe = (probe || other.probe) && sent == 0;
+    stale += other.stale;
     jitter_count += other.jitter_count;
     if (other.planned_rate) add_planned_rate(*other.planned_rate);
     datagrams = datagrams || other.datagrams;

@@ -93,6 +93,7 @@ struct Results : Counts {
     Counts warm_up;                  // its messages are counted nowhere else
     std::uint64_t late = 0;          // echoed or bad, after the reply timeout
     std::uint64_t unsolicited = 0;   // messages from the server that answer nothing
+    std::uint64_t stale = 0;         // unsolicited messages behind a right reply
     std::uint64_t duplicates = 0;    // further copies of replies
     std::uint64_t out_of_order = 0;  // replies that came after replies to later messages
     Histogram round_trips;
@@ -144,7 +145,7 @@ struct Results : Counts {
 
     // A sentence about the first message of each kind, set by the owner; empty if there was
     // none.
-    std::string wrong_sentence;  // about a wrong reply, or a duplicate
+    std::string wrong_sentence;  // about a wrong reply, a duplicate, or stale bytes
     std::string lost_sentence;   // "no reply to message 3 within 5s"
     std::string unsent_sentence;
     std::string starved_sentence;

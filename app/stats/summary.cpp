@@ -96,7 +96,8 @@ std::string times(std::uint64_t count) {
 // Returns true if one of these counts is above 0, unless a requirement decides.
 bool faulty(const Results& results, const Verdict& verdict) {
     const auto fails = [&](const Figure& figure) {
-        const bool usual = results.datagrams && figure.count == &Results::duplicates;
+        const bool usual = (results.datagrams && figure.count == &Results::duplicates) ||
+                           (results.stale == 0 && figure.count == &Results::unsolicited);
         if (!figure.fault || usual || verdict.tolerates(figure.name)) return false;
         const bool in_warm_up = std::any_of(
             std::begin(warm_up_counts), std::end(warm_up_counts), [&](const auto& row) {

@@ -250,9 +250,8 @@ TEST_CASE("the first wrong reply is reported with the option that accepts it") {
     Peer peer(scripted({"line", "send:HTTP/1.1 400 Bad Request\\r\\n", "close"}));
     const Outcome outcome = run({yodel, "127.0.0.1", peer.port()}, "GET / HTTP/1.0\n");
     CHECK(outcome.status == 1);
-    CHECK(contains(
-        outcome.errors,
-        "differs from its message at byte 0; if the service does not echo, use --expect any"));
+    CHECK(contains(outcome.errors, "differs from its message at byte 0 (G, got H); if the "
+                                   "service does not echo, use --expect any"));
 }
 
 TEST_CASE("each broken reply is reported with its sentence and its status") {
@@ -269,7 +268,8 @@ TEST_CASE("each broken reply is reported with its sentence and its status") {
          56},
         {"len2",
          {"send:\\x05\\0hello", "wait"},
-         "7 bytes of it arrived; the length reads 1280; as little-endian it is 5: -f len2le\n",
+         "the reply differs from byte 5 on; 5 of 1280 bytes came; the length reads 1280; as "
+         "little-endian it is 5: -f len2le\n",
          56},
         {"len4",
          {"send:hello", "wait"},
@@ -277,18 +277,39 @@ TEST_CASE("each broken reply is reported with its sentence and its status") {
          56},
         {"len4",
          {"send:\\0\\0\\0\\x09hello", "close"},
-         "after 9 bytes of it; the length reads 9; does it include its own 4 bytes?",
+         "after 5 bytes of it (of 9); the length reads 9; does it include its own 4 bytes?",
          56},
         {"len4",
          {"send:\\0\\0\\0\\x05he", "wait"},
-         "no reply to message 1 within 200ms; 6 bytes of it arrived\n",
+         "no reply to message 1 within 200ms; 2 of 5 bytes came\n",
          56},
         {"len4", {"wait"}, "no reply to message 1 within 200ms\n", 1},
-        {"line", {"send:hello", "wait"}, "within 200ms; 5 bytes of it arrived\n", 56},
+        {"line",
+         {"send:hello", "wait"},
+         "within 200ms; 5 of 5 bytes came, without a newline\n",
+         56},
+        {"line",
+         {"send:helloworld", "wait"},
+         "message 1: the reply differs from byte 5 on; 10 bytes came\n",
+         56},
+        {"crlf", {"send:he", "wait"}, "within 200ms; 2 of 5 bytes came, without CRLF\n", 56},
         {"line", {"close"}, "the server closed the connection after 0 of 1 replies", 56},
         {"line", {"send:hello\\r\\n", "wait"}, "if lines end with CRLF, use -C", 1},
         {"line", {"send:hello\\nhello\\n", "wait"}, "a reply arrived twice\n", 1},
-        {"raw", {"send:+PO", "wait"}, "3 bytes of it arrived; if the service does not echo", 1},
+        {"line",
+         {"send:hello\\nworld\\n", "wait"},
+         "\"world\" came behind a right reply and answers no message\n",
+         1},
+        {"len4",
+         {"send:\\0\\0\\0\\x05hello\\0\\0\\0\\x02ab", "wait"},
+         "\"ab\" came behind a right reply and answers no message\n",
+         1},
+        {"line", {"send:hi\\nhello\\n", "wait"}, "1 sent, 1 echoed, 0 bad, 0 lost, 1 uns", 0},
+        {"line", {"send:hel", "reset"}, "reset inside message 1, after 3 bytes of it\n", 56},
+        {"raw",
+         {"send:+PO", "wait"},
+         "the reply differs from byte 0 on; 3 of 6 bytes came; if the service does not echo",
+         1},
         {"caret", {"send:*i", "close"}, "the peer closed inside a message, after 1 byte", 56},
     }));
     std::vector<std::string> steps = broken.steps;
@@ -301,10 +322,11 @@ TEST_CASE("each broken reply is reported with its sentence and its status") {
     CHECK(outcome.status == broken.status);
 }
 
-TEST_CASE("a late copy of a reply is a fault, and an unsolicited message is not") {
-    const auto [second, status] = GENERATE(table<const char*, int>({{"one", 1}, {"two", 0}}));
+TEST_CASE("late bytes behind a right reply are a fault, unless a requirement decides") {
+    const auto [second, require, status] = GENERATE(table<const char*, const char*, int>(
+        {{"one", "lost=0", 1}, {"two", "lost=0", 1}, {"two", "unsolicited<2", 0}}));
     Peer peer(scripted({"echo", std::string("send:") + second + "\\n", "wait"}));
-    Open open(peer, {}, "one\n");
+    Open open(peer, {"--require", require}, "one\n");
     REQUIRE(open.client.wait_for_output(std::string("one\n") + second + "\n"));
     open.client.close_input();
     CHECK(open.client.wait_exit() == status);

@@ -218,6 +218,18 @@ TEST_CASE("counts a duplicate of a reply as a fault, except with datagrams") {
     CHECK(exit_status(results, {}) == success);
 }
 
+TEST_CASE("counts an unsolicited message as a fault if it is stale, unless that is tolerated") {
+    Results results = counted(5, 5);
+    results.unsolicited = 1;
+    CHECK(exit_status(results, {}) == success);
+    results.stale = 1;
+    CHECK(exit_status(results, {}) == reply_wrong_or_lost);
+    CHECK(exit_status(results, verdict_on(results, "unsolicited<2")) == success);
+    Results sum = counted(5, 5);
+    sum.add(results);
+    CHECK(exit_status(sum, {}) == reply_wrong_or_lost);
+}
+
 TEST_CASE("counts missing and additional messages of a replay as faults") {
     Results results = counted(5, 5);
     results.replay = Results::Replay{};

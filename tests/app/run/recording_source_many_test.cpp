@@ -136,7 +136,8 @@ TEST_CASE("a different reply on one connection is printed with the connection's 
                                        "    sent      b\n"
                                        "    recorded  bb\n"
                                        "    now       bX\n");
-    CHECK(contains(outcome.errors, "reply 2 differs from the recording at byte 1 (b, got X)\n"));
+    CHECK(
+        contains(outcome.errors, "reply 2 differs from the recording at byte 1 (b, got X)\n"));
     CHECK(contains(outcome.errors, "9 said again, 8 as before, 1 different, 0 lost"));
 }
 

@@ -116,7 +116,8 @@ TEST_CASE("a different reply is printed with the recorded one") {
                             "    sent      b\n"
                             "    recorded  bb\n"
                             "    now       bX^[\n");
-    CHECK(contains(outcome.errors, "reply 2 differs from the recording at byte 1 (b, got X)\n"));
+    CHECK(
+        contains(outcome.errors, "reply 2 differs from the recording at byte 1 (b, got X)\n"));
     CHECK(contains(outcome.errors, "3 said again, 2 as before, 1 different, 0 lost"));
 }
 

@@ -75,10 +75,9 @@ void Loop::Object::Bury::operator()(Object* object) const noexcept {
     object->loop.sweep();
 }
 
-Watch::Watch(Loop& loop, int fd, Events interest, Callback callback) : state_(new State(loop)) {
+Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)
+    : state_(new State(loop, {std::move(callback), fd < 0 ? invalid_descriptor : fd})) {
     ++loop.watches_;
-    state_->callback = std::move(callback);
-    state_->fd = fd < 0 ? invalid_descriptor : fd;
     want(interest);
 }
 

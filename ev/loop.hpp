@@ -140,6 +140,12 @@ private:
     bool stopping_ = false;
 };
 
+// Returns the part that a watch or timer owns.
+auto& part_of(const auto& owner) {
+    assert(owner && "a default-constructed or moved-from object was called");
+    return *owner;
+}
+
 // Reports when a descriptor can be read or written without blocking. It does not own the
 // descriptor, which must stay open while it is watched. If the descriptor is closed too early,
 // poll and select report an error; epoll reports nothing until want() detects it.
@@ -168,12 +174,12 @@ public:
 
     // Changes the interest. With `none` the watch sleeps and reports nothing. With `hangup` it
     // reports only errors and hang-ups, which select can't detect.
-    void want(Events interest) { state_->loop.backend_->set(*state_, interest); }
-    Events wanted() const { return state_->interest; }
+    void want(Events interest) { part_of(state_).loop.backend_->set(*state_, interest); }
+    Events wanted() const { return part_of(state_).interest; }
 
 private:
     struct State final : Loop::Object, Registration {
-        using Object::Object;
+        State(Loop& of, Registration&& it) : Object(of), Registration(std::move(it)) {}
         void stop() override {
             loop.backend_->set(*this, none);
             --loop.watches_;
@@ -191,20 +197,18 @@ public:
     using Callback = std::function<void()>;
 
     Timer() = default;
-    Timer(Loop& loop, Callback callback) : state_(new State(loop)) {
-        state_->callback = std::move(callback);
-    }
+    Timer(Loop& loop, Callback callback) : state_(new State(loop, std::move(callback))) {}
     explicit operator bool() const { return state_ != nullptr; }
 
-    void start(Duration delay) { start_at(state_->loop.after(delay)); }  // or restarts
-    void start_at(Time deadline) { state_->loop.timers_.start(*state_, deadline); }
-    void cancel() { state_->cancel(); }
-    bool pending() const { return state_->pending(); }
-    Time deadline() const { return state_->deadline(); }  // as last started
+    void start(Duration delay) { start_at(part_of(state_).loop.after(delay)); }  // or restarts
+    void start_at(Time deadline) { part_of(state_).loop.timers_.start(*state_, deadline); }
+    void cancel() { part_of(state_).cancel(); }
+    bool pending() const { return part_of(state_).pending(); }
+    Time deadline() const { return part_of(state_).deadline(); }  // as last started
 
 private:
     struct State final : Loop::Object, TimerQueue::Item {
-        using Object::Object;
+        State(Loop& of, Callback&& callee) : Object(of) { callback = std::move(callee); }
         void stop() override { loop.timers_.remove(*this); }
     };
     std::unique_ptr<State, Loop::Object::Bury> state_;

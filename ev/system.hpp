@@ -4,8 +4,7 @@
 // tests the code for other systems.
 #pragma once
 
-#if (defined(__linux__) && !defined(YODEL_PORTABLE)) || defined(__FreeBSD__) ||                \
-    defined(__OpenBSD__)
+#if defined(__linux__) && !defined(YODEL_PORTABLE)
 #    define EV_HAS_PPOLL 1
 #else
 #    define EV_HAS_PPOLL 0

@@ -2,6 +2,8 @@
 #include "tests/support/catch.hpp"
 
 #include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
@@ -220,4 +222,26 @@ TEST_CASE("an object owned by its own callback is destroyed with it", "[loop]") 
     connection.reset();
     loop.turn();
     CHECK_FALSE(loop.turn());
+}
+
+TEST_CASE("a member of an empty object is a bug") {
+    const auto aborts = [](auto call) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            std::signal(SIGABRT, SIG_DFL);
+            ::close(STDERR_FILENO);
+            call();
+            ::_exit(0);
+        }
+        int status = 0;
+        ::waitpid(child, &status, 0);
+        return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
+    };
+    CHECK(aborts([] { ev::Watch().want(ev::readable); }));
+    CHECK(aborts([] { [[maybe_unused]] const auto unused = ev::Watch().wanted(); }));
+    CHECK(aborts([] { ev::Timer().start(1s); }));
+    CHECK(aborts([] { ev::Timer().start_at({}); }));
+    CHECK(aborts([] { ev::Timer().cancel(); }));
+    CHECK(aborts([] { [[maybe_unused]] const auto unused = ev::Timer().pending(); }));
+    CHECK(aborts([] { [[maybe_unused]] const auto unused = ev::Timer().deadline(); }));
 }

@@ -9,8 +9,9 @@
 // or sent, when either side was closed and when the stream has ended. It reports nothing else,
 // such as a TLS record without data or a ping. A transport without a handshake is open from
 // the beginning, which is not reported. The user may do anything in stream_changed(),
-// including destroying the stream. An exception that it throws passes through the loop; after
-// that, or after a std::bad_alloc from any call, the stream may only be destroyed.
+// including destroying the stream, and writing to or aborting other streams. An exception that
+// it throws passes through the loop; after that, or after a std::bad_alloc from any call, the
+// stream may only be destroyed.
 //
 // Both queues are bounded. Once the input exceeds its high-water mark, the stream stops
 // reading until the user has consumed down to the low-water mark. This applies back-pressure
@@ -18,8 +19,10 @@
 // of the output is refused as a whole; pending() returns the size of the output.
 //
 // When sending has failed, the stream still reads the bytes that the peer sent earlier,
-// because they may contain the reason. It ends only then. Destroying a stream closes the
-// connection and drops pending output.
+// because they may contain the reason. It ends only then. A write to a closed connection
+// raises no SIGPIPE. Destroying a stream closes the connection and drops pending output.
+//
+// The handshake has no deadline: start a timer that aborts the stream.
 #pragma once
 
 #include "bufio/buffer.hpp"

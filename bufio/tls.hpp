@@ -35,29 +35,30 @@ struct TlsClientOptions {
     // A PEM file: the trusted authorities. If it is empty, the system's are trusted:
     // SSL_CERT_FILE and SSL_CERT_DIR, or OpenSSL's defaults. The system's file is read only
     // when an authority is missing from the directory.
-    std::string ca_file;
-    std::string certificate;        // a PEM file: our own certificate with its chain
-    std::string key;                // a PEM file; empty: the key is in the certificate's file
-    std::vector<std::string> alpn;  // the protocols to offer, the preferred first
-    std::vector<std::string> pins;  // sha256//BASE64 of accepted keys; replaces verification
-    bool verify = true;             // verify the chain and the name
-    std::string server_name;        // sent as SNI; empty: the host
-    std::string verify_name;        // the name to verify; empty: the host
+    std::string ca_file = {};
+    std::string certificate = {};  // a PEM file: our own certificate with its chain
+    std::string key = {};          // a PEM file; empty: the key is in the certificate's file
+    std::vector<std::string> alpn = {};  // the protocols to offer, the preferred first
+    // sha256//BASE64 of accepted keys; replaces verification
+    std::vector<std::string> pins = {};
+    bool verify = true;            // verify the chain and the name
+    std::string server_name = {};  // sent as SNI; empty: the host
+    std::string verify_name = {};  // the name to verify; empty: the host
     // The file to append the connections' secrets to, for protocol analysers. It can't be a
     // FIFO. A failed write ends the handshake with Reason::output.
-    std::string key_log_file;
+    std::string key_log_file = {};
     // The key exchange groups to offer, the preferred first, as in "X25519:P-256"; empty:
     // OpenSSL's defaults. See knows_groups().
-    std::string groups;
+    std::string groups = {};
     TlsVersion min_version = TlsVersion::v1_2;
-    std::optional<TlsVersion> max_version;  // empty: OpenSSL's latest
-    bool resume = true;                     // resume sessions of earlier connections
+    std::optional<TlsVersion> max_version = {};  // empty: OpenSSL's latest
+    bool resume = true;                          // resume sessions of earlier connections
 };
 
 struct TlsServerOptions {
-    std::string certificate;  // a PEM file: our own certificate with its chain
-    std::string key;          // a PEM file; empty: the key is in the certificate's file
-    std::string client_ca;    // a PEM file; not empty: clients need a certificate by these
+    std::string certificate = {};  // a PEM file: our own certificate with its chain
+    std::string key = {};          // a PEM file; empty: the key is in the certificate's file
+    std::string client_ca = {};    // a PEM file; not empty: clients need a certificate by these
     // Making the context must not block, as in a reload: asks for no pass phrase, and refuses
     // files that are not regular.
     bool unattended = false;

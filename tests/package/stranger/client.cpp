@@ -1,6 +1,8 @@
-// Sends a text and prints the answer.    usage: client HOST PORT TEXT
+// Sends a line to the chat server, if there is one to send, and prints the first line that it
+// receives.    usage: client HOST PORT PIN [LINE]
 #include "bufio/dial.hpp"
 #include "bufio/stream.hpp"
+#include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
 #include <cstdio>
@@ -10,9 +12,12 @@
 
 class Client : public bufio::Stream::User {
 public:
-    Client(ev::Loop& loop, const bufio::Endpoint& server, std::string text)
+    Client(ev::Loop& loop, const bufio::Endpoint& server, const std::string& pin,
+           std::string line)
         : loop_(loop),
-          text_(std::move(text)),
+          host_(server.host),
+          tls_(bufio::TlsContext::client({.pins = {pin}})),
+          line_(std::move(line)),
           dialer_(loop, server,
                   [this](bufio::DialResult result) { dialed(std::move(result)); }) {}
 
@@ -21,15 +26,17 @@ public:
 private:
     void dialed(bufio::DialResult result) {
         if (!result.socket) return leave(result.end);
-        stream_.emplace(loop_, bufio::make_plain_transport(std::move(result.socket)), *this);
-        stream_->write(text_);
-        stream_->finish(std::chrono::seconds(10));  // the time limit for the server to close
+        stream_.emplace(loop_, tls_.connect(std::move(result.socket), host_), *this);
+        stream_->write(line_);  // sent after the handshake
     }
 
     void stream_changed(bufio::Stream& stream) override {
-        const std::string_view bytes = stream.received();
-        std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-        stream.consume(bytes.size());
+        const std::size_t size = stream.received().find('\n') + 1;
+        if (size > 0 && !stream.finishing()) {
+            std::fwrite(stream.received().data(), 1, size, stdout);
+            stream.finish(std::chrono::seconds(10));  // the time limit for the server to close
+        }
+        if (stream.finishing()) stream.consume(stream.received().size());
         if (stream.end()) leave(stream.end());
     }
 
@@ -39,16 +46,19 @@ private:
     }
 
     ev::Loop& loop_;
-    const std::string text_;
+    const std::string host_;
+    const bufio::TlsContext tls_;
+    const std::string line_;
     bufio::End end_;
     std::optional<bufio::Stream> stream_;
     bufio::Dialer dialer_;
 };
 
 int main(int argc, char* argv[]) {
-    if (argc != 4) return 2;
+    if (argc < 4) return 2;
     ev::Loop loop;
-    Client client(loop, {.host = argv[1], .service = argv[2]}, argv[3]);
+    const std::string line = argc > 4 ? argv[4] + std::string("\n") : "";
+    Client client(loop, {.host = argv[1], .service = argv[2]}, argv[3], line);
     loop.run();
     if (client.end().reason == bufio::Reason::clean) return 0;
     std::fprintf(stderr, "client: %s\n", client.end().text.c_str());

@@ -1,39 +1,67 @@
-// An echo server: returns all bytes of each connection until the peer closes its side.
+// A chat server with TLS: sends each line that it receives to all clients. Prints its port and
+// the pin of its key.
 #include "bufio/address.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/stream.hpp"
+#include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <list>
+#include <memory>
 #include <utility>
+
+struct Client {
+    Client(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport,
+           bufio::Stream::User& user)
+        : stream(loop, std::move(transport), user, {.output = 1024 * 1024}),
+          deadline(loop, [this] { stream.abort(); }) {
+        deadline.start(std::chrono::seconds(10));
+    }
+
+    bufio::Stream stream;
+    ev::Timer deadline;  // limit for the handshake
+};
 
 class Server : public bufio::Stream::User {
 public:
     Server(ev::Loop& loop, const bufio::Address& address)
         : loop_(loop),
           listener_(loop, address, [this](bufio::Fd socket, const bufio::Address&) {
-              streams_.emplace_back(loop_, bufio::make_plain_transport(std::move(socket)),
-                                    *this);
+              clients_.emplace_back(loop_, tls_.accept(std::move(socket)), *this);
           }) {
-        std::printf("%d\n", listener_.address().port());
+        std::printf("%d %s\n", listener_.address().port(), tls_.pin().c_str());
         std::fflush(stdout);
     }
 
 private:
+    static constexpr std::size_t max_line = 4096;  // bytes
+
     void stream_changed(bufio::Stream& stream) override {
-        const std::string_view bytes = stream.received();
-        // If a peer reads nothing, the output fills up and write() refuses. Back-pressure
-        // stops the peer.
-        if (stream.write(bytes)) stream.consume(bytes.size());
-        if (stream.input_ended() && stream.received().empty()) stream.finish();
-        if (stream.end()) streams_.remove_if([&](auto& each) { return &each == &stream; });
+        const auto client = std::find_if(clients_.begin(), clients_.end(),
+                                         [&](auto& each) { return &each.stream == &stream; });
+        if (stream.open()) client->deadline.cancel();
+        while (const std::size_t size = stream.received().find('\n') + 1) {
+            send_to_all(stream.received().substr(0, size));
+            stream.consume(size);
+        }
+        if (stream.received().size() > max_line) stream.abort();
+        if (stream.input_ended()) stream.finish();
+        if (stream.end()) clients_.erase(client);
+    }
+
+    // A client that reads too slowly is dropped: its output is full.
+    void send_to_all(std::string_view line) {
+        for (Client& each : clients_)
+            if (!each.stream.write(line)) each.stream.abort();
     }
 
     ev::Loop& loop_;
-    std::list<bufio::Stream> streams_;
+    const bufio::TlsContext tls_ = bufio::TlsContext::self_signed_server();
+    std::list<Client> clients_;
     bufio::Listener listener_;
 };
 

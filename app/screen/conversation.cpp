@@ -223,6 +223,7 @@ void Conversation::reconnect() {
 
 void Conversation::send(const std::string& line) {
     if (session_.state() == State::open) return send_now(line);
+    if (quitting_) return refuse(line, "not sent; yodel quits once all replies are in");
     queued_lines_.push_back(line);
     add_note("not connected; will be sent once connected: " + line, Style::warn);
 }

@@ -214,6 +214,18 @@ TEST_CASE("quit_when_answered() stops the loop after the last echo and the end")
     CHECK(talk.conversation.results().echoed == 1);
 }
 
+TEST_CASE("a line that could never be sent is refused while quitting") {
+    Talk talk;
+    talk.connect();
+    talk.conversation.send("hello");
+    talk.conversation.quit_when_answered();
+    talk.loop.settle();
+    talk.conversation.send("more");
+    CHECK(talk.conversation.queued_lines() == 0);
+    CHECK(talk.refused == std::vector<std::string>{"more"});
+    CHECK(talk.last_entry() == "not sent; yodel quits once all replies are in");
+}
+
 TEST_CASE("reconnecting cancels quitting") {
     Talk talk;
     talk.connect();

@@ -144,7 +144,7 @@ void ScreenClient::press(const ui::Key& key) {
         std::holds_alternative<Typing>(mode_) || std::holds_alternative<Escaped>(mode_);
     if (!typing && key.chord == ui::ctrl('l')) return terminal().redraw();
     const bool done = std::visit([&](auto& mode) { return press_in(mode, key); }, mode_);
-    if (!done) press_bound(key);
+    if (!done && !press_bound(key)) notice_ = "this key does nothing; F1 lists the keys";
 }
 
 // Returns false if the key has no binding.

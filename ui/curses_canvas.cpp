@@ -42,6 +42,7 @@ constexpr Look looks[] = {
     {A_BOLD, A_NORMAL, COLOR_YELLOW},
     {A_REVERSE | A_BOLD},  // bold is visible within a reverse bar
     {A_UNDERLINE | A_BOLD},
+    {A_REVERSE | A_UNDERLINE | A_BOLD, A_REVERSE | A_BOLD, COLOR_RED},
     {A_REVERSE},
     {A_REVERSE, A_REVERSE, -1, 252, bar},
     {A_REVERSE, A_REVERSE, COLOR_GREEN, 114, bar},

@@ -21,6 +21,7 @@ enum class Style {
     warn,
     escaped,      // an escape that replaces unprintable bytes: reverse video
     match,        // a match of a search
+    wrong,        // the first wrong byte of a reply
     selected,     // the selected message
     status,       // the status line: a bar
     status_good,  // within the status line

@@ -25,11 +25,4 @@ private:
     bool case_sensitive_ = false;
 };
 
-// True if one of the bytes [begin, end) is marked.
-inline bool any_marked(const std::vector<char>& marks, std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end && i < marks.size(); ++i)
-        if (marks[i] != 0) return true;
-    return false;
-}
-
 }  // namespace ui

@@ -21,6 +21,22 @@ std::size_t bytes_of(const Transcript::Entry& entry) {
     return sizeof entry + entry.body.size() + bytes_of(entry.prefix) + bytes_of(entry.suffix);
 }
 
+// A mark for each byte of a text, or for each column of a row.
+using Marks = std::vector<char>;
+constexpr char wrong_mark = 2;  // stronger than 1, the mark of a match
+
+char strongest(const Marks& marks, std::size_t begin, std::size_t end) {
+    char mark = 0;
+    for (std::size_t i = begin; i < std::min(end, marks.size()); ++i)
+        mark = std::max(mark, marks[i]);
+    return mark;
+}
+
+Style marked(Style style, char mark) {
+    if (mark == wrong_mark) return Style::wrong;
+    return mark != 0 ? Style::match : style;
+}
+
 void show_selected(Row& row, int width) {
     for (Span& span : row) {
         if (span.style == Style::normal || span.style == Style::dim)
@@ -44,27 +60,31 @@ public:
         for (const Span& span : spans) put(span.text, span.style, {}, wrap);
     }
 
-    void put(std::string_view bytes, Style style, const Needle& needle, Wrap wrap) {
+    // Begins further rows below the next unit, if that leaves at least half of the width.
+    void hang() {
+        if (rows_.size() == 1 && used_ * 2 <= width_) indent_ = used_;
+    }
+
+    void put(std::string_view bytes, Style style, const Marks& marks, Wrap wrap) {
         Cells cells(bytes);
-        const std::vector<char> marks = needle.marks(bytes);
         while (const std::optional<Cell> cell = cells.next()) {
             if (wrap == Wrap::words && wraps_at(bytes, cell->begin)) break_row();
             if (wrap == Wrap::words && used_ == width_ && cell->text == " ")
                 ++units_;  // a blank between two rows is not shown
             else
-                put(*cell, any_marked(marks, cell->begin, cell->end) ? Style::match : style);
+                put(*cell, marked(style, strongest(marks, cell->begin, cell->end)));
             if (bytes[cell->end - 1] == '\n' && cell->end < bytes.size()) break_row();
         }
     }
 
     // Adds a hex dump, on rows of its own.
-    void put_hex(std::string_view bytes, Style style, const Needle& needle) {
-        const std::vector<char> marks = needle.marks(bytes);
+    void put_hex(std::string_view bytes, Style style, const Marks& marks) {
+        indent_ = 0;
         for (const HexRow& row : hex_dump(bytes, static_cast<int>(width_))) {
             break_row();
-            const std::vector<char> columns = marked_columns(row, marks);
+            const Marks columns = marked_columns(row, marks);
             for (std::size_t i = 0; i < row.text.size(); ++i)
-                put_unit({&row.text[i], 1}, 1, columns[i] != 0 ? Style::match : style);
+                put_unit({&row.text[i], 1}, 1, marked(style, columns[i]));
         }
     }
 
@@ -84,30 +104,32 @@ private:
         if (at > 0 && text[at - 1] != ' ') return false;
         const std::string_view word = text.substr(at, text.find(' ', at) - at);
         const auto width = static_cast<std::size_t>(display_width(word));
-        return used_ + width > width_ && width <= width_;
+        return used_ + width > width_ && width <= width_ - indent_;
     }
 
     void put(const Cell& cell, Style style) {
         const auto width = static_cast<std::size_t>(cell.width);
         if (cell.escaped) {
-            for (const char c : cell.text) put_unit({&c, 1}, 1, Style::escaped);
-        } else if (width > width_) {
+            if (style != Style::wrong) style = Style::escaped;
+            for (const char c : cell.text) put_unit({&c, 1}, 1, style);
+        } else if (width > width_ - indent_) {
             put_unit("?", 1, Style::escaped);
         } else {
             put_unit(cell.text, width, style);
         }
     }
 
-    // Returns a mark for each column of a hex row: 1 if it shows a marked byte, or stands
-    // between the numbers of two.
-    static std::vector<char> marked_columns(const HexRow& row, const std::vector<char>& marks) {
-        std::vector<char> columns(row.text.size());
+    // Returns a mark for each column of a hex row: of the byte that it shows, or of two bytes
+    // between whose numbers it stands.
+    static Marks marked_columns(const HexRow& row, const Marks& marks) {
+        Marks columns(row.text.size());
         for (std::size_t byte = row.begin; byte < std::min(row.end, marks.size()); ++byte) {
             if (marks[byte] == 0) continue;
-            const bool joined = byte + 1 < row.end && any_marked(marks, byte + 1, byte + 2);
+            const bool joined =
+                byte + 1 < row.end && strongest(marks, byte + 1, byte + 2) == marks[byte];
             for (std::size_t i = 0; i < (joined ? 3 : 2); ++i)
-                columns[row.number_column(byte) + i] = 1;
-            columns[row.letter_column(byte)] = 1;
+                columns[row.number_column(byte) + i] = marks[byte];
+            columns[row.letter_column(byte)] = marks[byte];
         }
         return columns;
     }
@@ -122,11 +144,13 @@ private:
     void break_row() {
         rows_.emplace_back();
         first_units_.push_back(units_);
-        used_ = 0;
+        ui::append(rows_.back(), std::string(indent_, ' '));
+        used_ = indent_;
     }
 
     std::size_t width_;
-    std::size_t used_ = 0;  // columns of the last row
+    std::size_t indent_ = 0;  // columns before each further row
+    std::size_t used_ = 0;    // columns of the last row
     std::size_t units_ = 0;
     std::vector<Row> rows_ = std::vector<Row>(1);
     std::vector<std::size_t> first_units_ = {0};  // the first unit of each row
@@ -145,7 +169,6 @@ bool Transcript::change(Id id, const std::function<void(Entry&)>& edit) {
     bytes_ -= bytes_of(at(id));
     edit(at(id));
     bytes_ += bytes_of(at(id));
-    trim();
     return true;
 }
 
@@ -160,9 +183,22 @@ void Transcript::show_hex(bool hex) {
 
 void Transcript::trim() {
     while (size() > 1 && (size() > limits_.entries || bytes_ > limits_.bytes)) {
-        bytes_ -= bytes_of(entries_.front());
-        entries_.pop_front();
+        // A window that does not follow the tail shows at most height_ entries.
+        const bool held = top_ && top_->id <= oldest();
+        remove(held ? std::min(std::max<std::size_t>(height_, 1), size() - 2) : 0);
     }
+}
+
+// The entries above the removed one move up by one place.
+void Transcript::remove(std::size_t place) {
+    const Id removed = oldest() + place;
+    bytes_ -= bytes_of(entries_[place]);
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(place));
+    if (selected_ == removed) selected_.reset();
+    if (selected_ && *selected_ < removed) ++*selected_;
+    if (top_ && top_->id < removed) ++top_->id;
+    if (seen_ < removed) ++seen_;
+    removed_(place);
 }
 
 std::string_view Transcript::head(const Entry& entry) const {
@@ -176,11 +212,15 @@ Transcript::Layout Transcript::lay_out(Id id) const {
     const std::string_view shown = head(entry);
     using Wrap = Layout::Wrap;
     Layout layout(width_);
+    Marks marks = needle_.marks(shown);
+    marks.resize(shown.size());
+    if (entry.wrong && *entry.wrong < shown.size()) marks[*entry.wrong] = wrong_mark;
     layout.put(entry.prefix, Wrap::anywhere);
+    layout.hang();
     if (hex_ && entry.message) {
-        layout.put_hex(shown, entry.style, needle_);
+        layout.put_hex(shown, entry.style, marks);
     } else {
-        layout.put(shown, entry.style, needle_, entry.message ? Wrap::anywhere : Wrap::words);
+        layout.put(shown, entry.style, marks, entry.message ? Wrap::anywhere : Wrap::words);
     }
     if (shown.size() < entry.body.size())
         layout.put(glyph::ellipsis.text() + " " + std::to_string(entry.body.size()) + " bytes",

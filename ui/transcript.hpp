@@ -3,7 +3,7 @@
 // Appending takes O(1), and the cost of drawing depends only on the visible rows, not on the
 // number of entries. The window follows the tail until it is scrolled away from it. Then the
 // text at its top stays in place, even if entries are appended, the window is resized, or
-// older entries are removed. Scrolling to the end follows the tail again.
+// other entries are removed. Scrolling to the end follows the tail again.
 //
 // Pure: it draws nothing. Scrolling and selecting use the size passed to the last rows().
 #pragma once
@@ -25,7 +25,11 @@ namespace ui {
 
 class Transcript {
 public:
-    using Id = std::uint64_t;  // ascends with each append(), never reused
+    // The place of an entry: ascends with each append(). Valid until the next append(), which
+    // may remove entries.
+    using Id = std::uint64_t;
+    // Called with the index of each entry that is removed; 0: the oldest.
+    using Removed = std::function<void(std::size_t index)>;
 
     struct Entry {
         Row prefix;                   // visible text
@@ -35,6 +39,7 @@ public:
         // True: the body is a message, shown as text or as a hex dump. False: it is a note,
         // which wraps between words like the suffix.
         bool message = false;
+        std::optional<std::size_t> wrong = {};  // a byte of the body to mark as wrong
     };
 
     struct Limits {
@@ -44,10 +49,13 @@ public:
     };
 
     Transcript() = default;
-    explicit Transcript(Limits limits) : limits_(limits) {}
+    explicit Transcript(
+        Limits limits, Removed removed = [](std::size_t) {})
+        : limits_(limits), removed_(std::move(removed)) {}
 
-    // Adds an entry at the tail. Removes the oldest entries beyond the limits, but never the
-    // newest entry.
+    // Adds an entry at the tail. Removes entries beyond the limits, but never the newest: the
+    // oldest ones, or while the window does not follow the tail, those above and then those
+    // below the window.
     Id append(Entry entry);
 
     // Changes an entry by calling `edit`, which must not use the transcript. False: the entry
@@ -109,6 +117,7 @@ private:
     Entry& at(Id id) { return entries_[index(id)]; }
     const Entry& at(Id id) const { return entries_[index(id)]; }
     void trim();
+    void remove(std::size_t place);
 
     std::string_view head(const Entry& entry) const;
     Layout lay_out(Id id) const;
@@ -126,6 +135,7 @@ private:
 
     std::deque<Entry> entries_;
     Limits limits_;
+    Removed removed_ = [](std::size_t) {};
     Id next_ = 0;             // the id of the next entry
     std::size_t bytes_ = 0;   // the size of entries_ as in Limits
     std::size_t width_ = 80;  // width of the last rows(), at least 1

@@ -141,17 +141,17 @@ void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style
                                 std::move(suffix),
                                 style,
                                 record.kind != Kind::note};
+    if (record.kind == Kind::received) entry.wrong = record.exchange->difference;
     if (file_open()) write_to_file(record, entry);
-    transcript_.append(std::move(entry));
     records_.push_back(std::move(record));
-    trim();
+    transcript_.append(std::move(entry));
 }
 
-// Drops the records of entries that the transcript has dropped.
-void MessageLog::trim() {
-    for (; records_.size() > transcript_.size(); records_.pop_front())
-        if (const Record& gone = records_.front(); gone.kind == Kind::sent)
-            unanswered_.erase(gone.exchange->id);
+// Removes the record of an entry that the transcript has removed.
+void MessageLog::forget(std::size_t place) {
+    const auto gone = records_.begin() + static_cast<std::ptrdiff_t>(place);
+    if (gone->kind == Kind::sent) unanswered_.erase(gone->exchange->id);
+    records_.erase(gone);
 }
 
 // Returns the time, or a reply's round trip, and the sign for the kind of entry.

@@ -36,7 +36,10 @@ public:
 
     // `checked`: replies are compared with something, so that right ones are marked.
     MessageLog(ui::Transcript::Limits limits, bool checked)
-        : transcript_(limits), checked_(checked) {}
+        : transcript_(limits, [this](std::size_t place) { forget(place); }),
+          checked_(checked) {}
+    MessageLog(const MessageLog&) = delete;
+    MessageLog& operator=(const MessageLog&) = delete;
 
     ui::Transcript& transcript() { return transcript_; }
     const ui::Transcript& transcript() const { return transcript_; }
@@ -82,7 +85,7 @@ private:
     ui::Span label(const Record& record) const;
     std::string time_text(const Record& record) const;
     void write_to_file(const Record& record, const ui::Transcript::Entry& entry);
-    void trim();
+    void forget(std::size_t place);
 
     ui::Transcript transcript_;
     const bool checked_;

@@ -75,7 +75,18 @@ void add_percentile_history(PageRows& page, const PercentileHistory& history) {
     }
 }
 
-// Adds one side of an exchange in hex; the row of the byte `marked` stands out.
+// Returns the row with one byte marked as wrong, in both columns.
+ui::Row marked_row(const ui::HexRow& row, std::size_t byte) {
+    const std::size_t number = row.number_column(byte);
+    const std::size_t letter = row.letter_column(byte);
+    return {{row.text.substr(0, number)},
+            {row.text.substr(number, 2), Style::wrong},
+            {row.text.substr(number + 2, letter - number - 2)},
+            {row.text.substr(letter, 1), Style::wrong},
+            {row.text.substr(letter + 1)}};
+}
+
+// Adds one side of an exchange in hex, with the byte `marked`.
 void add_side(PageRows& page, const std::string& name, std::string_view bytes,
               std::size_t marked) {
     page.add_title(name + ", " + bytes_text(bytes.size()));
@@ -88,7 +99,7 @@ void add_side(PageRows& page, const std::string& name, std::string_view bytes,
     add_rest(begin, "before");
     for (const ui::HexRow& row : ui::hex_dump(bytes, page.width, begin, end)) {
         const bool here = marked >= row.begin && marked < row.end;
-        page.rows.push_back({{row.text, here ? Style::bad : Style::normal}});
+        page.rows.push_back(here ? marked_row(row, marked) : ui::Row{{row.text}});
     }
     add_rest(bytes.size() - end, "more");
 }
@@ -148,10 +159,12 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
     for (const std::string& link : tls.chain) page.add_fact("chain", link);
 }
 
-// Adds the times of a message. If the peer was blocked, it was written later than sent.
+// Adds the times of a message. If the peer was blocked, the system accepted it later than sent.
 void add_times(PageRows& page, const Exchange& exchange) {
     if (exchange.write_delay > ev::Duration::zero())
-        page.add_fact("written", ms_text(exchange.write_delay) + " later", Style::warn);
+        page.add_fact("written",
+                      ms_text(exchange.write_delay) + " later; the round trip counts from then",
+                      Style::warn);
     if (exchange.answered_at) page.add_fact("received", clock_text(*exchange.answered_at));
     if (exchange.round_trip)
         page.add_fact("round trip", exchange.network

@@ -39,7 +39,7 @@ constexpr Sign message_signs[] = {
     {glyph::sent, "a message, and when it was sent"},
     {glyph::received, "its reply, and the round-trip time"},
     {glyph::match, "the reply is right"},
-    {glyph::mismatch, "the reply is wrong, from this byte on"},
+    {glyph::mismatch, "the reply is wrong; its first wrong byte is marked"},
     {glyph::becomes, "between the expected and the received byte"},
     {glyph::lost, "no reply in time"},
     {glyph::note, "a note from yodel"},

@@ -33,7 +33,6 @@ TEST_CASE("a search ignores case unless its text contains capitals") {
     }));
     CAPTURE(text, bytes);
     CHECK(Needle(text).in(bytes) == found);
-    CHECK(ui::any_marked(Needle(text).marks(bytes), 0, bytes.size()) == found);
 }
 
 TEST_CASE("finds a character whose lower case has another size only unchanged") {
@@ -53,13 +52,4 @@ TEST_CASE("marks the bytes of matches") {
     std::string found;
     for (const char mark : Needle(text).marks(bytes)) found += mark != 0 ? '#' : '.';
     CHECK(found == marks);
-}
-
-TEST_CASE("marks a cell if one of its bytes is marked") {
-    const std::vector<char> marks{0, 0, 1, 1, 0, 0, 0, 1, 0};
-    for (std::size_t at = 0; at < marks.size(); ++at)
-        CHECK(ui::any_marked(marks, at, at + 1) == (marks[at] != 0));
-    CHECK(ui::any_marked(marks, 0, 3));
-    CHECK_FALSE(ui::any_marked(marks, 0, 2));
-    CHECK_FALSE(ui::any_marked({}, 0, 2));
 }

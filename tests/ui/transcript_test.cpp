@@ -44,12 +44,12 @@ TEST_CASE("entries wrap by column") {
     } cases[] = {
         {"", 5, ">  !"},
         {"abc", 10, "> abc !"},
-        {"abc", 5, "> abc|!"},
-        {"ab你", 5, "> ab|你 !"},  // a wide character is not split at the last column
-        {"ab你", 6, "> ab你|!"},
+        {"abc", 5, "> abc|  !"},
+        {"ab你", 5, "> ab|  你 |  !"},  // a wide character is not split at the last column
+        {"ab你", 6, "> ab你|  !"},
         {"你", 1, ">| |?|!"},
         {"e\u0301e\u0301", 3, "> e\u0301|e\u0301 !"},
-        {"a\nb", 20, "> a^J|b !"},
+        {"a\nb", 20, "> a^J|  b !"},
         {"\x1b\x1b", 3, "> ^|[^[|!"},  // an escape may be
         {"\xff", 1, ">| |\\|x|f|f|!"},
     };
@@ -69,10 +69,10 @@ TEST_CASE("a note wraps between words, like the suffix") {
         const char* seen;
     } cases[] = {
         {"one two three", 20, "- one two three end"},
-        {"one two three", 9, "- one two|three end"},
-        {"one two three", 10, "- one two |three end"},
-        {"one two three", 5, "- one|two |three|end"},
-        {"one two three", 4, "- |one |two |thre|e |end"},
+        {"one two three", 9, "- one two|  three |  end"},
+        {"one two three", 10, "- one two |  three |  end"},
+        {"one two three", 5, "- one|  two|  thr|  ee |  end"},
+        {"one two three", 3, "- |one|two|thr|ee |end"},
     };
     for (const auto& each : cases) {
         INFO(each.body << " in " << each.width);
@@ -87,6 +87,27 @@ TEST_CASE("styles are kept, and escapes have a style of their own") {
     transcript.append({{{"> ", Style::dim}}, "a\x1b", {}, Style::bad});
     REQUIRE(transcript.rows(80, 24)[0] ==
             Row{{"> ", Style::dim}, {"a", Style::bad}, {"^[", Style::escaped}});
+}
+
+TEST_CASE("a wrong byte is marked, in text, as an escape, and in both columns of a hex dump") {
+    Transcript transcript;
+    Transcript::Entry wrong = entry("abc");
+    wrong.wrong = 1;
+    transcript.append(wrong);
+    wrong.body = "a\x1b";
+    transcript.append(wrong);
+    wrong.wrong = 2;
+    transcript.append(wrong);  // too short: the byte is missing
+    const auto rows = transcript.rows(80, 24);
+    REQUIRE(rows[0] == Row{{"a"}, {"b", Style::wrong}, {"c"}});
+    REQUIRE(rows[1] == Row{{"a"}, {"^[", Style::wrong}});
+    REQUIRE(rows[2] == Row{{"a"}, {"^[", Style::escaped}});
+    transcript.show_hex(true);
+    REQUIRE(transcript.rows(80, 24)[1] == Row{{"00000000  61 "},
+                                              {"62", Style::wrong},
+                                              {" 63" + std::string(39, ' ') + "  |a"},
+                                              {"b", Style::wrong},
+                                              {"c|"}});
 }
 
 TEST_CASE("a long body is shown as its head and size") {
@@ -164,18 +185,27 @@ TEST_CASE("resizing keeps the text at the top") {
     REQUIRE(seen(transcript, 4, 2) == "mnop|qrst");
 }
 
-TEST_CASE("trimming keeps the text at the top while it exists") {
-    auto transcript = with(10, {10, 1 << 20, 100});
+TEST_CASE("what a window shows stays while it does not follow the tail") {
+    std::vector<std::size_t> removed;
+    Transcript transcript({10, 1 << 20, 100}, [&](std::size_t at) { removed.push_back(at); });
+    for (int i = 0; i < 10; ++i) transcript.append(entry(std::to_string(i)));
     seen(transcript, 10, 3);
+    transcript.select_older();
     transcript.scroll_to_start();
     transcript.scroll(2);
-    transcript.append(entry("10"));
+    for (int i = 10; i < 15; ++i) transcript.append(entry(std::to_string(i)));
+    REQUIRE(removed == std::vector<std::size_t>{0, 0, 3, 3, 3});
     REQUIRE(seen(transcript, 10, 3) == "2|3|4");
-    for (int i = 11; i < 15; ++i) transcript.append(entry(std::to_string(i)));
+    REQUIRE(transcript.below() == 7);
+    REQUIRE(transcript.find(*transcript.selected())->body == "9");
+    for (int i = 15; i < 1000; ++i) transcript.append(entry(std::to_string(i)));
     REQUIRE(transcript.size() == 10);
-    REQUIRE(seen(transcript, 10, 3) == "5|6|7");
-    REQUIRE_FALSE(transcript.find(4));
-    REQUIRE(transcript.find(5)->body == "5");
+    REQUIRE(seen(transcript, 10, 4) == "2|3|4|993");
+    REQUIRE_FALSE(transcript.selected());
+    transcript.scroll_to_end();
+    REQUIRE(seen(transcript, 10, 3) == "997|998|999");
+    transcript.append(entry("1000"));
+    REQUIRE(transcript.find(transcript.oldest())->body == "3");
 }
 
 TEST_CASE("the size is limited, but the newest entry stays") {

@@ -199,6 +199,19 @@ TEST_CASE("dropped entries drop their messages, and a reply is logged without th
     CHECK_FALSE(log.selected()->sent_at);
 }
 
+TEST_CASE("a selected entry keeps its message while others arrive and are dropped") {
+    MessageLog log({.entries = 8}, true);
+    add_each(log);
+    log.transcript().rows(80, 2);
+    for (int i = 0; i < 4; ++i) log.transcript().select_older();
+    for (int i = 0; i < 100; ++i) log.add_note(start + 8s, "note");
+    CHECK(log.transcript().size() == 8);
+    REQUIRE(log.selected());
+    CHECK(log.selected()->reply == "agaXn");
+    CHECK(log.selected_text(10) == "agaXn");
+    CHECK(log.transcript().find(*log.transcript().selected())->wrong == 3);
+}
+
 TEST_CASE("the selected entry's text is its message, or the bytes as numbers") {
     MessageLog log({}, true);
     CHECK_FALSE(log.selected_text(100));

@@ -103,9 +103,16 @@ private:
     struct sigaction found_[std::size(numbers)];
 };
 
-// False if the terminal has no colors. The number of a pair is the number of its style.
+// True if the terminal's sequence for the default colors, op, also resets the attributes, which
+// curses does not expect: for instance xterm-color's.
+bool resets_attributes() {
+    const std::string sequence = control_sequence("op");
+    return sequence == "\x1b[m" || sequence == "\x1b[0m";
+}
+
+// False if the terminal has no usable colors. The number of a pair is the number of its style.
 bool start_colors() {
-    if (!::has_colors()) return false;
+    if (!::has_colors() || resets_attributes()) return false;
     ::start_color();
     const bool defaults = ::use_default_colors() == OK;
     for (short pair = 1; pair < static_cast<short>(std::size(looks)); ++pair) {

@@ -26,6 +26,13 @@ TEST_CASE("draws on every type of terminal") {
     }
 }
 
+TEST_CASE("a terminal whose default colors reset the attributes gets no colors") {
+    Tty tty(probe("quit", {"TERM=xterm-color"}));
+    REQUIRE(tty.wait_for("size 24x80"));
+    REQUIRE(tty.cell(0, 0).reverse);
+    REQUIRE_FALSE(tty.cell(0, 0).colored);
+}
+
 TEST_CASE("NO_COLOR turns the colors off") {
     Tty tty(probe("quit", {"NO_COLOR=1"}));
     REQUIRE(tty.wait_for("size 24x80"));

@@ -97,8 +97,8 @@ std::chrono::system_clock::time_point start_time(const std::string& text) {
 
 // Masks what any of the expressions matches.
 void add_mask(std::optional<Expression>& to, const std::string& text) {
-    const Expression alone(text);
-    to.emplace(to ? "(" + to->text() + ")|(" + text + ")" : text);
+    if (to) return to->add(text);
+    to.emplace(text);
 }
 
 // A number counts messages; a time has a unit.

@@ -50,6 +50,19 @@ UsageError refusal(const std::string& text, const std::string& reason) {
     return UsageError(in_quotes(text) + " is not an extended regular expression: " + reason);
 }
 
+using Ranges = std::vector<Expression::Range>;
+
+Ranges united(Ranges ranges) {
+    std::sort(ranges.begin(), ranges.end(),
+              [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    Ranges all;
+    for (const auto& [begin, end] : ranges) {
+        if (all.empty() || begin >= all.back().end) all.push_back({begin, end});
+        all.back().end = std::max(all.back().end, end);
+    }
+    return all;
+}
+
 void release(regex_t* compiled) {
     ::regfree(compiled);
     delete compiled;
@@ -89,7 +102,9 @@ std::vector<Expression::Range> Expression::find_all(std::string_view text) const
         if (begin < end) all.push_back({begin, end});
         from = std::max(end, begin + 1);
     }
-    return all;
+    for (const Expression& other : others_)
+        for (const Range& range : other.find_all(text)) all.push_back(range);
+    return others_.empty() ? all : united(std::move(all));
 }
 
 std::string Expression::masked(std::string_view text) const {

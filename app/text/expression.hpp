@@ -26,17 +26,23 @@ public:
 
     // Throws UsageError with the reason if the text is not an expression.
     explicit Expression(std::string text);
-    Expression(const Expression& other) : Expression(other.text_) {}
+    Expression(const Expression& other) : text_(other.text_), others_(other.others_) {
+        compile();
+    }
     Expression& operator=(const Expression& other) {
         text_ = other.text_;
+        others_ = other.others_;
         compile();
         return *this;
     }
+    // Adds an expression, whose parts find_all() then returns as well.
+    void add(const std::string& text) { others_.emplace_back(text); }
 
     const std::string& text() const { return text_; }
     // True if a part of the text matches.
     bool matches(std::string_view text) const;
-    // Returns the parts that match, leftmost and longest first, but no empty ones.
+    // Returns the parts that match, from left to right, but no empty ones. Of parts of one
+    // expression that overlap, the leftmost and longest counts; of several, all together.
     std::vector<Range> find_all(std::string_view text) const;
     // Returns the text with a NUL byte in place of each of these parts.
     std::string masked(std::string_view text) const;
@@ -49,6 +55,7 @@ private:
     bool search(std::size_t from, regmatch_t* found) const;
 
     std::string text_;
+    std::vector<Expression> others_;
     mutable std::shared_ptr<regex_t> compiled_;
     mutable std::size_t since_compiled_ = 0;  // bytes examined
     mutable std::string examined_;            // the beginning of the text

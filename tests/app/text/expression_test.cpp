@@ -88,6 +88,16 @@ TEST_CASE("an expression finds all parts that match, but no empty ones") {
     CHECK(marked(expression, text) == result);
 }
 
+TEST_CASE("several expressions mask all that any of them matches") {
+    Expression expression("ab");
+    expression.add("bc");
+    expression.add("[0-9]+");
+    expression.add("[0-9]+:[0-9]+");
+    const Expression copy = expression;
+    CHECK(copy.masked("xabcx abab 12:30 7") == "x\0x \0\0 \0 \0"s);
+    CHECK(copy.unmasked("xabcx", 2) == 4);
+}
+
 TEST_CASE(
     "masked texts are compared, and an offset in them is converted into one in the text") {
     const Expression expression("[0-9]+");

@@ -207,22 +207,22 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
     // A load has a page, which takes no input, because a script comes from elsewhere. In the
     // background, the page would stop a run that needs no terminal.
     const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
-    if (to.load && !to.recording && !piped && !ui::in_background() && terminal_able())
+    if (to.load && !piped && !ui::in_background() && terminal_able())
         to.page = [&loop](RunDisplay::User& user) {
             return std::make_unique<LoadScreen>(loop, user);
         };
     return to;
 }
 
-// Waits until a recording that comes through a pipe has begun. Returns false if a signal or
-// the limit of the run comes first.
+// Waits for a recording that comes through a pipe. Returns false if a signal or the limit of
+// the run comes first.
 bool await_recording(ev::Loop& loop, Recording& recording, ClientOptions& options, int& signo) {
     const Ending ending(loop, [&](int) { loop.stop(); });
     const ev::Time begin = loop.read_clock();
-    const bool begun = recording.read_head(loop, options.session.max_time);
+    const bool fetched = recording.fetch(loop, options.session.max_time);
     options.session.spent = loop.read_clock() - begin;
     signo = ending.signo();
-    return begun;
+    return fetched;
 }
 
 // The recording defines the framing, which need not be given again.
@@ -249,9 +249,6 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
     if (!datagrams && framing_given && &wanted != &framing)
         throw UsageError("-f " + std::string(wanted.name) + " is given, but " + file +
                          " was recorded with -f " + std::string(framing.name));
-    if (options.load.connections.value_or(1) > 1 && !recording.regular())
-        throw UsageError(file + " is not a regular file; with --connections, each connection "
-                                "reads it from the start");
 }
 
 // The key log and a recording to replay are open by now.
@@ -350,9 +347,9 @@ int run(ClientOptions options, int& signo) {
     std::shared_ptr<Recording> recording;
     if (options.replay.given()) {
         recording = std::make_shared<Recording>(options.replay.file, options.session.max_frame);
-        const bool begun = await_recording(loop, *recording, options, signo);
+        const bool arrived = await_recording(loop, *recording, options, signo);
         if (signo != 0) return cannot_run;  // the signal decides the status
-        if (!begun)
+        if (!arrived)
             return fail({timed_out, recording->name() + ": no recording arrived within " +
                                         duration_text(*options.session.max_time) +
                                         " (--max-time)"});

@@ -25,7 +25,7 @@ Modes run_mode(const ClientOptions& options) {
     const LoadOptions& load = options.load;
     if (!options.merge.empty()) return mode::merge;
     if (options.report.probe) return load.given() ? mode::probe_load : mode::probe;
-    if (options.replay.given()) return load.given() ? mode::replay_load : mode::replay;
+    if (options.replay.given()) return mode::replay;
     if (load.given()) return mode::load;
     if (options.generated()) return mode::generated;
     const bool piped = options.no_tui || options.report.form == Reporter::Form::json;
@@ -45,8 +45,6 @@ ActiveMode schedule_mode(const ClientOptions& options) {
     if (options.load.rate) return {mode::rate, "--rate"};
     if (has_interval(options))
         return {mode::interval, chosen_by(options.given, mode::interval)};
-    if (options.replay.given() && !options.replay.fast)
-        return {mode::recorded, "--replay without --fast"};
     return {mode::unpaced};
 }
 

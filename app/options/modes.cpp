@@ -17,7 +17,7 @@ constexpr Modes kinds[] = {
     mode::plain | mode::tls,
     mode::text | mode::json,
     mode::framed | mode::raw,
-    mode::unpaced | mode::interval | mode::rate | mode::recorded,
+    mode::unpaced | mode::interval | mode::rate,
     mode::from_file | mode::self_signed,
     mode::single | mode::several,
     mode::any_reply | mode::other_reply,
@@ -30,7 +30,7 @@ constexpr struct {
 } names[] = {
     {mode::input, "pipe mode (--no-tui)"},
     {mode::screen, "the full screen"},
-    {mode::replays, "--replay"},
+    {mode::replay, "--replay"},
     {mode::datagrams, "-u"},
     {mode::websocket, "a target ws:// or wss://"},
     {mode::tls, "--tls"},

@@ -22,9 +22,7 @@ inline constexpr Modes probe = Modes{1} << 2;
 inline constexpr Modes generated = Modes{1} << 3;  // on one connection
 inline constexpr Modes load = Modes{1} << 4;
 inline constexpr Modes replay = Modes{1} << 6;
-inline constexpr Modes replay_load = Modes{1} << 7;  // on several connections
 inline constexpr Modes merge = Modes{1} << 8;        // no run at all
-inline constexpr Modes replays = replay | replay_load;
 inline constexpr Modes probe_load = Modes{1} << 31;  // on several connections
 inline constexpr Modes runs = (merge - 1) | probe_load;
 inline constexpr Modes piped = runs & ~screen;
@@ -49,11 +47,10 @@ inline constexpr Modes json = Modes{1} << 16;
 inline constexpr Modes framed = Modes{1} << 17;
 inline constexpr Modes raw = Modes{1} << 18;
 
-// When messages go; `recorded`: at the times of a recording.
+// When messages go.
 inline constexpr Modes unpaced = Modes{1} << 19;
 inline constexpr Modes interval = Modes{1} << 20;
 inline constexpr Modes rate = Modes{1} << 21;
-inline constexpr Modes recorded = Modes{1} << 22;
 
 // The source of the server's certificate.
 inline constexpr Modes from_file = Modes{1} << 23;

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
+#include <memory>
 #include <system_error>
 
 namespace yodel {
@@ -18,54 +20,75 @@ bool is_input(const std::string& path) { return path == "-"; }
 // Without O_NONBLOCK, open() would wait for the writer of a pipe.
 constexpr int open_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
+const std::string copying = "cannot be copied to a temporary file: ";
+
 }  // namespace
 
 Recording::Recording(const std::string& path, std::size_t max_frame)
     : name_(is_input(path) ? "standard input" : path),
-      file_(std::make_shared<const bufio::Fd>(is_input(path)
-                                                  ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                                  : ::open(path.c_str(), open_flags))),
-      reader_(name_, max_frame) {
-    if (!*file_) fail(errno);
+      max_frame_(max_frame),
+      file_(is_input(path) ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                           : ::open(path.c_str(), open_flags)),
+      reader_(std::in_place, name_, max_frame) {
+    if (!file_) fail("");
     struct stat status {};
-    regular_ = *file_ && ::fstat(fd(), &status) == 0 && S_ISREG(status.st_mode);
-    if (!regular_) return;
-    // Part of standard input may already have been read.
-    offset_ = static_cast<std::uint64_t>(::lseek(fd(), 0, SEEK_CUR));
-    while (!head_complete()) read();
-    if (!over()) read();
+    regular_ = file_ && ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
+    if (regular_) read_head();
 }
 
-bool Recording::read_head(ev::Loop& loop, std::optional<ev::Duration> limit) {
-    if (head_complete()) return true;
+void Recording::read_head() {
+    while (readable() && !framing()) read();
+    if (readable()) read();
+}
+
+// The lines are read again from the copy, so that each has its message when it is needed.
+bool Recording::fetch(ev::Loop& loop, std::optional<ev::Duration> limit) {
+    if (regular_ || !readable()) return true;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> copy(std::tmpfile(), std::fclose);
+    if (!copy) fail(copying);
     ev::Timer overdue(loop, [&] { loop.stop(); });
     if (limit) overdue.start(*limit);
-    const ev::Watch watch(loop, fd(), ev::readable, [&](ev::Events) {
-        read();
-        if (head_complete()) loop.stop();
+    const ev::Watch watch(loop, file_.get(), copy ? ev::readable : ev::none, [&](ev::Events) {
+        read(copy.get());
+        reader_->items().clear();
+        if (!readable()) loop.stop();
     });
-    loop.run();
-    return head_complete();
+    if (copy) loop.run();
+    if (!trouble().empty()) return true;
+    if (!at_end_) return false;
+    if (std::fflush(copy.get()) != 0) fail(copying);
+    std::rewind(copy.get());
+    file_.reset(::fcntl(::fileno(copy.get()), F_DUPFD_CLOEXEC, 0));
+    at_end_ = false;
+    reader_.emplace(name_, max_frame_);
+    read_head();
+    return true;
 }
 
-// Copies share the descriptor's position, so a regular file is read at `offset_` instead.
-void Recording::read() {
+RecordedItem* Recording::item(std::size_t place) {
+    std::deque<RecordedItem>& items = reader_->items();
+    while (items.size() <= place && readable()) read();
+    return place < items.size() && trouble().empty() ? &items[place] : nullptr;
+}
+
+void Recording::remove(std::size_t place) {
+    reader_->items().erase(reader_->items().begin() + static_cast<std::ptrdiff_t>(place));
+}
+
+void Recording::read(std::FILE* copy) {
     char bytes[piece];
-    const ssize_t count = regular_
-                              ? ::pread(fd(), bytes, sizeof bytes, static_cast<off_t>(offset_))
-                              : ::read(fd(), bytes, sizeof bytes);
-    if (count < 0 && errno != EINTR && errno != EAGAIN) fail(errno);
-    if (count > 0) {
-        offset_ += static_cast<std::uint64_t>(count);
-        reader_.append({bytes, static_cast<std::size_t>(count)});
-    }
-    if (count != 0) return;
-    reader_.end();
-    at_end_ = true;
+    const ssize_t count = ::read(file_.get(), bytes, sizeof bytes);
+    if (count < 0 && errno != EINTR && errno != EAGAIN) fail("");
+    if (count < 0) return;
+    const auto size = static_cast<std::size_t>(count);
+    if (copy && std::fwrite(bytes, 1, size, copy) != size) return fail(copying);
+    reader_->append({bytes, size});
+    at_end_ = size == 0;
+    if (at_end_) reader_->end();
 }
 
-void Recording::fail(int code) {
-    error_ = name_ + ": " + std::generic_category().message(code);
+void Recording::fail(const std::string& what) {
+    error_ = name_ + ": " + what + std::generic_category().message(errno);
 }
 
 }  // namespace yodel

@@ -1,7 +1,7 @@
 // The file of a recording, read in pieces so that it may be of any length.
 //
-// If the file is regular(), a copy reads on by itself from the position of the original, over
-// the same descriptor. So several connections can read the file at once.
+// A recording that is no regular file, such as a pipe, is copied to a temporary file first,
+// because its next line must never come later than what the server sends.
 #pragma once
 
 #include "app/run/recording_reader.hpp"
@@ -9,8 +9,7 @@
 #include "ev/loop.hpp"
 
 #include <cstddef>
-#include <cstdint>
-#include <memory>
+#include <cstdio>
 #include <optional>
 #include <string>
 
@@ -20,37 +19,38 @@ class Recording {
 public:
     // Opens the file without blocking; "-" is standard input. Reads a regular file until its
     // framing is known or there is trouble(), and a regular file below 64 KiB to its end. Any
-    // other file requires read_head().
+    // other file requires fetch().
     Recording(const std::string& path, std::size_t max_frame);
 
-    // Runs the loop until the framing is known or there is trouble(), because a pipe may have
-    // a silent writer, or none yet. Returns false if the limit passes first or the loop is
-    // stopped.
-    bool read_head(ev::Loop& loop, std::optional<ev::Duration> limit);
-    // Reads the next piece. Blocks unless the file is regular or the descriptor is readable.
-    void read();
+    // Runs the loop until all of a pipe has been copied and checked or there is trouble().
+    // Returns false if the limit passes first or the loop is stopped, because a pipe may have
+    // a silent writer, or none yet.
+    bool fetch(ev::Loop& loop, std::optional<ev::Duration> limit);
     // The path, or "standard input".
     const std::string& name() const { return name_; }
-    int fd() const { return file_->get(); }
-    bool regular() const { return regular_; }
+    // Null until the first line is read.
+    const Framing* framing() const { return reader_->framing(); }
 
-    std::deque<RecordedItem>& items() { return reader_.items(); }
-    const std::deque<RecordedItem>& items() const { return reader_.items(); }
-    const Framing* framing() const { return reader_.framing(); }
-    // True if nothing more can be read: at the end of the recording, or after an error.
-    bool over() const { return at_end_ || !trouble().empty(); }
+    // Returns the item at this place among those not removed yet, valid until the next call.
+    // Reads on if necessary. Null at the end of the recording and after an error.
+    RecordedItem* item(std::size_t place);
+    void remove(std::size_t place);
+    // True at the end of the recording, once all items were removed.
+    bool over() const { return at_end_ && reader_->items().empty(); }
     // One sentence that names the file; empty if there is no error.
-    const std::string& trouble() const { return error_.empty() ? reader_.trouble() : error_; }
+    const std::string& trouble() const { return error_.empty() ? reader_->trouble() : error_; }
 
 private:
-    bool head_complete() const { return framing() || over(); }
-    void fail(int code);
+    bool readable() const { return !at_end_ && trouble().empty(); }
+    void read_head();
+    void read(std::FILE* copy = nullptr);
+    void fail(const std::string& what);  // prefix of errno's text
 
-    std::string name_;
-    std::shared_ptr<const bufio::Fd> file_;  // shared by all copies
+    const std::string name_;
+    const std::size_t max_frame_;
+    bufio::Fd file_;
     bool regular_ = false;
-    std::uint64_t offset_ = 0;  // position of the next piece in a regular file
-    RecordingReader reader_;
+    std::optional<RecordingReader> reader_;
     std::string error_;
     bool at_end_ = false;
 };

@@ -31,10 +31,6 @@ constexpr std::string_view verdicts[] = {"echoed",  "wrong",       "sent",      
 // A sum of a few such times does not overflow.
 constexpr ev::Duration max_time = std::chrono::hours(24 * 365);
 
-std::size_t memory_of(const RecordedItem& item) {
-    return sizeof item + item.payload.size() + item.reply.value_or("").size();
-}
-
 [[noreturn]] void refuse(const std::string& trouble) { throw JsonError(trouble); }
 
 // Refuses an end object whose count differs from the messages read.
@@ -62,6 +58,10 @@ std::optional<std::string> payload(const JsonFields& object, const std::string& 
 }
 
 }  // namespace
+
+std::size_t memory_of(const RecordedItem& item) {
+    return sizeof item + item.payload.size() + (item.reply ? item.reply->size() : 0);
+}
 
 void RecordingReader::append(std::string_view bytes) {
     read_checked([this, &bytes] {

@@ -32,9 +32,13 @@ struct RecordedItem {
     ev::Duration at{};         // planned time or time of arrival, since a common start
     ev::Duration delay{};      // time from the message to its late reply
     std::string payload = {};  // bytes that were sent, or came unsolicited
-    std::optional<std::string> reply = {};  // none: no reply came in time
-    ev::Duration answered{};                // time of the reply; `at` if unknown
+    std::optional<std::string> reply = {};   // none: no reply came in time
+    ev::Duration answered{};                 // time of the reply; `at` if unknown
+    std::optional<std::string> masked = {};  // the payload without its masked parts, once known
 };
+
+// Returns the bytes of memory that the item occupies.
+std::size_t memory_of(const RecordedItem& item);
 
 class RecordingReader {
 public:

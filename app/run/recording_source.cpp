@@ -1,5 +1,6 @@
 #include "app/run/recording_source.hpp"
 
+#include "app/run/sending_limits.hpp"
 #include "app/text/exit_status.hpp"
 
 #include <algorithm>
@@ -11,8 +12,11 @@ using State = Session::State;
 
 namespace {
 
-constexpr std::size_t read_ahead = 64;      // items
 constexpr std::size_t max_expected = 4096;  // unsolicited messages
+
+// An unsolicited message may come before messages that preceded it in the recording, but not
+// before more than these bytes.
+constexpr std::size_t max_ahead = 8 * 1024 * 1024;
 
 }  // namespace
 
@@ -22,59 +26,52 @@ void RecordingSource::prepare(Session::Options& options, const Framing& framing)
     options.closed_early = "the server closed before the end of the recording";
 }
 
-RecordingSource::RecordingSource(ev::Loop& loop, Options options, Session& session, User& user)
+RecordingSource::RecordingSource(ev::Loop& loop, std::shared_ptr<Recording> recording,
+                                 bool fast, Session& session, User& user)
     : loop_(loop),
-      options_(std::move(options)),
-      recording_(*options_.recording),
+      recording_(std::move(recording)),
+      fast_(fast),
       session_(session),
       user_(user),
-      more_(loop, [this] { read(); }),
       due_(loop, [this] { user_.source_changed(); }),
       overdue_(loop, [this] {
           while (!expected_.empty() && expected_.front().deadline <= loop_.now())
               report_first_missing();
           if (!expected_.empty()) overdue_.start_at(expected_.front().deadline);
           user_.source_changed();
-      }) {
-    if (!recording_.regular())
-        watch_ = ev::Watch(loop, recording_.fd(), ev::none, [this](ev::Events) { read(); });
+      }) {}
+
+// After a bad line, messages in flight still get their replies.
+RecordedItem* RecordingSource::item(std::size_t place) {
+    RecordedItem* const found = stopped_ ? nullptr : recording_->item(place);
+    if (stopped_ || recording_->trouble().empty()) return found;
+    trouble_ = {usage_error, recording_->trouble()};
+    stop();
+    due_.start(ev::Duration::zero());
+    return nullptr;
 }
 
 // --- Sending.
 
 std::optional<Outgoing> RecordingSource::next() {
-    std::deque<RecordedItem>& items = recording_.items();
-    while (!stopped_ && !items.empty()) {
-        RecordedItem& item = items.front();
-        if (item.kind == RecordedItem::Kind::message) {
-            if (!may_send(item)) return std::nullopt;
-            return Outgoing{.payload = item.payload,
-                            .planned = options_.fast ? ev::Time{} : start_ + item.at,
-                            .reply = item.reply};
-        }
-        if (!expect(item)) return std::nullopt;
-        items.pop_front();
+    RecordedItem* first = item(0);
+    while (first && first->kind == RecordedItem::Kind::unsolicited) {
+        if (expected_.size() == max_expected) return std::nullopt;
+        expect(0);
+        first = item(0);
     }
-    return std::nullopt;
-}
-
-// Without recorded times, the message is due now, or after the recorded delay of a late reply.
-bool RecordingSource::expect(RecordedItem& item) {
-    if (expected_.size() == max_expected) return false;
-    const bool timed = begun_ && !options_.fast;
-    const ev::Time recorded = timed ? start_ + item.at : loop_.now() + item.delay;
-    const ev::Time deadline =
-        std::max(recorded, loop_.now()) + session_.options().reply_timeout;
-    expected_.push_back({item.at, deadline, std::move(item.payload)});
-    if (!overdue_.pending()) overdue_.start_at(expected_.front().deadline);
-    return true;
+    if (!first || !may_send(*first)) return std::nullopt;
+    return Outgoing{.payload = first->payload,
+                    .planned = fast_ ? ev::Time{} : start_ + first->at,
+                    .reply = first->reply};
 }
 
 bool RecordingSource::may_send(const RecordedItem& item) {
-    if (session_.in_flight_bytes() + reply_bytes_ >= options_.max_bytes) return false;
-    const bool awaited = std::any_of(expected_.begin(), expected_.end(),
-                                     [&](const Expected& each) { return each.at <= item.at; });
-    if ((options_.fast || !begun_) && awaited) return false;
+    if (session_.in_flight_bytes() + reply_bytes_ >= max_bytes_in_flight) return false;
+    const bool awaited =
+        std::any_of(expected_.begin(), expected_.end(),
+                    [&](const Expected& each) { return each.item.at <= item.at; });
+    if ((fast_ || !begun_) && awaited) return false;
     if (!begun_) start_ = loop_.now() - item.at;
     begun_ = true;
     // If the replies in flight were recorded after this message, they may depend on it: one
@@ -82,8 +79,7 @@ bool RecordingSource::may_send(const RecordedItem& item) {
     const bool replies_may_depend =
         std::all_of(answered_.begin(), answered_.end(),
                     [&](const auto& each) { return each.second > item.at; });
-    if (options_.fast)
-        return session_.in_flight() - without_reply_ < options_.window || replies_may_depend;
+    if (fast_) return session_.in_flight() == without_reply_ || replies_may_depend;
     const ev::Time due = start_ + item.at;
     if (due > loop_.now()) due_.start_at(due);
     return due <= loop_.now();
@@ -93,9 +89,8 @@ void RecordingSource::sent(const Outgoing& message, Queued queued) {
     if (!queued) return;
     if (!message.reply) ++without_reply_;
     if (message.reply) reply_bytes_ += message.reply->size();
-    if (message.reply && options_.fast)
-        answered_[queued.first] = recording_.items().front().answered;
-    recording_.items().pop_front();
+    if (message.reply && fast_) answered_[queued.first] = recording_->item(0)->answered;
+    recording_->remove(0);
 }
 
 void RecordingSource::left_flight(const Message& message) {
@@ -105,28 +100,7 @@ void RecordingSource::left_flight(const Message& message) {
 }
 
 bool RecordingSource::over() const {
-    if (stopped_) return true;
-    return recording_.over() && recording_.items().empty() && session_.in_flight() == 0 &&
-           expected_.empty();
-}
-
-// --- Reading the recording.
-
-void RecordingSource::wait(bool /*room*/) {
-    const bool wanted = session_.state() == State::open && !stopped_ && !recording_.over() &&
-                        recording_.items().size() < read_ahead;
-    if (!recording_.regular()) return watch_.want(wanted ? ev::readable : ev::none);
-    if (wanted) more_.start(ev::Duration::zero());
-}
-
-// After a bad line, messages in flight still get their replies.
-void RecordingSource::read() {
-    recording_.read();
-    if (!recording_.trouble().empty()) {
-        trouble_ = {usage_error, recording_.trouble()};
-        stop();
-    }
-    user_.source_changed();
+    return stopped_ || (recording_->over() && session_.in_flight() == 0 && expected_.empty());
 }
 
 void RecordingSource::stop() {
@@ -143,33 +117,65 @@ void RecordingSource::closed() {
 void RecordingSource::cancel() {
     due_.cancel();
     overdue_.cancel();
-    more_.cancel();
-    if (!recording_.regular()) watch_.want(ev::none);
 }
 
 // --- Unsolicited messages.
 
-std::deque<RecordingSource::Expected>::iterator
-RecordingSource::find(std::string_view payload) {
-    const Expression* const mask = session_.options().pattern_or_null();
+// Without recorded times, the message is due now, or after the recorded delay of a late reply.
+void RecordingSource::expect(std::size_t place) {
+    RecordedItem& item = *recording_->item(place);
+    const bool timed = begun_ && !fast_;
+    const ev::Time recorded = timed ? start_ + item.at : loop_.now() + item.delay;
+    const ev::Time deadline =
+        std::max(recorded, loop_.now()) + session_.options().reply_timeout;
+    expected_.push_back({std::move(item), deadline});
+    recording_->remove(place);
+    if (!overdue_.pending()) overdue_.start_at(expected_.front().deadline);
+}
+
+std::optional<std::size_t> RecordingSource::find(std::string_view payload) {
     std::string space;
-    std::string other;
-    const std::string_view wanted = comparable(mask, payload, space);
-    return std::find_if(expected_.begin(), expected_.end(), [&](const Expected& each) {
-        return comparable(mask, each.payload, other) == wanted;
-    });
+    const std::string wanted(comparable(session_.options().pattern_or_null(), payload, space));
+    for (std::size_t i = 0; i < expected_.size(); ++i)
+        if (equals(expected_[i].item, wanted)) return i;
+    return find_ahead(wanted);
+}
+
+// Messages that the server sends by itself may come faster than they were recorded. They are
+// accepted until the reply timeout before their time.
+std::optional<std::size_t> RecordingSource::find_ahead(const std::string& wanted) {
+    std::optional<ev::Duration> latest;  // recorded time
+    std::size_t bytes = 0;
+    for (std::size_t place = 0; bytes < max_ahead; ++place) {
+        RecordedItem* const each = item(place);
+        if (!each || each->at > latest.value_or(each->at)) break;
+        if (each->kind == RecordedItem::Kind::message) {
+            latest = latest.value_or(each->at + session_.options().reply_timeout);
+        } else if (equals(*each, wanted)) {
+            expect(place);
+            return expected_.size() - 1;
+        }
+        bytes += memory_of(*each);
+    }
+    return std::nullopt;
+}
+
+bool RecordingSource::equals(RecordedItem& item, const std::string& wanted) const {
+    const Expression* const mask = session_.options().pattern_or_null();
+    if (!mask) return item.payload == wanted;
+    if (!item.masked) item.masked = mask->masked(item.payload);
+    return *item.masked == wanted;
 }
 
 Unsolicited RecordingSource::compare(std::string_view payload) {
-    const auto found = find(payload);
-    if (found == expected_.end())
-        return stopped_ ? Unsolicited::no_recording : Unsolicited::unrecorded;
-    expected_.erase(found);
+    const std::optional<std::size_t> found = find(payload);
+    if (!found) return stopped_ ? Unsolicited::no_recording : Unsolicited::unrecorded;
+    expected_.erase(expected_.begin() + static_cast<std::ptrdiff_t>(*found));
     return Unsolicited::as_recorded;
 }
 
 void RecordingSource::report_first_missing() {
-    user_.source_missed(expected_.front().payload);
+    user_.source_missed(expected_.front().item.payload);
     expected_.pop_front();
 }
 

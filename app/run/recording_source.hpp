@@ -7,7 +7,6 @@
 #pragma once
 
 #include "app/run/recording.hpp"
-#include "app/run/sending_limits.hpp"
 #include "app/run/source.hpp"
 #include "ev/loop.hpp"
 
@@ -16,6 +15,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,29 +23,22 @@ namespace yodel {
 
 class RecordingSource final : public Source {
 public:
-    struct Options {
-        std::shared_ptr<const Recording> recording;  // without trouble(); the source copies it
-        // Sends each message as soon as all unsolicited messages recorded before it have come,
-        // and fewer than `window` replies are missing.
-        bool fast = false;
-        std::size_t window = 1;
-        std::size_t max_bytes = max_bytes_in_flight;  // in flight, including expected replies
-    };
-
     // Sets the session options that a replay requires, apart from the target.
     static void prepare(Session::Options& options, const Framing& framing);
 
-    RecordingSource(ev::Loop& loop, Options options, Session& session, User& user);
+    // Requires a recording without trouble(). With `fast`, each message is sent as soon as all
+    // replies and unsolicited messages recorded before it have come.
+    RecordingSource(ev::Loop& loop, std::shared_ptr<Recording> recording, bool fast,
+                    Session& session, User& user);
 
     std::optional<Outgoing> next() override;
     void sent(const Outgoing& message, Queued queued) override;
-    void wait(bool room) override;
     bool over() const override;
     Trouble trouble() const override { return trouble_; }
     void left_flight(const Message& message) override;
     Unsolicited compare(std::string_view payload) override;
     bool expects(std::string_view unsolicited) override {
-        return find(unsolicited) != expected_.end();
+        return find(unsolicited).has_value();
     }
     void stop() override;
     void closed() override;
@@ -53,21 +46,22 @@ public:
 private:
     // A recorded unsolicited message that has not come yet.
     struct Expected {
-        ev::Duration at;    // recorded time of arrival
+        RecordedItem item;
         ev::Time deadline;  // missing after this time
-        std::string payload;
     };
 
-    std::deque<Expected>::iterator find(std::string_view payload);
-    bool expect(RecordedItem& item);
+    RecordedItem* item(std::size_t place);
     bool may_send(const RecordedItem& item);
-    void read();
+    void expect(std::size_t place);
+    std::optional<std::size_t> find(std::string_view payload);  // place in `expected_`
+    std::optional<std::size_t> find_ahead(const std::string& wanted);
+    bool equals(RecordedItem& item, const std::string& wanted) const;
     void report_first_missing();
     void cancel();
 
     ev::Loop& loop_;
-    const Options options_;
-    Recording recording_;
+    const std::shared_ptr<Recording> recording_;
+    const bool fast_;
     Session& session_;
     User& user_;
     bool begun_ = false;             // the first message was due
@@ -79,9 +73,7 @@ private:
     std::map<std::uint64_t, ev::Duration> answered_;
     std::deque<Expected> expected_;
     Trouble trouble_;
-    ev::Watch watch_;    // the recording, unless it is a regular file
-    ev::Timer more_;     // the next piece of a regular file, due at once
-    ev::Timer due_;      // the next message
+    ev::Timer due_;      // the next message, or the report of trouble
     ev::Timer overdue_;  // the deadline of the first in `expected_`
 };
 

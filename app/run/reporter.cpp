@@ -17,9 +17,7 @@ namespace yodel {
 
 namespace {
 
-// Limits for lines about connections, and for differences from a recording.
-constexpr std::size_t max_remarks = 1000;
-constexpr std::size_t max_differences = 1000;
+constexpr std::size_t max_remarks = 1000;  // lines about connections
 
 // 64 bytes, seq 1, 0.21 ms
 std::string sequence_line(const Message& message, const Reply& reply) {
@@ -138,9 +136,8 @@ void Reporter::answered(std::size_t connection, const Message& message, const Re
     }
     const char* const verdict = reply.right ? "as before" : "different";
     add_message(connection, message.late ? "late" : verdict, &message, &reply);
-    if (!reply.right) add_difference(connection, difference_.wrong(message, reply));
-    if (reply.right && message.late)
-        add_difference(connection, DifferenceText::late(message, reply));
+    if (!reply.right) add_difference(difference_.wrong(message, reply));
+    if (reply.right && message.late) add_difference(DifferenceText::late(message, reply));
 }
 
 // Prints lines that came back unchanged.
@@ -155,7 +152,7 @@ void Reporter::lost(std::size_t connection, const Message& message) {
     log('-',
         "no reply to message " + std::to_string(message.id) + (as_before ? ", as before" : ""));
     add_message(connection, as_before ? "as before" : "lost", &message, nullptr);
-    if (replay() && !as_before) add_difference(connection, difference_.lost(message));
+    if (replay() && !as_before) add_difference(difference_.lost(message));
     if (sequence())
         output_.append_line("no reply, seq " + std::to_string(message.id) +
                             (message.resent ? ", resent" : ""));
@@ -166,7 +163,7 @@ void Reporter::unsolicited(std::size_t connection, std::string_view payload, Uns
     const Reply reply = reply_of(payload);
     const bool unrecorded = kind == Unsolicited::unrecorded;
     add_message(connection, unrecorded ? "unrecorded" : "unsolicited", nullptr, &reply);
-    if (unrecorded) add_difference(connection, difference_.unrecorded(payload));
+    if (unrecorded) add_difference(difference_.unrecorded(payload));
     if (kind == Unsolicited::no_recording) print(connection, payload);
 }
 
@@ -174,7 +171,7 @@ void Reporter::missed(std::size_t connection, std::string_view payload) {
     log('-', "a recorded unsolicited message did not arrive");
     const Reply reply = reply_of(payload);
     add_message(connection, "missing", nullptr, &reply);
-    add_difference(connection, difference_.missing(payload));
+    add_difference(difference_.missing(payload));
 }
 
 // A duplicate datagram comes from the network, and its payload is not printed.
@@ -244,12 +241,8 @@ std::string Reporter::prefix(std::size_t connection) const {
     return many() ? "connection " + std::to_string(connection) + ": " : "";
 }
 
-void Reporter::add_difference(std::size_t connection, const std::string& text) {
-    if (json() || differences_ > max_differences) return;
-    if (many()) ++differences_;
-    if (differences_ > max_differences)
-        return output_.append("further differences are not shown\n");
-    output_.append(prefix(connection) + text);
+void Reporter::add_difference(const std::string& text) {
+    if (!json()) output_.append(text);
 }
 
 void Reporter::log(char sign, std::string_view bytes) {

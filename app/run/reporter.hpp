@@ -101,7 +101,7 @@ private:
     void print(std::size_t connection, std::string_view payload, bool newline = true);
     void print_visible(std::string_view bytes);
     std::string prefix(std::size_t connection) const;
-    void add_difference(std::size_t connection, const std::string& text);
+    void add_difference(const std::string& text);
     void remark(std::size_t connection, const std::string& text);
     void log(char sign, std::string_view bytes);
 
@@ -114,7 +114,6 @@ private:
     const bool visible_;  // standard output is a terminal: unsafe bytes are made visible
     const DifferenceText difference_;
     std::size_t remarks_ = 0;      // lines printed about connections
-    std::size_t differences_ = 0;  // differences printed
     std::uint64_t open_line_ = 0;  // id of the message whose reply gets no newline
     std::string partial_;          // first bytes of an incomplete UTF-8 character
     Output output_;

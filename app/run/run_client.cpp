@@ -116,14 +116,10 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
         };
     if (options.from == From::recording) {
         RecordingSource::prepare(to.session, *options.recording->framing());
-        const RecordingSource::Options replay{
-            .recording = options.recording,
-            .fast = options.fast,
-            .window = to.window.value_or(1),
-            .max_bytes = max_bytes_per_connection(to.connections, to.size)};
         to.window = std::numeric_limits<unsigned>::max();
-        to.source = [replay](auto& loop, auto& session, auto& user) {
-            return std::make_unique<RecordingSource>(loop, replay, session, user);
+        to.source = [recording = options.recording,
+                     fast = options.fast](auto& loop, auto& session, auto& user) {
+            return std::make_unique<RecordingSource>(loop, recording, fast, session, user);
         };
     }
     if (options.from != From::input) return;

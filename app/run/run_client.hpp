@@ -33,7 +33,7 @@ public:
         bool load = false;     // report totals, not each generated message
         bool escapes = false;  // the input contains escapes such as \n and \xNN
         std::shared_ptr<Recording> recording = {};  // without trouble()
-        bool fast = false;                          // see RecordingSource::Options
+        bool fast = false;                          // see RecordingSource
         // The time of the first message.
         std::optional<std::chrono::system_clock::time_point> start = {};
         // Makes a page, which has standard output to itself; null: there is no page.

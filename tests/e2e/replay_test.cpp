@@ -76,37 +76,6 @@ TEST_CASE("a replay repeats a conversation, and detects a server that has change
     CHECK(contains(required.errors, "required bad=1, was 2\n"));
 }
 
-TEST_CASE("a replay repeats a conversation on several connections at once") {
-    Peer peer(store());
-    const Recorded recorded({"127.0.0.1", peer.port()});
-    const std::vector<std::string> options =
-        GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--fast"},
-                 std::vector<std::string>{"--fast", "--window", "4", "--connect-rate", "100"});
-    std::vector<std::string> words{"--connections", "3"};
-    words.insert(words.end(), options.begin(), options.end());
-    words.insert(words.end(), {"127.0.0.1", peer.port()});
-    const Outcome same = replay(recorded.file, words);
-    CAPTURE(same.errors);
-    CHECK(same.status == 0);
-    CHECK(same.output.empty());
-    CHECK(contains(same.errors, "18 said again, 18 as before, 0 different, 0 lost"));
-    Peer broken(store({"broken"}));
-    words.back() = broken.port();
-    const Outcome other = replay(recorded.file, words);
-    CHECK(other.status == 1);
-    CHECK(contains(other.output, "connection 2: reply 2 differs at byte 0: 6f before, 4f now\n"
-                                 "    sent      GET a\n"
-                                 "    recorded  one\n"
-                                 "    now       ONE\n"));
-    CHECK(contains(other.errors, "18 said again, 12 as before, 6 different, 0 lost"));
-    words.insert(words.begin(), "--json");
-    const Outcome json = replay(recorded.file, words);
-    CHECK(json.status == 1);
-    CHECK(contains(json.output, R"("right":false,"difference":0,"connection":3})"));
-    CHECK(
-        contains(json.output, R"("replay":{"said":18,"as_before":12,"different":6,"lost":0,)"));
-}
-
 TEST_CASE("a replay detects a server that answers nothing or too much") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
@@ -306,13 +275,12 @@ TEST_CASE("options without meaning for a recording are refused") {
         {{"--replay", "R", "--retry", "1"}, "--retry cannot be combined with --replay"},
         {{"--replay", "R", "--rate", "1"}, "--rate cannot be combined with --replay"},
         {{"--replay", "R", "--churn", "1"}, "--churn cannot be combined with --replay"},
-        {{"--replay", "R", "--connections", "2", "--threads", "2"},
-         "--threads cannot be combined with --replay"},
-        {{"--replay", "R", "--connections", "2", "-o", "F"},
-         "-o cannot be combined with --replay"},
+        {{"--replay", "R", "--connections", "2"},
+         "--connections cannot be combined with --replay"},
+        {{"--replay", "R", "--threads", "2"}, "--threads cannot be combined with --replay"},
         {{"--replay", "R", "--start-at", "+1"}, "--start-at cannot be combined with --replay"},
-        {{"--replay", "R", "--window", "2"},
-         "--window cannot be combined with --replay without --fast"},
+        {{"--replay", "R", "--fast", "--window", "2"},
+         "--window cannot be combined with --replay"},
         {{"--replay", "R", "-f", "crlf"}, "-f crlf is given, but "},
         {{"--replay", "R", "-u"}, "was recorded on a connection, not with datagrams (-u)"},
         {{"--replay", "R", "--json", "-x"}, "-x cannot be combined with --json"},
@@ -360,7 +328,7 @@ TEST_CASE("a file of 4 GiB that is no recording is refused at once") {
     CHECK(contains(outcome.errors, "big:1: the line is not a JSON object"));
 }
 
-TEST_CASE("a recording may be a pipe for one connection, and must be a file for several") {
+TEST_CASE("a recording may be a pipe") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
     const Outcome outcome = run({"sh", "-c",
@@ -368,21 +336,12 @@ TEST_CASE("a recording may be a pipe for one connection, and must be a file for 
                                      " --fast --replay /dev/stdin 127.0.0.1 " + peer.port()});
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "6 said again, 6 as before"));
-    const std::string several =
-        yodel + " --fast --replay /dev/stdin --connections 2 127.0.0.1 " + peer.port();
-    const Outcome piped = run({"sh", "-c", "cat " + recorded.file + " | " + several});
-    CHECK(piped.status == 2);
-    CHECK(contains(piped.errors, "/dev/stdin is not a regular file"));
-    const Outcome read = run({"sh", "-c", several + " < " + recorded.file});
-    CHECK(read.status == 0);
-    CHECK(contains(read.errors, "12 said again, 12 as before"));
 }
 
 TEST_CASE("a recording may be standard input, which is named -") {
     Peer peer(store());
     const Recorded recorded({"127.0.0.1", peer.port()});
-    const std::string line =
-        GENERATE("cat $0 | yodel", "yodel < $0", "yodel --connections 2 < $0");
+    const std::string line = GENERATE("cat $0 | yodel", "yodel < $0");
     const std::string define =
         "yodel() { " + yodel + " --fast --replay - \"$@\" 127.0.0.1 " + peer.port() + "; }; ";
     const Outcome outcome = run({"sh", "-c", define + line, recorded.file});

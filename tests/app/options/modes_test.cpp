@@ -36,7 +36,6 @@ const std::vector<Choice> client_choices = {
     {mode::generated, "-c 1", "-c"},
     {mode::load, "--connections 2", "--connections"},
     {mode::replay, "--replay f --fast", "--replay"},
-    {mode::replay_load, "--replay f --fast --connections 2", "--replay"},
     {mode::merge, "--merge f", "--merge"},
     {mode::v6, "-6", "-6"},
     {mode::path, "-U p", "-U"},
@@ -47,7 +46,6 @@ const std::vector<Choice> client_choices = {
     {mode::raw, "-f raw", "-f raw"},
     {mode::rate, "--rate 5", "--rate"},
     {mode::interval, "--connections 2 -i 1", "-i"},
-    {mode::recorded, "--replay f", "--replay"},
     {mode::other_reply, "--expect echo", "--expect echo"},
 };
 

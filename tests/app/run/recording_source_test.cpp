@@ -11,6 +11,7 @@
 
 #include <unistd.h>
 
+#include <csignal>
 #include <memory>
 #include <optional>
 #include <random>
@@ -39,11 +40,11 @@ struct Outcome {
 
 struct Settings {
     bool fast = false;
-    unsigned window = 1;
     Reporter::Form form = Reporter::Form::payload;
     Lines greeting = {};
     ev::Duration reply_timeout = 5s;
     const char* mask = nullptr;
+    std::optional<ev::Duration> interrupted = {};  // time since the start
 };
 
 Outcome replay(const std::string& text, const LineServer::Answer& answer,
@@ -60,11 +61,12 @@ Outcome replay(const std::string& text, const LineServer::Answer& answer,
     options.from = RunClient::Options::From::recording;
     options.recording = std::make_shared<Recording>(file.name, 1000);
     options.fast = settings.fast;
-    options.run.window = settings.window;
     options.report.form = settings.form;
     options.run.session.reply_timeout = settings.reply_timeout;
     REQUIRE(options.recording->trouble().empty());
     RunClient client(loop, options);
+    ev::Timer interrupt(loop, [&] { client.quit(SIGINT); });
+    if (settings.interrupted) interrupt.start(*settings.interrupted);
     const ev::Time limit = ev::Clock::now() + 20s;
     while (loop.step()) REQUIRE(ev::Clock::now() < limit);
     Outcome outcome;
@@ -98,8 +100,7 @@ TEST_CASE("messages are replayed at their times, and their replies are as before
 }
 
 TEST_CASE("a fast replay does not wait for the recorded times") {
-    const unsigned window = GENERATE(1U, 2U, 10U);
-    const Outcome outcome = replay(three, twice, {.fast = true, .window = window});
+    const Outcome outcome = replay(three, twice, {.fast = true});
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost"));
     CHECK((outcome.times.back() < 100ms));
@@ -149,6 +150,21 @@ TEST_CASE("a late reply is reported twice, and is no difference") {
                                      "reply 2 arrived late, after 1"));
     CHECK(outcome.output.ends_with(" ms and matches the recording\n"));
     CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost, 1 late"));
+}
+
+TEST_CASE("late replies are compared, and an unrecorded late reply differs") {
+    const std::string text =
+        Recorded().say(0s, "a", "aa").say(1ms, "b", std::nullopt).say(3s, "c", "cc").end().text;
+    const auto slow = [](const std::string& line) {
+        if (line == "c") return twice(line);
+        return Lines{line == "a" ? "~aa" : "~new"};
+    };
+    const Outcome outcome = replay(text, slow, {.reply_timeout = 500ms});
+    CHECK(outcome.status == 1);
+    CHECK(contains(outcome.errors, "3 said again, 2 as before, 1 different, 0 lost, 2 late"));
+    CHECK(contains(outcome.output, "reply 1 did not arrive within 500ms\n"));
+    CHECK(contains(outcome.output, "reply 1 arrived late, after 1"));
+    CHECK(contains(outcome.output, "reply 2 is new: no reply was recorded\n"));
 }
 
 TEST_CASE("a reply that was recorded late may be as late again") {
@@ -265,8 +281,7 @@ TEST_CASE("a fast replay has the same messages in flight together") {
         if (line == "LIST") return Lines{"one", "two"};
         return Lines{line == "PING" ? "PONG" : "time"};
     };
-    const unsigned window = GENERATE(1U, 2U, 3U);
-    const Outcome outcome = replay(text, answers, {.fast = true, .window = window});
+    const Outcome outcome = replay(text, answers, {.fast = true});
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
     CHECK(
@@ -298,6 +313,58 @@ TEST_CASE("missing and unrecorded messages are differences") {
     CHECK(contains(outcome.errors,
                    "2 said again, 2 as before, 0 different, 0 lost, 1 unsolicited "
                    "missing, 1 unsolicited not recorded"));
+}
+
+TEST_CASE("unsolicited messages of a burst are found, however many were recorded") {
+    constexpr int count = 10000;
+    const int piece = GENERATE(1, 100);  // place of the message "b" among them
+    Recorded recorded;
+    Lines burst{"aa"};
+    recorded.say(0s, "a", "aa");
+    for (int i = 1; i <= count; ++i) {
+        burst.push_back("tick " + std::to_string(i));
+        recorded.hear(i * 100us, burst.back());
+        if (i == piece) recorded.say(i * 100us, "b", "bb");
+    }
+    const std::string text = recorded.end().text;
+    const auto answer = [&](const std::string& line) {
+        return line == "a" ? burst : twice(line);
+    };
+    const bool fast = GENERATE(false, true);
+    const Outcome outcome = replay(text, answer, {.fast = fast});
+    CAPTURE(piece, fast, outcome.output.substr(0, 1000), outcome.errors);
+    CHECK(outcome.output.empty());
+    CHECK(contains(outcome.errors, " 0 lost, 10000 unsolicited as before;"));
+    burst.insert(burst.begin() + 1, "tick 1");
+    const Outcome more = replay(text, answer, {.fast = fast});
+    CHECK(contains(more.errors, "10000 unsolicited as before, 1 unsolicited not recorded;"));
+}
+
+TEST_CASE("an unsolicited message comes no earlier than the reply timeout allows") {
+    const std::string text = Recorded()
+                                 .say(0s, "a", "aa")
+                                 .say(1s, "b", "bb")
+                                 .hear(3s, "tick")
+                                 .hear(7s, "late tick")
+                                 .end()
+                                 .text;
+    const auto early = [](const std::string& line) {
+        return line == "a" ? Lines{"aa", "tick", "late tick"} : twice(line);
+    };
+    const Outcome outcome = replay(text, early);
+    CHECK(outcome.output == "unsolicited, and not recorded\n    now       late tick\n"
+                            "unsolicited before, and missing now\n    recorded  late tick\n");
+    CHECK(contains(outcome.errors, "1 unsolicited as before, 1 unsolicited missing, "
+                                   "1 unsolicited not recorded"));
+}
+
+TEST_CASE("a signal that ends a replay makes no message missing") {
+    const std::string text =
+        Recorded().say(0s, "a", "aa").hear(1s, "tick").say(9s, "b", "bb").end().text;
+    const Outcome outcome = replay(text, twice, {.interrupted = 2s});
+    CHECK(outcome.status == 128 + SIGINT);
+    CHECK(outcome.output.empty());
+    CHECK(contains(outcome.errors, "1 said again, 1 as before, 0 different, 0 lost; rtt"));
 }
 
 TEST_CASE("masked parts of unsolicited messages and replies are no differences") {

@@ -106,9 +106,6 @@ void prepare_socket(int fd, int family) {
     ::fcntl(fd, F_SETFL, O_NONBLOCK);
     const int on = 1;
     if (family != AF_UNIX) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-#if BUFIO_HAS_NOSIGPIPE
-    ::setsockopt(fd, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
-#endif
 }
 
 Fd open_socket(int family) {

@@ -52,7 +52,7 @@ Fd open_socket(int family);
 // Returns a new prepared UDP socket for IPv4 or IPv6. On failure it is empty and errno is set.
 Fd open_datagram_socket(int family);
 
-// True on Linux and FreeBSD: several sockets, each on its own thread, can share an address and
+// True on Linux: several sockets, each on its own thread, can share an address and
 // port. The system distributes incoming traffic evenly, by the addresses and ports of both
 // sides, so all traffic from one peer's port reaches the same socket.
 bool ports_can_be_shared();

@@ -21,7 +21,7 @@ int send_some(int fd, DatagramHeader* headers, [[maybe_unused]] std::size_t coun
     return ::sendmsg(fd, &headers->msg_hdr, MSG_NOSIGNAL) < 0 ? -1 : 1;
 }
 
-#if BUFIO_HAS_PKTINFO || BUFIO_HAS_RECVDSTADDR
+#if BUFIO_HAS_PKTINFO
 
 namespace {
 
@@ -43,10 +43,6 @@ void put_data(msghdr& header, DatagramControl& control, int level, int type, con
     std::memcpy(CMSG_DATA(next), &info, sizeof info);
 }
 
-#    if BUFIO_HAS_PKTINFO
-
-constexpr int local_v4 = IP_PKTINFO;
-
 // `spec_dst` is the local address by which the system received the datagram, `addr` its
 // destination address. They differ for a broadcast.
 void read_v4(const cmsghdr* control, Datagram& datagram) {
@@ -64,22 +60,6 @@ void set_source_v4(msghdr& header, DatagramControl& control, const in_addr& from
     put_data(header, control, IPPROTO_IP, IP_PKTINFO, info);
 }
 
-#    else
-
-constexpr int local_v4 = IP_RECVDSTADDR;
-
-// The broadcast address of a network is not recognised here. An answer can't leave from it.
-void read_v4(const cmsghdr* control, Datagram& datagram) {
-    reinterpret_cast<sockaddr_in&>(datagram.local.storage).sin_addr = data_of<in_addr>(control);
-    datagram.to_group = datagram.local.is_multicast();
-}
-
-void set_source_v4(msghdr& header, DatagramControl& control, const in_addr& from) {
-    put_data(header, control, IPPROTO_IP, IP_SENDSRCADDR, from);
-}
-
-#    endif
-
 // A link-local address is valid only with its link.
 void read_v6(const cmsghdr* control, Datagram& datagram) {
     const auto info = data_of<in6_pktinfo>(control);
@@ -93,13 +73,13 @@ void read_v6(const cmsghdr* control, Datagram& datagram) {
 
 void ask_for_local_address(int fd, int family) {
     const int on = 1;
-    if (family == AF_INET) ::setsockopt(fd, IPPROTO_IP, local_v4, &on, sizeof on);
+    if (family == AF_INET) ::setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);
     if (family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
 }
 
 void read_local_address(msghdr& header, Datagram& datagram) {
     for (cmsghdr* each = CMSG_FIRSTHDR(&header); each; each = CMSG_NXTHDR(&header, each)) {
-        if (each->cmsg_level == IPPROTO_IP && each->cmsg_type == local_v4)
+        if (each->cmsg_level == IPPROTO_IP && each->cmsg_type == IP_PKTINFO)
             read_v4(each, datagram);
         if (each->cmsg_level == IPPROTO_IPV6 && each->cmsg_type == IPV6_PKTINFO)
             read_v6(each, datagram);

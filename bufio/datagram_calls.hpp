@@ -27,7 +27,7 @@ int send_some(int fd, DatagramHeader* headers, std::size_t count);
 
 // The space for a datagram's control messages.
 struct alignas(cmsghdr) DatagramControl {
-#if BUFIO_HAS_PKTINFO || BUFIO_HAS_RECVDSTADDR
+#if BUFIO_HAS_PKTINFO
     char bytes[CMSG_SPACE(sizeof(in6_pktinfo))];
 #else
     char bytes[1];

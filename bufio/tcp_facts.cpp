@@ -4,18 +4,15 @@
 
 #include <netinet/in.h>
 #include <sys/socket.h>
-#if BUFIO_HAS_LINUX_TCP_INFO
+#if BUFIO_HAS_TCP_INFO
 #    include <linux/tcp.h>  // the C library's header lacks the newer fields
-#elif BUFIO_HAS_FREEBSD_TCP_INFO
-#    include <netinet/tcp.h>
 #endif
 
-#include <algorithm>
 #include <limits>
 
 namespace bufio {
 
-#if BUFIO_HAS_LINUX_TCP_INFO || BUFIO_HAS_FREEBSD_TCP_INFO
+#if BUFIO_HAS_TCP_INFO
 
 // An older kernel leaves unknown fields unchanged.
 std::optional<TcpFacts> tcp_facts(int socket) {
@@ -24,16 +21,11 @@ std::optional<TcpFacts> tcp_facts(int socket) {
     if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
     TcpFacts facts;
     facts.mss = info.tcpi_snd_mss;
-#    if BUFIO_HAS_LINUX_TCP_INFO
     const bool measured = info.tcpi_min_rtt != 0 &&
                           info.tcpi_min_rtt != std::numeric_limits<std::uint32_t>::max();
     if (measured) facts.min_rtt = std::chrono::microseconds(info.tcpi_min_rtt);
     facts.retransmits = info.tcpi_total_retrans;
     facts.cwnd = info.tcpi_snd_cwnd;
-#    else  // FreeBSD gives the congestion window in bytes
-    facts.retransmits = info.tcpi_snd_rexmitpack;
-    facts.cwnd = info.tcpi_snd_cwnd / std::max<std::uint64_t>(info.tcpi_snd_mss, 1);
-#    endif
     return facts;
 }
 

@@ -1,4 +1,4 @@
-// The system's facts about a TCP connection: TCP_INFO of Linux and FreeBSD.
+// The system's facts about a TCP connection: TCP_INFO of Linux.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -9,11 +9,10 @@
 namespace bufio {
 
 struct TcpFacts {
-    // The shortest time from a segment to its acknowledgement; on Linux, of the last five
-    // minutes. It is the network's minimum round-trip time. The system's smoothed round-trip
-    // time is no substitute: if a reply carries the acknowledgement, it includes the time of
-    // the service. None until the first segment is acknowledged, and on FreeBSD, which reports
-    // no such time in a known unit.
+    // The shortest time from a segment to its acknowledgement, of the last five minutes. It is
+    // the network's minimum round-trip time. The system's smoothed round-trip time is no
+    // substitute: if a reply carries the acknowledgement, it includes the time of the service.
+    // None until the first segment is acknowledged.
     std::optional<ev::Duration> min_rtt;
     std::uint64_t retransmits = 0;  // our segments only
     std::uint64_t mss = 0;          // bytes of payload in a full segment

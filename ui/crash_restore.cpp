@@ -66,14 +66,7 @@ bool ends_by_default(int number) {
     case SIGTTIN:
     case SIGTTOU:
     case SIGURG:
-    case SIGWINCH:
-#if UI_HAS_SIGINFO
-    case SIGINFO:
-#endif
-#if !UI_SIGIO_ENDS
-    case SIGIO:
-#endif
-        return false;
+    case SIGWINCH: return false;
     default: return true;
     }
 }

@@ -17,19 +17,6 @@
 #    define UI_HAS_MEMFD 0
 #endif
 
-// Default actions of signals: SIGIO ends a process on Linux only. SIGINFO exists only on other
-// systems and ends no process.
-#ifdef __linux__
-#    define UI_SIGIO_ENDS 1
-#else
-#    define UI_SIGIO_ENDS 0
-#endif
-#ifdef SIGINFO
-#    define UI_HAS_SIGINFO 1
-#else
-#    define UI_HAS_SIGINFO 0
-#endif
-
 // The greatest signal number plus one. POSIX defines no name for it.
 #ifdef NSIG
 #    define UI_SIGNALS NSIG

@@ -35,19 +35,11 @@ std::string folder_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-#if YODEL_HAS_LANDLOCK || YODEL_HAS_PLEDGE
+#if YODEL_HAS_LANDLOCK
 
 namespace {
 
 std::string refusal(int code) { return "none: " + std::generic_category().message(code); }
-
-}  // namespace
-
-#endif
-
-#if YODEL_HAS_LANDLOCK
-
-namespace {
 
 // The interface of the kernel. System headers may lack it, or contain an older version. The
 // numbers are the same on all processors whose calls are numbered from 0.
@@ -203,19 +195,6 @@ std::string enter_sandbox(const SandboxRules& rules, int max_version) {
     allow(ruleset, rules);
     const int error = ruleset.enter();
     return error == 0 ? found.text : refusal(error);
-}
-
-#elif YODEL_HAS_PLEDGE
-
-std::string available_sandbox() { return "pledge"; }
-
-// "proc" is for stopping oneself and for the limit on descriptors; without "exec" nothing can
-// be executed.
-std::string enter_sandbox(const SandboxRules& rules, int) {
-    std::string promises = "stdio rpath tty proc inet unix dns";
-    if (!rules.files.empty() || !rules.folders.empty()) promises += " wpath cpath";
-    if (!rules.removed.empty()) promises += " cpath";
-    return ::pledge(promises.c_str(), nullptr) == 0 ? "pledge" : refusal(errno);
 }
 
 #else

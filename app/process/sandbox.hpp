@@ -5,7 +5,6 @@
 // TCP, binding and connecting are limited by the rules, and executing is forbidden. Open
 // descriptors stay usable. The rules apply to the calling thread and to threads that it starts
 // later, so there must be no other thread yet.
-// OpenBSD: by pledge(2), which knows kinds of files and sockets, but neither paths nor ports.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +30,8 @@ constexpr int newest_landlock = 5;
 
 // Enters the sandbox, for good. If the system has none, or refuses it, nothing changes. A
 // path that can't be opened gets no right; using it later fails by itself. Returns the state in
-// a few words: "landlock 4" with the version of the system's interface, "pledge", or
-// "none: ..." with the reason. `max_version` imitates an older system in tests.
+// a few words: "landlock 4" with the version of the system's interface, or "none: ..."
+// with the reason. `max_version` imitates an older system in tests.
 std::string enter_sandbox(const SandboxRules& rules, int max_version = newest_landlock);
 
 // The sandbox that this system has, in the words of enter_sandbox(), without entering it.

@@ -3,15 +3,10 @@
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
-#include <algorithm>
-#include <clocale>
-#include <utility>
+#include <locale.h>
 
-#if __has_include(<xlocale.h>)
-#    include <xlocale.h>
-#else
-#    include <locale.h>
-#endif
+#include <algorithm>
+#include <utility>
 
 namespace yodel {
 

@@ -32,10 +32,5 @@
 #    define YODEL_HAS_MALLOC_TRIM 0
 #endif
 
-// Limits on the rights of a process. The code for OpenBSD has never been run.
+// Landlock: limits on the rights of a process.
 #define YODEL_HAS_LANDLOCK YODEL_ON_LINUX
-#ifdef __OpenBSD__
-#    define YODEL_HAS_PLEDGE 1
-#else
-#    define YODEL_HAS_PLEDGE 0
-#endif

@@ -27,7 +27,7 @@ void exchange(const Fd& one, const Fd& other) {
 
 }  // namespace
 
-#if BUFIO_HAS_LINUX_TCP_INFO
+#if BUFIO_HAS_TCP_INFO
 TEST_CASE("returns the facts of a TCP connection", "[tcp_facts]") {
     const auto [one, other] = tcp_pair();
     exchange(one, other);
@@ -61,7 +61,7 @@ TEST_CASE("an older kernel without the minimum round-trip time reports the other
     CHECK_FALSE(facts->min_rtt);
     CHECK(facts->mss > 0);
 }
-#elif !BUFIO_HAS_FREEBSD_TCP_INFO
+#else
 TEST_CASE("a system without TCP_INFO reports no facts", "[tcp_facts]") {
     const auto [one, other] = tcp_pair();
     exchange(one, other);

@@ -57,7 +57,7 @@ std::string server_threads(const std::string& wanted) {
     return BUFIO_SHARES_PORTS_BY >= 0 ? wanted : "1";
 }
 
-bool system_measures_network() { return BUFIO_HAS_LINUX_TCP_INFO; }
+bool system_measures_network() { return BUFIO_HAS_TCP_INFO; }
 
 bool system_tells_target() { return BUFIO_HAS_PKTINFO; }
 

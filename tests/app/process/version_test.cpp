@@ -36,7 +36,7 @@ TEST_CASE("names the compiler and the libraries in the version text") {
         "yodel [0-9.]+\n"
         "built with (g|clang)\\+\\+ [0-9]+\\.[0-9]+\\.[0-9]+, lib(stdc|c)\\+\\+ [0-9]+, "
         "OpenSSL 3\\.[0-9.]+, curses 1(, portable)?\n"
-        "runs with OpenSSL 3\\.[0-9.]+, sandbox (landlock [0-9]+|pledge|none: .*)\n"
+        "runs with OpenSSL 3\\.[0-9.]+, sandbox (landlock [0-9]+|none: .*)\n"
         "backends epoll, poll; the first is the default\n");
     const std::string text = version_text("yodel", "epoll, poll", ", curses 1");
     CAPTURE(text);

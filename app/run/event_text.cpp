@@ -86,11 +86,8 @@ std::string DifferenceText::wrong(const Message& message, const Reply& reply) co
     const std::size_t before_at =
         difference(options_.pattern_or_null(), before, reply.payload).value_or(at);
     std::string text = "reply " + std::to_string(message.id);
-    if (message.expected)
-        text += " differs at byte " + std::to_string(at) + ": " + byte_text(before, before_at) +
-                " before, " + byte_text(reply.payload, at) + " now\n";
-    else
-        text += " is new: no reply was recorded\n";
+    text += message.expected ? " differs " + place_text(reply) + "\n"
+                             : " is new: no reply was recorded\n";
     text += part("sent", message.payload, 0);
     if (message.expected) text += part("recorded", before, before_at);
     return text + part("now", reply.payload, at);

@@ -105,10 +105,10 @@ TEST_CASE("a replay ignores the parts of replies that a mask matches") {
     CHECK(contains(replay({}).errors, "2 said again, 0 as before, 2 different, 0 lost"));
     const Outcome one = replay({"--mask", "[0-9]+:[0-9]{2}:[0-9]{2}"});
     CHECK(contains(one.errors, "2 said again, 1 as before, 1 different, 0 lost"));
-    CHECK(contains(one.output, "reply 2 differs at byte 3: 61 before, 62 now\n"));
+    CHECK(contains(one.output, "reply 2 differs at byte 3 (a, got b)\n"));
     const Outcome two =
         replay({"--mask", "[0-9]+:[0-9]{2}:[0-9]{2}", "--mask", "id=[a-z0-9]+"});
-    CHECK(contains(two.output, "reply 2 differs at byte 7: 64 before, 66 now\n"
+    CHECK(contains(two.output, "reply 2 differs at byte 7 (d, got f)\n"
                                "    sent      JOB\n"
                                "    recorded  id=a7 done\n"
                                "    now       id=bcd failed\n"));

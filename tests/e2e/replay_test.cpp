@@ -64,7 +64,7 @@ TEST_CASE("a replay repeats a conversation, and detects a server that has change
     Peer broken(store({"broken"}));
     const Outcome other = replay(recorded.file, {"--fast", "127.0.0.1", broken.port()});
     CHECK(other.status == 1);
-    CHECK(contains(other.output, "reply 2 differs at byte 0: 6f before, 4f now\n"
+    CHECK(contains(other.output, "reply 2 differs at byte 0 (o, got O)\n"
                                  "    sent      GET a\n"
                                  "    recorded  one\n"
                                  "    now       ONE\n"));

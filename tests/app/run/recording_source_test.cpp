@@ -113,7 +113,7 @@ TEST_CASE("a different reply is printed with the recorded one") {
     const bool fast = GENERATE(false, true);
     const Outcome outcome = replay(three, changed, {.fast = fast});
     CHECK(outcome.status == 1);
-    CHECK(outcome.output == "reply 2 differs at byte 1: 62 before, 58 now\n"
+    CHECK(outcome.output == "reply 2 differs at byte 1 (b, got X)\n"
                             "    sent      b\n"
                             "    recorded  bb\n"
                             "    now       bX^[\n");
@@ -380,7 +380,7 @@ TEST_CASE("masked parts of unsolicited messages and replies are no differences")
     const Settings masked{.greeting = {"ready 9:59"}, .mask = "([0-9]+:[0-9]+)|(id [0-9]+)"};
     const Outcome outcome = replay(text, other, masked);
     CHECK(outcome.status == 1);
-    CHECK(outcome.output == "reply 2 differs at byte 5: 6f before, 6e now\n"
+    CHECK(outcome.output == "reply 2 differs at byte 5 (o, got n)\n"
                             "    sent      b\n"
                             "    recorded  id 8 ok\n"
                             "    now       id 5 no\n");

@@ -179,8 +179,8 @@ TEST_CASE("a reporter prints only the differences of a replay") {
     };
     CHECK(print([&](auto& to) { to.answered(1, expected, {"AB", 5ms, true}); }).empty());
     CHECK(print([&](auto& to) {
-              to.answered(1, expected, {"Ab", 5ms, false, 1});
-          }) == "reply 3 differs at byte 1: 42 before, 62 now\n"
+              to.answered(1, expected, {"Ab", 5ms, false, 1, false, 'B'});
+          }) == "reply 3 differs at byte 1 (B, got b)\n"
                 "    sent      ab\n    recorded  AB\n    now       Ab\n");
     CHECK(print([](auto& to) { to.lost(1, message("ab")); }).empty());
     CHECK(print([&](auto& to) { to.lost(1, expected); }) ==

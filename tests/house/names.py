@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that HACKING.md names only existing files, functions, classes and variables.
+"""Checks that HACKING.md and tests/README.md name only existing files, functions, classes and variables.
 
 usage: names.py SOURCE_FOLDER
 
@@ -37,9 +37,10 @@ def missing(page, root):
 
 def main():
     root = pathlib.Path(sys.argv[1])
-    found = list(missing((root / "HACKING.md").read_text("utf-8"), root))
-    for name in found:
-        print(f"HACKING.md: there is no {name}")
+    found = [f"{page}: there is no {name}" for page in ("HACKING.md", "tests/README.md")
+             for name in missing((root / page).read_text("utf-8"), root)]
+    for each in found:
+        print(each)
     return 1 if found else 0
 
 

@@ -4,7 +4,6 @@
 #include "app/options/command_line.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
-#include "app/process/version.hpp"
 #include "app/run/merge.hpp"
 #include "app/run/run_client.hpp"
 #include "app/screen/load_screen.hpp"

@@ -5,7 +5,6 @@
 #include "app/process/port_file.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
-#include "app/process/version.hpp"
 #include "app/server/server_threads.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"

@@ -52,9 +52,9 @@ Fd open_socket(int family);
 // Returns a new prepared UDP socket for IPv4 or IPv6. On failure it is empty and errno is set.
 Fd open_datagram_socket(int family);
 
-// True on Linux: several sockets, each on its own thread, can share an address and
-// port. The system distributes incoming traffic evenly, by the addresses and ports of both
-// sides, so all traffic from one peer's port reaches the same socket.
+// True on Linux: several sockets, each on its own thread, can share an address and port. The
+// system distributes incoming traffic evenly, by the addresses and ports of both sides, so all
+// traffic from one peer's port reaches the same socket.
 bool ports_can_be_shared();
 enum class Sharing {
     alone,     // fails while anybody else listens on the address
@@ -70,5 +70,15 @@ int pending_socket_error(int fd);
 
 // Returns the size of the system's ephemeral port range; 0: unknown.
 std::size_t source_ports();
+
+// True for a numeric IPv4 or IPv6 address without a scope.
+bool is_address(const std::string& text);
+
+// Returns the host in the form that certificates use: an IPv6 address without its scope, a
+// name without its final dot. Returns an empty text if the host is neither an address nor a
+// name. A name is at most 253 bytes long, in labels of 1 to 63 letters, digits, hyphens and
+// underscores. Wildcards are refused, because only certificates may contain them. So is a
+// leading dot, which OpenSSL would take for a wildcard.
+std::string certified_name(const std::string& host);
 
 }  // namespace bufio

@@ -3,6 +3,8 @@
 #include "bufio/tls_internal.hpp"
 
 #include <fcntl.h>
+#include <openssl/evp.h>
+#include <openssl/rand.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -282,6 +284,23 @@ std::string TlsContext::pin() const {
     const std::string pin = key ? pin_of(key) : std::string();
     if (key && pin.empty()) throw std::bad_alloc();  // the only possible failure
     return pin;
+}
+
+// --- Primitives.
+
+std::string sha1(std::string_view bytes) {
+    std::string digest(20, '\0');
+    auto* const to = reinterpret_cast<unsigned char*>(digest.data());
+    if (EVP_Digest(bytes.data(), bytes.size(), to, nullptr, EVP_sha1(), nullptr) != 1)
+        throw std::bad_alloc();
+    return digest;
+}
+
+std::string random_bytes(std::size_t count) {
+    std::string bytes(count, '\0');
+    auto* const to = reinterpret_cast<unsigned char*>(bytes.data());
+    if (RAND_bytes(to, static_cast<int>(count)) != 1) throw std::bad_alloc();
+    return bytes;
 }
 
 }  // namespace bufio

@@ -15,6 +15,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace bufio {
@@ -89,7 +90,7 @@ public:
     // Both take ownership of a non-blocking socket. `host` is the host that the user named. It
     // is sent as SNI and verified against the certificate, unless the options override it. An
     // empty host means the local host, for a unix-domain socket. connect() throws TlsError if
-    // the host is neither an address nor a name (bufio/host_name.hpp).
+    // the host is neither an address nor a name (bufio/address.hpp).
     std::unique_ptr<Transport> connect(Fd socket, const std::string& host) const;
     std::unique_ptr<Transport> accept(Fd socket) const;
 
@@ -103,5 +104,11 @@ private:
     explicit TlsContext(std::shared_ptr<TlsState> state) : state_(std::move(state)) {}
     std::shared_ptr<TlsState> state_;
 };
+
+// The primitives of OpenSSL that protocols above TLS need. Both throw std::bad_alloc if OpenSSL
+// fails, which it does only for lack of memory or of a source of random numbers.
+std::string sha1(std::string_view bytes);  // 20 bytes
+// Returns bytes that no peer can predict.
+std::string random_bytes(std::size_t count);
 
 }  // namespace bufio

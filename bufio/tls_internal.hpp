@@ -2,7 +2,7 @@
 // or OpenSSL.
 #pragma once
 
-#include "bufio/host_name.hpp"
+#include "bufio/address.hpp"
 #include "bufio/tls.hpp"
 
 #include <openssl/bio.h>

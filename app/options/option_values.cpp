@@ -1,7 +1,7 @@
 #include "app/options/option_values.hpp"
 
 #include "app/options/target.hpp"
-#include "bufio/host_name.hpp"
+#include "bufio/address.hpp"
 #include "ev/threads/loop_thread.hpp"
 
 #include <sys/socket.h>

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace yodel {
 
@@ -42,5 +43,11 @@ void provide_descriptors(std::size_t count);
 std::size_t descriptor_limit();
 // Returns the number of descriptors in use. Looks at the lowest 256 only.
 std::size_t used_descriptors();
+
+// Returns the lines of -V: the version, and the compiler and libraries behind the program.
+// `libraries`: further ones, each with a comma and a blank before it. The lines do not depend
+// on the time or the place of the build.
+std::string version_text(const std::string& program, std::string_view backends,
+                         const std::string& libraries = "");
 
 }  // namespace yodel

@@ -1,6 +1,6 @@
 #include "app/websocket/opening.hpp"
 
-#include "bufio/tls_digest.hpp"
+#include "bufio/tls.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "app/process/version.hpp"
+#include "app/process/program.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"

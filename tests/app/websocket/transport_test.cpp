@@ -2,7 +2,7 @@
 // connections see exchange_test.cpp.
 #include "app/websocket/transport.hpp"
 
-#include "bufio/tls_digest.hpp"
+#include "bufio/tls.hpp"
 #include "ui/text.hpp"
 
 #include "tests/app/websocket/frames.hpp"

@@ -10,6 +10,7 @@
 
 #include "app/protocol/in_flight.hpp"
 #include "app/text/expression.hpp"
+#include "app/text/fate.hpp"
 #include "bufio/end.hpp"
 #include "ev/loop.hpp"
 
@@ -34,6 +35,12 @@ struct Reply {
     // Byte of the right reply at the difference; none: the right reply ends there.
     std::optional<char> right_byte = {};
 };
+
+// Returns the fate of an answered message.
+inline Fate fate_of(const Message& message, const Reply& reply) {
+    if (message.late) return Fate::late;
+    return reply.right ? Fate::echoed : Fate::bad;
+}
 
 class Matcher {
 public:

@@ -4,7 +4,7 @@
 
 namespace yodel {
 
-JsonObject message_object(const char* verdict, const Message* message, const Reply* reply,
+JsonObject message_object(Fate fate, const Message* message, const Reply* reply,
                           ev::Time start) {
     JsonObject object;
     object.text("type", "message");
@@ -14,7 +14,7 @@ JsonObject message_object(const char* verdict, const Message* message, const Rep
     if (message) object.time("planned_us", message->planned - start);
     if (message) object.time("sent_us", message->sent - start);
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
-    object.text("verdict", verdict);
+    object.text("verdict", word_of(fate));
     if (message && message->resent) object.flag("resent", true);
     if (reply && reply->out_of_order) object.flag("overtaken", true);
     if (message && reply) object.flag("right", reply->right);
@@ -22,9 +22,9 @@ JsonObject message_object(const char* verdict, const Message* message, const Rep
     return object;
 }
 
-JsonObject recorded_object(const char* verdict, const Message* message, const Reply* reply,
+JsonObject recorded_object(Fate fate, const Message* message, const Reply* reply,
                            ev::Time start, ev::Time now) {
-    JsonObject object = message_object(verdict, message, reply, start);
+    JsonObject object = message_object(fate, message, reply, start);
     if (!message) object.time("received_us", now - start);
     if (message) object.bytes("sent", message->payload);
     if (reply) object.bytes("received", reply->payload);
@@ -37,11 +37,6 @@ JsonObject recording_object(const Framing& framing, std::uint64_t first,
     object.text("type", "recording").number("version", recording_version);
     object.text("framing", framing.name).number("first", first);
     return object.number("connections", connections);
-}
-
-const char* verdict_of(const Message& message, const Reply& reply) {
-    if (message.late) return "late";
-    return reply.right ? "echoed" : "wrong";
 }
 
 JsonObject tls_object(const bufio::TlsFacts& facts) {

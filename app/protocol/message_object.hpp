@@ -8,6 +8,7 @@
 #include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
 #include "app/protocol/session.hpp"
+#include "app/text/fate.hpp"
 #include "app/text/json.hpp"
 #include "ev/loop.hpp"
 
@@ -16,14 +17,13 @@
 
 namespace yodel {
 
-// The verdict is `echoed`, `wrong`, `late`, `lost` or `unsolicited`. The message or the reply
-// may be null. Times count from `start`.
-JsonObject message_object(const char* verdict, const Message* message, const Reply* reply,
+// The message or the reply may be null. Times count from `start`.
+JsonObject message_object(Fate fate, const Message* message, const Reply* reply,
                           ev::Time start);
 
 // The same for a recording: adds the payloads and, without a message, `now` as the time of the
 // reply.
-JsonObject recorded_object(const char* verdict, const Message* message, const Reply* reply,
+JsonObject recorded_object(Fate fate, const Message* message, const Reply* reply,
                            ev::Time start, ev::Time now);
 
 // The version of the format of recordings. Readers accept no other.
@@ -33,9 +33,6 @@ inline constexpr std::uint64_t recording_version = 1;
 // `connections` connections.
 JsonObject recording_object(const Framing& framing, std::uint64_t first,
                             std::size_t connections);
-
-// Returns the verdict for a reply to a message.
-const char* verdict_of(const Message& message, const Reply& reply);
 
 // Returns {"type":"connection","address":…}, with `tls` if the connection uses TLS, and with
 // its number unless that is 0, for a single connection.

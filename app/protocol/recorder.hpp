@@ -28,9 +28,9 @@ public:
     void connected(const Session& session) { file_.add_line(connection_object(session).str()); }
     // The message or the reply may be null; see message_object(). Returns false, and records
     // nothing, if the message was sent before the recording began.
-    bool add(const char* verdict, const Message* message, const Reply* reply, ev::Time now) {
+    bool add(Fate fate, const Message* message, const Reply* reply, ev::Time now) {
         const bool since = !message || message->id >= first_;
-        if (since) file_.add_line(recorded_object(verdict, message, reply, start_, now).str());
+        if (since) file_.add_line(recorded_object(fate, message, reply, start_, now).str());
         return since;
     }
     // Writes all pending lines, and gives a slow reader a moment. Call it before the end is

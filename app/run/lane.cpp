@@ -46,7 +46,7 @@ public:
         : session(lane.loop_, lane.options_of(*this), *this),
           own_source(lane.options_.source ? lane.options_.source(lane.loop_, session, *this)
                                           : nullptr),
-          jitter(lane.results_->datagrams ? std::make_unique<Jitter>() : nullptr),
+          tally(*lane.results_),
           number(static_cast<std::uint32_t>(its_number)),
           lane_(lane) {
         if (lane.options_.lifetime)
@@ -55,7 +55,7 @@ public:
 
     Session session;
     const std::unique_ptr<Source> own_source;  // null: generated messages
-    const std::unique_ptr<Jitter> jitter;      // null: a stream
+    Tally tally;
     std::uint64_t sent = 0;                    // messages, over the current connection
     std::optional<Fairness::Wait> first_wait;  // while it waits for its first reply
     ev::Timer age;                             // the end of its lifetime, if that is limited
@@ -72,6 +72,16 @@ public:
     Source& source() const { return own_source ? *own_source : *lane_.generated_; }
     bool worn_out() const {
         return old || (lane_.options_.churn > 0 && sent >= lane_.options_.churn);
+    }
+    void resolved(Fate fate, const Message* message, const Reply* reply,
+                  const Answer& answer = {}) {
+        tally.add(fate, answer, lane_.loop_.now());
+        if (lane_.observer_ && !answer.warm_up)
+            lane_.observer_->resolved(number, fate, message, reply);
+    }
+    void resolved(Fate fate, std::string_view payload) {
+        const Reply reply{.payload = payload};
+        resolved(fate, nullptr, &reply);
     }
     // True if it cannot send now, but soon can unless connecting fails.
     bool being_replaced() const { return replacing && reported != State::closed; }
@@ -92,12 +102,7 @@ private:
     }
     void session_lost(const Message& message) override { lane_.lost(*this, message); }
     void session_unsolicited(std::string_view payload) override {
-        const Unsolicited kind = source().compare(payload);
-        Results& results = *lane_.results_;
-        if (kind == Unsolicited::no_recording) results.count_unsolicited();
-        if (kind == Unsolicited::as_recorded) results.count_recurred();
-        if (kind == Unsolicited::unrecorded) results.count_unrecorded();
-        if (lane_.observer_) lane_.observer_->unsolicited(number, payload, kind);
+        resolved(source().compare(payload), payload);
     }
     void session_stale(std::string_view payload) override {
         ++lane_.results_->stale;
@@ -108,10 +113,8 @@ private:
         lane_.report_wrong(*this, sentence);
     }
     void session_repeated(std::string_view payload) override {
-        Results& results = *lane_.results_;
-        results.count_duplicate();
-        if (!results.datagrams) lane_.report_wrong(*this, "a reply arrived twice");
-        if (lane_.observer_) lane_.observer_->repeated(number, payload);
+        if (!lane_.results_->datagrams) lane_.report_wrong(*this, "a reply arrived twice");
+        resolved(Fate::duplicate, payload);
     }
     void session_received(std::string_view bytes) override {
         if (lane_.observer_) lane_.observer_->received(number, bytes);
@@ -121,10 +124,7 @@ private:
         if (reported == State::open) lane_.converse(*this);
         if (lane_.observer_) lane_.observer_->flush();
     }
-    void source_missed(std::string_view payload) override {
-        lane_.results_->count_missing();
-        if (lane_.observer_) lane_.observer_->missed(number, payload);
-    }
+    void source_missed(std::string_view payload) override { resolved(Fate::missing, payload); }
 
     Lane& lane_;
 };
@@ -511,7 +511,6 @@ bool Lane::send(Connection& connection, Outgoing message) {
 }
 
 void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
-    results_->count_unsent(1, warm_up_end_.has_value());
     const Session& session = connection.session;
     const std::size_t waiting = std::max(session.pending(), session.in_flight_bytes());
     if (results_->unsent_sentence.empty())
@@ -519,12 +518,12 @@ void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
             "not sent: " + (session.state() == State::open
                                 ? bytes_text(waiting) + " waited for the server"
                                 : "no connection was open");
-    if (!observer_ || warm_up_end_) return;
-    const ev::Time planned = message.planned == ev::Time{} ? loop_.now() : message.planned;
-    observer_->unsent(connection.number, {.id = connection.session.reserve_id(),
-                                          .payload = message.payload,
-                                          .planned = planned,
-                                          .sent = loop_.now()});
+    const ev::Time now = loop_.now();
+    const Message unsent{.id = connection.session.reserve_id(),
+                         .payload = message.payload,
+                         .planned = message.planned == ev::Time{} ? now : message.planned,
+                         .sent = now};
+    connection.resolved(Fate::unsent, &unsent, nullptr, {.warm_up = warm_up_end_.has_value()});
 }
 
 void Lane::finish_if_done(Connection& connection) {
@@ -638,18 +637,14 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
     if (replayed && message.late && !message.expected) results_->count_late_as_lost();
     Reply counted = reply;
     if (counted.round_trip && generated_) *counted.round_trip += message.sent - message.planned;
-    const bool warm_up = in_warm_up(message);
-    results_->count_answered({.right = reply.right,
-                              .late = message.late,
-                              .round_trip = counted.round_trip,
-                              .warm_up = warm_up},
-                             loop_.now());
-    if (results_->datagrams && !warm_up)
-        results_->count_datagram(*connection.jitter, reply.out_of_order, reply.round_trip);
     if (!reply.right && results_->wrong_sentence.empty())
         report_wrong(connection,
                      wrong_reply_text(message, reply, connection.session.options()));
-    if (observer_ && !warm_up) observer_->answered(connection.number, message, counted);
+    Fate fate = fate_of(message, reply);
+    if (replayed && !message.late) fate = reply.right ? Fate::as_recorded : Fate::different;
+    connection.resolved(fate, &message, &counted,
+                        {reply.right, message.late, counted.round_trip, in_warm_up(message),
+                         reply.out_of_order, reply.round_trip});
 }
 
 // Keeps only the first sentence.
@@ -715,13 +710,11 @@ void Lane::lost(Connection& connection, const Message& message) {
     connection.source().left_flight(message);
     if (closing_) return;
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
-    if (as_recorded) results_->count_silence();
-    const bool warm_up = in_warm_up(message);
-    if (!as_recorded) results_->count_lost(warm_up);
     const bool explained = !message.late && exit_status(connection.session.end()) != 0;
     if (!as_recorded && !explained && results_->lost_sentence.empty())
         results_->lost_sentence = lost_reply_text(message, connection.session);
-    if (observer_ && !warm_up) observer_->lost(connection.number, message);
+    connection.resolved(as_recorded ? Fate::silent : Fate::lost, &message, nullptr,
+                        {.warm_up = in_warm_up(message)});
 }
 
 }  // namespace yodel

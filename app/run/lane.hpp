@@ -24,6 +24,7 @@
 #include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
 #include "app/stats/results.hpp"
+#include "app/stats/tally.hpp"
 #include "bufio/lookup.hpp"
 #include "ev/loop.hpp"
 

@@ -2,6 +2,7 @@
 
 #include "app/protocol/message_object.hpp"
 #include "app/text/escapes.hpp"
+#include "app/text/fate.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>
@@ -21,12 +22,6 @@ constexpr std::size_t max_line = 128 * 1024 * 1024;
 constexpr std::size_t max_ahead = 64 * 1024 * 1024;  // bytes, including overhead
 
 constexpr std::string_view space = " \t\r";
-
-// The verdicts that a recording may contain, including a recording of a replay.
-constexpr std::string_view verdicts[] = {"echoed",  "wrong",       "sent",       "lost",
-                                         "late",    "unsolicited", "twice",      "as before",
-                                         "missing", "different",   "unrecorded", "unsent",
-                                         "unasked"};  // unsolicited, until version 0.2
 
 // A sum of a few such times does not overflow.
 constexpr ev::Duration max_time = std::chrono::hours(24 * 365);
@@ -135,25 +130,24 @@ void RecordingReader::read_header(const JsonFields& object) {
 }
 
 void RecordingReader::read_message(const JsonFields& object) {
-    const std::string verdict = object.word("verdict");
+    const std::optional<Fate> fate = find_fate(object.word("verdict"));
     has_message_ = true;
-    if (std::find(std::begin(verdicts), std::end(verdicts), verdict) == std::end(verdicts))
-        refuse("\"verdict\" is not valid in a recording");
+    if (!fate) refuse("\"verdict\" is not valid in a recording");
     Text sent = payload(object, "sent");
     Text received = payload(object, "received");
     check_payloads(sent, received);
-    if (verdict == "late") ++late_;
-    if (verdict == "sent") ++unawaited_;
-    const bool repeated = verdict == "twice";  // also unsolicited, except for datagrams
-    if (verdict == "unsolicited" || verdict == "unasked" || verdict == "unrecorded" ||
+    const bool late = fate == Fate::late;
+    if (late) ++late_;
+    if (fate == Fate::sent) ++unawaited_;
+    const bool repeated = fate == Fate::duplicate;  // also unsolicited, except for datagrams
+    if (fate == Fate::unsolicited || fate == Fate::unrecorded ||
         (repeated && !framing_->datagrams))
         ++unsolicited_;
-    if ((repeated && framing_->datagrams) || verdict == "missing") return;
-    if (verdict == "unsent")
+    if ((repeated && framing_->datagrams) || fate == Fate::missing) return;
+    if (fate == Fate::unsent)
         return add_message(object.count("seq", 1), false,
                            {.kind = RecordedItem::Kind::unsent, .payload = {}});
     if (sent) {
-        const bool late = verdict == "late";
         const ev::Duration at = object.time("planned_us", max_time);
         const ev::Duration waited =
             object.has("rtt_us") ? object.time("rtt_us", max_time) : ev::Duration();
@@ -224,8 +218,7 @@ void RecordingReader::read_end(const JsonFields& object) {
     const std::uint64_t over =
         unawaited_ + counted("echoed", 0) + counted("bad", 0) + counted("lost", 0);
     check_count("sent", by_signal ? over : counted("sent", messages_), messages_);
-    for (const char* const name : {"unsolicited", "unasked"})
-        check_count(name, counted(name, unsolicited_), unsolicited_);
+    check_count("unsolicited", counted("unsolicited", unsolicited_), unsolicited_);
     check_count("late", counted("late", late_), late_);
 }
 

@@ -167,11 +167,11 @@ bool RecordingSource::equals(RecordedItem& item, const std::string& wanted) cons
     return *item.masked == wanted;
 }
 
-Unsolicited RecordingSource::compare(std::string_view payload) {
+Fate RecordingSource::compare(std::string_view payload) {
     const std::optional<std::size_t> found = find(payload);
-    if (!found) return stopped_ ? Unsolicited::no_recording : Unsolicited::unrecorded;
+    if (!found) return stopped_ ? Fate::unsolicited : Fate::unrecorded;
     expected_.erase(expected_.begin() + static_cast<std::ptrdiff_t>(*found));
-    return Unsolicited::as_recorded;
+    return Fate::recurred;
 }
 
 void RecordingSource::report_first_missing() {

@@ -36,7 +36,7 @@ public:
     bool over() const override;
     Trouble trouble() const override { return trouble_; }
     void left_flight(const Message& message) override;
-    Unsolicited compare(std::string_view payload) override;
+    Fate compare(std::string_view payload) override;
     bool expects(std::string_view unsolicited) override {
         return find(unsolicited).has_value();
     }

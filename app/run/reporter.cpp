@@ -49,9 +49,6 @@ std::string hex_text(std::string_view bytes) {
     return text;
 }
 
-// Returns a reply that answers no message.
-Reply reply_of(std::string_view payload) { return {payload, {}}; }
-
 }  // namespace
 
 Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages,
@@ -116,28 +113,28 @@ void Reporter::sent(std::size_t connection, const Session& session, const Outgoi
     const ev::Time planned = message.planned == ev::Time{} ? now : message.planned;
     for_each_piece(*session.options().framing, message.payload, [&](std::string_view piece) {
         const Message sent{.id = id, .payload = piece, .planned = planned, .sent = now};
-        add_message(connection, "sent", &sent, nullptr);
+        add_message(connection, Fate::sent, &sent, nullptr);
         ++id;
     });
 }
 
-void Reporter::unsent(std::size_t connection, const Message& message) {
-    log('-', "message " + std::to_string(message.id) + " was not sent");
-    add_message(connection, "unsent", &message, nullptr);
-    if (sequence()) output_.append_line("not sent, seq " + std::to_string(message.id));
+void Reporter::resolved(std::size_t connection, Fate fate, const Message* message,
+                        const Reply* reply) {
+    add_message(connection, fate, message, reply);
+    if (message && reply) return answered(connection, fate, *message, *reply);
+    if (message) return unanswered(fate, *message);
+    unsolicited(connection, fate, *reply);
 }
 
-void Reporter::answered(std::size_t connection, const Message& message, const Reply& reply) {
+void Reporter::answered(std::size_t connection, Fate fate, const Message& message,
+                        const Reply& reply) {
     if (!raw_) log('<', reply.payload);
     if (!replay()) {
-        add_message(connection, verdict_of(message, reply), &message, &reply);
         if (sequence()) output_.append_line(sequence_line(message, reply));
         return print(connection, reply.payload, message.id != open_line_);
     }
-    const char* const verdict = reply.right ? "as before" : "different";
-    add_message(connection, message.late ? "late" : verdict, &message, &reply);
-    if (!reply.right) add_difference(difference_.wrong(message, reply));
-    if (reply.right && message.late) add_difference(DifferenceText::late(message, reply));
+    if (!reply.right) return add_difference(difference_.wrong(message, reply));
+    if (fate == Fate::late) add_difference(DifferenceText::late(message, reply));
 }
 
 // Prints lines that came back unchanged.
@@ -146,41 +143,33 @@ void Reporter::echoed(std::size_t /*connection*/, const Batch& batch) {
     output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
 }
 
-// In a replay, a message without a recorded reply is expected to get none.
-void Reporter::lost(std::size_t connection, const Message& message) {
-    const bool as_before = replay() && !message.expected;
-    log('-',
-        "no reply to message " + std::to_string(message.id) + (as_before ? ", as before" : ""));
-    add_message(connection, as_before ? "as before" : "lost", &message, nullptr);
-    if (replay() && !as_before) add_difference(difference_.lost(message));
+void Reporter::unanswered(Fate fate, const Message& message) {
+    const std::string number = std::to_string(message.id);
+    if (fate == Fate::unsent) {
+        log('-', "message " + number + " was not sent");
+        if (sequence()) output_.append_line("not sent, seq " + number);
+        return;
+    }
+    log('-', "no reply to message " + number + (fate == Fate::silent ? ", as before" : ""));
+    if (replay() && fate == Fate::lost) add_difference(difference_.lost(message));
     if (sequence())
-        output_.append_line("no reply, seq " + std::to_string(message.id) +
-                            (message.resent ? ", resent" : ""));
-}
-
-void Reporter::unsolicited(std::size_t connection, std::string_view payload, Unsolicited kind) {
-    if (!raw_) log('<', payload);
-    const Reply reply = reply_of(payload);
-    const bool unrecorded = kind == Unsolicited::unrecorded;
-    add_message(connection, unrecorded ? "unrecorded" : "unsolicited", nullptr, &reply);
-    if (unrecorded) add_difference(difference_.unrecorded(payload));
-    if (kind == Unsolicited::no_recording) print(connection, payload);
-}
-
-void Reporter::missed(std::size_t connection, std::string_view payload) {
-    log('-', "a recorded unsolicited message did not arrive");
-    const Reply reply = reply_of(payload);
-    add_message(connection, "missing", nullptr, &reply);
-    add_difference(difference_.missing(payload));
+        output_.append_line("no reply, seq " + number + (message.resent ? ", resent" : ""));
 }
 
 // A duplicate datagram comes from the network, and its payload is not printed.
-void Reporter::repeated(std::size_t connection, std::string_view payload) {
-    log('<', payload);
-    const Reply reply{payload, {}, true};
-    add_message(connection, "twice", nullptr, &reply);
-    if (sequence()) output_.append_line(bytes_text(payload.size()) + ", twice");
-    if (!run_.session.endpoint.datagrams) print(connection, payload);
+void Reporter::unsolicited(std::size_t connection, Fate fate, const Reply& reply) {
+    const std::string_view payload = reply.payload;
+    if (fate == Fate::missing) {
+        log('-', "a recorded unsolicited message did not arrive");
+        return add_difference(difference_.missing(payload));
+    }
+    if (!raw_) log('<', payload);
+    const bool duplicate = fate == Fate::duplicate;
+    if (duplicate && sequence()) output_.append_line(bytes_text(payload.size()) + ", twice");
+    if (fate == Fate::unrecorded)
+        add_difference(difference_.unrecorded(payload));
+    else if (fate == Fate::unsolicited || (duplicate && !run_.session.endpoint.datagrams))
+        print(connection, payload);
 }
 
 void Reporter::received(std::size_t /*connection*/, std::string_view bytes) {
@@ -204,13 +193,13 @@ void Reporter::flush() {
 
 // --- The forms.
 
-void Reporter::add_message(std::size_t connection, const char* verdict, const Message* message,
+void Reporter::add_message(std::size_t connection, Fate fate, const Message* message,
                            const Reply* reply) {
-    if (recorder_) recorder_->add(verdict, message, reply, loop_.now());
+    if (recorder_) recorder_->add(fate, message, reply, loop_.now());
     if (!json() || !messages_ || options_.quiet) return;
     JsonObject object = options_.payloads
-                            ? recorded_object(verdict, message, reply, start_, loop_.now())
-                            : message_object(verdict, message, reply, start_);
+                            ? recorded_object(fate, message, reply, start_, loop_.now())
+                            : message_object(fate, message, reply, start_);
     if (many()) object.number("connection", connection);
     output_.append_line(object.str());
 }

@@ -59,14 +59,9 @@ public:
     void ended(std::size_t connection, const Session& session) override;
     void sent(std::size_t connection, const Session& session, const Outgoing& message,
               Queued queued) override;
-    void unsent(std::size_t connection, const Message& message) override;
-    void answered(std::size_t connection, const Message& message, const Reply& reply) override;
+    void resolved(std::size_t connection, Fate fate, const Message* message,
+                  const Reply* reply) override;
     void echoed(std::size_t connection, const Batch& batch) override;
-    void lost(std::size_t connection, const Message& message) override;
-    void unsolicited(std::size_t connection, std::string_view payload,
-                     Unsolicited kind) override;
-    void missed(std::size_t connection, std::string_view payload) override;
-    void repeated(std::size_t connection, std::string_view payload) override;
     void received(std::size_t connection, std::string_view bytes) override;
     void flush() override;
 
@@ -96,7 +91,11 @@ private:
     }
     bool replay() const { return run_.session.expect == Expect::given; }
     bool many() const { return run_.connections > 1; }
-    void add_message(std::size_t connection, const char* verdict, const Message* message,
+    void answered(std::size_t connection, Fate fate, const Message& message,
+                  const Reply& reply);
+    void unanswered(Fate fate, const Message& message);
+    void unsolicited(std::size_t connection, Fate fate, const Reply& reply);
+    void add_message(std::size_t connection, Fate fate, const Message* message,
                      const Reply* reply);
     void print(std::size_t connection, std::string_view payload, bool newline = true);
     void print_visible(std::string_view bytes);

@@ -58,16 +58,10 @@ public:
     virtual void ended(std::size_t connection, const Session& session) = 0;
     virtual void sent(std::size_t connection, const Session& session, const Outgoing& message,
                       Queued queued) = 0;
-    // The message was due, but could not be sent.
-    virtual void unsent(std::size_t connection, const Message& message) = 0;
-    virtual void answered(std::size_t connection, const Message& message,
-                          const Reply& reply) = 0;
+    // The message is null if the reply answers none; the reply is null if there is none.
+    virtual void resolved(std::size_t connection, Fate fate, const Message* message,
+                          const Reply* reply) = 0;
     virtual void echoed(std::size_t connection, const Batch& batch) = 0;
-    virtual void lost(std::size_t connection, const Message& message) = 0;
-    virtual void unsolicited(std::size_t connection, std::string_view payload,
-                             Unsolicited kind) = 0;
-    virtual void missed(std::size_t connection, std::string_view payload) = 0;
-    virtual void repeated(std::size_t connection, std::string_view payload) = 0;
     // With `raw`: bytes as they were read, before matching.
     virtual void received(std::size_t connection, std::string_view bytes) = 0;
     // Called at the end of a connection's turn, after some of the calls above.

@@ -25,9 +25,6 @@ struct Outgoing {
     bool unterminated = false;                   // the input's last line, without a newline
 };
 
-// How an unsolicited message compares with a recording.
-enum class Unsolicited { no_recording, as_recorded, unrecorded };
-
 class Source {
 public:
     class User {
@@ -68,7 +65,7 @@ public:
 
     virtual void left_flight(const Message&) {}  // it was answered in time, or lost
     // Compares an unsolicited message with the recording.
-    virtual Unsolicited compare(std::string_view) { return Unsolicited::no_recording; }
+    virtual Fate compare(std::string_view) { return Fate::unsolicited; }
     virtual bool expects(std::string_view /*unsolicited*/) { return false; }
     // Called when no more messages are wanted.
     virtual void stop() {}

@@ -130,17 +130,19 @@ void Conversation::begin_connection() {
     for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
 }
 
-// Reports an event to the user, and to the recording if there is one.
-void Conversation::record(const char* verdict, const Message* message, const Reply* reply) {
+// Reports an event to the user, and to the recording if there is one, and counts it.
+void Conversation::record(Fate fate, const Message* message, const Reply* reply) {
     user_.conversation_changed();
-    if (recording_) recording_->add(verdict, message, reply, loop_.now());
+    Answer answer;
+    if (message && reply)
+        answer = {reply->right, message->late,       reply->round_trip,
+                  false,        reply->out_of_order, reply->round_trip};
+    if (recording_) recording_->add(fate, message, reply, answer, loop_.now());
+    tally_.add(fate, answer, loop_.now());
 }
 
 void Conversation::session_answered(const Message& message, const Reply& reply) {
-    record(verdict_of(message, reply), &message, &reply);
-    results_.count_answered({reply.right, message.late, reply.round_trip}, loop_.now());
-    if (results_.datagrams)
-        results_.count_datagram(jitter_, reply.out_of_order, reply.round_trip);
+    record(fate_of(message, reply), &message, &reply);
     const auto facts = session_.tcp();
     log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
     if (!reply.right && results_.bad == 1)
@@ -155,8 +157,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
 }
 
 void Conversation::session_lost(const Message& message) {
-    record("lost", &message, nullptr);
-    results_.count_lost();
+    record(Fate::lost, &message, nullptr);
     const std::string part = message.late ? session_.partial_text(message) : "";
     const std::string when = message.late
                                  ? "after " + duration_text(session_.options().reply_timeout)
@@ -165,9 +166,7 @@ void Conversation::session_lost(const Message& message) {
 }
 
 void Conversation::session_unsolicited(std::string_view payload) {
-    const Reply reply{payload, {}};
-    record("unsolicited", nullptr, &reply);
-    results_.count_unsolicited();
+    record(Fate::unsolicited, payload);
     log_.add_unsolicited(wall_time(), payload);
 }
 
@@ -183,9 +182,7 @@ void Conversation::session_differing(const std::string& sentence) {
 }
 
 void Conversation::session_repeated(std::string_view payload) {
-    const Reply reply{payload, {}};
-    record("twice", nullptr, &reply);
-    results_.count_duplicate();
+    record(Fate::duplicate, payload);
     log_.add_repeated(wall_time(), payload);
 }
 
@@ -243,7 +240,7 @@ void Conversation::send_now(const std::string& line) {
     for_each_piece(framing, *payload, [&](std::string_view piece) {
         log_.add_sent(wall_time(), id, piece);
         const Message message{.id = id, .payload = piece, .planned = now, .sent = now};
-        if (!awaited) record("sent", &message, nullptr);
+        if (!awaited) record(Fate::sent, &message, nullptr);
         ++id;
     });
     results_.count_sent(queued.count, now);

@@ -7,6 +7,7 @@
 #include "app/screen/screen_recording.hpp"
 #include "app/stats/history.hpp"
 #include "app/stats/results.hpp"
+#include "app/stats/tally.hpp"
 #include "ev/loop.hpp"
 
 #include <deque>
@@ -83,7 +84,11 @@ private:
     void session_stale(std::string_view payload) override;
     void session_differing(const std::string& sentence) override;
     void session_repeated(std::string_view payload) override;
-    void record(const char* verdict, const Message* message, const Reply* reply);
+    void record(Fate fate, const Message* message, const Reply* reply);
+    void record(Fate fate, std::string_view payload) {
+        const Reply reply{.payload = payload};
+        record(fate, nullptr, &reply);
+    }
     void report_state();
     void report_half_close();
     void begin_connection();
@@ -104,7 +109,7 @@ private:
     MessageLog log_;
     std::optional<ScreenRecording> recording_;  // none: no recording is being written
     Results results_;
-    Jitter jitter_;  // used for datagrams only
+    Tally tally_{results_};
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_;
     std::deque<std::string> queued_lines_;  // lines to send over the next connection

@@ -20,20 +20,12 @@ void ScreenRecording::connected() {
     recorder_.connected(session_);
 }
 
-void ScreenRecording::add(const char* verdict, const Message* message, const Reply* reply,
-                          ev::Time now) {
-    if (!recorder_.add(verdict, message, reply, now)) return;
-    const std::string_view kind = verdict;
-    if (kind == "unsolicited") result_.count_unsolicited();
-    if (kind == "twice") result_.count_duplicate();
-    if (!message) return;
-    const bool counted = reply && message->late;  // before, as lost
-    if (!counted) result_.count_sent(1, message->sent);
-    if (kind == "lost") result_.count_lost();
-    if (!reply) return;
-    result_.count_answered({reply->right, message->late, reply->round_trip}, now);
-    if (result_.datagrams)
-        result_.count_datagram(jitter_, reply->out_of_order, reply->round_trip);
+void ScreenRecording::add(Fate fate, const Message* message, const Reply* reply,
+                          const Answer& answer, ev::Time now) {
+    if (!recorder_.add(fate, message, reply, now)) return;
+    const bool counted = fate == Fate::late;  // before, as lost
+    if (message && !counted) result_.count_sent(1, message->sent);
+    tally_.add(fate, answer, now);
 }
 
 bool ScreenRecording::finish(std::string_view reason) {

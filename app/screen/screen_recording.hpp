@@ -6,6 +6,7 @@
 #include "app/protocol/recorder.hpp"
 #include "app/protocol/session.hpp"
 #include "app/stats/results.hpp"
+#include "app/stats/tally.hpp"
 #include "ev/loop.hpp"
 
 #include <string>
@@ -21,10 +22,10 @@ public:
 
     bool has_connection() const { return result_.opened > 0; }
     void connected();
-    // Adds a message with a verdict of message_object(), or with "sent" if no reply is
-    // awaited. A reply without a message is "unsolicited" or "twice". Ignores a message that
-    // was sent before the recording began.
-    void add(const char* verdict, const Message* message, const Reply* reply, ev::Time now);
+    // Adds a message, or a reply without one. Ignores a message that was sent before the
+    // recording began. `answer`: how the reply is counted.
+    void add(Fate fate, const Message* message, const Reply* reply, const Answer& answer,
+             ev::Time now);
 
     bool flush() { return recorder_.flush(); }
     // Writes the end object. Returns false if the recording could not be written in full.
@@ -34,7 +35,7 @@ private:
     const Session& session_;
     Recorder recorder_;
     Results result_;
-    Jitter jitter_;  // used for datagrams only
+    Tally tally_{result_};
 };
 
 }  // namespace yodel

@@ -83,16 +83,6 @@ void Results::count_late_as_lost() {
     ++lost;
 }
 
-void Results::count_recurred() {
-    ++unsolicited;
-    ++replay->recurred;
-}
-
-void Results::count_unrecorded() {
-    ++unsolicited;
-    ++replay->unrecorded;
-}
-
 // --- Connections.
 
 void Results::count_opened(ev::Duration connect_time,

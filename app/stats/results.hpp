@@ -66,6 +66,9 @@ struct Answer {
     bool late = false;                            // its message was counted as lost before
     std::optional<ev::Duration> round_trip = {};  // none: it was not timed
     bool warm_up = false;                         // its message was part of the warm-up
+    // Of datagrams:
+    bool out_of_order = false;                 // came after the reply to a later message
+    std::optional<ev::Duration> transit = {};  // since the message was written; none: unknown
 };
 
 // What became of messages.
@@ -180,12 +183,9 @@ struct Results : Counts {
     // Counts right replies that were read together, and their round trip.
     void count_echoed(std::uint64_t count, std::optional<ev::Duration> round_trip,
                       ev::Time now);
-    void count_lost(bool in_warm_up = false) { ++counts(in_warm_up).lost; }
     void count_unsent(std::uint64_t count = 1, bool in_warm_up = false) {
         counts(in_warm_up).unsent += count;
     }
-    void count_unsolicited() { ++unsolicited; }
-    void count_duplicate() { ++duplicates; }
     // Counts the order and the transit of a datagram's reply, in addition to count_answered().
     // The transit begins when the message was written; none: unknown.
     void count_datagram(Jitter& connection, bool late_in_order,
@@ -193,14 +193,9 @@ struct Results : Counts {
     void record_lateness(ev::Duration late_by) { lateness.record(late_by); }
     void add_planned_rate(const PlannedRate& more);
 
-    // Counts a message of a replay that got no reply, as it was recorded. If a late reply
-    // comes nevertheless, call count_late_as_lost() before count_answered().
-    void count_silence() { ++echoed; }
+    // Counts a silent message as lost, because a late reply comes: call it before
+    // count_answered().
     void count_late_as_lost();
-    // Count unsolicited messages of a replay: as recorded, not recorded, recorded but missing.
-    void count_recurred();
-    void count_unrecorded();
-    void count_missing() { ++replay->missing; }
 
     void count_try() { ++attempts; }
     // `tls`: the handshake was not of WebSocket alone.

@@ -515,7 +515,7 @@ TEST_CASE("replacements of a load's connections are timed") {
     CHECK(outcome.status == 0);
     const std::uint64_t opened = member(outcome, "opened");
     CHECK(opened >= 12);
-    CHECK(contains(outcome.output, "\"failed\":0,\"handshakes_full\":3,"));
+    CHECK(contains(outcome.output, "\"failed\":0,\"starved\":0,\"handshakes_full\":3,"));
     CHECK(member(outcome, "handshakes_resumed") == opened - 3);
     CHECK(contains(outcome.output, ",\"connect_us\":{\"min\":"));
     CHECK(contains(outcome.output, "\"handshake_us\":{\"min\":"));

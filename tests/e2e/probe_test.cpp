@@ -245,8 +245,9 @@ TEST_CASE("a probe prints its counts each second as JSON") {
                                   "--tls", "-k", "--json"}));
     CAPTURE(outcome.output);
     CHECK(contains(outcome.output, "{\"type\":\"interval\",\"t\":1,\"open\":"));
-    CHECK(contains(outcome.output,
-                   ",\"failed\":0,\"handshakes_full\":2,\"handshakes_resumed\":"));
+    CHECK(
+        contains(outcome.output,
+                 ",\"failed\":0,\"starved\":0,\"handshakes_full\":2,\"handshakes_resumed\":"));
     CHECK(contains(outcome.output, ",\"handshake_us\":{\"p50\":"));
     CHECK(!contains(outcome.output, "\"type\":\"connection\""));
 }

@@ -284,7 +284,7 @@ void SimulatedSession::session_changed() {
 void SimulatedSession::session_answered(const Message& message, const Reply& reply) {
     const Heap heap(Owner::tests);
     ledger_.answered(message, reply, now());
-    note_message(verdict_of(message, reply), &message, &reply);
+    note_message(word_of(fate_of(message, reply)), &message, &reply);
     message_event("answered");
 }
 

@@ -11,23 +11,23 @@ TEST_CASE("writes a message as an object with its verdict") {
     const Reply right{"abc", 3us, true};
     const Reply wrong{"abx", {}, false, 2};
     CHECK(
-        message_object(verdict_of(message, right), &message, &right, start).str() ==
+        message_object(Fate::echoed, &message, &right, start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"planned_us":0.000,"sent_us":2.000,)"
         R"("rtt_us":3.000,"verdict":"echoed","right":true})");
     CHECK(
-        message_object(verdict_of(message, wrong), &message, &wrong, start).str() ==
+        message_object(Fate::bad, &message, &wrong, start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"planned_us":0.000,"sent_us":2.000,)"
         R"("verdict":"wrong","right":false,"difference":2})");
     CHECK(
-        message_object("lost", &message, nullptr, start).str() ==
+        message_object(Fate::lost, &message, nullptr, start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"planned_us":0.000,"sent_us":2.000,"verdict":"lost"})");
-    CHECK(message_object("unsolicited", nullptr, &wrong, start).str() ==
+    CHECK(message_object(Fate::unsolicited, nullptr, &wrong, start).str() ==
           R"({"type":"message","received_bytes":3,"verdict":"unsolicited"})");
 }
 
 TEST_CASE("counts a reply to a message that was reported as lost as late") {
     Message message{.id = 7, .payload = "abc", .late = true};
-    CHECK(verdict_of(message, {"abc", {}, true}) == std::string("late"));
+    CHECK(fate_of(message, {"abc", {}, true}) == Fate::late);
 }
 
 TEST_CASE("records the payloads of a message, and the time of an unsolicited one") {
@@ -35,12 +35,12 @@ TEST_CASE("records the payloads of a message, and the time of an unsolicited one
     const Message message{.id = 7, .payload = "a\"\x1b", .planned = start, .sent = start};
     const Reply reply{"\xff", 3us, true};
     CHECK(
-        recorded_object("echoed", &message, &reply, start, start + 5us).str() ==
+        recorded_object(Fate::echoed, &message, &reply, start, start + 5us).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":1,"planned_us":0.000,"sent_us":0.000,)"
         R"("rtt_us":3.000,"verdict":"echoed","right":true,"sent":"a\"\u001b","received_base64":"/w=="})");
     const Reply alone{"\xff", {}};
     CHECK(
-        recorded_object("unsolicited", nullptr, &alone, start, start + 5us).str() ==
+        recorded_object(Fate::unsolicited, nullptr, &alone, start, start + 5us).str() ==
         R"({"type":"message","received_bytes":1,"verdict":"unsolicited","received_us":5.000,"received_base64":"/w=="})");
 }
 

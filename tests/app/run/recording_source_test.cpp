@@ -170,12 +170,13 @@ TEST_CASE("late replies are compared, and an unrecorded late reply differs") {
 TEST_CASE("a reply that was recorded late may be as late again") {
     const Message message{.id = 1, .payload = "a", .planned = ev::Time(3s)};
     const Reply reply{"aa", 1s};
-    const std::string text = Recorded()
-                                 .say(3s, "a", std::nullopt)
-                                 .add(recorded_object("late", &message, &reply, {}, {}).str())
-                                 .say(3s + 100ms, "b", "bb")
-                                 .end()
-                                 .text;
+    const std::string text =
+        Recorded()
+            .say(3s, "a", std::nullopt)
+            .add(recorded_object(Fate::late, &message, &reply, {}, {}).str())
+            .say(3s + 100ms, "b", "bb")
+            .end()
+            .text;
     const auto slow = [](const std::string& line) {
         return line == "a" ? Lines{"~aa"} : twice(line);
     };

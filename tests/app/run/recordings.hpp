@@ -85,14 +85,15 @@ public:
                   std::optional<ev::Duration> round_trip = {}) {
         const yodel::Message message{.id = ++last_, .payload = sent, .planned = ev::Time(at)};
         const yodel::Reply received{reply ? std::string_view(*reply) : "", round_trip};
-        return add(yodel::recorded_object(reply ? "echoed" : "lost", &message,
-                                          reply ? &received : nullptr, {}, {})
+        return add(yodel::recorded_object(reply ? yodel::Fate::echoed : yodel::Fate::lost,
+                                          &message, reply ? &received : nullptr, {}, {})
                        .str());
     }
     Recorded& hear(ev::Duration at, const std::string& payload) {
         const yodel::Reply reply{payload, {}};
         return add(
-            yodel::recorded_object("unsolicited", nullptr, &reply, {}, ev::Time(at)).str());
+            yodel::recorded_object(yodel::Fate::unsolicited, nullptr, &reply, {}, ev::Time(at))
+                .str());
     }
     Recorded& add(const std::string& line) {
         text += line + "\n";

@@ -63,6 +63,17 @@ Message late(std::string_view payload) {
     return to;
 }
 
+void answer(Reporter& to, const Message& message, const Reply& reply) {
+    to.resolved(1, fate_of(message, reply), &message, &reply);
+}
+void unanswered(Reporter& to, Fate fate, const Message& message) {
+    to.resolved(1, fate, &message, nullptr);
+}
+void unsolicited(Reporter& to, Fate fate, std::string_view payload) {
+    const Reply reply{.payload = payload};
+    to.resolved(1, fate, nullptr, &reply);
+}
+
 const std::string three = R"({"type":"message","seq":3,"sent_bytes":2,)";
 const std::string times = R"("planned_us":1000.000,"sent_us":2000.000,)";
 
@@ -71,7 +82,7 @@ const std::string times = R"("planned_us":1000.000,"sent_us":2000.000,)";
 TEST_CASE("a duplicate datagram is not printed") {
     RunOptions run;
     run.session.endpoint.datagrams = true;
-    const auto copy = [](Reporter& to) { to.repeated(1, "ab"); };
+    const auto copy = [](Reporter& to) { unsolicited(to, Fate::duplicate, "ab"); };
     CHECK(printed(in(Reporter::Form::payload), run, copy).empty());
 }
 
@@ -85,42 +96,43 @@ TEST_CASE("a reporter prints each event in its form") {
     };
     const Row rows[] = {
         {[](auto& to) {
-             to.answered(1, message("ab"), {"ab", 5ms, true});
+             answer(to, message("ab"), {"ab", 5ms, true});
          },
          "ab\n", "00000000 61 62 |ab|\n",
          three + R"("received_bytes":2,)" + times +
              R"("rtt_us":5000.000,"verdict":"echoed","right":true})" + "\n",
          "2 bytes, seq 3, 5.0 ms\n"},
         {[](auto& to) {
-             to.answered(1, message("ab"), {"a", 5ms, false, 1, false, 'b'});
+             answer(to, message("ab"), {"a", 5ms, false, 1, false, 'b'});
          },
          "a\n", "00000000 61 |a|\n",
          three + R"("received_bytes":1,)" + times +
              R"("rtt_us":5000.000,"verdict":"wrong","right":false,"difference":1})" + "\n",
          "1 byte, seq 3, 5.0 ms, differs at byte 1 (b, got end)\n"},
         {[](auto& to) {
-             to.answered(1, late("ab"), {"ab", {}, true});
+             answer(to, late("ab"), {"ab", {}, true});
          },
          "ab\n", "00000000 61 62 |ab|\n",
          three + R"("received_bytes":2,)" + times + R"("verdict":"late","right":true})" + "\n",
          "2 bytes, seq 3, late\n"},
         {[](auto& to) {
-             to.answered(1, message("ab"), {"ab", 5ms, true, {}, true});
+             answer(to, message("ab"), {"ab", 5ms, true, {}, true});
          },
          "ab\n", "00000000 61 62 |ab|\n",
          three + R"("received_bytes":2,)" + times +
              R"("rtt_us":5000.000,"verdict":"echoed","overtaken":true,"right":true})" + "\n",
          "2 bytes, seq 3, 5.0 ms, out of order\n"},
-        {[](auto& to) { to.lost(1, message("ab")); }, "", "",
+        {[](auto& to) { unanswered(to, Fate::lost, message("ab")); }, "", "",
          three + times + R"("verdict":"lost"})" + "\n", "no reply, seq 3\n"},
-        {[](auto& to) { to.unsent(1, message("ab")); }, "", "",
+        {[](auto& to) { unanswered(to, Fate::unsent, message("ab")); }, "", "",
          three + times + R"("verdict":"unsent"})" + "\n", "not sent, seq 3\n"},
-        {[](auto& to) { to.unsolicited(1, "hi", Unsolicited::no_recording); }, "hi\n",
+        {[](auto& to) { unsolicited(to, Fate::unsolicited, "hi"); }, "hi\n",
          "00000000 68 69 |hi|\n",
          R"({"type":"message","received_bytes":2,"verdict":"unsolicited"})"
          "\n",
          ""},
-        {[](auto& to) { to.repeated(1, "ab"); }, "ab\n", "00000000 61 62 |ab|\n",
+        {[](auto& to) { unsolicited(to, Fate::duplicate, "ab"); }, "ab\n",
+         "00000000 61 62 |ab|\n",
          R"({"type":"message","received_bytes":2,"verdict":"twice"})"
          "\n",
          "2 bytes, twice\n"},
@@ -162,7 +174,7 @@ TEST_CASE("bytes without frames are printed once, before they are matched") {
     run.session.framing = find_framing("raw");
     const auto event = [](Reporter& to) {
         to.received(1, "a\nb");
-        to.answered(1, message("a\nb"), {"a\nb", 5ms, true});
+        answer(to, message("a\nb"), {"a\nb", 5ms, true});
     };
     CHECK(printed({}, run, event) == "a\nb");
     run.connections = 2;
@@ -177,17 +189,17 @@ TEST_CASE("a reporter prints only the differences of a replay") {
     const auto print = [&](const std::function<void(Reporter&)>& event) {
         return printed({}, run, event);
     };
-    CHECK(print([&](auto& to) { to.answered(1, expected, {"AB", 5ms, true}); }).empty());
+    CHECK(print([&](auto& to) { answer(to, expected, {"AB", 5ms, true}); }).empty());
     CHECK(print([&](auto& to) {
-              to.answered(1, expected, {"Ab", 5ms, false, 1, false, 'B'});
+              answer(to, expected, {"Ab", 5ms, false, 1, false, 'B'});
           }) == "reply 3 differs at byte 1 (B, got b)\n"
                 "    sent      ab\n    recorded  AB\n    now       Ab\n");
-    CHECK(print([](auto& to) { to.lost(1, message("ab")); }).empty());
-    CHECK(print([&](auto& to) { to.lost(1, expected); }) ==
+    CHECK(print([](auto& to) { unanswered(to, Fate::silent, message("ab")); }).empty());
+    CHECK(print([&](auto& to) { unanswered(to, Fate::lost, expected); }) ==
           "reply 3 is missing\n    sent      ab\n    recorded  AB\n");
-    CHECK(print([](auto& to) { to.unsolicited(1, "x", Unsolicited::as_recorded); }).empty());
-    CHECK(print([](auto& to) { to.unsolicited(1, "x", Unsolicited::unrecorded); }) ==
+    CHECK(print([](auto& to) { unsolicited(to, Fate::recurred, "x"); }).empty());
+    CHECK(print([](auto& to) { unsolicited(to, Fate::unrecorded, "x"); }) ==
           "unsolicited, and not recorded\n    now       x\n");
-    CHECK(print([](auto& to) { to.missed(1, "x"); }) ==
+    CHECK(print([](auto& to) { unsolicited(to, Fate::missing, "x"); }) ==
           "unsolicited before, and missing now\n    recorded  x\n");
 }

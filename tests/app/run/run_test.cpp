@@ -61,19 +61,14 @@ public:
     void sent(std::size_t connection, const Session&, const Outgoing&, Queued) override {
         add("sent", connection);
     }
-    void unsent(std::size_t connection, const Message& message) override {
-        add("unsent", connection);
-        missed_messages.emplace_back(message.payload);
-        missed_times.push_back(message.planned);
-    }
-    void answered(std::size_t connection, const Message&, const Reply&) override {
-        add("answered", connection);
+    void resolved(std::size_t connection, Fate fate, const Message* message,
+                  const Reply* reply) override {
+        if (message) add(reply ? "answered" : word_of(fate), connection);
+        if (fate != Fate::unsent) return;
+        missed_messages.emplace_back(message->payload);
+        missed_times.push_back(message->planned);
     }
     void echoed(std::size_t, const Batch&) override {}
-    void lost(std::size_t connection, const Message&) override { add("lost", connection); }
-    void unsolicited(std::size_t, std::string_view, Unsolicited) override {}
-    void missed(std::size_t, std::string_view) override {}
-    void repeated(std::size_t, std::string_view) override {}
     void received(std::size_t, std::string_view) override {}
     void flush() override { ++flushes; }
 

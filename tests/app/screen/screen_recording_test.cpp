@@ -43,20 +43,25 @@ TEST_CASE("the end of a screen's recording counts its messages, and can be merge
     const ev::Time now = loop.now();
     Message message{.id = 1, .payload = "a", .planned = now, .sent = now};
     const auto answer = [&](const Reply& reply, ev::Time at) {
-        recording.add(verdict_of(message, reply), &message, &reply, at);
+        recording.add(fate_of(message, reply), &message, &reply,
+                      {.right = reply.right,
+                       .late = message.late,
+                       .round_trip = reply.round_trip,
+                       .transit = reply.round_trip},
+                      at);
     };
     answer({"a", 2s, true}, now + 2s);
     message.id = 2;
     answer({"x", 3s, false, 0}, now + 3s);
     for (const std::uint64_t id : {3U, 4U}) {
         message.id = id;
-        recording.add("lost", &message, nullptr, now + 5s);
+        recording.add(Fate::lost, &message, nullptr, {}, now + 5s);
     }
     message.late = true;
     answer({"a", 8s, true}, now + 8s);
     const Reply alone{"hello", {}};
-    recording.add("unsolicited", nullptr, &alone, now + 9s);
-    recording.add("twice", nullptr, &alone, now + 9s);
+    recording.add(Fate::unsolicited, nullptr, &alone, {}, now + 9s);
+    recording.add(Fate::duplicate, nullptr, &alone, {}, now + 9s);
     REQUIRE(recording.finish("stopped"));
     std::unique_ptr<Results> end;
     read_results(name, [&](std::unique_ptr<Results> result) { end = std::move(result); });

@@ -33,7 +33,7 @@ inline void run(const Service& service, Random& random, std::uint64_t count,
         to.count_sent(1, now);
         now += time;
         if (random.fraction() < service.loss)
-            to.count_lost();
+            ++to.lost;
         else
             to.count_answered({.round_trip = time}, now);
     }

@@ -1,6 +1,7 @@
 #include "app/stats/results.hpp"
 
 #include "app/stats/figures.hpp"
+#include "app/stats/tally.hpp"
 
 #include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
@@ -107,10 +108,11 @@ TEST_CASE("adds up rates from files, and takes their longest time") {
 TEST_CASE("counts the messages of a warm-up apart, and adds them up") {
     Results results;
     results.count_sent(3, start, true);
-    results.count_lost(true);
+    Tally tally(results);
+    tally.add(Fate::lost, {.warm_up = true}, start);
     results.count_answered({.round_trip = 1ms, .warm_up = true}, start);
     results.count_answered({.right = false, .warm_up = true}, start);
-    results.count_answered({.late = true, .warm_up = true}, start);
+    tally.add(Fate::late, {.late = true, .warm_up = true}, start);
     results.count_unsent(4, true);
     results.add(Results(results));
     for (const Figure& figure : figures())
@@ -127,8 +129,8 @@ TEST_CASE("counts the messages of a warm-up apart, and adds them up") {
 TEST_CASE("corrects the number of lost messages by a late reply") {
     Results results;
     results.count_sent(2, start);
-    results.count_lost();
-    results.count_lost();
+    ++results.lost;
+    ++results.lost;
     results.count_answered({.late = true}, start);
     results.count_answered({.right = false, .late = true, .round_trip = 3ms}, start);
     CHECK(results.lost == 0);
@@ -143,16 +145,17 @@ TEST_CASE("counts a silence as recorded until a late reply comes") {
     Results results;
     results.replay = Results::Replay{};
     results.count_sent(1, start);
-    results.count_silence();
+    Tally tally(results);
+    tally.add(Fate::silent, {}, {});
     CHECK(results.echoed == 1);
     results.count_late_as_lost();
     results.count_answered({.right = false, .late = true}, start);
     CHECK(results.echoed == 0);
     CHECK(results.lost == 0);
     CHECK(results.bad == 1);
-    results.count_recurred();
-    results.count_unrecorded();
-    results.count_missing();
+    tally.add(Fate::recurred, {}, {});
+    tally.add(Fate::unrecorded, {}, {});
+    tally.add(Fate::missing, {}, {});
     CHECK(results.unsolicited == 2);
     Results sum;
     sum.add(results);

@@ -1,5 +1,6 @@
 #include "app/stats/summary.hpp"
 
+#include "app/stats/tally.hpp"
 #include "app/text/exit_status.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
@@ -115,7 +116,7 @@ TEST_CASE("prints the order and the jitter of datagrams, even during the run") {
     CHECK(progress_text(results) == "3 sent, 1 echoed, 0 bad, 0 lost, p50 2.0 ms");
     results.count_answered({.round_trip = 2ms}, start);
     results.datagrams = true;
-    results.count_duplicate();
+    ++results.duplicates;
     CHECK(progress_text(results) == "3 sent, 2 echoed, 0 bad, 0 lost, 1 twice, 0 out of order, "
                                     "p50 2.0 ms, jitter 0.00 ms");
     CHECK(summary(results).ends_with("; jitter 0.00 ms"));
@@ -212,7 +213,7 @@ TEST_CASE("returns status 1 for any wrong or lost reply and any unsent message")
 
 TEST_CASE("counts a duplicate of a reply as a fault, except with datagrams") {
     Results results = counted(5, 5);
-    results.count_duplicate();
+    ++results.duplicates;
     CHECK(exit_status(results, {}) == reply_wrong_or_lost);
     results.datagrams = true;
     CHECK(exit_status(results, {}) == success);
@@ -234,11 +235,12 @@ TEST_CASE("counts missing and additional messages of a replay as faults") {
     Results results = counted(5, 5);
     results.replay = Results::Replay{};
     CHECK(exit_status(results, {}) == success);
-    results.count_recurred();
+    Tally tally(results);
+    tally.add(Fate::recurred, {}, {});
     CHECK(exit_status(results, {}) == success);
     const bool missing = GENERATE(true, false);
-    if (missing) results.count_missing();
-    if (!missing) results.count_unrecorded();
+    if (missing) tally.add(Fate::missing, {}, {});
+    if (!missing) tally.add(Fate::unrecorded, {}, {});
     CHECK(exit_status(results, {}) == reply_wrong_or_lost);
 }
 

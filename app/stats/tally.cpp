@@ -1,0 +1,26 @@
+#include "app/stats/tally.hpp"
+
+namespace yodel {
+
+void Tally::add(Fate fate, const Answer& answer, ev::Time now) {
+    Counts& counts = answer.warm_up ? results_.warm_up : results_;
+    switch (fate) {
+    case Fate::sent: return;
+    case Fate::unsent: ++counts.unsent; return;
+    case Fate::lost: ++counts.lost; return;
+    case Fate::silent: ++counts.echoed; return;
+    case Fate::missing: ++results_.replay->missing; return;
+    case Fate::duplicate: ++results_.duplicates; return;
+    case Fate::recurred: ++results_.replay->recurred; break;
+    case Fate::unrecorded: ++results_.replay->unrecorded; break;
+    case Fate::unsolicited: break;
+    default:
+        results_.count_answered(answer, now);
+        if (results_.datagrams && !answer.warm_up)
+            results_.count_datagram(jitter_, answer.out_of_order, answer.transit);
+        return;
+    }
+    ++results_.unsolicited;
+}
+
+}  // namespace yodel

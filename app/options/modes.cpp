@@ -44,13 +44,16 @@ Modes kind_of(Modes mode) {
                          [&](Modes kind) { return (kind & mode) != 0; });
 }
 
-std::string refusal(const Given& option, const ActiveMode& active) {
+std::string refusal(const Given& option, const ActiveMode& active,
+                    const std::vector<Given>& given) {
     if (!active.by.empty()) return option.written + " cannot be combined with " + active.by;
     const Modes wanted = option.modes & kind_of(active.mode);
     const auto* const found =
         std::find_if(std::begin(names), std::end(names),
                      [&](const auto& each) { return (each.modes & wanted) != 0; });
     assert(found != std::end(names));
+    if (found->modes == mode::tls && chosen_by(given, mode::websocket) == "ws://")
+        return option.written + " needs a target wss://";
     return option.written + " needs " + found->name;
 }
 
@@ -64,7 +67,8 @@ bool applies(Modes modes, Modes mode) {
 void check_modes(const std::vector<Given>& given, const std::vector<ActiveMode>& active) {
     for (const ActiveMode& each : active)
         for (const Given& option : given)
-            if (!applies(option.modes, each.mode)) throw UsageError(refusal(option, each));
+            if (!applies(option.modes, each.mode))
+                throw UsageError(refusal(option, each, given));
 }
 
 std::string chosen_by(const std::vector<Given>& given, Modes modes) {

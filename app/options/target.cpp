@@ -66,7 +66,9 @@ void split_host_and_port(const std::string& text, Target& target) {
         throw UsageError(in_quotes(text) + " needs a port: write HOST PORT or HOST:PORT");
     target.host = text.substr(0, colon);
     target.service = text.substr(colon + 1);
-    if (!bracketed && target.host.find(':') != std::string::npos) refuse_colons(text);
+    const bool valid =
+        bracketed ? target.host.ends_with(']') : target.host.find(':') == std::string::npos;
+    if (!valid) refuse_colons(text);
     target.host = unbracketed(target.host);
 }
 

@@ -141,6 +141,7 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
         {"--cacert f h 7", "--cacert needs --tls"},
         {"-E f --key f h 7", "-E needs --tls"},
         {"-k h 7", "-k needs --tls"},
+        {"-k ws://h", "-k needs a target wss://"},
     }));
     CAPTURE(words);
     CHECK(refusal([&, &words = words] { parse(words_of(words)); }) == sentence);

@@ -28,6 +28,7 @@ TEST_CASE("a mistake in an option of the server is reported with the option's na
         {"-4 [::]:7", "-4: \"::\" is not an IPv4 address"},
         {"-64 7", "-4 cannot be combined with -6"},
         {"--cert f 7", "--cert needs --tls"},
+        {"--ws --cert f 7", "--cert needs --tls"},
         {"--stall-handshake 7", "--stall-handshake needs --tls or --ws"},
         {"--ws -f line 7", "-f cannot be combined with --ws"},
         {"--ws -u 7", "-u cannot be combined with --ws"},

@@ -69,6 +69,8 @@ struct SessionOptions {
     // The sentence for a server that closes while the user still wants to send.
     std::string closed_early = "the server closed the connection";
 
+    // Returns the target as a user may write it, with its scheme, port and path.
+    std::string target() const;
     bool has_handshake() const { return tls || websocket; }
     // Returns the name of the handshake, for messages to the user.
     std::string handshake() const {

@@ -23,6 +23,14 @@ constexpr ev::Duration min_write_timeout = std::chrono::seconds(1);
 
 }  // namespace
 
+std::string SessionOptions::target() const {
+    const char* scheme = tls ? "tls://" : "tcp://";
+    if (websocket) scheme = tls ? "wss://" : "ws://";
+    if (endpoint.datagrams) scheme = "udp://";
+    if (!endpoint.path.empty()) scheme = "unix:";
+    return scheme + endpoint.text() + (websocket ? websocket->path : "");
+}
+
 Session::Session(ev::Loop& loop, Options options, User& user)
     : Session(loop, std::make_shared<const Options>(std::move(options)), user) {}
 

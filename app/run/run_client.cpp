@@ -180,7 +180,7 @@ Histogram RunClient::take_recent() {
 RunProgress RunClient::progress() {
     const Results& results = run_.results();
     const RunOptions& run = run_.options();
-    RunProgress now{.results = results, .target = run.session.endpoint.text()};
+    RunProgress now{.results = results, .target = run.session.target()};
     if (results.warm_up.any()) now.phase = RunProgress::Phase::warming_up;
     if (results.sent + (run.probe ? results.opened : 0) > 0) {
         now.phase = RunProgress::Phase::running;

@@ -109,7 +109,7 @@ void Conversation::report_state() {
         if (session_.peer_known())
             return add_note("connected to " + session_.address().text(), Style::good);
         if (session_.end()) return;  // a refusal of datagrams was already reported
-        add_note("sending to " + session_.options().endpoint.text() +
+        add_note("sending to " + session_.options().target() +
                  "; only a reply shows that a server is there");
     }
     if (state == State::waiting && std::exchange(reported_trouble_, end) != end)

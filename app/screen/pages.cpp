@@ -238,7 +238,7 @@ Rows connection_page(const Session& session, const Results& results, const std::
     PageRows page(width);
     page.add_title("Connection");
     const Session::Options& options = session.options();
-    page.add_fact("target", options.endpoint.text());
+    page.add_fact("target", options.target());
     if (session.address().family() != AF_UNSPEC) {
         page.add_fact("address", session.address().text());
         page.add_fact("took", phases_text(session));

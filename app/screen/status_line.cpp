@@ -115,13 +115,6 @@ void add_times(std::vector<Part>& parts, const Histogram& times,
         add(Priority::course, name + padded(times.percentile(percent)));
 }
 
-std::string scheme_of(const Session::Options& options) {
-    if (!options.endpoint.path.empty()) return "unix:";
-    if (options.endpoint.datagrams) return "udp://";
-    if (options.websocket) return options.tls ? "wss://" : "ws://";
-    return options.tls ? "tls://" : "tcp://";
-}
-
 }  // namespace
 
 std::string elapsed_text(ev::Duration duration, int minute_digits) {
@@ -170,7 +163,7 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
     const Session::Options& options = session.options();
     // Without a connection the target matters more than the counters.
     add(session.state() == State::open ? Priority::target : Priority::mode,
-        ui::printable(scheme_of(options) + options.endpoint.text()));
+        ui::printable(options.target()));
     const bool refused =
         session.end().reason == bufio::Reason::pin;  // the connection was not used
     if (const bufio::TlsFacts* const tls = session.tls();

@@ -41,7 +41,7 @@ TEST_CASE("a load on a terminal shows a page, and leaves the summary behind") {
     Words options{"--connections", "3", "-m", "900ms"};
     options.insert(options.end(), schedule.begin(), schedule.end());
     Tty tty({.arguments = load(options, server)});
-    REQUIRE(tty.wait_for("● running 0:00 of 0:00  127.0.0.1:" + server.port()));
+    REQUIRE(tty.wait_for("● running 0:00 of 0:00  tcp://127.0.0.1:" + server.port()));
     CHECK(tty.alternate_screen());
     REQUIRE(tty.wait_for("round trip  p50 "));
     REQUIRE(tty.wait_for("connections 3 open of 3, 0 failed"));
@@ -56,7 +56,7 @@ TEST_CASE("a load on a terminal shows a page, and leaves the summary behind") {
 TEST_CASE("^C on the page of a load ends it in order") {
     Server server;
     Tty tty({.arguments = load({"--connections", "3", "--rate", "500"}, server)});
-    REQUIRE(tty.wait_for("● running 0:00  127.0.0.1"));
+    REQUIRE(tty.wait_for("● running 0:00  tcp://127.0.0.1"));
     REQUIRE(tty.wait_for(" echoed, 0 bad, 0 lost"));
     tty.send("\x03");
     const auto status = tty.wait_exit();

@@ -384,6 +384,7 @@ TEST_CASE("a WebSocket on the screen shows its handshake, and is opened again") 
     tty.send("hello\r");
     REQUIRE(tty.wait_for("‹ hello ✓"));
     tty.send("\x1bi");
+    CHECK(tty.wait_for("target      ws://127.0.0.1:" + port + "/chat"));
     for (const char* text :
          {"WebSocket request", "GET /chat HTTP/1.1", "Origin: https://example.com",
           "WebSocket response", "HTTP/1.1 101 Switching Protocols"})

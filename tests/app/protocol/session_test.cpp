@@ -113,6 +113,21 @@ Session::Options impatient() {
 
 }  // namespace
 
+TEST_CASE("a target is named with its scheme and path") {
+    Session::Options options;
+    options.endpoint.host = "::1";
+    options.endpoint.service = "7";
+    CHECK(options.target() == "tcp://[::1]:7");
+    options.websocket.emplace().path = "/chat?x";
+    CHECK(options.target() == "ws://[::1]:7/chat?x");
+    options.tls = bufio::TlsContext::client(bufio::TlsClientOptions());
+    CHECK(options.target() == "wss://[::1]:7/chat?x");
+    options.websocket.reset();
+    CHECK(options.target() == "tls://[::1]:7");
+    options.endpoint.path = "/run/echo";
+    CHECK(options.target() == "unix:/run/echo");
+}
+
 TEST_CASE("writes all flushed messages at once, and matches the replies in order") {
     Pair pair;
     REQUIRE(pair.client.session.send("a").first == 1);

@@ -184,7 +184,7 @@ TEST_CASE("the page of the connection lists the options, the result, and the sec
     const std::string port = std::to_string(test::unused_port(loop));
     Session session(loop, test::with_port({}, std::stoi(port)), user);
     CHECK(text(connection_page(session, {}, "", "", 80)) ==
-          "Connection\ntarget      127.0.0.1:" + port +
+          "Connection\ntarget      tcp://127.0.0.1:" + port +
               "\nframing     line\ntimeouts    connect 10s, reply 5s\n");
     session.connect();
     loop.until([&] { return session.state() == Session::State::closed; });

@@ -459,6 +459,7 @@ void Session::ended(End end) {
 }
 
 // If a server closes its side, and sending to it fails later, the first of the two is the end.
+// The libraries below serve both sides, and so call a server the peer.
 End Session::explained(End end) const {
     const bool closed_first = end.reason == Reason::send && input_ended();
     const bool early = end.reason == Reason::closed_early;
@@ -469,6 +470,8 @@ End Session::explained(End end) const {
     const End reset = bufio::system_end(Reason::receive, "receiving", ECONNRESET);
     if (!part.empty() && end.reason == reset.reason && end.text == reset.text)
         end.text = "reset inside message " + std::to_string(id) + ", " + fragment_text(part);
+    constexpr std::string_view peer = "the peer ";
+    if (end.text.starts_with(peer)) end.text.replace(0, peer.size(), "the server ");
     return link_->explained(std::move(end));
 }
 
@@ -487,7 +490,7 @@ End Session::closed_early() const {
 }
 
 End Session::truncated(std::string_view part) const {
-    std::string text = "the peer closed inside a message, " + fragment_text(part);
+    std::string text = "the server closed inside a message, " + fragment_text(part);
     const bool first = replies_ == 0 && in_flight() > 0;
     const std::string hint =
         first ? misread_length(*options_->framing, part, options_->max_frame) : "";

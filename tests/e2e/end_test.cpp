@@ -215,7 +215,7 @@ TEST_CASE("an end inside a message is a truncation with any --expect") {
     const Outcome outcome = run({yodel, "--expect", expect, "127.0.0.1", peer.port()}, "one\n");
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 56);
-    CHECK(contains(outcome.errors, "the peer closed inside a message, after 4 bytes"));
+    CHECK(contains(outcome.errors, "the server closed inside a message, after 4 bytes"));
 }
 
 TEST_CASE("a length prefix that looks like a TLS alert is a length") {
@@ -310,7 +310,7 @@ TEST_CASE("each broken reply is reported with its sentence and its status") {
          {"send:+PO", "wait"},
          "the reply differs from byte 0 on; 3 of 6 bytes came; if the service does not echo",
          1},
-        {"caret", {"send:*i", "close"}, "the peer closed inside a message, after 1 byte", 56},
+        {"caret", {"send:*i", "close"}, "the server closed inside a message, after 1 byte", 56},
     }));
     std::vector<std::string> steps = broken.steps;
     steps.insert(steps.begin(), "some");

@@ -780,7 +780,7 @@ TEST_CASE("each TLS failure has a status word, a sentence and an option") {
          "PIN DIFFERS (M-i shows it)",
          "the public key of localhost does not match the pin",
          90},
-        {{}, {}, "closed: the peer does not speak TLS", "the peer does not speak TLS", 35},
+        {{}, {}, "closed: the server does not speak TLS", "the server does not speak TLS", 35},
     };
     for (const auto& each : cases) {
         CAPTURE(each.sentence);

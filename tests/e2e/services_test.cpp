@@ -133,7 +133,7 @@ TEST_CASE("bytes that are no reply of the framing end the connection with a sent
         Case{"resp", "send:$99999999999\\r\\n",
              "a message of 100000000013 bytes or more exceeds the limit of 33554432"},
         Case{"resp", "send:$5\\r\\nhel",
-             "the peer closed inside a message, after 7 bytes of it"},
+             "the server closed inside a message, after 7 bytes of it"},
         Case{"smtp", "send:SSH-2.0-\x1b[2J\\r\\n",
              "the server sent \"SSH-2.0-^[[2J\", which begins no reply of -f smtp"});
     std::vector<std::string> steps{"python3", test::peers + "/scripted.py", "PORT"};
@@ -205,7 +205,7 @@ TEST_CASE("a server that does not greet, or closes instead, is named") {
     const Outcome cut = mail(closing, {}, "NOOP\n");
     CAPTURE(cut.errors);
     CHECK(cut.status == 56);
-    CHECK(contains(cut.errors, "the peer closed inside a message, after 7 bytes of it"));
+    CHECK(contains(cut.errors, "the server closed inside a message, after 7 bytes of it"));
     Peer closed({"python3", test::peers + "/scripted.py", "PORT", "close"});
     CHECK(mail(closed, {}, "NOOP\n").status == 56);
 }

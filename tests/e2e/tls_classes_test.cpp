@@ -66,24 +66,24 @@ const Row rows[] = {
 
     // Ours.
     {"right clients=ca.pem", "", 58,
-     "the peer requires a client certificate (TLS alert: certificate required); use --cert "
+     "the server requires a client certificate (TLS alert: certificate required); use --cert "
      "FILE"},
     {"right clients=ca.pem", "--cert stranger.pem --key stranger.key", 58,
-     "the peer refused our certificate (TLS alert: unknown CA)"},
+     "the server refused our certificate (TLS alert: unknown CA)"},
 
     // The protocol.
     {"right newest=1.0", "", 35,
-     "the peer supports none of our TLS versions (TLS alert: protocol version)"},
-    {"right newest=1.1", "", 35, "the peer supports none of our TLS versions"},
-    {"right newest=1.2", "--tls-min 1.3", 35, "the peer supports none of our"},
-    {"right abrupt", "-c 5 -i 50ms", 56, "the peer closed without a TLS close_notify"},
+     "the server supports none of our TLS versions (TLS alert: protocol version)"},
+    {"right newest=1.1", "", 35, "the server supports none of our TLS versions"},
+    {"right newest=1.2", "--tls-min 1.3", 35, "the server supports none of our"},
+    {"right abrupt", "-c 5 -i 50ms", 56, "the server closed without a TLS close_notify"},
     {"right small-hello", "-w 300ms --alpn MANY", 28,
      "bytes, which exceeds one TCP segment and is too large for some servers and middleboxes: "
      "--groups X25519 makes it smaller"},
     {"right small-hello", "-w 300ms --alpn MANY --groups X25519", 28,
      "too large for some servers and middleboxes\n"},
     {"right group=secp521r1", "--groups X25519", 35,
-     "the peer aborted the connection (TLS alert: handshake failure); it may not support the "
+     "the server aborted the connection (TLS alert: handshake failure); it may not support the "
      "groups of --groups X25519\n"},
     {"right group=secp521r1", "--groups P-521", 0, ""},
 };
@@ -171,18 +171,18 @@ TEST_CASE("servers without TLS get their verdict, sentence and status") {
         const char* sentence;
     };
     const Case cases[] = {
-        {{"send:SSH-2.0-OpenSSH_9.2\\r\\n", "wait"}, 35, "the peer does not speak TLS"},
+        {{"send:SSH-2.0-OpenSSH_9.2\\r\\n", "wait"}, 35, "the server does not speak TLS"},
         {{"wait"}, 28, "within 300ms: still in the TLS handshake with 127.0.0.1:"},
-        {{"shut", "wait"}, 35, "the peer closed the connection during the TLS handshake"},
+        {{"shut", "wait"}, 35, "the server closed the connection during the TLS handshake"},
         {{"send:\\x16\\x03\\x03\\x00\\x10", "shut", "wait"},
          35,
-         "the peer closed the connection during the TLS handshake"},
+         "the server closed the connection during the TLS handshake"},
         {{"send:\\x15\\x03\\x03\\x00\\x02\\x02\\x50", "wait"},
          35,
-         "the peer aborted the connection (TLS alert: internal error)"},
+         "the server aborted the connection (TLS alert: internal error)"},
         {{"send:\\x16\\x03\\x03\\xff\\xff\\x02\\x02", "wait"},
          35,
-         "the peer does not speak TLS"},
+         "the server does not speak TLS"},
         {{"some", "reset"}, 35, "TLS handshake: Connection reset by peer"},
     };
     for (const Case& each : cases) {
@@ -209,5 +209,5 @@ TEST_CASE("a server that requests renegotiation is refused, and its end is expla
     REQUIRE(server.process().wait_for_output("SSL_do_handshake"));
     CHECK(client.wait_exit() == 56);
     CHECK(contains(client.errors(),
-                   "the peer aborted the connection, because its renegotiation was refused"));
+                   "the server aborted the connection, because its renegotiation was refused"));
 }

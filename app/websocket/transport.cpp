@@ -120,7 +120,8 @@ public:
         return holds_input() || ended_ || below_->buffers_input();
     }
     bool buffers_output() const override {
-        return opened_ && !close_sent_ && (!wire_.empty() || (pong_ && between_frames()));
+        return opened_ && !close_sent_ &&
+               (!wire_.empty() || (!pongs_.empty() && between_frames()));
     }
 
 private:
@@ -186,7 +187,7 @@ private:
             const Stop stop = last_ ? *last_ : reader_.next(wire, space);
             if (stop == Stop::blocked) break;
             const bool failed = stop == Stop::failed;
-            if (!failed && reader_.opcode() == Opcode::ping) pong_ = reader_.control();
+            if (!failed && reader_.opcode() == Opcode::ping) add_pong();
             if (!failed && reader_.opcode() != Opcode::close) continue;
             if (space.size() < size) {
                 last_ = stop;
@@ -244,10 +245,17 @@ private:
         std::string payload;
         if (code != no_status)
             payload = {static_cast<char>(code >> 8), static_cast<char>(code)};
-        append_control(Opcode::close, payload);
+        wire_ += control(Opcode::close, payload);
     }
 
-    void append_control(Opcode opcode, std::string_view payload) {
+    // Answers each ping. If the peer takes no answers, only the newest pings are answered, as
+    // RFC 6455 allows.
+    void add_pong() {
+        if (pongs_.size() >= piece) pongs_.clear();
+        pongs_ += control(Opcode::pong, reader_.control());
+    }
+
+    std::string control(Opcode opcode, std::string_view payload) const {
         const Key key = client_ ? new_key() : 0;
         wire_ += control_frame(opcode, payload, client_ ? &key : nullptr);
     }
@@ -256,8 +264,7 @@ private:
     void encode(std::string_view messages) {
         const std::size_t size = messages.size();
         while (wire_.size() < piece) {
-            if (pong_ && between_frames())
-                append_control(Opcode::pong, *std::exchange(pong_, {}));
+            if (between_frames()) wire_ += std::exchange(pongs_, {});
             if (messages.empty()) break;
             if (left_ == 0) {
                 std::string_view head = messages.substr(0, message_head - head_.size());
@@ -328,13 +335,13 @@ private:
     std::optional<IoStatus> ended_;  // the end that follows them
     Closure closure_;                // the peer's
     // Output.
-    std::optional<std::string> pong_;  // the payload of the last ping that was not answered
-    std::string wire_;                 // frames to send
-    std::size_t pushed_ = 0;           // bytes of them that are sent
-    std::size_t taken_ = 0;            // bytes of messages in them
-    std::string head_;                 // the first bytes of a message's head
-    std::size_t left_ = 0;             // bytes of the frame in progress
-    std::uint64_t at_ = 0;             // the place of the next of them
+    std::string pongs_;       // frames that wait for the end of a message
+    std::string wire_;        // frames to send
+    std::size_t pushed_ = 0;  // bytes of them that are sent
+    std::size_t taken_ = 0;   // bytes of messages in them
+    std::string head_;        // the first bytes of a message's head
+    std::size_t left_ = 0;    // bytes of the frame in progress
+    std::uint64_t at_ = 0;    // the place of the next of them
     Key key_ = 0;
 };
 

@@ -171,6 +171,11 @@ std::optional<std::size_t> opening_size(std::string_view bytes) {
     return end + blank_line.size();
 }
 
+bool is_interim(std::string_view response) {
+    const std::string_view status = status_of(response.substr(0, response.find('\r')));
+    return status.starts_with('1') && !status.starts_with("101");
+}
+
 End check_start(std::string_view bytes) {
     constexpr std::string_view start = "HTTP/1.";
     constexpr std::string_view alert = "\x15\x03";

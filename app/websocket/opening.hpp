@@ -35,6 +35,8 @@ std::string request_text(const Request& request, std::string_view key);
 // Returns the size of the header at the front, with its blank line; none while it is not whole.
 std::optional<std::size_t> opening_size(std::string_view bytes);
 
+// Returns true for a response that precedes the final one, such as 103 Early Hints.
+bool is_interim(std::string_view response);
 // Return why the server does not open a WebSocket; Reason::none if it does. check_start() looks
 // at the first bytes of a response that is not yet whole.
 bufio::End check_start(std::string_view bytes);

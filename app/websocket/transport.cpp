@@ -21,6 +21,15 @@ namespace {
 // Bytes read or written at once.
 constexpr std::size_t piece = 64 * 1024;
 
+// A server that sends more responses before the final one is refused.
+constexpr int max_interim = 16;
+
+// Memory to read into, shared by all transports of a thread.
+std::array<char, piece>& read_buffer() {
+    static thread_local std::array<char, piece> bytes;
+    return bytes;
+}
+
 // Returns a key that the peer of an earlier frame cannot predict.
 Key new_key() {
     static thread_local std::string keys;
@@ -155,6 +164,7 @@ private:
         refusal_ = check_start(response);
         if (refusal_ || !size) return false;
         unread_.erase(0, *size);
+        if (is_interim(response) && ++interim_ <= max_interim) return take_response();
         refusal_ = check_response(response, client_->request, client_->key);
         client_->facts.response = response;
         return !refusal_;
@@ -326,6 +336,7 @@ private:
     bool closed_by_peer_ = false;
     bool close_sent_ = false;
     End refusal_;
+    int interim_ = 0;  // responses before the final one
     // Input.
     FrameReader reader_;
     std::string unread_;  // frames that were read and not yet turned into messages

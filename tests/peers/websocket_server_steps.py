@@ -101,6 +101,11 @@ class Connection:
             self.read_request()
             if word == "open":
                 self.accept(rest)
+        elif word == "accept":
+            self.accept("")
+        elif word.startswith("open with "):
+            self.read_request()
+            self.accept("", frame(int(word.split()[2], 16), payload(rest), False))
         elif word == "send":
             self.sock.sendall(payload(rest))
         elif word in ("frame", "masked"):

@@ -268,6 +268,13 @@ TEST_CASE("refuses an opening of another protocol") {
     } cases[] = {
         {true, "HTTP/1.1 404 Not Found\r\n\r\n", Reason::connect,
          "the server refused the upgrade: 404 Not Found"},
+        {true,
+         [] {
+             std::string many;
+             for (int i = 0; i < 17; ++i) many += "HTTP/1.1 103 Early Hints\r\n\r\n";
+             return many;
+         }(),
+         Reason::connect, "the server refused the upgrade: 103 Early Hints"},
         {true, "SSH-2.0-x\r\n", Reason::connect,
          "the server does not speak HTTP, and so no WebSocket"},
         {true, "\x15\x03\x01", Reason::tls, "the server speaks TLS; use wss://"},
@@ -314,6 +321,21 @@ TEST_CASE("the limit of the opening does not include the messages after it") {
     scene.peer.most = 4095;
     CHECK(scene.transport->handshake().status == IoStatus::done);
     CHECK(scene.read() == message(std::string(1000, 'x'), false));
+}
+
+TEST_CASE("skips interim responses before the final one") {
+    for (const std::size_t most : std::initializer_list<std::size_t>{1, 4000}) {
+        Scene scene(true);
+        REQUIRE(scene.transport->handshake().status == IoStatus::wants_read);
+        const std::string response = response_to(scene.peer.written);
+        scene.peer.most = most;
+        scene.peer.to_read = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: "
+                             "</a>\r\n\r\n" +
+                             response + scene.wire({{text_frame, "a"}});
+        REQUIRE(scene.transport->handshake().status == IoStatus::done);
+        CHECK(scene.facts.response == response);
+        CHECK(scene.read() == message("a"));
+    }
 }
 
 TEST_CASE("the peer may end during the handshake") {

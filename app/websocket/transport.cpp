@@ -152,6 +152,9 @@ private:
         if (result.status != IoStatus::failed) return result;
         End failure = below_->failure();
         if (failure.reason != Reason::own_certificate) failure.reason = Reason::connect;
+        constexpr std::string_view call = "receiving";
+        if (failure.text.starts_with(call))
+            failure.text.replace(0, call.size(), "WebSocket handshake");
         return fail(failure);
     }
 

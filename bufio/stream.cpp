@@ -107,7 +107,8 @@ void Stream::abort() {
 
 // Returns a number that grows with each change to report.
 std::uint64_t Stream::progress() const {
-    return bytes_read_ + bytes_written_ + handshake_reported_ + input_ended_ + output_closed_;
+    return bytes_read_ + held() + bytes_written_ + handshake_reported_ + input_ended_ +
+           output_closed_ + static_cast<bool>(rejection_);
 }
 
 // Flushes output before it reads input, so that a user who answers the input finds the most

@@ -72,6 +72,8 @@ public:
     // Bytes written by the user and not yet taken by the system.
     std::size_t pending() const { return output_.size(); }
     std::uint64_t bytes_read() const { return bytes_read_; }
+    // Bytes of a message that the transport passes on only as a whole; see Transport::held().
+    std::size_t held() const { return transport_->held(); }
     // Bytes of the user that the system has taken, without the overhead of the transport.
     std::uint64_t bytes_written() const { return bytes_written_; }
 

@@ -45,6 +45,9 @@ public:
     virtual IoResult close_output() = 0;
     // True if a read may succeed although the descriptor is not readable.
     virtual bool buffers_input() const { return false; }
+    // Returns the bytes of a message that read() does not return before the message is whole.
+    // While a message is held, they are at least one.
+    virtual std::size_t held() const { return 0; }
     // True if the transport has bytes of its own to write, such as the answer to a ping. The
     // next write() sends them first, and may then have the length zero.
     virtual bool buffers_output() const { return false; }

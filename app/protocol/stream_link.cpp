@@ -100,7 +100,9 @@ public:
     }
     std::size_t pending() const override { return stream_ ? stream_->pending() : 0; }
     std::uint64_t written() const override { return stream_->bytes_written(); }
-    std::uint64_t moved() const override { return stream_->bytes_read() + written(); }
+    std::uint64_t moved() const override {
+        return stream_->bytes_read() + stream_->held() + written();
+    }
     bool has_back_pressure() const override { return true; }
 
     std::optional<Matcher::Event> next(ev::Time read_at) override {

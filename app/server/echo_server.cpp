@@ -82,7 +82,7 @@ public:
 
     // Returns true while output is pending, or a message is received in part.
     bool undelivered() const {
-        return stream_.pending() > 0 || !stream_.received().empty() ||
+        return stream_.pending() > 0 || !stream_.received().empty() || stream_.held() > 0 ||
                responder_->has_pending();
     }
 
@@ -134,7 +134,8 @@ private:
     // TLS records without data do not count as traffic.
     void follow_traffic() {
         const std::uint64_t input = stream_.bytes_read() - read_;
-        const std::uint64_t moved = stream_.bytes_read() + stream_.bytes_written();
+        const std::uint64_t moved =
+            stream_.bytes_read() + stream_.held() + stream_.bytes_written();
         if (moved == moved_) return;
         moved_ = moved;
         moved_at_ = server_.loop_.now();
@@ -168,9 +169,12 @@ private:
     void restart_message_timeout() {
         const std::optional<ev::Duration>& timeout = server_.options_.message_timeout;
         if (!timeout) return;
-        if (!tracker_->inside() && message_) message_.cancel();
-        if (!tracker_->inside() || timed_ == tracker_->begun()) return;
-        timed_ = tracker_->begun();
+        const bool held = !tracker_->inside() && stream_.held() > 0;
+        const bool inside = tracker_->inside() || held;
+        const std::uint64_t number = tracker_->begun() + held;
+        if (!inside && message_) message_.cancel();
+        if (!inside || timed_ == number) return;
+        timed_ = number;
         start(message_, server_.loop_.after(*timeout), [this] { on_message_timeout(); });
     }
 
@@ -211,7 +215,9 @@ private:
         if (stream_.finishing() || stream_.input_ended()) return;
         if (!stream_.reading()) return message_.start(timeout);
         give_up("a message was not complete within " + duration_text(timeout) +
-                " (--message-timeout), after " + bytes_text(tracker_->size()) + " of it");
+                " (--message-timeout), after " +
+                bytes_text(tracker_->inside() ? tracker_->size() : stream_.held() - 1) +
+                " of it");
     }
 
     void give_up(const std::string& text) {

@@ -73,6 +73,9 @@ public:
     bool has_output() const { return !fragmented_ && !kept_.empty(); }
     // True between the first and the last byte of a message.
     bool inside() const { return fragmented_ || open_ || !head_.empty(); }
+    // Returns the bytes of a message in fragments, which is not written before it is whole, and
+    // one for its head.
+    std::size_t held() const { return fragmented_ ? kept_.size() - message_head + 1 : 0; }
     Opcode opcode() const { return opcode_; }
     std::string_view control() const { return control_; }
     // The code to close with, and a clause that explains it.

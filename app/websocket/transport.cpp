@@ -132,6 +132,7 @@ public:
         return opened_ && !close_sent_ &&
                (!wire_.empty() || (!pongs_.empty() && between_frames()));
     }
+    std::size_t held() const override { return rejected_ ? 0 : reader_.held(); }
 
 private:
     // Returns the result of the transport below as our own.

@@ -21,8 +21,9 @@ struct Script {
     std::deque<Step> handshakes, reads, writes, closes;
     bool buffers_input = false;
     bool buffers_output = false;  // until the next write that is done
-    std::string log;              // a letter for each call: h, r, w, c
-    std::string written;          // bytes taken
+    std::size_t held = 0;
+    std::string log;      // a letter for each call: h, r, w, c
+    std::string written;  // bytes taken
 };
 
 class ScriptedTransport final : public bufio::Transport {
@@ -32,6 +33,7 @@ public:
     int descriptor() const override { return fd_.get(); }
     bool buffers_input() const override { return script_.buffers_input; }
     bool buffers_output() const override { return script_.buffers_output; }
+    std::size_t held() const override { return script_.held; }
 
     bufio::IoResult handshake() override {
         return next('h', script_.handshakes, bufio::IoStatus::done);

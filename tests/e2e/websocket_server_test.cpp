@@ -171,6 +171,10 @@ TEST_CASE("time limits of WebSocket connections") {
              {"open", "send:\\x81\\x85abcdxx", "end"},
              upgraded + "close 1000\nended\n",
              "a message was not complete within 50ms (--message-timeout), after 2 bytes of it"},
+            {{"--message-timeout"},
+             {"open", "frame:01:abc", "end"},
+             upgraded + "close 1000\nended\n",
+             "a message was not complete within 50ms (--message-timeout), after 3 bytes of it"},
             {{"--handshake-timeout"},
              {"send:GET / HT", "end"},
              "ended\n",
@@ -255,6 +259,19 @@ TEST_CASE("on TERM each WebSocket gets its replies and a close frame") {
     CHECK(peer.wait_exit() == 0);
     CHECK(server.process().wait_exit() == 0);
     CHECK(peer.output() == upgraded + "text a\ntext b\nclose 1000\nended\n");
+}
+
+TEST_CASE("a WebSocket message in fragments may end within the grace") {
+    Server server({"--ws"});
+    Process peer(client(
+        server, {"open", "frame:81:a", "frame:01:b", "read:1", "input", "frame:80:c", "end"}));
+    REQUIRE(peer.wait_for_output("text a\n"));
+    server.process().kill(SIGTERM);
+    while (talk(server, {"open", "leave"}).status == 0) {
+    }  // until the drain has begun
+    peer.close_input();
+    CHECK(peer.wait_exit() == 0);
+    CHECK(peer.output() == upgraded + "text a\ntext bc\nclose 1000\nended\n");
 }
 
 TEST_CASE("when the grace is over no close frame follows a part of a message") {

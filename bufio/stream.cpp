@@ -120,6 +120,7 @@ void Stream::on_events(ev::Events events) {
     const std::uint64_t before = progress();
     if (!handshake_done_) {
         handshake();
+        if (wants_input() && transport_->buffers_input()) read();  // it came before our output
         return notify_of_change(before);
     }
     if (wants_output() && (events & write_waits_)) flush();

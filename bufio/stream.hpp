@@ -96,7 +96,8 @@ public:
     // Ends the stream now. Pending output is lost, and the peer sees a reset.
     void abort();
 
-    bool open() const { return handshake_done_ && !end_; }  // after the handshake
+    bool handshake_done() const { return handshake_done_; }
+    bool open() const { return handshake_done_ && !end_; }
     bool finishing() const { return finishing_; }
     // Sending has failed; the stream only reads what the peer sent earlier.
     bool output_failed() const { return static_cast<bool>(send_failure_); }

@@ -30,10 +30,16 @@ OrderedMatcher::OrderedMatcher(const Options& options)
 void OrderedMatcher::restart() {
     decoder_ = Decoder(framing(), options_.max_frame);
     messages_.rebase();
+    queued_ = messages_.total() - messages_.count();
     same_ = arrived_ = matched_ = left_ = 0;
     greeted_ = identified_ = echoed_ = last_echoed_ = differing_ = false;
     wrong_.clear();
     expected_reply_.clear();
+}
+
+bool OrderedMatcher::greeted(std::string_view received) {
+    left_ = received.size();
+    return decoder_.greeted(received);
 }
 
 std::optional<Matcher::Event> OrderedMatcher::next(std::string_view& received,

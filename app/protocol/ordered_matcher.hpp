@@ -66,7 +66,9 @@ public:
     void restart() override;
     void void_round_trips() override { messages_.void_round_trips(); }
 
-    bool greeted(std::string_view received) { return decoder_.greeted(received); }
+    // Called before the first message of a connection is sent: the bytes received until now
+    // answer nothing. Returns true if the framing needs no greeting, or it has arrived.
+    bool greeted(std::string_view received);
     bool greeting_possible() const override;
     void rule_out_greeting() override;
     bool echoed() const { return echoed_; }  // this connection has echoed a message

@@ -69,7 +69,7 @@ public:
         unread_.reset();
     }
     bool connected() const override { return stream_ != nullptr; }
-    bool ready() const override { return stream_->open(); }
+    bool ready() const override { return stream_->handshake_done(); }
     bool heard() const override { return stream_->bytes_read() > 0 && stream_->open(); }
     void pause(bool paused) override {
         paused_ = paused;

@@ -85,7 +85,7 @@ public:
     }
 
     IoResult read(char* to, std::size_t size) override {
-        static thread_local std::array<char, piece> fresh;
+        std::array<char, piece>& fresh = read_buffer();
         IoResult below{ended_.value_or(IoStatus::done)};
         if (!holds_input() && !ended_)
             below = below_->read(fresh.data(), std::min(size, fresh.size()));
@@ -141,7 +141,7 @@ private:
     }
 
     IoResult receive_opening() {
-        std::array<char, 4096> bytes;
+        std::array<char, piece>& bytes = read_buffer();
         const IoResult result = below_->read(bytes.data(), bytes.size());
         unread_.append(bytes.data(), result.count);
         opened_ = client_ ? take_response() : take_request();

@@ -7,6 +7,8 @@ websocket_server_steps.py PORT STEP...
     request          reads a request
     open             reads a request and accepts it
     open:FIELD       the same with FIELD in the place of the field of the same name, or added
+    open with XX:BYTES  the same, with a frame in the packet of the response
+    accept           accepts a request that was read
     send:BYTES       sends bytes; all BYTES may contain \\n \\r \\xNN, and n*BYTES repeats them
     frame:XX:BYTES   sends a frame; XX is its first byte in hexadecimal
     masked:XX:BYTES  the same with a mask
@@ -52,12 +54,12 @@ class Connection:
         lines = text.decode().split("\r\n")
         self.key = [line.split()[1] for line in lines if line.startswith("Sec-WebSocket-Key:")][0]
 
-    def accept(self, field):
+    def accept(self, field, more=b""):
         proof = base64.b64encode(hashlib.sha1((self.key + GUID).encode()).digest()).decode()
         name = field.partition(":")[0] + ":"
         lines = [line for line in FIELDS[:2] + [FIELDS[2] + proof] if not line.startswith(name)]
         lines += [field] if field else []
-        self.sock.sendall("\r\n".join(["HTTP/1.1 101 Yes", *lines, "", ""]).encode())
+        self.sock.sendall("\r\n".join(["HTTP/1.1 101 Yes", *lines, "", ""]).encode() + more)
 
     def read_frame(self):
         first, size = self.take(2)

@@ -150,6 +150,7 @@ void Stream::handshake() {
     case IoStatus::wants_read: handshake_waits_ = ev::readable; break;
     case IoStatus::wants_write: handshake_waits_ = ev::writable; break;
     case IoStatus::end_of_input:
+    case IoStatus::rejected:
     case IoStatus::failed: end_with(transport_->failure()); break;
     }
 }
@@ -176,6 +177,7 @@ void Stream::read() {
         result.status == IoStatus::done && transport_->buffers_input();
     read_waits_ = result.status == IoStatus::wants_write ? ev::writable : ev::readable;
     if (result.status == IoStatus::end_of_input) input_ended_ = true;
+    if (result.status == IoStatus::rejected) rejection_ = transport_->failure();
     if (result.status == IoStatus::failed) end_with(transport_->failure());
     if (send_failure_ && result.status != IoStatus::done) end_with(send_failure_);
     end_if_both_closed();
@@ -226,7 +228,7 @@ void Stream::end_if_both_closed() {
 // timer.
 void Stream::end_with(End end) {
     if (end_) return;
-    end_ = std::move(end);
+    end_ = rejection_ ? rejection_ : std::move(end);
     finish_deadline_.cancel();
     resume_timer_.start(ev::Duration::zero());
 }

@@ -6,12 +6,12 @@
 // The user reads received() and calls consume(). write() passes bytes to the system at once if
 // the system takes them. The stream calls stream_changed() only from the loop, never from
 // inside the user's own calls. It does so when the handshake is done, when bytes were received
-// or sent, when either side was closed and when the stream has ended. It reports nothing else,
-// such as a TLS record without data or a ping. A transport without a handshake is open from
-// the beginning, which is not reported. The user may do anything in stream_changed(),
-// including destroying the stream, and writing to or aborting other streams. An exception that
-// it throws passes through the loop; after that, or after a std::bad_alloc from any call, the
-// stream may only be destroyed.
+// or sent, when either side was closed, when the input was rejected and when the stream has
+// ended. It reports nothing else, such as a TLS record without data or a ping. A transport
+// without a handshake is open from the beginning, which is not reported. The user may do
+// anything in stream_changed(), including destroying the stream, and writing to or aborting
+// other streams. An exception that it throws passes through the loop; after that, or after a
+// std::bad_alloc from any call, the stream may only be destroyed.
 //
 // Both queues are bounded. Once the input exceeds its high-water mark, the stream stops
 // reading until the user has consumed down to the low-water mark. This applies back-pressure
@@ -104,7 +104,11 @@ public:
     bool output_closed() const { return output_closed_; }
     // True if reading is neither paused nor stopped by the high-water mark.
     bool reading() const { return !above_high_water_ && !reading_paused_; }
-    bool input_ended() const { return input_ended_; }  // the peer has closed its side
+    // The peer has closed its side, or its input was rejected.
+    bool input_ended() const { return input_ended_ || rejection_; }
+    // Why the transport rejected the input, or Reason::none. What still arrives is discarded.
+    // The user should finish the stream, which then ends for this reason.
+    const End& rejection() const { return rejection_; }
     // Reason::none while the stream has not ended.
     const End& end() const { return end_; }
     const TlsFacts* tls() const { return transport_->tls(); }
@@ -139,6 +143,7 @@ private:
     // Bytes received that are still in the shared read buffer; empty except while notifying.
     std::string_view unconsumed_read_;
     End end_;
+    End rejection_;     // why the input was rejected
     End send_failure_;  // why sending failed
     ev::Watch watch_;
     // Continues without an event: reads bytes that poll cannot see, or reports the handshake

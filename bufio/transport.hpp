@@ -12,7 +12,9 @@ namespace bufio {
 // The outcome of one attempt. After `wants_read` or `wants_write` the caller repeats the same
 // call once the descriptor is readable or writable. TLS may have to read in order to write,
 // and vice versa.
-enum class IoStatus { done, wants_read, wants_write, end_of_input, failed };
+// `rejected`: a read met bytes that the transport refuses, such as a broken frame; see
+// failure().
+enum class IoStatus { done, wants_read, wants_write, end_of_input, rejected, failed };
 
 struct IoResult {
     IoStatus status;
@@ -27,7 +29,8 @@ struct TlsFacts;  // bufio/tls_facts.hpp
 //
 // The caller repeats handshake() until it is `done`, and only then makes the other calls.
 // Lengths must not be zero, except for the case of buffers_output(). After `end_of_input` only
-// writes may follow; after close_output() is `done`, only reads. After a write or
+// writes may follow; after close_output() is `done`, only reads. After `rejected`, writes may
+// follow, and reads, which discard all input. After a write or
 // close_output() has `failed`, only read() may be called, for the bytes that the peer sent
 // earlier. After handshake() or read() has `failed`, none of them may be called.
 class Transport {

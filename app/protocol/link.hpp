@@ -110,6 +110,7 @@ public:
     virtual void pause(bool paused) = 0;     // stops reading while paused
     virtual bool input_ended() const { return false; }   // the peer has closed its side
     virtual bool output_closed() const { return true; }  // we have closed ours
+    virtual bool closes_halves() const { return true; }  // we may go on after the peer's end
     virtual const bufio::End& end() const = 0;           // Reason::none while it has not ended
 
     // Output. send() and send_reserved() return none if the message is refused; see

@@ -127,11 +127,16 @@ public:
         return stream_ ? std::string(unread_.value_or(stream_->received())) : "";
     }
 
-    bool input_ended() const override { return stream_ && stream_->input_ended(); }
+    bool input_ended() const override {
+        return stream_ && stream_->input_ended() && !stream_->rejection();
+    }
+    bool closes_halves() const override { return !options_.websocket; }
     bool output_closed() const override { return stream_->output_closed(); }
     bool finishing() const override { return stream_->finishing(); }
     void finish() override { stream_->finish(); }
-    const End& end() const override { return stream_->end(); }
+    const End& end() const override {
+        return stream_->end() ? stream_->end() : stream_->rejection();
+    }
     // An alert that we have sent ourselves is an echo.
     End explained(End end) const override {
         if (end.reason == Reason::closed_early && websocket() && websocket()->closure)

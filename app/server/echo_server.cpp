@@ -195,13 +195,13 @@ private:
         const std::optional<ev::Time> next = responder_->answer(stream_);
         if (next) start(resume_, *next, [this] { advance(); });
         if (stream_.end() || responder_->has_pending()) return;
-        const End& stopped = responder_->end();
+        const bool over = stream_.input_ended() || (draining_ && stream_.held() == 0);
+        if (!responder_->end() && (!over || !stream_.received().empty())) return;
+        const End& stopped = stream_.rejection() ? stream_.rejection() : responder_->end();
         if (stopped) {
             if (stopped.reason != Reason::aborted) fail(stopped.text);
             return stream_.finish(lingering);  // the peer still gets the earlier replies
         }
-        const bool over = stream_.input_ended() || draining_;
-        if (!over || !stream_.received().empty()) return;
         const bool logged = server_.options_.verbose && tracker_;
         if (stream_.input_ended() && logged && tracker_->inside())
             log("closed inside a message, after " + bytes_text(tracker_->size()) + " of it");

@@ -89,12 +89,13 @@ public:
         IoResult below{ended_.value_or(IoStatus::done)};
         if (!holds_input() && !ended_)
             below = below_->read(fresh.data(), std::min(size, fresh.size()));
+        if (rejected_) return passed({below.status});
         std::string_view wire = unread_.empty() ? std::string_view(fresh.data(), below.count)
                                                 : std::string_view(unread_);
         std::span<char> space(to, size);
         const IoStatus status = read_frames(wire, space);
         const IoResult result{status, size - space.size()};
-        std::string(wire).swap(unread_);
+        std::string(status == IoStatus::done ? wire : "").swap(unread_);
         if (status != IoStatus::done) return result;
         if (!holds_input()) return end_of(below, result.count);
         note_end(below.status);
@@ -109,8 +110,8 @@ public:
         return push();
     }
 
-    // Closes the connection below once both sides have sent a close frame, or at once if a
-    // message was cut, because no frame can follow its part.
+    // Closes the connection below once both sides have sent a close frame or the input was
+    // rejected, or at once inside a message, after which no close frame is allowed.
     IoResult close_output() override {
         IoResult result = close_sent_ ? push() : write(nullptr, 0);
         if (result.status == IoStatus::done && !close_sent_ && between_frames()) {
@@ -159,7 +160,9 @@ private:
         return fail(failure);
     }
 
-    bool holds_input() const { return !unread_.empty() || reader_.has_output() || last_; }
+    bool holds_input() const {
+        return !rejected_ && (!unread_.empty() || reader_.has_output() || last_);
+    }
     // Both take the peer's part of the handshake from the front of the bytes; more may follow
     // it. They return true if the WebSocket is open.
     bool take_response() {
@@ -216,27 +219,24 @@ private:
         if (!parse_closure(reader_.control(), closure_)) return refuse(closure_);
         closed_by_peer_ = true;
         if (client_) client_->facts.closure = closure_;
-        if (close_sent_ && wire_.empty()) {
-            below_->close_output();
-        } else if (!in_order(closure_)) {
-            answer_at_once(closure_.code);
-        }
+        if (close_sent_ && wire_.empty()) below_->close_output();
         if (in_order(closure_)) return IoStatus::end_of_input;
-        return blame(Reason::receive, "closed with " + closure_.text()).status;
+        return reject({Reason::receive, peer() + "closed with " + closure_.text()});
     }
 
-    // Informs the peer of its error if that is possible at once.
+    // close_output() will inform the peer of its error.
     IoStatus refuse(const Closure& error) {
-        answer_at_once(error.code);
-        if (error.code == too_big) return fail({Reason::limit, error.reason}).status;
-        return blame(Reason::receive, "has broken the WebSocket protocol: " + error.reason)
-            .status;
+        closed_by_peer_ = true;
+        closure_ = error;
+        if (error.code == too_big) return reject({Reason::limit, error.reason});
+        return reject(
+            {Reason::receive, peer() + "has broken the WebSocket protocol: " + error.reason});
     }
 
-    void answer_at_once(unsigned code) {
-        if (close_sent_ || !between_frames() || !wire_.empty()) return;
-        append_close(code);
-        push();
+    IoStatus reject(End why) {
+        rejected_ = true;
+        fail(std::move(why));
+        return IoStatus::rejected;
     }
 
     // Translates the end of the connection below, once all its bytes were read.
@@ -248,9 +248,10 @@ private:
         return {blame(Reason::truncated, text).status, count};
     }
 
+    std::string peer() const { return client_ ? "the server " : "the client "; }
     // Fails with a sentence about the peer.
     IoResult blame(Reason reason, const std::string& what) {
-        return fail({reason, (client_ ? "the server " : "the client ") + what});
+        return fail({reason, peer() + what});
     }
     bool between_frames() const { return left_ == 0 && head_.empty(); }
 
@@ -271,7 +272,7 @@ private:
 
     std::string control(Opcode opcode, std::string_view payload) const {
         const Key key = client_ ? new_key() : 0;
-        wire_ += control_frame(opcode, payload, client_ ? &key : nullptr);
+        return control_frame(opcode, payload, client_ ? &key : nullptr);
     }
 
     // Turns messages into frames, at most a piece of them, and notes how much that is.
@@ -335,9 +336,10 @@ private:
 
     std::unique_ptr<Transport> below_;
     std::optional<Client> client_;
-    bool connected_ = false;  // the handshake below is done
-    bool opened_ = false;     // our own handshake is done
-    bool closed_by_peer_ = false;
+    bool connected_ = false;       // the handshake below is done
+    bool opened_ = false;          // our own handshake is done
+    bool closed_by_peer_ = false;  // or its input was rejected
+    bool rejected_ = false;
     bool close_sent_ = false;
     End refusal_;
     int interim_ = 0;  // responses before the final one
@@ -348,7 +350,7 @@ private:
     // it can be answered before the connection ends.
     std::optional<FrameReader::Stop> last_;
     std::optional<IoStatus> ended_;  // the end that follows them
-    Closure closure_;                // the peer's
+    Closure closure_;                // the peer's, or why its input was rejected
     // Output.
     std::string pongs_;       // frames that wait for the end of a message
     std::string wire_;        // frames to send

@@ -3,8 +3,9 @@
 // handshake is the handshake of the transport, a ping is answered here, and close frames are
 // the ends of input and output.
 //
-// A close frame ends the input in order if it has the code 1000, 1001 or none. Any other code
-// fails the read, as does a peer that ends without a close frame or breaks the protocol.
+// A close frame ends the input in order if it has the code 1000, 1001 or none. With any other
+// code, and if the peer breaks the protocol, the input is rejected, and close_output() sends
+// the code. A peer that ends without a close frame fails the read.
 #pragma once
 
 #include "app/websocket/frame.hpp"

@@ -12,7 +12,7 @@ namespace test {
 struct Step {
     bufio::IoStatus status;
     std::string bytes = {};
-    bufio::End end = {};  // with IoStatus::failed
+    bufio::End end = {};  // with IoStatus::rejected or failed
 };
 
 // The future outcomes of a transport's calls, and a log of its calls. After the end of the
@@ -68,7 +68,7 @@ private:
         if (steps.empty()) return {otherwise};
         const Step step = steps.front();
         steps.pop_front();
-        if (step.status == bufio::IoStatus::failed) return fail(step.end);
+        if (step.end) fail(step.end);
         return {step.status, step.bytes.size()};
     }
 

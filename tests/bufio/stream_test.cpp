@@ -80,6 +80,54 @@ TEST_CASE("a client speaks first after a handshake that ended in reading", "[str
     CHECK(scene.script.written == "hello");
 }
 
+TEST_CASE("what the peer sent with its part of the handshake comes before our output",
+          "[stream]") {
+    Script script = handshaking({{IoStatus::wants_read}});
+    script.buffers_input = true;
+    script.reads = {data("greeting")};
+    Scene scene(std::move(script));
+    scene.user.on_change = [&](Stream& stream) {
+        if (stream.open() && stream.bytes_written() == 0) stream.write("hello");
+    };
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return scene.script.written == "hello"; }));
+    CHECK(scene.script.log.starts_with("hhrw"));
+}
+
+TEST_CASE("after rejected input a stream writes, discards and ends for that reason",
+          "[stream]") {
+    const std::string how = GENERATE("the peer's end", "a reset", "the deadline", "our close");
+    Scene scene;
+    scene.script.reads = {{IoStatus::rejected, {}, End{Reason::limit, "too long"}},
+                          {IoStatus::done},
+                          {IoStatus::wants_read}};
+    scene.poke();
+    REQUIRE(scene.run_until([&] { return static_cast<bool>(scene.stream().rejection()); }));
+    CHECK(scene.stream().input_ended());
+    CHECK(scene.stream().open());
+    CHECK(scene.user.calls == 1);
+    CHECK(scene.stream().write("reply"));
+    run_pending(scene.loop);
+    CHECK(scene.user.ends == 0);
+    CHECK(scene.script.written == "reply");
+    if (how == "the peer's end") scene.script.reads = {{IoStatus::end_of_input}};
+    if (how == "a reset") scene.script.reads = {failure(Reason::receive, "reset")};
+    if (how == "our close") scene.stream().close();
+    if (how != "our close") scene.stream().finish(how == "the deadline" ? 1ms : 1h);
+    REQUIRE(scene.run_until([&] { return scene.user.ends == 1; }));
+    CHECK(scene.user.text() == "too long");
+}
+
+TEST_CASE("reports a message that the transport holds, although it cannot be read yet",
+          "[stream]") {
+    Scene scene;
+    scene.script.reads = {{IoStatus::done}, {IoStatus::wants_read}};
+    scene.script.held = 7;
+    scene.user.on_change = [](Stream&) {};
+    scene.poke();
+    CHECK(scene.stream().held() == 7);
+}
+
 TEST_CASE("reports a failed handshake once, with its reason, and not from inside a call",
           "[stream]") {
     Scene scene(handshaking({failure(Reason::certificate, "expired")}));

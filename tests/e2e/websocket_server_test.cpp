@@ -144,6 +144,14 @@ TEST_CASE("a WebSocket client that breaks the protocol gets a code, and earlier 
     CHECK(count(log, "\n") == 1);
 }
 
+// The client sends all before it reads, so that a reset would reach it first.
+TEST_CASE("a WebSocket client that is still sending a long message gets the code 1009") {
+    Server server({"--ws", "--max-frame", "2000"});
+    const Outcome outcome =
+        talk(server, {"open", "frame:81:a", "frame:82:8000000*x", "frame:82:x", "end"});
+    CHECK(outcome.output == upgraded + "text a\nclose 1009\nended\n");
+}
+
 TEST_CASE("a WebSocket client that vanishes is logged in one sentence") {
     const auto [steps, logged] = GENERATE(table<Words, std::string>({
         {{"open", "leave"}, "the client ended the connection without a close frame"},

@@ -337,9 +337,14 @@ void Session::on_input_ended() {
         return;
     }
     // If our own input ends in the same turn, the peer has not closed too early.
-    if (options_->expect != Expect::none && !runs(closed_early_))
+    if (ends_with_input() && !runs(closed_early_))
         start(closed_early_, loop_.after(ev::Duration::zero()),
               [this] { fail(Reason::closed_early, {}); });
+}
+
+// Without replies, the end of the input ends only a connection whose sides close together.
+bool Session::ends_with_input() const {
+    return options_->expect != Expect::none || !link_->closes_halves();
 }
 
 // --- Timeouts. Each of these functions decides whether its timer runs, and until when.
@@ -463,7 +468,7 @@ void Session::ended(End end) {
 End Session::explained(End end) const {
     const bool closed_first = end.reason == Reason::send && input_ended();
     const bool early = end.reason == Reason::closed_early;
-    if ((early || (closed_first && state_ == State::open)) && options_->expect != Expect::none)
+    if ((early || (closed_first && state_ == State::open)) && ends_with_input())
         end = closed_early();
     const std::uint64_t id = matcher_.oldest_id();
     const std::string part = id > 0 ? link_->partial_message() : "";
@@ -517,7 +522,8 @@ void Session::drop_connection(End end) {
 }
 
 // Once all is answered, and our side is closed, the peer need not close its own. If every
-// reply was known beforehand, it may also close without close_notify.
+// reply was known beforehand, it may also close without close_notify, but not without a close
+// frame.
 End Session::judged(End end) const {
     const End clean = end_ ? end_ : End{Reason::clean, "closed"};
     if (end.reason == Reason::clean) return clean;
@@ -531,7 +537,8 @@ End Session::judged(End end) const {
         return {Reason::unclosed, fact + end.text};
     }
     const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
-    return end.reason == Reason::truncated && known && !partial_message_ ? clean : end;
+    const bool whole = known && !partial_message_ && link_->closes_halves();
+    return end.reason == Reason::truncated && whole ? clean : end;
 }
 
 // Returns false for errors of settings or trust, if we or the peer wanted the end, and when

@@ -128,6 +128,8 @@ public:
     unsigned retry() const { return backoff_.count(); }
     ev::Time retry_time() const { return retry_.deadline(); }
     bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
+    // True if the server has closed its side, and messages can still be sent.
+    bool half_closed() const { return link_->input_ended() && !ends_with_input(); }
     // Returns how much of the reply to a message was received and, if the message is late, the
     // missing part, and a likely cause, as a clause; empty if nothing was received.
     std::string partial_text(const Message& message) const;
@@ -161,6 +163,7 @@ private:
     void report_resolved();
     void report_changes();
     void on_input_ended();
+    bool ends_with_input() const;
     Message marked(Message message, std::optional<ev::Duration> round_trip);
     void change_soon() { changed_.start(ev::Duration::zero()); }
 

@@ -93,8 +93,7 @@ void Conversation::session_changed() {
 // Reports a half-close by the server with Expect::none, because messages can still be sent.
 // Otherwise the connection ends with it.
 void Conversation::report_half_close() {
-    const bool ended = session_.state() == State::open && session_.input_ended() &&
-                       session_.options().expect == Expect::none;
+    const bool ended = session_.state() == State::open && session_.half_closed();
     if (ended && !half_close_noted_)
         add_note("the server has shut down its sending side; you can still send", Style::warn);
     half_close_noted_ = ended;

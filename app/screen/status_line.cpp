@@ -55,12 +55,6 @@ std::string closed_words(const Session& session) {
     return words.empty() ? "closed: " + session.end().text : words + " (M-i shows it)";
 }
 
-// True only if no replies are expected; otherwise a half-close by the server ends the
-// connection.
-bool half_closed(const Session& session) {
-    return session.input_ended() && session.options().expect == Expect::none;
-}
-
 // Returns a function that adds a part to the group.
 auto adder(std::vector<Part>& parts, int group) {
     return [&parts, group](int priority, std::string text, Style style = Style::status) {
@@ -135,8 +129,8 @@ std::string state_words(const Session& session, ev::Time now) {
     case State::handshaking: return "handshake " + seconds_text(elapsed);
     case State::open:
         if (session.peer_known())
-            return half_closed(session) ? "half-closed (server)"
-                                        : "up " + elapsed_text(elapsed, 2);
+            return session.half_closed() ? "half-closed (server)"
+                                         : "up " + elapsed_text(elapsed, 2);
         // An open datagram socket does not prove that a server is there; a reply does.
         return session.end() ? reason_words(session.end()) + "; send to try again"
                              : "ready " + elapsed_text(elapsed, 2);
@@ -153,7 +147,7 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
                                const std::deque<ev::Duration>& recent, ev::Time now) {
     const bool up = session.state() == State::open && session.peer_known();
     const ui::Glyph& glyph = up ? ui::glyph::connected : ui::glyph::disconnected;
-    const Style up_style = half_closed(session) ? Style::status_warn : Style::status_good;
+    const Style up_style = session.half_closed() ? Style::status_warn : Style::status_good;
     const Style down_style =
         exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
     std::vector<Part> parts;

@@ -16,6 +16,7 @@ using test::Certificates;
 using test::contains;
 using test::Outcome;
 using test::Peer;
+using test::Process;
 using test::run;
 using test::Server;
 using test::Tty;
@@ -237,14 +238,16 @@ TEST_CASE("a server that opens no WebSocket is reported in one sentence") {
              7,
              "the server closed the connection during the WebSocket handshake"},
         Case{{"shut"}, 7, "the server closed the connection during the WebSocket handshake"},
+        Case{{"reset"}, 7, "WebSocket handshake: Connection reset by peer"},
         Case{{"send:\\x15\\x03\\x01\\0\\2\\2\\x46"}, 35, "the server speaks TLS; use wss://"});
-    Peer peer(steps(Words{"request"} + each.steps + Words{"end"}));
+    const bool resets = each.steps[0] == "reset";
+    Peer peer(steps(Words{"request"} + each.steps + Words(resets ? 0 : 1, "end")));
     const Outcome outcome = run({yodel, "--quiet", url(peer)}, "a\n");
     CAPTURE(each.steps);
     CHECK(outcome.errors == "yodel: " + each.sentence + "\n");
     CHECK(outcome.output.empty());
     CHECK(outcome.status == each.status);
-    CHECK(peer.process().wait_for_output("ended\n"));
+    if (!resets) CHECK(peer.process().wait_for_output("ended\n"));
 }
 
 TEST_CASE("an upgrade to something else is reported in one sentence") {
@@ -308,7 +311,7 @@ TEST_CASE("a server that breaks or leaves a WebSocket is reported in one sentenc
         Case{{"frame:82:2001*x"},
              "a message of 2001 bytes or more exceeds the limit of 2000 (--max-frame)",
              "close 1009"},
-        Case{{"send:\\x81\\5ab", "shut"},
+        Case{{"send:\\x81\\1", "shut"},
              "the server ended the connection inside a message without a close frame",
              ""},
         Case{{"frame:01:a", "shut"},
@@ -316,6 +319,8 @@ TEST_CASE("a server that breaks or leaves a WebSocket is reported in one sentenc
              ""},
         Case{{"shut"}, "the server ended the connection without a close frame", ""},
         Case{{"reset"}, "receiving: Connection reset by peer", ""},
+        Case{replies + Words{"read", "shut"},
+             "the server ended the connection without a close frame", "close 1000"},
         Case{replies + Words{"frame:88:\\x0f\\xa1no"},
              "the server closed with 4001 application code: no", "close "},
         Case{replies + Words{"frame:88:\\x03\\xe8"}, "", "close 1000"},
@@ -336,6 +341,48 @@ TEST_CASE("a server that breaks or leaves a WebSocket is reported in one sentenc
     CHECK(outcome.status == (each.sentence.empty() ? 0 : 56));
     CHECK(peer.process().wait_for_output(resets ? "text b\n" : "ended\n"));
     CHECK(contains(peer.process().output(), "text a\ntext b\n" + each.seen));
+}
+
+// The peer sends them in the packet of its response, and so before it knows any message.
+TEST_CASE("messages that come with the upgrade answer nothing") {
+    const std::string greeting = GENERATE("welcome", "9000*w");
+    const Words options = GENERATE(Words{}, Words{"--expect", "any"});
+    Peer peer(steps({"open with 81:" + greeting, "rest"}));
+    const Outcome outcome = run(Words{yodel, "--json"} + options + Words{url(peer)}, "a\nb\n");
+    CHECK(contains(outcome.output, "\"echoed\":2,"));
+    CHECK(contains(outcome.output, "\"unsolicited\":1,"));
+    CHECK(outcome.status == 0);
+}
+
+TEST_CASE("interim responses before the upgrade are skipped") {
+    Peer peer(steps({"request", "send:HTTP/1.1 103 Early Hints\\r\\nLink: </a>\\r\\n\\r\\n",
+                     "accept", "rest"}));
+    const Outcome outcome = run({yodel, "--quiet", url(peer)}, "a\n");
+    CHECK(outcome.errors.empty());
+    CHECK(outcome.output == "a\n");
+    CHECK(outcome.status == 0);
+}
+
+// The input stays open, so that the close frame has to end the run.
+TEST_CASE("a close frame ends a run without replies, and is answered") {
+    const auto [code, sentence, seen] = GENERATE(table<std::string, std::string, std::string>({
+        {"\\x03\\xe8", "1000 normal closure", "close 1000"},
+        {"", "no status", "close without a code"},
+    }));
+    Peer peer(steps({"open", "read", "frame:88:" + code, "end"}));
+    Process client({yodel, "--quiet", "--expect", "none", url(peer)});
+    client.write("a\n");
+    CHECK(client.wait_exit() == 56);
+    CHECK(client.errors() ==
+          "yodel: the server closed before the end of the input (" + sentence + ")\n");
+    CHECK(peer.process().wait_for_output("text a\n" + seen + "\nended\n"));
+}
+
+TEST_CASE("without replies too, a WebSocket must be closed by a close frame") {
+    Peer peer(steps({"open", "read", "read", "shut"}));
+    const Outcome outcome = run({yodel, "--quiet", "--expect", "none", url(peer)}, "a\n");
+    CHECK(outcome.errors == "yodel: the server ended the connection without a close frame\n");
+    CHECK(outcome.status == 56);
 }
 
 TEST_CASE("servers made with libraries return all WebSocket messages") {

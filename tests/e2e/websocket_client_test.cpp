@@ -130,7 +130,7 @@ TEST_CASE("loads run over WebSocket") {
 
 TEST_CASE("connections without messages run over WebSocket") {
     const auto [options, part] = GENERATE(table<Words, std::string>({
-        {{"--connections", "5", "-m", "100ms"}, "5 connections opened, 0 failed"},
+        {{"--connections", "5", "-m", "1s"}, "5 connections opened, 0 failed"},
         {{"--connections", "2", "--churn", "0s", "-m", "200ms"},
          " connections opened, 0 failed"},
         {{"--connections", "5", "--connect-rate", "100", "-m", "200ms"},

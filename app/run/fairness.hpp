@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -28,7 +29,12 @@ public:
         std::uint64_t in_flight;  // messages, at least one for each connection
     };
 
-    Wait wait(std::uint64_t in_flight) const { return {slots_, replies_, in_flight}; }
+    Wait begin_wait(std::uint64_t in_flight) {
+        ++waits_;
+        return {slots_, replies_, in_flight};
+    }
+    void end_wait() { --waits_; }
+    std::size_t waits() const { return waits_; }  // that have not ended
     void replied(ev::Time now) {
         ++replies_;
         if (now < slot_end_) return;
@@ -51,6 +57,7 @@ private:
     static constexpr std::uint64_t min_slots = 10;
     static constexpr std::uint64_t min_rounds = 10;
 
+    std::size_t waits_ = 0;
     std::uint64_t replies_ = 0;
     std::uint64_t slots_ = 0;  // that contain a reply
     ev::Time slot_end_{};

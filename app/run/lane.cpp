@@ -61,18 +61,11 @@ public:
     ev::Timer age;                             // the end of its lifetime, if that is limited
     const std::uint32_t number;                // from 1
     State reported = State::idle;
-    bool old = false;        // its lifetime is over
-    bool opened = false;     // the current connection was open
-    bool settled = false;    // was open at least once, or has failed
-    bool withdrawn = false;  // the current connection is no longer needed
-    bool replacing = false;  // worn out, or a replacement in its first try
-    bool silent = false;     // a reply is overdue, and none has come since
-    bool failed = false;     // the source's error was counted
+    Stage stage = Stage::trying;
+    bool opened = false;  // the current connection was open
+    bool silent = false;  // a reply is overdue, and none has come since
 
     Source& source() const { return own_source ? *own_source : *lane_.generated_; }
-    bool worn_out() const {
-        return old || (lane_.options_.churn > 0 && sent >= lane_.options_.churn);
-    }
     void resolved(Fate fate, const Message* message, const Reply* reply,
                   const Answer& answer = {}) {
         tally.add(fate, answer, lane_.loop_.now());
@@ -83,8 +76,6 @@ public:
         const Reply reply{.payload = payload};
         resolved(fate, nullptr, &reply);
     }
-    // True if it cannot send now, but soon can unless connecting fails.
-    bool being_replaced() const { return replacing && reported != State::closed; }
 
 private:
     void session_changed() override {
@@ -138,10 +129,8 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       observer_(observer),
       results_(std::make_unique<Results>()),
       connect_(loop, [this] { session_options_ ? connect_due() : look_up(); }),
-      due_(loop, [this] { schedule_ ? send_due() : begin(); }),
-      hold_(loop, [this] { end_hold(); }),
-      time_up_(loop, [this] { time_up(); }),
-      done_(loop, hooks_.done) {
+      due_(loop, [this] { due(); }),
+      time_up_(loop, [this] { time_up(); }) {
     results_->datagrams = options.session.endpoint.datagrams;
     results_->probe = options.probe;
     if (options.session.expect == Expect::given) results_->replay = Results::Replay{};
@@ -203,7 +192,7 @@ void Lane::connect_due() {
         const std::size_t number = share_.number_of(connections_.size()) + 1;
         Connection& connection =
             *connections_.emplace_back(std::make_unique<Connection>(*this, number));
-        ++present_;
+        ++census_[static_cast<std::size_t>(Stage::trying)];
         connection.session.pause(paused_);
         begin_try(connection);
         connection.session.connect();
@@ -232,7 +221,7 @@ std::shared_ptr<const Session::Options> Lane::options_of(Connection& connection)
 }
 
 void Lane::begin_try(Connection& connection) {
-    connection.opened = connection.old = false;
+    connection.opened = false;
     connection.sent = 0;
     results_->count_try();
     if (options_.probe && !results_->first_sent) results_->first_sent = loop_.now();
@@ -242,12 +231,10 @@ void Lane::begin_try(Connection& connection) {
 
 void Lane::state_changed(Connection& connection) {
     const State before = std::exchange(connection.reported, connection.session.state());
-    if (before == State::open) {
-        --open_;
-        if (connection.age) connection.age.cancel();
-    }
+    if (before == State::open && connection.age) connection.age.cancel();
     if (connection.reported != State::open) connection.source().wait(false);
-    if (waiting_) due_.start(ev::Duration::zero());  // after this call, from the loop
+    // A due message that waits for a connection is sent after this call, from the loop.
+    if (schedule_ && !over() && !due_.pending()) due_.start(ev::Duration::zero());
     if (before == State::waiting && connection.reported == State::dialing)
         begin_try(connection);
     if (connection.reported == State::open) opened(connection);
@@ -260,24 +247,23 @@ void Lane::state_changed(Connection& connection) {
 }
 
 void Lane::opened(Connection& connection) {
-    ++open_;
+    enter(connection, Stage::open);
     const Session::Phases& phases = connection.session.phases();
     const bufio::TlsFacts* const tls = connection.session.tls();
     results_->count_opened(phases.tcp, phases.handshake, tls && tls->resumed, tls);
     if (options_.probe) results_->last_answered = loop_.now();
     if (connection.age) connection.age.start(*options_.lifetime);
     connection.opened = true;
-    connection.replacing = connection.worn_out();
     if (observer_) observer_->opened(connection.number, connection.session);
     if (results_->unverified.empty()) results_->unverified = unverified_remark({}, tls);
-    settle(connection);
+    settle();
 }
 
 // Gives up retrying if nothing is left to send.
 void Lane::interrupted(Connection& connection) {
-    connection.replacing = false;
     end_try(connection);
-    if (settled_ > 0) settle(connection);
+    if (connection.stage != Stage::trying || settled() > 0) enter(connection, Stage::retrying);
+    settle();
     const Source& source = connection.source();
     const bool idle = source.over() && !source.ends_sending();
     if (over() || (idle && connection.session.in_flight() == 0))
@@ -286,16 +272,22 @@ void Lane::interrupted(Connection& connection) {
 
 void Lane::closed(Connection& connection) {
     const int status = exit_status(connection.session.end());
+    const Trouble trouble = connection.source().trouble();
+    if (!trouble.text.empty()) {
+        results_->count_failure(trouble.text, trouble.status, true);
+        results_->count_end(trouble.status, true);
+    }
     results_->count_end(status, connection.opened);
-    settle(connection);
     const bool more = !over() && !connection.source().over();
-    if (connection.worn_out() && status == 0 && more) {
+    const bool replaced = connection.stage == Stage::worn_out && status == 0 && more;
+    enter(connection, replaced ? Stage::replacing : Stage::gone);
+    settle();
+    if (replaced) {
         // Its old state is forgotten, so that the new connection does not count as closed.
         connection.reported = State::idle;
         begin_try(connection);
         return connection.session.connect();
     }
-    --present_;
     end_if_done();
 }
 
@@ -303,7 +295,8 @@ void Lane::end_try(Connection& connection) {
     end_first_wait(connection);
     const Session& session = connection.session;
     const int status = exit_status(session.end());
-    const bool counts = connection.opened || (!closing_ && !connection.withdrawn);
+    const bool wanted = phase_ != Phase::closing && connection.stage != Stage::withdrawn;
+    const bool counts = connection.opened || wanted;
     const bool failed = status != 0 || session.end().reason == bufio::Reason::unclosed;
     if (failed && counts) {
         bufio::End end = session.end();
@@ -317,11 +310,9 @@ void Lane::end_try(Connection& connection) {
 }
 
 // The open loop begins when the last connection settles, the closed loop when one is open.
-void Lane::settle(Connection& connection) {
-    if (!connection.settled) ++settled_;
-    connection.settled = true;
+void Lane::settle() {
     if (phase_ != Phase::connecting) return;
-    if (options_.pace ? settled_ < share_.own_connections() : open_ == 0) return;
+    if (options_.pace ? settled() < share_.own_connections() : open() == 0) return;
     phase_ = Phase::ready;
     time_up_.cancel();  // the limit for connecting
     hooks_.ready();
@@ -329,11 +320,29 @@ void Lane::settle(Connection& connection) {
 
 void Lane::end_if_done() {
     const bool more = connections_.size() < share_.own_connections() && !over();
-    if (present_ > 0 || more || phase_ == Phase::ended) return;
+    const std::size_t present = connections_.size() - count(Stage::gone);
+    if (present > 0 || more || phase_ == Phase::ended) return;
     if (!over()) count_unsent({});
     stop_sending();
     phase_ = Phase::ended;
-    done_.start(ev::Duration::zero());
+    due_.start(ev::Duration::zero());
+}
+
+void Lane::enter(Connection& connection, Stage stage) {
+    --census_[static_cast<std::size_t>(connection.stage)];
+    ++census_[static_cast<std::size_t>(stage)];
+    connection.stage = stage;
+}
+
+// The callback may destroy the lane.
+void Lane::due() {
+    if (phase_ == Phase::ended) {
+        const std::function<void()> done = hooks_.done;
+        return done();
+    }
+    if (schedule_) return send_due();
+    if (phase_ == Phase::sending) return end_hold();
+    begin();
 }
 
 // --- Sending.
@@ -351,16 +360,15 @@ void Lane::begin_at(ev::Time time) {
 void Lane::begin() {
     const ev::Time start = due_.deadline();
     due_.cancel();
-    if (options_.start && phase_ < Phase::sending)
-        results_->late_start = start - *options_.start;
+    const bool first = phase_ == Phase::ready;
+    if (options_.start && first) results_->late_start = start - *options_.start;
+    phase_ = first && options_.warm_up ? Phase::warming_up : Phase::sending;
     measured_from_ = options_.pace ? start : loop_.read_clock();
-    warm_up_end_.reset();
-    if (options_.warm_up && phase_ < Phase::sending) warm_up_end_ = start + *options_.warm_up;
-    phase_ = Phase::sending;
+    if (warming_up()) measured_from_ = start + *options_.warm_up;
     const std::optional<ev::Duration> length =
-        warm_up_end_ ? options_.warm_up : options_.length;
-    const std::uint64_t count = warm_up_end_ ? 0 : options_.count;
-    if (length && !warm_up_end_) time_up_.start_at(start + *length);
+        warming_up() ? options_.warm_up : options_.length;
+    const std::uint64_t count = warming_up() ? 0 : options_.count;
+    if (length && !warming_up()) time_up_.start_at(start + *length);
     if (options_.pace) {
         turn_ = connections_.size() - 1;
         schedule_.emplace(Schedule::Options{.pace = *options_.pace,
@@ -371,13 +379,13 @@ void Lane::begin() {
                           start);
         return send_due();
     }
-    if (warm_up_end_) due_.start_at(*warm_up_end_);
+    if (warming_up()) due_.start_at(measured_from_);
     if (count > 0) generated_->end_after(share_.own_messages(count));
     sources_changed();
 }
 
 bool Lane::in_warm_up(const Message& message) const {
-    return options_.warm_up && (warm_up_end_ || message.planned < measured_from_);
+    return options_.warm_up && (warming_up() || message.planned < measured_from_);
 }
 
 void Lane::sources_changed() {
@@ -386,7 +394,7 @@ void Lane::sources_changed() {
 }
 
 void Lane::converse(Connection& connection) {
-    if (phase_ < Phase::sending) return;
+    if (phase_ < Phase::warming_up) return;
     Source& source = connection.source();
     while (may_send(connection)) {
         const std::optional<Outgoing> message = source.next();
@@ -394,24 +402,19 @@ void Lane::converse(Connection& connection) {
     }
     connection.session.flush();
     source.wait(may_send(connection));
-    if (!connection.failed && !source.trouble().text.empty()) {
-        connection.failed = true;
-        results_->count_failure(source.trouble().text, source.trouble().status, true);
-        results_->count_end(source.trouble().status, true);
-    }
     finish_if_done(connection);
 }
 
 bool Lane::may_send(const Connection& connection) const {
-    return phase_ == Phase::sending && !options_.pace && takes(connection) &&
-           has_room(connection);
+    const bool sending = phase_ == Phase::sending || warming_up();
+    return sending && !options_.pace && takes(connection) && has_room(connection);
 }
 
 // True if the peer is not blocked and the memory limits allow another message.
 bool Lane::takes(const Connection& connection) const {
     const Session& session = connection.session;
     if (connection.reported != State::open || session.state() != State::open) return false;
-    if (connection.worn_out()) return false;
+    if (connection.stage != Stage::open) return false;
     const bool streaming = options_.source && !options_.window;  // a longer queue is no faster
     if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
     return session.in_flight_bytes() <
@@ -440,34 +443,32 @@ void Lane::send_due() {
         const auto message = schedule_->due(loop_.now());
         if (!message) break;
         // Nothing can be sent now, but soon a replacement connection will be open.
-        waiting_ = options_.churns() && !next_open(turn_) &&
-                   std::any_of(connections_.begin(), connections_.end(),
-                               [](const auto& one) { return one->being_replaced(); });
-        if (waiting_) return;
+        if (options_.churns() && !next_open(turn_) &&
+            count(Stage::worn_out) + count(Stage::replacing) > 0)
+            return;
         schedule_->pass(loop_.now());
         send_planned(*message);
     }
     if (!schedule_->over()) return due_.start_at(schedule_->next_time());
-    if (!warm_up_end_) return finish_all();
+    if (!warming_up()) return finish_all();
     schedule_.reset();
-    due_.start_at(*warm_up_end_);
+    due_.start_at(measured_from_);
 }
 
 // Before the run begins, no connection is replaced.
 void Lane::outlived(Connection& connection) {
-    if (phase_ < Phase::sending) return connection.age.start(*options_.lifetime);
-    connection.old = true;
-    connection.replacing = true;
+    if (phase_ < Phase::warming_up) return connection.age.start(*options_.lifetime);
+    enter(connection, Stage::worn_out);
     converse(connection);
 }
 
 // Returns the place of the first connection, from this place on, that may send more messages.
 std::optional<std::size_t> Lane::next_open(std::size_t place) const {
     const std::size_t count = connections_.size();
-    for (std::size_t i = 0; i < count && open_ > 0; ++i) {
+    for (std::size_t i = 0; i < count && open() > 0; ++i) {
         const std::size_t next = (place + i) % count;
         const Connection& connection = *connections_[next];
-        if (connection.reported == State::open && !connection.worn_out()) return next;
+        if (connection.reported == State::open && connection.stage == Stage::open) return next;
     }
     return std::nullopt;
 }
@@ -496,16 +497,17 @@ bool Lane::send(Connection& connection, Outgoing message) {
         return false;
     }
     const ev::Time now = results_->first_sent ? loop_.now() : loop_.read_clock();
-    results_->count_sent(queued.count, now, warm_up_end_.has_value());
+    results_->count_sent(queued.count, now, warming_up());
     if (connection.sent == 0) begin_first_wait(connection);
     connection.sent += queued.count;
-    if (connection.worn_out()) connection.replacing = true;
-    if (observer_ && !warm_up_end_)
+    if (options_.churn > 0 && connection.sent >= options_.churn)
+        enter(connection, Stage::worn_out);
+    if (observer_ && !warming_up())
         observer_->sent(connection.number, session, message, queued);
     connection.source().sent(message, queued);
     if (message.planned == ev::Time{}) return true;
     session.flush();
-    if (!warm_up_end_) results_->record_lateness(session.flushed_at() - message.planned);
+    if (!warming_up()) results_->record_lateness(session.flushed_at() - message.planned);
     if (message.planned < resumed_at_) session.void_round_trips();
     return true;
 }
@@ -523,12 +525,12 @@ void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
                          .payload = message.payload,
                          .planned = message.planned == ev::Time{} ? now : message.planned,
                          .sent = now};
-    connection.resolved(Fate::unsent, &unsent, nullptr, {.warm_up = warm_up_end_.has_value()});
+    connection.resolved(Fate::unsent, &unsent, nullptr, {.warm_up = warming_up()});
 }
 
 void Lane::finish_if_done(Connection& connection) {
-    const bool last = over() || connection.source().over() || connection.worn_out();
-    if (!last || (!over() && !connection.worn_out() && holds(connection))) return;
+    const bool now = over() || connection.stage == Stage::worn_out;
+    if (!now && (!connection.source().over() || holds(connection))) return;
     if (connection.session.in_flight() == 0 || connection.source().ends_sending())
         connection.session.finish();
 }
@@ -542,7 +544,7 @@ void Lane::pause(bool paused) {
 
 // Adds this lane's share of the planned rate.
 void Lane::stop_sending() {
-    if (!over() && schedule_ && !warm_up_end_) {
+    if (!over() && schedule_ && !warming_up()) {
         const double share = static_cast<double>(share_.own_connections()) /
                              static_cast<double>(options_.connections);
         const double planned = options_.pace->rate() * share;
@@ -556,7 +558,7 @@ void Lane::stop_sending() {
 
 void Lane::count_unsent(ev::Duration tolerated) {
     const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerated) : 0;
-    results_->count_unsent(overdue, warm_up_end_.has_value());
+    results_->count_unsent(overdue, warming_up());
     if (overdue > 0 && results_->unsent_sentence.empty())
         results_->unsent_sentence = "not sent: still due at the end of the run";
 }
@@ -569,7 +571,8 @@ void Lane::finish() {
 }
 
 void Lane::close() {
-    closing_ = true;
+    stop_sending();
+    phase_ = std::max(phase_, Phase::closing);
     finish_all();
 }
 
@@ -577,7 +580,7 @@ void Lane::finish_all() {
     stop_sending();
     for (const auto& connection : connections_) {
         connection->source().stop();
-        if (closing_ || connection->reported == State::waiting)
+        if (phase_ == Phase::closing || connection->reported == State::waiting)
             connection->session.disconnect();
         finish_if_done(*connection);
     }
@@ -607,9 +610,10 @@ void Lane::stop_connecting(const std::string& limit) {
         if (session.state() != State::dialing && session.state() != State::handshaking)
             continue;
         const std::string text = limit + session.phase();
-        connection->withdrawn = true;
+        const bool settled = connection->stage != Stage::trying;
+        enter(*connection, Stage::withdrawn);
         session.disconnect();
-        if (connection->settled || limit.empty()) {
+        if (settled || limit.empty()) {
             --results_->attempts;
             continue;
         }
@@ -661,8 +665,7 @@ void Lane::begin_first_wait(Connection& connection) {
     if (!session.has_back_pressure() || session.in_flight() == 0) return;
     const std::uint64_t in_flight = results_->in_flight() + results_->warm_up.in_flight();
     connection.first_wait =
-        fairness_.wait(std::max<std::uint64_t>(in_flight, share_.own_connections()));
-    ++unserved_;
+        fairness_.begin_wait(std::max<std::uint64_t>(in_flight, share_.own_connections()));
 }
 
 // Called at the first reply, or when the connection ends without one.
@@ -674,7 +677,9 @@ void Lane::end_first_wait(Connection& connection) {
         if (others) report_starved(connection, *others);
     }
     connection.first_wait.reset();
-    if (--unserved_ == 0 && hold_.pending()) hold_.start(ev::Duration::zero());
+    fairness_.end_wait();
+    const bool held = !options_.pace && phase_ == Phase::sending && due_.pending();
+    if (held && fairness_.waits() == 0) due_.start(ev::Duration::zero());
 }
 
 void Lane::report_starved(const Connection& connection, std::uint64_t others) {
@@ -694,13 +699,14 @@ std::uint64_t Lane::served_in_flight() const {
 // True while a connection without messages must stay open because another one waits.
 bool Lane::holds(const Connection& connection) {
     const ev::Time limit = measured_from_ + Fairness::hold_time;
-    if (unserved_ == 0 || connection.first_wait || loop_.now() >= limit) return false;
-    if (!hold_.pending()) hold_.start_at(limit);
+    const bool waits = fairness_.waits() > 0 && !connection.first_wait;
+    if (!waits || phase_ != Phase::sending || loop_.now() >= limit) return false;
+    if (!due_.pending()) due_.start_at(limit);
     return true;
 }
 
 void Lane::end_hold() {
-    if (unserved_ > 0 && served_in_flight() == 0) fairness_.idled();
+    if (fairness_.waits() > 0 && served_in_flight() == 0) fairness_.idled();
     sources_changed();
 }
 
@@ -708,7 +714,7 @@ void Lane::end_hold() {
 void Lane::lost(Connection& connection, const Message& message) {
     connection.silent = message.late;
     connection.source().left_flight(message);
-    if (closing_) return;
+    if (phase_ == Phase::closing) return;
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     const bool explained = !message.late && exit_status(connection.session.end()) != 0;
     if (!as_recorded && !explained && results_->lost_sentence.empty())

@@ -28,6 +28,7 @@
 #include "bufio/lookup.hpp"
 #include "ev/loop.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -69,13 +70,34 @@ public:
 
     bool over() const { return phase_ >= Phase::over; }  // sending has ended
     const Results& results() const { return *results_; }
-    std::size_t open() const { return open_; }  // connections
+    // Returns the number of connections that were opened and have not ended.
+    std::size_t open() const { return count(Stage::open) + count(Stage::worn_out); }
 
 private:
     class Connection;
     friend class Connection;
     // `catching_up`: time is up, but some messages are overdue. `over`: sending has ended.
-    enum class Phase { connecting, ready, sending, catching_up, over, ended };
+    // `closing`: the connections are closed without waiting for replies.
+    enum class Phase {
+        connecting,
+        ready,
+        warming_up,
+        sending,
+        catching_up,
+        over,
+        closing,
+        ended
+    };
+    enum class Stage : std::uint8_t {
+        trying,     // was never open, and has not failed
+        replacing,  // the same, in place of a connection that was worn out
+        retrying,   // connects again after a failure
+        open,
+        worn_out,   // open or finishing; another one takes its place
+        withdrawn,  // its attempt to connect is no longer wanted
+        gone        // closed for good
+    };
+    static constexpr std::size_t stages = 7;
 
     void look_up();
     void looked_up(const bufio::LookupResult& result);
@@ -90,7 +112,13 @@ private:
     void closed(Connection& connection);
     void begin_try(Connection& connection);
     void end_try(Connection& connection);
-    void settle(Connection& connection);
+    void settle();
+    void enter(Connection& connection, Stage stage);
+    std::size_t count(Stage stage) const { return census_[static_cast<std::size_t>(stage)]; }
+    // Returns the number of connections that were open once, or failed.
+    std::size_t settled() const { return connections_.size() - count(Stage::trying); }
+    bool warming_up() const { return phase_ == Phase::warming_up; }
+    void due();
     void end_if_done();
 
     void begin();
@@ -134,26 +162,18 @@ private:
     std::shared_ptr<const Session::Options> session_options_;  // set after the look-up
     ev::Time connecting_since_{};
     std::vector<std::unique_ptr<Connection>> connections_;  // the connections made so far
-    std::size_t present_ = 0;  // connections that are not closed for good
-    std::size_t settled_ = 0;  // connections that were open once, or failed
-    std::size_t open_ = 0;
+    std::array<std::size_t, stages> census_{};              // connections in each stage
     std::size_t turn_ = 0;  // place of the connection that took the last planned message
     std::optional<Schedule> schedule_;
     Phase phase_ = Phase::connecting;
-    std::optional<ev::Time> warm_up_end_;  // during the warm-up
-    ev::Time measured_from_{};             // messages planned or sent earlier warm up
-    bool waiting_ = false;                 // a due message waits for a connection
-    bool closing_ = false;
+    ev::Time measured_from_{};  // end of the warm-up; earlier messages are not measured
     bool paused_ = false;
     ev::Time resumed_at_{};  // time of the last void_round_trips()
     std::unique_ptr<Results> results_;
     Fairness fairness_;
-    std::size_t unserved_ = 0;  // connections that wait for their first reply
-    ev::Timer connect_;         // the look-up, and the next connections
-    ev::Timer due_;      // the first message, the next planned one, the end of the warm-up
-    ev::Timer hold_;     // connections without messages may close
+    ev::Timer connect_;  // the look-up, and the next connections
+    ev::Timer due_;      // the next step: see due()
     ev::Timer time_up_;  // end of the run's time; until the lane is ready, limit for connecting
-    ev::Timer done_;     // calls `done`, due at once
 };
 
 }  // namespace yodel

@@ -38,7 +38,7 @@ TEST_CASE("a connection starves if the server goes on serving others only") {
         Row{"many were in flight at the start", 1000, 1ms, 200, 0, false, false});
     CAPTURE(row.name);
     Fairness fairness;
-    const Fairness::Wait wait = fairness.wait(row.before);
+    const Fairness::Wait wait = fairness.begin_wait(row.before);
     for (int i = 0; i < row.replies; ++i) fairness.replied(begin + i * row.between);
     if (row.idled) fairness.idled();
     const std::optional<std::uint64_t> others = fairness.starved(wait, row.after);
@@ -48,7 +48,7 @@ TEST_CASE("a connection starves if the server goes on serving others only") {
 
 TEST_CASE("the time of a stall starves no connection") {
     Fairness fairness;
-    const Fairness::Wait wait = fairness.wait(2);
+    const Fairness::Wait wait = fairness.begin_wait(2);
     for (int i = 0; i < 100; ++i) fairness.replied(begin + i * 1us);
     for (int i = 0; i < 100; ++i) fairness.replied(begin + 6s + i * 1us);
     CHECK_FALSE(fairness.starved(wait, 0));

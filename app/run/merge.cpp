@@ -82,11 +82,9 @@ void refuse_same(const std::vector<std::string>& files) {
 // otherwise adds to `runs` how well they coincided.
 std::string add_up(const std::vector<std::string>& files, Results& sum, std::string& runs) {
     std::vector<RunSpan> spans;
-    std::string untimed;  // a file
-    std::string silent;   // a file with a run that sent nothing
+    std::string silent;  // a file with a run that sent nothing
     for (const std::string& file : files) {
         const std::unique_ptr<Results> last = last_run(file);
-        if (last->measured && !sum.measured) untimed = file;
         if (last->first_sent)
             spans.push_back({.name = file,
                              .began = *last->first_sent,
@@ -95,8 +93,6 @@ std::string add_up(const std::vector<std::string>& files, Results& sum, std::str
             silent = file;
         sum.add(*last);
     }
-    if (sum.measured)
-        return untimed + " contains no times, as version 0.2 wrote it: the rates are summed";
     if (!silent.empty()) {
         sum.overlap = 0;
         return silent + " contains a run that sent nothing";

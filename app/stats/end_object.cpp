@@ -81,7 +81,7 @@ void add_facts(JsonObject& object, const Results& results) {
 // and written again does not change.
 void add_span(JsonObject& object, const Results& results) {
     using std::chrono::microseconds;
-    if (results.first_sent && !results.measured) {
+    if (results.first_sent) {
         const auto began = std::chrono::floor<microseconds>(results.began());
         object.text("began", timestamp_text(began));
         if (results.last_answered >= *results.first_sent)
@@ -101,12 +101,10 @@ void add_span(JsonObject& object, const Results& results) {
 
 int status_of(const JsonFields& of) { return static_cast<int>(of.count("status", 0, 255)); }
 
-// Version 0.2.0 had another name for unsolicited messages, and left out impossible counts.
+// A count that is always measured must be there.
 std::uint64_t count_of(const JsonFields& of, const Figure& figure) {
-    const std::string& name = figure.name;
-    if (of.has(name)) return of.count(name);
-    if (name == "unsent" || name == "twice" || *figure.unmeasured != '\0') return 0;
-    return of.count(name == "unsolicited" && of.has("unasked") ? "unasked" : name);
+    const bool optional = *figure.unmeasured != '\0' && !of.has(figure.name);
+    return optional ? 0 : of.count(figure.name);
 }
 
 void read_counts(const JsonFields& end, const JsonFields& connections, Results& results) {
@@ -135,14 +133,10 @@ ev::Time utc_time(const JsonFields& end, const char* name) {
 
 void read_span(const JsonFields& end, Results& results) {
     const ev::Duration elapsed = end.time("duration_us", max_elapsed);
-    const double rate = end.fraction("rate", max_fraction);
     results.utc_offset = {};
     if (end.has("late_start_us")) results.late_start = end.time("late_start_us");
     if (end.has("overlap")) results.overlap = end.fraction("overlap", 1);
-    if (!end.has("began")) {
-        if (results.sent > 0) results.measured = {.elapsed = elapsed, .rate = rate};
-        return;
-    }
+    if (results.sent == 0 && !end.has("began")) return;
     results.first_sent = utc_time(end, "began");
     if (!end.has("ended")) return;
     results.last_answered = *results.first_sent + elapsed;
@@ -171,8 +165,7 @@ void read_times(const JsonFields& of, const TimesRow& row, Histogram& to) {
     const auto histogram =
         Histogram::restored(buckets_of(of.array(row.buckets)), times.time("min"),
                             times.time("max"), times.nanoseconds("sum"));
-    if (!histogram) disagree(row.buckets);
-    // Version 0.2.0 rounded the ranks of other percentiles differently.
+    if (!histogram || histogram->count() > max_count) disagree(row.buckets);
     if (times.time("p50") != histogram->percentile(50)) disagree(row.object);
     to = *histogram;
 }
@@ -183,7 +176,7 @@ void read_facts(const JsonFields& end, Results& results) {
         results.failures.push_back({.text = each.text("text"),
                                     .status = status_of(each),
                                     .count = each.count("count"),
-                                    .failed = each.has("failed") ? each.count("failed") : 0});
+                                    .failed = each.count("failed")});
     }
     if (end.has("tcp")) {
         const JsonFields tcp = end.object("tcp");
@@ -199,11 +192,9 @@ void read_facts(const JsonFields& end, Results& results) {
     }
     if (end.has("replay")) {
         const JsonFields replay = end.object("replay");
-        const bool renamed = replay.has("unasked_as_before");
-        results.replay = {
-            .recurred = replay.count(renamed ? "unasked_as_before" : "unsolicited_as_before"),
-            .unrecorded = replay.count("unrecorded"),
-            .missing = replay.count("missing")};
+        results.replay = {.recurred = replay.count("unsolicited_as_before"),
+                          .unrecorded = replay.count("unrecorded"),
+                          .missing = replay.count("missing")};
     }
 }
 

@@ -100,19 +100,6 @@ std::vector<Figure> all_figures() {
                        return static_cast<double>(results.jitter().count());
                    },
                    .unmeasured = "no datagrams were timed"});
-    all.push_back({.name = "late_start",
-                   .kind = Kind::time,
-                   .path = "late_start_us",
-                   .value = [](const Results& results) -> Value {
-                       if (!results.late_start) return std::nullopt;
-                       return static_cast<double>(results.late_start->count());
-                   },
-                   .unmeasured = "no message was sent after --start-at"});
-    all.push_back({.name = "overlap",
-                   .kind = Kind::count,
-                   .path = "overlap",
-                   .value = [](const Results& results) { return results.overlap; },
-                   .unmeasured = "this is no sum of runs that contain their times"});
     for (const CountRow& row : count_rows) all.push_back(count_figure(row));
     return all;
 }
@@ -121,7 +108,6 @@ std::vector<Figure> all_figures() {
 
 Value Figure::part(const Results& results) const {
     const Value number = value(results);
-    if (number && !whole) return *number * 100;
     const std::uint64_t all = whole ? whole->of(results) : 0;
     if (!number || all == 0) return std::nullopt;
     return *number / static_cast<double>(all) * 100;

@@ -72,8 +72,8 @@ struct Figure {
     const char* unmeasured = "";  // why there is none, as a clause
     // These three are for counts.
     std::uint64_t Results::*count = nullptr;
-    const Whole* whole = nullptr;  // null: the value itself is a part of 1
-    bool fault = false;            // above 0 the status is 1, unless a requirement decides
+    const Whole* whole = nullptr;
+    bool fault = false;  // above 0 the status is 1, unless a requirement decides
 
     bool of_connections() const { return path.starts_with("connections."); }
     // Returns the percentage of the whole.

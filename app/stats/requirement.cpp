@@ -14,7 +14,7 @@ namespace {
 
 const char* values_of(const Figure& figure) {
     switch (figure.kind) {
-    case Figure::Kind::time: return "a duration such as 5ms";
+    case Figure::Kind::time: return "a duration with its unit (us, ms, s, m or h), such as 5ms";
     case Figure::Kind::count: return "a number, or a percentage such as 0.1%";
     case Figure::Kind::rate: return "a number a second such as 10k";
     }
@@ -101,7 +101,8 @@ bool Requirement::parse_limit(std::string_view text) {
         return number && figure_->kind == Figure::Kind::count;
     }
     if (figure_->kind == Figure::Kind::time) {
-        const auto duration = parse_duration(text);
+        const bool unit = text.find_first_of("smh") != text.npos;
+        const auto duration = unit ? parse_duration(text) : std::nullopt;
         if (duration) limit_ = static_cast<double>(duration->count());
         return duration.has_value();
     }

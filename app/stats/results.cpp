@@ -135,13 +135,11 @@ std::chrono::system_clock::time_point Results::began() const {
 }
 
 ev::Duration Results::elapsed() const {
-    if (measured) return measured->elapsed;
     if (!first_sent) return {};
     return std::max(last_answered - *first_sent, ev::Duration::zero());
 }
 
 double Results::rate() const {
-    if (measured) return measured->rate;
     const double seconds = std::chrono::duration<double>(elapsed()).count();
     return seconds > 0 ? static_cast<double>(achieved()) / seconds : 0;
 }
@@ -165,8 +163,6 @@ bool Results::kept_rate() const {
 }
 
 void Results::add(const Results& other) {
-    if (measured || other.measured)
-        measured = {std::max(elapsed(), other.elapsed()), rate() + other.rate()};
     for (const Figure& figure : figures())
         if (figure.count) this->*figure.count += other.*figure.count;
     for (const TimesRow& row : times_rows) (this->*row.times).add(other.*row.times);

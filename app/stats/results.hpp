@@ -165,13 +165,6 @@ struct Results : Counts {
     // For merged runs: the time that all share, as a part of the time from the first message to
     // the last reply.
     std::optional<double> overlap;
-    // For results from files of version 0.2, which contain no times, instead: the elapsed time,
-    // and the sum of the rates.
-    struct Measured {
-        ev::Duration elapsed{};
-        double rate = 0;
-    };
-    std::optional<Measured> measured;
 
     // The exit status of the first connection that ended for good by a failure: after it was
     // open, and before. For results from files: the status of the run.

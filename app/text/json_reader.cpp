@@ -232,9 +232,7 @@ std::uint64_t JsonFields::count(std::string_view name, std::uint64_t min,
     const auto value = member(name, JsonValue::Kind::number, "a whole number").count();
     if (value && *value >= min && *value <= max) return *value;
     throw JsonError(in_quotes(name) + " is not a whole number from " + std::to_string(min) +
-                    (max == std::numeric_limits<std::uint64_t>::max()
-                         ? " on"
-                         : " to " + std::to_string(max)));
+                    " to " + std::to_string(max));
 }
 
 std::uint64_t JsonFields::nanoseconds(std::string_view name) const {

@@ -9,7 +9,6 @@
 #include "ev/time.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -54,6 +53,9 @@ struct JsonError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// No sum of counts from files overflows.
+inline constexpr std::uint64_t max_count = 10'000'000'000'000;
+
 // The members of an object, each checked when it is read. Except for the first two functions,
 // all throw JsonError if the member is missing, of another kind, or out of range. The object
 // outlives this.
@@ -65,7 +67,7 @@ public:
     std::string word(std::string_view name) const;  // a text; empty if there is none
 
     std::uint64_t count(std::string_view name, std::uint64_t min = 0,
-                        std::uint64_t max = std::numeric_limits<std::uint64_t>::max()) const;
+                        std::uint64_t max = max_count) const;
     std::uint64_t nanoseconds(std::string_view name) const;
     ev::Duration time(std::string_view name, ev::Duration max = ev::Duration::max()) const;
     double fraction(std::string_view name, double max) const;  // at least 0

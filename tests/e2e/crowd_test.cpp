@@ -264,11 +264,10 @@ TEST_CASE("a load that connects too slowly reports how late it began") {
     Server server;
     const Outcome outcome =
         crowd(server, {"--connections", "3", "--connect-rate", "5", "--rate", "100", "-c", "3",
-                       "--start-at", "+50ms", "--json", "--require", "late_start<100ms"});
+                       "--start-at", "+50ms", "--json"});
     CAPTURE(outcome.output, outcome.errors);
-    CHECK(outcome.status == 1);
+    CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, " ms after --start-at\n"));
-    CHECK(contains(outcome.errors, "yodel: required late_start<100ms, was "));
     CHECK(contains(outcome.output, "\"late_start_us\":"));
 }
 

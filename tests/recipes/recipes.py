@@ -366,7 +366,7 @@ def kubernetes(test):
     stub.chmod(0o755)
     (test.folder / "yodel").symlink_to(test.yodel)
     commands = "\n".join(line[6:] for line in text.splitlines() if line.startswith("#     "))
-    commands = commands.replace("p99<5ms,lost=0,overlap>95%", "p99<5s,lost=0,overlap>0%")
+    commands = commands.replace("p99<5ms,lost=0", "p99<5s,lost=0")
     done = test.succeed("bash", "-euc", commands[commands.index("kubectl wait"):],
                         PATH=f"{test.folder}:{os.environ['PATH']}")
     require(added_up(done.stdout, 8, 8 * 30), f"the total of the pods: {done}")

@@ -166,7 +166,8 @@ TEST_CASE("meaningless options of verdicts are refused") {
     const auto [words, sentence] = GENERATE(table<std::string, std::string>({
         {"--require p99 h 7",
          "--require: \"p99\" is not a requirement such as p99<5ms, lost<0.1% or rate>10k"},
-        {"--require p99<+5% h 7", "--require: \"p99<+5%\": p99 needs a duration such as 5ms"},
+        {"--require p99<+5% h 7", "--require: \"p99<+5%\": p99 needs a duration with its unit "
+                                  "(us, ms, s, m or h), such as 5ms"},
         {"--merge a b a", "--merge: a is given twice"},
         {"--merge a -c 5", "-c cannot be combined with --merge"},
         {"--tls --merge a -c 5", "--tls cannot be combined with --merge"},

@@ -94,17 +94,6 @@ TEST_CASE("computes the rate of right replies from the first message to the last
     CHECK(results.rate() == 20);
 }
 
-TEST_CASE("adds up rates from files, and takes their longest time") {
-    Results sum;
-    for (const ev::Duration elapsed : {2s, 3s}) {
-        Results part;
-        part.measured = {.elapsed = elapsed, .rate = 10};
-        sum.add(part);
-    }
-    CHECK((sum.elapsed() == 3s));
-    CHECK(sum.rate() == 20);
-}
-
 TEST_CASE("counts the messages of a warm-up apart, and adds them up") {
     Results results;
     results.count_sent(3, start, true);

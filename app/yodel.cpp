@@ -37,6 +37,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace yodel {
 
@@ -44,29 +45,22 @@ namespace {
 
 constexpr std::uint16_t dns_port = 53;  // look-ups with long answers go over TCP
 
-constexpr struct {
-    int number;
-    const char* name;
-} ending_signals[] = {{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}, {SIGHUP, "SIGHUP"}};
-
 // Records the first of the signals that end the program.
-class Ending {
+class EndingSignals {
 public:
     template <class Leave>
-    Ending(ev::Loop& loop, Leave leave) {
-        for (std::size_t i = 0; i < std::size(signals_); ++i) {
-            const int number = ending_signals[i].number;
-            signals_[i] = ev::Signal(loop, number, [this, leave, number] {
+    EndingSignals(ev::Loop& loop, Leave leave) {
+        for (const int number : {SIGINT, SIGTERM, SIGHUP})
+            signals_.emplace_back(loop, number, [this, leave, number] {
                 if (signo_ == 0) signo_ = number;
                 std::signal(SIGTTOU, SIG_IGN);  // the summary may be written in the background
                 leave(signo_);
             });
-        }
     }
     int signo() const { return signo_; }
 
 private:
-    ev::Signal signals_[std::size(ending_signals)];
+    std::vector<ev::Signal> signals_;
     int signo_ = 0;
 };
 
@@ -216,7 +210,7 @@ RunClient::Options run_client_options(ev::Loop& loop, const ClientOptions& optio
 // Waits for a recording that comes through a pipe. Returns false if a signal or the limit of
 // the run comes first.
 bool await_recording(ev::Loop& loop, Recording& recording, ClientOptions& options, int& signo) {
-    const Ending ending(loop, [&](int) { loop.stop(); });
+    const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const ev::Time begin = loop.read_clock();
     const bool fetched = recording.fetch(loop, options.session.max_time);
     options.session.spent = loop.read_clock() - begin;
@@ -292,7 +286,7 @@ ScreenClient::Options screen_options(const ClientOptions& options) {
 template <class Client>
 int run(ev::Loop& loop, const typename Client::Options& options, bool busy, int& signo) {
     std::optional<Client> client;
-    const Ending ending(loop, [&](int number) { client->quit(number); });
+    const EndingSignals ending(loop, [&](int number) { client->quit(number); });
     const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
     client.emplace(loop, options);  // may take the terminal: signals are handled by now
     while (loop.step()) {
@@ -385,9 +379,7 @@ int main(int argc, char* argv[]) {
     } catch (const std::exception&) {
         status = fail(current_trouble("yodel"));
     }
-    for (const auto& signal : ending_signals)
-        if (signal.number == signo)
-            print_error("yodel", std::string("ended by ") + signal.name);
+    if (signo != 0) print_error("yodel", ended_by(signo));
     finish_diagnostics();
     if (signo == 0) return status;
     std::signal(signo, SIG_DFL);

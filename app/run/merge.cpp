@@ -2,11 +2,10 @@
 
 #include "app/process/program.hpp"
 #include "app/stats/end_object.hpp"
-#include "app/stats/summary.hpp"
+#include "app/stats/outcome.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
-#include "ui/text.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -46,13 +45,6 @@ struct Spans {
         return std::chrono::duration<double>(shared) / (last_ended - first_began);
     }
 };
-
-// Makes the texts of failures printable, because the files may be anybody's.
-std::string text_form(const Results& sum, const std::string& runs) {
-    std::string text = runs + ": " + summary(sum, {.load = true}) + "\n";
-    for (const std::string& line : failure_lines(sum)) text += ui::printable(line) + "\n";
-    return text;
-}
 
 std::unique_ptr<Results> last_run(const std::string& file) {
     std::unique_ptr<Results> last;
@@ -131,15 +123,15 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     const std::string count = count_text(files.size(), "run");
     std::string runs = count;
     const std::string remark = add_up(files, sum, runs);
-    const Verdict verdict = Verdict::on(sum, options.required);
-    const int status = exit_status(sum, verdict);
-    if (options.form == Reporter::Form::json)
-        print(end_object(sum, count + " added up", status, verdict).str() + "\n");
-    else
-        print(text_form(sum, runs));
+    const Outcome outcome{.results = sum,
+                          .verdict = Verdict::on(sum, options.required),
+                          .words = {.load = true, .summary = false},
+                          .reason = count + " added up"};
+    const bool json = options.form == Reporter::Form::json;
+    print((json ? outcome.json().str() : runs + ": " + summary(sum, outcome.words)) + "\n");
     if (!remark.empty() && !options.quiet) print_error("yodel", remark);
-    for (const std::string& failure : verdict.lines()) print_error("yodel", failure);
-    return status;
+    outcome.print();
+    return outcome.status();
 }
 
 }  // namespace yodel

@@ -66,15 +66,6 @@ ev::Duration greeting_wait(const RunClient::Options& options) {
     return waits ? session.greeting_time : ev::Duration::zero();
 }
 
-// Returns why the run ended, for the end object: the failure that decided its status, if any,
-// or a server that did not close.
-std::string end_reason(const Results& results) {
-    const int status = results.ended_status != 0 ? results.ended_status : results.failed_status;
-    for (const Results::Failure& failure : results.failures)
-        if (failure.status == status) return failure.text;
-    return "closed";
-}
-
 }  // namespace
 
 RunClient::RunClient(ev::Loop& loop, const Options& options)
@@ -254,7 +245,7 @@ void RunClient::output_changed() {
     if (!over_) return;
     const bool unread = signo_ == 0 && !output.done();
     if (unread && !out_of_time_) return;
-    if (unread && exit_status(run_.results(), verdict_, ending()) != timed_out)
+    if (unread && outcome().status() != timed_out)
         troubles_.push_back(
             {timed_out,
              "standard output was not read within " + duration_text(*max_time_) +
@@ -267,16 +258,13 @@ void RunClient::done() {
     interval_.cancel();
     display_.reset();
     reporter_.close_log();
-    const Results& results = run_.results();
     const auto add = [this](const Trouble& trouble) {
         if (!trouble.text.empty()) troubles_.push_back(trouble);
     };
     if (script_) add(script_->trouble());
     add({output_failed, reporter_.log_trouble()});
-    verdict_ = Verdict::on(results, options_.required);
     if (reporter_.needs_end()) {
-        const int status = exit_status(results, verdict_, ending());
-        JsonObject end = end_object(results, end_reason(results), status, verdict_);
+        JsonObject end = outcome().json();
         if (reporter_.refused_certificate())
             end.object("tls", tls_object(*reporter_.refused_certificate()));
         reporter_.add_end(end.str());
@@ -285,22 +273,22 @@ void RunClient::done() {
     output_changed();
 }
 
-Ending RunClient::ending() const {
-    Ending to{troubles_, signo_};
+// With --quiet, a summary is printed if there is no other result.
+Outcome RunClient::outcome() const {
+    const bool summarized = !json() && !reporter_.prints_replies();
+    Outcome to{.results = run_.results(),
+               .verdict = Verdict::on(run_.results(), options_.required),
+               .troubles = troubles_,
+               .signo = signo_,
+               .words = {.answered = run_.options().session.expect == Expect::any,
+                         .load = load_,
+                         .wrong_reported = wrong_reported_,
+                         .verbose = options_.verbose && load_,
+                         .summary = !options_.probe && (!options_.quiet || summarized)}};
     const Output& output = reporter_.output();
     if (output.error() != 0)
         to.troubles.push_back({output_failed, "standard output: " + output.error_text()});
     return to;
-}
-
-// With --quiet, a summary is printed if there is no other result.
-Words RunClient::words() const {
-    const bool summarized = !json() && !reporter_.prints_replies();
-    return {.answered = run_.options().session.expect == Expect::any,
-            .load = load_,
-            .wrong_reported = wrong_reported_,
-            .verbose = options_.verbose && load_,
-            .summary = !options_.probe && (!options_.quiet || summarized)};
 }
 
 int RunClient::report() {
@@ -308,9 +296,8 @@ int RunClient::report() {
     const auto& certificate = reporter_.refused_certificate();
     if (options_.verbose && certificate)
         print_error("yodel", "the certificate: " + certificate_text(*certificate));
-    for (const std::string& line : last_words(run_.results(), verdict_, ending(), words()))
-        print_error("yodel", line);
-    return exit_status(run_.results(), verdict_, ending());
+    outcome().print();
+    return outcome().status();
 }
 
 }  // namespace yodel

@@ -11,9 +11,8 @@
 #include "app/run/recording.hpp"
 #include "app/run/reporter.hpp"
 #include "app/run/run.hpp"
-#include "app/stats/requirement.hpp"
+#include "app/stats/outcome.hpp"
 #include "app/stats/run_display.hpp"
-#include "app/stats/summary.hpp"
 #include "ev/loop.hpp"
 
 #include <chrono>
@@ -72,8 +71,7 @@ private:
     void interval_over();
     void out_of_time();
     void done();
-    Ending ending() const;
-    Words words() const;
+    Outcome outcome() const;
 
     ev::Loop& loop_;
     const Reporter::Options options_;
@@ -90,7 +88,6 @@ private:
     std::size_t own_descriptors_ = 0;  // in use before the first connection
     Histogram seen_;                   // round trips until the last take_recent()
     std::vector<Trouble> troubles_;
-    Verdict verdict_;
     std::unique_ptr<Script> script_;  // standard input, if several connections share it
     ev::Timer interval_;              // the end of an interval
     ev::Timer limit_;                 // the end of the time, also for our own output

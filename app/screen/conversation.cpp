@@ -1,7 +1,7 @@
 #include "app/screen/conversation.hpp"
 
 #include "app/protocol/message_object.hpp"
-#include "app/stats/summary.hpp"
+#include "app/stats/outcome.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
@@ -40,35 +40,23 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
     if (!options_.log.empty()) open_file(options_.log);
 }
 
+// Prints no summary after a failure to connect, because there is nothing to count.
 int Conversation::report() {
     if (file_open()) stop_file();
-    if (!file_trouble_.empty()) print_error("yodel", file_trouble_);
-    const int status = exit_status(session_.end());
-    if (status != 0 || session_.end().reason == bufio::Reason::unclosed)
-        print_error("yodel", explain(session_.end(), session_.tls()));
-    report_counts();
-    if (status != 0) return status;
-    if (!file_trouble_.empty()) return output_failed;
-    return all_echoed() ? success : reply_wrong_or_lost;
-}
-
-bool Conversation::all_echoed() const {
-    return results_.bad == 0 && results_.lost == 0 && queued_lines_.empty();
-}
-
-// Prints nothing after a failure to connect, because there is nothing to count.
-void Conversation::report_counts() const {
-    const bool failed = exit_status(session_.end()) != 0;
-    if (all_echoed() && (options_.quiet || (failed && results_.sent == 0))) return;
-    const std::string never =
-        queued_lines_.empty()
-            ? ""
-            : "; " + std::to_string(queued_lines_.size()) + " kept and never sent";
-    Results counted = results_;
-    if (const auto facts = session_.tcp()) counted.add_tcp({.min_rtt = facts->min_rtt});
-    counted.unverified = unverified_remark(session_.end(), session_.tls());
-    const Words words{.answered = session_.options().expect == Expect::any};
-    print_error("yodel", summary(counted, words) + never);
+    const bufio::End& end = session_.end();
+    const int status = exit_status(end);
+    if (status != 0 || end.reason == bufio::Reason::unclosed)
+        results_.count_failure(explain(end, session_.tls()), status, true);
+    results_.count_end(status, true);
+    results_.count_unsent(queued_lines_.size());
+    if (const auto facts = session_.tcp()) results_.add_tcp({.min_rtt = facts->min_rtt});
+    results_.unverified = unverified_remark(end, session_.tls());
+    Outcome outcome{.results = results_,
+                    .words = {.answered = session_.options().expect == Expect::any,
+                              .summary = !options_.quiet && (status == 0 || results_.any())}};
+    if (!file_trouble_.empty()) outcome.troubles = {{output_failed, file_trouble_}};
+    outcome.print();
+    return outcome.status();
 }
 
 void Conversation::add_note(std::string_view text, Style style) {

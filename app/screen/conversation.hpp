@@ -92,8 +92,6 @@ private:
     void report_state();
     void report_half_close();
     void begin_connection();
-    void report_counts() const;
-    bool all_echoed() const;
     void send_now(const std::string& line);
     void refuse(const std::string& line, const std::string& why);
     void start_file();

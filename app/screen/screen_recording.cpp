@@ -1,7 +1,6 @@
 #include "app/screen/screen_recording.hpp"
 
-#include "app/stats/end_object.hpp"
-#include "app/stats/summary.hpp"
+#include "app/stats/outcome.hpp"
 
 namespace yodel {
 
@@ -29,7 +28,8 @@ void ScreenRecording::add(Fate fate, const Message* message, const Reply* reply,
 }
 
 bool ScreenRecording::finish(std::string_view reason) {
-    return recorder_.finish(end_object(result_, reason, exit_status(result_, {})).str());
+    const Outcome outcome{.results = result_, .reason = std::string(reason)};
+    return recorder_.finish(outcome.json().str());
 }
 
 }  // namespace yodel

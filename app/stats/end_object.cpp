@@ -1,6 +1,6 @@
 #include "app/stats/end_object.hpp"
 
-#include "app/stats/summary.hpp"
+#include "app/stats/outcome.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
@@ -202,7 +202,7 @@ void read_facts(const JsonFields& end, Results& results) {
 void read_status(const JsonFields& end, Results& results) {
     int status = status_of(end);
     if (status > max_own_status) status = reply_wrong_or_lost;
-    if (status == reply_wrong_or_lost && exit_status(results, {}) == status) return;
+    if (status == reply_wrong_or_lost && Outcome{.results = results}.status() == status) return;
     const bool never_opened = std::any_of(
         results.failures.begin(), results.failures.end(), [&](const Results::Failure& failure) {
             return failure.status == status && failure.failed == failure.count;

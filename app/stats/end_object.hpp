@@ -21,7 +21,7 @@ void add_counts(JsonObject& object, const Results& results, bool of_connections)
 void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row);
 
 // Returns the object, to which the caller may add further members. `reason`: why the run ended;
-// `status`: from exit_status() of app/stats/summary.hpp.
+// `status`: the exit status.
 JsonObject end_object(const Results& results, std::string_view reason, int status,
                       const Verdict& verdict = {});
 

@@ -3,15 +3,11 @@
 #include "app/stats/figures.hpp"
 #include "app/text/units.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <initializer_list>
 
 namespace yodel {
 
 namespace {
-
-constexpr std::size_t max_lines = 10;
 
 // Writes these percentiles and the maximum: 0.05/0.21/0.40 ms
 std::string times_text(const Histogram& times, std::initializer_list<double> percents) {
@@ -89,27 +85,6 @@ std::string warm_up_remark(const Counts& warm_up, const Words& words) {
            number_if_any(warm_up.unsent, "unsent");
 }
 
-std::string times(std::uint64_t count) {
-    return count == 1 ? "" : " (" + std::to_string(count) + " times)";
-}
-
-// Returns true if one of these counts is above 0, unless a requirement decides.
-bool faulty(const Results& results, const Verdict& verdict) {
-    const auto fails = [&](const Figure& figure) {
-        const bool usual = (results.datagrams && figure.count == &Results::duplicates) ||
-                           (results.stale == 0 && figure.count == &Results::unsolicited);
-        if (!figure.fault || usual || verdict.tolerates(figure.name)) return false;
-        const bool in_warm_up = std::any_of(
-            std::begin(warm_up_counts), std::end(warm_up_counts), [&](const auto& row) {
-                return figure.name == row.first && results.warm_up.*row.second > 0;
-            });
-        return in_warm_up || results.*figure.count > 0;
-    };
-    const auto& replay = results.replay;
-    return std::any_of(figures().begin(), figures().end(), fails) ||
-           (replay && replay->missing + replay->unrecorded > 0);
-}
-
 }  // namespace
 
 std::string counts_text(const Results& results, const Words& words) {
@@ -154,57 +129,6 @@ std::string progress_text(const Results& results, const Words& words) {
     text += (results.probe ? ", " + std::string(row.name) : ",") + " p50 " +
             ms_text(times.percentile(50));
     return results.datagrams ? text + ", jitter " + ms_text(results.jitter()) : text;
-}
-
-int exit_status(const Results& results, const Verdict& verdict, const Ending& ending) {
-    if (ending.signo != 0) return 128 + ending.signo;
-    if (results.ended_status > reply_wrong_or_lost) return results.ended_status;
-    if (results.failed_status != 0 && !verdict.tolerates("failed"))
-        return results.failed_status;
-    if (!ending.troubles.empty()) return ending.troubles.front().status;
-    const bool failed = faulty(results, verdict) || verdict.failed();
-    return failed ? reply_wrong_or_lost : results.ended_status;
-}
-
-std::vector<std::string> failure_lines(const Results& results, bool all) {
-    const auto& failures = results.failures;
-    std::vector<std::string> lines;
-    for (const Results::Failure& failure : failures) {
-        if (!all && failure.status != success) continue;
-        if (lines.size() == max_lines) {
-            lines.push_back(std::to_string(failures.size() - max_lines) +
-                            " other kinds of failures (--json lists them all)");
-            break;
-        }
-        lines.push_back(failure.text + times(failure.count));
-    }
-    return lines;
-}
-
-std::vector<std::string> last_words(const Results& results, const Verdict& verdict,
-                                    const Ending& ending, const Words& words) {
-    std::vector<std::string> lines;
-    const bool failed = exit_status(results, verdict, ending) != success;
-    if (!results.wrong_sentence.empty() && !words.wrong_reported)
-        lines.push_back(results.wrong_sentence);
-    const std::uint64_t lost = results.lost + results.warm_up.lost;
-    if (failed && lost > 0 && !results.lost_sentence.empty())
-        lines.push_back(results.lost_sentence + times(lost));
-    const std::uint64_t unsent = results.unsent + results.warm_up.unsent;
-    if (failed && unsent > 0 && !results.unsent_sentence.empty())
-        lines.push_back(results.unsent_sentence + times(unsent));
-    if ((failed || words.summary) && results.starved > 0 && !results.starved_sentence.empty())
-        lines.push_back(results.starved_sentence + times(results.starved));
-    const auto add = [&lines](const std::vector<std::string>& more) {
-        lines.insert(lines.end(), more.begin(), more.end());
-    };
-    const bool all = failed || words.load;
-    if (all || words.summary) add(failure_lines(results, all));
-    for (const Trouble& trouble : ending.troubles) lines.push_back(trouble.text);
-    const bool silent = lines.empty() && !verdict.failed() && ending.signo == 0;
-    if (words.summary || (failed && silent)) lines.push_back(summary(results, words));
-    add(verdict.lines());
-    return lines;
 }
 
 }  // namespace yodel

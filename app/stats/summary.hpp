@@ -1,13 +1,9 @@
-// The report at the end of a run of any kind: the summary, the exit status, and the order of
-// sentences.
+// The summary of a run of any kind.
 #pragma once
 
-#include "app/stats/requirement.hpp"
 #include "app/stats/results.hpp"
-#include "app/text/exit_status.hpp"
 
 #include <string>
-#include <vector>
 
 namespace yodel {
 
@@ -32,27 +28,5 @@ std::string counts_text(const Results& results, const Words& words = {});
 // late p50/p99 0.04/0.21 ms; planned 10M/s, reached 287k/s". Empty if the client was neither
 // late nor slow.
 std::string own_fault_remarks(const Results& results);
-
-// The causes of the end of a run besides its connections.
-struct Ending {
-    // Errors of standard input or output, or of a file. The first decides the status.
-    std::vector<Trouble> troubles = {};
-    int signo = 0;  // the signal that ended the program; 0: none
-};
-
-// Returns the signal's status, as a shell reports it. Otherwise returns the status of a failed
-// connection or of trouble, or 1 if a reply was wrong or lost, a message unsent, or a
-// requirement failed.
-int exit_status(const Results& results, const Verdict& verdict, const Ending& ending = {});
-
-// Returns what to print at the end, in this order: sentences about the first wrong and lost
-// reply, failures of connections with their counts, trouble, the summary, the verdict. If the
-// status is not 0, there is at least one sentence.
-std::vector<std::string> last_words(const Results& results, const Verdict& verdict,
-                                    const Ending& ending, const Words& words);
-
-// Returns the first ten failures of connections: "connection refused (3 times)". `all`: false
-// leaves out failures with a status, which a retry has made good.
-std::vector<std::string> failure_lines(const Results& results, bool all = true);
 
 }  // namespace yodel

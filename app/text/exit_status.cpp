@@ -2,6 +2,7 @@
 
 #include "app/text/units.hpp"
 
+#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 
@@ -67,6 +68,12 @@ std::string remark_on_groups(const bufio::TlsFacts* tls) {
 }
 
 }  // namespace
+
+std::string ended_by(int signo) {
+    if (signo == SIGINT) return "ended by SIGINT";
+    if (signo == SIGHUP) return "ended by SIGHUP";
+    return signo == SIGTERM ? "ended by SIGTERM" : "ended by signal " + std::to_string(signo);
+}
 
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
     switch (end.reason) {

@@ -62,6 +62,9 @@ struct FileError : std::runtime_error {
 // program asked for it.
 int exit_status(const bufio::End& end);
 
+// Returns a clause about a signal that ends the program: "ended by SIGTERM".
+std::string ended_by(int signo);
+
 // Returns the end in one clause, with the option that helps if there is one. `tls` may be null:
 // the connection did not use TLS.
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);

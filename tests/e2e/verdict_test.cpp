@@ -5,6 +5,7 @@
 #include "tests/support/text.hpp"
 #include "tests/support/tty.hpp"
 
+#include <csignal>
 #include <fstream>
 #include <regex>
 
@@ -12,6 +13,7 @@ using test::contains;
 using test::contents;
 using test::Folder;
 using test::Outcome;
+using test::Process;
 using test::run;
 using test::Server;
 using test::yodel;
@@ -144,7 +146,32 @@ TEST_CASE("requirements apply to a sum") {
     CHECK(with_failure.status == 7);
     CHECK(with_failure.errors.starts_with("yodel: " + failed +
                                           " contains a run that sent nothing\n"));
-    CHECK(contains(with_failure.output, "\ncannot connect to 127.0.0.1:1: "));
+    CHECK(contains(with_failure.errors, "\nyodel: cannot connect to 127.0.0.1:1: "));
+}
+
+TEST_CASE("the end object names the requirement or the signal that ended the run") {
+    const std::vector<std::string> kind =
+        GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--connections", "2"});
+    std::vector<std::string> command{yodel, "--json", "-i", "1ms"};
+    command.insert(command.end(), kind.begin(), kind.end());
+    Process stopped(command);
+    REQUIRE(stopped.wait_for_output(kind.empty() ? "\"message\"" : "\"interval\""));
+    stopped.kill(SIGTERM);
+    CHECK(stopped.wait_exit() == 128 + SIGTERM);
+    CHECK(contains(stopped.output(), "\"reason\":\"ended by SIGTERM\",\"status\":143,"));
+    command.insert(command.end(), {"-c", "4", "--require", "sent=5"});
+    const Outcome judged = run(command);
+    const std::string reason = "\"reason\":\"required sent=5, was 4\",\"status\":1,";
+    CHECK(contains(judged.output, reason));
+    CHECK(
+        contains(judged.output, R"("required":[{"clause":"sent=5","was":"4","holds":false}])"));
+    const Folder folder;
+    const std::string file = folder.path("end");
+    std::ofstream(file) << judged.output;
+    CHECK(contains(run({yodel, "--json", "--merge", file, "--require", "sent=5"}).output,
+                   reason));
+    const Outcome sum = run({yodel, "--json", "--merge", file, "--require", "sent=4"});
+    CHECK(contains(sum.output, "\"reason\":\"1 run added up\",\"status\":1,"));
 }
 
 TEST_CASE("a file that is named twice is refused, even by different names") {

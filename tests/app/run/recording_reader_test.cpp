@@ -42,13 +42,13 @@ std::string unsent(int seq) { return message(seq, R"("verdict":"unsent","sent":"
 
 // The items as text: "a=b" for a message and its reply, "a" without a reply, "+a" for an
 // unsolicited message. After an error, the items before it and the sentence.
-struct Outcome {
+struct Read {
     std::string items;
     std::string trouble;
 };
-Outcome read(const std::string& text, std::size_t step = std::string::npos) {
+Read read(const std::string& text, std::size_t step = std::string::npos) {
     RecordingReader reader("f", 1000);
-    Outcome outcome;
+    Read outcome;
     for (std::string_view rest = text; !rest.empty();) {
         const std::string_view part = rest.substr(0, step);
         reader.append(part);
@@ -76,7 +76,7 @@ const std::string whole_items = "+hi a=b gr\xc3\xbc\xc3\x9f= c +x \xff=\x1b";
 }  // namespace
 
 TEST_CASE("a recording yields its messages and its unsolicited messages") {
-    const Outcome outcome = read(whole);
+    const Read outcome = read(whole);
     CHECK(outcome.trouble.empty());
     CHECK(outcome.items == whole_items);
     RecordingReader reader("f", 1000);
@@ -88,7 +88,7 @@ TEST_CASE("a recording yields its messages and its unsolicited messages") {
 
 TEST_CASE("a recording yields the same items at any cut between its bytes") {
     const std::size_t step = GENERATE(1U, 2U, 3U, 7U, 64U, 100U);
-    const Outcome outcome = read(whole, step);
+    const Read outcome = read(whole, step);
     CHECK(outcome.trouble.empty());
     CHECK(outcome.items == whole_items);
 }
@@ -97,7 +97,7 @@ TEST_CASE("a recording cut short at any byte is refused, and its line is named")
     for (std::size_t size = 0; size < whole.size() - 1; ++size) {
         CAPTURE(size);
         const std::string part = whole.substr(0, size);
-        const Outcome outcome = read(part);
+        const Read outcome = read(part);
         const auto lines = std::count(part.begin(), part.end(), '\n') + 1;
         REQUIRE(outcome.trouble.starts_with("f:" + std::to_string(lines) + ": "));
         REQUIRE(whole_items.starts_with(outcome.items));
@@ -126,7 +126,7 @@ TEST_CASE("messages are replayed in the order in which they were sent") {
              "\n",
          "a b=2 +y"},
     }));
-    const Outcome outcome = read(form + text + end);
+    const Read outcome = read(form + text + end);
     CAPTURE(text);
     CHECK(outcome.trouble.empty());
     CHECK(outcome.items == items);
@@ -205,9 +205,8 @@ TEST_CASE("a bad line ends the recording, and is named") {
          "\"received_us\" is missing"},
     }));
     CAPTURE(line);
-    const Outcome outcome =
-        read(form + connection + echoed(1, "a", "b") + line +
-             (line.ends_with('\n') ? "" : "\n") + echoed(2, "c", "d") + end);
+    const Read outcome = read(form + connection + echoed(1, "a", "b") + line +
+                              (line.ends_with('\n') ? "" : "\n") + echoed(2, "c", "d") + end);
     CHECK(outcome.trouble == "f:4: " + trouble);
     CHECK(outcome.items == "a=b");
 }

@@ -30,7 +30,7 @@ using test::VirtualLoop;
 
 namespace {
 
-struct Outcome {
+struct Replayed {
     int status = -1;
     std::string output;
     std::string errors;
@@ -47,8 +47,8 @@ struct Settings {
     std::optional<ev::Duration> interrupted = {};  // time since the start
 };
 
-Outcome replay(const std::string& text, const LineServer::Answer& answer,
-               const Settings& settings = {}) {
+Replayed replay(const std::string& text, const LineServer::Answer& answer,
+                const Settings& settings = {}) {
     const RecordingFile file(text);
     const Redirected output(STDOUT_FILENO);
     const Redirected errors(STDERR_FILENO);
@@ -69,7 +69,7 @@ Outcome replay(const std::string& text, const LineServer::Answer& answer,
     if (settings.interrupted) interrupt.start(*settings.interrupted);
     const ev::Time limit = ev::Clock::now() + 20s;
     while (loop.step()) REQUIRE(ev::Clock::now() < limit);
-    Outcome outcome;
+    Replayed outcome;
     outcome.status = client.report();
     outcome.output = output.text();
     outcome.errors = errors.text();
@@ -90,7 +90,7 @@ const std::string three = Recorded()
 }  // namespace
 
 TEST_CASE("messages are replayed at their times, and their replies are as before") {
-    const Outcome outcome = replay(three, twice);
+    const Replayed outcome = replay(three, twice);
     CHECK(outcome.status == 0);
     CHECK(outcome.output.empty());
     CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost; rtt"));
@@ -100,7 +100,7 @@ TEST_CASE("messages are replayed at their times, and their replies are as before
 }
 
 TEST_CASE("a fast replay does not wait for the recorded times") {
-    const Outcome outcome = replay(three, twice, {.fast = true});
+    const Replayed outcome = replay(three, twice, {.fast = true});
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost"));
     CHECK((outcome.times.back() < 100ms));
@@ -111,7 +111,7 @@ TEST_CASE("a different reply is printed with the recorded one") {
         return line == "b" ? Lines{"bX\x1b"} : twice(line);
     };
     const bool fast = GENERATE(false, true);
-    const Outcome outcome = replay(three, changed, {.fast = fast});
+    const Replayed outcome = replay(three, changed, {.fast = fast});
     CHECK(outcome.status == 1);
     CHECK(outcome.output == "reply 2 differs at byte 1 (b, got X)\n"
                             "    sent      b\n"
@@ -127,7 +127,7 @@ TEST_CASE("a missing reply is lost, and the replay continues") {
         return line == "b" ? Lines{} : twice(line);
     };
     const bool fast = GENERATE(false, true);
-    const Outcome outcome = replay(three, silent, {.fast = fast});
+    const Replayed outcome = replay(three, silent, {.fast = fast});
     CHECK(outcome.status == 1);
     // The reply to the next message reveals the loss before the timeout does.
     const std::string how = fast ? "did not arrive within 5s" : "is missing";
@@ -141,7 +141,7 @@ TEST_CASE("a late reply is reported twice, and is no difference") {
     };
     const std::string text =
         Recorded().say(0s, "a", "aa").say(1s, "b", "bb").say(4s, "c", "cc").end().text;
-    const Outcome outcome = replay(text, slow, {.reply_timeout = 600ms});
+    const Replayed outcome = replay(text, slow, {.reply_timeout = 600ms});
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
     CHECK(outcome.output.starts_with("reply 2 did not arrive within 600ms\n"
@@ -159,7 +159,7 @@ TEST_CASE("late replies are compared, and an unrecorded late reply differs") {
         if (line == "c") return twice(line);
         return Lines{line == "a" ? "~aa" : "~new"};
     };
-    const Outcome outcome = replay(text, slow, {.reply_timeout = 500ms});
+    const Replayed outcome = replay(text, slow, {.reply_timeout = 500ms});
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.errors, "3 said again, 2 as before, 1 different, 0 lost, 2 late"));
     CHECK(contains(outcome.output, "reply 1 did not arrive within 500ms\n"));
@@ -181,7 +181,7 @@ TEST_CASE("a reply that was recorded late may be as late again") {
         return line == "a" ? Lines{"~aa"} : twice(line);
     };
     const bool fast = GENERATE(false, true);
-    const Outcome outcome = replay(text, slow, {.fast = fast, .reply_timeout = 500ms});
+    const Replayed outcome = replay(text, slow, {.fast = fast, .reply_timeout = 500ms});
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
     CHECK(
@@ -195,13 +195,13 @@ TEST_CASE("a message without a recorded reply expects none") {
     const auto silent = [](const std::string& line) {
         return line == "b" ? Lines{} : twice(line);
     };
-    const Outcome as_before = replay(text, silent, {.fast = fast});
+    const Replayed as_before = replay(text, silent, {.fast = fast});
     CHECK(as_before.status == 0);
     CHECK(contains(as_before.errors, "3 said again, 3 as before, 0 different, 0 lost"));
     const auto only_b = [](const std::string& line) {
         return line == "b" ? Lines{"new"} : twice(line);
     };
-    const Outcome other = replay(text, only_b, {.fast = fast});
+    const Replayed other = replay(text, only_b, {.fast = fast});
     CHECK(other.status == 1);
     CHECK(contains(other.errors, "3 said again, 2 as before, 1 different, 0 lost"));
     CHECK(contains(other.output, "reply 2 is new: no reply was recorded\n"));
@@ -225,7 +225,7 @@ TEST_CASE("unsolicited messages must come again, between any replies") {
         return now ? Lines{line + line, "tick"} : twice(line);
     };
     if (fast && where[0] == "b") return;  // a fast replay waits for it before sending b
-    const Outcome outcome = replay(text, ticking, {.fast = fast, .greeting = {"ready"}});
+    const Replayed outcome = replay(text, ticking, {.fast = fast, .greeting = {"ready"}});
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors,
@@ -245,7 +245,7 @@ TEST_CASE("the first message, the end, and a fast replay wait for unsolicited me
         return Lines{line + line, line == "a" ? "~tick" : "~bye"};
     };
     const bool fast = GENERATE(false, true);
-    const Outcome outcome = replay(text, slow, {.fast = fast, .greeting = {"~ready"}});
+    const Replayed outcome = replay(text, slow, {.fast = fast, .greeting = {"~ready"}});
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "3 unsolicited as before"));
@@ -260,7 +260,7 @@ TEST_CASE("an expected unsolicited message does not answer a message in flight")
     const auto early = [](const std::string& line) {
         return line == "a" ? Lines{"aa"} : Lines{"tick", "~bb"};
     };
-    const Outcome outcome = replay(text, early);
+    const Replayed outcome = replay(text, early);
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
     CHECK(
@@ -282,7 +282,7 @@ TEST_CASE("a fast replay has the same messages in flight together") {
         if (line == "LIST") return Lines{"one", "two"};
         return Lines{line == "PING" ? "PONG" : "time"};
     };
-    const Outcome outcome = replay(text, answers, {.fast = true});
+    const Replayed outcome = replay(text, answers, {.fast = true});
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
     CHECK(
@@ -293,7 +293,7 @@ TEST_CASE("messages without a reply do not hold up a fast replay") {
     Recorded script;
     for (int i = 0; i < 5; ++i) script.say(i * 1ms, std::to_string(i), std::nullopt);
     const auto nothing = [](const std::string&) { return Lines{}; };
-    const Outcome outcome = replay(script.end().text, nothing, {.fast = true});
+    const Replayed outcome = replay(script.end().text, nothing, {.fast = true});
     CHECK(outcome.status == 0);
     REQUIRE(outcome.times.size() == 5);
     CHECK((outcome.times[4] < 1s));
@@ -306,7 +306,7 @@ TEST_CASE("missing and unrecorded messages are differences") {
         return line == "a" ? Lines{"aa", "news"} : twice(line);
     };
     const bool fast = GENERATE(false, true);
-    const Outcome outcome = replay(text, extra, {.fast = fast});
+    const Replayed outcome = replay(text, extra, {.fast = fast});
     CHECK(outcome.status == 1);
     CHECK(
         contains(outcome.output, "unsolicited before, and missing now\n    recorded  ready\n"));
@@ -332,12 +332,12 @@ TEST_CASE("unsolicited messages of a burst are found, however many were recorded
         return line == "a" ? burst : twice(line);
     };
     const bool fast = GENERATE(false, true);
-    const Outcome outcome = replay(text, answer, {.fast = fast});
+    const Replayed outcome = replay(text, answer, {.fast = fast});
     CAPTURE(piece, fast, outcome.output.substr(0, 1000), outcome.errors);
     CHECK(outcome.output.empty());
     CHECK(contains(outcome.errors, " 0 lost, 10000 unsolicited as before;"));
     burst.insert(burst.begin() + 1, "tick 1");
-    const Outcome more = replay(text, answer, {.fast = fast});
+    const Replayed more = replay(text, answer, {.fast = fast});
     CHECK(contains(more.errors, "10000 unsolicited as before, 1 unsolicited not recorded;"));
 }
 
@@ -352,7 +352,7 @@ TEST_CASE("an unsolicited message comes no earlier than the reply timeout allows
     const auto early = [](const std::string& line) {
         return line == "a" ? Lines{"aa", "tick", "late tick"} : twice(line);
     };
-    const Outcome outcome = replay(text, early);
+    const Replayed outcome = replay(text, early);
     CHECK(outcome.output == "unsolicited, and not recorded\n    now       late tick\n"
                             "unsolicited before, and missing now\n    recorded  late tick\n");
     CHECK(contains(outcome.errors, "1 unsolicited as before, 1 unsolicited missing, "
@@ -362,7 +362,7 @@ TEST_CASE("an unsolicited message comes no earlier than the reply timeout allows
 TEST_CASE("a signal that ends a replay makes no message missing") {
     const std::string text =
         Recorded().say(0s, "a", "aa").hear(1s, "tick").say(9s, "b", "bb").end().text;
-    const Outcome outcome = replay(text, twice, {.interrupted = 2s});
+    const Replayed outcome = replay(text, twice, {.interrupted = 2s});
     CHECK(outcome.status == 128 + SIGINT);
     CHECK(outcome.output.empty());
     CHECK(contains(outcome.errors, "1 said again, 1 as before, 0 different, 0 lost; rtt"));
@@ -379,7 +379,7 @@ TEST_CASE("masked parts of unsolicited messages and replies are no differences")
         return Lines{line == "a" ? "id 1234 ok" : "id 5 no"};
     };
     const Settings masked{.greeting = {"ready 9:59"}, .mask = "([0-9]+:[0-9]+)|(id [0-9]+)"};
-    const Outcome outcome = replay(text, other, masked);
+    const Replayed outcome = replay(text, other, masked);
     CHECK(outcome.status == 1);
     CHECK(outcome.output == "reply 2 differs at byte 5 (o, got n)\n"
                             "    sent      b\n"
@@ -394,7 +394,7 @@ TEST_CASE("a bad line ends a long replay in order") {
         const std::string text = std::to_string(i);
         script.say(i * 1ms, text, text + text);
     }
-    const Outcome outcome = replay(script.add("{\"type\":").text, twice, {.fast = true});
+    const Replayed outcome = replay(script.add("{\"type\":").text, twice, {.fast = true});
     CHECK(outcome.status == 2);
     CHECK(contains(outcome.errors, ":3002: the line is cut short\n"));
     CHECK(contains(outcome.errors, " 0 different, 0 lost"));
@@ -406,7 +406,7 @@ TEST_CASE("the objects of a replay make a recording with its counts") {
     const auto changed = [](const std::string& line) {
         return line == "b" ? Lines{"bX"} : twice(line);
     };
-    const Outcome outcome = replay(three, changed, json);
+    const Replayed outcome = replay(three, changed, json);
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.output, R"("seq":1,"sent_bytes":1,"received_bytes":2,)"));
     CHECK(contains(outcome.output, R"("verdict":"as before","right":true)"));
@@ -477,13 +477,13 @@ TEST_CASE("the recording of a random server is replayed as before, and one chang
     const auto answer = [](RandomServer& server) {
         return [&server](const std::string& line) { return server.answer(line); };
     };
-    const Outcome before = replay(text, answer(same), {.fast = fast});
+    const Replayed before = replay(text, answer(same), {.fast = fast});
     CAPTURE(before.output, before.errors);
     CHECK(before.status == 0);
     CHECK(contains(before.errors, "40 said again, 40 as before, 0 different, 0 lost"));
     RandomServer other(seed);
     other.wrong = static_cast<int>(1 + seed % count);
-    const Outcome after = replay(text, answer(other), {.fast = fast});
+    const Replayed after = replay(text, answer(other), {.fast = fast});
     CAPTURE(after.output, after.errors);
     CHECK(after.status == 1);
     CHECK(contains(after.output, "?\n"));

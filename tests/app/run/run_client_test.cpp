@@ -251,7 +251,7 @@ TEST_CASE("messages due while the program was stopped are late, and not timed") 
 
 namespace {
 
-struct Outcome {
+struct Ran {
     int status = -1;
     std::string output;
     std::string errors;
@@ -260,8 +260,8 @@ struct Outcome {
 
 // Runs a client to its end against a server of lines. Without an answer, the server reads
 // everything and answers nothing.
-Outcome outcome(RunClient::Options options, const test::LineServer::Answer& answer,
-                const test::Lines& greeting = {}) {
+Ran outcome(RunClient::Options options, const test::LineServer::Answer& answer,
+            const test::Lines& greeting = {}) {
     const Redirected output(STDOUT_FILENO);
     const Redirected errors(STDERR_FILENO);
     test::VirtualLoop loop;
@@ -305,7 +305,7 @@ TEST_CASE("a due message that could not be sent is unsent in every form") {
     options.run.count = 12;
     options.run.pace = Pace(1, 1s);
     options.run.session.reply_timeout = 60s;
-    const Outcome of = outcome(options, nullptr);
+    const Ran of = outcome(options, nullptr);
     CHECK(of.status == 1);
     int found = 0;
     for (std::size_t at = of.output.find(row.part); at != std::string::npos;
@@ -336,7 +336,7 @@ TEST_CASE("a recording with --expect any waits for a greeting before its first m
     options.run.session.expect = row.expect;
     options.run.session.greeting_time = 700ms;
     if (row.recorded) options.report.log = log.name;
-    const Outcome of = outcome(options, same);
+    const Ran of = outcome(options, same);
     REQUIRE(of.times.size() == 2);
     CHECK((of.times[0] - test::VirtualLoop::start >= 700ms) == row.waits);
     CHECK(of.times[1] == of.times[0]);
@@ -353,7 +353,7 @@ TEST_CASE("a greeting that comes in time is recorded as unsolicited") {
     options.run.session.expect = Expect::any;
     options.run.session.greeting_time = 2s;
     options.report.log = log.name;
-    const Outcome of = outcome(options, same, {"~hello"});
+    const Ran of = outcome(options, same, {"~hello"});
     CHECK(of.status == 0);
     CHECK(contains(test::contents(log.name), R"("verdict":"unsolicited","received_us":)"));
     CHECK(of.output == "hello\none\n");
@@ -368,7 +368,7 @@ TEST_CASE("one connection sends standard input, or each of several sends all of 
     options.from = RunClient::Options::From::input;
     options.run.connections = connections;
     options.report.quiet = true;
-    const Outcome of = outcome(options, same);
+    const Ran of = outcome(options, same);
     CHECK(of.times.size() == 3 * connections);
     CHECK(of.status == 0);
     CHECK(of.output == (connections == 1 ? "one\ntwo\nlast" : ""));
@@ -385,7 +385,7 @@ TEST_CASE("input that can't be sent ends a run with a sentence, after the replie
     options.from = RunClient::Options::From::input;
     options.escapes = true;
     options.run.connections = connections;
-    const Outcome of = outcome(options, same);
+    const Ran of = outcome(options, same);
     CHECK(of.status == 1);
     CHECK(of.times.size() == connections);
     const std::string sentence = "standard input: a backslash must be followed by ";

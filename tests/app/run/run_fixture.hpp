@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/run/run.hpp"
-#include "app/stats/summary.hpp"
+#include "app/stats/outcome.hpp"
 #include "app/text/exit_status.hpp"
 #include "tests/app/run/echo_server.hpp"
 #include "tests/support/catch.hpp"
@@ -32,7 +32,9 @@ inline Connections connections(const yodel::Results& results) {
     return {results.attempts, results.opened, results.failed};
 }
 
-inline int status(const yodel::Results& results) { return yodel::exit_status(results, {}); }
+inline int status(const yodel::Results& results) {
+    return yodel::Outcome{.results = results}.status();
+}
 
 template <class Loop = ev::Loop>
 struct RunFixture {

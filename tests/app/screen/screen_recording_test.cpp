@@ -4,7 +4,7 @@
 
 #include "app/protocol/message_object.hpp"
 #include "app/stats/end_object.hpp"
-#include "app/stats/summary.hpp"
+#include "app/stats/outcome.hpp"
 #include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/virtual_time.hpp"
@@ -72,5 +72,5 @@ TEST_CASE("the end of a screen's recording counts its messages, and can be merge
     CHECK(end->round_trips.count() == 3);
     CHECK(test::connections_of(*end) == test::Connections{.attempts = 1, .opened = 1});
     CHECK((end->elapsed() == 8s));
-    CHECK(exit_status(*end, {}) == 1);
+    CHECK(Outcome{.results = *end}.status() == 1);
 }

@@ -1,6 +1,6 @@
 #include "app/stats/end_object.hpp"
 
-#include "app/stats/summary.hpp"
+#include "app/stats/outcome.hpp"
 #include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random.hpp"
@@ -35,7 +35,7 @@ Results full_result(std::uint64_t seed) {
 }
 
 JsonObject end_of(const Results& results, const char* reason) {
-    return end_object(results, reason, exit_status(results, {}));
+    return end_object(results, reason, Outcome{.results = results}.status());
 }
 
 std::unique_ptr<Results> read(const std::string& text) {
@@ -186,12 +186,13 @@ TEST_CASE("leaves a status that follows from the counts to the verdict on the su
     const std::unique_ptr<Results> lost = read(text);
     REQUIRE(lost);
     const auto tolerant = Verdict::on(*lost, parse_requirements("lost<2%"));
-    CHECK(exit_status(*lost, {}) == 1);
-    CHECK(exit_status(*lost, tolerant) == 0);
+    CHECK(Outcome{.results = *lost}.status() == 1);
+    CHECK(Outcome{.results = *lost, .verdict = tolerant}.status() == 0);
     const std::string kept = replaced(text, "\"lost\":1", "\"lost\":0");
-    CHECK(exit_status(*read(kept), tolerant) == 1);  // its own requirement failed
+    CHECK(Outcome{.results = *read(kept), .verdict = tolerant}.status() ==
+          1);  // its own requirement failed
     const std::string ended = replaced(kept, "\"status\":1", "\"status\":130");
-    CHECK(exit_status(*read(ended), {}) == 1);
+    CHECK(Outcome{.results = *read(ended)}.status() == 1);
 }
 
 TEST_CASE("refuses times that are impossible") {

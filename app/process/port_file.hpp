@@ -1,8 +1,8 @@
 // A file with the server's ports, for the program that started it; it exists as long as this
 // object.
 //
-// It is written as a Draft. A plain file at the path is replaced; a link, FIFO, device or
-// folder is refused.
+// It takes the place of a plain file at the path when it is whole, so that nobody reads half
+// of it. A link, FIFO, device or folder is refused.
 #pragma once
 
 #include "bufio/fd.hpp"

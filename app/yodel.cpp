@@ -230,11 +230,11 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
     const bool websocket = options.session.websocket.has_value();
     if (framing.datagrams && !datagrams)
         throw UsageError(file + " was recorded with datagrams and needs -u");
-    if (framing.typed && !websocket)
+    if (framing.websocket() && !websocket)
         throw UsageError(file + " was recorded with WebSocket and needs ws:// or wss://");
     if (!framing.datagrams && datagrams)
         throw UsageError(file + " was recorded on a connection, not with datagrams (-u)");
-    if (!framing.typed && websocket)
+    if (!framing.websocket() && websocket)
         throw UsageError(file + " was recorded with -f " + std::string(framing.name) +
                          ", not with WebSocket");
     const Framing& wanted = *options.session.framing;

@@ -190,7 +190,7 @@ void prepare_framing(ClientOptions& options) {
     const bool datagrams = session.endpoint.datagrams;
     if (!datagrams && !session.websocket) return;
     const std::string option = chosen_by(options.given, mode::framed | mode::raw);
-    if (!option.empty() && !(datagrams && session.framing->name == "raw"))
+    if (!option.empty() && !(datagrams && !session.framing->has_frames()))
         throw UsageError(option + " cannot be combined with " +
                          chosen_by(options.given, mode::datagrams | mode::websocket) +
                          ": each " + (datagrams ? "datagram" : "WebSocket message") +

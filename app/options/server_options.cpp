@@ -163,9 +163,9 @@ std::vector<Option> connection_fault_options(Faults& to) {
 // Returns the bytes that must fit into the output buffer at once with any client.
 std::size_t min_buffer(const EchoServer::Options& server) {
     const Framing& framing = *server.framing;
-    const std::size_t first = framing.greeting.size() + server.faults.banner.size() +
-                              (framing.typed ? framing.prefix : 0);
-    return std::max<std::size_t>(framing.prefix, first);
+    const std::size_t first =
+        framing.greeting.size() + framing.banner(server.faults.banner).size();
+    return std::max(framing.around(), first);
 }
 
 bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
@@ -190,7 +190,7 @@ void check(const ServerOptions& options) {
     const Faults& faults = options.streams.faults;
     if (options.use_tls && !options.self_signed && options.tls.certificate.empty())
         throw UsageError("--tls needs --cert, or --self-signed");
-    if (faults.stall_handshake && !options.use_tls && !options.streams.framing->typed)
+    if (faults.stall_handshake && !options.use_tls && !options.streams.framing->websocket())
         throw UsageError("--stall-handshake needs --tls or --ws");
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after cannot be combined with --reset-after");

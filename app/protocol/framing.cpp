@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <utility>
 
 namespace yodel {
 
@@ -268,79 +269,115 @@ std::string misread_length(const Framing& framing, std::string_view bytes,
     return reads + ", the text \"" + std::string(length) + "\"; is the length missing?";
 }
 
-Decoder::Cut Decoder::next(std::string_view bytes) {
+FrameCursor::Step FrameCursor::next(std::string_view bytes) {
     if (bytes.empty()) return {};
-    const std::size_t stray = searched_ == 0 ? framing_->stray(bytes) : 0;
-    if (stray > 0)
-        return {.kind = Cut::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
     if (framing_->prefix > 0) return next_prefixed(bytes);
     if (framing_->has_frames()) return next_delimited(bytes);
-    return {.kind = Cut::Kind::message, .payload = bytes, .used = bytes.size()};
+    return {bytes.size(), bytes, true};
 }
 
-bool Decoder::greeted(std::string_view bytes) {
-    return begun_ || !framing_->turns || read_lines(bytes).kind != Cut::Kind::incomplete;
+FrameCursor::Step FrameCursor::next_prefixed(std::string_view bytes) {
+    if (!std::exchange(inside_, true)) length_.clear();
+    const std::string_view length = bytes.substr(0, framing_->prefix - length_.size());
+    if (!length.empty()) {
+        length_ += length;
+        bytes.remove_prefix(length.size());
+        missing_ = framing_->prefix - length_.size();
+        if (missing_ > 0) return {.used = length.size()};
+        missing_ = framing_->decode_length(length_);
+    }
+    const std::string_view payload = bytes.substr(0, missing_);
+    missing_ -= payload.size();
+    inside_ = missing_ > 0;
+    return {length.size() + payload.size(), payload, !inside_};
 }
 
-Decoder::Cut Decoder::next_delimited(std::string_view bytes) {
-    Cut cut = read_lines(bytes);
+// If the bytes end inside a delimiter of two, its first byte is passed, and becomes payload if
+// the second does not follow.
+FrameCursor::Step FrameCursor::next_delimited(std::string_view bytes) {
+    const std::string_view delimiter = framing_->delimiter;
+    std::size_t used = 0;
+    if (!inside_) {
+        used = framing_->stray(bytes);
+        if (used == bytes.size()) return {.used = used};
+        used += framing_->head.size();
+        inside_ = true;
+    }
+    if (missing_ == 1 && delimiter.size() == 2) {
+        missing_ = 2;
+        if (bytes[0] != delimiter[1]) return {.used = 0, .payload = delimiter.substr(0, 1)};
+        inside_ = false;
+        return {.used = 1, .whole = true};
+    }
+    const std::string_view rest = bytes.substr(used);
+    const std::size_t end = rest.find(delimiter);
+    inside_ = end == std::string_view::npos;
+    missing_ = delimiter.size();
+    if (!inside_) return {used + end + delimiter.size(), rest.substr(0, end), true};
+    const bool half = delimiter.size() == 2 && rest.ends_with(delimiter[0]);
+    if (half) missing_ = 1;
+    return {bytes.size(), rest.substr(0, rest.size() - (half ? 1 : 0))};
+}
+
+Decoder::Cut Decoder::next(std::string_view bytes) {
+    if (bytes.empty()) return {};
+    const std::size_t stray = passed_ == 0 ? framing_->stray(bytes) : 0;
+    if (stray > 0)
+        return {.kind = Cut::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
+    Cut cut = read(bytes);
     if (cut.kind != Cut::Kind::message) return cut;
     const bool greeting = framing_->turns && !begun_;
     const std::string_view push = framing_->push;
     if (greeting || (!push.empty() && bytes.starts_with(push))) cut.kind = Cut::Kind::stray;
-    cut.used = line_;
-    cut.payload = framing_->payload(bytes.substr(0, line_));
+    cut.used = passed_;
+    cut.payload = framing_->payload(bytes.substr(0, passed_));
     restart();
     return cut;
 }
 
-// Reads the lines of the frame at the front. Each call continues the last one. A frame is one
-// line, unless the framing reads the lines of its replies.
-Decoder::Cut Decoder::read_lines(std::string_view bytes) {
-    const std::string_view delimiter = framing_->delimiter;
-    const std::size_t around = framing_->head.size() + delimiter.size();
-    line_ = std::max(line_, framing_->head.size());
-    while (lines_left_ > 0) {
-        const std::size_t end = bytes.find(delimiter, std::max(searched_, line_));
-        if (end == std::string_view::npos) {
-            if (bytes.size() > max_frame_ + around)
-                return too_long(bytes.size() - framing_->head.size());
-            searched_ = bytes.size() - std::min(bytes.size(), delimiter.size() - 1);
+bool Decoder::greeted(std::string_view bytes) {
+    return begun_ || !framing_->turns || read(bytes).kind != Cut::Kind::incomplete;
+}
+
+// Moves the cursor to the end of the frame at its place, or to the end of the bytes.
+bool Decoder::pass_frame(std::string_view bytes) {
+    while (passed_ < bytes.size()) {
+        const FrameCursor::Step step = cursor_.next(bytes.substr(passed_));
+        passed_ += step.used;
+        if (step.whole) return true;
+    }
+    return false;
+}
+
+// Reads the message at the front. Each call continues the last one. A message is one frame,
+// unless the framing reads the lines of its replies.
+Decoder::Cut Decoder::read(std::string_view bytes) {
+    const std::size_t around = framing_->around();
+    for (; lines_left_ > 0; line_ = passed_) {
+        const bool whole = pass_frame(bytes);
+        if (framing_->has_frames() && min_size() > max_frame_ + around)
+            return too_long(bytes, min_size() - around);
+        if (!whole) return {};
+        --lines_left_;
+        if (framing_->can_echo()) continue;
+        const std::string_view line = bytes.substr(line_, passed_ - line_ - around);
+        const ReplyLine read = framing_->reply_line(line, bytes.substr(0, line_));
+        if (read.fault) return refuse(line, read.fault);
+        const std::uint64_t next = passed_ + read.body;
+        const std::uint64_t left = lines_left_ + read.more;
+        if (next + left - around > max_frame_) return too_long(bytes, next + left - around);
+        if (next > bytes.size()) {  // the line is read again once its body is there
+            passed_ = line_;
+            ++lines_left_;
             return {};
         }
-        const std::string_view line = bytes.substr(line_, end - line_);
-        const ReplyLine read = framing_->reply_line
-                                   ? framing_->reply_line(line, bytes.substr(0, line_))
-                                   : ReplyLine{};
-        if (read.fault) return refuse(line, read.fault);
-        const std::uint64_t next = end + delimiter.size() + read.body;
-        const std::uint64_t left = lines_left_ - 1 + read.more;
-        if (next + left - around > max_frame_) return too_long(next + left - around);
-        if (next > bytes.size()) return {};
-        if (read.body > 0 &&
-            !bytes.substr(0, static_cast<std::size_t>(next)).ends_with(delimiter))
-            return refuse(line, "whose " + bytes_text(read.body - delimiter.size()) +
-                                    " do not end with CRLF");
-        line_ = static_cast<std::size_t>(next);
+        passed_ = static_cast<std::size_t>(next);
+        if (read.body > 0 && !bytes.substr(0, passed_).ends_with(framing_->delimiter))
+            return refuse(line,
+                          "whose " + bytes_text(read.body - around) + " do not end with CRLF");
         lines_left_ = left;
     }
     return {.kind = Cut::Kind::message};
-}
-
-Decoder::Cut Decoder::next_prefixed(std::string_view bytes) {
-    if (bytes.size() < framing_->prefix) return {};
-    const std::size_t size = framing_->decode_length(bytes);
-    if (size > max_frame_) {
-        const std::string hint = begun_ ? "" : misread_length(*framing_, bytes, max_frame_);
-        if (hint.empty()) return too_long(size);
-        return {.kind = Cut::Kind::error, .error = hint};
-    }
-    const std::size_t used = framing_->prefix + size;
-    if (bytes.size() < used) return {};
-    begun_ = true;
-    return {.kind = Cut::Kind::message,
-            .payload = bytes.substr(framing_->prefix, size),
-            .used = used};
 }
 
 Decoder::Cut Decoder::refuse(std::string_view line, const std::string& fault) const {
@@ -350,11 +387,13 @@ Decoder::Cut Decoder::refuse(std::string_view line, const std::string& fault) co
                      (line.size() > shown ? "..." : "") + ", " + fault};
 }
 
-Decoder::Cut Decoder::too_long(std::uint64_t size) const {
+Decoder::Cut Decoder::too_long(std::string_view bytes, std::uint64_t size) const {
+    const std::string hint = begun_ ? "" : misread_length(*framing_, bytes, max_frame_);
+    if (!hint.empty()) return {.kind = Cut::Kind::error, .error = hint};
     return {.kind = Cut::Kind::error,
-            .error = "a message of " + std::to_string(size) +
-                     " bytes or more exceeds the limit of " + std::to_string(max_frame_) +
-                     " (--max-frame)"};
+            .error = "a message of " + std::to_string(size) + " bytes" +
+                     (framing_->prefix > 0 ? "" : " or more") + " exceeds the limit of " +
+                     std::to_string(max_frame_) + " (--max-frame)"};
 }
 
 }  // namespace yodel

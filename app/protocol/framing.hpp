@@ -57,6 +57,12 @@ struct Framing {
     bool turns = false;
 
     bool is_option() const { return !datagrams && !typed; }
+    // True if the connection carries WebSocket messages.
+    bool websocket() const { return typed; }
+    // True if a frame states the size of its payload.
+    bool sized() const { return prefix > 0; }
+    // True if messages are lines of text, as in a file.
+    bool is_lines() const { return delimiter == "\n" && joins_pieces(); }
     // True if the bytes of a connection are cut into messages.
     bool has_frames() const { return prefix > 0 || !delimiter.empty() || datagrams; }
     // True if replies have frames as well; otherwise each reply is as long as its message.
@@ -70,6 +76,7 @@ struct Framing {
     // sent as it is, and has a single reply.
     constexpr bool can_echo() const { return reply_line == nullptr; }
 
+    std::size_t around() const { return head.size() + prefix + delimiter.size(); }
     std::size_t length_bytes() const { return prefix - (typed ? 1 : 0); }
     // Returns the part of a frame before the payload.
     std::string header(std::string_view payload) const;
@@ -86,6 +93,11 @@ struct Framing {
     }
     // Returns the size of the payload that a frame states; none: there is no whole length.
     std::optional<std::size_t> payload_size(std::string_view fragment) const;
+    // Returns the bytes that a server sends before all replies, so that they are a message if
+    // there are types.
+    std::string banner(std::string_view text) const {
+        return (typed && !text.empty() ? header(text) : "") + std::string(text);
+    }
     // Returns how much of a message a fragment of its frame contains, as the end of a sentence:
     // "after 2 bytes of it (of 5)".
     std::string fragment_text(std::string_view fragment) const;
@@ -143,6 +155,36 @@ void encode(const Framing& framing, std::string_view payload, Bytes& to) {
 std::string misread_length(const Framing& framing, std::string_view bytes,
                            std::size_t max_frame);
 
+// Finds the beginnings and ends of messages in the bytes of one direction. The caller passes
+// each byte once, in order, in pieces of any size; nothing is kept. The framing must outlive
+// the cursor.
+class FrameCursor {
+public:
+    explicit FrameCursor(const Framing& framing) : framing_(&framing) {}
+
+    struct Step {
+        std::size_t used = 0;           // bytes at the front that were passed
+        std::string_view payload = {};  // the part of a payload in them
+        bool whole = false;             // a message ends with them
+    };
+    // Passes bytes up to the end of a message, or to the end of `bytes`. Without frames each
+    // call passes a message.
+    Step next(std::string_view bytes);
+    void restart() { inside_ = false; }      // the next byte begins a message
+    bool inside() const { return inside_; }  // a message has begun and is not whole
+    // Returns how many bytes that message needs at least to be whole.
+    std::size_t missing() const { return inside_ ? missing_ : 0; }
+
+private:
+    Step next_delimited(std::string_view bytes);
+    Step next_prefixed(std::string_view bytes);
+
+    const Framing* framing_;
+    bool inside_ = false;
+    std::size_t missing_ = 0;
+    std::string length_;  // bytes of the length before the payload
+};
+
 // Cuts the messages of one connection out of its bytes, one after the other, in linear time
 // however the bytes arrive. The framing must outlive the decoder. The decoder stores no bytes:
 // the caller keeps the received bytes until they are consumed, and after each call consumes
@@ -151,7 +193,7 @@ class Decoder {
 public:
     // A payload of more than `max_frame` bytes is an error.
     Decoder(const Framing& framing, std::size_t max_frame)
-        : framing_(&framing), max_frame_(max_frame) {}
+        : framing_(&framing), max_frame_(max_frame), cursor_(framing) {}
 
     struct Cut {
         enum class Kind {
@@ -168,27 +210,30 @@ public:
     // Looks for a message at the front of all bytes received and not yet consumed. Without
     // frames a message is whatever has arrived.
     Cut next(std::string_view bytes);
+    // Returns how many bytes the incomplete frame at the front has at least.
+    std::size_t min_size() const { return passed_ + cursor_.missing(); }
     // True if the framing needs no greeting, or it has arrived, or a wrong one.
     bool greeted(std::string_view bytes);
     // Must be called when bytes other than `used` were consumed.
     void restart() {
-        searched_ = line_ = 0;
+        cursor_.restart();
+        passed_ = line_ = 0;
         lines_left_ = 1;
         begun_ = true;
     }
 
 private:
-    Cut next_delimited(std::string_view bytes);
-    Cut next_prefixed(std::string_view bytes);
-    Cut read_lines(std::string_view bytes);
+    bool pass_frame(std::string_view bytes);
+    Cut read(std::string_view bytes);
     Cut refuse(std::string_view line, const std::string& fault) const;
-    Cut too_long(std::uint64_t size) const;
+    Cut too_long(std::string_view bytes, std::uint64_t size) const;
 
     const Framing* framing_;
     std::size_t max_frame_;
     // About the frame at the front:
-    std::size_t searched_ = 0;      // from `line_` to here there is no delimiter
-    std::size_t line_ = 0;          // bytes before its next line
+    FrameCursor cursor_;
+    std::size_t passed_ = 0;        // bytes that the cursor has passed
+    std::size_t line_ = 0;          // bytes before the next line of a reply
     std::uint64_t lines_left_ = 1;  // lines still to come
 
     bool begun_ = false;  // a message was cut, so the framing is right

@@ -50,7 +50,7 @@ private:
 // Nothing may depend on the single echo.
 bool can_coalesce(const RunClient::Options& options) {
     const RunOptions& run = options.run;
-    return run.session.framing == find_framing("line") && !run.window && !options.escapes &&
+    return run.session.framing->is_lines() && !run.window && !options.escapes &&
            run.session.max_frame >= default_window_bytes &&
            options.report.form == Reporter::Form::payload && options.report.log.empty() &&
            ::isatty(STDOUT_FILENO) == 0;

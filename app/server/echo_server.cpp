@@ -270,7 +270,7 @@ private:
 // A client may send this many bytes before it reads any, in messages of any length.
 std::size_t EchoServer::Options::buffer() const {
     const std::size_t longest = std::min(max_frame, framing->longest());
-    const std::size_t message = framing->prefix > 0 ? framing->prefix + longest : 0;
+    const std::size_t message = framing->sized() ? framing->around() + longest : 0;
     return max_buffer.value_or(std::max<std::size_t>(1024 * 1024, message));
 }
 
@@ -339,7 +339,7 @@ std::unique_ptr<bufio::Transport> EchoServer::make_transport(bufio::Fd socket) c
     if (options_.faults.stall_handshake) return bufio::make_plain_transport(std::move(socket));
     auto transport = options_.tls ? options_.tls->accept(std::move(socket))
                                   : bufio::make_plain_transport(std::move(socket));
-    if (!options_.framing->typed) return transport;
+    if (!options_.framing->websocket()) return transport;
     return websocket::accept(std::move(transport), options_.max_frame);
 }
 

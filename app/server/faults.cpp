@@ -36,9 +36,7 @@ public:
         stream.pause_reading(faults_.no_read);
         if (faults_.stall_handshake) return;
         stream.write(framing_.greeting);
-        std::string banner = faults_.banner;
-        if (framing_.typed && !banner.empty()) banner.insert(0, framing_.header(banner));
-        stream.write(banner);
+        stream.write(framing_.banner(faults_.banner));
         if (faults_.half_close) stream.finish();
     }
 
@@ -65,8 +63,7 @@ private:
 
     // A message is kept whole, so the buffer limits its size too.
     std::size_t max_message() const {
-        return framing_.prefix > 0 ? limits_.message
-                                   : std::min(limits_.message, limits_.buffer);
+        return framing_.sized() ? limits_.message : std::min(limits_.message, limits_.buffer);
     }
     bool may_take() const { return !end_ && !all_taken() && held_.memory() < limits_.buffer; }
     bool all_taken() const {
@@ -110,11 +107,9 @@ private:
         if (cut.kind == Decoder::Cut::Kind::message)
             return reply_to(bytes.substr(0, cut.used), cut.payload);
         if (end_ || !last || bytes.empty()) return std::nullopt;
-        if (framing_.prefix > 0) {
-            end_ = cut_message(framing_, bytes);
-            return std::nullopt;
-        }
-        return reply_to(bytes, bytes.substr(framing_.head.size()));
+        if (!framing_.sized()) return reply_to(bytes, framing_.begun_payload(bytes));
+        end_ = cut_message(framing_, bytes);
+        return std::nullopt;
     }
 
     FramedReply reply_to(std::string_view frame, std::string_view payload) const {

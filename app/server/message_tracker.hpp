@@ -18,7 +18,7 @@ class MessageTracker {
 public:
     // Keeps the first `head` bytes of each message, for the log.
     MessageTracker(const Framing& framing, std::size_t head)
-        : framing_(framing), max_head_(head) {}
+        : framing_(framing), cursor_(framing), max_head_(head) {}
 
     struct Message {
         std::size_t size;       // bytes in the payload
@@ -28,26 +28,19 @@ public:
     // none and consumes them all.
     std::optional<Message> next(std::string_view& bytes);
 
-    bool inside() const { return inside_; }         // a message has begun and is not whole
-    std::size_t size() const { return size_; }      // its payload so far, in bytes
-    std::uint64_t begun() const { return begun_; }  // messages so far, this one included
+    bool inside() const { return cursor_.inside(); }  // a message has begun and is not whole
+    std::size_t size() const { return size_; }        // its payload so far, in bytes
+    std::uint64_t begun() const { return begun_; }    // messages so far, this one included
 
 private:
     void begin();
-    void add(std::string_view payload);
-    Message finish();
-    std::optional<Message> next_delimited(std::string_view& bytes);
-    std::optional<Message> next_prefixed(std::string_view& bytes);
 
     const Framing& framing_;
+    FrameCursor cursor_;
     std::size_t max_head_;  // bytes
-    bool inside_ = false;
     std::size_t size_ = 0;
     std::uint64_t begun_ = 0;
     std::string head_;
-    std::string prefix_;    // bytes of the length so far
-    char last_ = '\0';      // the last byte of the payload so far
-    std::size_t left_ = 0;  // remaining bytes of a payload whose length is known
 };
 
 }  // namespace yodel

@@ -12,13 +12,7 @@ using bufio::Stream;
 
 namespace {
 
-bool echo(Stream& stream, std::size_t count) {
-    if (count == 0 || !stream.write(stream.received().substr(0, count))) return false;
-    stream.consume(count);
-    return true;
-}
-
-// Sends every byte back as it comes.
+// Sends every byte back as it comes, or the reply that the framing defines to each payload.
 class FaithfulResponder : public Responder {
 public:
     // Input that waits for space and the buffers of TLS take memory beside the output. A large
@@ -39,15 +33,34 @@ public:
     }
 
 protected:
+    // Answers the first `count` bytes received. Returns true if it consumed any.
+    bool echo(Stream& stream, std::size_t count) {
+        const std::string_view bytes = stream.received().substr(0, count);
+        if (bytes.empty() || !stream.write(framing_.reply ? reply_to(bytes) : bytes))
+            return false;
+        stream.consume(bytes.size());
+        return true;
+    }
+
     const Framing& framing_;
 
 private:
     // Answers at most `max` of the bytes received. Returns true if it consumed any.
-    virtual bool answer_some(Stream& stream, std::size_t max) {
-        return echo(stream, std::min(max, stream.received().size()));
+    virtual bool answer_some(Stream& stream, std::size_t max) { return echo(stream, max); }
+
+    std::string_view reply_to(std::string_view bytes) {
+        reply_.clear();
+        while (!bytes.empty()) {
+            const FrameCursor::Step step = cursor_.next(bytes);
+            reply_ += framing_.reply(step.payload);
+            bytes.remove_prefix(step.used);
+        }
+        return reply_;
     }
 
     std::size_t limit_;
+    FrameCursor cursor_{framing_};
+    std::string reply_;
 };
 
 // Leaves a message in the input until it is whole, and sends it from there piece by piece, so
@@ -55,7 +68,7 @@ private:
 class WholeResponder final : public FaithfulResponder {
 public:
     WholeResponder(const Framing& framing, EchoLimits limits)
-        : FaithfulResponder(framing, limits.buffer), longest_(limits.message) {}
+        : FaithfulResponder(framing, limits.buffer), decoder_(framing, limits.message) {}
 
 private:
     bool answer_some(Stream& stream, std::size_t max) override {
@@ -71,60 +84,19 @@ private:
         std::size_t at = std::min(left_, max);
         left_ -= at;
         while (left_ == 0 && at < max) {
-            const std::string_view rest = stream.received().substr(at);
-            const std::size_t frame = frame_size(rest);
-            stream.set_min_readable(frame);
-            if (end_ || rest.size() < frame) break;
-            const std::size_t step = std::min(frame, max - at);
-            left_ = frame - step;
+            const Decoder::Cut cut = decoder_.next(stream.received().substr(at));
+            stream.set_min_readable(decoder_.min_size());
+            if (cut.kind == Decoder::Cut::Kind::error) end_ = {bufio::Reason::limit, cut.error};
+            if (cut.kind != Decoder::Cut::Kind::message) break;
+            const std::size_t step = std::min(cut.used, max - at);
+            left_ = cut.used - step;
             at += step;
         }
         return at;
     }
 
-    // Returns the size of the whole frame, or of the prefix while the prefix is incomplete.
-    std::size_t frame_size(std::string_view bytes) {
-        if (bytes.size() < framing_.prefix) return framing_.prefix;
-        const std::size_t length = framing_.decode_length(bytes);
-        if (length <= longest_) return framing_.prefix + length;
-        end_ = {bufio::Reason::limit, "a message of " + std::to_string(length) +
-                                          " bytes exceeds the limit of " +
-                                          std::to_string(longest_) + " (--max-frame)"};
-        return framing_.prefix;
-    }
-
-    std::size_t longest_;
+    Decoder decoder_;
     std::size_t left_ = 0;  // bytes at the front that belong to a message already begun
-};
-
-// Answers the payloads, without their frames, by the reply that the framing defines.
-class ReplyResponder final : public FaithfulResponder {
-public:
-    using FaithfulResponder::FaithfulResponder;
-
-private:
-    bool answer_some(Stream& stream, std::size_t max) override {
-        const std::string_view bytes = stream.received().substr(0, max);
-        const std::string reply = reply_to(bytes);
-        if (bytes.empty() || !stream.write(reply)) return false;
-        stream.consume(bytes.size());
-        return true;
-    }
-
-    std::string reply_to(std::string_view bytes) {
-        std::string reply;
-        while (!bytes.empty()) {
-            const std::string_view mark = inside_ ? framing_.delimiter : framing_.head;
-            const std::size_t end = std::min(bytes.find(mark), bytes.size());
-            if (inside_) reply += framing_.reply(bytes.substr(0, end));
-            if (end == bytes.size()) break;
-            inside_ = !inside_;
-            bytes.remove_prefix(end + mark.size());
-        }
-        return reply;
-    }
-
-    bool inside_ = false;  // inside a message
 };
 
 }  // namespace
@@ -135,8 +107,7 @@ bufio::End cut_message(const Framing& framing, std::string_view fragment) {
 }
 
 std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits) {
-    if (framing.reply) return std::make_unique<ReplyResponder>(framing, limits.buffer);
-    if (framing.prefix > 0) return std::make_unique<WholeResponder>(framing, limits);
+    if (framing.sized()) return std::make_unique<WholeResponder>(framing, limits);
     return std::make_unique<FaithfulResponder>(framing, limits.buffer);
 }
 

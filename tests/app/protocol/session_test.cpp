@@ -642,7 +642,7 @@ TEST_CASE("ends the session after a frame over the limit, with both numbers") {
     pair.server.stream->write(std::string("\0\0\1\0", 4));
     pair.until_closed();
     CHECK((pair.client.session.end().reason == Reason::limit));
-    CHECK(pair.client.session.end().text.find("256 bytes or more exceeds the limit of 100") !=
+    CHECK(pair.client.session.end().text.find("256 bytes exceeds the limit of 100") !=
           std::string::npos);
 }
 

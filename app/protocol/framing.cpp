@@ -197,10 +197,6 @@ std::string Framing::delimiter_name() const {
     return delimiter == "\0"sv ? "NUL" : std::string(delimiter);
 }
 
-std::size_t Framing::stray(std::string_view bytes) const {
-    return std::min(bytes.find(head), bytes.size());
-}
-
 const Framing* find_framing(std::string_view name) {
     const auto* const it =
         std::find_if(std::begin(table), std::end(table),
@@ -277,19 +273,25 @@ FrameCursor::Step FrameCursor::next(std::string_view bytes) {
 }
 
 FrameCursor::Step FrameCursor::next_prefixed(std::string_view bytes) {
-    if (!std::exchange(inside_, true)) length_.clear();
-    const std::string_view length = bytes.substr(0, framing_->prefix - length_.size());
-    if (!length.empty()) {
-        length_ += length;
-        bytes.remove_prefix(length.size());
-        missing_ = framing_->prefix - length_.size();
-        if (missing_ > 0) return {.used = length.size()};
-        missing_ = framing_->decode_length(length_);
+    std::size_t used = 0;
+    if (!length_read_) {
+        std::string_view length = bytes.substr(0, framing_->prefix - length_.size());
+        used = length.size();
+        inside_ = true;
+        if (used < framing_->prefix) {  // the length comes in pieces
+            length_ += length;
+            length = length_;
+            missing_ = framing_->prefix - length.size();
+            if (missing_ > 0) return {.used = used};
+        }
+        missing_ = framing_->decode_length(length);
+        length_read_ = true;
     }
-    const std::string_view payload = bytes.substr(0, missing_);
+    const std::string_view payload = bytes.substr(used, missing_);
     missing_ -= payload.size();
-    inside_ = missing_ > 0;
-    return {length.size() + payload.size(), payload, !inside_};
+    const bool whole = missing_ == 0;
+    if (whole) restart();
+    return {used + payload.size(), payload, whole};
 }
 
 // If the bytes end inside a delimiter of two, its first byte is passed, and becomes payload if
@@ -355,26 +357,25 @@ Decoder::Cut Decoder::read(std::string_view bytes) {
     const std::size_t around = framing_->around();
     for (; lines_left_ > 0; line_ = passed_) {
         const bool whole = pass_frame(bytes);
-        if (framing_->has_frames() && min_size() > max_frame_ + around)
-            return too_long(bytes, min_size() - around);
+        const std::size_t size = passed_ + cursor_.missing();  // at least
+        if (whole) passed_ = line_;  // until its line is accepted, and its body has come
+        if (framing_->has_frames() && size > max_frame_ + around)
+            return too_long(bytes, size - around);
         if (!whole) return {};
-        --lines_left_;
-        if (framing_->can_echo()) continue;
-        const std::string_view line = bytes.substr(line_, passed_ - line_ - around);
-        const ReplyLine read = framing_->reply_line(line, bytes.substr(0, line_));
+        const std::string_view line = bytes.substr(line_, size - line_ - around);
+        const ReplyLine read = framing_->can_echo()
+                                   ? ReplyLine{}
+                                   : framing_->reply_line(line, bytes.substr(0, line_));
         if (read.fault) return refuse(line, read.fault);
-        const std::uint64_t next = passed_ + read.body;
-        const std::uint64_t left = lines_left_ + read.more;
-        if (next + left - around > max_frame_) return too_long(bytes, next + left - around);
-        if (next > bytes.size()) {  // the line is read again once its body is there
-            passed_ = line_;
-            ++lines_left_;
-            return {};
-        }
-        passed_ = static_cast<std::size_t>(next);
-        if (read.body > 0 && !bytes.substr(0, passed_).ends_with(framing_->delimiter))
+        const std::uint64_t next = size + read.body;
+        const std::uint64_t left = lines_left_ - 1 + read.more;
+        if (next + left - around > max_frame_ && !framing_->can_echo())
+            return too_long(bytes, next + left - around);
+        if (next > bytes.size()) return {};
+        if (read.body > 0 && !bytes.substr(line_, next - line_).ends_with(framing_->delimiter))
             return refuse(line,
                           "whose " + bytes_text(read.body - around) + " do not end with CRLF");
+        passed_ = static_cast<std::size_t>(next);
         lines_left_ = left;
     }
     return {.kind = Cut::Kind::message};

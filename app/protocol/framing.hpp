@@ -103,7 +103,9 @@ struct Framing {
     std::string fragment_text(std::string_view fragment) const;
     std::string delimiter_name() const;  // "a newline" and the like
     // Returns the number of bytes at the front, between two frames, that belong to no frame.
-    std::size_t stray(std::string_view bytes) const;
+    std::size_t stray(std::string_view bytes) const {
+        return head.empty() ? 0 : std::min(bytes.find(head), bytes.size());
+    }
     // Return the size of the shortest and of the longest payload that a frame can have. Empty
     // messages would have empty replies without frames, and services that do not echo may
     // ignore them.
@@ -170,7 +172,11 @@ public:
     // Passes bytes up to the end of a message, or to the end of `bytes`. Without frames each
     // call passes a message.
     Step next(std::string_view bytes);
-    void restart() { inside_ = false; }      // the next byte begins a message
+    // The next byte begins a message.
+    void restart() {
+        inside_ = length_read_ = false;
+        length_.clear();
+    }
     bool inside() const { return inside_; }  // a message has begun and is not whole
     // Returns how many bytes that message needs at least to be whole.
     std::size_t missing() const { return inside_ ? missing_ : 0; }
@@ -182,7 +188,8 @@ private:
     const Framing* framing_;
     bool inside_ = false;
     std::size_t missing_ = 0;
-    std::string length_;  // bytes of the length before the payload
+    std::string length_;        // the first bytes of a length that comes in pieces
+    bool length_read_ = false;  // it is known; `missing_` is the rest of the payload
 };
 
 // Cuts the messages of one connection out of its bytes, one after the other, in linear time
@@ -210,8 +217,6 @@ public:
     // Looks for a message at the front of all bytes received and not yet consumed. Without
     // frames a message is whatever has arrived.
     Cut next(std::string_view bytes);
-    // Returns how many bytes the incomplete frame at the front has at least.
-    std::size_t min_size() const { return passed_ + cursor_.missing(); }
     // True if the framing needs no greeting, or it has arrived, or a wrong one.
     bool greeted(std::string_view bytes);
     // Must be called when bytes other than `used` were consumed.

@@ -82,48 +82,34 @@ std::optional<std::string_view> InFlight::expected(std::size_t i) const {
 
 std::optional<std::size_t> InFlight::find(std::string_view reply) {
     index_new_messages();
-    auto& [chains, next, last] = *index_;
     std::string space;
     std::string other;
     const std::string_view wanted = comparable(options_.mask, reply, space);
-    const auto chain = chains.find(std::hash<std::string_view>()(wanted));
-    if (chain == chains.end()) return std::nullopt;
+    const std::size_t hash = std::hash<std::string_view>()(wanted);
     const std::uint64_t oldest = entries_.empty() ? last_id_ + 1 : entries_.front().first;
-    std::uint64_t& first = chain->second.first;
-    while (first < oldest && first != chain->second.last) {
-        const auto link = next.find(first);
-        first = link->second;
-        next.erase(link);
-    }
-    for (std::uint64_t id = first; id >= oldest; id = next.at(id)) {
-        const std::size_t place = entry_of(id);
+    for (auto id = index_->ids.lower_bound({hash, oldest});
+         id != index_->ids.end() && id->first == hash; ++id) {
+        const std::size_t place = entry_of(id->second);
         if (comparable(options_.mask, *expected(place), other) == wanted) return place;
-        if (id == chain->second.last) return std::nullopt;  // another reply of equal hash
     }
-    if (first < oldest) chains.erase(chain);
     return std::nullopt;
 }
 
+// Removed messages stay in the index until it is made again.
 void InFlight::index_new_messages() {
     if (!index_) index_ = std::make_unique<Index>();
     if (entries_.empty()) return;
-    // Messages that were removed without a search have stayed in the index.
-    if (index_->chains.size() + index_->next.size() > 2 * count_ + 1024) drop_index();
+    if (index_->ids.size() > 2 * count_ + 1024) drop_index();
     const std::uint64_t from = std::max(index_->last + 1, entries_.front().first);
     if (from > last_id_) return;
     split_all_from(entry_of(from));
     std::string space;
     for (std::size_t i = entry_of(from); i < entries_.size(); ++i) {
-        const std::uint64_t id = entries_[i].first;
-        index_->last = id;
-        const auto reply = expected(i);
-        if (!reply) continue;
-        const auto [chain, fresh] = index_->chains.try_emplace(
-            std::hash<std::string_view>()(comparable(options_.mask, *reply, space)),
-            Chain{id, id});
-        if (fresh) continue;
-        index_->next[chain->second.last] = id;
-        chain->second.last = id;
+        index_->last = entries_[i].first;
+        if (const auto reply = expected(i))
+            index_->ids.emplace(
+                std::hash<std::string_view>()(comparable(options_.mask, *reply, space)),
+                index_->last);
     }
 }
 
@@ -161,10 +147,7 @@ Batch InFlight::remove_within() {
 }
 
 void InFlight::drop_index() {
-    if (!index_) return;
-    index_->chains.clear();
-    index_->next.clear();
-    index_->last = 0;
+    if (index_) *index_ = {};
 }
 
 bool InFlight::removed_last(std::string_view payload) const {

@@ -16,9 +16,10 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 
 namespace yodel {
 
@@ -108,7 +109,7 @@ public:
     bool take_forgotten();
     // The id of the oldest message, late or not; 0: there is none.
     std::uint64_t oldest_id() const { return entries_.empty() ? 0 : entries_.front().first; }
-    // Returns the oldest message; there must be one.
+    // Returns the oldest message; there must be one. It is valid until the queue is changed.
     Message oldest() {
         split_first(0);
         return message(0);
@@ -119,11 +120,8 @@ public:
 
     // The frames of all messages, from the oldest on.
     std::string_view frames() const { return frames_.view().substr(answered_); }
-    std::string_view oldest_payload() const { return payload(0); }
-    // The expected reply to the oldest message, with the option `given`.
-    const std::optional<std::string>& oldest_reply() const { return replies_.front(); }
     // Returns the number of messages before the oldest message that expects this reply. Takes
-    // constant time on average, after the first call has indexed all messages.
+    // logarithmic time, after the first call has indexed all messages.
     std::optional<std::size_t> find(std::string_view reply);
 
     // Removes the oldest message, which stays readable until the next one is removed.
@@ -158,15 +156,9 @@ private:
         bool late = false;
         bool untimed = false;
     };
-    // Ids of the messages with the same hash of their payloads, oldest first.
-    struct Chain {
-        std::uint64_t first;
-        std::uint64_t last;
-    };
     struct Index {
-        std::unordered_map<std::size_t, Chain> chains;          // by hash
-        std::unordered_map<std::uint64_t, std::uint64_t> next;  // next id in the chain, by id
-        std::uint64_t last = 0;                                 // last id in the index
+        std::set<std::pair<std::size_t, std::uint64_t>> ids;  // by the hash of the payload
+        std::uint64_t last = 0;                               // last id in the index
     };
 
     Queued record_queued(std::size_t count, ev::Time planned);

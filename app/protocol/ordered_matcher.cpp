@@ -31,10 +31,9 @@ void OrderedMatcher::restart() {
     decoder_ = Decoder(framing(), options_.max_frame);
     messages_.rebase();
     queued_ = messages_.total() - messages_.count();
-    same_ = arrived_ = matched_ = left_ = 0;
+    same_ = left_ = arrived_ = 0;
+    right_.clear();
     greeted_ = identified_ = echoed_ = last_echoed_ = differing_ = false;
-    wrong_.clear();
-    expected_reply_.clear();
 }
 
 bool OrderedMatcher::greeted(std::string_view received) {
@@ -167,10 +166,7 @@ std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
         return Answered{message, right_reply(payload, round_trip(message, read_at))};
     }
     if (unsolicited && unmatched_.empty()) return unawaited(payload);
-    unmatched_.push_back(
-        {std::string(payload), read_at, queued_, unsolicited, repeats(payload)});
-    unmatched_memory_ += payload.size() + sizeof(Unmatched);
-    if (unsolicited) ++kept_unsolicited_;
+    unmatched_.push({std::string(payload), read_at, queued_, unsolicited, repeats(payload)});
     return std::nullopt;
 }
 
@@ -206,10 +202,39 @@ Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time rea
 
 // --- Unmatched replies.
 
+void OrderedMatcher::UnmatchedQueue::push(Unmatched reply) {
+    memory_ += reply.payload.size() + sizeof reply;
+    if (reply.unsolicited) ++unsolicited_;
+    replies_.push_back(std::move(reply));
+}
+
+const OrderedMatcher::Unmatched& OrderedMatcher::UnmatchedQueue::take() {
+    taken_ = std::move(replies_.front());
+    replies_.pop_front();
+    memory_ -= taken_.payload.size() + sizeof taken_;
+    if (taken_.unsolicited) --unsolicited_;
+    return taken_;
+}
+
+std::size_t OrderedMatcher::UnmatchedQueue::answerable(std::size_t messages,
+                                                       std::uint64_t before) const {
+    messages = std::min(messages, answers());
+    std::size_t newer = 0;  // replies
+    for (std::size_t i = replies_.size(); i > 0 && newer < messages; --i) {
+        const Unmatched& reply = replies_[i - 1];
+        if (reply.unsolicited) continue;
+        const std::uint64_t preceding = reply.queued - std::min(reply.queued, before);
+        messages =
+            static_cast<std::size_t>(std::min<std::uint64_t>(messages, newer + preceding));
+        ++newer;
+    }
+    return messages;
+}
+
 // Once there is an unmatched reply for each message, waiting longer cannot help, unless a
 // reply may be a greeting, or the answer to a late message.
 void OrderedMatcher::resolve_if_decided() {
-    if (unmatched_memory_ > options_.unmatched_bytes) return resolve_unmatched();
+    if (unmatched_.memory() > options_.unmatched_bytes) return resolve_unmatched();
     const bool late_possible = messages_.late() > 0 && messages_.in_flight() > 0;
     if (unmatched_.empty() || late_possible || greeting_possible()) return;
     if (answerable(messages_.in_flight()) < messages_.in_flight()) return;
@@ -218,8 +243,8 @@ void OrderedMatcher::resolve_if_decided() {
 }
 
 bool OrderedMatcher::greeting_possible() const {
-    return !identified_ && unmatched_replies() == messages_.in_flight() &&
-           unmatched_replies() > 0 && messages_.late() == 0;
+    return !identified_ && unmatched_.answers() == messages_.in_flight() &&
+           unmatched_.answers() > 0 && messages_.late() == 0;
 }
 
 void OrderedMatcher::rule_out_greeting() {
@@ -232,7 +257,7 @@ void OrderedMatcher::rule_out_greeting() {
 // replies and of lost messages are the same.
 void OrderedMatcher::resolve_unmatched() {
     if (unmatched_.empty()) return;
-    const std::size_t replies = unmatched_replies();
+    const std::size_t replies = unmatched_.answers();
     const std::size_t late = std::min(replies, messages_.late());
     const std::size_t timely = answerable(std::min(replies - late, messages_.in_flight()));
     resolution_ = {.unsolicited = replies - late - timely, .answered = late + timely};
@@ -242,28 +267,16 @@ void OrderedMatcher::lose(bool unwritten_stay) {
     resolve(unwritten_stay ? messages_.written() : messages_.count());
 }
 
-// Returns how many of the oldest `messages` in flight can be answered by the last unmatched
-// replies, in their order: each reply answers a message that was queued before it was read.
+// Returns how many of the oldest `messages` in flight the unmatched replies can answer.
 std::size_t OrderedMatcher::answerable(std::size_t messages) const {
-    messages = std::min(messages, unmatched_replies());
-    const std::uint64_t before = messages_.total() - messages_.in_flight();
-    std::size_t newer = 0;  // replies
-    for (std::size_t i = unmatched_.size(); i > 0 && newer < messages; --i) {
-        const Unmatched& reply = unmatched_[i - 1];
-        if (reply.unsolicited) continue;
-        const std::uint64_t preceding = reply.queued - std::min(reply.queued, before);
-        messages =
-            static_cast<std::size_t>(std::min<std::uint64_t>(messages, newer + preceding));
-        ++newer;
-    }
-    return messages;
+    return unmatched_.answerable(messages, messages_.total() - messages_.in_flight());
 }
 
 // Pairs the oldest messages with the unmatched replies. Messages in flight come first, because
 // the late messages have been reported already. The surplus goes to the youngest late
 // messages.
 void OrderedMatcher::resolve(std::size_t messages) {
-    const std::size_t replies = unmatched_replies();
+    const std::size_t replies = unmatched_.answers();
     const std::size_t late = std::min(messages, messages_.late());
     const std::size_t timely = messages - late;
     const std::size_t timely_answered = answerable(timely);
@@ -277,23 +290,21 @@ void OrderedMatcher::resolve(std::size_t messages) {
 std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
     if (!resolution_) return std::nullopt;
     Resolution& due = *resolution_;
-    if (!unmatched_.empty() && unmatched_.front().unsolicited) {
-        const std::string_view payload = take_unmatched();
-        return current_.repeated ? Event(Repeated{payload}) : unsolicited(payload);
-    }
-    if (due.unsolicited > 0) {
-        --due.unsolicited;
-        return unsolicited(take_unmatched());
+    const bool unsolicited_first = !unmatched_.empty() && unmatched_.front().unsolicited;
+    if (unsolicited_first || due.unsolicited > 0) {
+        if (!unsolicited_first) --due.unsolicited;
+        const Unmatched& reply = unmatched_.take();
+        return reply.repeated ? Event(Repeated{reply.payload}) : unsolicited(reply.payload);
     }
     for (; due.skipped > 0; --due.skipped) take_oldest();
     if (due.answered > 0) {
         --due.answered;
         identified_ = true;
-        const std::string_view payload = take_unmatched();
+        const Unmatched& reply = unmatched_.take();
         const Message message = take_oldest();
         const auto expected = given() ? message.expected : message.payload;
-        return Answered{message, compared_reply(options_.pattern, expected, payload,
-                                                round_trip(message, current_.read_at))};
+        return Answered{message, compared_reply(options_.pattern, expected, reply.payload,
+                                                round_trip(message, reply.read_at))};
     }
     if (due.lost > 0) {
         --due.lost;
@@ -305,14 +316,6 @@ std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
     }
     resolution_.reset();
     return std::nullopt;
-}
-
-std::string_view OrderedMatcher::take_unmatched() {
-    current_ = std::move(unmatched_.front());
-    unmatched_.pop_front();
-    unmatched_memory_ -= current_.payload.size() + sizeof(Unmatched);
-    if (current_.unsolicited) --kept_unsolicited_;
-    return current_.payload;
 }
 
 Message OrderedMatcher::take_oldest() {
@@ -329,7 +332,7 @@ void OrderedMatcher::mark_late() {
 // A message that expects no reply is over once it is late.
 Message OrderedMatcher::take_late() {
     same_ = 0;
-    if (!given() || messages_.late() > 0 || messages_.oldest_reply())
+    if (!given() || messages_.late() > 0 || messages_.oldest().expected)
         return messages_.mark_late();
     Message unanswered = take_oldest();
     unanswered.late = true;
@@ -346,58 +349,51 @@ std::optional<Matcher::Event> OrderedMatcher::next_unframed(std::string_view& re
         arrived_ = received.size();
         return Arrived{bytes};
     }
-    while (given() && awaiting() > 0 && !messages_.oldest_reply()) {
+    while (given() && awaiting() > 0 && !messages_.oldest().expected) {
         const Message unanswered = take_oldest();
         if (!unanswered.late) return Lost{unanswered};
     }
-    std::string_view part = received;
-    const bool awaited = awaiting() > 0 && !messages_.forgot_late();
-    if (awaited && options_.expect != Expect::any)
-        part = part.substr(0, expected_bytes().size() - matched_);
-    received.remove_prefix(part.size());
-    arrived_ -= part.size();
-    if (!awaited) return unsolicited(part);
-    return match_bytes(part, read_at);
+    if (awaiting() == 0 || messages_.forgot_late() || options_.expect == Expect::any) {
+        arrived_ = 0;
+        const std::string_view all = std::exchange(received, {});
+        return options_.expect == Expect::any && awaiting() > 0 ? answer_any(all, read_at)
+                                                                : unsolicited(all);
+    }
+    return match_bytes(received, read_at);
 }
 
 std::string_view OrderedMatcher::expected_bytes() {
-    if (given() && expected_reply_.empty()) expected_reply_ = *messages_.oldest_reply();
-    if (!framing().reply && !given()) return messages_.oldest_payload();
-    if (expected_reply_.empty()) expected_reply_ = framing().reply(messages_.oldest_payload());
-    return expected_reply_;
+    const Message oldest = messages_.oldest();
+    if (given()) return *oldest.expected;
+    if (framing().reply && right_.empty()) right_ = framing().reply(oldest.payload);
+    return framing().reply ? right_ : oldest.payload;
 }
 
-std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view part,
+// The bytes stay in the input until the reply is whole.
+std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view& received,
                                                           ev::Time read_at) {
-    if (options_.expect == Expect::any) return answer_any(part, read_at);
-    const std::string_view expected = expected_bytes();
-    const bool same = wrong_.empty() && expected.substr(matched_).starts_with(part);
-    if (!same && wrong_.empty()) wrong_ = expected.substr(0, matched_);
-    if (!same) wrong_ += part;
-    matched_ += part.size();
-    if (matched_ < expected.size()) {
-        if (same || options_.pattern || std::exchange(differing_, true)) return std::nullopt;
+    const std::string_view right = expected_bytes();
+    same_ += first_difference(received.substr(same_), right.substr(same_));
+    if (received.size() < right.size()) {
+        const bool differs = same_ < received.size() && !options_.pattern;
+        if (!differs || std::exchange(differing_, true)) return std::nullopt;
         return Differing{messages_.oldest()};
     }
-    matched_ = 0;
+    const std::string_view reply = received.substr(0, right.size());
+    const bool equal = same_ == reply.size();
+    const Message message = take_oldest();  // `right` may have moved
+    const std::string_view wanted =
+        message.expected.value_or(framing().reply ? right_ : message.payload);
+    const auto time = round_trip(message, read_at);
+    const Answered event{message, equal
+                                      ? right_reply(reply, time)
+                                      : compared_reply(options_.pattern, wanted, reply, time)};
+    received.remove_prefix(reply.size());
+    arrived_ -= reply.size();
+    echoed_ = echoed_ || equal;
     differing_ = false;
-    std::string& reply = current_.payload;
-    reply = std::exchange(wrong_, {});
-    const std::string right = std::exchange(expected_reply_, {});
-    const Message message = take_oldest();
-    const std::optional<ev::Duration> time = round_trip(message, read_at);
-    if (!reply.empty())
-        return Answered{message,
-                        compared_reply(options_.pattern,
-                                       right.empty() ? message.payload : right, reply, time)};
-    reply = right;
-    echoed_ = true;
-    return Answered{message, right_reply(right.empty() ? message.payload : reply, time)};
-}
-
-std::string OrderedMatcher::partial_reply() {
-    if (matched_ == 0) return {};
-    return wrong_.empty() ? std::string(expected_bytes().substr(0, matched_)) : wrong_;
+    right_.clear();
+    return event;
 }
 
 }  // namespace yodel

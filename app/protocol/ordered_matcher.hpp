@@ -72,8 +72,6 @@ public:
     bool greeting_possible() const override;
     void rule_out_greeting() override;
     bool echoed() const { return echoed_; }  // this connection has echoed a message
-    // Returns the incomplete reply, if replies have no frames.
-    std::string partial_reply();
 
     std::uint64_t reserve_id() override { return messages_.reserve_id(); }
     std::uint64_t last_id() const override { return messages_.last_id(); }
@@ -91,6 +89,28 @@ private:
         bool unsolicited = false;  // equals the message removed last, or was expected
         bool repeated = false;     // a duplicate of an echo
     };
+    // The unmatched replies in the order of their arrival.
+    class UnmatchedQueue {
+    public:
+        void push(Unmatched reply);
+        // Removes the oldest one, which stays readable until the next one is removed.
+        const Unmatched& take();
+        bool empty() const { return replies_.empty(); }
+        const Unmatched& front() const { return replies_.front(); }
+        std::size_t memory() const { return memory_; }  // bytes, with their overhead
+        // Number of replies that may answer a message.
+        std::size_t answers() const { return replies_.size() - unsolicited_; }
+        // Returns how many of the oldest `messages` the last replies can answer, in their
+        // order: each answers a message that was queued before it was read. `before`: number
+        // of messages that had been queued before these.
+        std::size_t answerable(std::size_t messages, std::uint64_t before) const;
+
+    private:
+        ContiguousQueue<Unmatched> replies_;
+        std::size_t unsolicited_ = 0;
+        std::size_t memory_ = 0;
+        Unmatched taken_;
+    };
     // How the oldest messages are paired with the unmatched replies, in this order.
     struct Resolution {
         std::size_t unsolicited = 0;  // replies that belong to no message
@@ -106,7 +126,7 @@ private:
     std::optional<Event> next_framed(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
     std::optional<Event> match(std::string_view payload, ev::Time read_at);
-    std::optional<Event> match_bytes(std::string_view part, ev::Time read_at);
+    std::optional<Event> match_bytes(std::string_view& received, ev::Time read_at);
     Event answer_any(std::string_view payload, ev::Time read_at);
     std::string_view expected_bytes();
     const Framing& framing() const { return *options_.framing; }
@@ -119,9 +139,7 @@ private:
     void resolve_if_decided();
     void resolve(std::size_t messages);
     std::size_t awaiting() const;
-    std::size_t unmatched_replies() const { return unmatched_.size() - kept_unsolicited_; }
     std::size_t answerable(std::size_t messages) const;
-    std::string_view take_unmatched();
     Message take_oldest();
     Message take_late();
 
@@ -130,22 +148,17 @@ private:
     InFlight messages_;
     std::uint64_t queued_ = 0;  // messages that had been queued when the input was read
     std::size_t left_ = 0;      // bytes of input that the last call of next() has left
-    std::size_t same_ = 0;  // bytes at the front of the input that equal the frames in flight
-    ContiguousQueue<Unmatched> unmatched_;
-    std::size_t kept_unsolicited_ = 0;  // replies in unmatched_ that answer nothing
-    std::size_t unmatched_memory_ = 0;  // bytes, with their overhead
+    std::size_t same_ = 0;      // bytes at the front of the input that equal the right ones
+    UnmatchedQueue unmatched_;
     std::optional<Resolution> resolution_;
-    Unmatched current_;         // the reply of the event returned last, if it was kept
     bool greeted_ = false;      // the greeting of the framing was received
     bool identified_ = false;   // a reply of this connection was identified
     bool echoed_ = false;       // a message of this connection was echoed
     bool last_echoed_ = false;  // the message removed last was echoed
     bool differing_ = false;    // the reply that is arriving was reported as differing
-    // If replies have no frames, about the oldest message:
-    std::size_t arrived_ = 0;     // bytes at the front of the input, reported as Arrived
-    std::size_t matched_ = 0;     // bytes of its reply received so far
-    std::string wrong_;           // its reply so far, if it is wrong
-    std::string expected_reply_;  // the right reply, if it is not the message itself
+    // If replies have no frames:
+    std::size_t arrived_ = 0;  // bytes at the front of the input, reported as Arrived
+    std::string right_;  // the right reply to the oldest message, if it is not the message
 };
 
 }  // namespace yodel

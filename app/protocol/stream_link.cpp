@@ -123,7 +123,6 @@ public:
         if (!paused_) stream_->set_min_readable(left + 1);
     }
     std::string partial_message() override {
-        if (!options_.framing->replies_framed()) return matcher_.partial_reply();
         return stream_ ? std::string(unread_.value_or(stream_->received())) : "";
     }
 

@@ -43,6 +43,7 @@ protected:
     }
 
     const Framing& framing_;
+    FrameCursor cursor_{framing_};
 
 private:
     // Answers at most `max` of the bytes received. Returns true if it consumed any.
@@ -59,7 +60,6 @@ private:
     }
 
     std::size_t limit_;
-    FrameCursor cursor_{framing_};
     std::string reply_;
 };
 
@@ -68,7 +68,7 @@ private:
 class WholeResponder final : public FaithfulResponder {
 public:
     WholeResponder(const Framing& framing, EchoLimits limits)
-        : FaithfulResponder(framing, limits.buffer), decoder_(framing, limits.message) {}
+        : FaithfulResponder(framing, limits.buffer), longest_(limits.message) {}
 
 private:
     bool answer_some(Stream& stream, std::size_t max) override {
@@ -84,18 +84,30 @@ private:
         std::size_t at = std::min(left_, max);
         left_ -= at;
         while (left_ == 0 && at < max) {
-            const Decoder::Cut cut = decoder_.next(stream.received().substr(at));
-            stream.set_min_readable(decoder_.min_size());
-            if (cut.kind == Decoder::Cut::Kind::error) end_ = {bufio::Reason::limit, cut.error};
-            if (cut.kind != Decoder::Cut::Kind::message) break;
-            const std::size_t step = std::min(cut.used, max - at);
-            left_ = cut.used - step;
+            const std::string_view rest = stream.received().substr(at);
+            const std::size_t frame = frame_size(rest);
+            stream.set_min_readable(frame);
+            if (end_ || rest.empty() || rest.size() < frame) break;
+            const std::size_t step = std::min(frame, max - at);
+            left_ = frame - step;
             at += step;
         }
         return at;
     }
 
-    Decoder decoder_;
+    // Returns the size of the whole frame, or of the prefix while the prefix is incomplete.
+    std::size_t frame_size(std::string_view bytes) {
+        cursor_.restart();
+        const std::size_t frame = cursor_.next(bytes).used + cursor_.missing();
+        if (frame > framing_.around() + longest_)
+            end_ = {bufio::Reason::limit, "a message of " +
+                                              std::to_string(frame - framing_.around()) +
+                                              " bytes exceeds the limit of " +
+                                              std::to_string(longest_) + " (--max-frame)"};
+        return frame;
+    }
+
+    std::size_t longest_;
     std::size_t left_ = 0;  // bytes at the front that belong to a message already begun
 };
 

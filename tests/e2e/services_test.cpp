@@ -129,7 +129,7 @@ TEST_CASE("bytes that are no reply of the framing end the connection with a sent
         Case{"resp", "send:HTTP/1.1 400 no\\r\\n",
              "the server sent \"HTTP/1.1 400 no\", which begins no reply of -f resp"},
         Case{"resp", "send:*99999999999999999999\\r\\n",
-             "the server sent \"*99999999999999999999\", which begins no reply of -f resp"},
+             "the server sent \"*99999999999999999999\", which states no valid length"},
         Case{"resp", "send:$99999999999\\r\\n",
              "a message of 100000000013 bytes or more exceeds the limit of 33554432"},
         Case{"resp", "send:$5\\r\\nhel",

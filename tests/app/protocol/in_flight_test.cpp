@@ -90,7 +90,7 @@ private:
     void take() {
         if (flushed_ == 0) return;
         const std::string text = model_[0].text;
-        REQUIRE(queue_.oldest_payload().substr(0, text.size()) == text);
+        REQUIRE(queue_.oldest().payload.substr(0, text.size()) == text);
         compare(queue_.remove_oldest());
         REQUIRE(queue_.removed_last(text));
         REQUIRE_FALSE(queue_.removed_last(text + "x"));

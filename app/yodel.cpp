@@ -247,10 +247,10 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
 // The key log and a recording to replay are open by now.
 SandboxRules sandbox_rules(const ClientOptions& options, bool screen) {
     SandboxRules rules;
-    if (!options.report.log.empty()) rules.files = {options.report.log};
+    if (!options.report.log.empty()) rules.files = {options.report.log.path};
     if (screen && rules.files.empty()) rules.folders = {"."};  // M-o creates a file there
-    if (screen && Recorder::wanted(options.report.log))  // M-o creates files in its folder
-        rules.folders = {folder_of(options.report.log)};
+    if (screen && options.report.log.recording)  // M-o creates files in its folder
+        rules.folders = {folder_of(options.report.log.path)};
     const bufio::Endpoint& endpoint = options.session.endpoint;
     rules.connects = {dns_port};
     if (endpoint.datagrams || !endpoint.path.empty()) return rules;

@@ -2,7 +2,7 @@
 
 #include "app/options/option_values.hpp"
 #include "app/options/target.hpp"
-#include "app/protocol/recorder.hpp"
+#include "app/protocol/journal.hpp"
 
 #include <sys/socket.h>
 
@@ -232,8 +232,8 @@ ClientOptions parse_client_options(int argc, char* argv[]) {
     check_messages(options);
     check_sizes(options);
     check_load(options);
-    if (Recorder::wanted(options.report.log) && !options.session.framing->has_frames())
-        throw UsageError("-o " + options.report.log +
+    if (options.report.log.recording && !options.session.framing->has_frames())
+        throw UsageError("-o " + options.report.log.path +
                          " cannot record with -f raw, which has no messages");
     choose_form(options);
     return options;

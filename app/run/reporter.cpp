@@ -64,9 +64,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool 
       output_(loop, STDOUT_FILENO, [this] { user_.output_changed(); }),
       start_(loop.now()) {
     const Framing& framing = *run.session.framing;
-    const bool recording = Recorder::wanted(options_.log);
-    if (recording) recorder_.emplace(options_.log, framing, 1, start_);
-    if (!recording && !options_.log.empty()) log_.emplace(options_.log);
+    if (!options_.log.empty()) journal_.emplace(options_.log, framing, 1, start_);
     if (options_.payloads && !options_.quiet)
         output_.append_line(recording_object(framing, 1, run.connections).str());
 }
@@ -76,7 +74,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool 
 void Reporter::opened(std::size_t connection, const Session& session) {
     const std::string text = connection_text(session);
     log('-', text);
-    if (recorder_) recorder_->connected(session);
+    if (journal_) journal_->add_connection(session);
     if (json() && messages_ && !options_.quiet)
         output_.append_line(connection_object(session, many() ? connection : 0).str());
     if (options_.verbose || (options_.probe && !options_.quiet)) remark(connection, text);
@@ -107,7 +105,7 @@ void Reporter::sent(std::size_t connection, const Session& session, const Outgoi
                     Queued queued) {
     log('>', message.payload);
     if (message.unterminated) open_line_ = queued.first + queued.count - 1;
-    if (run_.session.expect != Expect::none || (!json() && !recorder_)) return;
+    if (run_.session.expect != Expect::none || (!json() && !journal_)) return;
     std::uint64_t id = queued.first;
     const ev::Time now = loop_.now();
     const ev::Time planned = message.planned == ev::Time{} ? now : message.planned;
@@ -185,8 +183,7 @@ void Reporter::received(std::size_t /*connection*/, std::string_view bytes) {
 }
 
 void Reporter::flush() {
-    if (log_) log_->flush();
-    if (recorder_) recorder_->flush();
+    if (journal_) journal_->flush();
     output_.flush();
     user_.output_changed();
 }
@@ -195,7 +192,7 @@ void Reporter::flush() {
 
 void Reporter::add_message(std::size_t connection, Fate fate, const Message* message,
                            const Reply* reply) {
-    if (recorder_) recorder_->add(fate, message, reply, loop_.now());
+    if (journal_) journal_->add_message(fate, message, reply, loop_.now());
     if (!json() || !messages_ || options_.quiet) return;
     JsonObject object = options_.payloads
                             ? recorded_object(fate, message, reply, start_, loop_.now())
@@ -235,26 +232,20 @@ void Reporter::add_difference(const std::string& text) {
 }
 
 void Reporter::log(char sign, std::string_view bytes) {
-    if (log_) log_->add(sign, bytes);
+    if (journal_) journal_->add_line(sign, bytes);
 }
 
 // --- The end.
 
 void Reporter::close_log() {
     print_visible(std::exchange(partial_, {}));
-    if (log_) log_->finish();
-    if (recorder_) recorder_->drain();
+    if (journal_) journal_->drain();
 }
 
 void Reporter::add_end(const std::string& object) {
-    if (recorder_) recorder_->finish(object);
+    if (journal_) journal_->finish(object);
     if (json()) output_.append_line(object);
     output_.flush();
-}
-
-std::string Reporter::log_trouble() const {
-    if (recorder_) return recorder_->trouble();
-    return log_ ? log_->trouble() : "";
 }
 
 }  // namespace yodel

@@ -1,17 +1,16 @@
 // Prints the events of a run: connections, replies, lost messages. Writes them in one of
-// several forms to standard output, and to a log or a recording.
+// several forms to standard output, and to a journal.
 //
 // Form::json prints one object per line for each connection and each message. A message
 // without a reply in time is `lost`; a reply that comes later is another object, `late`. With
 // several connections, lines begin with the connection's number, and objects contain it.
 #pragma once
 
-#include "app/protocol/recorder.hpp"
+#include "app/protocol/journal.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/event_text.hpp"
 #include "app/run/run_options.hpp"
 #include "app/stats/requirement.hpp"
-#include "app/text/log_file.hpp"
 #include "app/text/output.hpp"
 #include "ev/loop.hpp"
 
@@ -36,7 +35,7 @@ public:
         bool quiet = false;     // results only
         bool verbose = false;   // also report connections
         bool probe = false;     // report connections only
-        std::string log;        // a file; empty: none
+        JournalFile log;
         std::vector<Requirement> required;
     };
     class User {
@@ -52,7 +51,7 @@ public:
     };
 
     // `messages`: report each message, not only connections. Throws std::system_error if the
-    // log cannot be opened.
+    // journal cannot be opened.
     Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages, User& user);
 
     void opened(std::size_t connection, const Session& session) override;
@@ -68,17 +67,20 @@ public:
     // Returns standard output. Call flush() after writing to it.
     Output& output() { return output_; }
     const Output& output() const { return output_; }
-    // Completes the log. Call it after the last event, before the end is reported.
+    // Completes the journal. Call it after the last event, before the end is reported.
     void close_log();
     // Writes the end object to the recording and, with Form::json, to standard output.
     void add_end(const std::string& object);
-    bool needs_end() const { return options_.form == Form::json || recorder_; }
+    bool needs_end() const {
+        return options_.form == Form::json || (journal_ && journal_->recording());
+    }
     // With several connections, replies are printed only on request.
     bool prints_replies() const {
         const bool form = options_.form == Form::payload || options_.form == Form::hex;
         return messages_ && form && !replay() && (!many() || options_.verbose);
     }
-    std::string log_trouble() const;  // a sentence; empty if all was written
+    // Returns a sentence; empty if all was written.
+    std::string log_trouble() const { return journal_ ? journal_->trouble() : ""; }
     // Returns the facts of the certificate that was refused, if there was one.
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
         return refused_certificate_;
@@ -118,8 +120,7 @@ private:
     Output output_;
     const ev::Time start_;  // start of the times in objects
     std::optional<bufio::TlsFacts> refused_certificate_;
-    std::optional<LogFile> log_;
-    std::optional<Recorder> recorder_;  // instead of the log
+    std::optional<Journal> journal_;
 };
 
 }  // namespace yodel

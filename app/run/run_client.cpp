@@ -60,7 +60,7 @@ bool can_coalesce(const RunClient::Options& options) {
 // recording of that could not be replayed to the same server, because a replay awaits the
 // greeting first.
 ev::Duration greeting_wait(const RunClient::Options& options) {
-    const bool recorded = options.report.payloads || Recorder::wanted(options.report.log);
+    const bool recorded = options.report.payloads || options.report.log.recording;
     const Session::Options& session = options.run.session;
     const bool waits = recorded && session.expect == Expect::any && !session.framing->datagrams;
     return waits ? session.greeting_time : ev::Duration::zero();

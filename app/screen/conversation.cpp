@@ -37,7 +37,7 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
       log_({}, options.session.expect != Expect::any || options.session.pattern),
       session_(loop, options_.session, *this) {
     results_.datagrams = session_.options().framing->datagrams;
-    if (!options_.log.empty()) open_file(options_.log);
+    if (!options_.log.empty()) open_file(options_.log.path);
 }
 
 // Prints no summary after a failure to connect, because there is nothing to count.
@@ -108,23 +108,23 @@ void Conversation::report_state() {
 
 // A replay repeats one connection, so each connection has its own recording.
 void Conversation::begin_connection() {
-    if (recording_ && recording_->has_connection()) {
+    if (journal_ && journal_->complete()) {
         stop_file();
         start_file();
-    } else if (recording_) {
-        recording_->connected();
+    } else if (journal_) {
+        journal_->connected();
     }
     for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
 }
 
-// Reports an event to the user, and to the recording if there is one, and counts it.
+// Reports an event to the user, and to the journal if there is one, and counts it.
 void Conversation::record(Fate fate, const Message* message, const Reply* reply) {
     user_.conversation_changed();
     Answer answer;
     if (message && reply)
         answer = {reply->right, message->late,       reply->round_trip,
                   false,        reply->out_of_order, reply->round_trip};
-    if (recording_) recording_->add(fate, message, reply, answer, loop_.now());
+    if (journal_) journal_->add(fate, message, reply, answer, loop_.now());
     tally_.add(fate, answer, loop_.now());
 }
 
@@ -241,26 +241,22 @@ void Conversation::refuse(const std::string& line, const std::string& why) {
 
 // --- The file.
 
-const char* Conversation::file_kind() const {
-    return Recorder::wanted(options_.log) ? "recording" : "transcript";
-}
-
 void Conversation::toggle_file() {
     if (!file_open()) return start_file();
-    const std::string kind = file_kind();
+    const std::string kind = options_.log.kind();
     if (stop_file()) return add_note("stopped writing the " + kind);
     add_note("could not write all of the " + kind + " file; stopped writing", Style::bad);
 }
 
 void Conversation::flush_file() {
-    if (!(recording_ ? recording_->flush() : log_.flush_file())) toggle_file();
+    if (journal_ && !journal_->flush()) toggle_file();
 }
 
 void Conversation::start_file() {
     const std::string name = next_file_name();
     try {
         open_file(name);
-        add_note("writing the " + std::string(file_kind()) + " to " + name);
+        add_note("writing the " + std::string(options_.log.kind()) + " to " + name);
     } catch (const std::system_error& error) {
         fail_file(error.what());
         add_note(error.what(), Style::bad);
@@ -269,9 +265,9 @@ void Conversation::start_file() {
 
 // A transcript continues its file. Each recording needs a new file: x.json, x-2.json, x-3.json
 std::string Conversation::next_file_name() const {
-    const std::string& first = options_.log;
+    const std::string& first = options_.log.path;
     if (first.empty()) return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time());
-    if (!Recorder::wanted(first)) return first;
+    if (!options_.log.recording) return first;
     const std::size_t dot = first.rfind('.');
     std::string name = first;
     std::error_code unknown;
@@ -281,14 +277,16 @@ std::string Conversation::next_file_name() const {
 }
 
 void Conversation::open_file(const std::string& name) {
-    if (!Recorder::wanted(name)) return log_.start_file(name);
-    recording_.emplace(name, session_, loop_.now());
+    journal_.emplace(JournalFile(name), session_, loop_.now());
+    log_.write_to([this](char sign, auto line) { journal_->add_line(sign, line); });
 }
 
 bool Conversation::stop_file() {
-    const bool whole = recording_ ? recording_->finish("stopped") : log_.stop_file();
-    recording_.reset();
-    if (!whole) fail_file("could not write all of the " + std::string(file_kind()) + " file");
+    const bool whole = journal_->finish("stopped");
+    log_.write_to({});
+    journal_.reset();
+    if (!whole)
+        fail_file("could not write all of the " + std::string(options_.log.kind()) + " file");
     return whole;
 }
 

@@ -4,7 +4,7 @@
 
 #include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
-#include "app/screen/screen_recording.hpp"
+#include "app/screen/screen_journal.hpp"
 #include "app/stats/history.hpp"
 #include "app/stats/results.hpp"
 #include "app/stats/tally.hpp"
@@ -22,9 +22,9 @@ public:
     struct Options {
         Session::Options session;
         bool escapes = false;  // lines contain escapes such as \n and \xNN
-        // The transcript's file; empty: named after its starting time. A recording that is
-        // started again gets a numbered file, because each recording begins its file.
-        std::string log;
+        // Empty: a transcript named after its starting time. A recording that is started again
+        // gets a numbered file, because each recording begins its file.
+        JournalFile log;
         bool quiet = false;  // no summary at the end if all is well
     };
 
@@ -59,11 +59,11 @@ public:
 
     // Adds a remark by the program to the log.
     void add_note(std::string_view text, ui::Style style = ui::Style::dim);
-    // Starts or stops the transcript file, or the recording.
+    // Starts or stops the journal.
     void toggle_file();
-    // Writes all entries to the transcript file, and stops it if that fails.
+    // Writes all entries to the journal, and stops it if that fails.
     void flush_file();
-    bool file_open() const { return recording_ || log_.file_open(); }
+    bool file_open() const { return journal_.has_value(); }
 
     // Prints the outcome on standard error, and returns the exit status.
     int report();
@@ -98,14 +98,13 @@ private:
     bool stop_file();
     void open_file(const std::string& name);
     std::string next_file_name() const;
-    const char* file_kind() const;  // "recording" or "transcript"
     void fail_file(const std::string& trouble);
 
     ev::Loop& loop_;
     const Options options_;
     User& user_;
     MessageLog log_;
-    std::optional<ScreenRecording> recording_;  // none: no recording is being written
+    std::optional<ScreenJournal> journal_;
     Results results_;
     Tally tally_{results_};
     PercentileHistory percentile_history_;

@@ -127,12 +127,6 @@ std::optional<std::string> MessageLog::selected_text(std::size_t max_bytes) cons
     return transcript_.hex() && entry.message ? hex_numbers(body) : body;
 }
 
-bool MessageLog::stop_file() {
-    const bool whole = file_->finish();
-    file_.reset();
-    return whole;
-}
-
 void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style style) {
     record.since_last = last_ == WallTime{} ? ev::Duration::zero() : record.at - last_;
     last_ = record.at;
@@ -142,7 +136,7 @@ void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style
                                 style,
                                 record.kind != Kind::note};
     if (record.kind == Kind::received) entry.wrong = record.exchange->difference;
-    if (file_open()) write_to_file(record, entry);
+    if (lines_) write(record, entry);
     records_.push_back(std::move(record));
     transcript_.append(std::move(entry));
 }
@@ -177,13 +171,13 @@ std::string MessageLog::time_text(const Record& record) const {
 }
 
 // A reply's verdict has a line of its own, unless the reply is right.
-void MessageLog::write_to_file(const Record& record, const ui::Transcript::Entry& entry) {
+void MessageLog::write(const Record& record, const ui::Transcript::Entry& entry) {
     const std::string remark = ui::plain_text(entry.suffix);
     const bool reply = record.kind == Kind::received;
-    file_->add(labels[static_cast<std::size_t>(record.kind)].mark,
-               reply ? entry.body : entry.body + remark);
+    lines_(labels[static_cast<std::size_t>(record.kind)].mark,
+           reply ? entry.body : entry.body + remark);
     if (reply && !record.exchange->right)
-        file_->add('-', "message " + std::to_string(record.exchange->id) + remark);
+        lines_('-', "message " + std::to_string(record.exchange->id) + remark);
 }
 
 }  // namespace yodel

@@ -2,16 +2,17 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
-#include "app/text/log_file.hpp"
 #include "ui/transcript.hpp"
 
 #include <chrono>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace yodel {
 
@@ -63,12 +64,9 @@ public:
     // in the hex view their hex numbers on one line. Returns none if no entry is selected.
     std::optional<std::string> selected_text(std::size_t max_bytes) const;
 
-    // Also writes every further entry to a file. Throws std::system_error.
-    void start_file(const std::string& name) { file_.emplace(name); }
-    // Return false if an entry could not be written.
-    bool stop_file();
-    bool flush_file() { return !file_ || file_->flush(); }
-    bool file_open() const { return file_.has_value(); }
+    // Also passes the lines of every further entry to `lines`; empty: to nobody.
+    using Lines = std::function<void(char sign, std::string_view line)>;
+    void write_to(Lines lines) { lines_ = std::move(lines); }
 
 private:
     enum class TimestampStyle { clock, delta, off };
@@ -84,7 +82,7 @@ private:
              ui::Style style = ui::Style::normal);
     ui::Span label(const Record& record) const;
     std::string time_text(const Record& record) const;
-    void write_to_file(const Record& record, const ui::Transcript::Entry& entry);
+    void write(const Record& record, const ui::Transcript::Entry& entry);
     void forget(std::size_t place);
 
     ui::Transcript transcript_;
@@ -94,7 +92,7 @@ private:
     std::map<std::uint64_t, std::shared_ptr<Exchange>> unanswered_;
     TimestampStyle timestamp_style_ = TimestampStyle::clock;
     WallTime last_{};
-    std::optional<LogFile> file_;
+    Lines lines_;
 };
 
 }  // namespace yodel

@@ -355,16 +355,16 @@ TEST_CASE("the transcript file starts and stops, with notes in the log") {
     const test::Ends file = test::pipe_ends();
     Conversation::Options options;
     options.log = "/dev/fd/" + std::to_string(file.writer.get());
-    const std::string name = options.log;
+    const std::string name = options.log.path;
     Talk talk(std::move(options));
-    CHECK(talk.conversation.log().file_open());
+    CHECK(talk.conversation.file_open());
     talk.conversation.add_note("a remark");
     talk.conversation.toggle_file();
     CHECK(talk.last_entry() == "stopped writing the transcript");
     CHECK(contains(test::take(file.reader), " - a remark\n"));
     talk.conversation.toggle_file();
     CHECK(talk.last_entry() == "writing the transcript to " + name);
-    CHECK(talk.conversation.log().file_open());
+    CHECK(talk.conversation.file_open());
 }
 
 TEST_CASE("a file whose name ends in .json becomes a recording, from the next message on") {
@@ -414,7 +414,7 @@ TEST_CASE("a file whose name ends in .json becomes a recording, from the next me
 TEST_CASE("a recording that is started again gets a file with the next number") {
     const Folder folder;
     Conversation::Options options;
-    options.log = folder.path / "x.y.json";
+    options.log = (folder.path / "x.y.json").string();
     Talk talk(std::move(options));
     std::ofstream(folder.path / "x.y-2.json") << "somebody's\n";
     for (int i = 0; i < 4; ++i) talk.conversation.toggle_file();
@@ -430,7 +430,7 @@ TEST_CASE("a recording that is started again gets a file with the next number") 
 TEST_CASE("the recording of another connection gets another file") {
     const Folder folder;
     Conversation::Options options;
-    options.log = folder.path / "x.json";
+    options.log = (folder.path / "x.json").string();
     Talk talk(std::move(options));
     talk.connect();
     talk.exchange("a", "a");
@@ -457,7 +457,7 @@ TEST_CASE("the recording of another connection gets another file") {
 TEST_CASE("a recording that can't be started again is reported at the end") {
     std::optional<Folder> folder(std::in_place);
     Conversation::Options options;
-    options.log = folder->path / "x.json";
+    options.log = (folder->path / "x.json").string();
     options.quiet = true;
     Talk talk(std::move(options));
     folder.reset();
@@ -479,19 +479,19 @@ TEST_CASE("a recording is not appended to an existing file") {
 
 TEST_CASE("a transcript file that can't be written is given up, with a note in the log") {
     Conversation::Options options;
-    options.log = "/dev/full";
+    options.log = JournalFile("/dev/full");
     options.quiet = true;
     Talk talk(std::move(options));
     talk.conversation.add_note("a remark");
     talk.conversation.flush_file();
-    CHECK_FALSE(talk.conversation.log().file_open());
+    CHECK_FALSE(talk.conversation.file_open());
     CHECK(talk.last_entry() == "could not write all of the transcript file; stopped writing");
     CHECK(talk.conversation.report() == output_failed);
 }
 
 TEST_CASE("a transcript file that can't be opened is an error at the start, and later a note") {
     Conversation::Options options;
-    options.log = "/none/such";
+    options.log = JournalFile("/none/such");
     CHECK_THROWS_AS(Talk(options), std::system_error);
 }
 

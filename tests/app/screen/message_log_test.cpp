@@ -3,7 +3,6 @@
 #include "app/screen/message_log.hpp"
 
 #include "app/text/units.hpp"
-#include "tests/support/blocked.hpp"
 #include "tests/support/catch.hpp"
 #include "ui/glyphs.hpp"
 
@@ -51,17 +50,6 @@ void add_each(MessageLog& log) {
     log.add_sent(start + 5s, 3, "gone");
     log.add_loss(start + 6s, message(3, "gone"), "no reply after 5s");
     log.add_unsolicited(start + 7s, "news");
-}
-
-std::string without_dates(const std::string& text) {
-    std::string rest;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t end = text.find('\n', at) + 1;
-        rest += text.substr(at + std::string("2026-11-21 12:04:31.208113 ").size(),
-                            end - at - std::string("2026-11-21 12:04:31.208113 ").size());
-        at = end;
-    }
-    return rest;
 }
 
 void no_timestamps(MessageLog& log) {
@@ -227,30 +215,16 @@ TEST_CASE("the selected entry's text is its message, or the bytes as numbers") {
     CHECK(log.selected_text(100) == "note");  // a note has no hex view
 }
 
-TEST_CASE("the file contains a line for each entry, with remarks about faults") {
-    const test::Ends file = test::pipe_ends();
+TEST_CASE("a transcript gets a line for each entry, with remarks about faults") {
+    std::string lines;
     MessageLog log({}, true);
     log.add_note(start, "before the file");
-    log.start_file("/dev/fd/" + std::to_string(file.writer.get()));
-    CHECK(log.file_open());
+    log.write_to(
+        [&](char sign, auto line) { (lines += sign).append(" ").append(line) += '\n'; });
     add_each(log);
-    CHECK(log.stop_file());
-    CHECK_FALSE(log.file_open());
+    log.write_to({});
     log.add_note(start, "after it");
-    CHECK(without_dates(test::take(file.reader)) ==
-          "- note\n> hello\n< hello\n> again\n< agaXn\n"
-          "- message 2 x differs at byte 3: 69>58\n> gone\n"
-          "- gone - no reply after 5s\n< news\n");
-}
-
-TEST_CASE(
-    "a file that cannot be opened is refused, and failing to write it is reported later") {
-    MessageLog log({}, true);
-    CHECK_THROWS_AS(log.start_file("/none/such"), std::system_error);
-    CHECK_FALSE(log.file_open());
-    CHECK(log.flush_file());
-    log.start_file("/dev/full");
-    log.add_note(start, "note");
-    CHECK_FALSE(log.flush_file());
-    CHECK_FALSE(log.stop_file());
+    CHECK(lines == "- note\n> hello\n< hello\n> again\n< agaXn\n"
+                   "- message 2 x differs at byte 3: 69>58\n> gone\n"
+                   "- gone - no reply after 5s\n< news\n");
 }

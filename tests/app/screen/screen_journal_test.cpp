@@ -1,6 +1,6 @@
 // The counts of a screen's recording, and its format.
 
-#include "app/screen/screen_recording.hpp"
+#include "app/screen/screen_journal.hpp"
 
 #include "app/protocol/message_object.hpp"
 #include "app/stats/end_object.hpp"
@@ -36,10 +36,10 @@ TEST_CASE("the end of a screen's recording counts its messages, and can be merge
     Session::Options options;
     if (GENERATE(false, true)) options.framing = datagram_framing();
     const auto session = std::make_unique<Session>(loop, options, user);
-    ScreenRecording recording(name, *session, loop.now());
-    CHECK_FALSE(recording.has_connection());
+    ScreenJournal recording(JournalFile(name), *session, loop.now());
+    CHECK_FALSE(recording.complete());
     recording.connected();
-    CHECK(recording.has_connection());
+    CHECK(recording.complete());
     const ev::Time now = loop.now();
     Message message{.id = 1, .payload = "a", .planned = now, .sent = now};
     const auto answer = [&](const Reply& reply, ev::Time at) {

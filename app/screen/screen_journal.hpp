@@ -1,0 +1,42 @@
+// The journal of the conversation on the screen, and the counts for the end object of a
+// recording. A recording contains at most one connection, because a replay repeats only one.
+#pragma once
+
+#include "app/protocol/journal.hpp"
+#include "app/protocol/session.hpp"
+#include "app/stats/results.hpp"
+#include "app/stats/tally.hpp"
+#include "ev/loop.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace yodel {
+
+class ScreenJournal {
+public:
+    // Begins with the connection if one is open, and with the next message. The session must
+    // outlive the journal. Throws OutputError, see Journal.
+    ScreenJournal(const JournalFile& file, const Session& session, ev::Time now);
+
+    // True if it cannot contain another connection.
+    bool complete() const { return journal_.recording() && result_.opened > 0; }
+    void connected();
+    // Adds a message to a recording, or a reply without one. Ignores a message that was sent
+    // before the recording began. `answer`: how the reply is counted.
+    void add(Fate fate, const Message* message, const Reply* reply, const Answer& answer,
+             ev::Time now);
+
+    void add_line(char sign, std::string_view line) { journal_.add_line(sign, line); }
+    bool flush() { return journal_.flush(); }
+    // Writes the end object. Returns false if the journal could not be written in full.
+    bool finish(std::string_view reason);
+
+private:
+    const Session& session_;
+    Journal journal_;
+    Results result_;
+    Tally tally_{result_};
+};
+
+}  // namespace yodel

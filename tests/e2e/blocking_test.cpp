@@ -166,7 +166,7 @@ TEST_CASE("a log's unread pipe delays nothing, and is an error at the end") {
     CHECK(outcome.status == 23);
     CHECK(outcome.output.find("\"verdict\":\"echoed\"") != std::string::npos);
     CHECK(outcome.output.find("\"status\":23") != std::string::npos);
-    CHECK(outcome.errors.find("cannot write the log " + fifo.path) != std::string::npos);
+    CHECK(outcome.errors.find("cannot write the transcript " + fifo.path) != std::string::npos);
 }
 
 TEST_CASE("a log is written to a process that reads it") {
@@ -208,7 +208,7 @@ TEST_CASE("reaching a file's size limit is an error with a sentence, not a signa
     CHECK(output.errors.find("standard output: File too large") != std::string::npos);
     const test::Outcome log = limited("\"$0\" -o \"$2\"");
     CHECK(log.status == 23);
-    CHECK(log.errors.find("cannot write the log " + path + ": File too large") !=
+    CHECK(log.errors.find("cannot write the transcript " + path + ": File too large") !=
           std::string::npos);
     std::filesystem::remove(path);
     const test::Outcome port = limited("\"$1\" --port-file \"$2\" 0");

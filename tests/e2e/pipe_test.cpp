@@ -553,11 +553,11 @@ TEST_CASE("a log contains every message with its time, made visible") {
     CHECK(contains(log, " - connected to 127.0.0.1:"));
     const Outcome none = run({yodel, "-o", "/no/such/log", "127.0.0.1", server.port()}, "a\n");
     CHECK(none.status == 23);
-    CHECK(contains(none.errors, "cannot write the log /no/such/log: No such file"));
+    CHECK(contains(none.errors, "cannot write the transcript /no/such/log: No such file"));
     const Outcome full = run({yodel, "-o", "/dev/full", "127.0.0.1", server.port()}, "a\n");
     CHECK(full.status == 23);
     CHECK(full.output == "a\n");
-    CHECK(contains(full.errors, "cannot write the log /dev/full: No space left"));
+    CHECK(contains(full.errors, "cannot write the transcript /dev/full: No space left"));
 }
 
 TEST_CASE("a probe connects, reports it, and sends nothing") {

@@ -1148,7 +1148,7 @@ TEST_CASE("a transcript file that cannot be written is reported") {
     SECTION("from the start") {
         Tty tty({.arguments = {yodel, "-o", "/nowhere/log"}});
         check_gone(tty, 23);
-        CHECK(tty.wait_for("yodel: cannot write the log /nowhere/log: No such file"));
+        CHECK(tty.wait_for("yodel: cannot write the transcript /nowhere/log: No such file"));
     }
     SECTION("when it is full") {
         Tty tty({.arguments = {yodel, "-o", "/dev/full"}});

@@ -1,4 +1,4 @@
-#include "app/text/log_file.hpp"
+#include "app/protocol/journal.hpp"
 
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <system_error>
-#include <utility>
 
 namespace yodel {
 
@@ -21,11 +20,8 @@ namespace {
 constexpr std::size_t batch = 16 * 1024;
 constexpr std::size_t max_waiting = 1024 * 1024;
 
-using Content = LogFile::Content;
-
-std::string refusal(const std::string& path, Content content) {
-    return (content == Content::log ? "cannot write the log " : "cannot write the recording ") +
-           path;
+std::string refusal(const JournalFile& file) {
+    return std::string("cannot write the ") + file.kind() + " " + file.path;
 }
 
 // Without O_NONBLOCK, opening a pipe would block until somebody reads it.
@@ -40,51 +36,69 @@ bufio::Fd open_file(const std::string& path, const std::string& refusal) {
                       code);
 }
 
-bufio::Fd open_log(const std::string& path, Content content) {
-    bufio::Fd file = open_file(path, refusal(path, content));
+bufio::Fd open_journal(const JournalFile& journal) {
+    bufio::Fd file = open_file(journal.path, refusal(journal));
     struct stat status {};
     const bool regular = ::fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
-    if (content == Content::recording && regular && status.st_size > 0)
-        throw OutputError(refusal(path, content), EEXIST);
+    if (journal.recording && regular && status.st_size > 0)
+        throw OutputError(refusal(journal), EEXIST);
     return file;
 }
 
 }  // namespace
 
-LogFile::LogFile(const std::string& path, Content content)
-    : refusal_(refusal(path, content)), output_(open_log(path, content)) {}
-
-void LogFile::add(char sign, std::string_view bytes) {
-    if (!trouble_.empty()) return;
-    add_line(precise_date_text(std::chrono::system_clock::now()) + ' ' + sign + ' ' +
-             ui::printable(bytes));
+Journal::Journal(const JournalFile& file, const Framing& framing, std::uint64_t first,
+                 ev::Time now)
+    : recording_(file.recording),
+      refusal_(refusal(file)),
+      output_(open_journal(file)),
+      start_(now),
+      first_(first) {
+    if (recording_) put(recording_object(framing, first_, 1).str());
 }
 
-void LogFile::add_line(std::string_view line) {
+void Journal::add_line(char sign, std::string_view bytes) {
+    if (recording_ || !trouble_.empty()) return;
+    put(precise_date_text(std::chrono::system_clock::now()) + ' ' + sign + ' ' +
+        ui::printable(bytes));
+}
+
+bool Journal::add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now) {
+    const bool recorded = recording_ && (!message || message->id >= first_);
+    if (recorded) put(recorded_object(fate, message, reply, start_, now).str());
+    return recorded;
+}
+
+void Journal::put(std::string_view line) {
     if (!trouble_.empty()) return;
     output_.append_line(line);
     if (output_.pending() >= batch) flush();
 }
 
-bool LogFile::flush() {
+bool Journal::flush() {
     output_.flush();
     check();
     return trouble_.empty();
 }
 
-bool LogFile::finish() {
+bool Journal::drain() {
     if (trouble_.empty()) output_.drain(last_wait);
     check();
     if (output_.pending() > 0) fail("its reader did not keep up; output is incomplete");
     return trouble_.empty();
 }
 
-void LogFile::check() {
+bool Journal::finish(const std::string& end) {
+    if (recording_) put(end);
+    return drain();
+}
+
+void Journal::check() {
     if (output_.error() != 0) fail(output_.error_text());
     if (output_.pending() > max_waiting) fail("its reader did not keep up");
 }
 
-void LogFile::fail(const std::string& why) {
+void Journal::fail(const std::string& why) {
     trouble_ = refusal_ + ": " + why;
     output_.clear();
 }

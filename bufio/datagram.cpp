@@ -19,8 +19,8 @@ namespace bufio {
 namespace {
 
 constexpr std::size_t max_batch = 64;                   // datagrams
+constexpr unsigned lone_calls = 16;                     // see DatagramSocket::receive()
 constexpr std::size_t slot_size = 64 * 1024;            // bytes; exceeds any datagram
-constexpr std::size_t max_received = slot_size - 1;     // one more byte shows truncation
 constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // requested; the system caps it
 constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
@@ -31,52 +31,53 @@ constexpr std::size_t max_kept_capacity = 256 * 1024;
 // them: between two calls they contain nothing but received datagrams of which the user is
 // being notified.
 
-struct Arguments {
+// The headers of one call.
+struct Headers {
     std::array<DatagramHeader, max_batch> headers{};
     std::array<iovec, max_batch> parts{};
     std::array<DatagramControl, max_batch> controls{};
-    // Unused slots take no memory, because their pages are never touched.
-    const std::unique_ptr<char[]> bytes{new char[max_batch * slot_size]};
-    std::array<Datagram, max_batch> datagrams;
+};
 
-    char* slot(std::size_t i) const { return bytes.get() + i * slot_size; }
-    // Each slot takes `longest` + 1 bytes; a datagram that fills it was truncated.
-    void prepare(std::size_t count, std::size_t longest, bool connected, bool wildcard) {
-        for (std::size_t i = 0; i < count; ++i) {
-            msghdr& header = headers[i].msg_hdr;
-            parts[i] = {slot(i), longest + 1};
-            header = {};
-            header.msg_iov = &parts[i];
+struct Arguments {
+    // The headers for receiving are prepared once, and each again after its use.
+    Arguments() {
+        for (std::size_t i = 0; i < max_batch; ++i) {
+            msghdr& header = in.headers[i].msg_hdr;
+            in.parts[i] = {slot(i), slot_size};
+            header.msg_iov = &in.parts[i];
             header.msg_iovlen = 1;
-            if (connected) continue;
             header.msg_name = &datagrams[i].peer.storage;
-            header.msg_namelen = sizeof datagrams[i].peer.storage;
-            if (!wildcard) continue;
-            header.msg_control = controls[i].bytes;
-            header.msg_controllen = sizeof controls[i].bytes;
+            header.msg_control = in.controls[i].bytes;
+            prepare(header);
         }
     }
-    // Returns the number of datagrams received, or -1 with errno set.
-    int receive(int fd, std::size_t count, std::size_t longest, bool connected, bool wildcard) {
-        prepare(count, longest, connected, wildcard);
-        return receive_some(fd, headers.data(), count);
+    static void prepare(msghdr& header) {
+        header.msg_namelen = sizeof(sockaddr_storage);
+        header.msg_controllen = sizeof(DatagramControl::bytes);
     }
-    // `peer` is the peer of a connected socket, or null.
+    char* slot(std::size_t i) const { return bytes.get() + i * slot_size; }
     std::span<const Datagram> received(std::size_t count, std::size_t longest,
-                                       const Address& own, const Address* peer) {
+                                       const Address& own) {
         for (std::size_t i = 0; i < count; ++i) {
-            msghdr& header = headers[i].msg_hdr;
+            msghdr& header = in.headers[i].msg_hdr;
+            const std::size_t size = in.headers[i].msg_len;
             Datagram& datagram = datagrams[i];
-            datagram.bytes = {slot(i), std::min<std::size_t>(headers[i].msg_len, longest)};
+            datagram.bytes = {slot(i), std::min(size, longest)};
             datagram.peer.size = header.msg_namelen;
-            if (peer) datagram.peer = *peer;
             datagram.local = own;
-            datagram.truncated = headers[i].msg_len > longest;
+            datagram.truncated = size > longest;
             datagram.to_group = false;
-            if (header.msg_control) read_local_address(header, datagram);
+            read_local_address(header, datagram);
+            prepare(header);
         }
         return {datagrams.data(), count};
     }
+
+    Headers in;
+    Headers out;
+    // Unused slots take no memory, because their pages are never touched.
+    const std::unique_ptr<char[]> bytes{new char[max_batch * slot_size]};
+    std::array<Datagram, max_batch> datagrams;
 };
 
 // The key of each thread's Arguments, which are freed when the thread ends. Not a thread_local
@@ -144,7 +145,7 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
                                Limits limits, bool connected)
     : socket_(std::move(socket)),
       user_(user),
-      limits_{limits.output, std::min(limits.datagram, max_received),
+      limits_{limits.output, limits.datagram,
               std::clamp<std::size_t>(limits.batch, 1, max_batch)},
       connected_(connected),
       wildcard_(address.is_wildcard()),
@@ -230,15 +231,16 @@ void DatagramSocket::on_events(ev::Events events) {
     update();
 }
 
-// The user, who is called last, may destroy the socket.
+// Asking for more than a lone datagram costs the system a second attempt, so after one only
+// each 16th call does. The user, who is called last, may destroy the socket.
 void DatagramSocket::receive() {
-    Arguments& in = arguments();
-    const int count =
-        in.receive(socket_.get(), limits_.batch, limits_.datagram, connected_, wildcard_);
+    Arguments& all = arguments();
+    const std::size_t asked = lone_ % lone_calls == 0 ? limits_.batch : 1;
+    const int count = receive_some(socket_.get(), all.in.headers.data(), asked);
     if (count < 0) return receive_failed(errno);
-    const Address* const peer = connected_ ? &peer_ : nullptr;
+    lone_ = count == 1 ? lone_ + 1 : 0;
     user_.datagrams_received(
-        in.received(static_cast<std::size_t>(count), limits_.datagram, address_, peer));
+        all.received(static_cast<std::size_t>(count), limits_.datagram, address_));
 }
 
 void DatagramSocket::receive_failed(int code) {
@@ -263,7 +265,7 @@ void DatagramSocket::write_queue() {
 
 // Returns the number of datagrams that leave the queue.
 std::size_t DatagramSocket::write_some() {
-    Arguments& out = arguments();
+    Headers& out = arguments().out;
     const std::size_t count = std::min(pending(), limits_.batch);
     const char* bytes = bytes_.view().data();
     for (std::size_t i = 0; i < count; ++i) {

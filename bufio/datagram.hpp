@@ -135,6 +135,7 @@ private:
     bool wildcard_ = false;  // each datagram carries its local address
     bool paused_ = false;
     bool blocked_ = false;  // the system's buffer is full
+    unsigned lone_ = 0;     // consecutive calls that returned one datagram
     Address address_;
     Address peer_;  // set for a connected socket
     End end_;

@@ -202,11 +202,6 @@ void DatagramSocket::flush() {
     update();
 }
 
-void DatagramSocket::free_shared_memory() {
-    delete static_cast<Arguments*>(::pthread_getspecific(arguments_key()));
-    ::pthread_setspecific(arguments_key(), nullptr);
-}
-
 void DatagramSocket::pause_reading(bool paused) {
     paused_ = paused;
     update();

@@ -96,11 +96,6 @@ public:
     std::uint64_t written() const { return written_; }
     std::uint64_t refused() const { return refused_; }
 
-    // Frees the receive buffer that all sockets of the calling thread share, some 4 MiB. The
-    // next datagram allocates it again. Must not be called from datagrams_received(), whose
-    // datagrams are in this buffer.
-    static void free_shared_memory();
-
     // Stops or resumes reading. A paused connected socket still ends if an error is reported.
     void pause_reading(bool paused);
 

@@ -54,7 +54,6 @@ private:
 
     void datagrams_received(std::span<const Datagram> datagrams) override {
         for (const Datagram& each : datagrams) take(each);
-        server_.tidier_.tidy_soon();
     }
     void datagrams_written() override { server_.report_drained(); }
 
@@ -138,7 +137,6 @@ private:
         if (overtaken_.first_due() <= now) send_overtaken();
         restart_timer();
         socket_.flush();
-        server_.tidier_.tidy_soon();
         server_.report_drained();
     }
 
@@ -156,12 +154,10 @@ DatagramServer::DatagramServer(ev::Loop& loop, Options options, EchoServer::Log 
       options_(std::move(options)),
       log_(std::move(log)),
       drain_(loop, [this] { report_drained(); }),
-      grace_(loop,
-             [this] {
-                 ports_.clear();
-                 report_drained();
-             }),
-      tidier_(loop) {}
+      grace_(loop, [this] {
+          ports_.clear();
+          report_drained();
+      }) {}
 
 DatagramServer::~DatagramServer() = default;
 

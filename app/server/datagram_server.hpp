@@ -17,7 +17,6 @@
 #include "app/server/echo_server.hpp"
 #include "app/server/faults.hpp"
 #include "app/server/loop_guard.hpp"
-#include "app/server/memory.hpp"
 #include "bufio/address.hpp"
 #include "bufio/datagram.hpp"
 #include "ev/loop.hpp"
@@ -70,7 +69,6 @@ private:
     std::function<void()> drained_;  // empty unless draining
     ev::Timer drain_;
     ev::Timer grace_;
-    MemoryTidier tidier_;  // after traffic
 };
 
 }  // namespace yodel

@@ -139,7 +139,6 @@ private:
         if (moved == moved_) return;
         moved_ = moved;
         moved_at_ = server_.loop_.now();
-        server_.tidier_.tidy_soon();
         read_ += input;
         restart_idleness();
         if (tracker_ && !stream_.finishing()) follow(static_cast<std::size_t>(input));
@@ -283,8 +282,7 @@ EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
                  for (const auto& connection : connections_) connection->drain();
                  if (connections_.empty()) report_drained();
              }),
-      grace_(loop, [this] { cut_off(); }),
-      tidier_(loop) {
+      grace_(loop, [this] { cut_off(); }) {
     if (!options_.limit)
         options_.limit = std::make_shared<ConnectionLimit>(options_.max_connections);
 }
@@ -391,7 +389,6 @@ void EchoServer::remove(Connection& connection) {
     connections_.pop_back();
     options_.limit->give_back();
     for (const auto& listener : listeners_) listener->resume();
-    tidier_.tidy_soon();
     if (connections_.empty()) report_drained();
 }
 

@@ -5,7 +5,6 @@
 #include "app/protocol/framing.hpp"
 #include "app/server/counters.hpp"
 #include "app/server/faults.hpp"
-#include "app/server/memory.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
@@ -113,7 +112,6 @@ private:
     std::function<void()> drained_;                         // empty unless draining
     ev::Timer drain_;  // due after one more turn, which echoes the bytes received so far
     ev::Timer grace_;
-    MemoryTidier tidier_;  // after traffic, and after the end of a connection
 };
 
 }  // namespace yodel

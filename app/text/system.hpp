@@ -25,12 +25,5 @@
 // PR_SET_TIMERSLACK: how late the kernel may end a wait.
 #define YODEL_HAS_TIMER_SLACK YODEL_ON_LINUX
 
-// malloc_trim(3): freed memory goes back to the system.
-#if YODEL_ON_LINUX && defined(__GLIBC__)
-#    define YODEL_HAS_MALLOC_TRIM 1
-#else
-#    define YODEL_HAS_MALLOC_TRIM 0
-#endif
-
 // Landlock: limits on the rights of a process.
 #define YODEL_HAS_LANDLOCK YODEL_ON_LINUX

@@ -47,20 +47,6 @@ TEST_CASE("receives a whole datagram with its sender's address, and answers it",
     CHECK(pair.client.socket->refused() == 0);
 }
 
-TEST_CASE("frees the memory that sockets share, and allocates it again for the next datagram",
-          "[datagram]") {
-    DatagramPair pair(batches_of(64));
-    echo(pair.server);
-    for (std::size_t i = 1; i <= 2; ++i) {
-        DatagramSocket::free_shared_memory();
-        pair.send(pattern(bufio::longest_datagram));
-        pair.until_client_got(i);
-    }
-    CHECK(pair.client.got.back() == pattern(bufio::longest_datagram));
-    DatagramSocket::free_shared_memory();
-    DatagramSocket::free_shared_memory();
-}
-
 TEST_CASE("refuses a datagram that is too long for any packet", "[datagram]") {
     DatagramPair pair;
     CHECK_FALSE(pair.client.socket->send(std::string(bufio::longest_datagram + 1, 'x')));

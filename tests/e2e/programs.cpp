@@ -1,6 +1,5 @@
 #include "tests/e2e/programs.hpp"
 
-#include "app/text/system.hpp"
 #include "bufio/system.hpp"
 
 #include <ctime>
@@ -61,11 +60,26 @@ bool system_measures_network() { return BUFIO_HAS_TCP_INFO; }
 
 bool system_tells_target() { return BUFIO_HAS_PKTINFO; }
 
-bool system_gets_memory_back() {
+bool measures_memory() {
 #ifdef YODEL_INSTRUMENTED
     return false;
 #else
-    return YODEL_HAS_MALLOC_TRIM;
+    return true;
+#endif
+}
+
+void return_freed_memory(bool wanted) {
+    if (wanted)
+        ::setenv("MALLOC_MMAP_THRESHOLD_", "131072", 1);
+    else
+        ::unsetenv("MALLOC_MMAP_THRESHOLD_");
+}
+
+bool system_returns_memory() {
+#ifdef __GLIBC__
+    return true;
+#else
+    return false;
 #endif
 }
 

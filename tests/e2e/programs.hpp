@@ -25,8 +25,13 @@ bool system_measures_network();
 // there.
 bool system_tells_target();
 
-// True if freed memory visibly goes back to the system. With sanitizers it does not.
-bool system_gets_memory_back();
+// False with sanitizers, which take memory of their own.
+bool measures_memory();
+
+// Makes the C library of programs started from now on return large freed buffers at once, if
+// it is glibc.
+void return_freed_memory(bool wanted);
+bool system_returns_memory();  // it is glibc
 
 // True with the libraries of Debian 13 or newer, which take more memory than earlier ones:
 // glibc half a MiB for a program, OpenSSL 3.5 nearly 200 KiB for a connection.

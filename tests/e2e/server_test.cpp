@@ -27,15 +27,6 @@ namespace {
 
 constexpr std::size_t megabyte = 1024 * 1024;
 
-// The sanitizers take memory of their own.
-constexpr bool measures_memory() {
-#ifdef YODEL_INSTRUMENTED
-    return false;
-#else
-    return true;
-#endif
-}
-
 }  // namespace
 
 TEST_CASE("the first line names the address that it listens on") {
@@ -351,14 +342,16 @@ TEST_CASE("clients that send and never read cost one buffer each, even when they
     server.process().kill(SIGUSR1);
     REQUIRE(server.process().wait_for_errors("50 accepted"));
     const std::size_t most = tls && test::system_libraries_are_larger() ? 72 : 64;
-    if (measures_memory()) CHECK(server.process().peak_memory() < most * megabyte);
+    if (test::measures_memory()) CHECK(server.process().peak_memory() < most * megabyte);
 }
 
 TEST_CASE("memory for long messages goes back to the system after them") {
+    test::return_freed_memory(true);
     Server server({"-f", "len4le"});
+    test::return_freed_memory(false);
     for (int i = 0; i < 3; ++i)
         run({"python3", test::peers + "/length_echo.py", "ask", server.port(), "33554432"});
-    if (!test::system_gets_memory_back()) return;
+    if (!test::measures_memory() || !test::system_returns_memory()) return;
     CHECK(server.process().peak_memory() > 32 * megabyte);
     CHECK(server.process().wait_for_memory_below(8 * megabyte));
 }

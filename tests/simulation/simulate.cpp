@@ -96,7 +96,6 @@ std::string Simulator::play(const Plan& plan) {
     limit_time(max_session);
     SimulatedSession session(plan, std::string(folder_) + "/socket");
     std::string wrong = session.run();
-    bufio::DatagramSocket::free_shared_memory();
     trace_ = session.trace();
     const Ledger::Counts& counts = session.counts();
     total_.sent += counts.sent;

@@ -218,7 +218,14 @@ bool await_recording(ev::Loop& loop, Recording& recording, ClientOptions& option
     return fetched;
 }
 
-// The recording defines the framing, which need not be given again.
+std::string recorded_with(const Framing& framing) {
+    if (framing.datagrams) return "datagrams (-u)";
+    return framing.websocket() ? "WebSocket (ws:// or wss://)"
+                               : "-f " + std::string(framing.name);
+}
+
+// The recording defines the framing, which need not be given again. Datagrams and WebSocket
+// must be.
 void check_recording(const Recording& recording, const ClientOptions& options) {
     const std::string& file = recording.name();
     if (!recording.trouble().empty()) throw FileError(recording.trouble());
@@ -226,22 +233,12 @@ void check_recording(const Recording& recording, const ClientOptions& options) {
     if (options.session.pattern && !framing.replies_framed())
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
                          " of " + file + ", whose replies have no frames");
-    const bool datagrams = options.session.endpoint.datagrams;
-    const bool websocket = options.session.websocket.has_value();
-    if (framing.datagrams && !datagrams)
-        throw UsageError(file + " was recorded with datagrams and needs -u");
-    if (framing.websocket() && !websocket)
-        throw UsageError(file + " was recorded with WebSocket and needs ws:// or wss://");
-    if (!framing.datagrams && datagrams)
-        throw UsageError(file + " was recorded on a connection, not with datagrams (-u)");
-    if (!framing.websocket() && websocket)
-        throw UsageError(file + " was recorded with -f " + std::string(framing.name) +
-                         ", not with WebSocket");
     const Framing& wanted = *options.session.framing;
-    const bool framing_given = !chosen_by(options.given, mode::framed | mode::raw).empty();
-    if (!datagrams && framing_given && &wanted != &framing)
-        throw UsageError("-f " + std::string(wanted.name) + " is given, but " + file +
-                         " was recorded with -f " + std::string(framing.name));
+    const bool given = !framing.is_option() || !wanted.is_option() ||
+                       !chosen_by(options.given, mode::framed | mode::raw).empty();
+    if (given && &framing != &wanted)
+        throw UsageError(file + " was recorded with " + recorded_with(framing) + ", not with " +
+                         recorded_with(wanted));
 }
 
 // The key log and a recording to replay are open by now.

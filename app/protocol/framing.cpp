@@ -231,6 +231,10 @@ std::size_t count_pieces(const Framing& framing, std::string_view payload) {
     return count;
 }
 
+std::string above_limit(const std::string& what, std::size_t limit) {
+    return what + " exceeds the limit of " + std::to_string(limit) + " (--max-frame)";
+}
+
 bool sendable(const Framing& framing, std::size_t max_frame, std::string_view payload) {
     const std::size_t shortest = framing.shortest();
     const std::size_t longest = std::min(framing.longest(), max_frame);
@@ -392,9 +396,9 @@ Decoder::Cut Decoder::too_long(std::string_view bytes, std::uint64_t size) const
     const std::string hint = begun_ ? "" : misread_length(*framing_, bytes, max_frame_);
     if (!hint.empty()) return {.kind = Cut::Kind::error, .error = hint};
     return {.kind = Cut::Kind::error,
-            .error = "a message of " + std::to_string(size) + " bytes" +
-                     (framing_->prefix > 0 ? "" : " or more") + " exceeds the limit of " +
-                     std::to_string(max_frame_) + " (--max-frame)"};
+            .error = above_limit("a message of " + std::to_string(size) + " bytes" +
+                                     (framing_->prefix > 0 ? "" : " or more"),
+                                 max_frame_)};
 }
 
 }  // namespace yodel

@@ -151,6 +151,9 @@ void encode(const Framing& framing, std::string_view payload, Bytes& to) {
     to.append(framing.delimiter);
 }
 
+// Returns "a message of 70 bytes exceeds the limit of 64 (--max-frame)".
+std::string above_limit(const std::string& what, std::size_t limit);
+
 // Explains the length at the front of these bytes, which is too long or exceeds them: wrong
 // byte order, a length that counts itself, or text. Returns an empty text if no explanation
 // fits all bytes.

@@ -204,7 +204,7 @@ TEST_CASE("datagrams are replayed, and matched by the recorded replies") {
     CHECK(contains(other.errors, "6 said again, 4 as before, 2 different, 0 lost"));
     const Outcome stream = replay(recorded.file, {"127.0.0.1", peer.port()});
     CHECK(stream.status == 2);
-    CHECK(contains(stream.errors, "was recorded with datagrams and needs -u"));
+    CHECK(contains(stream.errors, "was recorded with datagrams (-u), not with -f line"));
 }
 
 TEST_CASE("a recording contains one JSON object a line, which jq reads") {
@@ -281,8 +281,8 @@ TEST_CASE("options without meaning for a recording are refused") {
         {{"--replay", "R", "--start-at", "+1"}, "--start-at cannot be combined with --replay"},
         {{"--replay", "R", "--fast", "--window", "2"},
          "--window cannot be combined with --replay"},
-        {{"--replay", "R", "-f", "crlf"}, "-f crlf is given, but "},
-        {{"--replay", "R", "-u"}, "was recorded on a connection, not with datagrams (-u)"},
+        {{"--replay", "R", "-f", "crlf"}, "was recorded with -f line, not with -f crlf"},
+        {{"--replay", "R", "-u"}, "was recorded with -f line, not with datagrams (-u)"},
         {{"--replay", "R", "--json", "-x"}, "-x cannot be combined with --json"},
         {{"--replay", "R", "--merge", "R"}, "--replay cannot be combined with --merge"},
     };

@@ -205,11 +205,11 @@ TEST_CASE("a recording is replayed only over the protocol that it was made with"
                                .output;
     const Outcome outcome = run((websocket ? plain : echo.client()) + Words{"--replay", file});
     const std::string hint = " (yodel -h shows the options)\n";
-    CHECK(outcome.errors == "yodel: " + file +
-                                (websocket
-                                     ? " was recorded with WebSocket and needs ws:// or wss://"
-                                     : " was recorded with -f line, not with WebSocket") +
-                                hint);
+    CHECK(outcome.errors ==
+          "yodel: " + file +
+              (websocket ? " was recorded with WebSocket (ws:// or wss://), not with -f line"
+                         : " was recorded with -f line, not with WebSocket (ws:// or wss://)") +
+              hint);
     CHECK(outcome.status == 2);
 }
 

@@ -6,6 +6,7 @@
 #include <locale.h>
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 namespace yodel {
@@ -31,15 +32,8 @@ private:
     locale_t before_;
 };
 
-// Matching a back-reference can take exponential time.
-bool refers_back(std::string_view text) {
-    for (std::size_t i = 0; i + 1 < text.size(); ++i) {
-        if (text[i] != '\\') continue;
-        ++i;
-        if (text[i] >= '1' && text[i] <= '9') return true;
-    }
-    return false;
-}
+// A limit for written_out(). Compiling an expression of this size takes about a second at most.
+constexpr double max_written_out = 1000;
 
 UsageError refusal(const std::string& text, const std::string& reason) {
     return UsageError(in_quotes(text) + " is not an extended regular expression: " + reason);
@@ -58,6 +52,59 @@ Ranges united(Ranges ranges) {
     return all;
 }
 
+// Returns the index of the bracket that closes the one at `begin`.
+std::size_t bracket_end(const std::string& text, std::size_t begin) {
+    std::size_t at = begin + (text.compare(begin + 1, 1, "^") == 0 ? 2 : 1);
+    if (text.compare(at, 1, "]") == 0) ++at;
+    while (at < text.size() && text[at] != ']') {
+        const char kind = text[at] == '[' ? text[at + 1] : '\0';
+        const bool nested = kind == ':' || kind == '.' || kind == '=';  // as in [[:alpha:]]
+        at = nested ? text.find(std::string{kind, ']'}, at + 2) : at;
+        if (at == text.npos) break;
+        at += nested ? 2 : 1;
+    }
+    if (at >= text.size()) throw refusal(text, "a bracket [ is not closed");
+    return at;
+}
+
+// Returns the greatest number between the braces at `at`, and moves `at` to their end.
+double count_at(const std::string& text, std::size_t& at) {
+    double greatest = 1;
+    double number = 0;
+    for (; at + 1 < text.size() && text[at] != '}'; ++at) {
+        const char next = text[at + 1];
+        number = next >= '0' && next <= '9' ? number * 10 + (next - '0') : 0;
+        greatest = std::max(greatest, number);
+    }
+    return greatest;
+}
+
+// Returns the length of the expression with all repetitions written out, as the library does:
+// a+ becomes aa*, and a{3} becomes aaa. A bracket expression counts as one character. Throws
+// for a back-reference, because matching it can take exponential time.
+double written_out(const std::string& text) {
+    std::vector<double> groups{0};
+    double last = 0;  // length of the part that a repetition would repeat
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char sign = text[at];
+        if (sign == '+' || sign == '{') {
+            const double more = last * (sign == '+' ? 1 : count_at(text, at) - 1);
+            groups.back() += more;
+            last += more;
+            continue;
+        }
+        if (sign == '(') groups.push_back(0);
+        if (sign == '[') at = bracket_end(text, at);
+        if (sign == '\\' && text[++at] >= '1' && text[at] <= '9')
+            throw refusal(text, "it contains a back-reference");
+        if (sign != '*' && sign != '?') last = 1;
+        if (sign == ')') last += groups.back();
+        if (sign == ')' && groups.size() > 1) groups.pop_back();
+        groups.back() += sign == '*' || sign == '?' ? 1 : last;
+    }
+    return std::accumulate(groups.begin(), groups.end(), 0.0);
+}
+
 void release(regex_t* compiled) {
     ::regfree(compiled);
     delete compiled;
@@ -66,7 +113,9 @@ void release(regex_t* compiled) {
 }  // namespace
 
 Expression::Expression(std::string text) : text_(std::move(text)) {
-    if (refers_back(text_)) throw refusal(text_, "it contains a back-reference");
+    if (written_out(text_) > max_written_out)
+        throw UsageError("the expression is too long: it may have 1000 characters, with all "
+                         "repetitions written out");
     compile();
 }
 

@@ -2,6 +2,7 @@
 
 #include "tests/app/refusal.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 
 #include <clocale>
 #include <string>
@@ -10,6 +11,7 @@
 
 using namespace yodel;
 using namespace std::string_literals;
+using test::contains;
 using test::refusal;
 
 namespace {
@@ -120,6 +122,13 @@ TEST_CASE("an expression stays the same when the library's states are dropped") 
     }
 }
 
+TEST_CASE("a bracket that is not closed is named") {
+    const std::string wrong = GENERATE("[", "a[^]b", "[[:alpha:]", "[[:alpha", "([)]");
+    const std::string sentence = refusal([&] { Expression{wrong}; });
+    CHECK(contains(sentence, "a bracket [ is not closed") == (wrong != "([)]"));
+    CHECK(!sentence.empty());
+}
+
 TEST_CASE("a text that is no expression is refused with the library's reason") {
     for (const char* const wrong : {"(", "[a", "a{2,1}", "[[:nothing:]]", "a\\", "(a)(b"}) {
         const std::string start =
@@ -129,6 +138,29 @@ TEST_CASE("a text that is no expression is refused with the library's reason") {
         CHECK(sentence.starts_with(start));
         CHECK(sentence.size() > start.size());
     }
+}
+
+TEST_CASE("an expression that takes the library too long is refused") {
+    const auto times = [](int count, const std::string& text) {
+        std::string all;
+        for (int i = 0; i < count; ++i) all += text;
+        return all;
+    };
+    const std::string expression = GENERATE_COPY(
+        times(60000, "(") + times(60000, ")"), "a" + times(100000, "*"), times(400, "(a*)*"),
+        std::string("((a{1,255}){1,255}){1,255}"), std::string("((a){,255}){255}"),
+        times(50, "(") + "a" + times(50, ")+"), std::string("([(]a{99}[)]){99}"),
+        std::string("([[:alpha:])]a{99}){99}"), std::string("a)b{30}){50}"));
+    CAPTURE(expression.substr(0, 64));
+    CHECK(refusal([&] { Expression{expression}; }).starts_with("the expression is too long: "));
+}
+
+TEST_CASE("an expression of usual length is accepted") {
+    CHECK(Expression("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+              .matches("01234567-89ab-cdef-0123-456789abcdef"));
+    CHECK(Expression("^(([^]]+|[]^-]{2,9})*)$").matches("a]]"));
+    CHECK(Expression(std::string(999, 'a') + "+").matches(cut));
+    CHECK(Expression("a{1,2}\\{3}").matches("a{3}"));
 }
 
 TEST_CASE("a back-reference is refused, because it may take exponential time") {

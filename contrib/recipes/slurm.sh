@@ -29,6 +29,7 @@ while [ $# -gt 0 ]; do
         total+=("$1" "${2?is missing after $1}")
         shift
         ;;
+    --require=*) total+=("$1") ;;
     *) load+=("$1") ;;
     esac
     shift

@@ -40,20 +40,20 @@ void Input::read() {
 std::optional<std::string_view> Input::next() {
     if (!direct_.empty()) return direct_;
     const Decoder::Cut line = cut();
-    if (line.kind == Decoder::Cut::Kind::error) fail(line.error, reply_wrong_or_lost);
+    if (line.kind == Decoder::Cut::Kind::error) refuse(line.error);
     if (line.kind != Decoder::Cut::Kind::message) return std::nullopt;
     used_ = line.used;
     unterminated_ = line.used == line.payload.size();
     std::string_view payload = line.payload;
     if (options_.escapes) {
         std::optional<std::string> plain = unescaped(payload);
-        if (!plain) fail(std::string(escapes_expected) + " (--escapes)", reply_wrong_or_lost);
+        if (!plain) refuse(std::string(escapes_expected) + " (--escapes)");
         if (!plain) return std::nullopt;
         plain_ = std::move(*plain);
         payload = plain_;
     }
     if (sendable(*options_.framing, options_.max_frame, payload)) return payload;
-    fail(options_.framing->misfit(payload.size()), reply_wrong_or_lost);
+    refuse(options_.framing->misfit(payload.size()));
     return std::nullopt;
 }
 
@@ -81,8 +81,17 @@ void Input::take_lines(std::size_t size) {
 }
 
 void Input::take(std::size_t size) {
+    const std::string_view taken = buffer_.view().substr(0, size);
+    line_ += static_cast<std::uint64_t>(std::count(taken.begin(), taken.end(), '\n'));
     if (direct_.empty()) return buffer_.consume(size);
     direct_ = {};
+}
+
+// Ends the input because its next line cannot be sent.
+void Input::refuse(const std::string& text) {
+    fail(text, reply_wrong_or_lost);
+    if (options_.lines)
+        trouble_.text = "standard input, line " + std::to_string(line_) + ": " + text;
 }
 
 void Input::fail(const std::string& text, int status) {

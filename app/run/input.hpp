@@ -10,6 +10,7 @@
 #include "ev/loop.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -54,6 +55,7 @@ public:
 private:
     void read();
     void take(std::size_t size);
+    void refuse(const std::string& text);
     Decoder::Cut cut();
 
     const Options options_;
@@ -62,7 +64,8 @@ private:
     bufio::Buffer buffer_;     // bytes read and not yet taken
     std::string_view direct_;  // the same in the space from `reserve`
     Decoder lines_;
-    std::size_t used_ = 0;  // bytes that the message from next() occupies
+    std::size_t used_ = 0;    // bytes that the message from next() occupies
+    std::uint64_t line_ = 1;  // number of the next line
     bool unterminated_ = false;
     std::string plain_;  // the message from next(), with its escapes replaced
     Trouble trouble_;

@@ -144,7 +144,7 @@ TEST_CASE("an input ends before a line that can't be sent, at any cut between it
                 CHECK(reader.messages == "[ok]");
                 CHECK(reader.input.over());
                 const Trouble& trouble = reader.input.trouble();
-                CHECK(trouble.text.starts_with("standard input: " + row.trouble));
+                CHECK(trouble.text.starts_with("standard input, line 2: " + row.trouble));
                 CHECK(trouble.status == reply_wrong_or_lost);
             }
         }
@@ -156,7 +156,7 @@ TEST_CASE("a line too long for a datagram ends the input") {
     reader.end();
     CHECK(reader.messages == "[ok]");
     CHECK(reader.input.trouble().text ==
-          "standard input: a message of 65508 bytes does not fit into a datagram");
+          "standard input, line 2: a message of 65508 bytes does not fit into a datagram");
 }
 
 TEST_CASE("an input without lines passes on the bytes as they come") {

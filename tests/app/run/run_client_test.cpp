@@ -388,7 +388,7 @@ TEST_CASE("input that can't be sent ends a run with a sentence, after the replie
     const Ran of = outcome(options, same);
     CHECK(of.status == 1);
     CHECK(of.times.size() == connections);
-    const std::string sentence = "standard input: a backslash must be followed by ";
+    const std::string sentence = "standard input, line 2: a backslash must be followed by ";
     const std::size_t at = of.errors.find(sentence);
     CHECK(at != std::string::npos);
     CHECK(of.errors.find(sentence, at + 1) == std::string::npos);

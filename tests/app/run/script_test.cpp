@@ -82,7 +82,7 @@ TEST_CASE("a script ends before a line that can't be sent") {
     CHECK(messages(of.script) == "[ok]");
     CHECK(of.script.ended());
     CHECK(of.script.trouble().text.starts_with(
-        "standard input: a backslash must be followed by "));
+        "standard input, line 2: a backslash must be followed by "));
     CHECK(of.script.trouble().status == reply_wrong_or_lost);
     CHECK(of.changes > 0);
 }

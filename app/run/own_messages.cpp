@@ -13,6 +13,8 @@ namespace yodel {
 
 namespace {
 
+constexpr std::size_t max_own_messages = 64 * 1024 * 1024;  // bytes
+
 std::string read_file(const std::string& name) {
     const bool standard = name == "-";
     errno = 0;
@@ -24,6 +26,9 @@ std::string read_file(const std::string& name) {
     for (std::size_t count = sizeof bytes; file && count > 0;) {
         count = std::fread(bytes, 1, sizeof bytes, file.get());
         text.append(bytes, count);
+        if (text.size() > max_own_messages)
+            throw FileError("--messages: " + name + " is larger than " +
+                            std::to_string(max_own_messages / 1024 / 1024) + " MiB");
     }
     if (!file || std::ferror(file.get()) != 0) throw InputError("--messages: " + name, errno);
     return text;

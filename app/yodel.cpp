@@ -348,7 +348,9 @@ int run(ClientOptions options, int& signo) {
     }
     const OwnServer server = options.own_server ? own_server(loop, options) : OwnServer();
     const char* const key_log = std::getenv("SSLKEYLOGFILE");
-    if (key_log) options.tls.key_log_file = key_log;
+    if (key_log && options.use_tls) options.tls.key_log_file = key_log;
+    refuse_shared_outputs(
+        {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls) options.session.tls = bufio::TlsContext::client(options.tls);
     const bool screen = may_have_screen(options) && terminal_able();
     check_display(options, screen);

@@ -252,6 +252,7 @@ bool asks_for_json(int argc, char* argv[]) {
 
 void run(int argc, char* argv[]) {
     ServerOptions options = parse_server_options(argc, argv);
+    refuse_shared_outputs({{"--port-file", options.port_file}});
     if (options.json) diagnostics().set_form(Diagnostics::Form::json);
     if (options.help) return print(server_help());
     if (options.version) return print(version_text("yodeld", ev::backend_names()));

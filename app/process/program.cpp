@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #if YODEL_HAS_TIMER_SLACK
 #    include <sys/prctl.h>
 #endif
@@ -16,6 +17,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <new>
 #include <stdexcept>
 
@@ -78,6 +81,27 @@ int fail(const Trouble& trouble) {
         diagnostics().show("out of memory\n");  // needs no memory
     }
     return trouble.status;
+}
+
+// A file that does not exist yet has a path only.
+static std::string identity(const std::string& file, struct stat& status) {
+    std::error_code error;
+    status = {};
+    if (::stat(file.c_str(), &status) != 0)
+        return std::filesystem::weakly_canonical(file, error);
+    return std::to_string(status.st_dev) + ":" + std::to_string(status.st_ino);
+}
+
+void refuse_shared_outputs(const std::vector<std::pair<std::string, std::string>>& outputs) {
+    std::map<std::string, std::string> seen;  // identities of files, and their options
+    struct stat status {};
+    seen[identity("/dev/fd/1", status)] = "standard output";
+    for (const auto& [option, file] : outputs) {
+        if (file.empty()) continue;
+        const auto [same, added] = seen.emplace(identity(file, status), option);
+        if (!added && !S_ISCHR(status.st_mode))
+            throw UsageError(option + " " + file + " is the same file as " + same->second);
+    }
 }
 
 void provide_descriptors(std::size_t count) {

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace yodel {
 
@@ -34,6 +36,11 @@ Trouble current_trouble(const char* program);
 // Writes the trouble to standard error, as {"error":"text","status":1} if diagnostics are JSON.
 // Returns its status.
 int fail(const Trouble& trouble);
+
+// Throws UsageError if two of these outputs are the same file, or one is standard output, to
+// which lines are printed: they would overwrite each other. Each output is an option and its
+// file; empty: none. Devices may be shared.
+void refuse_shared_outputs(const std::vector<std::pair<std::string, std::string>>& outputs);
 
 // Provides `count` descriptors besides the program's own: raises the soft limit to the hard
 // limit. Throws std::runtime_error, with both numbers, if that does not suffice.

@@ -228,7 +228,6 @@ std::string recorded_with(const Framing& framing) {
 // must be.
 void check_recording(const Recording& recording, const ClientOptions& options) {
     const std::string& file = recording.name();
-    if (!recording.trouble().empty()) throw FileError(recording.trouble());
     const Framing& framing = *recording.framing();
     if (options.session.pattern && !framing.replies_framed())
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
@@ -343,6 +342,8 @@ int run(ClientOptions options, int& signo) {
             return fail({timed_out, recording->name() + ": no recording arrived within " +
                                         duration_text(*options.session.max_time) +
                                         " (--max-time)"});
+        if (!recording->trouble().empty())
+            return fail({recording->status(), recording->trouble()});
         check_recording(*recording, options);
         options.session.framing = recording->framing();
     }

@@ -51,7 +51,7 @@ std::unique_ptr<Results> last_run(const std::string& file) {
     try {
         read_results(file, [&](auto results) { last = std::move(results); });
     } catch (const JsonError& error) {
-        throw UsageError("--merge: " + std::string(error.what()));
+        throw FileError("--merge: " + std::string(error.what()));
     }
     return last;
 }

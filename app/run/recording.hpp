@@ -5,6 +5,7 @@
 #pragma once
 
 #include "app/run/recording_reader.hpp"
+#include "app/text/exit_status.hpp"
 #include "bufio/fd.hpp"
 #include "ev/loop.hpp"
 
@@ -39,6 +40,8 @@ public:
     bool over() const { return at_end_ && reader_->items().empty(); }
     // One sentence that names the file; empty if there is no error.
     const std::string& trouble() const { return error_.empty() ? reader_->trouble() : error_; }
+    // The exit status for the trouble: a file that cannot be read is no mistake in it.
+    int status() const { return error_.empty() ? usage_error : input_failed; }
 
 private:
     bool readable() const { return !at_end_ && trouble().empty(); }

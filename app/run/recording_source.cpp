@@ -45,7 +45,7 @@ RecordingSource::RecordingSource(ev::Loop& loop, std::shared_ptr<Recording> reco
 RecordedItem* RecordingSource::item(std::size_t place) {
     RecordedItem* const found = stopped_ ? nullptr : recording_->item(place);
     if (stopped_ || recording_->trouble().empty()) return found;
-    trouble_ = {usage_error, recording_->trouble()};
+    trouble_ = {recording_->status(), recording_->trouble()};
     stop();
     due_.start(ev::Duration::zero());
     return nullptr;

@@ -220,9 +220,7 @@ bool read_line(std::FILE* file, std::string& line) {
     return any && std::ferror(file) == 0 && line.size() < max_line;
 }
 
-[[noreturn]] void refuse(const std::string& path, int error) {
-    throw JsonError(path + ": " + std::generic_category().message(error));
-}
+[[noreturn]] void refuse(const std::string& path, int error) { throw InputError(path, error); }
 
 }  // namespace
 

@@ -47,10 +47,18 @@ TEST_CASE("the service receives the lines in order") {
     }
 }
 
-TEST_CASE("a file of messages that cannot be read ends the program with 26") {
-    const Outcome outcome = run({yodel, "--messages", "/no/such/file", "-c", "1"});
+TEST_CASE("a file that cannot be read ends the program with 26") {
+    const std::string option = GENERATE("--messages", "--replay", "--merge");
+    const std::string file = GENERATE("/no/such/file", "/");
+    const Outcome outcome = run({yodel, option, file});
     CHECK(outcome.status == 26);
-    CHECK(outcome.errors == "yodel: --messages: /no/such/file: No such file or directory\n");
+    CHECK(contains(outcome.errors, file + ": "));
+}
+
+TEST_CASE("a file of messages that does not end is refused") {
+    const Outcome outcome = run({yodel, "--messages", "/dev/zero", "-c", "1"});
+    CHECK(outcome.status == 2);
+    CHECK(outcome.errors == "yodel: --messages: /dev/zero is larger than 64 MiB\n");
 }
 
 TEST_CASE("input that generated messages leave unread is reported") {
@@ -59,4 +67,7 @@ TEST_CASE("input that generated messages leave unread is reported") {
     const std::vector<std::string> words{yodel, "-c", "1", "127.0.0.1", server.port()};
     CHECK(contains(run(words, "PING\n").errors, note));
     CHECK_FALSE(contains(run(words).errors, note));
+    std::vector<std::string> quiet = words;
+    quiet.insert(quiet.begin() + 1, "--quiet");
+    CHECK_FALSE(contains(run(quiet, "PING\n").errors, note));
 }

@@ -49,7 +49,7 @@ std::string read_file(const std::string& path,
                       const std::function<void(std::unique_ptr<Results>)>& take) {
     try {
         read_results(path, take);
-    } catch (const JsonError& error) {
+    } catch (const std::exception& error) {
         return error.what();
     }
     return "";

@@ -163,7 +163,7 @@ RunOptions run_options(const ClientOptions& options, RunClient::Options::From fr
     if (!generated) return to;
     to.pace = pace(options);
     to.fixed_connections = !load.rate;
-    if (load.random_arrivals) to.seed = load.seed;
+    if (load.random_arrivals) to.seed = load.seed.value_or(1);
     to.count = options.count.value_or(0);
     to.length = options.session.max_time;
     to.warm_up = options.warm_up;
@@ -325,7 +325,7 @@ int run_without_screen(ev::Loop& loop, ClientOptions& options,
     const RunClient::Options run = run_client_options(loop, options, std::move(recording));
     if (run.load || run.from != RunClient::Options::From::input) ask_for_exact_waits();
     const int status = run_piped<RunClient>(loop, run, options, signo);
-    if (generated && options.messages.empty()) note_unread_input();
+    if (generated && options.messages.empty() && !options.report.quiet) note_unread_input();
     return status;
 }
 

@@ -61,9 +61,10 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options) {
     active.push_back({raw ? mode::raw : mode::framed, raw ? "-f raw" : ""});
     if (options.load.connections.value_or(1) > 1)
         active.push_back({mode::several, "--connections"});
-    const std::string expect = chosen_by(options.given, mode::other_reply);
+    const std::string expect = chosen_by(options.given, mode::no_reply);
     if (!expect.empty() && options.session.expect != Expect::any)
-        active.push_back({mode::other_reply, expect + (silent(options) ? " none" : " echo")});
+        active.push_back(silent(options) ? ActiveMode{mode::no_reply, expect + " none"}
+                                         : ActiveMode{mode::echo_reply, expect + " echo"});
     active.push_back(schedule_mode(options));
     return active;
 }
@@ -82,6 +83,8 @@ void check_tls(const ClientOptions& options) {
 void check_messages(const ClientOptions& options) {
     const bool own = !options.messages.empty();
     if (own && options.size) throw UsageError("--size cannot be combined with --messages");
+    if (options.load.seed && !options.load.random_arrivals)
+        throw UsageError("--seed needs --arrivals poisson");
     if (options.escapes && options.generated() && !own)
         throw UsageError("--escapes cannot be combined with " +
                          chosen_by(options.given, mode::generated) + " without --messages");
@@ -122,11 +125,13 @@ void check_load(const ClientOptions& options) {
                          std::to_string(connections) + ")");
 }
 
-// Refuses a source address and a target of two families.
+// Refuses a name with -n, and a source address and a target of two families.
 void check_families(const bufio::Endpoint& endpoint) {
     check_family(endpoint.family, endpoint.host);
     const int source = numeric_family(endpoint.source_host);
     const int target = numeric_family(endpoint.host);
+    if (endpoint.numeric && !endpoint.host.empty() && target == AF_UNSPEC)
+        throw UsageError("-n: " + in_quotes(endpoint.host) + " is not a numeric address");
     if (source != AF_UNSPEC && target != AF_UNSPEC && source != target)
         throw UsageError("-s " + endpoint.source_host + " and " + endpoint.host +
                          " are of different address families");
@@ -202,7 +207,7 @@ void prepare_framing(ClientOptions& options) {
 void choose_expectation(ClientOptions& options) {
     const Framing& framing = *options.session.framing;
     if (framing.can_echo()) return;
-    const bool given = !chosen_by(options.given, mode::any_reply | mode::other_reply).empty();
+    const bool given = !chosen_by(options.given, mode::no_reply).empty();
     Expect& expect = options.session.expect;
     if (given && expect == Expect::echo)
         throw UsageError("--expect echo cannot be combined with " + framing.holder() +
@@ -246,6 +251,11 @@ bool may_have_screen(const ClientOptions& options) {
 void check_display(const ClientOptions& options, bool screen) {
     const Modes other = screen ? mode::input : mode::screen;
     check_modes(options.given, {{run_mode(options) & ~other}});
+    const bool delayed =
+        std::any_of(options.given.begin(), options.given.end(),
+                    [](auto& each) { return each.written == "--retry-delay"; });
+    if (delayed && !screen && options.retries.value_or(0) == 0)
+        throw UsageError("--retry-delay needs --retry in pipe mode");
 }
 
 std::string client_help() {

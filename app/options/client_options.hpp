@@ -23,7 +23,7 @@ struct LoadOptions {
     std::optional<std::uint64_t> connect_rate;  // thousandths of connections a second
     std::optional<std::uint64_t> rate;          // thousandths of messages a second
     bool random_arrivals = false;               // a Poisson process; false: even gaps
-    std::uint64_t seed = 1;                     // start of the random gaps
+    std::optional<std::uint64_t> seed;          // start of the random gaps (1)
     std::optional<unsigned> churn;              // messages
     std::optional<ev::Duration> lifetime;       // also by --churn
     std::optional<std::chrono::system_clock::time_point> start;

@@ -120,16 +120,18 @@ void add_requirements(ClientOptions& to, const std::string& text) {
 
 std::vector<Option> connection_options(ClientOptions& to) {
     bufio::Endpoint& endpoint = to.session.endpoint;
+    constexpr Modes network = (mode::streams & ~mode::path) | mode::datagrams;
     return {
         {'4', nothing, nothing, "use IPv4 only", [&](auto&) { endpoint.family = AF_INET; },
-         mode::v4},
+         network | mode::v4},
         {'6', nothing, nothing, "use IPv6 only", [&](auto&) { endpoint.family = AF_INET6; },
-         mode::v6, mode::v6},
-        {'n', nothing, nothing, "accept numeric addresses only", flag(endpoint.numeric)},
+         network | mode::v6, mode::v6},
+        {'n', nothing, nothing, "accept numeric addresses only", flag(endpoint.numeric),
+         network},
         {'s', "source", "ADDR", "connect from this address",
-         into(endpoint.source_host, source_address)},
+         into(endpoint.source_host, source_address), network},
         {'p', "source-port", "PORT", "connect from this port", into(endpoint.source_port, port),
-         mode::single},
+         network | mode::single},
         {'U', "unixsock", "PATH", "connect to this Unix-domain socket", into(endpoint.path),
          mode::stream | mode::path, mode::path},
         {'u', "udp", nothing, "use UDP, as with udp://", flag(endpoint.datagrams), mode::plain,
@@ -205,6 +207,7 @@ std::vector<Option> websocket_options(websocket::Request& to) {
 
 std::vector<Option> message_options(ClientOptions& to) {
     Session::Options& session = to.session;
+    constexpr Modes talks = mode::runs & ~(mode::probe | mode::probe_load);
     const auto expectation =
         one_of<Expect>({{"echo", Expect::echo}, {"any", Expect::any}, {"none", Expect::none}});
     return {
@@ -216,20 +219,19 @@ std::vector<Option> message_options(ClientOptions& to) {
         {0, "max-frame", "SIZE", "maximum size of a message (32M)",
          into(session.max_frame, size)},
         {0, "expect", "echo|any|none", "which reply to expect (echo)",
-         into(session.expect, expectation), mode::runs & ~(mode::replay | mode::probe_load),
-         mode::any_reply | mode::other_reply},
+         into(session.expect, expectation), talks & ~mode::replay,
+         mode::replies | mode::no_reply},
         {0, "match", "REGEX", "accept any reply that matches (POSIX extended)",
          [&](auto& text) { session.pattern.emplace(text); },
-         (mode::runs & ~(mode::replay | mode::probe_load)) | mode::any_reply},
+         (talks & ~mode::replay) | mode::any_reply},
         {'W', "reply-timeout", "D", "time limit for each reply (5s)",
-         into(session.reply_timeout, duration_value)},
+         into(session.reply_timeout, duration_value), talks | mode::replies},
         {0, "window", "N", "maximum messages in flight (64, or 128 KiB)",
          into(to.window, up_to(1'000'000)),
-         (mode::piped & ~(mode::replay | mode::probe_load)) | mode::unpaced},
+         (talks & ~(mode::screen | mode::replay)) | mode::unpaced | mode::replies},
         {0, "escapes", nothing, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
          flag(to.escapes),
-         mode::input | mode::screen | mode::probe | mode::generated | mode::load |
-             mode::framed},
+         mode::input | mode::screen | mode::generated | mode::load | mode::framed},
         {'q', nothing, "D", "time limit for the server to close (5s)",
          into(session.close_timeout, duration_value)},
     };
@@ -285,7 +287,7 @@ std::vector<Option> replay_options(ClientOptions& options) {
     return {
         {0, "payload", nothing, "include payloads in --json, to make a recording",
          flag(options.report.payloads),
-         (mode::piped & ~mode::probe_load) | mode::json | mode::framed},
+         (mode::piped & ~(mode::probe | mode::probe_load)) | mode::json | mode::framed},
         {0, "replay", "FILE", "replay a recording and require its replies", into(to.file),
          mode::replay, mode::replay},
         {0, "fast", nothing, "replay as replies arrive, not at recorded times", flag(to.fast),
@@ -311,11 +313,12 @@ std::vector<Option> output_options(ClientOptions& to) {
          [&](auto&) { to.report.form = Reporter::Form::json; }, any & ~mode::screen,
          mode::input | mode::json},
         {'x', "hex", nothing, "print replies in hex", flag(to.report.hex),
-         mode::input | mode::screen | mode::probe | mode::replay | mode::text},
+         mode::input | mode::screen | mode::replay | mode::text},
         {'o', "log", "FILE", "append a transcript with times to FILE",
          [&](auto& text) { to.report.log = JournalFile(text); },
          mode::input | mode::screen | mode::probe | mode::generated | mode::replay},
-        {'v', nothing, nothing, "also report connections (pipe mode)", flag(to.report.verbose)},
+        {'v', nothing, nothing, "also report connections (pipe mode)", flag(to.report.verbose),
+         mode::piped},
         {0, "quiet", nothing, "print results only: replies, or the summary",
          flag(to.report.quiet), any},
         {0, "no-tui", nothing, "use pipe mode, even on a terminal", flag(to.no_tui),

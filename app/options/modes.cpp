@@ -20,7 +20,7 @@ constexpr Modes kinds[] = {
     mode::unpaced | mode::interval | mode::rate,
     mode::from_file | mode::self_signed,
     mode::single | mode::several,
-    mode::any_reply | mode::other_reply,
+    mode::replies | mode::no_reply,
 };
 
 // The option or other name that stands for a mode in errors.

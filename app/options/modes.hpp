@@ -56,9 +56,11 @@ inline constexpr Modes rate = Modes{1} << 21;
 inline constexpr Modes from_file = Modes{1} << 23;
 inline constexpr Modes self_signed = Modes{1} << 24;
 
-// Whether any reply is accepted, unless --match refuses it.
+// The expected reply: any that --match accepts, the message itself, or none.
 inline constexpr Modes any_reply = Modes{1} << 29;
-inline constexpr Modes other_reply = Modes{1} << 30;
+inline constexpr Modes echo_reply = Modes{1} << 30;
+inline constexpr Modes no_reply = Modes{1} << 33;
+inline constexpr Modes replies = any_reply | echo_reply;
 
 inline constexpr Modes single = Modes{1} << 27;  // connection
 inline constexpr Modes several = Modes{1} << 28;

@@ -167,18 +167,17 @@ void check_host_given(const std::string& word) {
 }  // namespace
 
 Target parse_target(const std::vector<std::string>& words) {
-    if (words.size() > 2) throw UsageError("unexpected argument " + in_quotes(words[2]));
     std::string first = words.at(0);
     if (first.empty()) throw UsageError("the target is empty");
     if (first.starts_with("unix:")) return path_target(words);
     Target target;
-    target.scheme = take_scheme(first, words.size() == 2);
+    target.scheme = take_scheme(first, words.size() > 1);
     if (target.websocket()) {
-        take_resource(first, words.size() == 2, target);
+        take_resource(first, words.size() > 1, target);
     } else if (target.scheme && first.ends_with('/')) {
         first.pop_back();
     }
-    if (words.size() == 2) {
+    if (words.size() > 1) {
         target.host = unbracketed(first);
         target.service = words[1];
         check_pair(target.host, target.service);
@@ -189,6 +188,7 @@ Target parse_target(const std::vector<std::string>& words) {
     if (target.host.empty()) throw UsageError("a host is missing");
     check_host(target.host);
     check_service(target.service, 1);
+    if (words.size() > 2) throw UsageError("unexpected argument " + in_quotes(words[2]));
     return target;
 }
 

@@ -392,7 +392,7 @@ TEST_CASE("bad input of each kind is reported with one sentence and its exit sta
         Case{{"--tls", "--cacert", "/no/such/file", "h", "1"}, 77, "/no/such/file"},
         Case{{"--tls", "--cert", "/no/such/file", "h", "1"}, 58, "/no/such/file"},
         Case{{"name.invalid", "7"}, 6, "cannot resolve name.invalid"},
-        Case{{"-n", "name.invalid", "7"}, 6, "cannot resolve name.invalid"},
+        Case{{"-n", "localhost", "7"}, 2, "-n: \"localhost\" is not a numeric address"},
         Case{{"127.0.0.1", refused}, 7, "Connection refused"},
         Case{{"unix:/no/such/socket"}, 7, "No such file"},
         Case{{"\x1b]0;title\x07", "1"}, 6, "^[]0;title^G"});
@@ -703,4 +703,17 @@ TEST_CASE("help and version go to standard output") {
     const Outcome full = run({"sh", "-c", "exec \"$0\" -V >/dev/full", yodel});
     CHECK(full.status == 23);
     CHECK(contains(full.errors, "standard output: No space left"));
+}
+
+TEST_CASE("a file that standard output goes to cannot be another output") {
+    Server server;
+    const test::Folder folder;
+    const std::string file = folder.path("out");
+    const std::string log = GENERATE(true, false) ? file : "/dev/stdout";
+    const std::string command =
+        yodel + " -c 1 127.0.0.1 " + server.port() + " -o " + log + " >" + file;
+    const Outcome outcome = run({"sh", "-c", command});
+    CHECK(outcome.status == 2);
+    CHECK(contains(outcome.errors, "-o " + log + " is the same file as standard output"));
+    CHECK(run({"sh", "-c", test::yodeld + " --port-file /dev/stdout 0 >" + file}).status == 2);
 }

@@ -43,7 +43,7 @@ std::vector<std::string> examples(const std::string& text, const std::string& pr
 }  // namespace
 
 TEST_CASE("options may follow other words, up to --") {
-    CHECK(parse({"h", "-n", "7", "-vCx"}).session.endpoint.numeric);
+    CHECK(parse({"::1", "-n", "7", "-vCx"}).session.endpoint.numeric);
     CHECK(parse({"-W2", "h", "7"}).session.reply_timeout == 2s);
     CHECK(parse({"--reply-timeout=2", "h", "7"}).session.reply_timeout == 2s);
     CHECK(parse({"--", "-h", "7"}).session.endpoint.host == "-h");

@@ -56,10 +56,10 @@ public:
     Session session;
     const std::unique_ptr<Source> own_source;  // null: generated messages
     Tally tally;
-    std::uint64_t sent = 0;                    // messages, over the current connection
-    std::optional<Fairness::Wait> first_wait;  // while it waits for its first reply
-    ev::Timer age;                             // the end of its lifetime, if that is limited
-    const std::uint32_t number;                // from 1
+    std::uint64_t sent = 0;                      // messages, over the current connection
+    std::unique_ptr<Fairness::Wait> first_wait;  // while it waits for its first reply
+    ev::Timer age;                               // the end of its lifetime, if that is limited
+    const std::uint32_t number;                  // from 1
     State reported = State::idle;
     Stage stage = Stage::trying;
     bool opened = false;  // the current connection was open
@@ -544,6 +544,7 @@ void Lane::pause(bool paused) {
 
 // Adds this lane's share of the planned rate.
 void Lane::stop_sending() {
+    if (phase_ == Phase::ended) return;  // due() is about to report it
     if (!over() && schedule_ && !warming_up()) {
         const double share = static_cast<double>(share_.own_connections()) /
                              static_cast<double>(options_.connections);
@@ -664,8 +665,8 @@ void Lane::begin_first_wait(Connection& connection) {
     const Session& session = connection.session;
     if (!session.has_back_pressure() || session.in_flight() == 0) return;
     const std::uint64_t in_flight = results_->in_flight() + results_->warm_up.in_flight();
-    connection.first_wait =
-        fairness_.begin_wait(std::max<std::uint64_t>(in_flight, share_.own_connections()));
+    connection.first_wait = std::make_unique<Fairness::Wait>(
+        fairness_.begin_wait(std::max<std::uint64_t>(in_flight, share_.own_connections())));
 }
 
 // Called at the first reply, or when the connection ends without one.

@@ -5,6 +5,8 @@
 #include "app/text/fate.hpp"
 #include "ev/time.hpp"
 
+#include <memory>
+
 namespace yodel {
 
 class Tally {
@@ -17,7 +19,7 @@ public:
 
 private:
     Results& results_;
-    Jitter jitter_;  // used for datagrams only
+    std::unique_ptr<Jitter> jitter_;  // null before the first answered datagram
 };
 
 }  // namespace yodel

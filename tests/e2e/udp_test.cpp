@@ -257,7 +257,8 @@ TEST_CASE("the screen supports datagrams, and shows duplicates") {
     test::Tty tty(
         {.arguments = {yodel, "udp://127.0.0.1:" + server.port()}, .size = {24, 110}});
     REQUIRE(tty.wait_for("○ ready 00:"));
-    REQUIRE(tty.wait_for("sending to 127.0.0.1:" + server.port() + "; only a reply shows"));
+    REQUIRE(
+        tty.wait_for("sending to udp://127.0.0.1:" + server.port() + "; only a reply shows"));
     REQUIRE(tty.wait_for("udp://127.0.0.1:" + server.port()));
     tty.send("hello\r");
     REQUIRE(tty.wait_for("hello ✓"));

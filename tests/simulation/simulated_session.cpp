@@ -284,7 +284,7 @@ void SimulatedSession::session_changed() {
 void SimulatedSession::session_answered(const Message& message, const Reply& reply) {
     const Heap heap(Owner::tests);
     ledger_.answered(message, reply, now());
-    note_message(word_of(fate_of(message, reply)), &message, &reply);
+    note_message(fate_of(message, reply), &message, &reply);
     message_event("answered");
 }
 
@@ -298,7 +298,7 @@ void SimulatedSession::session_echoed(const Batch& batch, std::optional<ev::Dura
 void SimulatedSession::session_lost(const Message& message) {
     const Heap heap(Owner::tests);
     ledger_.lost(message, now());
-    note_message(message.late ? "overdue" : "lost", &message, nullptr);
+    note_message(Fate::lost, &message, nullptr);
     message_event("lost");
 }
 
@@ -506,9 +506,8 @@ void SimulatedSession::note(const char* what, std::uint64_t number) {
     trace_ += object.str() + "\n";
 }
 
-void SimulatedSession::note_message(const char* verdict, const Message* message,
-                                    const Reply* reply) {
-    trace_ += message_object(verdict, message, reply, SimulatedLoop::start).str() + "\n";
+void SimulatedSession::note_message(Fate fate, const Message* message, const Reply* reply) {
+    trace_ += message_object(fate, message, reply, SimulatedLoop::start).str() + "\n";
 }
 
 }  // namespace simulation

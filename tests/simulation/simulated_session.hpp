@@ -83,7 +83,7 @@ private:
     void record_progress() { progress_at_ = taken_at_ = waited_at_ = now(); }
     void overdue(ev::Time due, const char* what);
     void note(const char* what, std::uint64_t number);
-    void note_message(const char* verdict, const yodel::Message* message,
+    void note_message(yodel::Fate fate, const yodel::Message* message,
                       const yodel::Reply* reply);
     template <class Call>
     void call(Call call_session);

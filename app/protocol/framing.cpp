@@ -279,12 +279,13 @@ FrameCursor::Step FrameCursor::next(std::string_view bytes) {
 FrameCursor::Step FrameCursor::next_prefixed(std::string_view bytes) {
     std::size_t used = 0;
     if (!length_read_) {
-        std::string_view length = bytes.substr(0, framing_->prefix - length_.size());
+        std::string_view length = bytes.substr(0, framing_->prefix - length_size_);
         used = length.size();
         inside_ = true;
         if (used < framing_->prefix) {  // the length comes in pieces
-            length_ += length;
-            length = length_;
+            length.copy(length_ + length_size_, used);
+            length_size_ += static_cast<std::uint8_t>(used);
+            length = {length_, length_size_};
             missing_ = framing_->prefix - length.size();
             if (missing_ > 0) return {.used = used};
         }

@@ -178,7 +178,7 @@ public:
     // The next byte begins a message.
     void restart() {
         inside_ = length_read_ = false;
-        length_.clear();
+        length_size_ = 0;
     }
     bool inside() const { return inside_; }  // a message has begun and is not whole
     // Returns how many bytes that message needs at least to be whole.
@@ -189,9 +189,10 @@ private:
     Step next_prefixed(std::string_view bytes);
 
     const Framing* framing_;
-    bool inside_ = false;
     std::size_t missing_ = 0;
-    std::string length_;        // the first bytes of a length that comes in pieces
+    char length_[8];  // the first bytes of a length that comes in pieces
+    std::uint8_t length_size_ = 0;
+    bool inside_ = false;
     bool length_read_ = false;  // it is known; `missing_` is the rest of the payload
 };
 

@@ -20,7 +20,7 @@ bool is_input(const std::string& path) { return path == "-"; }
 // Without O_NONBLOCK, open() would wait for the writer of a pipe.
 constexpr int open_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-const std::string copying = "cannot be copied to a temporary file: ";
+constexpr const char* copying = "cannot be copied to a temporary file: ";
 
 }  // namespace
 

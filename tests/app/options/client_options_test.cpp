@@ -121,7 +121,6 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
         {"-z -x h 7", "-x cannot be combined with -z"},
         {"-z -W 1 h 7", "-W cannot be combined with -z"},
         {"--expect none --window 5 h 7", "--window cannot be combined with --expect none"},
-        {"--expect none -W 5 h 7", "-W cannot be combined with --expect none"},
         {"--match [ h 7",
          "--match: \"[\" is not an extended regular expression: a bracket [ is not closed"},
         {"-s me h 7", "-s: \"me\" is not a numeric address"},

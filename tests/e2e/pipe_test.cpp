@@ -696,7 +696,7 @@ TEST_CASE("help and version go to standard output") {
     const Outcome help = run({yodel, "--help"});
     CHECK(help.status == 0);
     CHECK(contains(help.output, "usage: yodel"));
-    CHECK(contains(help.output, "--cacert FILE"));
+    CHECK(contains(help.output, "--cacert=FILE"));
     const std::string version = run({yodel, "-V"}).output;
     CHECK(version.starts_with("yodel "));
     CHECK(contains(version, ", ncurses "));

@@ -118,8 +118,10 @@ std::string usual_bytes(int code, int modifiers) {
         if (decode(bytes, 0).size == 0) bytes.clear();
     } else if ((code >= '@' && code < 0x7f) || code == ' ') {
         bytes.push_back(static_cast<char>(code & 0x1f));
-    } else if (code == '/' || code == '?') {
-        bytes.push_back(code == '/' ? '\x1f' : '\x7f');
+    } else if (code == '/') {
+        bytes.push_back('\x1f');
+    } else if (code == '?') {
+        bytes.push_back('\x7f');
     }
     return bytes;
 }
@@ -145,10 +147,12 @@ Parsed parse_kitty(std::size_t size, std::string_view parameters, int modifiers)
     return pressed_code(size, shifted > 0 ? shifted : number(parameters, 0), modifiers);
 }
 
+bool is_parameter(char c) { return c >= 0x20 && c < 0x40; }
+
 Parsed parse_csi(std::string_view bytes) {
     constexpr int released = 3;  // an event
-    std::size_t at = 2;
-    while (at < bytes.size() && bytes[at] >= 0x20 && bytes[at] < 0x40) ++at;
+    const auto* const end = std::find_if_not(bytes.begin() + 2, bytes.end(), is_parameter);
+    auto at = static_cast<std::size_t>(end - bytes.begin());
     if (at > max_sequence) return {at};
     if (at == bytes.size()) return incomplete;
     const char final = bytes[at];

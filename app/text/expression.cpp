@@ -79,9 +79,18 @@ double count_at(const std::string& text, std::size_t& at) {
     return greatest;
 }
 
+// Returns the last place of the part at `at`: a bracket expression, an escape or a character.
+// Throws for a back-reference, because matching it can take exponential time.
+std::size_t part_end(const std::string& text, std::size_t at) {
+    if (text[at] == '[') return bracket_end(text, at);
+    if (text[at] != '\\') return at;
+    if (text[at + 1] >= '1' && text[at + 1] <= '9')
+        throw refusal(text, "it contains a back-reference");
+    return at + 1;
+}
+
 // Returns the length of the expression with all repetitions written out, as the library does:
-// a+ becomes aa*, and a{3} becomes aaa. A bracket expression counts as one character. Throws
-// for a back-reference, because matching it can take exponential time.
+// a+ becomes aa*, and a{3} becomes aaa. A bracket expression counts as one character.
 double written_out(const std::string& text) {
     std::vector<double> groups{0};
     double last = 0;  // length of the part that a repetition would repeat
@@ -94,13 +103,12 @@ double written_out(const std::string& text) {
             continue;
         }
         if (sign == '(') groups.push_back(0);
-        if (sign == '[') at = bracket_end(text, at);
-        if (sign == '\\' && text[++at] >= '1' && text[at] <= '9')
-            throw refusal(text, "it contains a back-reference");
-        if (sign != '*' && sign != '?') last = 1;
+        at = part_end(text, at);
+        const bool optional = sign == '*' || sign == '?';
+        if (!optional) last = 1;
         if (sign == ')') last += groups.back();
         if (sign == ')' && groups.size() > 1) groups.pop_back();
-        groups.back() += sign == '*' || sign == '?' ? 1 : last;
+        groups.back() += optional ? 1 : last;
     }
     return std::accumulate(groups.begin(), groups.end(), 0.0);
 }

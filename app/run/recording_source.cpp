@@ -16,7 +16,7 @@ constexpr std::size_t max_expected = 4096;  // unsolicited messages
 
 // An unsolicited message may come before messages that preceded it in the recording, but not
 // before more than these bytes.
-constexpr std::size_t max_ahead = 8 * 1024 * 1024;
+constexpr std::size_t max_bytes_ahead = 8 * 1024 * 1024;
 
 }  // namespace
 
@@ -146,7 +146,7 @@ std::optional<std::size_t> RecordingSource::find(std::string_view payload) {
 std::optional<std::size_t> RecordingSource::find_ahead(const std::string& wanted) {
     std::optional<ev::Duration> latest;  // recorded time
     std::size_t bytes = 0;
-    for (std::size_t place = 0; bytes < max_ahead; ++place) {
+    for (std::size_t place = 0; bytes < max_bytes_ahead; ++place) {
         RecordedItem* const each = item(place);
         if (!each || each->at > latest.value_or(each->at)) break;
         if (each->kind == RecordedItem::Kind::message) {

@@ -151,7 +151,7 @@ TEST_CASE("the kept rate is measured until the last message was passed") {
 }
 
 TEST_CASE("overdue messages with random gaps are not drawn one by one") {
-    const std::size_t threads = GENERATE(1, 4);
+    const std::size_t threads = GENERATE(1U, 4U);
     Schedule schedule({.pace = Pace::per_second(10'000'000'000),
                        .seed = 1,
                        .share = {.thread = 0, .threads = threads, .connections = 4}},

@@ -144,7 +144,7 @@ void check_transport(std::string_view bytes, unsigned pieces) {
         const IoResult result = transport->read(space, sizeof space);
         messages.append(space, result.count);
         status = result.status;
-        if (status == IoStatus::failed) break;
+        if (status == IoStatus::failed || status == IoStatus::rejected) break;
         if (!messages.empty() || transport->buffers_output()) {
             const IoResult written = transport->write(messages.data(), messages.size());
             assert(written.count <= messages.size());
@@ -155,8 +155,9 @@ void check_transport(std::string_view bytes, unsigned pieces) {
         messages.erase(0, transport->write(messages.data(), messages.size()).count);
     while (status != IoStatus::failed && transport->close_output().status != IoStatus::done) {
     }
+    // After bad input inside a message, no close frame can follow its part.
     const Result written = read(std::string_view(output).substr(opening), false, 1000, 1000);
-    assert(written.failure <= 1 && (status == IoStatus::failed || written.failure == 1));
+    assert(written.failure <= 1 && (status != IoStatus::end_of_input || written.failure == 1));
 }
 
 }  // namespace

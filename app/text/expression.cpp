@@ -32,7 +32,7 @@ private:
     locale_t before_;
 };
 
-// A limit for written_out(). Compiling an expression of this size takes about two seconds at most.
+// A limit for written_out(). Compiling an expression of this size takes two seconds at most.
 constexpr double max_written_out = 1000;
 
 UsageError refusal(const std::string& text, const std::string& reason) {

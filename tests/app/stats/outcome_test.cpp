@@ -1,6 +1,7 @@
 #include "app/stats/outcome.hpp"
 
 #include "app/stats/tally.hpp"
+#include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
@@ -9,17 +10,7 @@ using namespace yodel;
 
 namespace {
 
-constexpr ev::Time start{1h};
-
-Results counted(std::uint64_t sent, std::uint64_t echoed, std::uint64_t bad = 0,
-                std::uint64_t lost = 0) {
-    Results results;
-    results.count_sent(sent, start);
-    results.echoed = echoed;
-    results.bad = bad;
-    results.lost = lost;
-    return results;
-}
+using test::counted;
 
 Verdict verdict_on(const Results& results, const std::string& requirements) {
     return Verdict::on(results, parse_requirements(requirements));

@@ -5,6 +5,7 @@
 #include "app/stats/results.hpp"
 #include "tests/support/random.hpp"
 
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 
@@ -59,6 +60,19 @@ struct Connections {
 
 inline Connections connections_of(const yodel::Results& results) {
     return {results.attempts, results.opened, results.failed};
+}
+
+// The time at which the messages of counted() were sent.
+inline constexpr ev::Time start{std::chrono::hours(1)};
+
+inline yodel::Results counted(std::uint64_t sent, std::uint64_t echoed, std::uint64_t bad = 0,
+                              std::uint64_t lost = 0) {
+    yodel::Results results;
+    results.count_sent(sent, start);
+    results.echoed = echoed;
+    results.bad = bad;
+    results.lost = lost;
+    return results;
 }
 
 }  // namespace test

@@ -1,5 +1,6 @@
 #include "app/stats/summary.hpp"
 
+#include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
@@ -8,17 +9,8 @@ using namespace yodel;
 
 namespace {
 
-constexpr ev::Time start{1h};
-
-Results counted(std::uint64_t sent, std::uint64_t echoed, std::uint64_t bad = 0,
-                std::uint64_t lost = 0) {
-    Results results;
-    results.count_sent(sent, start);
-    results.echoed = echoed;
-    results.bad = bad;
-    results.lost = lost;
-    return results;
-}
+using test::counted;
+constexpr ev::Time start = test::start;
 
 }  // namespace
 

@@ -60,7 +60,7 @@ public:
         for (const Span& span : spans) put(span.text, span.style, {}, wrap);
     }
 
-    // Begins further rows below the next unit, if that leaves at least half of the width.
+    // Begins the next rows below the next unit, if that leaves at least half of the width.
     void hang() {
         if (rows_.size() == 1 && used_ * 2 <= width_) indent_ = used_;
     }
@@ -149,7 +149,7 @@ private:
     }
 
     std::size_t width_;
-    std::size_t indent_ = 0;  // columns before each further row
+    std::size_t indent_ = 0;  // columns before each row but the first
     std::size_t used_ = 0;    // columns of the last row
     std::size_t units_ = 0;
     std::vector<Row> rows_ = std::vector<Row>(1);

@@ -52,7 +52,7 @@ std::size_t descriptor_limit();
 std::size_t used_descriptors();
 
 // Returns the lines of -V: the version, and the compiler and libraries behind the program.
-// `libraries`: further ones, each with a comma and a blank before it. The lines do not depend
+// `libraries`: other libraries, each after a comma and a blank. The lines do not depend
 // on the time or the place of the build.
 std::string version_text(const std::string& program, std::string_view backends,
                          const std::string& libraries = "");

@@ -161,8 +161,8 @@ std::string misread_length(const Framing& framing, std::string_view bytes,
                            std::size_t max_frame);
 
 // Finds the beginnings and ends of messages in the bytes of one direction. The caller passes
-// each byte once, in order, in pieces of any size; nothing is kept. The framing must outlive
-// the cursor.
+// each byte once, in order, in pieces of any size. The cursor buffers no payload. The framing
+// must outlive the cursor.
 class FrameCursor {
 public:
     explicit FrameCursor(const Framing& framing) : framing_(&framing) {}

@@ -105,7 +105,7 @@ public:
     // True once late messages were dropped on this connection.
     bool forgot_late() const { return forgot_late_; }
     // Returns true if a reply that equals no message may answer a dropped one, and counts it.
-    // Replies come in order: once a later message is removed, it returns false.
+    // Returns false once a later message is removed, because replies come in order.
     bool take_forgotten();
     // The id of the oldest message, late or not; 0: there is none.
     std::uint64_t oldest_id() const { return entries_.empty() ? 0 : entries_.front().first; }

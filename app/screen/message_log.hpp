@@ -64,7 +64,7 @@ public:
     // in the hex view their hex numbers on one line. Returns none if no entry is selected.
     std::optional<std::string> selected_text(std::size_t max_bytes) const;
 
-    // Also passes the lines of every further entry to `lines`; empty: to nobody.
+    // Passes the lines of each later entry to `lines`, if it is not empty.
     using Lines = std::function<void(char sign, std::string_view line)>;
     void write_to(Lines lines) { lines_ = std::move(lines); }
 

@@ -3,7 +3,7 @@
 // handshake is the handshake of the transport, a ping is answered here, and close frames are
 // the ends of input and output.
 //
-// A close frame ends the input in order if it has the code 1000, 1001 or none. With any other
+// A close frame with code 1000, 1001 or none ends the input gracefully. With any other
 // code, and if the peer breaks the protocol, the input is rejected, and close_output() sends
 // the code. A peer that ends without a close frame fails the read.
 #pragma once

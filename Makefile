@@ -136,7 +136,7 @@ check-valgrind:
 	@tests/valgrind/run $(BUILD)
 
 rooms = ev bufio ui app_text app_process app_stats app_websocket app_protocol app_server app_run \
-	app_screen app_options
+	app_screen app_load app_options
 coverage: UNITY = ON
 coverage:
 	@.ci/packages build test coverage

@@ -250,13 +250,14 @@ bool asks_for_json(int argc, char* argv[]) {
     return false;
 }
 
-void run(int argc, char* argv[]) {
+int run(int argc, char* argv[]) {
     ServerOptions options = parse_server_options(argc, argv);
     refuse_shared_outputs({{"--port-file", options.port_file}});
     if (options.json) diagnostics().set_form(Diagnostics::Form::json);
     if (options.help) return print(server_help());
     if (options.version) return print(version_text("yodeld", ev::backend_names()));
     serve(std::move(options));
+    return success;
 }
 
 // All files of a server are its own, and without its output it cannot run.
@@ -273,7 +274,7 @@ int main(int argc, char* argv[]) {
     if (asks_for_json(argc, argv)) diagnostics().set_form(Diagnostics::Form::json);
     int status = success;
     try {
-        run(argc, argv);
+        status = run(argc, argv);
     } catch (const std::exception&) {
         status = fail(server_trouble());
     }

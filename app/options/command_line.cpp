@@ -1,6 +1,7 @@
 #include "app/options/command_line.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -28,11 +29,24 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
     return last.back();
 }
 
+// Returns the word as it is typed in a shell.
+std::string quoted(const std::string& word) {
+    const auto plain = [](char letter) {
+        return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
+               std::string_view("-_=+:,./@%^").find(letter) != std::string_view::npos;
+    };
+    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+    std::string text = "'";
+    for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
+    return text + "'";
+}
+
 // Reads the words of a command line from left to right.
 class Reader {
 public:
-    Reader(std::vector<std::string> words, const std::vector<OptionGroup>& groups)
-        : words_(std::move(words)) {
+    Reader(std::vector<std::string> words, const std::vector<OptionGroup>& groups,
+           OtherProgram (*other)())
+        : words_(std::move(words)), other_(other) {
         for (const OptionGroup& group : groups)
             for (const Option& option : group.options) {
                 options_.push_back(option);
@@ -65,6 +79,7 @@ private:
             const std::string written = std::string("-") + word[i];
             const Option* const option = find_letter(word[i]);
             if (!option) {
+                refer(written);
                 const bool one_dash = find_name(word.substr(1)) != nullptr;
                 throw UsageError("unknown option " + written +
                                  (one_dash ? "; did you mean -" + word + "?" : ""));
@@ -82,11 +97,33 @@ private:
         const std::size_t end = word.find('=');
         const std::string written = word.substr(0, end);
         const Option* const option = find_name(written.substr(2));
-        if (!option) throw UsageError("unknown option " + written + suggestion(written));
+        if (!option) {
+            refer(written);
+            throw UsageError("unknown option " + written + suggestion(written));
+        }
         if (end == word.npos)
             return apply(*option, written, option->argument ? take_argument(written) : "");
         if (!option->argument) throw UsageError(written + " takes no value");
         apply(*option, written, word.substr(end + 1));
+    }
+
+    // Throws if the other program has the option. Suggests the same command only if that
+    // program accepts all of it.
+    void refer(const std::string& written) const {
+        if (!other_) return;
+        const OtherProgram other = other_();
+        Reader there(words_, other.options, nullptr);
+        if (!(written[1] == '-' ? there.find_name(written.substr(2))
+                                : there.find_letter(written[1])))
+            return;
+        std::string command = other.name;
+        for (const std::string& word : words_) command += " " + quoted(word);
+        try {
+            there.read();
+        } catch (const UsageError&) {
+            command = other.name + " -h";
+        }
+        throw WrongProgram(written + " is an option of " + other.name + ": " + command);
     }
 
     std::string take_argument(const std::string& written) {
@@ -138,6 +175,7 @@ private:
     }
 
     const std::vector<std::string> words_;
+    OtherProgram (*const other_)();
     std::vector<Option> options_;
     std::size_t next_ = 0;
     bool done_ = false;
@@ -154,9 +192,10 @@ std::string label(const Option& option) {
 
 }  // namespace
 
-CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups) {
+CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups,
+                               OtherProgram (*other)()) {
     const int first = std::min(argc, 1);  // the program's name may be missing
-    return Reader({argv + first, argv + argc}, groups).read();
+    return Reader({argv + first, argv + argc}, groups, other).read();
 }
 
 std::string help_text(const std::vector<OptionGroup>& groups) {
@@ -166,8 +205,9 @@ std::string help_text(const std::vector<OptionGroup>& groups) {
             width = std::max(width, label(option).size());
     std::string text;
     for (const OptionGroup& group : groups) {
-        text += std::string("\n") + group.title + ":\n";
+        text += std::string(group.title) + ":\n";
         for (const Option& option : group.options) {
+            if (*option.help == '\0') continue;
             const std::string left = label(option);
             text +=
                 "  " + left + std::string(width - left.size() + 2, ' ') + option.help + "\n";

@@ -14,7 +14,7 @@ struct Option {
     char letter = 0;                 // 0: none
     const char* name = nullptr;      // without dashes; null: none
     const char* argument = nullptr;  // the argument's name in the help; null: no argument
-    const char* help = "";
+    const char* help = "";           // "": no row of its own in the help
     // Called with the argument, or "" if the option takes none. May throw UsageError without
     // naming the option: the parser adds its name as the user wrote it.
     std::function<void(const std::string&)> apply = {};
@@ -35,9 +35,17 @@ struct CommandLine {
     std::vector<Given> given;        // the options, in their order
 };
 
+// The program to which an unknown option may belong.
+struct OtherProgram {
+    std::string name;
+    std::vector<OptionGroup> options;
+};
+
 // Applies the options from left to right. Options may follow other words, and "--" ends them.
-// Names must be written in full. Throws UsageError.
-CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups);
+// Names must be written in full. `other` is called for an unknown option. Throws UsageError,
+// and WrongProgram with the command to type for an option of the other program.
+CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups,
+                               OtherProgram (*other)() = nullptr);
 
 // Returns the table as text, a row for each option under the headings of their groups.
 std::string help_text(const std::vector<OptionGroup>& groups);

@@ -13,13 +13,11 @@ namespace {
 constexpr Modes kinds[] = {
     mode::runs | mode::merge,
     mode::streams | mode::datagrams,
-    mode::v4 | mode::v6,
     mode::plain | mode::tls,
     mode::text | mode::json,
     mode::framed | mode::raw,
     mode::unpaced | mode::interval | mode::rate,
     mode::from_file | mode::self_signed,
-    mode::single | mode::several,
     mode::replies | mode::no_reply,
 };
 

@@ -10,60 +10,51 @@
 namespace yodel {
 
 // A set of modes, as bits.
-using Modes = std::uint64_t;
+using Modes = std::uint32_t;
 
 // Exactly one mode of each kind is active.
 namespace mode {
 
-// How the client runs. The terminal decides between the first two.
+// How a client runs. The terminal decides between the first two.
 inline constexpr Modes input = Modes{1} << 0;  // without a screen, from standard input
 inline constexpr Modes screen = Modes{1} << 1;
 inline constexpr Modes probe = Modes{1} << 2;
-inline constexpr Modes generated = Modes{1} << 3;  // on one connection
-inline constexpr Modes load = Modes{1} << 4;
-inline constexpr Modes replay = Modes{1} << 6;
-inline constexpr Modes merge = Modes{1} << 8;        // no run at all
-inline constexpr Modes probe_load = Modes{1} << 31;  // on several connections
-inline constexpr Modes runs = (merge - 1) | probe_load;
+inline constexpr Modes generated = Modes{1} << 3;
+inline constexpr Modes replay = Modes{1} << 4;
+inline constexpr Modes merge = Modes{1} << 5;  // no run at all
+inline constexpr Modes runs = merge - 1;
 inline constexpr Modes piped = runs & ~screen;
 
-// The kind of connection. A target tcp:// chooses `tcp`, and ws:// or wss:// `websocket`.
-inline constexpr Modes stream = Modes{1} << 9;
-inline constexpr Modes tcp = Modes{1} << 10;
-inline constexpr Modes path = Modes{1} << 11;
-inline constexpr Modes datagrams = Modes{1} << 12;
-inline constexpr Modes websocket = Modes{1} << 32;
-inline constexpr Modes streams = stream | tcp | path | websocket;
+// The kind of connection.
+inline constexpr Modes stream = Modes{1} << 6;
+inline constexpr Modes path = Modes{1} << 7;
+inline constexpr Modes datagrams = Modes{1} << 8;
+inline constexpr Modes websocket = Modes{1} << 9;
+inline constexpr Modes streams = stream | path | websocket;
 
-inline constexpr Modes v4 = Modes{1} << 25;  // or both
-inline constexpr Modes v6 = Modes{1} << 26;
+inline constexpr Modes plain = Modes{1} << 10;
+inline constexpr Modes tls = Modes{1} << 11;
 
-inline constexpr Modes plain = Modes{1} << 13;
-inline constexpr Modes tls = Modes{1} << 14;
+inline constexpr Modes text = Modes{1} << 12;
+inline constexpr Modes json = Modes{1} << 13;
 
-inline constexpr Modes text = Modes{1} << 15;
-inline constexpr Modes json = Modes{1} << 16;
-
-inline constexpr Modes framed = Modes{1} << 17;
-inline constexpr Modes raw = Modes{1} << 18;
+inline constexpr Modes framed = Modes{1} << 14;
+inline constexpr Modes raw = Modes{1} << 15;
 
 // When messages go.
-inline constexpr Modes unpaced = Modes{1} << 19;
-inline constexpr Modes interval = Modes{1} << 20;
-inline constexpr Modes rate = Modes{1} << 21;
+inline constexpr Modes unpaced = Modes{1} << 16;
+inline constexpr Modes interval = Modes{1} << 17;
+inline constexpr Modes rate = Modes{1} << 18;
 
 // The source of the server's certificate.
-inline constexpr Modes from_file = Modes{1} << 23;
-inline constexpr Modes self_signed = Modes{1} << 24;
+inline constexpr Modes from_file = Modes{1} << 19;
+inline constexpr Modes self_signed = Modes{1} << 20;
 
 // The expected reply: any that --match accepts, the message itself, or none.
-inline constexpr Modes any_reply = Modes{1} << 29;
-inline constexpr Modes echo_reply = Modes{1} << 30;
-inline constexpr Modes no_reply = Modes{1} << 33;
+inline constexpr Modes any_reply = Modes{1} << 21;
+inline constexpr Modes echo_reply = Modes{1} << 22;
+inline constexpr Modes no_reply = Modes{1} << 23;
 inline constexpr Modes replies = any_reply | echo_reply;
-
-inline constexpr Modes single = Modes{1} << 27;  // connection
-inline constexpr Modes several = Modes{1} << 28;
 
 }  // namespace mode
 

@@ -52,6 +52,13 @@ std::string host_name_value(const std::string& text) {
     return text;
 }
 
+std::function<void(const std::string&)> family_value(int& to, int family) {
+    return [&to, family](const std::string&) {
+        if (to != AF_UNSPEC && to != family) throw UsageError("-4 and -6 exclude each other");
+        to = family;
+    };
+}
+
 void check_family(int family, const std::string& host) {
     const int given = numeric_family(host);
     if (family == AF_UNSPEC || given == AF_UNSPEC || given == family) return;

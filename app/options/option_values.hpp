@@ -1,4 +1,4 @@
-// Parses the values of options that both programs share. All functions throw UsageError
+// Parses the values of options that all programs share. All functions throw UsageError
 // without naming the option.
 #pragma once
 
@@ -64,7 +64,7 @@ std::string host_name_value(const std::string& text);  // or an address
 // look up names.
 void check_family(int family, const std::string& host);
 
-// Return the options at the end of both programs' tables. Each sets its flag, which must
+// Return the options at the end of all programs' tables. Each sets its flag, which must
 // outlive the table.
 Option help_option(bool& wanted);
 Option version_option(bool& wanted);
@@ -73,5 +73,10 @@ Option sandbox_option(bool& left_out);
 
 // Stands for a missing name or argument of an option.
 inline constexpr const char* nothing = nullptr;
+// The help of an option that the help of another one mentions.
+inline constexpr const char* unlisted = "";
+
+// Sets the address family. Refuses a second one.
+std::function<void(const std::string&)> family_value(int& to, int family);
 
 }  // namespace yodel

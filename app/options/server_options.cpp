@@ -58,9 +58,8 @@ bufio::Endpoint endpoint(const std::string& word, int family) {
 
 std::vector<Option> listening_options(ServerOptions& to) {
     return {
-        {'4', nothing, nothing, "use IPv4 only", [&](auto&) { to.family = AF_INET; }, mode::v4},
-        {'6', nothing, nothing, "use IPv6 only", [&](auto&) { to.family = AF_INET6; }, mode::v6,
-         mode::v6},
+        {'4', nothing, nothing, "use IPv4 only", family_value(to.family, AF_INET)},
+        {'6', nothing, nothing, "use IPv6 only", family_value(to.family, AF_INET6)},
         {'U', "unixsock", "PATH", "also listen on this Unix-domain socket",
          [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
         {'u', "udp", nothing, "also answer datagrams (UDP) on each port", flag(to.udp),
@@ -178,8 +177,7 @@ std::vector<ActiveMode> active_modes(const ServerOptions& options,
     const bool framed = options.streams.framing->has_frames();
     const bool websocket = !chosen_by(given, mode::websocket).empty();
     const Modes other = websocket ? mode::websocket : mode::datagrams;
-    return {chosen(given, mode::v6, mode::v4),
-            chosen(given, other, mode::stream),
+    return {chosen(given, other, mode::stream),
             chosen(given, mode::tls, mode::plain),
             chosen(given, mode::self_signed, mode::from_file),
             {framed ? mode::framed : mode::raw}};

@@ -73,7 +73,7 @@ void split_host_and_port(const std::string& text, Target& target) {
 }
 
 constexpr Scheme schemes[] = {
-    {"tcp://", mode::tcp | mode::plain, mode::tcp, ""},
+    {"tcp://", mode::stream | mode::plain, mode::stream, ""},
     {"tls://", mode::stream | mode::tls, mode::tls, "--tls "},
     {"udp://", mode::datagrams, mode::datagrams, "-u "},
     {"ws://", mode::websocket | mode::plain, mode::websocket, "--ws ", ":80"},

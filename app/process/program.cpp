@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <clocale>
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
@@ -42,9 +43,28 @@ void fill_standard_descriptors() {
         if (::fcntl(fd, F_GETFD) == -1 && ::open("/dev/null", O_RDONLY) != fd) return;
 }
 
-void print(const std::string& text) {
+int run_program(const char* name, const std::function<int(int& signo)>& body) {
+    prepare_process(name);
+    std::setlocale(LC_CTYPE, "");
+    int signo = 0;
+    int status = success;
+    try {
+        status = body(signo);
+    } catch (const std::exception&) {
+        status = fail(current_trouble(name));
+    }
+    if (signo != 0) print_error(ended_by(signo));
+    finish_diagnostics();
+    if (signo == 0) return status;
+    std::signal(signo, SIG_DFL);
+    std::raise(signo);
+    return status;
+}
+
+int print(const std::string& text) {
     if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
         throw OutputError("standard output", errno);
+    return success;
 }
 
 Trouble current_trouble(const char* program) {
@@ -53,7 +73,9 @@ Trouble current_trouble(const char* program) {
     } catch (const UsageError& error) {
         return {usage_error,
                 std::string(error.what()) + " (" + program + " -h shows the options)"};
-    } catch (const FileError& error) {  // -h would not help
+    } catch (const WrongProgram& error) {  // -h would not help
+        return {usage_error, error.what()};
+    } catch (const FileError& error) {
         return {usage_error, error.what()};
     } catch (const bufio::TlsError& error) {
         return {exit_status(error.end()), error.what()};

@@ -1,9 +1,10 @@
-// The first and last steps of both programs.
+// The first and last steps of all programs.
 #pragma once
 
 #include "app/text/exit_status.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -27,8 +28,13 @@ void ask_for_exact_waits();
 // still fails, because /dev/null is opened for reading.
 void fill_standard_descriptors();
 
-// Writes the text to standard output; blocks until it is written. Throws OutputError.
-void print(const std::string& text);
+// Runs a program that a signal may end. `body` returns the exit status, and sets the signal,
+// which is then raised again. Exceptions become one sentence and their status.
+int run_program(const char* name, const std::function<int(int& signo)>& body);
+
+// Writes the text to standard output; blocks until it is written. Returns the exit status
+// `success`. Throws OutputError.
+int print(const std::string& text);
 
 // Describes the exception that is being handled. Call it in a catch block.
 Trouble current_trouble(const char* program);

@@ -14,6 +14,8 @@
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
+#include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -66,16 +68,26 @@ ev::Duration greeting_wait(const RunClient::Options& options) {
     return waits ? session.greeting_time : ev::Duration::zero();
 }
 
+// Standard input is not read if messages are generated: data there was meant to be sent.
+bool has_unread_input() {
+    struct stat input {};
+    int count = 0;
+    if (::fstat(STDIN_FILENO, &input) != 0) return false;
+    if (S_ISREG(input.st_mode)) count = ::lseek(STDIN_FILENO, 0, SEEK_CUR) < input.st_size;
+    if (S_ISFIFO(input.st_mode)) ::ioctl(STDIN_FILENO, FIONREAD, &count);
+    return count > 0;
+}
+
 }  // namespace
 
 RunClient::RunClient(ev::Loop& loop, const Options& options)
     : loop_(loop),
       options_(options.report),
       load_(options.load),
-      messages_(!options.load ||
-                (options.from != From::generator && options.from != From::nothing)),
+      generated_(options.from == From::generator),
+      messages_(!load_ || (!generated_ && options.from != From::nothing)),
       start_(loop.now()),
-      max_time_(options.from == From::generator ? std::nullopt : options.run.session.max_time),
+      max_time_(generated_ ? std::nullopt : options.run.session.max_time),
       interval_(loop, [this] { interval_over(); }),
       limit_(loop, [this] { out_of_time(); }),
       run_options_(run_options(options)),
@@ -138,8 +150,7 @@ void RunClient::make_display(const Options& options) {
     RunDisplay::User& user = *this;
     if (options.page) {
         display_ = options.page(user);
-    } else if (::isatty(STDERR_FILENO) == 1 && !printing &&
-               (load_ || options.from == From::generator)) {
+    } else if (::isatty(STDERR_FILENO) == 1 && !printing && (load_ || generated_)) {
         display_ = std::make_unique<ProgressDisplay>(loop_, user);
     }
 }
@@ -199,7 +210,7 @@ void RunClient::turn_ended() {
     if (!load_ && !wrong_reported_ && !wrong.empty()) {
         wrong_reported_ = true;
         make_way();
-        print_error("yodel", wrong);
+        print_error(wrong);
     }
     if (!run_.options().length || !run_.over() || limit_.pending() || out_of_time_) return;
     const Session::Options& session = run_.options().session;
@@ -295,8 +306,12 @@ int RunClient::report() {
     display_.reset();
     const auto& certificate = reporter_.refused_certificate();
     if (options_.verbose && certificate)
-        print_error("yodel", "the certificate: " + certificate_text(*certificate));
+        print_error("the certificate: " + certificate_text(*certificate));
     outcome().print();
+    if (generated_ && !run_.options().messages && !options_.quiet && has_unread_input())
+        print_error(
+            "standard input was not read; yodel-load --messages - sends its lines instead "
+            "of generated messages");
     return outcome().status();
 }
 

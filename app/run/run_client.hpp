@@ -1,4 +1,4 @@
-// All modes without a screen: makes the source of a run, runs it, and prints its events and
+// Both clients without a screen: makes the source of a run, runs it, and prints its events and
 // its results.
 //
 // Prints the replies on standard output or, with Form::json, objects. A load prints an
@@ -76,6 +76,7 @@ private:
     ev::Loop& loop_;
     const Reporter::Options options_;
     const bool load_;
+    const bool generated_;
     const bool messages_;  // each message is reported
     const ev::Time start_;
     std::optional<ev::Duration> max_time_;

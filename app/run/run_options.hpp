@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
-#include "app/run/own_messages.hpp"
+#include "app/run/own_source.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
 #include "ev/time.hpp"
@@ -47,6 +47,13 @@ struct RunOptions {
     OwnMessages messages = {};           // sent repeatedly; null: generated messages
     std::size_t size = 64;               // maximum size of a message, in bytes
     bool probe = false;                  // see Results::probe
+};
+
+// The options of messages as given; a run chooses the defaults of the others.
+struct MessagePlan {
+    std::optional<unsigned> window;        // messages in flight on each connection
+    std::optional<ev::Duration> interval;  // between two messages of a connection; 0: none
+    std::optional<std::size_t> size;       // bytes in each generated message
 };
 
 // Observes the connections and messages of a run's first thread. Connections are numbered from

@@ -1,10 +1,24 @@
 #include "app/screen/full_screen.hpp"
 
+#include "app/text/diagnostics.hpp"
+
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <string>
 
 namespace yodel {
+
+bool terminal_able() {
+    const char* const term = std::getenv("TERM");
+    const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
+    if (!able || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) return false;
+    const std::string trouble = ui::terminal_trouble();
+    if (!trouble.empty()) print_error(trouble + "; using pipe mode");
+    return trouble.empty();
+}
 
 FullScreen::FullScreen(ev::Loop& loop, ev::Duration frame_time)
     : frame_time_(frame_time),

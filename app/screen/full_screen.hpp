@@ -11,6 +11,10 @@
 
 namespace yodel {
 
+// Returns true if standard input and output are a terminal that can show a screen. Reports a
+// terminal of unknown type, which counts as "dumb".
+bool terminal_able();
+
 class FullScreen {
 public:
     FullScreen(const FullScreen&) = delete;

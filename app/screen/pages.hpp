@@ -3,10 +3,8 @@
 
 #include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
-#include "app/stats/heat_map.hpp"
 #include "app/stats/history.hpp"
 #include "app/stats/results.hpp"
-#include "app/stats/run_display.hpp"
 #include "ui/frame.hpp"
 
 #include <string>
@@ -28,12 +26,6 @@ Rows connection_page(const Session& session, const Results& results, const std::
 
 // Returns a message and its reply in hex, with the first difference marked.
 Rows message_page(const Exchange& exchange, int width);
-
-// Returns the page of a load, with at most size.rows rows of at most size.columns columns:
-// counts, rates, percentiles, failures, and a heat map of the round trips. If there is no space
-// for all rows, the least important ones are omitted; so are the parts of a row. `rate`: right
-// replies in the last second.
-Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui::Size size);
 
 // Width of the names of facts, in columns.
 inline constexpr int fact_name_width = 12;

@@ -81,7 +81,7 @@ std::vector<std::string> Outcome::lines() const {
 }
 
 void Outcome::print() const {
-    for (const std::string& line : lines()) print_error("yodel", line);
+    for (const std::string& line : lines()) print_error(line);
 }
 
 JsonObject Outcome::json() const {

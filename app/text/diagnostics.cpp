@@ -74,10 +74,7 @@ Diagnostics& diagnostics() {
     return only;
 }
 
-void print_error(const char* program, const std::string& text) {
-    diagnostics().set_program(program);
-    diagnostics().remark(text);
-}
+void print_error(const std::string& text) { diagnostics().remark(text); }
 
 void finish_diagnostics() { diagnostics().drain(wait_for_reader); }
 

@@ -64,8 +64,8 @@ public:
     DiagnosticsOnLoop& operator=(const DiagnosticsOnLoop&) = delete;
 };
 
-// Writes "program: text" to standard error, made printable, as one line.
-void print_error(const char* program, const std::string& text);
+// Writes a remark to standard error: "program: text".
+void print_error(const std::string& text);
 
 // Gives the reader of standard error a moment to take the waiting lines. Must be the last call
 // before the program ends.

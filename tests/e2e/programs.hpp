@@ -11,6 +11,7 @@ namespace test {
 
 // Paths of the programs, from the build.
 inline const std::string yodel = YODEL_PROGRAM;
+inline const std::string yodel_load = YODEL_LOAD_PROGRAM;
 inline const std::string yodeld = YODELD_PROGRAM;
 // The folder of the peers, which were written only from the protocols' descriptions.
 inline const std::string peers = PEERS_FOLDER;

@@ -1,4 +1,4 @@
-#include "app/run/own_messages.hpp"
+#include "app/load/own_messages.hpp"
 
 #include "app/text/exit_status.hpp"
 #include "tests/support/catch.hpp"

@@ -1,11 +1,10 @@
-#include "app/screen/pages.hpp"
+#include "app/load/load_page.hpp"
 
 #include "app/screen/fit.hpp"
 #include "app/screen/signs.hpp"
 #include "app/screen/status_line.hpp"
 #include "app/stats/figures.hpp"
 #include "app/text/units.hpp"
-#include "ui/glyphs.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-#include "app/screen/load_screen.hpp"
+#include "app/load/load_screen.hpp"
 
-#include "app/screen/pages.hpp"
+#include "app/load/load_page.hpp"
 
 #include <unistd.h>
 

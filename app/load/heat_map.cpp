@@ -1,4 +1,4 @@
-#include "app/stats/heat_map.hpp"
+#include "app/load/heat_map.hpp"
 
 #include <algorithm>
 #include <numeric>

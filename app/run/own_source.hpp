@@ -1,12 +1,11 @@
-// The user's own messages for a run.
+// A source of the user's own messages.
 #pragma once
 
-#include "app/protocol/framing.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
 
-#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,12 +15,6 @@
 namespace yodel {
 
 using OwnMessages = std::shared_ptr<const std::vector<std::string>>;
-
-// Reads the lines of a file, or of standard input if its name is "-". Each line is a message;
-// there is at least one. Throws InputError if the file cannot be read, and FileError, with the
-// number of the line, if a message cannot be sent.
-OwnMessages read_own_messages(const std::string& file, const Framing& framing,
-                              std::size_t max_frame, bool escapes);
 
 // Message n of the run is line n modulo the number of lines. The connections of one thread
 // share a source.

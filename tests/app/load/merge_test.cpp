@@ -1,4 +1,4 @@
-#include "app/run/merge.hpp"
+#include "app/load/merge.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "app/run/merge.hpp"
+#include "app/load/merge.hpp"
 
 #include "app/process/program.hpp"
 #include "app/stats/end_object.hpp"
@@ -129,7 +129,7 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
                           .reason = count + " added up"};
     const bool json = options.form == Reporter::Form::json;
     print((json ? outcome.json().str() : runs + ": " + summary(sum, outcome.words)) + "\n");
-    if (!remark.empty() && !options.quiet) print_error("yodel", remark);
+    if (!remark.empty() && !options.quiet) print_error(remark);
     outcome.print();
     return outcome.status();
 }

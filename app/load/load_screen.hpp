@@ -2,8 +2,8 @@
 // redraws.
 #pragma once
 
+#include "app/load/heat_map.hpp"
 #include "app/screen/full_screen.hpp"
-#include "app/stats/heat_map.hpp"
 #include "app/stats/history.hpp"
 #include "app/stats/run_display.hpp"
 

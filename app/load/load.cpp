@@ -1,0 +1,74 @@
+#include "app/load/load.hpp"
+
+#include "app/load/own_messages.hpp"
+#include "app/text/exit_status.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace yodel {
+
+namespace {
+
+using From = RunClient::Options::From;
+
+// Returns the source of the messages. Without a terminal, a load without a schedule and a
+// length sends the lines of standard input.
+From source_of(const LoadPlan& plan, const RunOptions& run) {
+    if (run.probe) return From::nothing;
+    const bool unread = run.session.max_time || ::isatty(STDIN_FILENO) == 1;
+    return plan.generated || unread ? From::generator : From::input;
+}
+
+// Returns the pace. An interval gives one message to each connection in turn.
+std::optional<Pace> pace(const LoadPlan& plan, std::optional<ev::Duration> interval,
+                         std::size_t connections) {
+    if (plan.rate) return Pace::per_second(*plan.rate);
+    if (!interval || *interval == ev::Duration::zero()) return std::nullopt;
+    return Pace(connections, *interval);
+}
+
+void plan_messages(const LoadPlan& plan, bool escapes, RunOptions& to) {
+    const Session::Options& session = to.session;
+    if (plan.messages.empty()) return;
+    to.messages =
+        read_own_messages(plan.messages, *session.framing, session.max_frame, escapes);
+    for (const std::string& each : *to.messages) to.size = std::max(to.size, each.size());
+}
+
+// One thread reads standard input.
+void check_threads(const LoadPlan& plan, From from, RunOptions& to) {
+    if (from == From::input && to.threads > 1 && !plan.threads_auto)
+        throw UsageError("--threads needs generated messages (-c, -i, --size, --rate or -m), "
+                         "because one thread reads standard input");
+    to.threads = from == From::input ? 1 : std::min(to.threads, to.connections);
+}
+
+}  // namespace
+
+void plan_load(const LoadPlan& plan, const MessagePlan& given, RunClient::Options& load) {
+    RunOptions& to = load.run;
+    load.load = true;
+    load.from = source_of(plan, to);
+    check_threads(plan, load.from, to);
+    to.window = given.window;
+    const bool generated = load.from == From::generator;
+    const bool piped = !generated && !to.probe && to.connections == 1;
+    if (!to.window && (!piped || to.session.framing->turns)) to.window = 1;
+    if (to.probe) {
+        to.length = std::exchange(to.session.max_time, std::nullopt);
+        to.session.closed_early = "the server closed before the end of the run";
+    }
+    if (!generated) return;
+    to.pace = pace(plan, given.interval, to.connections);
+    to.fixed_connections = !plan.rate;
+    if (plan.random_arrivals) to.seed = plan.seed.value_or(1);
+    to.length = to.session.max_time;
+    to.size = given.size.value_or(std::min(to.size, to.session.max_frame));
+    plan_messages(plan, load.escapes, to);
+}
+
+}  // namespace yodel

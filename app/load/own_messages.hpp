@@ -1,0 +1,18 @@
+// Reads the user's own messages for a run.
+#pragma once
+
+#include "app/protocol/framing.hpp"
+#include "app/run/own_source.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace yodel {
+
+// Reads the lines of a file, or of standard input if its name is "-". Each line is a message;
+// there is at least one. Throws InputError if the file cannot be read, and FileError, with the
+// number of the line, if a message cannot be sent.
+OwnMessages read_own_messages(const std::string& file, const Framing& framing,
+                              std::size_t max_frame, bool escapes);
+
+}  // namespace yodel

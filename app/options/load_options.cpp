@@ -1,0 +1,199 @@
+#include "app/options/load_options.hpp"
+
+#include "app/options/option_values.hpp"
+#include "app/options/yodel_options.hpp"
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace yodel {
+
+namespace {
+
+// --- Values.
+
+std::uint64_t thousandths(const std::string& text) {
+    const auto rate = parse_rate(text);
+    accepted(rate && *rate >= 0.001 && *rate <= 10e6, text,
+             "a rate from 0.001 to 10M a second, such as 50, 2.5 or 20k");
+    return static_cast<std::uint64_t>(std::llround(*rate * 1000));
+}
+
+std::chrono::system_clock::time_point start_time(const std::string& text) {
+    const auto now = std::chrono::system_clock::now();
+    const auto delay = text.starts_with('+') ? parse_duration(text.substr(1)) : std::nullopt;
+    const auto start =
+        delay ? now + std::chrono::duration_cast<std::chrono::system_clock::duration>(*delay)
+              : checked(parse_timestamp(text), text,
+                        "a time such as 2026-12-01T10:00:00Z, or +5s");
+    if (start < now) throw UsageError(in_quotes(text) + " has passed");
+    return start;
+}
+
+// A number counts messages; a time has a unit.
+void set_churn(RunOptions& to, const std::string& text) {
+    const bool number = text.find_first_not_of("0123456789") == text.npos;
+    to.lifetime = number ? std::nullopt : parse_duration(text);
+    to.churn = number ? up_to(4'000'000'000)(text) : 0;
+    accepted(to.churns(), text, "a number of messages, or a time with its unit, such as 10s");
+}
+
+void add_requirements(LoadOptions& to, const std::string& text) {
+    const std::vector<Requirement> parsed = parse_requirements(text);
+    std::vector<Requirement>& list = to.report.required;
+    list.insert(list.end(), parsed.begin(), parsed.end());
+}
+
+// --- Rows: letter, name, argument, help, action, modes, chosen modes.
+
+OptionGroup load_group(LoadOptions& to) {
+    RunOptions& run = to.run;
+    constexpr Modes paced = mode::input | mode::generated;
+    return {
+        "Load",
+        {{0, "connections", "N", "open N connections at once (1)",
+          into(run.connections, up_to(1'000'000))},
+         {0, "connect-rate", "R", "open R connections a second (all at once)",
+          [&](auto& text) { run.connect_pace = Pace::per_second(thousandths(text)); }},
+         {0, "rate", "R", "messages a second in total", into(to.plan.rate, thousandths),
+          mode::generated | mode::rate, mode::generated | mode::rate},
+         {0, "arrivals", "KIND", "gaps of --rate: even or poisson (even)",
+          into(to.plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})),
+          mode::rate},
+         {0, "seed", "N", "seed of --arrivals poisson (1)",
+          into(to.plan.seed, up_to(4'000'000'000)), mode::rate},
+         {0, "churn", "N|D", "replace a connection after N messages or time D",
+          [&](auto& text) { set_churn(run, text); }},
+         {0, "threads", "N|auto", "spread connections over N threads (1)",
+          [&](auto& text) {
+              run.threads = threads_value(text);
+              to.plan.threads_auto = text == "auto";
+          }},
+         {0, "start-at", "TIME|+D", "send the first message at this time, in UTC",
+          into(to.start, start_time), paced},
+         {0, "busy", nothing, "never sleep while connected; uses a whole CPU", flag(run.busy)},
+         {0, "no-sessionid", nothing, "resume no TLS session: full handshakes only",
+          [&](auto&) { to.tls.resume = false; }, mode::streams | mode::tls}}};
+}
+
+OptionGroup message_group(LoadOptions& to) {
+    OptionGroup group{"Messages of the load", generated_options(to)};
+    group.options.push_back({0, "messages", "FILE",
+                             "send the lines of FILE over and over (-: stdin)",
+                             into(to.plan.messages), mode::generated, mode::generated});
+    group.options.push_back(
+        {0, "warm-up", "D", "send messages for D first, and count them apart",
+         into(to.run.warm_up, duration_value), mode::generated, mode::generated});
+    return group;
+}
+
+OptionGroup result_group(LoadOptions& to) {
+    constexpr Modes any = mode::runs | mode::merge;
+    OptionGroup group{
+        "Results",
+        {{0, "require", "LIST", "fail unless true: p99<5ms,lost<0.1%,rate>10k",
+          [&](auto& text) { add_requirements(to, text); }},
+         {0, "merge", "FILE...", "add up saved runs instead of connecting",
+          [&](auto& text) { to.merge.push_back(text); }, mode::merge, mode::merge},
+         {0, "json", nothing, "print JSON: an object each second, and the results",
+          [&](auto&) { to.report.form = Reporter::Form::json; }},
+         {'v', nothing, nothing, "also print connections, and replies to stdin",
+          flag(to.report.verbose), mode::runs},
+         {0, "no-tui", nothing, "draw no page, even on a terminal", flag(to.no_tui)}},
+        any};
+    for (Option& each : process_options(to)) group.options.push_back(std::move(each));
+    return group;
+}
+
+// --- Checks.
+
+// Takes all words that are not options as further files.
+void check_merge(LoadOptions& options, const CommandLine& line) {
+    std::vector<std::string>& files = options.merge;
+    files.insert(files.end(), line.words.begin(), line.words.end());
+    std::vector<std::string> sorted = files;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end()) throw UsageError("--merge: " + *twice + " is given twice");
+}
+
+void check_messages(const LoadOptions& options) {
+    const bool own = !options.plan.messages.empty();
+    if (own && options.size) throw UsageError("--size cannot be combined with --messages");
+    if (options.plan.seed && !options.plan.random_arrivals)
+        throw UsageError("--seed needs --arrivals poisson");
+    if (options.escapes && options.generated() && !own)
+        throw UsageError("--escapes cannot be combined with " +
+                         chosen_by(options.given, mode::generated) + " without --messages");
+    const auto& length = options.run.session.max_time;
+    if (options.run.warm_up && length && *options.run.warm_up > *length)
+        throw UsageError("--warm-up " + duration_text(*options.run.warm_up) +
+                         " is longer than the run (-m " + duration_text(*length) + ")");
+}
+
+void check_load(const LoadOptions& options) {
+    const RunOptions& run = options.run;
+    if (run.churn > 0 && run.probe)
+        throw UsageError("--churn " + std::to_string(run.churn) +
+                         " counts messages, and -z sends none: give a time such as 10s");
+    if (run.lifetime == ev::Duration::zero() && !run.probe)
+        throw UsageError("--churn 0s leaves no time for messages, and needs -z");
+    if (options.silent() && !options.plan.rate && !options.has_interval())
+        throw UsageError(
+            "--expect none needs --rate or -i, because no reply triggers the next message");
+    if (run.connections > 1 && !run.session.endpoint.source_port.empty())
+        throw UsageError("-p cannot be combined with --connections");
+    if (!options.plan.threads_auto && run.threads > run.connections)
+        throw UsageError("--threads " + std::to_string(run.threads) +
+                         " exceeds the number of connections (--connections " +
+                         std::to_string(run.connections) + ")");
+}
+
+// Only standard input decides between lines to send and generated messages.
+Modes run_mode(const LoadOptions& options) {
+    if (options.run.probe) return mode::probe;
+    return options.generated() ? mode::generated : mode::input | mode::generated;
+}
+
+OtherProgram yodel() {
+    static YodelOptions unused;
+    return {"yodel", yodel_table(unused)};
+}
+
+}  // namespace
+
+std::vector<OptionGroup> load_table(LoadOptions& to) {
+    return {load_group(to),         message_group(to), result_group(to),
+            connection_options(to), tls_options(to),   message_options(to)};
+}
+
+LoadOptions parse_load_options(int argc, char* argv[]) {
+    LoadOptions options;
+    const CommandLine line = parse_command_line(argc, argv, load_table(options), yodel);
+    if (options.help || options.version) return options;
+    options.given = line.given;
+    if (!options.merge.empty()) {
+        check_modes(options.given, {{mode::merge, "--merge"}});
+        check_merge(options, line);
+        return options;
+    }
+    set_target(options, line.words);
+    check_client(options, run_mode(options));
+    check_messages(options);
+    check_load(options);
+    options.plan.generated = options.generated();
+    return options;
+}
+
+std::string load_help() {
+    LoadOptions unused;
+    return "usage: yodel-load [options] [[tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]]\n"
+           "Sends messages on many connections at planned times, and times and checks every\n"
+           "reply. Without a target it starts its own echo server.\n" +
+           help_text(load_table(unused)) + argument_help() +
+           "See yodel-load(1). yodel talks to a server; yodeld is an echo server.\n";
+}
+
+}  // namespace yodel

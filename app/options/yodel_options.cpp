@@ -1,0 +1,164 @@
+#include "app/options/yodel_options.hpp"
+
+#include "app/options/load_options.hpp"
+#include "app/options/option_values.hpp"
+#include "app/protocol/journal.hpp"
+
+#include <algorithm>
+#include <memory>
+
+namespace yodel {
+
+namespace {
+
+// Returns two modes if only the terminal decides between them.
+Modes run_mode(const YodelOptions& options) {
+    if (options.run.probe) return mode::probe;
+    if (!options.replay.empty()) return mode::replay;
+    if (options.generated()) return mode::generated;
+    return options.no_tui || options.json() ? mode::input : mode::input | mode::screen;
+}
+
+// Masks what any of the expressions matches.
+void add_mask(std::optional<Expression>& to, const std::string& text) {
+    if (to) return to->add(text);
+    to.emplace(text);
+}
+
+// --- Rows: letter, name, argument, help, action, modes, chosen modes.
+
+OptionGroup recording_options(YodelOptions& to) {
+    return {
+        "Recording and replay",
+        {{0, "payload", nothing, "include payloads in --json, to make a recording",
+          flag(to.report.payloads), (mode::piped & ~mode::probe) | mode::json | mode::framed},
+         {0, "replay", "FILE", "replay a recording and require its replies", into(to.replay),
+          mode::replay, mode::replay},
+         {0, "fast", nothing, "replay as replies arrive, not at recorded times", flag(to.fast),
+          mode::replay},
+         {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
+          [&](auto& text) { add_mask(to.run.session.pattern, text); }, mode::replay}}};
+}
+
+OptionGroup output_options(YodelOptions& to) {
+    OptionGroup group{
+        "Output",
+        {{0, "json", nothing, "print JSON, one object a line",
+          [&](auto&) { to.report.form = Reporter::Form::json; }, mode::piped,
+          mode::input | mode::json},
+         {'x', "hex", nothing, "print replies in hex", flag(to.report.hex),
+          mode::input | mode::screen | mode::replay | mode::text},
+         {'o', "log", "FILE", "append a transcript with times to FILE",
+          [&](auto& text) { to.report.log = JournalFile(text); }},
+         {'v', nothing, nothing, "also report connections", flag(to.report.verbose)},
+         {0, "no-tui", nothing, "use pipe mode, even on a terminal", flag(to.no_tui),
+          mode::piped, mode::input}}};
+    for (Option& each : process_options(to)) group.options.push_back(std::move(each));
+    return group;
+}
+
+// --- Completion of the options.
+
+// A single connection sends a message every second by default, unless a window makes it a
+// closed loop.
+void plan_ping(YodelOptions& options) {
+    RunOptions& to = options.run;
+    to.length = to.session.max_time;
+    to.size = options.size.value_or(std::min(to.size, to.session.max_frame));
+    to.fixed_connections = true;
+    if (!options.interval && !options.window) options.interval = std::chrono::seconds(1);
+    if (options.has_interval()) to.pace = Pace(1, *options.interval);
+}
+
+void plan(YodelOptions& options) {
+    using enum RunClient::Options::From;
+    const Modes run = run_mode(options);
+    options.report.probe = options.run.probe;
+    options.run.window = options.window;
+    if (!options.window && options.run.session.framing->turns) options.run.window = 1;
+    options.from = run == mode::replay      ? recording
+                   : run == mode::probe     ? nothing
+                   : run == mode::generated ? generator
+                                            : input;
+    if (run == mode::generated) plan_ping(options);
+    Reporter::Form& form = options.report.form;
+    if (options.report.hex && run != mode::replay) form = Reporter::Form::hex;
+    if (run == mode::generated && !options.json()) form = Reporter::Form::sequence;
+}
+
+std::string recorded_with(const Framing& framing) {
+    if (framing.datagrams) return "datagrams (-u)";
+    return framing.websocket() ? "WebSocket (ws:// or wss://)"
+                               : "-f " + std::string(framing.name);
+}
+
+OtherProgram yodel_load() {
+    static LoadOptions unused;
+    return {"yodel-load", load_table(unused)};
+}
+
+}  // namespace
+
+std::vector<OptionGroup> yodel_table(YodelOptions& to) {
+    return {connection_options(to),          tls_options(to),       message_options(to),
+            {"Ping", generated_options(to)}, recording_options(to), output_options(to)};
+}
+
+YodelOptions parse_yodel_options(int argc, char* argv[]) {
+    YodelOptions options;
+    const CommandLine line = parse_command_line(argc, argv, yodel_table(options), yodel_load);
+    if (options.help || options.version) return options;
+    options.given = line.given;
+    set_target(options, line.words);
+    check_client(options, run_mode(options));
+    if (options.escapes && options.generated())
+        throw UsageError("--escapes cannot be combined with " +
+                         chosen_by(options.given, mode::generated));
+    if (options.report.log.recording && !options.run.session.framing->has_frames())
+        throw UsageError("-o " + options.report.log.path +
+                         " cannot record with -f raw, which has no messages");
+    plan(options);
+    return options;
+}
+
+bool may_have_screen(const YodelOptions& options) {
+    return (run_mode(options) & mode::screen) != 0;
+}
+
+void check_display(const YodelOptions& options, bool screen) {
+    const Modes other = screen ? mode::input : mode::screen;
+    check_modes(options.given, {{run_mode(options) & ~other}});
+    const bool delayed =
+        std::any_of(options.given.begin(), options.given.end(),
+                    [](auto& each) { return each.written == "--retry-delay"; });
+    if (delayed && !screen && options.retries.value_or(0) == 0)
+        throw UsageError("--retry-delay needs --retry in pipe mode");
+}
+
+// Datagrams and WebSocket must be given again, a framing need not.
+void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) {
+    const std::string& file = recording->name();
+    const Framing& framing = *recording->framing();
+    Session::Options& session = options.run.session;
+    if (session.pattern && !framing.replies_framed())
+        throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
+                         " of " + file + ", whose replies have no frames");
+    const Framing& wanted = *session.framing;
+    const bool given = !framing.is_option() || !wanted.is_option() ||
+                       !chosen_by(options.given, mode::framed | mode::raw).empty();
+    if (given && &framing != &wanted)
+        throw UsageError(file + " was recorded with " + recorded_with(framing) + ", not with " +
+                         recorded_with(wanted));
+    session.framing = &framing;
+    options.recording = std::move(recording);
+}
+
+std::string yodel_help() {
+    YodelOptions unused;
+    return "usage: yodel [options] [[tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]]\n"
+           "Sends lines, and times and checks the replies. No target: its own echo server.\n" +
+           help_text(yodel_table(unused)) + argument_help() +
+           "See yodel(1). yodel-load measures servers; yodeld is an echo server.\n";
+}
+
+}  // namespace yodel

@@ -1,0 +1,19 @@
+#include "app/run/client_loop.hpp"
+
+#include <cstdint>
+
+namespace yodel {
+
+SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {
+    constexpr std::uint16_t dns_port = 53;  // look-ups with long answers go over TCP
+    SandboxRules rules;
+    rules.connects = {dns_port};
+    if (endpoint.datagrams || !endpoint.path.empty()) return rules;
+    rules.connects.push_back(tcp_port(endpoint.service));
+    const bool any_port = endpoint.source_port.empty();
+    if (!any_port || !endpoint.source_host.empty())
+        rules.binds = {any_port ? std::uint16_t{0} : tcp_port(endpoint.source_port)};
+    return rules;
+}
+
+}  // namespace yodel

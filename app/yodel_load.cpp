@@ -1,0 +1,76 @@
+// The load tool: many connections, planned times, and a verdict.
+
+#include "app/load/load.hpp"
+#include "app/load/load_screen.hpp"
+#include "app/load/merge.hpp"
+#include "app/options/load_options.hpp"
+#include "app/process/program.hpp"
+#include "app/process/sandbox.hpp"
+#include "app/run/client_loop.hpp"
+#include "app/run/run_client.hpp"
+#include "app/server/own_server.hpp"
+#include "app/text/diagnostics.hpp"
+#include "bufio/tls.hpp"
+#include "ev/backends/backends.hpp"
+#include "ev/loop.hpp"
+#include "ui/tty.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace yodel {
+
+namespace {
+
+std::string give_up_rights(const LoadOptions& options) {
+    if (options.no_sandbox) return "none: --no-sandbox";
+    return enter_sandbox(rules_to_connect(options.run.session.endpoint));
+}
+
+int run(LoadOptions options, int& signo) {
+    if (!options.merge.empty()) return merge(options.merge, options.report);
+    ev::Loop loop;
+    const DiagnosticsOnLoop on_loop(loop);
+    RunOptions& run = options.run;
+    Session::Options& session = run.session;
+    std::optional<OwnServer> server;
+    if (options.own_server) {
+        provide_descriptors(2 * run.connections);  // both ends of each
+        server.emplace(loop, session.endpoint,
+                       OwnServer::Options{.framing = *session.framing,
+                                          .connections = run.connections,
+                                          .tls = options.use_tls ? &options.tls : nullptr});
+    }
+    refuse_shared_outputs({{"SSLKEYLOGFILE", options.tls.key_log_file}});
+    if (options.use_tls) session.tls = bufio::TlsContext::client(options.tls);
+    session.retries = options.retries.value_or(0);
+    plan_load(options.plan, options, options);
+    // In the background, the page would stop a run that needs no terminal.
+    const bool page = !options.no_tui && !options.json() && !ui::in_background();
+    if (page && terminal_able())
+        options.page = [&loop](RunDisplay::User& user) {
+            return std::make_unique<LoadScreen>(loop, user);
+        };
+    ask_for_exact_waits();
+    const std::string sandbox = give_up_rights(options);
+    if (options.report.verbose) print_error("sandbox: " + sandbox);
+    return run_client<RunClient>(loop, options, run.busy, signo);
+}
+
+int main(int argc, char* argv[], int& signo) {
+    const LoadOptions options = parse_load_options(argc, argv);
+    if (options.help) return print(load_help());
+    if (options.version)
+        return print(
+            version_text("yodel-load", ev::backend_names(), ", " + ui::curses_library()));
+    return run(options, signo);
+}
+
+}  // namespace
+
+}  // namespace yodel
+
+int main(int argc, char* argv[]) {
+    return yodel::run_program("yodel-load",
+                              [&](int& signo) { return yodel::main(argc, argv, signo); });
+}

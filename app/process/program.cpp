@@ -70,11 +70,11 @@ int print(const std::string& text) {
 Trouble current_trouble(const char* program) {
     try {
         throw;
+    } catch (const WrongProgram& error) {  // -h would not help
+        return {usage_error, error.what()};
     } catch (const UsageError& error) {
         return {usage_error,
                 std::string(error.what()) + " (" + program + " -h shows the options)"};
-    } catch (const WrongProgram& error) {  // -h would not help
-        return {usage_error, error.what()};
     } catch (const FileError& error) {
         return {usage_error, error.what()};
     } catch (const bufio::TlsError& error) {

@@ -53,10 +53,9 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// An option of another program, as one clause with the command to type. The exit status is
-// usage_error.
-struct WrongProgram : std::runtime_error {
-    using std::runtime_error::runtime_error;
+// An option of another program, as one clause with the command to type.
+struct WrongProgram : UsageError {
+    using UsageError::UsageError;
 };
 
 // A bad file of the user, as one clause that names it. The exit status is usage_error.

@@ -1,7 +1,7 @@
 // Any command line is either accepted with a valid address or refused with a sentence.
-#include "app/options/client_options.hpp"
-#include "app/options/command_line.hpp"
+#include "app/options/load_options.hpp"
 #include "app/options/target.hpp"
+#include "app/options/yodel_options.hpp"
 #include "app/text/escapes.hpp"
 
 #include <cassert>
@@ -25,7 +25,7 @@ std::vector<std::string> words_of(std::string_view bytes) {
 
 void check(const ClientOptions& options) {
     if (options.help || options.version || options.own_server) return;
-    bufio::Endpoint endpoint = options.session.endpoint;
+    bufio::Endpoint endpoint = options.run.session.endpoint;
     assert(!endpoint.path.empty() || !endpoint.service.empty());
     assert(!endpoint.text().empty());
     endpoint.numeric = true;  // no name is looked up
@@ -53,8 +53,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
-    refused_in_words(
-        [&] { check(parse_client_options(static_cast<int>(words.size()), argv.data())); });
+    const int argc = static_cast<int>(words.size());
+    refused_in_words([&] { check(parse_yodel_options(argc, argv.data())); });
+    refused_in_words([&] { check(parse_load_options(argc, argv.data())); });
     refused_in_words([&] { parse_listening_target(words.back()); });
     const auto plain = unescaped(bytes);
     assert(!plain || plain->size() <= bytes.size());

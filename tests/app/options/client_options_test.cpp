@@ -1,4 +1,5 @@
-#include "app/options/client_options.hpp"
+#include "app/options/load_options.hpp"
+#include "app/options/yodel_options.hpp"
 
 #include "app/text/units.hpp"
 #include "tests/app/options/parsing.hpp"
@@ -12,8 +13,12 @@ using test::words_of;
 
 namespace {
 
-ClientOptions parse(const std::vector<std::string>& words) {
-    return parse_by(parse_client_options, words);
+YodelOptions parse(const std::vector<std::string>& words) {
+    return parse_by(parse_yodel_options, words);
+}
+
+LoadOptions parse_load(const std::string& words) {
+    return parse_by(parse_load_options, words_of(words));
 }
 
 }  // namespace
@@ -22,9 +27,9 @@ TEST_CASE("each option sets its value") {
     const ClientOptions options =
         parse({"--tls", "-w", "3", "-W", "200ms", "-f", "len4le", "--window", "7", "h", "7"});
     CHECK(options.use_tls);
-    CHECK(options.session.connect_timeout == 3s);
-    CHECK(options.session.reply_timeout == 200ms);
-    CHECK(options.session.framing->name == "len4le");
+    CHECK(options.run.session.connect_timeout == 3s);
+    CHECK(options.run.session.reply_timeout == 200ms);
+    CHECK(options.run.session.framing->name == "len4le");
     CHECK(options.window == 7);
     CHECK_FALSE(options.own_server);
     CHECK(parse({"--retry", "forever", "--retry-delay", "2", "h:7"}).retries ==
@@ -32,7 +37,7 @@ TEST_CASE("each option sets its value") {
     CHECK_FALSE(parse({"h:7"}).retries);
     CHECK(parse({}).own_server);
     CHECK(parse({"tls://h:7"}).use_tls);
-    CHECK((parse({"-C", "h:7"}).session.framing->name == "crlf"));
+    CHECK((parse({"-C", "h:7"}).run.session.framing->name == "crlf"));
 }
 
 TEST_CASE("an interval is 0 or at least a microsecond, and is never rounded to 0") {
@@ -73,11 +78,12 @@ TEST_CASE("options that contradict each other are refused") {
 }
 
 TEST_CASE("any reply is expected of a service that does not echo by default") {
-    CHECK((parse({"h:7"}).session.expect == Expect::echo));
-    CHECK((parse({"-f", "resp", "h:7"}).session.expect == Expect::any));
-    CHECK((parse({"-f", "smtp", "h:7"}).session.expect == Expect::any));
-    CHECK((parse({"-f", "smtp", "-C", "h:7"}).session.expect == Expect::echo));
-    CHECK((parse({"--expect", "none", "-f", "resp", "h:7"}).session.expect == Expect::none));
+    CHECK((parse({"h:7"}).run.session.expect == Expect::echo));
+    CHECK((parse({"-f", "resp", "h:7"}).run.session.expect == Expect::any));
+    CHECK((parse({"-f", "smtp", "h:7"}).run.session.expect == Expect::any));
+    CHECK((parse({"-f", "smtp", "-C", "h:7"}).run.session.expect == Expect::echo));
+    CHECK(
+        (parse({"--expect", "none", "-f", "resp", "h:7"}).run.session.expect == Expect::none));
 }
 
 TEST_CASE("a mistake in an option is reported with the option's name as written") {
@@ -114,7 +120,6 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
         {"-n unix:p", "-n cannot be combined with unix:"},
         {"-m 5 sec localhost 7000",
          "\"localhost\" is neither a port nor the name of a service"},
-        {"--rate 5 --seed 3 h 7", "--seed needs --arrivals poisson"},
         {"-z --match a h 7", "--match cannot be combined with -z"},
         {"-z --expect any h 7", "--expect cannot be combined with -z"},
         {"-z --window 2 h 7", "--window cannot be combined with -z"},
@@ -125,11 +130,6 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
          "--match: \"[\" is not an extended regular expression: a bracket [ is not closed"},
         {"-s me h 7", "-s: \"me\" is not a numeric address"},
         {"--window 0 h 7", "--window: \"0\" is not a number from 1 to 1000000"},
-        {"--threads 0 h 7", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
-        {"--threads 2000 h 7", "--threads: \"2000\" is not a number from 1 to 1024, or auto"},
-        {"--threads 3 --connections 2 h 7",
-         "--threads 3 exceeds the number of connections (--connections 2)"},
-        {"--threads 2 h 7", "--threads 2 exceeds the number of connections (--connections 1)"},
         {"--size 1.5k", "--size: \"1.5k\" is not a size such as 512, 64k or 32M"},
         {"--json=true", "--json takes no value"},
         {"--json=", "--json takes no value"},
@@ -139,7 +139,6 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
         {"--cac f h 7", "unknown option --cac; did you mean --cacert?"},
         {"--ca f h 7", "unknown option --ca; did you mean --cacert?"},
         {"--cacrt f h 7", "unknown option --cacrt; did you mean --cacert?"},
-        {"--conections 2", "unknown option --conections; did you mean --connections?"},
         {"--jsno h 7", "unknown option --jsno; did you mean --json?"},
         {"--max-tiem=2", "unknown option --max-tiem; did you mean --max-time?"},
         {"--x", "unknown option --x"},
@@ -148,8 +147,8 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
         {"--tls -Xv", "unknown option -X"},
         {"-vX", "unknown option -X"},
         {"-tls h 7", "unknown option -t; did you mean --tls?"},
-        {"-46 h 7", "-4 cannot be combined with -6"},
-        {"-6 -4 h 7", "-4 cannot be combined with -6"},
+        {"-46 h 7", "-6: -4 and -6 exclude each other"},
+        {"-6 -4 h 7", "-4: -4 and -6 exclude each other"},
         {"-6 127.0.0.1 7", "-6: \"127.0.0.1\" is not an IPv6 address"},
         {"-4 [::1]:7", "-4: \"::1\" is not an IPv4 address"},
         {"-s ::1 127.0.0.1 7", "-s ::1 and 127.0.0.1 are of different address families"},
@@ -162,19 +161,48 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
     CHECK(refusal([&, &words = words] { parse(words_of(words)); }) == sentence);
 }
 
+TEST_CASE("the options of yodel choose the source and the schedule of its messages") {
+    using enum RunClient::Options::From;
+    struct Case {
+        std::string words;
+        RunClient::Options::From from;
+        std::optional<ev::Duration> gap;  // between messages; none: as replies arrive
+        std::optional<unsigned> window;
+        std::optional<ev::Duration> length;
+    };
+    const Case each = GENERATE(
+        Case{"h:7", input, {}, {}, {}}, Case{"-m 3 --window 5 h:7", input, {}, 5, {}},
+        Case{"-f resp h:7", input, {}, {}, {}}, Case{"-f smtp h:7", input, {}, 1, {}},
+        Case{"-c 5 h:7", generator, 1s, {}, {}}, Case{"-c 5 -i 0 h:7", generator, {}, {}, {}},
+        Case{"-i 20ms -m 3s h:7", generator, 20ms, {}, 3s},
+        Case{"--size 9 --window 4 h:7", generator, {}, 4, {}},
+        Case{"-z h:7", nothing, {}, {}, {}},
+        Case{"--replay f -m 3 h:7", recording, {}, {}, {}});
+    CAPTURE(each.words);
+    const YodelOptions options = parse(words_of(each.words));
+    CHECK((options.from == each.from));
+    CHECK(options.run.pace.has_value() == each.gap.has_value());
+    if (each.gap)
+        CHECK(
+            (options.run.pace->rate() == 1 / std::chrono::duration<double>(*each.gap).count()));
+    CHECK(options.run.window == each.window);
+    CHECK(options.run.length == each.length);
+    CHECK(options.run.connections == 1);
+    CHECK_FALSE(options.load);
+}
+
 TEST_CASE("requirements of several options add up") {
-    const ClientOptions options =
-        parse({"-c", "1", "--require", "p99<5ms,lost=0", "--require", "rate>1k"});
+    const LoadOptions options = parse_load("-c 1 --require p99<5ms,lost=0 --require rate>1k");
     REQUIRE(options.report.required.size() == 3);
     CHECK(options.report.required[2].clause() == "rate>1k");
 }
 
 TEST_CASE("option --merge takes its argument and all further words as files") {
     using Files = std::vector<std::string>;
-    CHECK(parse({"--merge", "a", "b", "c"}).merge == Files{"a", "b", "c"});
-    CHECK(parse({"c", "--json", "--quiet", "--merge", "a", "--require", "p99<1s", "b"}).merge ==
+    CHECK(parse_load("--merge a b c").merge == Files{"a", "b", "c"});
+    CHECK(parse_load("c --json --quiet --merge a --require p99<1s b").merge ==
           Files{"a", "c", "b"});
-    CHECK(parse({"--merge", "tls://%x", "-h"}).help);
+    CHECK(parse_load("--merge tls://%x -h").help);
 }
 
 TEST_CASE("meaningless options of verdicts are refused") {
@@ -189,26 +217,25 @@ TEST_CASE("meaningless options of verdicts are refused") {
         {"--merge", "--merge needs an argument"},
     }));
     CAPTURE(words);
-    CHECK(refusal([&, &words = words] { parse(words_of(words)); }) == sentence);
+    CHECK(refusal([&, &words = words] { parse_load(words); }) == sentence);
 }
 
 TEST_CASE("the options of a load set their values") {
-    const ClientOptions options = parse(words_of(
-        "--connections 200 --connect-rate 1.5k --rate 20k --churn 9 --start-at +5s h:7"));
-    CHECK(options.load.given());
-    CHECK(options.load.connections == 200u);
-    CHECK(options.load.connect_rate == 1'500'000u);
-    CHECK(options.load.rate == 20'000'000u);
-    CHECK(options.load.churn == 9u);
-    CHECK_FALSE(options.load.lifetime);
-    CHECK(options.load.start > std::chrono::system_clock::now());
-    const LoadOptions timed = parse(words_of("--churn 9 --churn 2.5s h:7")).load;
-    CHECK(timed.given());
-    CHECK_FALSE(timed.churn);
+    const LoadOptions options = parse_load(
+        "--connections 200 --connect-rate 1.5k --rate 20k --churn 9 --start-at +5s h:7");
+    CHECK(options.run.connections == 200u);
+    CHECK(options.run.connect_pace->rate() == 1500);
+    CHECK(options.plan.rate == 20'000'000u);
+    CHECK(options.plan.generated);
+    CHECK(options.run.churn == 9u);
+    CHECK_FALSE(options.run.lifetime);
+    CHECK(options.start > std::chrono::system_clock::now());
+    const RunOptions timed = parse_load("--churn 9 --churn 2.5s h:7").run;
+    CHECK(timed.churn == 0);
     CHECK((timed.lifetime == 2500ms));
-    CHECK((parse(words_of("-z --churn 0s h:7")).load.lifetime == 0ms));
-    CHECK(parse(words_of("--start-at 2199-12-01T10:00:00Z h:7")).load.start);
-    CHECK_FALSE(parse({"-c", "1", "h:7"}).load.given());
+    CHECK((parse_load("-z --churn 0s h:7").run.lifetime == 0ms));
+    CHECK(parse_load("--start-at 2199-12-01T10:00:00Z h:7").start);
+    CHECK_FALSE(parse_load("--connections 2 -m 5 h:7").plan.generated);
 }
 
 TEST_CASE("bad options of a load are refused in a sentence that names them") {
@@ -239,14 +266,17 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
         {"--connections 3 -z --expect any h:7", "--expect cannot be combined with -z"},
         {"--connections 3 -z --window 5 h:7", "--window cannot be combined with -z"},
         {"--connections 3 -z --start-at +5s h:7", "--start-at cannot be combined with -z"},
-        {"--connections 3 -z --json --payload h:7", "--payload cannot be combined with -z"},
-        {"--connections 3 -z --replay f h:7", "cannot be combined with -z"},
         {"--connections 3 -z -u h:7", "-z cannot be combined with -u"},
-        {"--connections 3 -o f h:7", "-o cannot be combined with --connections"},
-        {"--connections 3 -x h:7", "-x cannot be combined with --connections"},
+        {"--rate 5 --seed 3 h 7", "--seed needs --arrivals poisson"},
+        {"--threads 0 h 7", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
+        {"--threads 2000 h 7", "--threads: \"2000\" is not a number from 1 to 1024, or auto"},
+        {"--threads 3 --connections 2 h 7",
+         "--threads 3 exceeds the number of connections (--connections 2)"},
+        {"--threads 2 h 7", "--threads 2 exceeds the number of connections (--connections 1)"},
+        {"--conections 2", "unknown option --conections; did you mean --connections?"},
         {"--connections 3 -p 4000 h:7", "-p cannot be combined with --connections"},
     }));
     CAPTURE(line);
-    const std::string refused = refusal([&, words = line] { parse(words_of(words)); });
+    const std::string refused = refusal([&, words = line] { parse_load(words); });
     CHECK(refused.find(sentence) != std::string::npos);
 }

@@ -2,12 +2,14 @@
 
 #include "app/options/command_line.hpp"
 
-#include "app/options/client_options.hpp"
+#include "app/options/load_options.hpp"
 #include "app/options/server_options.hpp"
+#include "app/options/yodel_options.hpp"
 #include "tests/app/options/parsing.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
+#include <algorithm>
 #include <regex>
 
 using namespace std::chrono_literals;
@@ -18,8 +20,12 @@ using test::words_of;
 
 namespace {
 
-ClientOptions parse(const std::vector<std::string>& words) {
-    return parse_by(parse_client_options, words);
+YodelOptions parse(const std::vector<std::string>& words) {
+    return parse_by(parse_yodel_options, words);
+}
+
+LoadOptions parse_load(const std::vector<std::string>& words) {
+    return parse_by(parse_load_options, words);
 }
 
 ServerOptions parse_server(const std::vector<std::string>& words) {
@@ -43,10 +49,10 @@ std::vector<std::string> examples(const std::string& text, const std::string& pr
 }  // namespace
 
 TEST_CASE("options may follow other words, up to --") {
-    CHECK(parse({"::1", "-n", "7", "-vCx"}).session.endpoint.numeric);
-    CHECK(parse({"-W2", "h", "7"}).session.reply_timeout == 2s);
-    CHECK(parse({"--reply-timeout=2", "h", "7"}).session.reply_timeout == 2s);
-    CHECK(parse({"--", "-h", "7"}).session.endpoint.host == "-h");
+    CHECK(parse({"::1", "-n", "7", "-vCx"}).run.session.endpoint.numeric);
+    CHECK(parse({"-W2", "h", "7"}).run.session.reply_timeout == 2s);
+    CHECK(parse({"--reply-timeout=2", "h", "7"}).run.session.reply_timeout == 2s);
+    CHECK(parse({"--", "-h", "7"}).run.session.endpoint.host == "-h");
     CHECK(refusal([] { parse({"-"}); }) == "\"-\" needs a port: write HOST PORT or HOST:PORT");
 }
 
@@ -59,11 +65,12 @@ TEST_CASE("words after --help or --version are not read") {
 }
 
 TEST_CASE("the help lists the options, within 80 columns") {
-    const std::string help = client_help();
+    const std::string help = yodel_help();
     for (const char* option :
-         {"-4", "--tls", "--cacert=FILE", "-f, --framing=F", "-V, --version"})
+         {"-4", "; -6: ", "--tls", "--cacert=FILE", "-f, --framing=F", "-V, --version"})
         CHECK(help.find(option) != std::string::npos);
-    for (const std::string& text : {client_help(), server_help()}) {
+    CHECK(std::count(help.begin(), help.end(), '\n') <= 60);
+    for (const std::string& text : {yodel_help(), load_help(), server_help()}) {
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);) {
             CAPTURE(line);
@@ -72,23 +79,44 @@ TEST_CASE("the help lists the options, within 80 columns") {
     }
 }
 
+TEST_CASE("an option of the other client is refused with the command to type") {
+    const auto [words, sentence] = GENERATE(table<std::vector<std::string>, std::string>({
+        {{"--rate", "1k", "-m", "10s", "localhost", "7000"},
+         "--rate is an option of yodel-load: yodel-load --rate 1k -m 10s localhost 7000"},
+        {{"--rate=1k", "--match", "it's", "h", "7"},
+         "--rate is an option of yodel-load: yodel-load --rate=1k --match 'it'\\''s' h 7"},
+        {{"--rate", "fast"}, "--rate is an option of yodel-load: yodel-load -h"},
+        {{"--rate", "1k", "-x"}, "--rate is an option of yodel-load: yodel-load -h"},
+        {{"h", "7", "-x", "--rate", "5"}, "--rate is an option of yodel-load: yodel-load -h"},
+        {{"--ratee", "5"}, "unknown option --ratee"},
+    }));
+    CHECK(refusal([&, &words = words] { parse(words); }) == sentence);
+    CHECK(refusal([] {
+              parse_load({"-zxk", "h", "7", ""});
+          }) == "-x is an option of yodel: yodel -zxk h 7 ''");
+    CHECK_THROWS_AS(parse_load({"--replay", "a b"}), WrongProgram);
+}
+
 TEST_CASE("every example is accepted as a command") {
-    struct Case {
-        std::string text;
-        std::size_t least;  // examples of the client and of the server
+    const auto [text, least] =
+        GENERATE(table<std::string, std::size_t>({{server_help(), 3},
+                                                  {source("README.md"), 9},
+                                                  {source("app/yodel.1"), 5},
+                                                  {source("app/yodel-load.1"), 3},
+                                                  {source("app/yodeld.8"), 3}}));
+    const auto refused = [](const std::string& program, const std::string& words) {
+        return refusal([&] {
+            if (program == "yodel") parse(words_of(words));
+            if (program == "yodel-load") parse_load(words_of(words));
+            if (program == "yodeld") parse_server(words_of(words));
+        });
     };
-    const Case each =
-        GENERATE(Case{client_help(), 3}, Case{server_help(), 3}, Case{source("README.md"), 9},
-                 Case{source("app/yodel.1"), 5}, Case{source("app/yodeld.8"), 3});
-    const auto client = examples(each.text, "yodel");
-    const auto server = examples(each.text, "yodeld");
-    CHECK(client.size() + server.size() >= each.least);
-    for (const std::string& words : client) {
-        CAPTURE(words);
-        CHECK(refusal([&] { parse(words_of(words)); }) == "");
-    }
-    for (const std::string& words : server) {
-        CAPTURE(words);
-        CHECK(refusal([&] { parse_server(words_of(words)); }) == "");
-    }
+    std::size_t count = 0;
+    for (const char* program : {"yodel", "yodel-load", "yodeld"})
+        for (const std::string& words : examples(text, program)) {
+            CAPTURE(program, words);
+            CHECK(refused(program, words) == "");
+            ++count;
+        }
+    CHECK(count >= least);
 }

@@ -1,15 +1,17 @@
-// Tries each row of both tables in each mode: accepted, or refused in a sentence that names
+// Tries each row of all tables in each mode: accepted, or refused in a sentence that names
 // two options.
 
 #include "app/options/modes.hpp"
 
-#include "app/options/client_options.hpp"
+#include "app/options/load_options.hpp"
 #include "app/options/server_options.hpp"
+#include "app/options/yodel_options.hpp"
 #include "tests/app/options/parsing.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 
 using namespace yodel;
@@ -29,29 +31,38 @@ struct Choice {
     std::string name;
 };
 
-const std::vector<Choice> client_choices = {
+const std::vector<Choice> yodel_choices = {
     {mode::input, "--no-tui", "--no-tui"},
     {mode::probe, "-z", "-z"},
-    {mode::probe_load, "-z --connections 2", "-z"},
     {mode::generated, "-c 1", "-c"},
-    {mode::load, "--connections 2", "--connections"},
     {mode::replay, "--replay f --fast", "--replay"},
-    {mode::merge, "--merge f", "--merge"},
-    {mode::v6, "-6", "-6"},
     {mode::path, "-U p", "-U"},
     {mode::datagrams, "-u", "-u"},
     {mode::websocket, "ws://h", "ws://"},
     {mode::tls, "--tls", "--tls"},
     {mode::json, "--json", "--json"},
     {mode::raw, "-f raw", "-f raw"},
+    {mode::interval, "-i 1", "-i"},
+    {mode::echo_reply, "--expect echo", "--expect echo"},
+    {mode::no_reply, "--expect none", "--expect none"},
+};
+
+const std::vector<Choice> load_choices = {
+    {mode::probe, "-z", "-z"},
+    {mode::generated, "-c 1", "-c"},
+    {mode::merge, "--merge f", "--merge"},
+    {mode::path, "-U p", "-U"},
+    {mode::datagrams, "-u", "-u"},
+    {mode::websocket, "ws://h", "ws://"},
+    {mode::tls, "--tls", "--tls"},
+    {mode::raw, "-f raw", "-f raw"},
     {mode::rate, "--rate 5", "--rate"},
-    {mode::interval, "--connections 2 -i 1", "-i"},
+    {mode::interval, "-i 1", "-i"},
     {mode::echo_reply, "--expect echo", "--expect echo"},
     {mode::no_reply, "--expect none", "--expect none"},
 };
 
 const std::vector<Choice> server_choices = {
-    {mode::v6, "-6 7", "-6"},
     {mode::datagrams, "-u 7", "-u"},
     {mode::websocket, "--ws 7", "--ws"},
     {mode::tls, "--tls --cert f 7", "--tls"},
@@ -122,8 +133,12 @@ std::string needed(const Option& row, const std::vector<Choice>& choices,
 
 using Refusal = std::string (*)(const std::string&);
 
-std::string client_refusal(const std::string& words) {
-    return refusal([&] { parse_by(parse_client_options, words_of(words)); });
+std::string yodel_refusal(const std::string& words) {
+    return refusal([&] { parse_by(parse_yodel_options, words_of(words)); });
+}
+
+std::string load_refusal(const std::string& words) {
+    return refusal([&] { parse_by(parse_load_options, words_of(words)); });
 }
 
 std::string server_refusal(const std::string& words) {
@@ -174,33 +189,70 @@ void check_rows(const std::vector<OptionGroup>& groups, const std::vector<Choice
 }  // namespace
 
 TEST_CASE("an option of yodel is accepted in a mode, or refused with the option of the mode") {
-    ClientOptions options;
-    check_rows(client_table(options), client_choices,
+    YodelOptions options;
+    check_rows(yodel_table(options), yodel_choices,
                {mode::input | mode::screen, mode::stream, mode::plain, mode::text, mode::framed,
-                mode::unpaced, mode::v4},
-               client_refusal);
+                mode::unpaced},
+               yodel_refusal);
+}
+
+TEST_CASE("an option of yodel-load is accepted in a mode, or refused with its option") {
+    LoadOptions options;
+    check_rows(
+        load_table(options), load_choices,
+        {mode::input | mode::generated, mode::stream, mode::plain, mode::framed, mode::unpaced},
+        load_refusal);
+}
+
+// The limits keep each program small.
+TEST_CASE("the tables stay within their limits") {
+    struct Size {
+        int options = 0;
+        Modes modes = 0;
+    };
+    const auto size_of = [](const std::vector<OptionGroup>& groups) {
+        Size size;
+        for (const OptionGroup& group : groups)
+            for (const Option& row : group.options) {
+                ++size.options;
+                size.modes |= group.modes | row.modes | row.chooses;
+            }
+        return size;
+    };
+    YodelOptions yodel;
+    LoadOptions load;
+    ServerOptions server;
+    const Size of_yodel = size_of(yodel_table(yodel));
+    const Size of_load = size_of(load_table(load));
+    const int shared =
+        size_of({connection_options(yodel), tls_options(yodel), message_options(yodel)})
+            .options;
+    CHECK(of_yodel.options <= 55);
+    CHECK(of_load.options - shared <= 32);
+    CHECK(size_of(server_table(server)).options <= 40);
+    CHECK(std::popcount(of_yodel.modes) <= 20);
+    CHECK(std::popcount(of_load.modes) <= 20);
 }
 
 TEST_CASE("options of the screen and of other runs are refused if they do not apply") {
     const auto display_refusal = [](const std::string& words, bool screen) {
-        const ClientOptions options = parse_by(parse_client_options, words_of(words));
+        const YodelOptions options = parse_by(parse_yodel_options, words_of(words));
         return refusal([&] { check_display(options, screen); });
     };
     CHECK(display_refusal("-x", true) == "");
-    CHECK(display_refusal("--window 5 --require lost=0", false) == "");
+    CHECK(display_refusal("--window 5", false) == "");
     CHECK(display_refusal("--window 5", true) == "--window needs pipe mode (--no-tui)");
     CHECK(display_refusal("-v", true).empty());
     CHECK(display_refusal("--retry-delay 1", true) == "");
     CHECK(display_refusal("--retry-delay 1", false) ==
           "--retry-delay needs --retry in pipe mode");
     CHECK(display_refusal("--retry-delay 1 --retry 2", false) == "");
-    CHECK(client_refusal("--fast") == "--fast needs --replay");
-    CHECK(client_refusal("--payload h 7") == "--payload needs --json");
+    CHECK(yodel_refusal("--fast") == "--fast needs --replay");
+    CHECK(yodel_refusal("--payload h 7") == "--payload needs --json");
 }
 
 TEST_CASE("an option of yodeld is accepted in a mode, or refused with the option of the mode") {
     ServerOptions options;
     check_rows(server_table(options), server_choices,
-               {mode::stream, mode::plain, mode::raw, mode::from_file, mode::v4},
-               server_refusal);
+               {mode::stream, mode::plain, mode::raw, mode::from_file}, server_refusal);
 }

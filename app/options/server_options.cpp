@@ -101,8 +101,6 @@ std::vector<Option> limit_options(ServerOptions& to) {
          into(server.max_connections, up_to(1'000'000))},
         {0, "idle-timeout", "D", "close a connection that is idle for this time (off)",
          into(server.idle_timeout, limit_value)},
-        {0, "message-timeout", "D", "close a connection if a message takes longer (off)",
-         into(server.message_timeout, limit_value), mode::framed},
         {0, "handshake-timeout", "D", "time limit for the handshake of TLS or --ws (10s)",
          into(server.handshake_timeout, duration_value)},
         {0, "max-buffer", "SIZE", "limit of unsent bytes (1M, or one message)",
@@ -123,8 +121,7 @@ std::vector<Option> message_options(ServerOptions& to) {
 std::vector<Option> output_options(ServerOptions& to) {
     return {
         {0, "json", nothing, "print JSON, one object a line", flag(to.json)},
-        {'v', nothing, nothing, "log connections, reads and messages",
-         flag(to.streams.verbose)},
+        {'v', nothing, nothing, "log connections and reads", flag(to.streams.verbose)},
         sandbox_option(to.no_sandbox),
         help_option(to.help),
         version_option(to.version),
@@ -172,15 +169,11 @@ bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
                        [](const bufio::Endpoint& endpoint) { return endpoint.path.empty(); });
 }
 
-std::vector<ActiveMode> active_modes(const ServerOptions& options,
-                                     const std::vector<Given>& given) {
-    const bool framed = options.streams.framing->has_frames();
+std::vector<ActiveMode> active_modes(const std::vector<Given>& given) {
     const bool websocket = !chosen_by(given, mode::websocket).empty();
     const Modes other = websocket ? mode::websocket : mode::datagrams;
-    return {chosen(given, other, mode::stream),
-            chosen(given, mode::tls, mode::plain),
-            chosen(given, mode::self_signed, mode::from_file),
-            {framed ? mode::framed : mode::raw}};
+    return {chosen(given, other, mode::stream), chosen(given, mode::tls, mode::plain),
+            chosen(given, mode::self_signed, mode::from_file)};
 }
 
 // Checks the options beyond their modes.
@@ -223,7 +216,7 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     for (const std::string& word : line.words)
         options.endpoints.push_back(endpoint(word, options.family));
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
-    check_modes(line.given, active_modes(options, line.given));
+    check_modes(line.given, active_modes(line.given));
     check(options);
     if (!has_port(options.endpoints) || !bufio::ports_can_be_shared()) options.threads = 1;
     options.datagrams.faults = options.streams.faults;

@@ -1,6 +1,5 @@
 #include "app/server/echo_server.hpp"
 
-#include "app/server/message_tracker.hpp"
 #include "app/server/responder.hpp"
 #include "app/text/units.hpp"
 #include "app/websocket/transport.hpp"
@@ -26,10 +25,8 @@ constexpr ev::Duration lingering = std::chrono::seconds(2);
 // long. A peer that still sends would get a reset, which destroys replies in flight.
 constexpr ev::Duration silence = std::chrono::milliseconds(100);
 
-// Bytes of a message's head that are kept for the log.
+// Bytes of a read that are considered for its excerpt in the log.
 constexpr std::size_t head_bytes = 256;
-// Beyond this many messages in one read, only their number is logged.
-constexpr int max_messages_logged = 256;
 // If the grace ends for more connections than this, their number is logged instead of each.
 constexpr int max_cut_off_logged = 8;
 
@@ -54,13 +51,8 @@ public:
           peer_(std::move(peer)),
           stream_(server.loop_, std::move(transport), *this, limits(server.options_.buffer())),
           responder_(server.make_responder()) {
-        const Options& options = server_.options_;
-        const bool followed = options.verbose || options.message_timeout;
-        if (followed && !options.faults.stall_handshake)
-            tracker_ = std::make_unique<MessageTracker>(*options.framing,
-                                                        options.verbose ? head_bytes : 0);
         if (!stream_.open())
-            start(handshake_, server_.loop_.after(options.handshake_timeout), [this] {
+            start(handshake_, server_.loop_.after(server_.options_.handshake_timeout), [this] {
                 const bufio::TlsFacts* const tls = stream_.tls();
                 const bool upgrade = !tls || !tls->version.empty();
                 give_up(std::string("no ") + (upgrade ? "WebSocket" : "TLS") +
@@ -141,40 +133,18 @@ private:
         moved_at_ = server_.loop_.now();
         read_ += input;
         restart_idleness();
-        if (tracker_ && !stream_.finishing()) follow(static_cast<std::size_t>(input));
+        if (server_.options_.verbose && input > 0 && !stream_.finishing())
+            log_read(static_cast<std::size_t>(input));
     }
 
-    // Follows the messages in the last bytes of the input.
-    void follow(std::size_t count) {
-        const bool verbose = server_.options_.verbose;
+    // Logs the last bytes of the input. With WebSocket they contain prefixes that the peer has
+    // not sent.
+    void log_read(std::size_t count) {
         std::string_view bytes = stream_.received();
         bytes.remove_prefix(bytes.size() - count);
-        if (verbose && count > 0) {
-            const std::string read = "read " + bytes_text(count);
-            const bool raw = !server_.options_.framing->has_frames();
-            log(raw ? read + ": " + excerpt(bytes.substr(0, head_bytes), count) : read);
-        }
-        std::uint64_t whole = 0;
-        while (const auto message = tracker_->next(bytes))
-            if (++whole <= max_messages_logged && verbose)
-                log("message of " + bytes_text(message->size) + ": " +
-                    excerpt(message->head, message->size));
-        if (verbose && whole > max_messages_logged)
-            log("and " + count_text(whole - max_messages_logged, "more message"));
-        restart_message_timeout();
-    }
-
-    // The time limit of a message counts from its first byte.
-    void restart_message_timeout() {
-        const std::optional<ev::Duration>& timeout = server_.options_.message_timeout;
-        if (!timeout) return;
-        const bool held = !tracker_->inside() && stream_.held() > 0;
-        const bool inside = tracker_->inside() || held;
-        const std::uint64_t number = tracker_->begun() + held;
-        if (!inside && message_) message_.cancel();
-        if (!inside || timed_ == number) return;
-        timed_ = number;
-        start(message_, server_.loop_.after(*timeout), [this] { on_message_timeout(); });
+        const bool shown = !server_.options_.framing->websocket();
+        log("read " + bytes_text(count) +
+            (shown ? ": " + excerpt(bytes.substr(0, head_bytes), count) : ""));
     }
 
     // Answers the input, and finishes after its end.
@@ -188,8 +158,6 @@ private:
     // False once our side is closed or can't send: then the input is discarded.
     bool answering() const { return !stream_.finishing() && !stream_.output_failed(); }
 
-    // A cut message is a failure only with a framing by lengths. With other framings the
-    // received part has been answered, so the cut is only logged.
     void answer() {
         const std::optional<ev::Time> next = responder_->answer(stream_);
         if (next) start(resume_, *next, [this] { advance(); });
@@ -201,22 +169,7 @@ private:
             if (stopped.reason != Reason::aborted) fail(stopped.text);
             return stream_.finish(lingering);  // the peer still gets the earlier replies
         }
-        const bool logged = server_.options_.verbose && tracker_;
-        if (stream_.input_ended() && logged && tracker_->inside())
-            log("closed inside a message, after " + bytes_text(tracker_->size()) + " of it");
         stream_.finish();
-    }
-
-    // The timeout starts again while the stream does not read, because then the peer does not
-    // take the replies.
-    void on_message_timeout() {
-        const ev::Duration timeout = *server_.options_.message_timeout;
-        if (stream_.finishing() || stream_.input_ended()) return;
-        if (!stream_.reading()) return message_.start(timeout);
-        give_up("a message was not complete within " + duration_text(timeout) +
-                " (--message-timeout), after " +
-                bytes_text(tracker_->inside() ? tracker_->size() : stream_.held() - 1) +
-                " of it");
     }
 
     void give_up(const std::string& text) {
@@ -251,19 +204,16 @@ private:
     // Each is empty until it is needed.
     ev::Timer handshake_;
     ev::Timer idle_;
-    ev::Timer message_;
     ev::Timer resume_;   // until the responder wants to be called again
     ev::Timer silence_;  // while draining
     Stream stream_;
     std::unique_ptr<Responder> responder_;
-    std::unique_ptr<MessageTracker> tracker_;  // null: neither a log nor a limit needs it
-    std::uint64_t timed_ = 0;                  // number of the message that message_ is for
-    std::uint64_t read_ = 0;                   // bytes_read() at the last follow_traffic()
-    std::uint64_t moved_ = 0;                  // bytes in both directions by then
-    ev::Time moved_at_{};                      // the time of the last traffic
-    bool opened_ = false;                      // the handshake is done
-    bool draining_ = false;                    // to be ended when no output is pending
-    bool failed_ = false;                      // counted as failed; further failures follow
+    std::uint64_t read_ = 0;   // bytes_read() at the last follow_traffic()
+    std::uint64_t moved_ = 0;  // bytes in both directions by then
+    ev::Time moved_at_{};      // the time of the last traffic
+    bool opened_ = false;      // the handshake is done
+    bool draining_ = false;    // to be ended when no output is pending
+    bool failed_ = false;      // counted as failed; further failures follow
 };
 
 // A client may send this many bytes before it reads any, in messages of any length.

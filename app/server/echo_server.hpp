@@ -54,15 +54,12 @@ public:
         std::optional<std::size_t> max_buffer;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
-        // Limit from the first byte of a message to its last; not for `raw`, which has no
-        // messages.
-        std::optional<ev::Duration> message_timeout;
         ev::Duration handshake_timeout = std::chrono::seconds(10);
         // With websocket_framing() the server speaks WebSocket, and counts bytes in the form of
         // that framing.
         const Framing* framing = find_framing("raw");
         Faults faults;
-        bool verbose = false;  // log connections, reads and messages, not only failures
+        bool verbose = false;  // log connections and reads, not only failures
 
         std::size_t buffer() const;  // max_buffer, or its default
     };

@@ -72,7 +72,6 @@ void draw_server(Dice& dice, Plan& plan) {
     server.verbose = dice.chance(0.2);
     if (dice.chance(0.2)) server.max_buffer = 64 + dice.up_to(4096);
     if (dice.chance(0.1)) server.idle_timeout = 1ms + some_time(dice);
-    if (dice.chance(0.1)) server.message_timeout = 1ms + some_time(dice);
     server.max_connections = dice.chance(0.05) ? 0 : 4;
 }
 
@@ -196,8 +195,7 @@ std::string server_text(const EchoServer::Options& server) {
            std::to_string(faults.no_read) + ", stall " +
            std::to_string(faults.stall_handshake) + ", banner " +
            std::to_string(faults.banner.size()) + ", buffer " +
-           std::to_string(server.buffer()) + ", idle " + time_text(server.idle_timeout) +
-           ", message " + time_text(server.message_timeout);
+           std::to_string(server.buffer()) + ", idle " + time_text(server.idle_timeout);
 }
 
 }  // namespace

@@ -247,7 +247,7 @@ def sends_slowly(load, dice, seconds):
             while time.monotonic() < end:
                 connection.sendall(b"\0")
                 time.sleep(0.05)
-        except OSError:  # ended by --message-timeout or --handshake-timeout
+        except OSError:  # ended by --idle-timeout or --handshake-timeout
             pass
 
 

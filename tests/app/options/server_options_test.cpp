@@ -56,9 +56,9 @@ TEST_CASE("the number of threads is one, the given number, or one per processor"
 }
 
 TEST_CASE("a WebSocket server takes the options of connections and of messages") {
-    const ServerOptions options = parse_server(
-        words_of("--ws --self-signed -U p --message-timeout 1s --stall-handshake --chunk 7 "
-                 "--max-buffer 6 --banner x --threads 1 7"));
+    const ServerOptions options =
+        parse_server(words_of("--ws --self-signed -U p --stall-handshake --chunk 7 "
+                              "--max-buffer 6 --banner x --threads 1 7"));
     CHECK(options.streams.framing == websocket_framing());
 }
 

@@ -35,6 +35,10 @@ constexpr std::size_t datagram_overhead = 1024;
 constexpr std::size_t near_window = 2;
 constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 
+// If N messages are in flight, a server that serves all answers the next one after about N
+// replies. A connection without a reply starves after this many times N.
+constexpr std::uint64_t starving_rounds = 10;
+
 // Time for overdue messages at the end, which waited for a new connection or for a processor.
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
@@ -56,10 +60,10 @@ public:
     Session session;
     const std::unique_ptr<Source> own_source;  // null: generated messages
     Tally tally;
-    std::uint64_t sent = 0;                      // messages, over the current connection
-    std::unique_ptr<Fairness::Wait> first_wait;  // while it waits for its first reply
-    ev::Timer age;                               // the end of its lifetime, if that is limited
-    const std::uint32_t number;                  // from 1
+    std::uint64_t sent = 0;    // messages, over the current connection
+    std::uint64_t due_at = 0;  // the replies of the lane by which it should have one; 0: it has
+    ev::Timer age;             // the end of its lifetime, if that is limited
+    const std::uint32_t number;  // from 1
     State reported = State::idle;
     Stage stage = Stage::trying;
     bool opened = false;  // the current connection was open
@@ -88,6 +92,7 @@ private:
     }
     void session_echoed(const Batch& batch, std::optional<ev::Duration> time) override {
         silent = false;
+        due_at = 0;
         lane_.results_->count_echoed(batch.count, time, lane_.loop_.now());
         if (lane_.observer_) lane_.observer_->echoed(number, batch);
     }
@@ -292,7 +297,6 @@ void Lane::closed(Connection& connection) {
 }
 
 void Lane::end_try(Connection& connection) {
-    end_first_wait(connection);
     const Session& session = connection.session;
     const int status = exit_status(session.end());
     const bool wanted = phase_ != Phase::closing && connection.stage != Stage::withdrawn;
@@ -341,7 +345,6 @@ void Lane::due() {
         return done();
     }
     if (schedule_) return send_due();
-    if (phase_ == Phase::sending) return end_hold();
     begin();
 }
 
@@ -498,7 +501,10 @@ bool Lane::send(Connection& connection, Outgoing message) {
     }
     const ev::Time now = results_->first_sent ? loop_.now() : loop_.read_clock();
     results_->count_sent(queued.count, now, warming_up());
-    if (connection.sent == 0) begin_first_wait(connection);
+    if (connection.sent == 0)
+        connection.due_at =
+            replies() + starving_rounds * std::max<std::uint64_t>(results_->in_flight(),
+                                                                  share_.own_connections());
     connection.sent += queued.count;
     if (options_.churn > 0 && connection.sent >= options_.churn)
         enter(connection, Stage::worn_out);
@@ -530,9 +536,10 @@ void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
 
 void Lane::finish_if_done(Connection& connection) {
     const bool now = over() || connection.stage == Stage::worn_out;
-    if (!now && (!connection.source().over() || holds(connection))) return;
-    if (connection.session.in_flight() == 0 || connection.source().ends_sending())
-        connection.session.finish();
+    if (!now && !connection.source().over()) return;
+    if (connection.session.in_flight() > 0 && !connection.source().ends_sending()) return;
+    if (!now) report_starved();
+    connection.session.finish();
 }
 
 void Lane::pause(bool paused) {
@@ -552,6 +559,7 @@ void Lane::stop_sending() {
         results_->add_planned_rate(
             {.planned = planned, .reached = planned * schedule_->kept().value_or(1)});
     }
+    report_starved();
     phase_ = std::max(phase_, Phase::over);
     lookup_.reset();
     for (ev::Timer* timer : {&connect_, &due_, &time_up_}) timer->cancel();
@@ -635,8 +643,7 @@ void Lane::void_round_trips() {
 // peer took it.
 void Lane::answered(Connection& connection, const Message& message, const Reply& reply) {
     connection.silent = false;
-    end_first_wait(connection);
-    fairness_.replied(loop_.now());
+    connection.due_at = 0;
     if (!message.late) connection.source().left_flight(message);
     const bool replayed = options_.session.expect == Expect::given;
     if (replayed && message.late && !message.expected) results_->count_late_as_lost();
@@ -659,56 +666,18 @@ void Lane::report_wrong(const Connection& connection, const std::string& text) {
         results_->wrong_sentence = (options_.connections > 1 ? which : "") + text;
 }
 
-// --- Fairness.
-
-void Lane::begin_first_wait(Connection& connection) {
-    const Session& session = connection.session;
-    if (!session.has_back_pressure() || session.in_flight() == 0) return;
-    const std::uint64_t in_flight = results_->in_flight() + results_->warm_up.in_flight();
-    connection.first_wait = std::make_unique<Fairness::Wait>(
-        fairness_.begin_wait(std::max<std::uint64_t>(in_flight, share_.own_connections())));
-}
-
-// Called at the first reply, or when the connection ends without one.
-void Lane::end_first_wait(Connection& connection) {
-    if (!connection.first_wait) return;
-    const Fairness::Wait& wait = *connection.first_wait;
-    if (fairness_.starved(wait, 0)) {
-        const auto others = fairness_.starved(wait, served_in_flight());
-        if (others) report_starved(connection, *others);
+// Called when the first connection has nothing left to send, or the run ends. Later, a server
+// that serves one client after the other answers the next one.
+void Lane::report_starved() {
+    if (std::exchange(judged_, true)) return;
+    for (const auto& connection : connections_) {
+        if (connection->due_at == 0 || replies() < connection->due_at) continue;
+        results_->count_starved();
+        if (results_->starved_sentence.empty())
+            results_->starved_sentence = "connection " + std::to_string(connection->number) +
+                                         " got no reply while others got " +
+                                         std::to_string(replies());
     }
-    connection.first_wait.reset();
-    fairness_.end_wait();
-    const bool held = !options_.pace && phase_ == Phase::sending && due_.pending();
-    if (held && fairness_.waits() == 0) due_.start(ev::Duration::zero());
-}
-
-void Lane::report_starved(const Connection& connection, std::uint64_t others) {
-    results_->count_starved();
-    if (results_->starved_sentence.empty())
-        results_->starved_sentence = "connection " + std::to_string(connection.number) +
-                                     " got no reply while others got " + std::to_string(others);
-}
-
-std::uint64_t Lane::served_in_flight() const {
-    std::uint64_t messages = 0;
-    for (const auto& connection : connections_)
-        if (!connection->first_wait) messages += connection->session.in_flight();
-    return messages;
-}
-
-// True while a connection without messages must stay open because another one waits.
-bool Lane::holds(const Connection& connection) {
-    const ev::Time limit = measured_from_ + Fairness::hold_time;
-    const bool waits = fairness_.waits() > 0 && !connection.first_wait;
-    if (!waits || phase_ != Phase::sending || loop_.now() >= limit) return false;
-    if (!due_.pending()) due_.start_at(limit);
-    return true;
-}
-
-void Lane::end_hold() {
-    if (fairness_.waits() > 0 && served_in_flight() == 0) fairness_.idled();
-    sources_changed();
 }
 
 // In a replay, a message without a recorded reply is expected to get none.

@@ -8,9 +8,7 @@
 // being replaced (`churn`), the message waits for the first new one. Otherwise it stays unsent
 // if no connection is open, or if too much is queued on the connection in turn.
 //
-// A connection that gets no reply while others of its thread are served is reported. To notice
-// it in a short run, a connection that has nothing left to send waits for the others' first
-// replies, at most half a second after the first message.
+// A connection that gets no reply while others of its thread are served is reported.
 //
 // Messages of a warm-up are counted apart, and the observer does not hear of them. Planned
 // times begin again after it.
@@ -19,7 +17,6 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
-#include "app/run/fairness.hpp"
 #include "app/run/run_options.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
@@ -145,12 +142,8 @@ private:
     void report_wrong(const Connection& connection, const std::string& text);
     void lost(Connection& connection, const Message& message);
 
-    void begin_first_wait(Connection& connection);
-    void end_first_wait(Connection& connection);
-    void report_starved(const Connection& connection, std::uint64_t others);
-    std::uint64_t served_in_flight() const;
-    bool holds(const Connection& connection);
-    void end_hold();
+    std::uint64_t replies() const { return results_->echoed + results_->bad; }
+    void report_starved();
 
     ev::Loop& loop_;
     const RunOptions& options_;
@@ -168,9 +161,9 @@ private:
     Phase phase_ = Phase::connecting;
     ev::Time measured_from_{};  // end of the warm-up; earlier messages are not measured
     bool paused_ = false;
+    bool judged_ = false;    // report_starved() was called
     ev::Time resumed_at_{};  // time of the last void_round_trips()
     std::unique_ptr<Results> results_;
-    Fairness fairness_;
     ev::Timer connect_;  // the look-up, and the next connections
     ev::Timer due_;      // the next step: see due()
     ev::Timer time_up_;  // end of the run's time; until the lane is ready, limit for connecting

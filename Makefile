@@ -26,7 +26,7 @@
 # make uninstall                         removes the installed files; takes the same variables
 # make check-cluster    runs the recipe for Slurm on a cluster of two nodes on this machine, or prints
 #                       why that is impossible
-# make static           builds both programs without shared libraries in build/static (on Debian)
+# make static           builds the programs without shared libraries in build/static (on Debian)
 # make package          builds a Debian package into build/
 # make release          makes all files of a release in build/ from the last commit: sources, package,
 #                       static programs, manuals as HTML, checksums; the same bytes each time
@@ -200,7 +200,7 @@ package:
 
 check-cluster: all
 	@.ci/packages recipes cluster
-	@tests/recipes/recipes.py slurm . $(BUILD)/yodel $(BUILD)/yodeld || test $$? -eq 77
+	@tests/recipes/recipes.py slurm . $(addprefix $(BUILD)/,yodel yodel-load yodeld) || test $$? -eq 77
 
 static:
 	@.ci/packages build

@@ -1,2 +1,2 @@
 # Completes the options that --help lists, and files.
-complete -F _longopt yodel yodeld
+complete -F _longopt yodel yodel-load yodeld

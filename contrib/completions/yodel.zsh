@@ -1,3 +1,3 @@
-#compdef yodel yodeld
+#compdef yodel yodel-load yodeld
 # Completes the options that --help lists, and files.
 _gnu_generic

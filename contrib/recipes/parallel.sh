@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Needs GNU parallel here, and on each host yodel, synchronized clocks, and ssh without a password.
+# Needs GNU parallel here, and on each host yodel-load, synchronized clocks, and ssh without a password.
 # Run: parallel.sh HOSTS_FILE TARGET [OPTION...]      one host a line, as in parallel --sshloginfile
-# YODEL=PROGRAM replaces yodel on all hosts; START=SECONDS leaves more time for connecting (10).
+# YODEL=PROGRAM replaces yodel-load on all hosts; START=SECONDS leaves more time for connecting (10).
 #
 # Every host applies the same load to TARGET, and their results are added up: with four hosts
 # and --rate 1k, the total is 4000 messages a second. Requirements apply to the
@@ -16,7 +16,7 @@ if [ $# -lt 2 ] || [ ! -r "$1" ]; then
     sed -n 3p "$0" >&2
     exit 2
 fi
-hosts=$1 target=$2 yodel=${YODEL:-yodel}
+hosts=$1 target=$2 yodel=${YODEL:-yodel-load}
 shift 2
 
 load=() total=()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # Needs Python 3.8 or later, and nothing but its standard library.
-# Run: yodel --json [OPTION...] | results.py --to hgrm|hlog|openmetrics|junit [FILE]      FILE instead of standard input
+# Run: yodel-load --json [OPTION...] | results.py --to hgrm|hlog|openmetrics|junit [FILE]      FILE instead of standard input
 # Prints the last run as HdrHistogram's text (ms) or interval log (ns), as OpenMetrics, or as JUnit's XML.
 import argparse, base64, datetime, json, math, re, struct, sys, zlib
 from xml.sax import saxutils

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Needs Slurm, and on its nodes yodel and synchronized clocks. One task on each of N nodes:
+# Needs Slurm, and on its nodes yodel-load and synchronized clocks. One task on each of N nodes:
 # Run: sbatch --nodes N slurm.sh TARGET [OPTION...]
-# YODEL=PROGRAM replaces yodel; START=SECONDS leaves more time for connecting (10).
+# YODEL=PROGRAM replaces yodel-load; START=SECONDS leaves more time for connecting (10).
 #
 # Every task applies the same load to TARGET, and their results are added up at the end of the
 # job's output. Requirements apply to the total. All or nothing: srun starts all
@@ -19,7 +19,7 @@ if [ $# -lt 1 ]; then
     echo "usage: sbatch --nodes N slurm.sh TARGET [OPTION...]" >&2
     exit 2
 fi
-target=$1 yodel=${YODEL:-yodel}
+target=$1 yodel=${YODEL:-yodel-load}
 shift
 
 load=() total=()

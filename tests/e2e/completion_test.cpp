@@ -67,8 +67,9 @@ TEST_CASE("shells complete options and files") {
     tty.send("cd; " + shell.set_up + "; clear; echo rea''dy\r");
     REQUIRE(tty.wait_for([&] { return tty.row(0) == "ready" && tty.row(1) == ">"; }));
     complete(tty, "yodel --fram", "yodel --framing");
-    complete(tty, "yodel --messages one", "yodel --messages one.json");
-    complete(tty, "yodel --messages=one", "yodel --messages=one.json");
+    complete(tty, "yodel --replay one", "yodel --replay one.json");
+    complete(tty, "yodel-load --arr", "yodel-load --arrivals");
+    complete(tty, "yodel-load --messages=one", "yodel-load --messages=one.json");
     complete(tty, "yodeld --self", "yodeld --self-signed");
     tty.send("\x04");
     CHECK(tty.wait_exit());

@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the examples of the manual's sections on services that do not echo and on WebSocket.
+"""Runs the examples of the manuals' sections on services that do not echo and on WebSocket.
 
-usage: manual.py PAGE YODEL
+usage: manual.py FOLDER_OF_PAGES PROGRAM...     (the programs of the build)
 
 Each .Dl line is a command. Its target is replaced by a Redis server, or by a server in
 tests/peers, on a free port. Long runs are shortened as in README. The lines of the example on
 WebSocket, of which one starts a server, are run like lines of README.
 """
 import contextlib
+import itertools
 import os
 import pathlib
 import re
@@ -17,6 +18,7 @@ import tempfile
 
 from readme import LIMIT, SHORTER, Reader, complaints, free_port, listens
 
+PAGES = ["yodel.1", "yodel-load.1"]
 SECTION = "SERVICES THAT DO NOT ECHO"
 ESCAPES = {r"\e": "\\", r"\(aq": "'", r"\(dq": '"'}
 TARGET = re.compile(r"\b(?:localhost|[\w.]+\.example\.org) (\d+)\b")
@@ -56,12 +58,12 @@ def command_of(service, port, peers, folder):
 
 
 class Examples:
-    def __init__(self, folder, stack, page, yodel):
+    def __init__(self, folder, stack, pages, programs):
         self.folder = folder
         self.stack = stack
-        self.peers = page.parent.parent / "tests" / "peers"
-        self.environment = dict(os.environ, PATH=f"{yodel.parent}:{os.environ['PATH']}",
-                                SSL_CERT_FILE=str(folder / "cert.pem"))
+        self.peers = pages.parent / "tests" / "peers"
+        path = ":".join([*(str(program.parent) for program in programs), os.environ["PATH"]])
+        self.environment = dict(os.environ, PATH=path, SSL_CERT_FILE=str(folder / "cert.pem"))
         self.ports = {}
 
     def port_of(self, service):
@@ -85,17 +87,17 @@ class Examples:
 
 
 def main():
-    page, yodel = (pathlib.Path(name).resolve() for name in sys.argv[1:])
-    text = page.read_text("utf-8")
-    lines = list(examples(text))
-    websocket = websocket_lines(text)
+    pages, *programs = (pathlib.Path(name).resolve() for name in sys.argv[1:])
+    texts = [(pages / name).read_text("utf-8") for name in PAGES]
+    lines = [list(examples(text)) for text in texts]
+    websocket = websocket_lines(texts[0])
     with contextlib.ExitStack() as stack:
         folder = pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        runner = Examples(folder, stack, page, yodel)
+        runner = Examples(folder, stack, pages, programs)
         reader = Reader(folder, runner.environment)
         stack.callback(lambda: [server.kill() for server in reader.servers])
-        found = [*filter(None, map(runner.complaint, lines)), *complaints(websocket, reader)]
-    if not lines or "yodeld" not in websocket:
+        found = [*filter(None, map(runner.complaint, itertools.chain(*lines))), *complaints(websocket, reader)]
+    if not all(lines) or "yodeld" not in websocket:
         found.append("there are no examples")
     print("\n".join(found))
     return 1 if found else 0

@@ -16,6 +16,7 @@ using test::run;
 using test::Server;
 using test::Tty;
 using test::yodel;
+using test::yodel_load;
 using test::yodeld;
 
 namespace {
@@ -52,10 +53,14 @@ Options offered(const std::string& program) {
     return options;
 }
 
-// Returns the options of a manual page. Its source omits the first dash of each name and
-// contains macros between the words.
-Options documented(const std::string& page) {
-    const std::string text = contents(std::string(MANUALS) + "/" + page);
+std::string manual(const std::string& page) {
+    return contents(std::string(MANUALS) + "/" + page);
+}
+
+// Returns the options that a manual page describes. Its source omits the first dash of each
+// name and contains macros between the words.
+Options described(const std::string& page) {
+    const std::string text = manual(page);
     Options options;
     for (const std::string& line : matches(text, std::regex("\n\\.It (Fl [^\n]*)"))) {
         const std::regex part("Fl (-?[A-Za-z0-9][a-z-]*)(?= |$)((?: (?!, )[^ ]+)*)");
@@ -66,11 +71,34 @@ Options documented(const std::string& page) {
     return options;
 }
 
+// Returns also the options for which the page of the load tool refers to the page of the
+// client.
+Options documented(const std::string& page) {
+    Options options = described(page);
+    if (page != "yodel-load.1") return options;
+    const std::string text = manual(page);
+    const std::size_t begin = text.find("\nThese options have the same meaning as in");
+    REQUIRE(begin != text.npos);
+    const std::string list = text.substr(begin, text.find("\n.Ss ", begin) - begin);
+    const Options of_client = described("yodel.1");
+    for (const std::string& line : matches(list, std::regex("\n\\.Fl ([^\n]*)")))
+        for (const std::string& name :
+             matches(line, std::regex("(?:^| )(-?[A-Za-z0-9][a-z-]*)"))) {
+            CAPTURE(name);
+            REQUIRE(of_client.count("-" + name) == 1);
+            CHECK(options.emplace("-" + name, of_client.at("-" + name)).second);
+        }
+    return options;
+}
+
+// The programs and their pages.
+using Pages = std::vector<std::tuple<std::string, std::string>>;
+const Pages pages{{yodel, "yodel.1"}, {yodel_load, "yodel-load.1"}, {yodeld, "yodeld.8"}};
+
 }  // namespace
 
 TEST_CASE("the manual page lists all options of --help, with the same arguments") {
-    const auto [program, page] =
-        GENERATE(table<std::string, std::string>({{yodel, "yodel.1"}, {yodeld, "yodeld.8"}}));
+    const auto [program, page] = GENERATE(from_range(pages));
     const Options options = offered(program);
     CHECK(options.size() > 25);
     Options in_page = documented(page);
@@ -82,8 +110,7 @@ TEST_CASE("the manual page lists all options of --help, with the same arguments"
 }
 
 TEST_CASE("the manual page lists no option that is missing in --help") {
-    const auto [program, page] =
-        GENERATE(table<std::string, std::string>({{yodel, "yodel.1"}, {yodeld, "yodeld.8"}}));
+    const auto [program, page] = GENERATE(from_range(pages));
     const std::string help = run({program, "--help"}).output;
     for (const auto& [option, argument] : documented(page)) {
         CAPTURE(page, option);
@@ -96,15 +123,15 @@ TEST_CASE("the manual pages list exactly the exit statuses") {
     const std::set<std::string> statuses = matches(code, std::regex("\n    \\w+ = ([0-9]+),"));
     CHECK(statuses.size() == 15);
     const std::regex item("\n\\.It ([0-9]+)\n");
-    CHECK(matches(contents(std::string(MANUALS) + "/yodel.1"), item) == statuses);
-    const auto of_server = matches(contents(std::string(MANUALS) + "/yodeld.8"), item);
+    CHECK(matches(manual("yodel.1"), item) == statuses);
+    const auto of_server = matches(manual("yodeld.8"), item);
     CHECK(of_server.size() == 5);
     for (const std::string& status : of_server) CHECK(statuses.count(status) == 1);
 }
 
 TEST_CASE("README mentions no option that is missing in --help") {
-    const std::string help = run({yodel, "--help"}).output + run({yodeld, "--help"}).output +
-                             "  --ssl-verify ";  // ncat's
+    std::string help = "  --ssl-verify ";  // ncat's
+    for (const auto& [program, page] : pages) help += run({program, "--help"}).output;
     const auto options = matches(contents(README), std::regex("(--[a-z][a-z-]+)"));
     CHECK(options.size() > 15);
     for (const std::string& option : options) {
@@ -138,14 +165,15 @@ TEST_CASE("the manual page lists every field that --json writes") {
         run({yodel, "--json", "-W", "50ms", "127.0.0.1", server.port()}, "a\nb\nc\nd\n")
             .output +
         run({yodel, "--json", "--tls", "-z"}).output +
-        run({yodel, "--json", "--connections", "2", "-m", "1100ms", "-i", "0.1"}).output +
-        run({yodel, "--json", "--connections", "2"}, "a\n").output;
-    const std::string page = contents(std::string(MANUALS) + "/yodel.1");
+        run({yodel_load, "--json", "--connections", "2", "-m", "1100ms", "-i", "0.1"}).output +
+        run({yodel_load, "--json", "--connections", "2"}, "a\n").output;
+    const std::string page = manual("yodel-json.5");
     const std::set<std::string> fields = matches(output, std::regex("\"([a-z0-9_]+)\":"));
     CHECK(fields.size() > 30);
     for (const std::string& field : fields) {
         CAPTURE(field);
-        CHECK(std::regex_search(page, std::regex("\n\\.(Pq )?Va [^\n]*\\b" + field + "\\b")));
+        CHECK(
+            std::regex_search(page, std::regex("\n\\.(Pq |It )?Va [^\n]*\\b" + field + "\\b")));
     }
 }
 

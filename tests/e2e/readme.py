@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Runs the commands of README, block by block, as a reader would type them.
 
-usage: readme.py README YODEL YODELD
+usage: readme.py README PROGRAM...     (the programs of the build)
 
 Every indented line of README is a command. Ports are replaced by free ones, and long runs are
-shortened. Lines with yodeld or a server in tests/peers start a server that keeps running.
-Lines that end in the background are typed into a shell on a terminal. "# status N" after a
+shortened. Lines with yodeld or a server in tests/peers are run first: they start a server that
+keeps running. Lines that end in the background are typed into a shell on a terminal. "# status N" after a
 command is its exit status, 0 by default. Skipped are commands of tools that are not installed,
 make, which builds all of this, and the search for the highest rate, which takes long.
 
@@ -13,6 +13,7 @@ A block of the kind "console" is a session: a command after "$ ", and below it w
 Both must agree, but for figures and remarks that depend on the machine.
 """
 import contextlib
+import itertools
 import os
 import pathlib
 import pty
@@ -151,9 +152,9 @@ class Reader:
         return f"{command}\n  prints: {done.stdout}"
 
     def run_jobs(self, lines):
-        """Checks that each yodel in the background prints its summary, and the shell no error."""
+        """Checks that each load in the background prints its summary, and the shell no error."""
         output = on_terminal(lines, self.folder, self.path)
-        jobs = sum(line.startswith("yodel ") for line in lines)
+        jobs = sum(line.startswith("yodel-load ") for line in lines)
         if output.count(" echoed, ") == jobs and "bash:" not in output:
             return None
         return f"{lines}\n  {jobs} summaries are wanted: {output}"
@@ -166,17 +167,17 @@ def tools_are_there(line, path):
     return all(name in shell or shutil.which(name, path=path) for name in names)
 
 
+def is_server(line):
+    return line.startswith(("yodeld ", PEER)) and "&" not in line
+
+
 def complaints(text, reader):
     """Yields each complaint. Lines that share a pipe or jobs are one script."""
+    lines = [line for line in map(reader.adapted, commands(text))
+             if not LEFT_OUT.match(line) and tools_are_there(line, reader.path["PATH"])]
+    yield from filter(None, map(reader.start, filter(is_server, lines)))
     script = []
-    for line in map(reader.adapted, commands(text)):
-        if LEFT_OUT.match(line) or not tools_are_there(line, reader.path["PATH"]):
-            continue
-        if line.startswith(("yodeld ", PEER)) and "&" not in line:
-            complaint = reader.start(line)
-            if complaint:
-                yield complaint
-            continue
+    for line in itertools.filterfalse(is_server, lines):
         script.append(line)
         if line.endswith("|") or (JOB.search(line) and "wait" not in line):
             continue
@@ -191,9 +192,9 @@ def complaints(text, reader):
 
 
 def main():
-    readme, yodel, yodeld = (pathlib.Path(name).resolve() for name in sys.argv[1:])
+    readme, *programs = (pathlib.Path(name).resolve() for name in sys.argv[1:])
     path = dict(os.environ)
-    path["PATH"] = f"{yodel.parent}:{yodeld.parent}:{path['PATH']}"
+    path["PATH"] = ":".join([*(str(program.parent) for program in programs), path["PATH"]])
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         shutil.copy(readme, folder)

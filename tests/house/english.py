@@ -33,6 +33,7 @@ HABITS = [(re.compile(pattern.replace(" ", r"\s+")), advice) for pattern, advice
      "a whole sentence, or a noun phrase"),  # how a comment begins
 ]]
 EXCEPTION = "english:"
+PAGES = (".1", ".5", ".8")  # the manuals
 
 CODE = re.compile(r'R"(\w*)\((?P<raw>.*?)\)\1"|"(?P<string>(?:[^"\\\n]|\\.)*)"|'
                   r"(?<![0-9a-fA-F])'(?:[^'\\\n]|\\.)+'|(?P<comment>//[^\n]*)", re.S)
@@ -73,7 +74,7 @@ def passages(path, text):
     """Yields each passage of prose as (offset, text of the same length)."""
     if path.suffix == ".md":
         return paragraphs(FENCE.sub(blank, text))
-    if path.suffix in (".1", ".8"):
+    if path.suffix in PAGES:
         return paragraphs(MACRO.sub(blank, text))
     return comments_and_strings(text, CODE if path.suffix in (".cpp", ".hpp") else SCRIPT)
 
@@ -96,7 +97,7 @@ def sources(folder):
     listed = subprocess.check_output(["git", "-C", folder, "ls-files"], text=True).split("\n")
     for name in listed:
         path = pathlib.Path(folder, name)
-        if (path.suffix in (".cpp", ".hpp", ".md", ".1", ".8", ".py") or path.name in (
+        if (path.suffix in (".cpp", ".hpp", ".md", ".py", *PAGES) or path.name in (
                 "Makefile", "CMakeLists.txt")) and path.is_file():
             yield name, path
 

@@ -10,7 +10,7 @@ import re
 import sys
 
 FOLDERS = ["app", "bufio", "ev", "ui", "tests"]
-FILES = ["Makefile", "CMakeLists.txt", "app/yodel.1", ".ci/run", ".ci/packages",
+FILES = ["Makefile", "CMakeLists.txt", "app/yodel.1", "app/yodel-load.1", "app/yodel-json.5", ".ci/run", ".ci/packages",
          ".github/workflows/check.yml"]
 
 

@@ -7,8 +7,10 @@ import pathlib
 import subprocess
 import sys
 
-PAGES = ["app/yodel.1", "app/yodeld.8"]
-SECTIONS = ["ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
+OF_PROGRAMS = ["ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
+PAGES = {"app/yodel.1": OF_PROGRAMS, "app/yodel-load.1": OF_PROGRAMS, "app/yodeld.8": OF_PROGRAMS,
+         "app/yodel-json.5": ["EXAMPLES", "SEE ALSO"]}
+LONGEST = 900  # lines
 # Pages of other systems, and our own pages if they are not installed.
 ALLOWED = "referenced manual not found"
 
@@ -17,7 +19,9 @@ def complaints(root, page):
     lint = subprocess.run(["mandoc", "-T", "lint", page], cwd=root, capture_output=True, text=True)
     yield from (line for line in lint.stdout.splitlines() if ALLOWED not in line)
     text = (root / page).read_text("utf-8")
-    yield from (f"{page}: no section {name}" for name in SECTIONS if f"\n.Sh {name}\n" not in text)
+    yield from (f"{page}: no section {name}" for name in PAGES[page] if f"\n.Sh {name}\n" not in text)
+    if text.count("\n") > LONGEST:
+        yield f"{page}: more than {LONGEST} lines"
 
 
 def main():

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs a recipe of contrib/recipes as it stands.
 
-usage: recipes.py NAME SOURCE_FOLDER YODEL YODELD     (parallel, slurm, kubernetes, container, github, gitlab)
+usage: recipes.py NAME SOURCE_FOLDER YODEL YODEL_LOAD YODELD     (parallel, slurm, kubernetes, container, github, gitlab)
 
 Only addresses, ports and the length of runs are replaced. The exit status is 77 if a program is
 missing that the recipe needs.
@@ -84,10 +84,11 @@ def added_up(text, runs, messages):
 class Test:
     """Has a folder and programs that end with the test."""
 
-    def __init__(self, source, yodel, yodeld):
+    def __init__(self, source, yodel, load, yodeld):
         self.recipes = source / "contrib/recipes"
         self.manual = source / "app/yodel.1"
         self.yodel = yodel
+        self.load = load
         self.yodeld = yodeld
         self.stack = contextlib.ExitStack()
         self.folder = pathlib.Path(self.stack.enter_context(tempfile.TemporaryDirectory()))
@@ -129,7 +130,7 @@ class Test:
         """Makes an archive of the programs, as `make release` does. Returns its address."""
         name = self.folder / "release.tar.gz"
         with tarfile.open(name, "w:gz", compresslevel=1) as archive:
-            for program in (self.yodel, self.yodeld):
+            for program in (self.yodel, self.load, self.yodeld):
                 archive.add(program, f"yodel-0-linux/bin/{program.name}")
             archive.add(self.recipes, "yodel-0-linux/share/doc/yodel/recipes")
         return f"file://{name}"
@@ -156,13 +157,13 @@ StrictHostKeyChecking no
 UserKnownHostsFile /dev/null
 LogLevel ERROR
 """
-# Stands in for yodel: keeps the number of its process, and fails on one host.
+# Stands in for yodel-load: keeps the number of its process, and fails on one host.
 FAILING = """#!/bin/sh
 case $SSH_CONNECTION in
 *127.0.0.3*) test "$1" = -V || exit 7 ;;
 esac
 test "$1" = -V || echo $$ >{folder}/pid
-exec {yodel} "$@"
+exec {load} "$@"
 """
 
 
@@ -181,10 +182,10 @@ def start_sshd(test):
     wait_for(lambda: listens(port, "127.0.0.2") and listens(port, "127.0.0.3"), "sshd listens")
 
 
-def run_parallel(test, yodel, *arguments):
+def run_parallel(test, program, *arguments):
     """Leaves more time for connecting until the machine is fast enough."""
     for start in (2, 6, 18):
-        done = test.run(test.recipes / "parallel.sh", "hosts", *arguments, START=str(start), YODEL=str(yodel),
+        done = test.run(test.recipes / "parallel.sh", "hosts", *arguments, START=str(start), YODEL=str(program),
                         PARALLEL_SSH=f"ssh -F {test.folder}/ssh_config", PARALLEL_HOME=str(test.folder))
         if "has passed" not in done.stderr:
             break
@@ -199,12 +200,12 @@ def parallel(test):
     target = f"localhost:{test.start_yodeld()}"
     (test.folder / "hosts").write_text("# two hosts\n127.0.0.2\n127.0.0.3\n")
 
-    done = run_parallel(test, test.yodel, target, "--rate", "200", "-m", "300ms", "--require", "sent>1", "--require=sent<120")
+    done = run_parallel(test, test.load, target, "--rate", "200", "-m", "300ms", "--require", "sent>1", "--require=sent<120")
     require(done.returncode == 1 and "required sent<120, was 120" in done.stderr, f"the total: {done}")
     require(added_up(done.stdout, 2, 120), f"the total: {done}")
 
     failing = test.folder / "failing"
-    failing.write_text(FAILING.format(folder=test.folder, yodel=test.yodel))
+    failing.write_text(FAILING.format(folder=test.folder, load=test.load))
     failing.chmod(0o755)
     done = run_parallel(test, failing, target, "--rate", "200", "-m", "1h")
     require(done.returncode == 7 and not done.stdout, f"a host fails: {done}")
@@ -213,7 +214,7 @@ def parallel(test):
         wait_for(lambda: not pathlib.Path(f"/proc/{pid}").exists(), "the other host ends")
 
     (test.folder / "hosts").write_text("127.0.0.2\n127.0.0.4\n")
-    done = run_parallel(test, test.yodel, target, "--rate", "200", "-m", "1h")
+    done = run_parallel(test, test.load, target, "--rate", "200", "-m", "1h")
     require(done.returncode == 255 and "127.0.0.4" in done.stderr and not done.stdout, f"a host is missing: {done}")
 
 
@@ -261,11 +262,11 @@ def start_slurm(test):
     wait_for(idle, "two nodes are idle")
 
 
-def run_slurm(test, yodel, *arguments):
+def run_slurm(test, program, *arguments):
     """Leaves more time for connecting until the machine is fast enough. Returns status and output."""
     for start in (3, 9, 27):
         done = test.run("sbatch", "--wait", "--nodes=2", "--output=output", test.recipes / "slurm.sh", *arguments,
-                        START=str(start), YODEL=str(yodel))
+                        START=str(start), YODEL=str(program))
         output = (test.folder / "output").read_text()
         if "has passed" not in output:
             break
@@ -276,12 +277,12 @@ def slurm(test):
     need("slurmctld", "slurmd", "srun", "sbatch", "sinfo")
     start_slurm(test)
     target = f"localhost:{test.start_yodeld()}"
-    status, output = run_slurm(test, test.yodel, target, "--rate", "200", "-m", "300ms", "--require", "sent>1", "--require=sent<120")
+    status, output = run_slurm(test, test.load, target, "--rate", "200", "-m", "300ms", "--require", "sent>1", "--require=sent<120")
     require(status == 1 and "required sent<120, was 120" in output, f"the total: {status} {output}")
     require(added_up(output, 2, 120), f"the total: {output}")
 
     failing = test.folder / "failing"
-    failing.write_text(f'#!/bin/sh\ntest "$SLURM_PROCID" != 1 || exit 7\nexec {test.yodel} "$@"\n')
+    failing.write_text(f'#!/bin/sh\ntest "$SLURM_PROCID" != 1 || exit 7\nexec {test.load} "$@"\n')
     failing.chmod(0o755)
     status, output = run_slurm(test, failing, target, "--rate", "200", "-m", "1h")
     require(status != 0 and "exit code 7" in output and " runs" not in output, f"a task fails: {output}")
@@ -336,7 +337,7 @@ def run_pods(test, container, count, port):
     """Runs the command of the pods. Leaves more time for starting until the machine is fast enough."""
     for delay in (2, 6, 18):
         start = test.succeed("date", "-u", "-d", f"+{delay} sec", "+%FT%TZ").stdout.strip()
-        replaced = {"yodel": str(test.yodel), f"$({container['env'][0]['name']})": start,
+        replaced = {"yodel-load": str(test.load), f"$({container['env'][0]['name']})": start,
                     "30s": "300ms", "2.5k": "100", "db.example.org:7000": f"localhost:{port}"}
         command = [replaced.pop(word, word) for word in container["command"]]
         require(not replaced, f"the command has no {replaced}")
@@ -364,7 +365,7 @@ def kubernetes(test):
     stub = test.folder / "kubectl"
     stub.write_text(KUBECTL)
     stub.chmod(0o755)
-    (test.folder / "yodel").symlink_to(test.yodel)
+    (test.folder / "yodel-load").symlink_to(test.load)
     commands = "\n".join(line[6:] for line in text.splitlines() if line.startswith("#     "))
     commands = commands.replace("p99<5ms,lost=0", "p99<5s,lost=0")
     done = test.succeed("bash", "-euc", commands[commands.index("kubectl wait"):],
@@ -381,22 +382,22 @@ def instructions(text):
 
 def container(test):
     found = instructions(test.text("Containerfile"))
-    require({name for name, _ in found} <= {"FROM", "RUN", "COPY", "ENV", "USER", "ENTRYPOINT"}, f"unknown: {found}")
+    require({name for name, _ in found} <= {"FROM", "RUN", "COPY", "ENV", "USER"}, f"unknown: {found}")
     stages = [rest for name, rest in found if name == "FROM"]
     require(len(stages) == 2 and stages[0].endswith(" AS build") and stages[1] == "scratch", f"stages: {stages}")
     users = [rest for name, rest in found if name == "USER"]
     require(users and not users[-1].startswith(("0", "root")), f"the programs run as root: {users}")
-    entry = json.loads(dict(found)["ENTRYPOINT"])
     copied = [shlex.split(rest) for name, rest in found if name == "COPY"]
-    require(entry == ["/usr/bin/yodel"] and any("/src/build/static/yodel" in words and words[-1] == "/usr/bin/"
-                                                for words in copied), f"another program is copied: {copied}")
+    programs = {f"/src/build/static/{program.name}" for program in (test.yodel, test.load, test.yodeld)}
+    require(any(programs <= set(words) and words[-1] == "/usr/bin/" for words in copied),
+            f"other programs are copied: {copied}")
 
 
 # --- CI systems.
 
 def run_steps(test, scripts, port_of):
     """Runs a pipeline on a service."""
-    environment = {"RELEASE": test.release(), "YODEL": "bin/yodel"}
+    environment = {"RELEASE": test.release(), "YODEL": "bin/yodel-load"}
     for script in scripts:
         script = re.sub(r"\bredis:6379\b", "localhost:6379", script).replace("-m 30s", "-m 100ms")
         script = re.sub(r"\b(7000|6379)\b", lambda found: str(port_of(found.group())), script)

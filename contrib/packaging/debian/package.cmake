@@ -2,15 +2,17 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME yodel)
 set(CPACK_PACKAGE_CONTACT "The yodel authors <authors@yodel.example.org>")
-set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "client that checks and times every echo, and an echo server")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "client that checks and times every echo, load tool, echo server")
 set(CPACK_PACKAGE_DESCRIPTION "\
-yodel talks to line- and frame-based services over TCP, TLS, UDP and
-unix-domain sockets: on a full screen, as a filter, or with many connections
-at once. It times every reply, checks that it came back unharmed, and says in
-one sentence what went wrong when something does.
+yodel talks to line- and frame-based services over TCP, TLS, UDP, WebSocket
+and Unix-domain sockets, on a full screen or as a filter. It times every
+reply, checks its bytes, and reports each failure in one sentence.
 .
-yodeld is the echo server that it talks to, with faults to order. Its systemd
-unit is installed, but neither enabled nor started.")
+yodel-load measures such services on many connections, at planned rates, and
+judges every reply.
+.
+yodeld is an echo server with faults on demand. Its systemd unit is installed,
+but neither enabled nor started.")
 set(CPACK_PACKAGING_INSTALL_PREFIX ${CMAKE_INSTALL_PREFIX})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)

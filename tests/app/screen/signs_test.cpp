@@ -71,16 +71,16 @@ std::string plain(const std::string& line) {
 std::set<std::string> documented() {
     const std::string page = contents(sources + "/app/yodel.1");
     const std::size_t begin = page.find("\n.Sh STATUS LINE");
-    const std::string section = page.substr(begin, page.find("\n.Sh JSON", begin) - begin);
+    const std::string section = page.substr(begin, page.find("\n.Sh ", begin + 1) - begin);
     std::set<std::string> signs;
-    for (const std::string& item :
-         found(section, "\n\\.It ([^\n]*\n[^.][^\n]*(?:\n[^.][^\n]*)*)")) {
-        const std::size_t line = item.find('\n');
-        std::string name = plain(item.substr(0, line));
-        name = std::regex_replace(name, std::regex(" Pq (.*)"), " ($1)");
-        const std::string meaning =
-            std::regex_replace(item.substr(line + 1), std::regex("\n"), " ");
-        signs.insert(name + ": " + plain(meaning));
+    const std::regex columns("(.*?) Ta( .*?)? Ta (.*)");
+    for (const std::string& item : found(section, "\n\\.It ([^\n]*)")) {
+        std::smatch column;
+        const std::string row = plain(item);
+        REQUIRE(std::regex_match(row, column, columns));
+        const std::string ascii =
+            column[2].matched ? " (" + column[2].str().substr(1) + ")" : "";
+        signs.insert(column[1].str() + ascii + ": " + column[3].str());
     }
     return signs;
 }

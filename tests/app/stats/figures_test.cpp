@@ -119,10 +119,10 @@ TEST_CASE("adds up each figure that is a count") {
 }
 
 TEST_CASE("lists each figure in the manual and in the sentence about names") {
-    const std::string manual = test::contents(std::string(SOURCES) + "/app/yodel.1");
-    const std::size_t begin = manual.find(".It Fl -require Ar list");
+    const std::string manual = test::contents(std::string(SOURCES) + "/app/yodel-json.5");
+    const std::size_t begin = manual.find("\n.Sh FIGURES");
     REQUIRE(begin != manual.npos);
-    const std::string list = manual.substr(begin, manual.find(".It Fl -merge", begin) - begin);
+    const std::string list = manual.substr(begin, manual.find("\n.Sh ", begin + 1) - begin);
     for (const Figure& figure : figures()) {
         std::string name = figure.name;
         for (const TimesRow& row : times_rows)

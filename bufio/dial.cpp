@@ -98,10 +98,10 @@ Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
 
 }  // namespace
 
-std::vector<Address> interleave(const std::vector<Address>& addresses) {
+std::vector<Address> interleave(const std::vector<Address>& addresses, int first_family) {
     std::array<std::vector<Address>, 2> families;
     for (const Address& address : addresses)
-        families[address.family() != addresses.front().family()].push_back(address);
+        families[address.family() != first_family].push_back(address);
     std::vector<Address> all;
     for (std::size_t i = 0; all.size() < addresses.size(); ++i)
         for (const std::vector<Address>& family : families)
@@ -149,7 +149,8 @@ void Dialer::on_resolved(const LookupResult& result) {
     if (result.addresses.empty())
         return finish({.end = {Reason::lookup,
                                "cannot resolve " + endpoint_.text() + ": " + result.error}});
-    addresses_ = interleave(result.addresses);
+    const int preferred = result.addresses.front().family();
+    addresses_ = interleave(result.addresses, endpoint_.datagrams ? AF_INET : preferred);
     attempts_.reserve(addresses_.size());
     try_next();
 }

@@ -1,6 +1,7 @@
 // Turns a name into a connected socket. Alternates between IPv6 and IPv4 addresses. The next
 // attempt starts when one fails or takes long, and the first to connect wins (RFC 8305, "Happy
-// Eyeballs").
+// Eyeballs"). A datagram socket connects without an answer, so only the first address is used:
+// an IPv4 address if there is one, because most servers on a name such as localhost have it.
 #pragma once
 
 #include "bufio/end.hpp"
@@ -67,8 +68,8 @@ private:
     ev::Timer next_attempt_timer_;  // starts an additional attempt
 };
 
-// Returns the addresses in the order of RFC 8305: alternating families, beginning with the
-// family of the first address.
-std::vector<Address> interleave(const std::vector<Address>& addresses);
+// Returns the addresses in the order of RFC 8305: alternating families, beginning with
+// `first_family`.
+std::vector<Address> interleave(const std::vector<Address>& addresses, int first_family);
 
 }  // namespace bufio

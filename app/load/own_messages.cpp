@@ -2,6 +2,7 @@
 
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -37,8 +38,7 @@ std::string read_file(const std::string& name) {
 // Returns why the framing does not allow the message; empty if it does.
 std::string refusal(std::string_view message, const Framing& framing, std::size_t max_frame) {
     if (message.size() > max_frame)
-        return "a message of " + std::to_string(message.size()) +
-               " bytes exceeds the limit of " + std::to_string(max_frame) + " (--max-frame)";
+        return above_limit("a message of " + bytes_text(message.size()), max_frame);
     if (!sendable(framing, max_frame, message)) return framing.misfit(message.size());
     if (count_pieces(framing, message) > 1)
         return "the message contains a delimiter of " + framing.holder();

@@ -65,11 +65,16 @@ ev::Time fake_clock() { return fake_now; }
 
 TEST_CASE("dialing alternates the families, beginning with the family of the first address",
           "[dial]") {
-    CHECK(texts(bufio::interleave({})).empty());
-    CHECK(texts(bufio::interleave({v6(1, 7), v6(2, 7), v6(3, 7), v4(1, 7), v4(2, 7)})) ==
+    CHECK(texts(bufio::interleave({}, AF_INET6)).empty());
+    CHECK(texts(bufio::interleave({v6(1, 7), v6(2, 7), v6(3, 7), v4(1, 7), v4(2, 7)},
+                                  AF_INET6)) ==
           texts({v6(1, 7), v4(1, 7), v6(2, 7), v4(2, 7), v6(3, 7)}));
-    CHECK(texts(bufio::interleave({v4(1, 7), v4(2, 7), v6(1, 7)})) ==
+    CHECK(texts(bufio::interleave({v4(1, 7), v4(2, 7), v6(1, 7)}, AF_INET)) ==
           texts({v4(1, 7), v6(1, 7), v4(2, 7)}));
+    CHECK(texts(bufio::interleave({v6(1, 7), v4(1, 7)}, AF_INET)) ==
+          texts({v4(1, 7), v6(1, 7)}));
+    CHECK(texts(bufio::interleave({v6(1, 7), v6(2, 7)}, AF_INET)) ==
+          texts({v6(1, 7), v6(2, 7)}));
 }
 
 TEST_CASE("dialing connects to a numeric address, and reports the time taken", "[dial]") {

@@ -13,7 +13,6 @@
 #include "bufio/tls.hpp"
 #include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"
-#include "ui/tty.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -102,8 +101,7 @@ int run(YodelOptions options, int& signo) {
 int main(int argc, char* argv[], int& signo) {
     const YodelOptions options = parse_yodel_options(argc, argv);
     if (options.help) return print(yodel_help());
-    if (options.version)
-        return print(version_text("yodel", ev::backend_names(), ", " + ui::curses_library()));
+    if (options.version) return print(version_text("yodel", ev::backend_names()));
     return run(options, signo);
 }
 

@@ -60,9 +60,7 @@ int run(LoadOptions options, int& signo) {
 int main(int argc, char* argv[], int& signo) {
     const LoadOptions options = parse_load_options(argc, argv);
     if (options.help) return print(load_help());
-    if (options.version)
-        return print(
-            version_text("yodel-load", ev::backend_names(), ", " + ui::curses_library()));
+    if (options.version) return print(version_text("yodel-load", ev::backend_names()));
     return run(options, signo);
 }
 

@@ -15,10 +15,7 @@
 
 namespace bufio {
 
-TlsLibrary tls_library() {
-    return {.compiled = OPENSSL_VERSION_STR,
-            .running = ::OpenSSL_version(OPENSSL_VERSION_STRING)};
-}
+std::string tls_library() { return ::OpenSSL_version(OPENSSL_VERSION_STRING); }
 
 namespace {
 

@@ -65,12 +65,8 @@ struct TlsServerOptions {
     bool unattended = false;
 };
 
-// The OpenSSL versions at compile time and at run time, as in "3.0.15".
-struct TlsLibrary {
-    std::string compiled;
-    std::string running;
-};
-TlsLibrary tls_library();
+// Returns the OpenSSL version at run time, as in "3.0.15".
+std::string tls_library();
 
 struct TlsState;
 

@@ -63,12 +63,4 @@ std::string terminal_type_trouble() {
     return places_cursor ? "" : named + "cannot position its cursor";
 }
 
-std::string curses_library() {
-#ifdef NCURSES_VERSION
-    return "ncurses " NCURSES_VERSION "." + std::to_string(NCURSES_VERSION_PATCH);
-#else
-    return "curses";
-#endif
-}
-
 }  // namespace ui

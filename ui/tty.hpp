@@ -33,8 +33,4 @@ std::string control_sequence(const char* capability);
 // can. Must not be called while a CursesCanvas exists.
 std::string terminal_type_trouble();
 
-// Returns the name and version of the curses library at compile time, as in "ncurses
-// 6.4.20221231".
-std::string curses_library();
-
 }  // namespace ui

@@ -57,10 +57,7 @@ std::size_t descriptor_limit();
 // Returns the number of descriptors in use. Looks at the lowest 256 only.
 std::size_t used_descriptors();
 
-// Returns the lines of -V: the version, and the compiler and libraries behind the program.
-// `libraries`: other libraries, each after a comma and a blank. The lines do not depend
-// on the time or the place of the build.
-std::string version_text(const std::string& program, std::string_view backends,
-                         const std::string& libraries = "");
+// Returns the lines of -V. They do not depend on the time or the place of the build.
+std::string version_text(const std::string& program, std::string_view backends);
 
 }  // namespace yodel

@@ -12,13 +12,6 @@
 #    define YODEL_ON_LINUX 0
 #endif
 
-// 1 in a build that leaves out the features of its system.
-#ifdef YODEL_PORTABLE
-#    define YODEL_IS_PORTABLE 1
-#else
-#    define YODEL_IS_PORTABLE 0
-#endif
-
 // /proc/self/fd: a descriptor's file can be opened again, with flags of its own.
 #define YODEL_HAS_PROC_FD YODEL_ON_LINUX
 

@@ -108,18 +108,13 @@ format:
 check-asan:
 	@$(MAKE) test BUILD=build/asan CXX=clang++ STDLIB=libc++ SANITIZE=address,undefined UNITY=ON
 
-# The tests of some rooms, as a pattern for CTest.
-empty =
-labels = '^($(subst $(empty) ,|,$(1)))$$'
-
-threaded_rooms = ev bufio app_run app_server
 check-tsan: SANITIZE = thread
 check-tsan: UNITY = ON
 check-tsan:
 	@.ci/packages build test fuzz
 	@CXX=clang++ $(call configure,build/tsan,-DYODEL_TESTS=ON) >/dev/null
-	@$(call compile,build/tsan) --target $(threaded_rooms:%=test_%)
-	@$(call run_tests,build/tsan) -L $(call labels,$(threaded_rooms))
+	@$(call compile,build/tsan) --target test_threaded_rooms
+	@$(call run_tests,build/tsan) -L "$$(cat build/tsan/threaded_rooms)"
 
 check-portable: UNITY = ON
 check-portable:
@@ -135,14 +130,12 @@ check-valgrind:
 	@$(call compile,$(BUILD)) --target test_ev test_bufio
 	@tests/valgrind/run $(BUILD)
 
-rooms = ev bufio ui app_text app_process app_stats app_websocket app_protocol app_server app_run \
-	app_screen app_load app_options
 coverage: UNITY = ON
 coverage:
 	@.ci/packages build test coverage
 	@CXX=clang++ $(call configure,build/coverage,-DYODEL_TESTS=ON -DYODEL_COVERAGE=ON) >/dev/null
-	@$(call compile,build/coverage) --target $(rooms:%=test_%)
-	@tests/coverage/run build/coverage $(rooms)
+	@$(call compile,build/coverage) --target test_rooms
+	@tests/coverage/run build/coverage
 
 fuzz: UNITY = ON
 fuzz:
@@ -161,7 +154,7 @@ simulate:
 torture:
 	@.ci/packages build test
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
-	@$(call compile,$(BUILD)) --target yodel yodeld fail_once
+	@$(call compile,$(BUILD)) --target programs fail_once
 	@tests/torture/torture.py $(BUILD) $(BUILD)/tests/libfail_once.so --every $(EVERY) \
 		$(if $(CASE),--case "$(CASE)")
 

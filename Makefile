@@ -69,7 +69,7 @@ run_tests = ctest --test-dir $(1) --parallel $$((2 * $(JOBS))) --output-on-failu
 # A new build of the programs is a unity build; make test makes it a usual one, and so it remains.
 all: UNITY = $(or $(shell sed -n 's/^CMAKE_UNITY_BUILD:.*=//p' $(BUILD)/CMakeCache.txt 2>&-),ON)
 all:
-	@.ci/packages build
+	@contrib/packaging/deps build
 	@$(call configure,$(BUILD)) >/dev/null
 	@$(call compile,$(BUILD)) --target programs
 
@@ -77,13 +77,13 @@ run: all
 	@$(BUILD)/yodel
 
 test:
-	@.ci/packages build test $(STDLIB)
+	@contrib/packaging/deps build test $(STDLIB)
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD))
 	@$(call run_tests,$(BUILD))
 
 bench:
-	@.ci/packages build test bench
+	@contrib/packaging/deps build test bench
 	@$(call configure,build/bench,-DYODEL_BENCH=ON) >/dev/null
 	@$(call compile,build/bench)
 	@tests/bench/run build/bench
@@ -94,7 +94,7 @@ sources = find ev bufio ui app $(1) -name '*.[ch]pp'
 # files of a unity build, which include the headers once instead of once per source.
 lint: UNITY = ON
 lint:
-	@.ci/packages build lint
+	@contrib/packaging/deps build lint
 	@tests/house/english.py .
 	@$(call sources,tests) | xargs clang-format --dry-run -Werror
 	@CXX=clang++ $(call configure,build/lint) >/dev/null
@@ -102,7 +102,7 @@ lint:
 		xargs -P $(JOBS) -n 1 clang-tidy -p build/lint --quiet 2>build/lint/clang-tidy.log
 
 format:
-	@.ci/packages lint
+	@contrib/packaging/deps lint
 	@$(call sources,tests) | xargs clang-format -i
 
 check-asan:
@@ -111,61 +111,61 @@ check-asan:
 check-tsan: SANITIZE = thread
 check-tsan: UNITY = ON
 check-tsan:
-	@.ci/packages build test fuzz
+	@contrib/packaging/deps build test fuzz
 	@CXX=clang++ $(call configure,build/tsan,-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,build/tsan) --target test_threaded_rooms
 	@$(call run_tests,build/tsan) -L "$$(cat build/tsan/threaded_rooms)"
 
 check-portable: UNITY = ON
 check-portable:
-	@.ci/packages build test
+	@contrib/packaging/deps build test
 	@$(call configure,build/portable,-DYODEL_TESTS=ON -DYODEL_PORTABLE=ON) >/dev/null
 	@$(call compile,build/portable)
 	@$(call run_tests,build/portable)
 
 # Random tests make fewer steps, because valgrind is slow.
 check-valgrind:
-	@.ci/packages build test valgrind
+	@contrib/packaging/deps build test valgrind
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD)) --target test_ev test_bufio
 	@tests/valgrind/run $(BUILD)
 
 coverage: UNITY = ON
 coverage:
-	@.ci/packages build test coverage
+	@contrib/packaging/deps build test coverage
 	@CXX=clang++ $(call configure,build/coverage,-DYODEL_TESTS=ON -DYODEL_COVERAGE=ON) >/dev/null
 	@$(call compile,build/coverage) --target test_rooms
 	@tests/coverage/run build/coverage
 
 fuzz: UNITY = ON
 fuzz:
-	@.ci/packages build fuzz
+	@contrib/packaging/deps build fuzz
 	@CXX=clang++ $(call configure,build/fuzz,-DYODEL_FUZZ=ON) >/dev/null
 	@$(call compile,build/fuzz) --target fuzz
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
 
 simulate:
-	@.ci/packages build test
+	@contrib/packaging/deps build test
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD)) --target simulate
 	@$(BUILD)/simulation/simulate streams $(SESSIONS) $(SEED)
 	@$(BUILD)/simulation/simulate datagrams $(SESSIONS) $(SEED)
 
 torture:
-	@.ci/packages build test
+	@contrib/packaging/deps build test
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD)) --target programs fail_once
 	@tests/torture/torture.py $(BUILD) $(BUILD)/tests/libfail_once.so --every $(EVERY) \
 		$(if $(CASE),--case "$(CASE)")
 
 picture:
-	@.ci/packages build test
+	@contrib/packaging/deps build test
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD)) --target test_e2e
 	@SCREENS_UPDATE=1 $(BUILD)/tests/test_e2e "the picture in README shows what the programs draw"
 
 soak: all
-	@.ci/packages test
+	@contrib/packaging/deps test
 	@tests/soak/soak.py $(BUILD)/yodel $(BUILD)/yodeld $(MINUTES) $(SEED)
 
 # Installs the files into a staging tree.
@@ -188,20 +188,20 @@ uninstall: stage
 		if grep -Fqsx "$$path" $(BUILD)/folders; then rmdir "$$path" 2>/dev/null || true; fi; done
 
 package:
-	@.ci/packages build package
+	@contrib/packaging/deps build package
 	@contrib/packaging/debian/build $(JOBS)
 
 check-cluster: all
-	@.ci/packages recipes cluster
+	@contrib/packaging/deps recipes cluster
 	@tests/recipes/recipes.py slurm . $(addprefix $(BUILD)/,yodel yodel-load yodeld) || test $$? -eq 77
 
 static:
-	@.ci/packages build
+	@contrib/packaging/deps build
 	@contrib/packaging/static/build $(JOBS)
 
 release:
-	@.ci/packages build package release
-	@.ci/release $(JOBS)
+	@contrib/packaging/deps build package release
+	@contrib/packaging/release $(JOBS)
 
 check-package: release
 	@tests/package/check_release .
@@ -212,7 +212,7 @@ check-package: release
 	@tests/package/check_alone .
 
 dist:
-	@.ci/dist
+	@contrib/packaging/dist
 
 clean:
 	rm -rf build

@@ -10,8 +10,8 @@ import re
 import sys
 
 FOLDERS = ["app", "bufio", "ev", "ui", "tests"]
-FILES = ["Makefile", "CMakeLists.txt", "app/yodel.1", "app/yodel-load.1", "app/yodel-json.5", ".ci/run", ".ci/packages",
-         ".github/workflows/check.yml"]
+FILES = ["Makefile", "CMakeLists.txt", "app/yodel.1", "app/yodel-load.1", "app/yodel-json.5",
+         ".ci/run", "contrib/packaging/deps", ".github/workflows/check.yml"]
 
 
 def texts(root):

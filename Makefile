@@ -2,6 +2,9 @@
 # make test    installs missing packages, builds, and runs the whole test suite
 # make         builds the programs
 # make bench   builds and runs the benchmarks
+# make deps FOR=lint   installs missing packages, here for make and make lint
+#
+# lint, and targets that only build or install, name missing packages and fail; others install them.
 #
 # Further checks. .ci/run includes all but check-portable, check-valgrind and soak; simulate and
 # torture run as a part of the suite:
@@ -58,32 +61,40 @@ configure = cmake -S . -B $(1) -DYODEL_SANITIZE=$(SANITIZE) -DYODEL_WERROR=$(WER
 	-DCMAKE_UNITY_BUILD=$(UNITY) -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
 	$(if $(STDLIB),-DCMAKE_CXX_FLAGS=-stdlib=$(STDLIB)) $(2)
 MAKEFLAGS += --no-print-directory
+# Take more groups of packages. check_deps names missing packages and fails.
+check_deps = contrib/packaging/deps check build
+install_deps = contrib/packaging/deps install build
 compile = cmake --build $(1) --parallel $(JOBS)
 # Tests of whole programs wait more than they compute.
 run_tests = ctest --test-dir $(1) --parallel $$((2 * $(JOBS))) --output-on-failure
 
-.PHONY: all run test bench lint format check-asan check-tsan check-valgrind check-portable coverage \
+.PHONY: deps all run test bench lint format check-asan check-tsan check-valgrind check-portable coverage \
 	fuzz simulate torture soak picture stage install uninstall package check-package dist \
 	check-cluster static release clean
 
 # A new build of the programs is a unity build; make test makes it a usual one, and so it remains.
 all: UNITY = $(or $(shell sed -n 's/^CMAKE_UNITY_BUILD:.*=//p' $(BUILD)/CMakeCache.txt 2>&-),ON)
 all:
-	@contrib/packaging/deps build
+	@$(check_deps)
 	@$(call configure,$(BUILD)) >/dev/null
 	@$(call compile,$(BUILD)) --target programs
 
-run: all
+deps:
+	@$(install_deps) $(FOR)
+
+run:
+	@$(install_deps)
+	@$(MAKE) all
 	@$(BUILD)/yodel
 
 test:
-	@contrib/packaging/deps build test $(STDLIB)
+	@$(install_deps) test $(filter libc++,$(STDLIB))
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD))
 	@$(call run_tests,$(BUILD))
 
 bench:
-	@contrib/packaging/deps build test bench
+	@$(install_deps) test bench
 	@$(call configure,build/bench,-DYODEL_BENCH=ON) >/dev/null
 	@$(call compile,build/bench)
 	@tests/bench/run build/bench
@@ -94,7 +105,7 @@ sources = find ev bufio ui app $(1) -name '*.[ch]pp'
 # files of a unity build, which include the headers once instead of once per source.
 lint: UNITY = ON
 lint:
-	@contrib/packaging/deps build lint
+	@$(check_deps) lint
 	@tests/house/english.py .
 	@$(call sources,tests) | xargs clang-format --dry-run -Werror
 	@CXX=clang++ $(call configure,build/lint) >/dev/null
@@ -102,7 +113,7 @@ lint:
 		xargs -P $(JOBS) -n 1 clang-tidy -p build/lint --quiet 2>build/lint/clang-tidy.log
 
 format:
-	@contrib/packaging/deps lint
+	@$(check_deps) lint
 	@$(call sources,tests) | xargs clang-format -i
 
 check-asan:
@@ -111,61 +122,62 @@ check-asan:
 check-tsan: SANITIZE = thread
 check-tsan: UNITY = ON
 check-tsan:
-	@contrib/packaging/deps build test fuzz
+	@$(install_deps) test fuzz
 	@CXX=clang++ $(call configure,build/tsan,-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,build/tsan) --target test_threaded_rooms
 	@$(call run_tests,build/tsan) -L "$$(cat build/tsan/threaded_rooms)"
 
 check-portable: UNITY = ON
 check-portable:
-	@contrib/packaging/deps build test
+	@$(install_deps) test
 	@$(call configure,build/portable,-DYODEL_TESTS=ON -DYODEL_PORTABLE=ON) >/dev/null
 	@$(call compile,build/portable)
 	@$(call run_tests,build/portable)
 
 # Random tests make fewer steps, because valgrind is slow.
 check-valgrind:
-	@contrib/packaging/deps build test valgrind
+	@$(install_deps) test valgrind
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD)) --target test_ev test_bufio
 	@tests/valgrind/run $(BUILD)
 
 coverage: UNITY = ON
 coverage:
-	@contrib/packaging/deps build test coverage
+	@$(install_deps) test coverage
 	@CXX=clang++ $(call configure,build/coverage,-DYODEL_TESTS=ON -DYODEL_COVERAGE=ON) >/dev/null
 	@$(call compile,build/coverage) --target test_rooms
 	@tests/coverage/run build/coverage
 
 fuzz: UNITY = ON
 fuzz:
-	@contrib/packaging/deps build fuzz
+	@$(install_deps) fuzz
 	@CXX=clang++ $(call configure,build/fuzz,-DYODEL_FUZZ=ON) >/dev/null
 	@$(call compile,build/fuzz) --target fuzz
 	@tests/fuzz/run build/fuzz $(FUZZ_SECONDS)
 
 simulate:
-	@contrib/packaging/deps build test
+	@$(install_deps) test
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD)) --target simulate
 	@$(BUILD)/simulation/simulate streams $(SESSIONS) $(SEED)
 	@$(BUILD)/simulation/simulate datagrams $(SESSIONS) $(SEED)
 
 torture:
-	@contrib/packaging/deps build test
+	@$(install_deps) test
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD)) --target programs fail_once
 	@tests/torture/torture.py $(BUILD) $(BUILD)/tests/libfail_once.so --every $(EVERY) \
 		$(if $(CASE),--case "$(CASE)")
 
 picture:
-	@contrib/packaging/deps build test
+	@$(install_deps) test
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD)) --target test_e2e
 	@SCREENS_UPDATE=1 $(BUILD)/tests/test_e2e "the picture in README shows what the programs draw"
 
-soak: all
-	@contrib/packaging/deps test
+soak:
+	@$(install_deps) test
+	@$(MAKE) all
 	@tests/soak/soak.py $(BUILD)/yodel $(BUILD)/yodeld $(MINUTES) $(SEED)
 
 # Installs the files into a staging tree.
@@ -188,19 +200,20 @@ uninstall: stage
 		if grep -Fqsx "$$path" $(BUILD)/folders; then rmdir "$$path" 2>/dev/null || true; fi; done
 
 package:
-	@contrib/packaging/deps build package
+	@$(check_deps) package
 	@contrib/packaging/debian/build $(JOBS)
 
-check-cluster: all
-	@contrib/packaging/deps recipes cluster
+check-cluster:
+	@$(install_deps) recipes cluster
+	@$(MAKE) all
 	@tests/recipes/recipes.py slurm . $(addprefix $(BUILD)/,yodel yodel-load yodeld) || test $$? -eq 77
 
 static:
-	@contrib/packaging/deps build
+	@$(check_deps)
 	@contrib/packaging/static/build $(JOBS)
 
 release:
-	@contrib/packaging/deps build package release
+	@$(check_deps) package release
 	@contrib/packaging/release $(JOBS)
 
 check-package: release

@@ -1,7 +1,6 @@
 # Gives the files of the package the places and forms that Debian wants. CPack runs this when all
 # are installed below CPACK_TEMPORARY_DIRECTORY.
 set(share ${CPACK_TEMPORARY_DIRECTORY}${CPACK_PACKAGING_INSTALL_PREFIX}/share)
-set(programs ${CPACK_TEMPORARY_DIRECTORY}${CPACK_PACKAGING_INSTALL_PREFIX}/bin)
 set(doc ${share}/doc/${CPACK_PACKAGE_NAME})
 
 # Debian's zsh does not look into site-functions.
@@ -36,4 +35,5 @@ function(run)
 endfunction()
 file(GLOB compressed ${share}/man/man?/* ${doc}/changelog*)
 run(gzip -9n ${compressed})
-run(strip --remove-section=.comment --remove-section=.note ${programs}/yodel ${programs}/yodel-load ${programs}/yodeld)
+file(GLOB programs ${CPACK_TEMPORARY_DIRECTORY}${CPACK_PACKAGING_INSTALL_PREFIX}/bin/*)
+run(strip --remove-section=.comment --remove-section=.note ${programs})

@@ -210,15 +210,15 @@ void DatagramSocket::pause_reading(bool paused) {
 // Writes the queue first, so that the answers to the datagrams received now find the most
 // space. receive() handles an error, unless it is not called.
 void DatagramSocket::on_events(ev::Events events) {
-    const std::weak_ptr<void> lifetime = lifetime_;
+    const std::weak_ptr<void> life = lifetime_.watch();
     if (blocked_ && (events & ev::writable)) {
         blocked_ = false;
         write_queue();
         if (!end_ && pending() == 0) user_.datagrams_written();
-        if (lifetime.expired()) return;
+        if (life.expired()) return;
     }
     if (!end_ && !paused_ && (events & ~ev::writable)) receive();
-    if (lifetime.expired()) return;
+    if (life.expired()) return;
     if (!end_ && pending() > 0) write_queue();
     if (!end_ && paused_ && (events & ev::error))
         receive_failed(pending_socket_error(socket_.get()));

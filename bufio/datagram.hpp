@@ -26,6 +26,7 @@
 #include "bufio/buffer.hpp"
 #include "bufio/end.hpp"
 #include "bufio/fd.hpp"
+#include "bufio/lifetime.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -139,8 +140,7 @@ private:
     std::size_t taken_ = 0;
     std::uint64_t written_ = 0;
     std::uint64_t refused_ = 0;
-    // Expires with the socket, so that a function can check if the user has destroyed it.
-    const std::shared_ptr<void> lifetime_ = std::make_shared<char>();
+    Lifetime lifetime_;
     ev::Timer resume_;  // ends a pause after a failure to receive
     ev::Timer ending_;  // due at once: reports an end that occurred in a call of the user
     ev::Watch watch_;

@@ -272,9 +272,9 @@ void Stream::notify_of_change(std::uint64_t before) {
 
 void Stream::notify() {
     if (end_) resume_timer_.cancel();  // this call reports the end
-    const std::weak_ptr<void> lifetime = lifetime_;
+    const std::weak_ptr<void> life = lifetime_.watch();
     user_.stream_changed(*this);
-    if (lifetime.expired()) return;
+    if (life.expired()) return;
     input_.append(unconsumed_read_);
     unconsumed_read_ = {};
     update();

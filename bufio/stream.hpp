@@ -27,6 +27,7 @@
 
 #include "bufio/buffer.hpp"
 #include "bufio/end.hpp"
+#include "bufio/lifetime.hpp"
 #include "bufio/transport.hpp"
 #include "ev/loop.hpp"
 
@@ -152,8 +153,7 @@ private:
     ev::Timer finish_deadline_;
     std::uint64_t bytes_read_ = 0;
     std::uint64_t bytes_written_ = 0;
-    // Expires with the stream, so that notify() can check if the user has destroyed it.
-    std::shared_ptr<void> lifetime_ = std::make_shared<char>();
+    Lifetime lifetime_;
     ev::Events handshake_waits_ = ev::none;
     ev::Events read_waits_ = ev::readable;   // the direction that the next read waits for
     ev::Events write_waits_ = ev::writable;  // the direction that the next write waits for

@@ -56,7 +56,7 @@ void Session::start(ev::Timer& timer, ev::Time at, Due due) {
 template <class Due>
 void Session::start_reading_limit(ev::Timer& timer, ev::Time at, Due due) {
     if (runs(timer) && timer.deadline() <= loop_.now()) return;
-    if (!paused_) return start(timer, at, std::move(due));
+    if (!paused_at_) return start(timer, at, std::move(due));
     if (timer) timer.cancel();
 }
 
@@ -65,9 +65,8 @@ void Session::start_reading_limit(ev::Timer& timer, ev::Time at, Due due) {
 void Session::connect() {
     backoff_.reset();
     link_->forget_refusal();
-    if (options_->max_time && !runs(max_time_)) {
+    if (options_->max_time && !max_time_) {
         const auto time_up = [this] {
-            out_of_time_ = true;
             if (state_ != State::closed)
                 close({Reason::timeout, "not finished within " +
                                             duration_text(*options_->max_time) +
@@ -91,10 +90,10 @@ void Session::finish() {
     if (state_ != State::open) return;
     flush();
     if (state_ != State::open) return;
-    finished_at_ = loop_.now();
     longest_pause_ = {};
     set_state(State::finishing);
     release(closed_early_);
+    release(stage_);
     watch_end();
     change_soon();
 }
@@ -130,20 +129,19 @@ void Session::flush() {
 // After a pause, timeouts go on with their remaining time. A reader that stalls again and
 // again must not keep us from ending, so -q grows by the longest pause only.
 void Session::pause(bool paused) {
-    if (paused == paused_) return;
-    paused_ = paused;
+    if (paused == paused_at_.has_value()) return;
     if (paused) {
         paused_at_ = loop_.now();
     } else {
+        const ev::Time from = *std::exchange(paused_at_, std::nullopt);
         resumed_at_ = loop_.now();
-        awaited_since_ += resumed_at_ - std::max(awaited_since_, paused_at_);
-        taken_at_ += resumed_at_ - std::max(taken_at_, paused_at_);
-        longest_pause_ =
-            std::max(longest_pause_, resumed_at_ - std::max(finished_at_, paused_at_));
+        awaited_since_ += resumed_at_ - std::max(awaited_since_, from);
+        taken_at_ += resumed_at_ - std::max(taken_at_, from);
+        longest_pause_ = std::max(longest_pause_, resumed_at_ - std::max(since_, from));
         void_round_trips();
     }
     link_->pause(paused);
-    if (!connection_) return;
+    if (!connected()) return;
     watch_all();
     if (!paused) change_soon();
 }
@@ -158,17 +156,11 @@ std::string Session::phase() const {
 // --- Connecting.
 
 void Session::dial() {
-    release(retry_);  // connect() has cut the wait short
     end_ = {};
     link_->forget();
     moved_ = written_ = replies_ = 0;
     partial_message_ = false;
-    const auto not_connected = [this] {
-        fail(Reason::timeout, "no connection to " + options_->endpoint.text() + " within " +
-                                  duration_text(options_->connect_timeout) + ": still " +
-                                  phase());
-    };
-    start(connecting_, loop_.after(options_->connect_timeout), not_connected);
+    start_stage(options_->connect_timeout);
     dialer_ = std::make_unique<bufio::Dialer>(
         loop_, options_->endpoint,
         [this](bufio::DialResult result) { on_dialed(std::move(result)); });
@@ -184,7 +176,6 @@ void Session::on_dialed(bufio::DialResult result) {
     set_state(State::handshaking);
     link_->open(std::move(result));
     end_ = link_->refusal();
-    connection_ = std::make_shared<char>();
     advance();
 }
 
@@ -194,15 +185,15 @@ void Session::on_dialed(bufio::DialResult result) {
 void Session::advance() {
     changed_.cancel();
     read_at_ = loop_.read_clock();
-    const std::weak_ptr<void> session = lifetime_;
-    if (connection_) advance_connection();
+    const std::weak_ptr<void> session = lifetime_.watch();
+    if (connected()) advance_connection();
     if (!session.expired()) report_changes();
 }
 
 // The user is notified of the open connection before the first reply. Replies are processed
 // before the end, because they came first.
 void Session::advance_connection() {
-    const std::weak_ptr<void> connection = connection_;
+    const std::weak_ptr<void> connection = connection_.watch();
     const bool handshaken = state_ == State::handshaking && link_->ready();
     if (handshaken) {
         link_->opened();
@@ -210,7 +201,7 @@ void Session::advance_connection() {
             phases_.handshake = loop_.read_clock() - since_;
     }
     if (handshaken && link_->greeted()) {
-        release(connecting_);
+        release(stage_);
         set_state(State::open);
         flush();
         user_.session_changed();
@@ -226,7 +217,7 @@ void Session::advance_connection() {
         if (connection.expired()) return;  // by the event, or by the user
     }
     link_->done();
-    if (paused_) return;
+    if (paused_at_) return;
     if (link_->input_ended()) on_input_ended();
     if (connection.expired()) return;
     if (link_->end()) return ended(link_->end());
@@ -234,23 +225,23 @@ void Session::advance_connection() {
     if (!connection.expired()) watch_all();
 }
 
-void Session::report_resolved() {
-    const std::weak_ptr<void> session = lifetime_;
+// Returns false if a callback has destroyed the session.
+bool Session::report_resolved() {
+    const std::weak_ptr<void> session = lifetime_.watch();
     while (!session.expired()) {
         const auto event = matcher_.next_resolved();
-        if (!event) break;
+        if (!event) return true;
         report(*event);
     }
+    return false;
 }
 
 void Session::report_changes() {
-    const std::weak_ptr<void> session = lifetime_;
-    report_resolved();
-    if (!session.expired()) user_.session_changed();
+    if (report_resolved()) user_.session_changed();
 }
 
 void Session::report(const Matcher::Event& event) {
-    if (state_ == State::finishing) release(quiet_);
+    if (state_ == State::finishing && !link_->finishing()) release(stage_);
     if (const auto* echoed = std::get_if<Matcher::Echoed>(&event)) {
         replies_ += echoed->batch.count;
         return user_.session_echoed(echoed->batch, echoed->round_trip);
@@ -319,7 +310,7 @@ std::string Session::partial_text(const Message& message) const {
 void Session::on_input_ended() {
     const std::string rest = options_->framing->has_frames() ? link_->partial_message() : "";
     const bool partial = !rest.empty() && !partial_message_;
-    const std::weak_ptr<void> connection = connection_;
+    const std::weak_ptr<void> connection = connection_.watch();
     if (partial || state_ == State::finishing) {
         partial_message_ = partial_message_ || partial;
         matcher_.resolve_unmatched();
@@ -359,7 +350,7 @@ void Session::watch_all() {
 
 // Only bytes received or sent restart the idle timeout: our own timeouts are no activity.
 void Session::watch_idleness() {
-    if (!options_->idle_timeout || paused_) return release(idle_);
+    if (!options_->idle_timeout || paused_at_) return release(idle_);
     const std::uint64_t moved = link_->moved();
     if (runs(idle_) && moved == moved_) return;
     moved_ = moved;
@@ -398,8 +389,8 @@ ev::Time Session::reply_due() {
 
 void Session::on_reply_timeout() {
     if (reply_due() > loop_.now()) return watch_replies();
-    const std::weak_ptr<void> session = lifetime_;
-    const std::weak_ptr<void> connection = connection_;
+    const std::weak_ptr<void> session = lifetime_.watch();
+    const std::weak_ptr<void> connection = connection_.watch();
     read_at_ = loop_.now();
     matcher_.resolve_unmatched();
     report_resolved();
@@ -412,29 +403,42 @@ void Session::on_reply_timeout() {
 }
 
 void Session::watch_greeting() {
-    if (paused_ || state_ != State::open || !matcher_.greeting_possible())
-        return release(greeting_);
-    if (!runs(greeting_))
-        start(greeting_, loop_.after(options_->greeting_time), [this] {
-            matcher_.rule_out_greeting();
-            advance();
-        });
+    if (state_ != State::open) return;
+    if (paused_at_ || !matcher_.greeting_possible()) return release(stage_);
+    if (!runs(stage_)) start_stage(options_->greeting_time);
 }
 
 // First closes our side, once replies pause or all are in; then waits for the peer's end.
 void Session::watch_end() {
     if (state_ != State::finishing) return;
-    if (paused_ || in_flight() == 0) release(quiet_);
+    const bool quiet = !link_->finishing();
+    if (quiet && (paused_at_ || in_flight() == 0)) release(stage_);
     if (in_flight() == 0) {
-        if (!paused_) link_->finish();
-        const ev::Time limit = finished_at_ + options_->close_timeout + longest_pause_;
+        if (!paused_at_) link_->finish();
+        const ev::Time limit = since_ + options_->close_timeout + longest_pause_;
         const ev::Time due = link_->end_due(limit, std::max(read_at_, resumed_at_));
-        start_reading_limit(closing_, due, [this] {
-            fail(Reason::timeout, "the server did not close within " +
-                                      duration_text(options_->close_timeout) + " (-q)");
-        });
-    } else if (!paused_ && !runs(quiet_) && !link_->finishing()) {
-        start(quiet_, loop_.after(quiet_time), [this] { link_->finish(); });
+        start_reading_limit(stage_, due, [this] { on_stage_timeout(); });
+    } else if (quiet && !paused_at_ && !runs(stage_)) {
+        start_stage(quiet_time);
+    }
+}
+
+void Session::start_stage(ev::Duration limit) {
+    start(stage_, loop_.after(limit), [this] { on_stage_timeout(); });
+}
+
+void Session::on_stage_timeout() {
+    switch (state_) {
+    case State::waiting: dial(); return report_changes();
+    case State::open: matcher_.rule_out_greeting(); return advance();
+    case State::finishing:
+        if (in_flight() > 0) return link_->finish();
+        return fail(Reason::timeout, "the server did not close within " +
+                                         duration_text(options_->close_timeout) + " (-q)");
+    default:
+        fail(Reason::timeout, "no connection to " + options_->endpoint.text() + " within " +
+                                  duration_text(options_->connect_timeout) + ": still " +
+                                  phase());
     }
 }
 
@@ -456,10 +460,7 @@ void Session::ended(End end) {
     if (!worth_retrying(end.reason)) return close(std::move(end));
     drop_connection(std::move(end));
     matcher_.lose(options_->framing->has_frames());
-    start(retry_, loop_.after(backoff_.next()), [this] {
-        dial();
-        report_changes();
-    });
+    start_stage(backoff_.next());
     set_state(State::waiting);
 }
 
@@ -514,11 +515,9 @@ void Session::drop_connection(End end) {
     end_ = judged(std::move(end));
     link_->close();
     dialer_.reset();
-    connection_.reset();
+    connection_.end();
     reply_.cancel();
-    for (ev::Timer* timer : {&connecting_, &retry_, &idle_, &stalled_, &greeting_, &quiet_,
-                             &closing_, &closed_early_})
-        release(*timer);
+    for (ev::Timer* timer : {&stage_, &idle_, &stalled_, &closed_early_}) release(*timer);
 }
 
 // Once all is answered, and our side is closed, the peer need not close its own. If every
@@ -533,7 +532,7 @@ End Session::judged(End end) const {
     if (end.reason == Reason::timeout) {
         const bool awaited = options_->close_timeout > ev::Duration::zero();
         if (!awaited || !link_->peer_closes()) return clean;
-        const char* const fact = runs(closing_) ? "the server did not close; " : "";
+        const char* const fact = runs(stage_) ? "the server did not close; " : "";
         return {Reason::unclosed, fact + end.text};
     }
     const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;

@@ -21,6 +21,7 @@
 #include "app/protocol/backoff.hpp"
 #include "app/protocol/link.hpp"
 #include "app/protocol/matcher.hpp"
+#include "bufio/lifetime.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -123,10 +124,10 @@ public:
     std::string phase() const;                 // the stage of connecting, in words
     ev::Time since() const { return since_; }  // when the state was entered
     const bufio::End& end() const { return end_; }
-    bool out_of_time() const { return out_of_time_; }  // --max-time has passed
+    bool out_of_time() const { return max_time_ && !max_time_.pending(); }  // see --max-time
     // While waiting: the number of the next try in a row, from 1, and its time.
     unsigned retry() const { return backoff_.count(); }
-    ev::Time retry_time() const { return retry_.deadline(); }
+    ev::Time retry_time() const { return stage_.deadline(); }
     bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
     // True if the server has closed its side, and messages can still be sent.
     bool half_closed() const { return link_->input_ended() && !ends_with_input(); }
@@ -160,7 +161,7 @@ private:
     void advance();
     void advance_connection();
     void report(const Matcher::Event& event);
-    void report_resolved();
+    bool report_resolved();
     void report_changes();
     void on_input_ended();
     bool ends_with_input() const;
@@ -173,6 +174,8 @@ private:
     void watch_replies();
     void watch_greeting();
     void watch_end();
+    void start_stage(ev::Duration limit);
+    void on_stage_timeout();
     ev::Time reply_due();
     void on_reply_timeout();
 
@@ -207,36 +210,30 @@ private:
     bufio::End end_;
     Phases phases_;
     std::unique_ptr<bufio::Dialer> dialer_;  // while it dials
-    // Show a function whether a callback has destroyed the session, or ended the connection
-    // that the function works for.
-    const std::shared_ptr<void> lifetime_ = std::make_shared<char>();
-    std::shared_ptr<void> connection_;  // while there is one
+    bufio::Lifetime lifetime_;
+    bufio::Lifetime connection_;  // ends with each connection
     Backoff backoff_;
-    std::uint64_t replies_ = 0;     // over this connection
-    std::uint64_t moved_ = 0;       // read and written at the last activity
-    std::uint64_t written_ = 0;     // written when the peer last took output
-    ev::Time read_at_{};            // when the bytes that are being matched were read
-    ev::Time taken_at_{};           // when the peer last took output
-    ev::Time awaited_{};            // when the oldest message in flight was sent
-    ev::Time awaited_since_{};      // start of its reply timeout
-    ev::Time paused_at_{};          // start of the last pause
-    ev::Time resumed_at_{};         // end of the last pause
-    ev::Time finished_at_{};        // when finish() was called
-    ev::Duration longest_pause_{};  // longest pause since finish()
+    std::uint64_t replies_ = 0;          // over this connection
+    std::uint64_t moved_ = 0;            // read and written at the last activity
+    std::uint64_t written_ = 0;          // written when the peer last took output
+    ev::Time read_at_{};                 // when the bytes that are being matched were read
+    ev::Time taken_at_{};                // when the peer last took output
+    ev::Time awaited_{};                 // when the oldest message in flight was sent
+    ev::Time awaited_since_{};           // start of its reply timeout
+    std::optional<ev::Time> paused_at_;  // while paused
+    ev::Time resumed_at_{};              // end of the last pause
+    ev::Duration longest_pause_{};       // longest pause since finish()
     ev::Time flushed_at_{};
-    bool paused_ = false;
     bool partial_message_ = false;  // the peer closed inside a message
-    bool out_of_time_ = false;
-    ev::Timer changed_;       // due at once: a call of the user has changed something
-    ev::Timer connecting_;    // the connect timeout
-    ev::Timer retry_;         // the next try
+    ev::Timer changed_;             // due at once: a call of the user has changed something
+    // The limit of the state: the connect timeout, or the next try, or until the first reply
+    // counts as a wrong answer. While finishing: no reply for a moment; then the wait for the
+    // peer's own end.
+    ev::Timer stage_;
     ev::Timer max_time_;      // --max-time
     ev::Timer idle_;          // the idle timeout
     ev::Timer stalled_;       // the peer takes nothing
     ev::Timer reply_;         // the reply timeout of the oldest message in flight
-    ev::Timer greeting_;      // until the first reply counts as a wrong answer
-    ev::Timer quiet_;         // while finishing: no reply for a moment
-    ev::Timer closing_;       // the wait for the peer's own end
     ev::Timer closed_early_;  // until the end of our input no longer counts as in time
 };
 

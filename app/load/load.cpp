@@ -54,15 +54,12 @@ void plan_load(const LoadPlan& plan, const MessagePlan& given, RunClient::Option
     load.load = true;
     load.from = source_of(plan, to);
     check_threads(plan, load.from, to);
-    to.window = given.window;
-    const bool generated = load.from == From::generator;
-    const bool piped = !generated && !to.probe && to.connections == 1;
-    if (!to.window && (!piped || to.session.framing->turns)) to.window = 1;
+    to.window = given.window.value_or(1);
     if (to.probe) {
         to.length = std::exchange(to.session.max_time, std::nullopt);
         to.session.closed_early = "the server closed before the end of the run";
     }
-    if (!generated) return;
+    if (load.from != From::generator) return;
     to.pace = pace(plan, given.interval, to.connections);
     to.fixed_connections = !plan.rate;
     if (plan.random_arrivals) to.seed = plan.seed.value_or(1);

@@ -1,7 +1,7 @@
 // Compares the page of a load with the files in tests/screens. SCREENS_UPDATE=1 in the
 // environment rewrites the files instead.
 
-#include "app/screen/pages.hpp"
+#include "app/load/load_page.hpp"
 
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"

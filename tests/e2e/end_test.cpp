@@ -13,6 +13,7 @@ using test::Peer;
 using test::run;
 using test::Server;
 using test::yodel;
+using test::yodel_load;
 
 namespace {
 
@@ -22,11 +23,12 @@ std::vector<std::string> scripted(const std::vector<std::string>& steps) {
     return command;
 }
 
-// The client with an input that stays open until the program ends.
+// A client with an input that stays open until the program ends.
 struct Open {
-    Open(const Peer& peer, std::vector<std::string> options, const std::string& input)
+    Open(const Peer& peer, std::vector<std::string> options, const std::string& input,
+         const std::string& program = yodel)
         : client([&] {
-              options.insert(options.begin(), yodel);
+              options.insert(options.begin(), program);
               options.insert(options.end(), {"127.0.0.1", peer.port()});
               return options;
           }()) {
@@ -57,12 +59,11 @@ TEST_CASE("a server that closes after the end of the input is in order") {
 }
 
 TEST_CASE("a server that does not close is reported by every kind of run") {
-    const std::vector<std::string> options =
-        GENERATE(std::vector<std::string>{}, std::vector<std::string>{"-c", "1"},
-                 std::vector<std::string>{"--connections", "1"});
+    std::vector<std::string> command =
+        GENERATE(std::vector<std::string>{yodel}, std::vector<std::string>{yodel, "-c", "1"},
+                 std::vector<std::string>{yodel_load});
     Peer peer(scripted({"echo", "stay"}));
-    std::vector<std::string> command{yodel, "-q", "50ms", "--json", "127.0.0.1", peer.port()};
-    command.insert(command.end(), options.begin(), options.end());
+    command.insert(command.end(), {"-q", "50ms", "--json", "127.0.0.1", peer.port()});
     const Outcome outcome = run(command, "one\n");
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 0);
@@ -326,7 +327,7 @@ TEST_CASE("late bytes behind a right reply are a fault, unless a requirement dec
     const auto [second, require, status] = GENERATE(table<const char*, const char*, int>(
         {{"one", "lost=0", 1}, {"two", "lost=0", 1}, {"two", "unsolicited<2", 0}}));
     Peer peer(scripted({"echo", std::string("send:") + second + "\\n", "wait"}));
-    Open open(peer, {"--require", require}, "one\n");
+    Open open(peer, {"--require", require}, "one\n", yodel_load);
     REQUIRE(open.client.wait_for_output(std::string("one\n") + second + "\n"));
     open.client.close_input();
     CHECK(open.client.wait_exit() == status);

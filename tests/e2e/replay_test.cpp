@@ -71,9 +71,6 @@ TEST_CASE("a replay repeats a conversation, and detects a server that has change
     CHECK(contains(other.errors, "6 said again, 4 as before, 2 different, 0 lost"));
     const Outcome hex = replay(recorded.file, {"--fast", "-x", "127.0.0.1", broken.port()});
     CHECK(contains(hex.output, "    00000000  4f 4e 45 "));
-    const Outcome required = replay(
-        recorded.file, {"--fast", "--require", "echoed>3,bad=1", "127.0.0.1", broken.port()});
-    CHECK(contains(required.errors, "required bad=1, was 2\n"));
 }
 
 TEST_CASE("a replay detects a server that answers nothing or too much") {
@@ -262,8 +259,6 @@ TEST_CASE("options without meaning for a recording are refused") {
     const std::vector<std::pair<std::vector<std::string>, std::string>> rows = {
         {{"--payload"}, "--payload needs --json"},
         {{"--json", "--payload", "-f", "raw"}, "--payload cannot be combined with -f raw"},
-        {{"--json", "--payload", "--connections", "3", "-c", "5"},
-         "--payload cannot record generated messages"},
         {{"--fast"}, "--fast needs --replay"},
         {{"--replay", ""}, "--replay needs a non-empty argument"},
         {{"--replay", "R", "--expect", "echo"}, "--expect cannot be combined with --replay"},
@@ -273,18 +268,11 @@ TEST_CASE("options without meaning for a recording are refused") {
         {{"--replay", "R", "--escapes"}, "--escapes cannot be combined with --replay"},
         {{"--replay", "R", "-z"}, "--replay cannot be combined with -z"},
         {{"--replay", "R", "--retry", "1"}, "--retry cannot be combined with --replay"},
-        {{"--replay", "R", "--rate", "1"}, "--rate cannot be combined with --replay"},
-        {{"--replay", "R", "--churn", "1"}, "--churn cannot be combined with --replay"},
-        {{"--replay", "R", "--connections", "2"},
-         "--connections cannot be combined with --replay"},
-        {{"--replay", "R", "--threads", "2"}, "--threads cannot be combined with --replay"},
-        {{"--replay", "R", "--start-at", "+1"}, "--start-at cannot be combined with --replay"},
         {{"--replay", "R", "--fast", "--window", "2"},
          "--window cannot be combined with --replay"},
         {{"--replay", "R", "-f", "crlf"}, "was recorded with -f line, not with -f crlf"},
         {{"--replay", "R", "-u"}, "was recorded with -f line, not with datagrams (-u)"},
         {{"--replay", "R", "--json", "-x"}, "-x cannot be combined with --json"},
-        {{"--replay", "R", "--merge", "R"}, "--replay cannot be combined with --merge"},
     };
     for (const auto& [options, sentence] : rows) {
         std::vector<std::string> words{yodel};
@@ -296,22 +284,6 @@ TEST_CASE("options without meaning for a recording are refused") {
         CHECK(outcome.status == 2);
         CHECK(contains(outcome.errors, sentence));
     }
-}
-
-TEST_CASE("a script on several connections is recorded, but not replayed") {
-    Peer peer(store());
-    const Outcome outcome = run({yodel, "--json", "--payload", "--expect", "any",
-                                 "--connections", "2", "127.0.0.1", peer.port()},
-                                commands);
-    CHECK(outcome.status == 0);
-    CHECK(contains(outcome.output, R"("first":1,"connections":2})"));
-    CHECK(contains(outcome.output, R"("sent":"GET a","received":"one","connection":2})"));
-    test::Folder folder;
-    const std::string file = folder.path("r.json");
-    std::ofstream(file) << outcome.output;
-    const Outcome again = replay(file, {"127.0.0.1", peer.port()});
-    CHECK(again.status == 2);
-    CHECK(contains(again.errors, "this is a recording of 2 connections"));
 }
 
 TEST_CASE("a file of 4 GiB that is no recording is refused at once") {

@@ -1,4 +1,4 @@
-// The sandbox that both programs enter.
+// The sandbox that the programs enter.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -19,6 +19,7 @@ using test::run;
 using test::Server;
 using test::Tty;
 using test::yodel;
+using test::yodel_load;
 using test::yodeld;
 
 namespace {
@@ -35,13 +36,16 @@ std::string state() {
 
 }  // namespace
 
-TEST_CASE("both programs report their sandbox with -v, or why they have none") {
+TEST_CASE("each program reports its sandbox with -v, or why it has none") {
     const std::string found = state();
     CHECK((found.starts_with("landlock ") || found.starts_with("none: ")));
+    CHECK(contains(run({yodel_load, "-v"}, "").errors, "yodel-load: sandbox: " + found + "\n"));
     Server server({"-v"});
     CHECK(server.process().wait_for_errors("yodeld: sandbox: " + found + "\n"));
     CHECK(contains(run({yodel, "-v", "--no-sandbox"}, "").errors,
                    "yodel: sandbox: none: --no-sandbox\n"));
+    CHECK(contains(run({yodel_load, "-v", "--no-sandbox"}, "").errors,
+                   "yodel-load: sandbox: none: --no-sandbox\n"));
     Server without({"-v", "--no-sandbox"});
     CHECK(without.process().wait_for_errors("yodeld: sandbox: none: --no-sandbox\n"));
 }
@@ -89,20 +93,19 @@ void check(const std::string& errors, const Taken& taken, bool sandbox, bool por
 
 }  // namespace
 
-TEST_CASE("a payload in the client executes, writes and reaches nothing, but without sandbox") {
+TEST_CASE("a payload in a client executes, writes and reaches nothing, but without sandbox") {
     const int version = landlock();
     if (version == 0) return;
     const bool sandbox = GENERATE(true, false);
-    const std::vector<std::string> form =
-        GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--json"},
-                 std::vector<std::string>{"--connections", "2"});
+    std::vector<std::string> program =
+        GENERATE(std::vector<std::string>{yodel}, std::vector<std::string>{yodel, "--json"},
+                 std::vector<std::string>{yodel_load, "--connections", "2"});
     Server server;
     const Taken taken;
-    std::vector<std::string> program{yodel, "127.0.0.1", server.port()};
-    program.insert(program.end(), form.begin(), form.end());
+    program.insert(program.end(), {"127.0.0.1", server.port()});
     if (!sandbox) program.emplace_back("--no-sandbox");
     const Outcome outcome = run(taken.command(program), "PAYLOAD\n");
-    CAPTURE(outcome.errors, form);
+    CAPTURE(outcome.errors, program);
     CHECK(outcome.status == 0);
     check(outcome.errors, taken, sandbox, version >= 4);
 }

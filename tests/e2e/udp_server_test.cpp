@@ -12,6 +12,7 @@ using test::Outcome;
 using test::Process;
 using test::run;
 using test::yodel;
+using test::yodel_load;
 using test::yodeld;
 
 namespace {
@@ -130,7 +131,7 @@ TEST_CASE("a burst of datagrams takes bounded memory") {
     const std::string target = "udp://127.0.0.1:" + port;
     for (int i = 0; i < 3; ++i) {
         server.kill(SIGSTOP);
-        run({yodel, "--connections", "10", "--size", "60000", "-c", "200", "--window", "4",
+        run({yodel_load, "--connections", "10", "--size", "60000", "-c", "200", "--window", "4",
              "-W", "50ms", target});
         server.kill(SIGCONT);
         run({yodel, "-c", "1", target});

@@ -14,6 +14,7 @@ using test::Outcome;
 using test::Process;
 using test::run;
 using test::yodel;
+using test::yodel_load;
 using test::yodeld;
 
 namespace {
@@ -83,15 +84,14 @@ TEST_CASE("other people's datagram servers are understood") {
 
 TEST_CASE("bad, lost, twice and out of order are counted as the peer planned them", "[slow]") {
     const std::string seed = GENERATE("1", "2", "3");
-    const std::vector<std::string> way =
-        GENERATE(std::vector<std::string>{"-i", "500us", "--quiet"},
-                 std::vector<std::string>{"--connections", "5", "--rate", "2k"},
-                 std::vector<std::string>{"--connections", "3", "--window", "4"});
+    std::vector<std::string> command =
+        GENERATE(std::vector<std::string>{yodel, "-i", "500us", "--quiet"},
+                 std::vector<std::string>{yodel_load, "--connections", "5", "--rate", "2k"},
+                 std::vector<std::string>{yodel_load, "--connections", "3", "--window", "4"});
     Echo peer(
         {"python3", test::peers + "/udp_planned.py", seed, "0.02", "0.03", "0.05", "0.04"});
-    std::vector<std::string> command{yodel, "-c", "400", "-W", "500ms"};
-    command.insert(command.end(), way.begin(), way.end());
-    command.push_back("udp://127.0.0.1:" + peer.port());
+    const std::string target = "udp://127.0.0.1:" + peer.port();
+    command.insert(command.end(), {"-c", "400", "-W", "500ms", target});
     const Outcome outcome = run(command);
     const std::string plan = peer.last_words();
     CAPTURE(command, outcome.errors, plan);
@@ -107,10 +107,11 @@ TEST_CASE("datagrams are counted alike in lines, in objects, and by --require") 
     CHECK(contains(told.output, "64 bytes, seq 3, "));
     CHECK(contains(told.output, "64 bytes, twice\n"));
     CHECK(contains(told.errors, "3 sent, 3 echoed, 0 bad, 0 lost, 3 twice, 0 out of order"));
-    const Outcome json =
-        run({yodel, "--json", "-c", "3", "-i", "1ms", "--require", "twice=0", target});
-    CHECK(json.status == 1);
-    CHECK(contains(json.errors, "required twice=0, was 3"));
+    const Outcome required =
+        run({yodel_load, "-c", "3", "-i", "1ms", "--require", "twice=0", target});
+    CHECK(required.status == 1);
+    CHECK(contains(required.errors, "required twice=0, was 3"));
+    const Outcome json = run({yodel, "--json", "-c", "3", "-i", "1ms", target});
     CHECK(contains(json.output, "\"verdict\":\"twice\""));
     CHECK(contains(json.output, "\"twice\":3,\"out_of_order\":0,\"jitter_us\":"));
     Echo swapper({yodeld, "-u", "--reorder", "1", "127.0.0.1:0"});
@@ -124,9 +125,9 @@ TEST_CASE("duplicates, replies out of order, and the jitter are shown during a l
     Echo server({yodeld, "-u", "--dup", "100%", "127.0.0.1:0"});
     const std::string target = "udp://127.0.0.1:" + server.port();
     const std::string threads = GENERATE("1", "2");
-    const std::vector<std::string> crowd = {yodel,    "--connections", "2",   "--threads",
-                                            threads,  "--rate",        "200", "-m",
-                                            "1500ms", target};
+    const std::vector<std::string> crowd = {yodel_load, "--connections", "2",   "--threads",
+                                            threads,    "--rate",        "200", "-m",
+                                            "1500ms",   target};
     SECTION("in a line") {
         std::vector<std::string> command = crowd;
         command.insert(command.begin() + 1, "--no-tui");
@@ -209,8 +210,8 @@ TEST_CASE("running out of source ports for datagrams is reported, also with -s")
         "while [ ! -s \"$2\" ]; do sleep 0.01; done; "
         "\"$0\" -u --connections 15 -c 100 $3 127.0.0.1 39000; status=$?; "
         "kill $server; exit $status";
-    const Outcome outcome =
-        run({"unshare", "-rn", "sh", "-c", script, yodel, yodeld, folder.path("port"), source});
+    const Outcome outcome = run({"unshare", "-rn", "sh", "-c", script, yodel_load, yodeld,
+                                 folder.path("port"), source});
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 7);
     if (!test::system_counts_source_ports()) return;

@@ -21,6 +21,7 @@ using test::run;
 using test::Server;
 using test::Tty;
 using test::yodel;
+using test::yodel_load;
 using test::yodeld;
 
 namespace {
@@ -39,9 +40,12 @@ public:
         : server_(Words{"--ws"} + options + Words(tls ? 1 : 0, "--self-signed")),
           target_((tls ? "wss://127.0.0.1:" : "ws://127.0.0.1:") + server_.port()),
           trust_(tls ? 1 : 0, "-k") {}
-    // Options and target of a client.
+    // Return a client with its options and target.
     Words client(const Words& options = {}) const {
         return Words{yodel} + options + trust_ + Words{target_};
+    }
+    Words load(const Words& options) const {
+        return Words{yodel_load} + options + trust_ + Words{target_};
     }
 
 private:
@@ -106,7 +110,7 @@ TEST_CASE("the times of the WebSocket handshake are reported, with TLS included"
     const std::string name = tls ? ", TLS and WebSocket " : ", WebSocket ";
     CHECK(contains(run(echo.client({"-v"}), "a\n").errors, name));
     CHECK(contains(run(echo.client({"--json"}), "a\n").output, ",\"handshake_us\":"));
-    const Outcome opened = run(echo.client({"-z", "--connections", "3", "-m", "100ms"}));
+    const Outcome opened = run(echo.load({"-z", "--connections", "3", "-m", "100ms"}));
     CHECK(contains(opened.errors, "3 connections opened, 0 failed"));
     CHECK(contains(opened.errors, ", handshake "));
 }
@@ -114,18 +118,16 @@ TEST_CASE("the times of the WebSocket handshake are reported, with TLS included"
 TEST_CASE("loads run over WebSocket") {
     const bool tls = GENERATE(false, true);
     const Words options =
-        GENERATE(Words{"-i", "0"}, Words{"-i", "0", "--connections", "3"},
-                 Words{"-i", "0", "--connections", "4", "--threads", "2"},
-                 Words{"--rate", "3k"}, Words{"-i", "0", "--connections", "2", "--churn", "50"},
-                 Words{"-i", "0", "--warm-up", "10ms"}, Words{"-i", "0", "--size", "0"},
-                 Words{"-i", "0", "--size", "100k", "--connections", "2"});
+        GENERATE(Words{}, Words{"--connections", "3"},
+                 Words{"--connections", "4", "--threads", "2"}, Words{"--rate", "3k"},
+                 Words{"--connections", "2", "--churn", "50"}, Words{"--warm-up", "10ms"},
+                 Words{"--size", "0"}, Words{"--size", "100k", "--connections", "2"});
     const Echo echo(tls);
-    const Outcome outcome = run(echo.client(Words{"-c", "300"} + options));
+    const Outcome outcome = run(echo.load(Words{"-c", "300"} + options));
     CAPTURE(tls, options, outcome.errors);
-    CHECK(contains(outcome.errors, "yodel: 300 sent, 300 echoed, 0 bad, 0 lost"));
+    CHECK(contains(outcome.errors, "yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost"));
     CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "; warm-up: ") ==
-          (options.size() == 4 && options[2] == "--warm-up"));
+    CHECK(contains(outcome.errors, "; warm-up: ") == (options == Words{"--warm-up", "10ms"}));
 }
 
 TEST_CASE("connections without messages run over WebSocket") {
@@ -137,7 +139,7 @@ TEST_CASE("connections without messages run over WebSocket") {
          " connections opened, 0 failed"},
     }));
     const Echo echo(GENERATE(false, true));
-    const Outcome outcome = run(echo.client(Words{"-z"} + options));
+    const Outcome outcome = run(echo.load(Words{"-z"} + options));
     CAPTURE(options, outcome.errors);
     CHECK(contains(outcome.errors, part));
     CHECK(outcome.status == 0);
@@ -145,13 +147,13 @@ TEST_CASE("connections without messages run over WebSocket") {
 
 TEST_CASE("requirements are judged over WebSocket") {
     const auto [options, status, part] = GENERATE(table<Words, int, std::string>({
-        {{"--require", "p99<100s,lost=0"}, 0, "yodel: 10 sent"},
+        {{"--require", "p99<100s,lost=0"}, 0, "yodel-load: 10 sent"},
         {{"--require", "p99<1us"}, 1, "p99<1us"},
-        {{"--match", "bcdef"}, 0, "yodel: 10 sent, 10 answered"},
-        {{"--expect", "any"}, 0, "yodel: 10 sent, 10 answered"},
+        {{"--match", "bcdef"}, 0, "yodel-load: 10 sent, 10 answered"},
+        {{"--expect", "any"}, 0, "yodel-load: 10 sent, 10 answered"},
     }));
     const Echo echo(false);
-    const Outcome outcome = run(echo.client(Words{"-c", "10", "-i", "0"} + options));
+    const Outcome outcome = run(echo.load(Words{"-c", "10"} + options));
     CAPTURE(options, outcome.errors);
     CHECK(outcome.status == status);
     CHECK(contains(outcome.errors, part));
@@ -187,7 +189,7 @@ TEST_CASE("a WebSocket conversation is recorded, replayed and merged") {
     const Outcome again = run(echo.client({"--replay", first}));
     CHECK(contains(again.errors, "6 said again, 6 as before, 0 different, 0 lost"));
     CHECK(again.status == 0);
-    const Outcome merged = run({yodel, "--merge", first, second});
+    const Outcome merged = run({yodel_load, "--merge", first, second});
     CHECK(contains(merged.output, "12 sent, 12 echoed, 0 bad, 0 lost"));
     CHECK(merged.status == 0);
 }

@@ -140,7 +140,7 @@ TEST_CASE("README mentions no option that is missing in --help") {
     }
 }
 
-TEST_CASE("a mistake in an option is reported in one line that mentions --help") {
+TEST_CASE("a mistake in an option is reported in one line that helps") {
     const auto [program, arguments,
                 sentence] = GENERATE(table<std::string, std::vector<std::string>,
                                            std::string>(
@@ -148,6 +148,16 @@ TEST_CASE("a mistake in an option is reported in one line that mentions --help")
           {"-w", "localhost", "7000"},
           "yodel: -w: \"localhost\" is not a duration such as 1.5s, 200ms or 2m (yodel -h "
           "shows the options)\n"},
+         {yodel_load,
+          {"--rate", "fast", "localhost", "7000"},
+          "yodel-load: --rate: \"fast\" is not a rate from 0.001 to 10M a second, such as 50, "
+          "2.5 or 20k (yodel-load -h shows the options)\n"},
+         {yodel,
+          {"--rate", "1k", "localhost", "7000"},
+          "yodel: --rate is an option of yodel-load: yodel-load --rate 1k localhost 7000\n"},
+         {yodel_load,
+          {"localhost", "7000", "--hex"},
+          "yodel-load: --hex is an option of yodel: yodel localhost 7000 --hex\n"},
          {yodeld,
           {"--drop", "10", "0"},
           "yodeld: --drop: \"10\" is not a probability such as 0.1 or 10%, up to 1 (yodeld -h "

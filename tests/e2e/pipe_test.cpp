@@ -387,7 +387,7 @@ TEST_CASE("bad input of each kind is reported with one sentence and its exit sta
         Case{{":7"}, 2, "a host is missing"},
         Case{{"-f", "morse", "h", "1"}, 2, "is not a framing"},
         Case{{"-k", "h", "1"}, 2, "-k needs --tls"},
-        Case{{"--tls", "tcp://h:1"}, 2, "--tls cannot be combined with tcp://"},
+        Case{{"--tls", "tcp://h:1"}, 2, "tcp:// cannot be combined with --tls"},
         Case{{"unix:"}, 2, "needs a path"},
         Case{{"--tls", "--cacert", "/no/such/file", "h", "1"}, 77, "/no/such/file"},
         Case{{"--tls", "--cert", "/no/such/file", "h", "1"}, 58, "/no/such/file"},

@@ -14,8 +14,6 @@
 #include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"
 
-#include <algorithm>
-#include <chrono>
 #include <memory>
 #include <optional>
 
@@ -68,11 +66,7 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
 }
 
 int run_in_pipe(ev::Loop& loop, YodelOptions& options, int& signo) {
-    Session::Options& session = options.run.session;
-    session.retries = options.retries.value_or(0);
-    // A server may refuse our certificate, or the lack of one, only after the handshake.
-    const ev::Duration longest = options.use_tls ? std::chrono::seconds(1) : ev::Duration();
-    if (options.run.probe) session.close_timeout = std::min(session.close_timeout, longest);
+    options.run.session.retries = options.retries.value_or(0);
     if (options.from != RunClient::Options::From::input) ask_for_exact_waits();
     const std::string sandbox = give_up_rights(options, false);
     if (options.report.verbose) print_error("sandbox: " + sandbox);

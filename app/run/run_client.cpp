@@ -113,10 +113,14 @@ RunOptions RunClient::run_options(const Options& options) {
 }
 
 void RunClient::make_source(const Options& options, RunOptions& to) {
-    if (options.from == From::nothing)
+    if (options.from == From::nothing) {
+        // A server may refuse our certificate, or the lack of one, only after the handshake.
+        const ev::Duration longest = to.session.tls ? std::chrono::seconds(1) : ev::Duration();
+        to.session.close_timeout = std::min(to.session.close_timeout, longest);
         to.source = [stays = to.length || to.lifetime](auto&, auto&, auto&) {
             return std::make_unique<NoSource>(stays);
         };
+    }
     if (options.from == From::recording) {
         RecordingSource::prepare(to.session, *options.recording->framing());
         to.window = std::numeric_limits<unsigned>::max();

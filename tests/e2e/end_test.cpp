@@ -71,6 +71,16 @@ TEST_CASE("a server that does not close is reported by every kind of run") {
     CHECK(contains(outcome.output, R"("reason":"the server did not close within 50ms)"));
 }
 
+TEST_CASE("a probe does not wait for the server's end") {
+    std::vector<std::string> command =
+        GENERATE(std::vector<std::string>{yodel}, std::vector<std::string>{yodel_load});
+    Peer peer(scripted({"stay"}));
+    command.insert(command.end(), {"-z", "127.0.0.1", peer.port()});
+    const Outcome outcome = run(command);
+    CHECK(outcome.status == 0);
+    CHECK_FALSE(contains(outcome.errors, "did not close"));
+}
+
 TEST_CASE("with --retry a closed connection is opened again for the rest of the input") {
     Peer peer(scripted({"echo", "close"}));
     Open open(peer, {"--retry", "3", "--retry-delay", "10ms"}, "one\n");

@@ -35,7 +35,8 @@ int run(LoadOptions options, int& signo) {
     Session::Options& session = run.session;
     std::optional<OwnServer> server;
     if (options.own_server) {
-        provide_descriptors(2 * run.connections);  // both ends of each
+        if (!session.endpoint.datagrams)
+            provide_descriptors(2 * run.connections);  // both ends of each
         server.emplace(loop, session.endpoint,
                        OwnServer::Options{.framing = *session.framing,
                                           .connections = run.connections,

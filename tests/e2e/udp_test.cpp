@@ -71,6 +71,13 @@ TEST_CASE("without a target yodel runs a datagram server inside, in both familie
     CHECK(run({yodel, "-u", family}, many).output == many);
 }
 
+TEST_CASE("the datagram server inside needs one descriptor for all connections") {
+    const Outcome outcome =
+        run({"sh", "-c", "ulimit -n 100; exec \"$0\" -u --connections 70 -c 70", yodel_load});
+    CAPTURE(outcome.errors);
+    CHECK(outcome.status == 0);
+}
+
 TEST_CASE("other people's datagram servers are understood") {
     Process server({"socat", "-dd", "UDP4-RECVFROM:0,bind=127.0.0.1,fork", "EXEC:cat"});
     REQUIRE(server.wait_for_errors("AF=2 127.0.0.1:"));

@@ -163,8 +163,6 @@ std::size_t previous_cell(std::string_view bytes, std::size_t at) {
 }
 
 std::string base64(std::string_view bytes) {
-    static constexpr char digits[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     std::string text;
     text.reserve((bytes.size() + 2) / 3 * 4);
     for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(bytes.size(), 3))) {
@@ -172,7 +170,7 @@ std::string base64(std::string_view bytes) {
         for (std::size_t i = 0; i < 3; ++i)
             bits = bits << 8 | (i < bytes.size() ? byte_at(bytes, i) : 0U);
         for (std::size_t i = 0; i < 4; ++i)
-            text += i > bytes.size() ? '=' : digits[bits >> (18 - 6 * i) & 0x3f];
+            text += i > bytes.size() ? '=' : base64_digits[bits >> (18 - 6 * i) & 0x3f];
     }
     return text;
 }

@@ -66,6 +66,8 @@ std::string truncated(std::string_view bytes, int width);
 std::size_t next_cell(std::string_view bytes, std::size_t at);
 std::size_t previous_cell(std::string_view bytes, std::size_t at);
 
+inline constexpr std::string_view base64_digits =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 // Returns the bytes in base64 (RFC 4648), with padding and without line breaks.
 std::string base64(std::string_view bytes);
 

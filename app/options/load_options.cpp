@@ -34,7 +34,7 @@ std::chrono::system_clock::time_point start_time(const std::string& text) {
 
 // A number counts messages; a time has a unit.
 void set_churn(RunOptions& to, const std::string& text) {
-    const bool number = text.find_first_not_of("0123456789") == text.npos;
+    const bool number = is_number(text);
     to.lifetime = number ? std::nullopt : parse_duration(text);
     to.churn = number ? up_to(4'000'000'000)(text) : 0;
     accepted(to.churns(), text, "a number of messages, or a time with its unit, such as 10s");

@@ -13,10 +13,6 @@ namespace yodel {
 
 namespace {
 
-bool is_number(std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 bool is_v6(const std::string& host) { return numeric_family(host) == AF_INET6; }
 
 bool is_service(const std::string& text) {

@@ -23,8 +23,7 @@ std::string increased(std::string_view payload) {
 constexpr ReplyLine refused(const char* fault) { return {.fault = fault}; }
 
 bool is_integer(std::string_view text) {
-    const std::size_t sign = text.starts_with('-') || text.starts_with('+') ? 1 : 0;
-    return text.size() > sign && text.find_first_not_of("0123456789", sign) == text.npos;
+    return is_number(text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0));
 }
 
 bool is_int64(std::string_view text) {
@@ -42,8 +41,7 @@ bool is_double(std::string_view text) {
     text = text.substr(0, e);
     const std::size_t dot = std::min(text.find('.'), text.size());
     const std::string_view fraction = text.substr(std::min(dot + 1, text.size()));
-    return is_integer(text.substr(0, dot)) &&
-           fraction.find_first_not_of("0123456789") == fraction.npos;
+    return is_integer(text.substr(0, dot)) && (fraction.empty() || is_number(fraction));
 }
 
 // Reads a value without a length.
@@ -85,7 +83,7 @@ ReplyLine smtp_line(std::string_view line, std::string_view before) {
     const std::string_view code = (before.empty() ? line : before).substr(0, 3);
     const std::string_view sign = line.substr(std::min<std::size_t>(line.size(), 3), 1);
     const bool coded = line.starts_with(code) && (sign.empty() || sign == " " || sign == "-");
-    const bool valid = code.size() == 3 && code.find_first_not_of("0123456789") == code.npos;
+    const bool valid = code.size() == 3 && is_number(code);
     if (before.empty() && !(coded && valid)) return refused("which begins no reply of -f smtp");
     return {.more = coded && sign != "-" ? 0U : 1U};
 }

@@ -28,9 +28,6 @@ std::optional<char> take_escape(std::string_view& text) {
     return static_cast<char>(byte);
 }
 
-constexpr std::string_view alphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 }  // namespace
 
 std::optional<std::string> unescaped(std::string_view text) {
@@ -55,8 +52,8 @@ std::optional<std::string> from_base64(std::string_view text) {
     std::uint32_t bits = 0;
     unsigned count = 0;  // bits that are not yet part of a byte
     for (const char letter : text.substr(0, text.find('='))) {
-        const std::size_t value = alphabet.find(letter);
-        if (value == alphabet.npos) return std::nullopt;
+        const std::size_t value = ui::base64_digits.find(letter);
+        if (value == text.npos) return std::nullopt;
         bits = bits << 6 | static_cast<std::uint32_t>(value);
         count += 6;
         if (count < 8) continue;

@@ -38,6 +38,10 @@ std::optional<ev::Duration> parse_duration(std::string_view text);
 std::optional<double> parse_decimal(std::string_view text);
 // Parses a number from 0 to 1, or from 0% to 100%; returns it as 0 to 1.
 std::optional<double> parse_chance(std::string_view text);
+// Returns true if the text consists of digits.
+inline bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+}
 // Parses a whole number.
 std::optional<std::uint64_t> parse_count(std::string_view text);
 // Parses a whole number of bytes, with k, M or G (powers of 1024). The limit is a third of the

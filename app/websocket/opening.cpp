@@ -95,10 +95,8 @@ std::string accept_value(std::string_view key) {
 
 // A key is 16 bytes in base64.
 bool is_key(std::string_view text) {
-    constexpr std::string_view digits =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     return text.size() == 24 && text.ends_with("==") &&
-           text.find_first_not_of(digits) == text.size() - 2;
+           text.find_first_not_of(ui::base64_digits) == text.size() - 2;
 }
 
 End refused(std::string text) { return {Reason::connect, std::move(text)}; }

@@ -126,7 +126,7 @@ TEST_CASE("only random gaps have a seed, which is 1 unless it is given") {
     CHECK(load.run().seed == (random ? std::optional(seed.value_or(1)) : std::nullopt));
 }
 
-TEST_CASE("-m is the length of a load, and of a load of connections") {
+TEST_CASE("the length of -m applies to messages and to connections") {
     const bool probe = GENERATE(false, true);
     Load load;
     load.run().probe = probe;

@@ -18,6 +18,7 @@ using test::Process;
 using test::run;
 using test::Server;
 using test::yodel;
+using test::yodel_load;
 using namespace std::chrono_literals;
 
 namespace {
@@ -80,10 +81,10 @@ TEST_CASE("yodeld --busy spins while a connection is open, and sleeps while none
     CHECK(sleeps(server.process()));
 }
 
-TEST_CASE("yodel --busy spins while connected, and sleeps while waiting to retry") {
+TEST_CASE("yodel-load --busy spins while connected, and sleeps while waiting to retry") {
     if (!system_tells()) return;
     Server server;
-    Process client({yodel, "--no-tui", "--busy", "--retry", "forever", "--retry-delay", "1h",
+    Process client({yodel_load, "--busy", "--retry", "forever", "--retry-delay", "1h",
                     "127.0.0.1", server.port()});
     CHECK(spins(client));
     server.process().kill(SIGKILL);
@@ -91,10 +92,11 @@ TEST_CASE("yodel --busy spins while connected, and sleeps while waiting to retry
     CHECK(sleeps(client));
 }
 
-TEST_CASE("without --busy both idle programs sleep") {
+TEST_CASE("without --busy idle programs sleep") {
     if (!system_tells()) return;
     Server server;
-    Process client({yodel, "--no-tui", "127.0.0.1", server.port()});
+    const std::string program = GENERATE(yodel, yodel_load);
+    Process client({program, "-v", "127.0.0.1", server.port()});
     client.write("hello\n");
     REQUIRE(client.wait_for_output("hello\n"));
     CHECK(sleeps(client));
@@ -104,7 +106,7 @@ TEST_CASE("without --busy both idle programs sleep") {
 TEST_CASE("busy programs echo as others do") {
     Server server({"--busy"});
     const Outcome outcome =
-        run({yodel, "--busy", "-c", "200", "-i", "0", "--quiet", "127.0.0.1", server.port()});
+        run({yodel_load, "--busy", "-c", "200", "127.0.0.1", server.port()});
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "200 sent, 200 echoed, 0 bad, 0 lost"));
 }

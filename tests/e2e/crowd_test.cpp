@@ -20,13 +20,14 @@ using test::run;
 using test::Server;
 using test::server_threads;
 using test::yodel;
+using test::yodel_load;
 
 namespace {
 
 using Words = std::vector<std::string>;
 
 Outcome crowd(const Server& server, Words options) {
-    options.insert(options.begin(), yodel);
+    options.insert(options.begin(), yodel_load);
     options.insert(options.end(), {"127.0.0.1", server.port()});
     return run(options);
 }
@@ -78,7 +79,7 @@ TEST_CASE("a load speaks each framing, and TLS") {
     const std::string framing =
         GENERATE("line", "crlf", "nul", "len1", "len4le", "caret", "raw");
     const Words tls = GENERATE(Words{}, Words{"--tls"});
-    Words command{yodel, "--connections", "5", "-c", "50", "-f", framing};
+    Words command{yodel_load, "--connections", "5", "-c", "50", "-f", framing};
     command.insert(command.end(), tls.begin(), tls.end());
     const Outcome outcome = run(command);
     CAPTURE(framing, outcome.errors);
@@ -87,7 +88,7 @@ TEST_CASE("a load speaks each framing, and TLS") {
 }
 
 TEST_CASE("a load without a target runs a server that accepts all its connections") {
-    const Outcome outcome = run({yodel, "--connections", "1100", "-c", "1100", "--json"});
+    const Outcome outcome = run({yodel_load, "--connections", "1100", "-c", "1100", "--json"});
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.output, "\"connections\":{\"attempts\":1100,\"opened\":1100,"
@@ -159,7 +160,7 @@ TEST_CASE("a load with --retry reconnects after resets") {
 TEST_CASE("a load without replies ends with the status of the failure") {
     const std::string port = std::to_string(test::free_port());
     const Words options = GENERATE(Words{"-m", "5s"}, Words{"--rate", "10", "-c", "7"});
-    Words command{yodel, "--connections", "7", "127.0.0.1", port};
+    Words command{yodel_load, "--connections", "7", "127.0.0.1", port};
     command.insert(command.end(), options.begin(), options.end());
     const Outcome outcome = run(command);
     CAPTURE(outcome.errors);
@@ -181,7 +182,7 @@ TEST_CASE("connections that never open end with the run") {
 TEST_CASE("a signal ends a load with the sum of all connections") {
     Server server({"-v"});
     const Words schedule = GENERATE(Words{}, Words{"--rate", "500"});
-    Words command{yodel, "--connections", "5", "--json"};
+    Words command{yodel_load, "--connections", "5", "--json"};
     command.insert(command.end(), schedule.begin(), schedule.end());
     command.insert(command.end(), {"--size", "100", "127.0.0.1", server.port()});
     test::Process client(command);
@@ -197,7 +198,7 @@ TEST_CASE("a load does not start if the limit of descriptors is too low") {
     const bool inside = GENERATE(false, true);  // the server's ends also need descriptors
     const std::string load =
         inside ? " --connections 60 -c 1" : " --connections 98 -c 1 127.0.0.1 " + server.port();
-    const Outcome outcome = run({"sh", "-c", "ulimit -n 100; exec " + yodel + load});
+    const Outcome outcome = run({"sh", "-c", "ulimit -n 100; exec " + yodel_load + load});
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.errors, "these connections need 1"));
     CHECK(contains(outcome.errors, " descriptors, but the limit is 100 (ulimit -n)"));
@@ -209,7 +210,7 @@ TEST_CASE("a server that serves one client after the other is reported") {
         GENERATE(std::vector<std::string>{"-c", "200"}, std::vector<std::string>{"-m", "1s"},
                  std::vector<std::string>{"-m", "1s", "--rate", "400"});
     test::Peer peer({"python3", test::peers + "/scripted.py", "PORT", "rest"});
-    std::vector<std::string> command{yodel, "--connections", "4", "--json"};
+    std::vector<std::string> command{yodel_load, "--connections", "4", "--json"};
     command.insert(command.end(), options.begin(), options.end());
     command.insert(command.end(), {"127.0.0.1", peer.port()});
     const Outcome outcome = run(command);
@@ -226,7 +227,7 @@ TEST_CASE("a server that serves all clients starves none") {
                  std::vector<std::string>{"-m", "800ms", "--connect-rate", "40"},
                  std::vector<std::string>{"-m", "800ms", "--rate", "4k", "--threads", "2"});
     const Server server({"--delay", GENERATE("0", "100ms~100ms")});
-    std::vector<std::string> command{yodel, "--connections", "20", "--json"};
+    std::vector<std::string> command{yodel_load, "--connections", "20", "--json"};
     command.insert(command.end(), options.begin(), options.end());
     command.insert(command.end(), {"127.0.0.1", server.port()});
     const Outcome outcome = run(command);
@@ -236,11 +237,13 @@ TEST_CASE("a server that serves all clients starves none") {
 
 TEST_CASE("a run needs few descriptors besides its connections, and raises the soft limit") {
     Server server;
-    const auto [limit, load] = GENERATE(table<std::string, std::string>(
-        {{"-n 24", "-c 1"}, {"-S -n 64", "--connections 90 -c 900"}}));
+    const auto [limit, program] = GENERATE(table<std::string, std::string>(
+        {{"-n 24", yodel + " -c 1"},
+         {"-n 24", yodel_load + " -c 1"},
+         {"-S -n 64", yodel_load + " --connections 90 -c 900"}}));
     const bool inside = GENERATE(false, true);
-    const std::string command = "ulimit " + limit + "; exec " + yodel + " " + load +
-                                (inside ? "" : " 127.0.0.1 " + server.port());
+    const std::string command =
+        "ulimit " + limit + "; exec " + program + (inside ? "" : " 127.0.0.1 " + server.port());
     const Outcome outcome = run({"sh", "-c", command});
     CAPTURE(command, outcome.errors);
     CHECK(outcome.status == 0);
@@ -251,7 +254,7 @@ TEST_CASE("a load begins at its --start-at time") {
     Server server;
     const Outcome outcome =
         run({"sh", "-c",
-             "at=$(date -u -d '+2 sec' +%Y-%m-%dT%H:%M:%SZ); " + yodel +
+             "at=$(date -u -d '+2 sec' +%Y-%m-%dT%H:%M:%SZ); " + yodel_load +
                  " --connections 2 -c 2 --start-at $at 127.0.0.1 " + server.port() +
                  "; date -u +%Y-%m-%dT%H:%M:%SZ; echo $at"});
     CAPTURE(outcome.output, outcome.errors);
@@ -273,17 +276,16 @@ TEST_CASE("a load that connects too slowly reports how late it began") {
 
 TEST_CASE("a warm-up is counted apart") {
     Server server;
-    const Words form = GENERATE(Words{}, Words{"--connections", "2", "--rate", "100"});
-    Words options{"-c", "5", "-i", "10ms", "--warm-up", "200ms", "--json"};
-    if (!form.empty()) options.erase(options.begin() + 2, options.begin() + 4);
-    options.insert(options.end(), form.begin(), form.end());
+    const Words schedule =
+        GENERATE(Words{"-i", "10ms"}, Words{"--connections", "2", "--rate", "100"});
+    Words options{"-c", "5", "--warm-up", "200ms", "--json"};
+    options.insert(options.end(), schedule.begin(), schedule.end());
     const Outcome outcome = crowd(server, options);
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.output, R"("status":0,"sent":5,"echoed":5,"bad":0,"lost":0,)"));
     CHECK(contains(outcome.output, R"("warm_up":{"sent":20,"echoed":20,"bad":0,"lost":0,)"));
     CHECK(contains(outcome.errors, "; warm-up: 20 sent, 20 echoed, 0 bad, 0 lost"));
-    CHECK(contains(outcome.output, "\"type\":\"message\"") == form.empty());
     CHECK(counted(server, "bytes in") == 25 * 65);
 }
 
@@ -297,7 +299,7 @@ TEST_CASE("each connection sends the script to servers of the caret protocol") {
             Words{"python3", test::peers + "/caret_echo.py", "serve", "PORT"});
     const std::string port = ours ? server->port() : peer->port();
     const Outcome outcome =
-        run({yodel, "--connections", "3", "-f", "caret", "-v", "127.0.0.1", port},
+        run({yodel_load, "--connections", "3", "-f", "caret", "-v", "127.0.0.1", port},
             "abc\nabte\nab0000\n");
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 0);
@@ -318,12 +320,12 @@ TEST_CASE("each connection sends the script to servers of the caret protocol") {
 TEST_CASE("a script prints no replies, unless they are requested") {
     Server server;
     const Outcome quiet =
-        run({yodel, "--connections", "2", "127.0.0.1", server.port()}, "one\ntwo");
+        run({yodel_load, "--connections", "2", "127.0.0.1", server.port()}, "one\ntwo");
     CHECK(quiet.status == 0);
     CHECK(quiet.output.empty());
     CHECK(contains(quiet.errors, "4 sent, 4 echoed, 0 bad, 0 lost"));
     const Outcome json =
-        run({yodel, "--connections", "2", "--json", "127.0.0.1", server.port()}, "one\n");
+        run({yodel_load, "--connections", "2", "--json", "127.0.0.1", server.port()}, "one\n");
     CAPTURE(json.output);
     for (const char* const connection : {"1", "2"}) {
         CHECK(contains(json.output,
@@ -337,10 +339,10 @@ TEST_CASE("a script prints no replies, unless they are requested") {
 
 TEST_CASE("with --json and --quiet the end object is alone") {
     Server server;
-    const Words form = GENERATE(Words{"-c", "2", "-i", "0"}, Words{"--rate", "1k", "-c", "2"});
-    Words options{"--json", "--quiet"};
-    options.insert(options.end(), form.begin(), form.end());
-    const Outcome outcome = crowd(server, options);
+    Words command = GENERATE(Words{yodel, "-c", "2", "-i", "0"},
+                             Words{yodel_load, "-c", "2", "--rate", "1k"});
+    command.insert(command.end(), {"--json", "--quiet", "127.0.0.1", server.port()});
+    const Outcome outcome = run(command);
     CHECK(outcome.output.starts_with("{\"type\":\"end\","));
     CHECK(outcome.output.find('\n') == outcome.output.size() - 1);
     CHECK(outcome.errors.empty());
@@ -348,7 +350,7 @@ TEST_CASE("with --json and --quiet the end object is alone") {
 
 TEST_CASE("a script that continues after a while is sent to its end") {
     Server server({"-v"});
-    test::Process client({yodel, "--connections", "2", "-v", "127.0.0.1", server.port()});
+    test::Process client({yodel_load, "--connections", "2", "-v", "127.0.0.1", server.port()});
     client.write("first\n");
     REQUIRE(client.wait_for_output("1: first\n"));
     REQUIRE(client.wait_for_output("2: first\n"));
@@ -363,7 +365,7 @@ TEST_CASE("a script that continues after a while is sent to its end") {
 TEST_CASE("a line that can't be sent ends the script before it") {
     Server server({"-f", "len1"});
     const Outcome outcome =
-        run({yodel, "--connections", "2", "-f", "len1", "127.0.0.1", server.port()},
+        run({yodel_load, "--connections", "2", "-f", "len1", "127.0.0.1", server.port()},
             "ok\n" + std::string(300, 'x') + "\nnever\n");
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.errors, "a message of 300 bytes does not fit into -f len1"));
@@ -373,7 +375,7 @@ TEST_CASE("a line that can't be sent ends the script before it") {
 TEST_CASE("a server that closes during a script ends it with a sentence") {
     Server server({"--close-after", "2", "-f", "line"});
     const Outcome outcome =
-        run({yodel, "--connections", "2", "127.0.0.1", server.port()}, "a\nb\nc\nd\n");
+        run({yodel_load, "--connections", "2", "127.0.0.1", server.port()}, "a\nb\nc\nd\n");
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 56);
     CHECK(contains(outcome.errors, "the server closed before the end of the input (2 times)"));
@@ -384,7 +386,7 @@ TEST_CASE("a blocked reader pauses a script, and gets all of it later") {
     std::string script;
     for (int i = 0; i < 20'000; ++i) script += "line " + std::to_string(i) + "\n";
     const Outcome outcome = run({"sh", "-c",
-                                 yodel + " --connections 2 -v -W 60 127.0.0.1 " +
+                                 yodel_load + " --connections 2 -v -W 60 127.0.0.1 " +
                                      server.port() + " | { sleep 0.3; wc -l; }"},
                                 script);
     CAPTURE(outcome.errors);
@@ -400,8 +402,8 @@ TEST_CASE("an open loop measures the whole time that the server is stopped") {
     using Clock = std::chrono::steady_clock;
     using Microseconds = std::chrono::duration<double, std::micro>;
     Server server({"-v"});
-    test::Process client({yodel, "--connections", "4", "--rate", "200", "-m", "3s", "-W", "20s",
-                          "--json", "127.0.0.1", server.port()});
+    test::Process client({yodel_load, "--connections", "4", "--rate", "200", "-m", "3s", "-W",
+                          "20s", "--json", "127.0.0.1", server.port()});
     REQUIRE(server.process().wait_for_errors("read 65 bytes: "));
     const auto before_stop = Clock::now();
     server.process().kill(SIGSTOP);
@@ -441,8 +443,8 @@ TEST_CASE("a load takes 4 MiB, and 3 KiB for each connection") {
         return;
     }
     Server server({"--max-conns", std::to_string(connections)});
-    test::Process client({yodel, "--connections", std::to_string(connections), "--rate", "5k",
-                          "-m", "2s", "127.0.0.1", server.port()});
+    test::Process client({yodel_load, "--connections", std::to_string(connections), "--rate",
+                          "5k", "-m", "2s", "127.0.0.1", server.port()});
     REQUIRE(client.wait_for_errors(" sent, "));
     CAPTURE(client.errors());
     const std::size_t base = test::system_libraries_are_larger() ? 5 : 4;
@@ -453,7 +455,7 @@ TEST_CASE("a load takes 4 MiB, and 3 KiB for each connection") {
 
 TEST_CASE("a load looks up its target's name once") {
     const Outcome outcome =
-        run({yodel, "--connections", "50", "-c", "1", "--json", "name.invalid", "7"});
+        run({yodel_load, "--connections", "50", "-c", "1", "--json", "name.invalid", "7"});
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 6);
     CHECK(contains(outcome.errors, "cannot resolve name.invalid"));
@@ -471,8 +473,8 @@ TEST_CASE("running out of source ports is reported with their number") {
         "while [ ! -s \"$2\" ]; do sleep 0.01; done; "
         "\"$0\" --connections 15 -c 100 --json 127.0.0.1 39000; status=$?; "
         "kill $server; exit $status";
-    const Outcome outcome =
-        run({"unshare", "-rn", "sh", "-c", script, yodel, test::yodeld, folder.path("port")});
+    const Outcome outcome = run(
+        {"unshare", "-rn", "sh", "-c", script, yodel_load, test::yodeld, folder.path("port")});
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 7);
     CHECK(contains(outcome.errors,
@@ -497,12 +499,12 @@ TEST_CASE("a load prints an object each second") {
 }
 
 TEST_CASE("a load shows its progress in a line on a terminal, and then only the summary") {
-    test::Tty tty(
-        {.arguments = {yodel, "--no-tui", "--connections", "3", "-i", "10ms", "-m", "700ms"}});
+    test::Tty tty({.arguments = {yodel_load, "--no-tui", "--connections", "3", "-i", "10ms",
+                                 "-m", "700ms"}});
     REQUIRE(tty.wait_for([&] { return contains(tty.output(), "3 open, "); }));
     REQUIRE(tty.wait_for(" sent, "));
     CHECK(tty.wait_exit() == 0);
-    CHECK(tty.row(0).starts_with("yodel: 210 sent, 210 echoed, 0 bad, 0 lost, "));
+    CHECK(tty.row(0).starts_with("yodel-load: 210 sent, 210 echoed, 0 bad, 0 lost, "));
     CHECK(tty.modes().empty());
 }
 
@@ -525,7 +527,7 @@ TEST_CASE("replacements of a load's connections are timed") {
         CHECK(member(outcome, "cwnd") > 0);
         CHECK(member(outcome, "retransmits") < 100);
     }
-    CHECK(contains(outcome.errors, "yodel: connection 3: connected to 127.0.0.1:"));
+    CHECK(contains(outcome.errors, "yodel-load: connection 3: connected to 127.0.0.1:"));
     CHECK(contains(outcome.errors, "; connect p50/p99/max "));
     CHECK(contains(outcome.errors, " ms, handshake "));
 }
@@ -537,10 +539,10 @@ TEST_CASE("a load reports a limited number of connections and their ends") {
     CAPTURE(outcome.status);
     std::size_t lines = 0;
     for (std::size_t at = 0;
-         (at = outcome.errors.find("yodel: connection ", at)) != std::string::npos; ++at)
+         (at = outcome.errors.find("yodel-load: connection ", at)) != std::string::npos; ++at)
         ++lines;
     CHECK(lines == 1000);
-    CHECK(contains(outcome.errors, "\nyodel: further connections are not reported\n"));
+    CHECK(contains(outcome.errors, "\nyodel-load: further connections are not reported\n"));
     CHECK(contains(outcome.errors, ": the server closed "));
 }
 
@@ -553,7 +555,8 @@ TEST_CASE("the results of processes that start together add up to one run") {
         "\"$0\" --connections 5 --rate 50 -m 1s --start-at $at --json 127.0.0.1 \"$1\" "
         "> $i.json 2>/dev/null & done; wait; "
         "exec \"$0\" --json --merge [1-8].json --require 'lost=0,sent=400'";
-    const Outcome outcome = run({"sh", "-c", script, yodel, server.port(), folder.path("")});
+    const Outcome outcome =
+        run({"sh", "-c", script, yodel_load, server.port(), folder.path("")});
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 0);
     CHECK(member(outcome, "sent") == 400);
@@ -596,7 +599,7 @@ TEST_CASE("a load on several threads counts a server's faults exactly") {
 TEST_CASE("a load on several threads supports TLS, datagrams, and --busy") {
     const Words way =
         GENERATE(Words{"--tls"}, Words{"-u"}, Words{"--busy"}, Words{"--tls", "--churn", "5"});
-    Words command{yodel, "--connections", "4", "--threads", "2", "-c", "200"};
+    Words command{yodel_load, "--connections", "4", "--threads", "2", "-c", "200"};
     command.insert(command.end(), way.begin(), way.end());
     const Outcome outcome = run(command);
     CAPTURE(outcome.errors);
@@ -606,8 +609,8 @@ TEST_CASE("a load on several threads supports TLS, datagrams, and --busy") {
 
 TEST_CASE("an interrupt ends a load on several threads in order, with its summary") {
     Server server;
-    test::Process client({yodel, "--connections", "4", "--threads", "2", "--json", "-m", "1m",
-                          "127.0.0.1", server.port()});
+    test::Process client({yodel_load, "--connections", "4", "--threads", "2", "--json", "-m",
+                          "1m", "127.0.0.1", server.port()});
     REQUIRE(client.wait_for_output("\"interval\""));
     client.kill(SIGINT);
     const Outcome outcome{client.wait_exit(), client.output(), client.errors()};
@@ -636,7 +639,7 @@ TEST_CASE("too many threads are refused, and nothing is started") {
             "--threads needs generated messages"},
         Row{{"--threads", "0"}, "", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
         Row{{"--threads", "all"}, "", "--threads: \"all\" is not a number"});
-    Words command{yodel};
+    Words command{yodel_load};
     command.insert(command.end(), row.options.begin(), row.options.end());
     const Outcome outcome = run(command, row.input);
     CHECK(outcome.status == 2);
@@ -645,9 +648,9 @@ TEST_CASE("too many threads are refused, and nothing is started") {
 }
 
 TEST_CASE("with --threads auto a load starts no more threads than it can use") {
-    CHECK(run({yodel, "--threads", "auto", "-c", "5"}).status == 0);
+    CHECK(run({yodel_load, "--threads", "auto", "-c", "5"}).status == 0);
     const Outcome outcome =
-        run({yodel, "--connections", "3", "--threads", "auto", "-v"}, "a\n");
+        run({yodel_load, "--connections", "3", "--threads", "auto", "-v"}, "a\n");
     CHECK(outcome.status == 0);
     CHECK(outcome.output.size() == 3 * std::string("1: a\n").size());
 }

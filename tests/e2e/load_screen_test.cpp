@@ -12,14 +12,14 @@
 using test::contains;
 using test::Server;
 using test::Tty;
-using test::yodel;
+using test::yodel_load;
 
 namespace {
 
 using Words = std::vector<std::string>;
 
 Words load(Words options, const Server& server) {
-    options.insert(options.begin(), yodel);
+    options.insert(options.begin(), yodel_load);
     options.insert(options.end(), {"127.0.0.1", server.port()});
     return options;
 }
@@ -49,7 +49,7 @@ TEST_CASE("a load on a terminal shows a page, and leaves the summary behind") {
     REQUIRE(tty.wait_for("█"));
     CHECK(tty.wait_exit() == 0);
     check_given_back(tty);
-    CHECK(tty.row(0).starts_with("yodel: "));
+    CHECK(tty.row(0).starts_with("yodel-load: "));
     CHECK(contains(tty.row(0), " echoed, 0 bad, 0 lost, "));
 }
 
@@ -187,7 +187,7 @@ TEST_CASE("the page of a load needs neither colors nor Unicode") {
 
 TEST_CASE("a load has no page if none is wanted, or without a terminal for it") {
     Server server;
-    const std::string program = yodel + " --connections 3 -c 9 127.0.0.1 " + server.port();
+    const std::string program = yodel_load + " --connections 3 -c 9 127.0.0.1 " + server.port();
     const std::string how =
         GENERATE(" --no-tui", " --json", " >/dev/null", " </dev/null", " --no-tui 2>/dev/null");
     Tty tty({.arguments = {"sh", "-c", program + how}});
@@ -200,7 +200,7 @@ TEST_CASE("a load has no page if none is wanted, or without a terminal for it") 
 TEST_CASE("a load in the background of its terminal runs without a page") {
     Server server;
     const std::string options = GENERATE("--rate 500 -m 600ms", "--connections 3 -m 600ms");
-    const std::string program = yodel + " " + options + " 127.0.0.1 " + server.port();
+    const std::string program = yodel_load + " " + options + " 127.0.0.1 " + server.port();
     Tty tty({.arguments = {"bash", "-c", "set -m; " + program + " & wait $!; echo over"}});
     CAPTURE(options);
     CHECK(tty.wait_exit() == 0);

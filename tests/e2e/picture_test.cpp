@@ -53,8 +53,8 @@ public:
     }
 
     // Returns a command as a user types it.
-    std::string command(const std::string& options) const {
-        return "yodel " + options + (options.empty() ? "" : " ") + "localhost " + port_;
+    std::string command(const std::string& client) const {
+        return client + " localhost " + port_;
     }
     Process& process() { return *process_; }
 
@@ -90,7 +90,7 @@ Picture taken(Tty& tty, const std::string& command, std::size_t place) {
 // Draws a server that flips a bit now and then, with letters of all kinds and control bytes.
 Picture conversation() {
     PictureServer server({"-f", "line", "--corrupt", "10%", "--seed", "1122"});
-    const std::string command = server.command("");
+    const std::string command = server.command("yodel");
     Tty tty = on_terminal(command, {16, 104});
     REQUIRE(tty.wait_for("connected to"));
     const auto say = [&](const std::string& keys, const std::string& echo) {
@@ -112,7 +112,7 @@ Picture conversation() {
 Picture statistics() {
     PictureServer server(
         {"-f", "line", "--delay", "3ms~2.9ms", "--corrupt", "1%", "--seed", "6"});
-    const std::string command = server.command("");
+    const std::string command = server.command("yodel");
     Tty tty = on_terminal(command, {28, 54});
     REQUIRE(tty.wait_for("connected to"));
     for (int i = 1; i <= 50; ++i) {
@@ -129,7 +129,7 @@ Picture statistics() {
 // Draws many connections to a server that is stopped for a while.
 Picture load() {
     PictureServer server({"-f", "line", "--delay", "2ms~1.5ms"});
-    const std::string command = server.command("--connections 40 --rate 2k -m 14s");
+    const std::string command = server.command("yodel-load --connections 40 --rate 2k -m 14s");
     Tty tty = on_terminal(command, {28, 80});
     REQUIRE(tty.wait_for("column: "));
     wait(tty, updating() ? 5s : 300ms);

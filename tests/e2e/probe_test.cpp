@@ -1,4 +1,4 @@
-// Loads of connections and handshakes, without messages.
+// Connections and handshakes without messages, one or many.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
@@ -19,14 +19,16 @@ using test::run;
 using test::Server;
 using test::Tty;
 using test::yodel;
+using test::yodel_load;
 using test::yodeld;
 
 namespace {
 
 using Words = std::vector<std::string>;
 
-Words probe(const std::string& port, const Words& options) {
-    Words words{yodel, "-z"};
+Words probe(const std::string& port, const Words& options,
+            const std::string& program = yodel_load) {
+    Words words{program, "-z"};
     words.insert(words.end(), options.begin(), options.end());
     words.insert(words.end(), {"127.0.0.1", port});
     return words;
@@ -51,18 +53,17 @@ TEST_CASE("a probe of many connections closes each as soon as it is open") {
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
     CHECK(outcome.output.empty());
-    CHECK(contains(outcome.errors, "yodel: 20 connections opened, 0 failed, "));
+    CHECK(contains(outcome.errors, "yodel-load: 20 connections opened, 0 failed, "));
     CHECK(contains(outcome.errors, "/s; connect p50/p99/max "));
-    CHECK(contains(outcome.errors, "yodel: connection 2: closed") == (more == Words{"-v"}));
+    CHECK(contains(outcome.errors, "yodel-load: connection 2: closed") ==
+          (more == Words{"-v"}));
     CHECK(!contains(outcome.errors, "standard input"));
     CHECK(!contains(outcome.errors, "sent"));
 }
 
 TEST_CASE("a probe of one connection counts as one of many") {
     Server server;
-    const bool load = GENERATE(false, true);
-    const Outcome outcome = run(
-        probe(server.port(), load ? Words{"--json", "--connections", "1"} : Words{"--json"}));
+    const Outcome outcome = run(probe(server.port(), {"--json"}, GENERATE(yodel, yodel_load)));
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.output, "\"probe\":true"));
@@ -152,8 +153,8 @@ TEST_CASE("requirements on a probe decide its status, also after merging") {
         std::ofstream(folder.path(name)) << outcome.output;
     }
     const auto merge = [&](const std::string& requirement) {
-        return run(
-            {yodel, "--merge", folder.path("a"), folder.path("b"), "--require", requirement});
+        return run({yodel_load, "--merge", folder.path("a"), folder.path("b"), "--require",
+                    requirement});
     };
     const Outcome sum = merge("handshakes_full=100%,opened=6,handshake_p99<1m");
     CAPTURE(sum.output, sum.errors);
@@ -176,7 +177,7 @@ TEST_CASE("failed connections decide the status of a probe") {
     const Outcome outcome = run(probe(refused, {"--connections", "3"}));
     CHECK(outcome.status == 7);
     CHECK(contains(outcome.errors, "Connection refused (3 times)\n"));
-    CHECK(contains(outcome.errors, "yodel: 0 connections opened, 3 failed\n"));
+    CHECK(contains(outcome.errors, "yodel-load: 0 connections opened, 3 failed\n"));
     Server plain;
     CHECK(run(probe(plain.port(), {"--connections", "3", "--tls", "-k"})).status == 35);
     Server tls({"--self-signed", "--tls"});
@@ -185,7 +186,7 @@ TEST_CASE("failed connections decide the status of a probe") {
     const Outcome closed = run(probe(impatient.port(), {"--connections", "3", "-m", "1m"}));
     CHECK(closed.status == 56);
     CHECK(contains(closed.errors,
-                   "yodel: the server closed before the end of the run (3 times)\n"));
+                   "yodel-load: the server closed before the end of the run (3 times)\n"));
 }
 
 TEST_CASE("connections that a probe begins just before its end may still open") {
@@ -209,10 +210,10 @@ TEST_CASE("a server that answers no handshake fails a probe at the end of its le
 
 TEST_CASE("a probe tries again until its first connection opens") {
     const std::string port = std::to_string(test::free_port());
-    Words options{"--retry", "forever", "--retry-delay", "10ms"};
     const bool many = GENERATE(false, true);
+    Words options{"--retry", "forever", "--retry-delay", "10ms"};
     if (many) options.insert(options.end(), {"--connections", "2", "-v"});
-    Process client(probe(port, options));
+    Process client(probe(port, options, many ? yodel_load : yodel));
     REQUIRE(client.wait_for_errors("retry in"));
     Process server({yodeld, port});
     CHECK(client.wait_exit() == 0);

@@ -18,6 +18,7 @@ using test::Folder;
 using test::Outcome;
 using test::run;
 using test::yodel;
+using test::yodel_load;
 
 namespace {
 
@@ -77,19 +78,20 @@ TEST_CASE("HdrHistogram's reader finds every round trip in an interval log", "[s
     const std::string runs[] = {folder.path("run0"), folder.path("run1")};
     const Words session = {yodel, "--json", "-o", source};
     REQUIRE(run(session, "a\nb\n").status == 0);
-    const Words kinds[] = {{"-m", "2.2", "--rate", "300", "--connections", "4"},
-                           {"-m", "1.2", "-i", "1ms", "--connections", "4", "--threads", "2"},
-                           {},
-                           {"-u", "-c", "30", "-i", "1ms"},
-                           {"--tls", "-f", "len4", "--connections", "2"},
-                           {"--replay", source, "--fast"},
-                           {"--merge", runs[0], runs[1]},
-                           {"-c", "1", "127.0.0.1", "1"}};
+    const Words kinds[] = {
+        {yodel_load, "-m", "2.2", "--rate", "300", "--connections", "4"},
+        {yodel_load, "-m", "1.2", "-i", "1ms", "--connections", "4", "--threads", "2"},
+        {yodel},
+        {yodel, "-u", "-c", "30", "-i", "1ms"},
+        {yodel_load, "--tls", "-f", "len4", "--connections", "2"},
+        {yodel, "--replay", source, "--fast"},
+        {yodel_load, "--merge", runs[0], runs[1]},
+        {yodel_load, "-c", "1", "127.0.0.1", "1"}};
     Words logs;
     Words ends;
     for (const Words& kind : kinds) {
         const std::string name = std::to_string(logs.size());
-        const Outcome done = run(joined({yodel, "--json"}, kind), "one\ntwo\nthree\n");
+        const Outcome done = run(joined(kind, {"--json"}), "one\ntwo\nthree\n");
         CAPTURE(kind, done.errors);
         CHECK(done.status == (&kind == std::end(kinds) - 1 ? 7 : 0));
         ends.push_back(end_object(done.output));
@@ -120,7 +122,7 @@ TEST_CASE("HdrHistogram's reader finds every round trip in an interval log", "[s
 
 TEST_CASE("an interval log contains a line for each second, and one for the rest") {
     const Outcome outcome =
-        run({yodel, "--json", "--connections", "2", "--rate", "100", "-m", "2.5"});
+        run({yodel_load, "--json", "--connections", "2", "--rate", "100", "-m", "2.5"});
     const std::string log = made("hlog", outcome.output).output;
     CAPTURE(outcome.output, log);
     CHECK(contains(log, "\n0.000,1.000,"));
@@ -160,14 +162,14 @@ TEST_CASE("a parser of OpenMetrics finds the figures of each kind of run", "[slo
         WARN("skipped: python3 has no prometheus_client (python3-prometheus-client)");
         return;
     }
-    const auto [words, status] =
-        GENERATE(table<std::string, int>({{"", 0},
-                                          {"-u -c 20 -i 0", 0},
-                                          {"--tls --connections 3 -c 30 --threads 2", 0},
-                                          {"-z", 0},
-                                          {"-c 5 -i 0 --require sent>5", 1},
-                                          {"-c 1 127.0.0.1 1", 7}}));
-    const Outcome outcome = run(joined({yodel, "--json"}, words_of(words)), "a\nb\n");
+    const auto [words, status] = GENERATE(
+        table<std::string, int>({{yodel, 0},
+                                 {yodel + " -u -c 20 -i 0", 0},
+                                 {yodel_load + " --tls --connections 3 -c 30 --threads 2", 0},
+                                 {yodel + " -z", 0},
+                                 {yodel_load + " -c 5 --require sent>5", 1},
+                                 {yodel + " -c 1 127.0.0.1 1", 7}}));
+    const Outcome outcome = run(joined(words_of(words), {"--json"}), "a\nb\n");
     CAPTURE(words, outcome.errors);
     CHECK(outcome.status == status);
     const Outcome read = run({system_python, test::peers + "/check_metrics.py"},
@@ -198,18 +200,18 @@ TEST_CASE("test cases of each kind of run follow the schema, and agree with the 
     std::ofstream(other) << changed;
     std::ofstream(earlier) << run({yodel, "--json", "-c", "5", "-i", "0"}).output;
     const std::tuple<std::string, int, int, int> kinds[] = {
-        {"", 0, 1, 0},
-        {"-u -c 20 -i 0 --require p99<9s,lost=0", 0, 3, 0},
-        {"--connections 3 -c 30 --threads 2 --require p99<1us,sent=30", 1, 3, 1},
-        {"-z", 0, 1, 0},
-        {"--replay " + source + " --fast", 0, 1, 0},
-        {"--replay " + other + " --fast --json", 1, 2, 2},
-        {"--merge " + earlier + " --require sent>5", 1, 2, 1},
-        {"-c 1 127.0.0.1 1 --require failed=1", 0, 2, 0},
-        {"-c 1 127.0.0.1 1 --require sent=0", 7, 2, 1},
-        {"-c 1 127.0.0.1 1 --require p99<1s", 7, 2, 2}};
+        {yodel, 0, 1, 0},
+        {yodel_load + " -u -c 20 --require p99<9s,lost=0", 0, 3, 0},
+        {yodel_load + " --connections 3 -c 30 --threads 2 --require p99<1us,sent=30", 1, 3, 1},
+        {yodel + " -z", 0, 1, 0},
+        {yodel + " --replay " + source + " --fast", 0, 1, 0},
+        {yodel + " --replay " + other + " --fast", 1, 2, 2},
+        {yodel_load + " --merge " + earlier + " --require sent>5", 1, 2, 1},
+        {yodel_load + " -c 1 127.0.0.1 1 --require failed=1", 0, 2, 0},
+        {yodel_load + " -c 1 127.0.0.1 1 --require sent=0", 7, 2, 1},
+        {yodel_load + " -c 1 127.0.0.1 1 --require p99<1s", 7, 2, 2}};
     for (const auto& [words, status, cases, failures] : kinds) {
-        const Outcome outcome = run(joined({yodel, "--json"}, words_of(words)), "a\nb\n");
+        const Outcome outcome = run(joined(words_of(words), {"--json"}), "a\nb\n");
         const std::string text = made("junit", outcome.output).output;
         std::ofstream(report) << text;
         CAPTURE(words, outcome.errors, text);
@@ -228,13 +230,13 @@ TEST_CASE("a run that prints no replies prints its summary, with --quiet too") {
     const std::string file = folder.path("r.json");
     std::ofstream(file) << run({yodel, "--json", "--payload"}, "a\n").output;
     const std::pair<std::string, const char*> runs[] = {
-        {"--connections 2", "2 sent, 2 echoed"},
-        {"--replay " + file + " --fast", "1 said again, 1 as before"},
-        {"--merge " + file, "1 run: 1 sent, 1 echoed"},
-        {"-c 1", "1 sent, 1 echoed"},
+        {yodel_load + " --connections 2", "2 sent, 2 echoed"},
+        {yodel + " --replay " + file + " --fast", "1 said again, 1 as before"},
+        {yodel_load + " --merge " + file, "1 run: 1 sent, 1 echoed"},
+        {yodel + " -c 1", "1 sent, 1 echoed"},
     };
     for (const auto& [words, summary] : runs) {
-        const Outcome outcome = run(joined({yodel, "--quiet"}, words_of(words)), "a\n");
+        const Outcome outcome = run(joined(words_of(words), {"--quiet"}), "a\n");
         CAPTURE(words, outcome.errors);
         CHECK(contains(outcome.output + outcome.errors, summary));
         CHECK(outcome.status == 0);

@@ -1,18 +1,18 @@
-// Compares runs without --connections and with one connection: the verdicts must be the same.
+// Compares runs of yodel and of yodel-load on one connection: their results must have the same
+// form.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/text.hpp"
 
 #include <set>
 #include <string>
 #include <vector>
 
-using test::contains;
 using test::Outcome;
 using test::run;
 using test::Server;
 using test::yodel;
+using test::yodel_load;
 
 namespace {
 
@@ -34,54 +34,36 @@ std::set<std::string> keys(const std::string& object) {
     return names;
 }
 
-// Returns the failed requirements, without the figures.
-std::set<std::string> failed_requirements(const std::string& errors) {
-    std::set<std::string> clauses;
-    for (std::size_t at = errors.find("required "); at != errors.npos;
-         at = errors.find("required ", at + 1))
-        clauses.insert(errors.substr(at, errors.find(',', at) - at));
-    return clauses;
+// Runs both programs with the same options.
+void check_same(Options options) {
+    options.insert(options.begin(), yodel);
+    const Outcome ping = run(options);
+    options.front() = yodel_load;
+    const Outcome load = run(options);
+    CAPTURE(ping.errors, load.errors);
+    CHECK(ping.status == load.status);
+    CHECK(keys(end_object(ping.output)) == keys(end_object(load.output)));
 }
 
 }  // namespace
 
-TEST_CASE("a run and the same with --connections 1 give the same verdict", "[slow]") {
+TEST_CASE("a ping and a load of one connection count alike and end alike", "[slow]") {
     const Options faults = GENERATE(Options{}, Options{"--drop", "0.3", "--seed", "1"},
                                     Options{"--corrupt", "0.3", "--seed", "1"},
                                     Options{"--drop", "1"}, Options{"--close-after", "3"});
     const Options sending = GENERATE(Options{"-c", "20", "-i", "1ms"},
                                      Options{"-c", "20", "-i", "0", "--window", "1"},
                                      Options{"-m", "100ms", "-i", "5ms"});
-    const std::string required =
-        GENERATE("unsent=0,lateness<10s,lost<99%,bad<99%", "rate>1M,p99<1ns");
     Options serving{"-f", "line"};
     serving.insert(serving.end(), faults.begin(), faults.end());
     Server server(serving);
-    Options one{yodel, "--json", "-W", "100ms", "--require", required};
-    one.insert(one.end(), sending.begin(), sending.end());
-    Options same = one;
-    same.insert(same.end(), {"--connections", "1"});
-    for (Options* options : {&one, &same})
-        options->insert(options->end(), {"127.0.0.1", server.port()});
-    const Outcome without = run(one);
-    const Outcome with = run(same);
-    CAPTURE(one, without.errors, with.errors);
-    CHECK(without.status == with.status);
-    CHECK(keys(end_object(without.output)) == keys(end_object(with.output)));
-    CHECK(failed_requirements(without.errors) == failed_requirements(with.errors));
+    Options options{"--json", "-W", "100ms"};
+    options.insert(options.end(), sending.begin(), sending.end());
+    options.insert(options.end(), {"127.0.0.1", server.port()});
+    CAPTURE(faults, sending);
+    check_same(options);
 }
 
-TEST_CASE("a run that reaches nobody ends the same with --connections 1") {
-    const Options sending = GENERATE(Options{"-c", "3", "-i", "1ms"}, Options{"-c", "3"});
-    Options one{yodel, "--json", "--require", "failed=0"};
-    one.insert(one.end(), sending.begin(), sending.end());
-    Options same = one;
-    same.insert(same.end(), {"--connections", "1"});
-    for (Options* options : {&one, &same}) options->insert(options->end(), {"127.0.0.1", "1"});
-    const Outcome without = run(one);
-    const Outcome with = run(same);
-    CHECK(without.status == 7);
-    CHECK(with.status == 7);
-    CHECK(keys(end_object(without.output)) == keys(end_object(with.output)));
-    CHECK(failed_requirements(without.errors) == failed_requirements(with.errors));
+TEST_CASE("a ping and a load that reach nobody end alike") {
+    check_same({"--json", "-c", "3", "-i", GENERATE("1ms", "0"), "127.0.0.1", "1"});
 }

@@ -12,13 +12,15 @@ using test::Outcome;
 using test::Peer;
 using test::run;
 using test::yodel;
+using test::yodel_load;
 
 namespace {
 
 class Redis {
 public:
-    Outcome talk(std::vector<std::string> options, const std::string& input = "") const {
-        options.insert(options.begin(), {yodel, "-f", "resp"});
+    Outcome talk(std::vector<std::string> options, const std::string& input = "",
+                 const std::string& program = yodel) const {
+        options.insert(options.begin(), {program, "-f", "resp"});
         options.insert(options.end(), {"127.0.0.1", peer_.port()});
         return run(options, input);
     }
@@ -27,8 +29,9 @@ private:
     Peer peer_{{"redis-server", "--port", "PORT", "--bind", "127.0.0.1", "--save", ""}};
 };
 
-Outcome mail(const Peer& peer, std::vector<std::string> options, const std::string& input) {
-    options.insert(options.begin(), {yodel, "-f", "smtp"});
+Outcome mail(const Peer& peer, std::vector<std::string> options, const std::string& input,
+             const std::string& program = yodel) {
+    options.insert(options.begin(), {program, "-f", "smtp"});
     options.insert(options.end(), {"127.0.0.1", peer.port()});
     return run(options, input);
 }
@@ -95,8 +98,8 @@ TEST_CASE("own commands load Redis at a rate") {
          {"--window", "20", "-c", "400"}}));
     std::vector<std::string> words{"--messages", "-"};
     words.insert(words.end(), options.begin(), options.end());
-    const Outcome outcome =
-        redis.talk(words, "SET a \"one two\"\nGET a\nRPUSH l x\nLRANGE l 0 5\nHELLO 3\n");
+    const Outcome outcome = redis.talk(
+        words, "SET a \"one two\"\nGET a\nRPUSH l x\nLRANGE l 0 5\nHELLO 3\n", yodel_load);
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "400 sent, 400 answered, 0 bad, 0 lost"));
@@ -174,8 +177,9 @@ TEST_CASE("a reply of FTP contains lines without a code") {
 
 TEST_CASE("a load awaits the greeting of each connection") {
     Peer peer({"python3", mail_server, "PORT"});
-    const Outcome outcome = mail(
-        peer, {"--messages", "-", "-c", "60", "--connections", "3", "--churn", "7"}, "NOOP\n");
+    const Outcome outcome =
+        mail(peer, {"--messages", "-", "-c", "60", "--connections", "3", "--churn", "7"},
+             "NOOP\n", yodel_load);
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "60 sent, 60 answered, 0 bad, 0 lost"));
@@ -211,7 +215,7 @@ TEST_CASE("a server that does not greet, or closes instead, is named") {
 }
 
 TEST_CASE("a framing for services that do not echo needs a target") {
-    const Outcome outcome = run({yodel, "-f", "resp", "-c", "1"});
+    const Outcome outcome = run({GENERATE(yodel, yodel_load), "-f", "resp", "-c", "1"});
     CHECK(outcome.status == 2);
     CHECK(contains(outcome.errors,
                    "-f resp needs a target, because the server inside only echoes"));

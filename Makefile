@@ -178,7 +178,7 @@ picture:
 soak:
 	@$(install_deps) test
 	@$(MAKE) all
-	@tests/soak/soak.py $(BUILD)/yodel $(BUILD)/yodeld $(MINUTES) $(SEED)
+	@tests/soak/soak.py $(BUILD) $(MINUTES) $(SEED)
 
 # Installs the files into a staging tree.
 stage: all

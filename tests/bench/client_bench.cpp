@@ -230,10 +230,10 @@ Command client_command(const Pair& pair, const Load& load, const std::string& po
     // Writes to a file, because a reader would need processor time. The pipe ends with the
     // program.
     return {"sh", "-c",
-            std::string("exec ") + YODEL_PROGRAM + (load.client_spins ? " --busy" : "") +
-                " --json --quiet -c " + number + " -i 0 --window 1 " +
-                (pair.websocket ? "--size 64 ws://127.0.0.1:" : "--size 63 127.0.0.1:") + port +
-                " 3>&1 >" + results_file};
+            std::string("exec ") + YODEL_LOAD_PROGRAM + (load.client_spins ? " --busy" : "") +
+                " --json --quiet -c " + number +
+                (pair.websocket ? " --size 64 ws://127.0.0.1:" : " --size 63 127.0.0.1:") +
+                port + " 3>&1 >" + results_file};
 }
 
 Command server_command(const Pair& pair, const Load& load) {
@@ -294,8 +294,8 @@ double cost(const std::string& target, const Command& server_command, const char
     if (server.first_line().empty()) return -1;
     const double before = children_ns();
     {
-        Program client({YODEL_PROGRAM, "--json", "--quiet", "-c", "300000", "-i", "0", "--size",
-                        "64", "--window", window, target});
+        Program client({YODEL_LOAD_PROGRAM, "--json", "--quiet", "-c", "300000", "--size", "64",
+                        "--window", window, target});
         if (client.first_line().find("\"echoed\":300000") == std::string::npos) return -1;
     }
     return (children_ns() - before + server.cpu_ms() * 1e6) / count;
@@ -303,7 +303,7 @@ double cost(const std::string& target, const Command& server_command, const char
 
 void compare_websocket() {
     compare_round_trips("WebSocket round trips", {{"raw client, yodeld", false, true, true},
-                                                  {"yodel, yodeld", true, true, true}});
+                                                  {"yodel-load, yodeld", true, true, true}});
     Table table("cost of a message in ns, client and server", {"lines", "WebSocket"});
     for (const char* window : {"1", "64"})
         table.add(std::string("window ") + window, bench::rounds(9), [&](std::size_t i) {
@@ -362,9 +362,9 @@ int main() {
     std::signal(SIGPIPE, SIG_IGN);
     bench::begin("yodel between two pipes");
     compare_round_trips("round trips", {{"raw client, raw server", false, false},
-                                        {"yodel, raw server", true, false},
+                                        {"yodel-load, raw server", true, false},
                                         {"raw client, yodeld", false, true},
-                                        {"yodel, yodeld", true, true}});
+                                        {"yodel-load, yodeld", true, true}});
     compare_websocket();
     compare_plain();
     compare_tls();

@@ -1,4 +1,4 @@
-// Compares yodel's load with a hand-written generator, both on the first processor, with the
+// Compares yodel-load with a hand-written generator, both on the first processor, with the
 // same echo server on the second: 64 connections, each with one message of 64 bytes in flight.
 //
 // Includes redis-benchmark if it is installed. It verifies nothing: it accepts the echo of its
@@ -99,7 +99,7 @@ bench::CrowdFigures redis_crowd(const std::string& port) {
 
 bench::CrowdFigures our_crowd(const std::string& port) {
     const Program client =
-        start({YODEL_PROGRAM, "--connections", std::to_string(connections), "-m",
+        start({YODEL_LOAD_PROGRAM, "--connections", std::to_string(connections), "-m",
                std::to_string(run_seconds), "--json", "127.0.0.1", port},
               0);
     std::string object;  // the last object; earlier objects are for single seconds
@@ -123,7 +123,8 @@ int main() {
     const std::string port =
         line.substr(line.rfind(':') + 1, line.size() - line.rfind(':') - 2);
     bench::stay_on(0);
-    std::vector<std::string> contenders{"by hand: epoll, memcmp", "yodel --connections 64"};
+    std::vector<std::string> contenders{"by hand: epoll, memcmp",
+                                        "yodel-load --connections 64"};
     if (has_redis()) contenders.emplace_back("redis-benchmark, not verified");
     bench::Table table("64 connections, one message of 64 bytes in flight on each", contenders);
     table.add({"an echo", "its CPU"}, bench::rounds(7), [&](std::size_t contender) {

@@ -43,7 +43,7 @@ int connected(int port) {
     return fd;
 }
 
-// Each message differs from the previous message, as in yodel's load.
+// Each message differs from the previous message, as with yodel-load.
 void send_next(Connection& connection) {
     ++connection.number;
     std::memcpy(connection.sent, &connection.number, sizeof connection.number);

@@ -1,6 +1,6 @@
-// Compares the round trips that yodel measures with queueing theory. The server handles one
-// message at a time, and its service times are exponential with a mean of 1 ms. So the time in
-// the system is exponential too. Its rate is mu - lambda if messages arrive at random times
+// Compares the round trips that yodel-load measures with queueing theory. The server handles
+// one message at a time, and its service times are exponential with a mean of 1 ms. So the time
+// in the system is exponential too. Its rate is mu - lambda if messages arrive at random times
 // (M/M/1), and mu (1 - s) with s = exp(-mu (1 - s) / lambda) at even times (D/M/1). The waits
 // of neighbours are correlated, so a finite run deviates: the range comes from simulated runs
 // of the same length.
@@ -40,7 +40,7 @@ std::chrono::nanoseconds service_time(yodel::Random& random) {
 // each. A line that waited is served from the end of the previous one.
 [[noreturn]] void serve(int listener) {
     bench::stay_on(1);
-    yodel::Random random(1001);  // yodel draws its gaps from the seed 1
+    yodel::Random random(1001);  // yodel-load draws its gaps from the seed 1
     for (;;) {
         const int socket = ::accept(listener, nullptr, nullptr);
         const int on = 1;
@@ -98,12 +98,12 @@ std::vector<double> simulated(bool random_arrivals, double load, std::size_t mes
     return all;
 }
 
-// Runs yodel against the server, and returns its end object.
+// Runs yodel-load against the server, and returns its end object.
 std::string measured(const std::string& port, bool random_arrivals, double load,
                      const std::string& seconds) {
     const std::string command =
-        YODEL_PROGRAM " --busy --json --quiet --warm-up 1s -m " + seconds + "s --arrivals " +
-        (random_arrivals ? "poisson" : "even") + " --rate " +
+        YODEL_LOAD_PROGRAM " --busy --json --quiet --warm-up 1s -m " + seconds +
+        "s --arrivals " + (random_arrivals ? "poisson" : "even") + " --rate " +
         std::to_string(load * 1000 / mean_ms) + " 127.0.0.1 " + port + " 2>/dev/null";
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(::popen(command.c_str(), "re"),
                                                                  ::pclose);

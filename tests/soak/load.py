@@ -31,8 +31,8 @@ OVERLOADED = {0, 1, 28, 56}
 
 
 class Load:
-    def __init__(self, yodel, ports, ca, seed):
-        self.yodel = yodel
+    def __init__(self, yodel_load, ports, ca, seed):
+        self.yodel_load = yodel_load
         self.ports = ports  # by server
         self.ca = ca
         self.dice = random.Random(seed)
@@ -79,11 +79,11 @@ class Load:
             return ["--cacert", self.ca, "tls://" + address]
         return ["udp://" + address if server == "udp" else address]
 
-    def start_yodel(self, *arguments):
-        return subprocess.Popen([self.yodel, *map(str, arguments)], stdin=subprocess.DEVNULL,
+    def start(self, *arguments):
+        return subprocess.Popen([self.yodel_load, *map(str, arguments)], stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
-    def finish_yodel(self, process, allowed):
+    def finish(self, process, allowed):
         """Waits for its end, and adds up its counts."""
         try:
             output, errors = process.communicate(timeout=MAX_TASK + PATIENCE)
@@ -125,8 +125,8 @@ def crowd_arguments(dice, seconds):
 def crowd(load, dice, seconds, server, framing):
     most = 200 if framing == "len1" else dice.choice([16, 100, 1000, 20000])
     arguments = crowd_arguments(dice, seconds) + ["-f", framing, "--size", most]
-    process = load.start_yodel(*arguments, *load.target(server))
-    if load.finish_yodel(process, OVERLOADED).get("bad", 0) > 0:
+    process = load.start(*arguments, *load.target(server))
+    if load.finish(process, OVERLOADED).get("bad", 0) > 0:
         load.complain(f"{process.args}: wrong replies")
 
 
@@ -142,7 +142,7 @@ def large_messages(load, dice, seconds):
     arguments = ["--connections", 2, "-c", 20, "--size", dice.choice(["300k", "3M"]), "--json",
                  "-m", f"{seconds:.1f}s", "-W", "60s", "-f", "len4"]
     server = dice.choice(["plain", "tls"])
-    load.finish_yodel(load.start_yodel(*arguments, *load.target(server)), {0})
+    load.finish(load.start(*arguments, *load.target(server)), {0})
 
 
 # A datagram may always get lost, which is reported.
@@ -150,7 +150,7 @@ def datagrams(load, dice, seconds):
     arguments = ["--connections", dice.choice([1, 10]), "--rate", dice.choice([50, 1000]),
                  "--size", dice.choice([10, 1000]), "-m", f"{seconds:.1f}s",
                  "-W", "1s", "--json"]
-    load.finish_yodel(load.start_yodel(*arguments, *load.target("udp")), {0, 1})
+    load.finish(load.start(*arguments, *load.target("udp")), {0, 1})
 
 
 # --- Good clients of a server with faults.
@@ -158,7 +158,7 @@ def datagrams(load, dice, seconds):
 def unlucky_crowd(load, dice, seconds):
     arguments = crowd_arguments(dice, seconds) + ["-f", "len4", "-W", "1s", "--size",
                                                   dice.choice([10, 3000])]
-    load.finish_yodel(load.start_yodel(*arguments, *load.target("faulty")), UNLUCKY)
+    load.finish(load.start(*arguments, *load.target("faulty")), UNLUCKY)
 
 
 # --- Faulty clients.
@@ -168,7 +168,7 @@ def killed(load, dice, seconds):
     server = dice.choice(["plain", "tls", "faulty", "udp"])
     arguments = ["--connections", 10, "--size", "60k", "-m", "60s"]
     arguments += ["--rate", 100] if server == "udp" else ["-f", "len4", "--window", 4]
-    process = load.start_yodel(*arguments, *load.target(server))
+    process = load.start(*arguments, *load.target(server))
     time.sleep(dice.uniform(0.05, 1))
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -216,7 +216,7 @@ def resets(load, dice, seconds):
 def idle_crowd(load, dice, seconds):
     """Sends one message on each connection, then waits until the server closes it."""
     arguments = ["--connections", 5, "-i", "20s", "-m", f"{seconds:.1f}s", "-W", "1s", "--json"]
-    load.finish_yodel(load.start_yodel(*arguments, *load.target("hasty")), UNLUCKY)
+    load.finish(load.start(*arguments, *load.target("hasty")), UNLUCKY)
 
 
 def leaves_at_once(load, dice, seconds):

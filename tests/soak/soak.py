@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Runs yodeld and yodel for a long time under a changing load with faults, and checks that memory,
+"""Runs the programs for a long time under a changing load with faults, and checks that memory,
 descriptors and round-trip times stay constant.
 
-usage: soak.py YODEL YODELD MINUTES [SEED]
+usage: soak.py FOLDER MINUTES [SEED]
 
-Five servers and four clients live for the whole run. Each round starts many short-lived clients,
-good and faulty (load.py). After a quiet moment it prints a row of measurements. The verdict at the
-end (verdict.py) compares the last third of the rows with the first. Exit status: 0 if everything
-is flat and no failure occurred; 1 otherwise; 2 for a usage error.
+FOLDER contains the programs. Five servers and four clients live for the whole run. Each round
+starts many short-lived clients, good and faulty (load.py). After a quiet moment it prints a row of
+measurements. The verdict at the end (verdict.py) compares the last third of the rows with the
+first. Exit status: 0 if everything is flat and no failure occurred; 1 otherwise; 2 for a usage
+error.
 """
 import collections
 import contextlib
@@ -161,8 +162,9 @@ class Screen:
 
 
 class Soak:
-    def __init__(self, yodel, yodeld, folder, seed):
-        self.yodel = yodel
+    def __init__(self, programs, folder, seed):
+        yodel, yodel_load, yodeld = (str(programs / name)
+                                     for name in ("yodel", "yodel-load", "yodeld"))
         self.folder = folder
         self.certificates = [self.make_certificate(number) for number in range(2)]
         self.use_certificate(0)
@@ -170,10 +172,10 @@ class Soak:
         self.ca.write_bytes(b"".join(path.read_bytes() for path in self.certificates))
         self.servers = [start_server(name, yodeld, folder / "server.pem") for name in SERVERS]
         ports = {server.name: server.port for server in self.servers}
-        self.load = load.Load(yodel, ports, str(self.ca), seed)
+        self.load = load.Load(yodel_load, ports, str(self.ca), seed)
         self.talker = Talker(yodel, ports["plain"])
         self.screen = Screen(yodel, ports["plain"])
-        self.crowds = [Process(f"{name} crowd", [yodel, "--connections", "3", "--rate", "60",
+        self.crowds = [Process(f"{name} crowd", [yodel_load, "--connections", "3", "--rate", "60",
                                                  "--json", *self.load.target(name)],
                                stdout=subprocess.DEVNULL) for name in ("tls", "udp")]
         self.processes = [*self.servers, self.talker.process, self.screen.process, *self.crowds]
@@ -223,9 +225,9 @@ class Soak:
 
     def ping(self, name):
         """Returns p50 and p99 of some sequential round trips, in microseconds."""
-        process = self.load.start_yodel("--connections", 1, "-c", PINGS, "--json", "-W", "30s",
+        process = self.load.start("--connections", 1, "-c", PINGS, "--json", "-W", "30s",
                                         *self.load.target(name))
-        times = self.load.finish_yodel(process, {0}).get("rtt_us", {})
+        times = self.load.finish(process, {0}).get("rtt_us", {})
         return times.get("p50", float("inf")), times.get("p99", float("inf"))
 
     def print_head(self):
@@ -303,14 +305,14 @@ def report(run, findings, complaints):
 
 
 def main():
-    if len(sys.argv) not in (4, 5):
-        print("usage: soak.py YODEL YODELD MINUTES [SEED]", file=sys.stderr)
+    if len(sys.argv) not in (3, 4):
+        print("usage: soak.py FOLDER MINUTES [SEED]", file=sys.stderr)
         return 2
     folder = pathlib.Path(tempfile.mkdtemp(prefix="soak."))
     run = None
     try:
-        run = Soak(sys.argv[1], sys.argv[2], folder, int((sys.argv[4:] or ["1"])[0]))
-        return report(run, *soak(run, float(sys.argv[3])))
+        run = Soak(pathlib.Path(sys.argv[1]), folder, int((sys.argv[3:] or ["1"])[0]))
+        return report(run, *soak(run, float(sys.argv[2])))
     except KeyboardInterrupt:
         return 1
     finally:

@@ -3,8 +3,8 @@
 
 usage: torture.py [--every N] [--only TEXT] [--case CASE] FOLDER LIBRARY
 
-FOLDER contains yodel and yodeld, LIBRARY is the compiled fail_once.cpp. A first run of each
-scenario lists the calls. Then each call is made to fail with each possible error of its function. The run
+FOLDER contains the programs, LIBRARY is the compiled fail_once.cpp. A first run of each scenario
+lists the calls. Then each call is made to fail with each possible error of its function. The run
 must end in time, without a crash, with the terminal restored and no leaked descriptor. Status 0 is
 allowed only if its output is complete; otherwise it must print a sentence on standard error. A
 server must serve the next client, unless it has reported that it is out of memory. --every N takes
@@ -146,12 +146,14 @@ class Run:
 class Client:
     """A client without a screen."""
 
-    def __init__(self, *arguments, complete=lambda run: run.output == WORDS, sent=WORDS):
-        self.arguments, self.complete, self.sent = arguments, complete, sent
+    def __init__(self, *arguments, program="yodel", complete=lambda run: run.output == WORDS,
+                 sent=WORDS):
+        self.arguments, self.program = arguments, program
+        self.complete, self.sent = complete, sent
 
     def play(self, rig, fault):
-        run = Run(rig, fault, "yodel", rig.filled_in(self.arguments), stdin=subprocess.PIPE,
-                  stdout=subprocess.PIPE)
+        run = Run(rig, fault, self.program, rig.filled_in(self.arguments),
+                  stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         run.finish(self.sent.encode())
         run.complete = self.complete(run)
         return run
@@ -289,7 +291,8 @@ SCENARIOS = {
     "unattended": Client("-c5", "-i0", "-W2", "--json", "-o", "FOLDER/log.json",
                          *HERE, complete=is_unattended_whole, sent=""),
     "crowd": Client("--connections", "3", "--threads", "2", "-c6", "-W2", "--json", *HERE,
-                    complete=lambda run: '"echoed":6' in run.output, sent=""),
+                    program="yodel-load", complete=lambda run: '"echoed":6' in run.output,
+                    sent=""),
     "screen": Screen(*HERE),
     "server": Server("--grace", "1", "--port-file", "FOLDER/ports", "0", served=served_stream),
     "server-tls": Server("--grace", "1", "--tls", "--self-signed", "0", served=served_tls),

@@ -154,7 +154,7 @@ std::vector<Part> lateness_parts(const Histogram& lateness) {
     return {{"p50 " + milliseconds_text(lateness.percentile(50)), 1},
             {"p99 " + milliseconds_text(lateness.percentile(99)), 0},
             {"max " + ms_text(lateness.max()), 2},
-            {"of yodel itself", 3, Style::dim}};
+            {"of yodel-load itself", 3, Style::dim}};
 }
 
 void add_failures(std::vector<Fact>& facts, const std::vector<Results::Failure>& failures) {

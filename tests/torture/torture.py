@@ -328,8 +328,7 @@ class Rig:
 
     def scenarios(self):
         """Returns all scenarios that the system supports."""
-        version = subprocess.check_output([self.program("yodeld"), "-V"], text=True)
-        missing = {"server-threads"} if "portable" in version else set()
+        missing = set() if self.serve("--threads", "2", "0") else {"server-threads"}
         if not is_known(NAME):
             missing.add("name")
         return [name for name in SCENARIOS if name not in missing]

@@ -4,7 +4,7 @@
 //
 // datagrams_received() passes received datagrams to the user, a batch at a time. While the
 // socket is paused they wait in the system's buffer; once that is full, the system drops
-// further datagrams. send() puts a datagram into a bounded queue, and flush() passes as much
+// more datagrams. send() puts a datagram into a bounded queue, and flush() passes as much
 // of the queue as possible to the system. After datagrams_received() has returned, the socket
 // flushes by itself. A datagram that does not fit into the queue is refused as a whole.
 //

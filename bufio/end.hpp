@@ -8,7 +8,7 @@ namespace bufio {
 
 enum class Reason {
     none,                   // not ended
-    clean,                  // both sides closed in order
+    clean,                  // both sides closed gracefully
     unclosed,               // all is done, but the peer has not closed its side in time
     aborted,                // closed or aborted by us
     lookup,                 // no address found for the name

@@ -192,7 +192,8 @@ void Stream::flush() {
     if (finishing_) close_output();
 }
 
-// Writes what the system takes, up to the limit of one turn, and leaves the rest in `bytes`.
+// Writes the bytes that the system accepts, up to the limit of one turn, and leaves the rest in
+// `bytes`.
 void Stream::push(std::string_view& bytes) {
     std::size_t left = std::min(bytes.size(), max_write_per_turn);
     while (left > 0 || transport_->buffers_output()) {

@@ -1,10 +1,10 @@
 // A connection as two queues of bytes: the input, received but not yet consumed, and the
 // output, written but not yet taken by the system. The stream performs the handshake, if any.
-// It reads while there is space, writes as soon as the system takes bytes, and notifies its
+// It reads while there is space, writes as soon as the system accepts bytes, and notifies its
 // user of changes.
 //
 // The user reads received() and calls consume(). write() passes bytes to the system at once if
-// the system takes them. The stream calls stream_changed() only from the loop, never from
+// the system accepts them. The stream calls stream_changed() only from the loop, never from
 // inside the user's own calls. It does so when the handshake is done, when bytes were received
 // or sent, when either side was closed, when the input was rejected and when the stream has
 // ended. It reports nothing else, such as a TLS record without data or a ping. A transport
@@ -91,8 +91,8 @@ public:
     // Like finish(), but ends the stream with Reason::timeout if the peer has not closed its
     // side within `deadline`.
     void finish(ev::Duration deadline);
-    // Ends the stream now, in an orderly way. Sends as much pending output as the system takes
-    // at once and, if that was all, closes its side like finish(). The rest is lost.
+    // Ends the stream now, in an orderly way. Sends as much pending output as the system
+    // accepts at once and, if that was all, closes its side like finish(). The rest is lost.
     void close();
     // Ends the stream now. Pending output is lost, and the peer sees a reset.
     void abort();

@@ -141,8 +141,7 @@ public:
     int verify_chain(X509_STORE_CTX* store) {
         first_fault_ = X509_V_OK;
         const int result = X509_verify_cert(store);
-        // Otherwise the cause of a fault would precede the error for the refused certificate
-        // in OpenSSL's error queue.
+        // Drop the errors of verification, which would hide the refusal of the certificate.
         ERR_clear_error();
         if (result <= 0 && first_fault_ == X509_V_OK) record_fault(store);
         if (first_fault_ == X509_V_OK) return result;

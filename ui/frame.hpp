@@ -32,7 +32,7 @@ enum class Style {
     heat_2,
     heat_3,
     heat_4,
-    hot_1,  // cells of a row that stands out
+    hot_1,  // cells of an emphasised row
     hot_2,
     hot_3,
     hot_4,

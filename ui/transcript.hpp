@@ -94,7 +94,7 @@ public:
     // Style::match, also in hex, until the next search; an empty text ends the search. Case
     // matters as in a Needle. False: there is no match, and the window did not move.
     bool search(std::string text);
-    // False: there is no further match, and the window did not move.
+    // False: there are no more matches, and the window did not move.
     bool search_older();
     bool search_newer();
 

@@ -120,7 +120,7 @@ OptionGroup tls_options(ClientOptions& to) {
             {{0, "tls", nothing, "use TLS; verify certificate and host name", flag(to.use_tls),
               mode::streams, mode::tls},
              {'E', "cert", "FILE", "client certificate and chain (PEM)", into(tls.certificate)},
-             {0, "key", "FILE", "private key of --cert (in the same file)", into(tls.key)},
+             {0, "key", "FILE", "private key (default: in the --cert file)", into(tls.key)},
              {0, "servername", "NAME", "server name to send with SNI (HOST)",
               into(tls.server_name, host_name_value)},
              {0, "alpn", "A,B", "protocols to offer", into(tls.alpn, protocols)},

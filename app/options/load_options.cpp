@@ -109,7 +109,7 @@ OptionGroup result_group(LoadOptions& to) {
 
 // --- Checks.
 
-// Takes all words that are not options as further files.
+// Takes all operands as files.
 void check_merge(LoadOptions& options, const CommandLine& line) {
     std::vector<std::string>& files = options.merge;
     files.insert(files.end(), line.words.begin(), line.words.end());

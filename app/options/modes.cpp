@@ -27,7 +27,7 @@ constexpr struct {
     const char* name;
 } names[] = {
     {mode::input, "pipe mode (--no-tui)"},
-    {mode::screen, "the full screen"},
+    {mode::screen, "full-screen mode"},
     {mode::replay, "--replay"},
     {mode::datagrams, "-u"},
     {mode::websocket, "a target ws:// or wss://"},

@@ -51,7 +51,7 @@ auto one_of(std::vector<std::pair<std::string, Value>> words) {
     };
 }
 
-// Returns a parser of numbers from 1.
+// Returns a parser of numbers from 1 to `max`.
 std::function<unsigned(const std::string&)> up_to(unsigned max);
 
 ev::Duration duration_value(const std::string& text);

@@ -71,7 +71,7 @@ std::vector<Option> listening_options(ServerOptions& to) {
          flag(to.datagrams.reflect_any), mode::datagrams},
         {0, "port-file", "FILE", "write the ports to this file, one a line",
          into(to.port_file)},
-        {0, "threads", "N|auto", "serve each port by N threads (1)",
+        {0, "threads", "N|auto", "serve each port with N threads (1)",
          [&](auto& text) {
              to.threads = threads_value(text);
              to.threads_auto = text == "auto";
@@ -85,7 +85,8 @@ std::vector<Option> tls_options(ServerOptions& to) {
     return {
         {0, "tls", nothing, "use TLS", flag(to.use_tls), mode::streams, mode::tls},
         {0, "cert", "FILE", "certificate and chain (PEM)", into(to.tls.certificate), given},
-        {0, "key", "FILE", "private key (in the file of --cert)", into(to.tls.key), given},
+        {0, "key", "FILE", "private key (default: in the --cert file)", into(to.tls.key),
+         given},
         {0, "self-signed", nothing, "use TLS with a new certificate; print its pin",
          [&](auto&) { to.use_tls = to.self_signed = true; }, mode::streams | mode::self_signed,
          mode::tls | mode::self_signed},

@@ -17,7 +17,7 @@ struct YodelOptions : ClientOptions {
 // UsageError.
 YodelOptions parse_yodel_options(int argc, char* argv[]);
 
-// Returns true unless an option excludes the full screen.
+// Returns true unless an option excludes full-screen mode.
 bool may_have_screen(const YodelOptions& options);
 
 // Throws UsageError about an option that does not apply with this display. Call it as soon as

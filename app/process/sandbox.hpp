@@ -1,5 +1,5 @@
-// The sandbox: the rights that a program keeps for the rest of its life, so that a peer that
-// finds a hole in it gains little.
+// The sandbox: drops the rights that the program no longer needs, so that an exploited bug
+// gains little.
 //
 // Linux: by Landlock, as far as the system supports it. Reading stays allowed. Writing and, for
 // TCP, binding and connecting are limited by the rules, and executing is forbidden. Open

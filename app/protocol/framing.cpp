@@ -126,7 +126,7 @@ std::size_t count_byte(std::string_view bytes, char byte) {
     return count + static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), byte));
 }
 
-// Returns the place in the prefix of byte `i` of the length; byte 0 is the lowest one.
+// Returns the place in the prefix of byte `i` of the length; byte 0 is the least significant.
 std::size_t place(const Framing& framing, std::size_t i) {
     return framing.little_endian ? i : framing.prefix - 1 - i;
 }

@@ -211,7 +211,7 @@ public:
             incomplete,  // there is no whole message yet
             message,
             stray,  // bytes that answer nothing: before a head, a greeting, a push
-            error,  // the connection cannot be decoded any further
+            error,  // the connection can no longer be decoded
         };
         Kind kind = Kind::incomplete;
         std::string_view payload = {};  // message or stray bytes, a view of the argument

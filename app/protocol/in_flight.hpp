@@ -118,7 +118,7 @@ public:
     // a frame that begins like this.
     bool may_echo(std::string_view fragment, std::size_t count);
 
-    // The frames of all messages, from the oldest on.
+    // The frames of all messages, oldest first.
     std::string_view frames() const { return frames_.view().substr(answered_); }
     // Returns the number of messages before the oldest message that expects this reply. Takes
     // logarithmic time, after the first call has indexed all messages.
@@ -126,10 +126,10 @@ public:
 
     // Removes the oldest message, which stays readable until the next one is removed.
     Message remove_oldest();
-    // True if the oldest message ends within the first `bytes` bytes of frames();
-    // remove_within() then removes it together with the later messages of its entry that also
-    // end there.
-    bool ends_within(std::size_t bytes) { return count_ > 0 && split(0, begin(0) + bytes); }
+    // Splits the entry of the oldest message after the messages that lie entirely in the first
+    // `bytes` bytes of frames(). Returns true if there is one; remove_within() then removes
+    // these messages.
+    bool split_within(std::size_t bytes) { return count_ > 0 && split(0, begin(0) + bytes); }
     Batch remove_within();
     // True if the message removed last has that payload.
     bool removed_last(std::string_view payload) const;
@@ -192,7 +192,7 @@ private:
     std::optional<std::string> removed_reply_;  // expected by the message removed last
     std::size_t count_ = 0;                     // messages in entries_
     std::size_t late_ = 0;
-    std::size_t unwritten_ = 0;  // entries at the end that are not yet written whole
+    std::size_t unwritten_ = 0;  // entries at the end that are not fully written
     bool forgot_late_ = false;
     std::uint64_t forgotten_ = 0;   // dropped late messages whose replies may still come
     std::unique_ptr<Index> index_;  // made by the first find(), emptied with the queue

@@ -102,7 +102,7 @@ public:
     // The connection.
     virtual void forget() {}                          // drops the facts of the last one
     virtual void open(bufio::DialResult result) = 0;  // takes result.socket, which must exist
-    virtual void close() = 0;                // closes now, in order if there is a connection
+    virtual void close() = 0;                // closes now, gracefully if there is a connection
     virtual bool connected() const = 0;      // from the start of its handshake to close()
     virtual bool ready() const = 0;          // the handshake is done
     virtual void opened() {}                 // called while ready() and not open
@@ -138,9 +138,8 @@ public:
     virtual bool peer_closes() const { return true; }  // a peer has an end to announce
     virtual bool finishing() const { return true; }    // finish() was called, or has no effect
     virtual void finish() {}                           // closes our side
-    // Called once all replies are in. Returns until when to wait for the peer's end: `limit`
-    // at the latest, unless late replies may still come. Nothing was received since
-    // `active_at`.
+    // Called once all replies are in. Returns the deadline for the peer to close: `limit`, or
+    // later while late replies may arrive. `active_at`: when something was last received.
     virtual ev::Time end_due(ev::Time limit, ev::Time /*active_at*/) { return limit; }
     // Returns the end with a better explanation if the link knows more about its cause.
     virtual bufio::End explained(bufio::End end) const { return end; }

@@ -114,7 +114,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
                                                           ev::Time read_at) {
     if (options_.expect != Expect::echo || awaiting() == 0) return std::nullopt;
     same_ += first_difference(received.substr(same_), messages_.frames().substr(same_));
-    if (!messages_.ends_within(same_)) {
+    if (!messages_.split_within(same_)) {
         messages_.release_all_but_last();
         return std::nullopt;
     }

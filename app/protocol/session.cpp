@@ -107,7 +107,7 @@ Queued Session::send_reserved(std::size_t size) {
     return state_ == State::open ? link_->send_reserved(size) : Queued{};
 }
 
-// The clock is read before the system takes the messages, because a reply may be under way
+// The clock is read before the system accepts the messages, because a reply may be under way
 // before the call returns.
 void Session::flush() {
     if (!connected() || link_->flushed()) return;

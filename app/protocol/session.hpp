@@ -118,7 +118,7 @@ public:
     // there is a socket.
     bool connected() const { return link_->connected(); }
     // True while connected. With datagrams: once the present socket has received something.
-    // Until then end() is the refusal of the previous socket, if any, and an end in order does
+    // Until then end() is the refusal of the previous socket, if any, and a graceful end does
     // not change it.
     bool peer_known() const { return link_->peer_known(); }
     std::string phase() const;                 // the stage of connecting, in words

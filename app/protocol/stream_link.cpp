@@ -175,8 +175,9 @@ private:
     };
     std::unique_ptr<Facts> facts_;  // outlives the stream; null without TLS and WebSocket
     std::unique_ptr<bufio::Stream> stream_;
-    std::optional<std::string_view> unread_;  // from the first next() to done()
-    std::optional<bufio::TcpFacts> tcp_;      // the last connection's, at its end
+    std::optional<std::string_view>
+        unread_;  // input not yet matched; set between next() and done()
+    std::optional<bufio::TcpFacts> tcp_;  // the last connection's, at its end
     std::unique_ptr<RetransmitWatch> retransmits_;
     Alert first_bytes_{};  // all bytes received, if these are all
 };

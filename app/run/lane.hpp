@@ -57,7 +57,7 @@ public:
     void sources_changed();
     // While paused, reads nothing, so that the peers meet our back-pressure.
     void pause(bool paused);
-    // Stops sending, waits for the replies, and closes the connections in order.
+    // Stops sending, waits for the replies, and closes the connections gracefully.
     void finish();
     // Closes the connections at once; messages in flight count neither as echoed nor as lost.
     void close();

@@ -95,7 +95,7 @@ void Reporter::ended(std::size_t connection, const Session& session) {
 void Reporter::remark(std::size_t connection, const std::string& text) {
     if (remarks_ > max_remarks || !user_.make_way()) return;
     if (many()) ++remarks_;
-    print_error(remarks_ > max_remarks ? "further connections are not reported"
+    print_error(remarks_ > max_remarks ? "more connections are not reported"
                                        : prefix(connection) + text);
 }
 

@@ -55,7 +55,7 @@ public:
     virtual void wait(bool /*room*/) {}
     // True if no message is left.
     virtual bool over() const = 0;
-    // Limits the source to this number of further messages.
+    // Limits the source to this number of messages from now on.
     virtual void end_after(std::uint64_t /*count*/) {}
     // Returns the error that ended the source; empty after an orderly end.
     virtual Trouble trouble() const { return {}; }

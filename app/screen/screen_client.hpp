@@ -54,7 +54,7 @@ private:
         bool failed = false;  // it was not found, and no key was pressed since
     };
     struct FindNext {         // n and N
-        bool failed = false;  // there is no further match, and no key was pressed since
+        bool failed = false;  // there are no more matches, and no key was pressed since
     };
     using Mode = std::variant<Typing, Escaped, ui::HistorySearch, Find, FindNext, ui::Page>;
 

@@ -44,7 +44,7 @@ constexpr Sign message_signs[] = {
     {glyph::lost, "no reply in time"},
     {glyph::note, "a note from yodel"},
     {glyph::resent, "TCP retransmitted a segment in the meantime"},
-    {glyph::ellipsis, "the message is cut; its full length follows"},
+    {glyph::ellipsis, "the message is truncated; its full length follows"},
 };
 
 constexpr Sign page_signs[] = {

@@ -9,8 +9,8 @@ struct Counters {
     std::uint64_t connections = 0;  // at present
     std::uint64_t accepted = 0;
     std::uint64_t turned_away = 0;  // accepted, but closed at once
-    std::uint64_t failed = 0;       // accepted, but not ended in order
-    std::uint64_t bytes_in = 0;     // over connections
+    std::uint64_t failed = 0;       // accepted, but not closed gracefully
+    std::uint64_t bytes_in = 0;     // received on stream connections
     std::uint64_t bytes_out = 0;
     std::uint64_t datagrams_in = 0;
     std::uint64_t datagrams_out = 0;

@@ -85,7 +85,7 @@ public:
         close();
     }
 
-    // Ends the connection in order, now.
+    // Closes the connection gracefully, now.
     void close() { stream_.close(); }
 
     const Stream& stream() const { return stream_; }
@@ -213,7 +213,7 @@ private:
     ev::Time moved_at_{};      // the time of the last traffic
     bool opened_ = false;      // the handshake is done
     bool draining_ = false;    // to be ended when no output is pending
-    bool failed_ = false;      // counted as failed; further failures follow
+    bool failed_ = false;      // already counted as failed; later errors are consequences
 };
 
 // A client may send this many bytes before it reads any, in messages of any length.

@@ -44,7 +44,7 @@ class EchoServer {
 public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
-        std::size_t max_connections = 1024;  // further ones are closed at once
+        std::size_t max_connections = 1024;  // more are closed at once
         // Shared by several servers; null: max_connections limits this server alone.
         std::shared_ptr<ConnectionLimit> limit = nullptr;
         // Upper limit of the bytes that wait to be sent on a connection. Above it nothing is

@@ -1,4 +1,4 @@
-// Faults that an echo server makes on demand, to test clients.
+// Faults that an echo server injects, to test clients.
 //
 // With a framing, a fault acts on whole messages; without one, on the bytes of one read. The
 // faults of a message depend only on the seed, on the number of its connection, and on its own
@@ -33,7 +33,7 @@ struct Faults {
     bool no_read = false;
     bool stall_handshake = false;  // never answers the handshake
     std::string banner = {};       // sent before everything else
-    double reorder = 0;  // the chance of a datagram to be overtaken by the next; not of streams
+    double reorder = 0;            // the chance of a datagram to be reordered; not of streams
     std::uint64_t seed = 1;
 
     bool any() const;  // true if there are faults of connections

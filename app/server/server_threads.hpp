@@ -1,4 +1,4 @@
-// The servers of yodeld, for connections and for datagrams, on the caller's loop and on further
+// The servers of yodeld, for connections and for datagrams, on the caller's loop and on more
 // threads, each with a loop and servers of its own.
 //
 // All threads listen on the same addresses, and the system distributes connections and
@@ -27,7 +27,7 @@ public:
         DatagramServer::Options datagrams = {};
         bool udp = false;  // each port also answers datagrams
         std::size_t threads = 1;
-        bool busy = false;  // further threads never sleep while they have a connection
+        bool busy = false;  // other threads never sleep while they have a connection
     };
     // `log` is called on the caller's thread. Lines of other threads reach it a moment later;
     // if too many of them wait, they are counted instead. Throws std::system_error if no
@@ -39,7 +39,7 @@ public:
 
     // Returns the listening address. Call it before start(). Throws std::system_error.
     bufio::Address listen(const bufio::Address& wanted);
-    // Starts the further threads. The caller's loop throws their exceptions again.
+    // Starts the other threads. The caller's loop throws their exceptions again.
     void start();
 
     // Applies to connections that are accepted from now on.

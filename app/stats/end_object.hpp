@@ -20,7 +20,7 @@ void add_counts(JsonObject& object, const Results& results, bool of_connections)
 // Adds the 50th and the 99th percentile and the buckets, unless there are no times.
 void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row);
 
-// Returns the object, to which the caller may add further members. `reason`: why the run ended;
+// Returns the object, to which the caller may add more members. `reason`: why the run ended;
 // `status`: the exit status.
 JsonObject end_object(const Results& results, std::string_view reason, int status,
                       const Verdict& verdict = {});

@@ -97,7 +97,7 @@ struct Results : Counts {
     std::uint64_t late = 0;          // echoed or bad, after the reply timeout
     std::uint64_t unsolicited = 0;   // messages from the server that answer nothing
     std::uint64_t stale = 0;         // unsolicited messages behind a right reply
-    std::uint64_t duplicates = 0;    // further copies of replies
+    std::uint64_t duplicates = 0;    // duplicate replies
     std::uint64_t out_of_order = 0;  // replies that came after replies to later messages
     Histogram round_trips;
     // How long after its planned time the client wrote each message; empty without planned

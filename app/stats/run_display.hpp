@@ -26,7 +26,7 @@ struct RunProgress {
     Phase phase = Phase::connecting;
     std::string target;
     bool load = true;                           // false: a single connection without a load
-    std::size_t connections = 1;                // concurrent connections asked for
+    std::size_t connections = 1;                // concurrent connections wanted
     std::size_t open = 0;                       // open connections
     std::optional<double> planned_rate = {};    // messages a second; none: paced by the replies
     ev::Duration elapsed{};                     // since the first message
@@ -43,7 +43,7 @@ public:
         virtual RunProgress progress() = 0;
         // Returns the round trips since the last call.
         virtual Histogram take_recent() = 0;
-        // Called for ^C: the first ends the run in order, the second at once.
+        // Called for ^C: the first ends the run gracefully, the second at once.
         virtual void interrupted() = 0;
         // Called before the program is suspended.
         virtual void suspending() = 0;

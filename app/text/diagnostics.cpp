@@ -56,8 +56,8 @@ std::string Diagnostics::remark_line(const std::string& text) const {
 }
 
 // Drops a line that standard error refuses: it can't be reported elsewhere. The next line is
-// tried again, because a full disk may have space by then. Reports the missing lines in their
-// place, and so only after all earlier lines.
+// tried again, because a full disk may have space by then. The count of dropped lines is
+// written in their place.
 void Diagnostics::flush() {
     output_.flush();
     if (output_.error() != 0) output_.clear();

@@ -23,7 +23,7 @@ inline constexpr ev::Duration last_wait = std::chrono::milliseconds(200);
 
 class Output {
 public:
-    // Nothing is written except by the calls below, until attach(). The descriptor stays the
+    // Until attach(), writes happen only inside the calls below. The descriptor stays the
     // caller's and outlives this object.
     explicit Output(int fd);
     // Takes over a file that was opened with O_NONBLOCK.

@@ -52,7 +52,7 @@ std::optional<double> parse_rate(std::string_view text);
 // Parses a time in UTC, from 1970 to 2200: 2026-12-01T10:00:00Z, also with a fraction of the
 // seconds.
 std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string_view text);
-// Parses a whole number between the bounds, which are included.
+// Parses a whole number between the bounds, inclusive.
 std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsigned max);
 
 // Splits a list at each comma.

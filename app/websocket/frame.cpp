@@ -33,7 +33,7 @@ std::size_t more_size(std::string_view head) {
     return size == size_in_8 ? 8 : size == size_in_2 ? 2 : 0;
 }
 
-// The bytes of the head as far as they are known.
+// Returns the size of the frame header, as far as the received bytes determine it.
 std::size_t head_size(std::string_view head) {
     if (head.size() < 2) return 2;
     return 2 + more_size(head) + ((byte(head, 1) & 0x80) != 0 ? sizeof(Key) : 0);

@@ -69,7 +69,7 @@ public:
     // becomes its own rest.
     Stop next(std::string_view& wire, std::span<char>& to);
 
-    // True if next() can write without further bytes.
+    // True if next() can write without more bytes.
     bool has_output() const { return !fragmented_ && !kept_.empty(); }
     // True between the first and the last byte of a message.
     bool inside() const { return fragmented_ || open_ || !head_.empty(); }

@@ -23,7 +23,7 @@ static std::unique_ptr<Backend> make_named_backend(std::string_view name) {
     if (name == "auto") return make_auto_backend();
 #endif
     if (name == "poll" || name == "auto") return std::make_unique<Backend>();
-    throw std::invalid_argument("EV_BACKEND: no backend is called " + std::string(name) + " (" +
+    throw std::invalid_argument("EV_BACKEND: unknown backend " + std::string(name) + " (" +
                                 std::string(backend_names()) + ")");
 }
 

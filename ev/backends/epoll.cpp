@@ -115,7 +115,7 @@ private:
         return ::epoll_ctl(epoll_, change, fd, &event) == 0;
     }
 
-    // epoll accepts a descriptor once, so each further watch registers a duplicate of it.
+    // epoll accepts a descriptor once, so each other watch registers a duplicate of it.
     void add_duplicate(Registration& registration, Events interest) {
         Descriptor duplicate(::fcntl(registration.fd, F_DUPFD_CLOEXEC, 0));
         duplicates_.reserve(duplicates_.size() + 1);

@@ -542,7 +542,7 @@ TEST_CASE("a load reports a limited number of connections and their ends") {
          (at = outcome.errors.find("yodel-load: connection ", at)) != std::string::npos; ++at)
         ++lines;
     CHECK(lines == 1000);
-    CHECK(contains(outcome.errors, "\nyodel-load: further connections are not reported\n"));
+    CHECK(contains(outcome.errors, "\nyodel-load: more connections are not reported\n"));
     CHECK(contains(outcome.errors, ": the server closed "));
 }
 

@@ -1046,7 +1046,7 @@ TEST_CASE("a terminal without the modes is not sent them") {
         CHECK(tty.output().find(sequence) == std::string::npos);
 }
 
-TEST_CASE("a search reports that there is no further match, regardless of the typed line") {
+TEST_CASE("a search reports that there are no more matches, regardless of the typed line") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
     type(tty, "An Apple");

@@ -98,7 +98,7 @@ private:
 
     void take_within() {
         std::size_t left = below(size(0, flushed_) + 1);
-        while (queue_.ends_within(left)) {
+        while (queue_.split_within(left)) {
             REQUIRE(size(0, 1) <= left);
             const Batch batch = queue_.remove_within();
             REQUIRE((coalesce_ || batch.count == 1));

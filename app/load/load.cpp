@@ -51,7 +51,7 @@ void check_threads(const LoadPlan& plan, From from, RunOptions& to) {
 
 void plan_load(const LoadPlan& plan, const MessagePlan& given, RunClient::Options& load) {
     RunOptions& to = load.run;
-    load.load = true;
+    load.report.load = true;
     load.from = source_of(plan, to);
     check_threads(plan, load.from, to);
     to.window = given.window.value_or(1);

@@ -76,7 +76,7 @@ void Reporter::opened(std::size_t connection, const Session& session) {
     log('-', text);
     if (journal_) journal_->add_connection(session);
     if (json() && messages_ && !options_.quiet)
-        output_.append_line(connection_object(session, many() ? connection : 0).str());
+        output_.append_line(connection_object(session, load() ? connection : 0).str());
     if (options_.verbose || (options_.probe && !options_.quiet)) remark(connection, text);
 }
 
@@ -88,13 +88,13 @@ void Reporter::ended(std::size_t connection, const Session& session) {
     std::string text = explain(session.end(), session.tls());
     if (again) text += "; retry in " + duration_text(session.retry_time() - session.since());
     log('-', again ? text : session.end().text);
-    const bool shown = many() ? options_.verbose : again && !options_.quiet;
+    const bool shown = load() ? options_.verbose : again && !options_.quiet;
     if (shown || (options_.verbose && again)) remark(connection, text);
 }
 
 void Reporter::remark(std::size_t connection, const std::string& text) {
     if (remarks_ > max_remarks || !user_.make_way()) return;
-    if (many()) ++remarks_;
+    if (load()) ++remarks_;
     print_error(remarks_ > max_remarks ? "more connections are not reported"
                                        : prefix(connection) + text);
 }
@@ -173,7 +173,7 @@ void Reporter::unsolicited(std::size_t connection, Fate fate, const Reply& reply
 void Reporter::received(std::size_t /*connection*/, std::string_view bytes) {
     if (!raw_) return;
     log('<', bytes);
-    if (many() || json() || options_.form == Form::sequence) return;
+    if (load() || json() || options_.form == Form::sequence) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(bytes));
     if (!visible_) return output_.write(bytes);
     const std::string all = std::exchange(partial_, {}) + std::string(bytes);
@@ -197,20 +197,20 @@ void Reporter::add_message(std::size_t connection, Fate fate, const Message* mes
     JsonObject object = options_.payloads
                             ? recorded_object(fate, message, reply, start_, loop_.now())
                             : message_object(fate, message, reply, start_);
-    if (many()) object.number("connection", connection);
+    if (load()) object.number("connection", connection);
     output_.append_line(object.str());
 }
 
 // Prints nothing for `raw`, whose bytes received() has already printed.
 void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
-    if (!prints_replies() || (raw_ && !many())) return;
+    if (!prints_replies() || (raw_ && !load())) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
-    if (many()) output_.append(std::to_string(connection) + ": ");
+    if (load()) output_.append(std::to_string(connection) + ": ");
     if (visible_)
         print_visible(payload);
     else
         output_.append(payload);
-    if (newline || many()) output_.append("\n");
+    if (newline || load()) output_.append("\n");
 }
 
 // Makes all bytes visible except newlines.
@@ -224,7 +224,7 @@ void Reporter::print_visible(std::string_view bytes) {
 }
 
 std::string Reporter::prefix(std::size_t connection) const {
-    return many() ? "connection " + std::to_string(connection) + ": " : "";
+    return load() ? "connection " + std::to_string(connection) + ": " : "";
 }
 
 void Reporter::add_difference(const std::string& text) {

@@ -2,8 +2,8 @@
 // several forms to standard output, and to a journal.
 //
 // Form::json prints one object per line for each connection and each message. A message
-// without a reply in time is `lost`; a reply that comes later is another object, `late`. With
-// several connections, lines begin with the connection's number, and objects contain it.
+// without a reply in time is `lost`; a reply that comes later is another object, `late`. In a
+// load, lines begin with the connection's number, and objects contain it.
 #pragma once
 
 #include "app/protocol/journal.hpp"
@@ -35,6 +35,9 @@ public:
         bool quiet = false;     // results only
         bool verbose = false;   // also report connections
         bool probe = false;     // report connections only
+        // Report totals instead of each connection and generated message, number the
+        // connections, and print replies only with `verbose`.
+        bool load = false;
         JournalFile log;
         std::vector<Requirement> required;
     };
@@ -74,10 +77,10 @@ public:
     bool needs_end() const {
         return options_.form == Form::json || (journal_ && journal_->recording());
     }
-    // With several connections, replies are printed only on request.
+    // In a load, replies are printed only on request.
     bool prints_replies() const {
         const bool form = options_.form == Form::payload || options_.form == Form::hex;
-        return messages_ && form && !replay() && (!many() || options_.verbose);
+        return messages_ && form && !replay() && (!load() || options_.verbose);
     }
     // Returns a sentence; empty if all was written.
     std::string log_trouble() const { return journal_ ? journal_->trouble() : ""; }
@@ -92,7 +95,7 @@ private:
         return messages_ && options_.form == Form::sequence && !options_.quiet;
     }
     bool replay() const { return run_.session.expect == Expect::given; }
-    bool many() const { return run_.connections > 1; }
+    bool load() const { return options_.load; }
     void answered(std::size_t connection, Fate fate, const Message& message,
                   const Reply& reply);
     void unanswered(Fate fate, const Message& message);

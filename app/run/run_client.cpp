@@ -83,9 +83,8 @@ bool has_unread_input() {
 RunClient::RunClient(ev::Loop& loop, const Options& options)
     : loop_(loop),
       options_(options.report),
-      load_(options.load),
       generated_(options.from == From::generator),
-      messages_(!load_ || (!generated_ && options.from != From::nothing)),
+      messages_(!options_.load || (!generated_ && options.from != From::nothing)),
       start_(loop.now()),
       max_time_(generated_ ? std::nullopt : options.run.session.max_time),
       interval_(loop, [this] { interval_over(); }),
@@ -154,7 +153,7 @@ void RunClient::make_display(const Options& options) {
     RunDisplay::User& user = *this;
     if (options.page) {
         display_ = options.page(user);
-    } else if (::isatty(STDERR_FILENO) == 1 && !printing && (load_ || generated_)) {
+    } else if (::isatty(STDERR_FILENO) == 1 && !printing && (options_.load || generated_)) {
         display_ = std::make_unique<ProgressDisplay>(loop_, user);
     }
 }
@@ -193,7 +192,7 @@ RunProgress RunClient::progress() {
         now.elapsed = std::max(loop_.now() - *results.first_sent, ev::Duration::zero());
     }
     if (run_.over()) now.phase = RunProgress::Phase::ending;
-    now.load = load_;
+    now.load = options_.load;
     now.connections = run.connections;
     now.open = run_.open();
     if (run.pace) now.planned_rate = run.pace->rate();
@@ -211,7 +210,7 @@ RunProgress RunClient::progress() {
 void RunClient::turn_ended() {
     if (display_) display_->turn_ended();
     const std::string& wrong = run_.results().wrong_sentence;
-    if (!load_ && !wrong_reported_ && !wrong.empty()) {
+    if (!options_.load && !wrong_reported_ && !wrong.empty()) {
         wrong_reported_ = true;
         make_way();
         print_error(wrong);
@@ -296,9 +295,9 @@ Outcome RunClient::outcome() const {
                .troubles = troubles_,
                .signo = signo_,
                .words = {.answered = run_.options().session.expect == Expect::any,
-                         .load = load_,
+                         .load = options_.load,
                          .wrong_reported = wrong_reported_,
-                         .verbose = options_.verbose && load_,
+                         .verbose = options_.verbose && options_.load,
                          .summary = !options_.probe && (!options_.quiet || summarized)}};
     const Output& output = reporter_.output();
     if (output.error() != 0)

@@ -29,7 +29,6 @@ public:
         RunOptions run;  // `source` and `start` are set here
         Reporter::Options report = {};
         From from = From::generator;
-        bool load = false;     // report totals, not each generated message
         bool escapes = false;  // the input contains escapes such as \n and \xNN
         std::shared_ptr<Recording> recording = {};  // without trouble()
         bool fast = false;                          // see RecordingSource
@@ -67,7 +66,7 @@ private:
     void make_source(const Options& options, RunOptions& to);
     void make_display(const Options& options);
     bool json() const { return options_.form == Reporter::Form::json; }
-    bool intervals() const { return load_ && !messages_ && json() && !options_.quiet; }
+    bool intervals() const { return options_.load && !messages_ && json() && !options_.quiet; }
     void interval_over();
     void out_of_time();
     void done();
@@ -75,7 +74,6 @@ private:
 
     ev::Loop& loop_;
     const Reporter::Options options_;
-    const bool load_;
     const bool generated_;
     const bool messages_;  // each message is reported
     const ev::Time start_;

@@ -65,7 +65,7 @@ TEST_CASE("a load sends the lines of a pipe unless an option generates messages"
     }
     load.plan();
     CHECK(load.client.from == expected);
-    CHECK(load.client.load);
+    CHECK(load.client.report.load);
 }
 
 TEST_CASE("a load on a terminal generates messages") {

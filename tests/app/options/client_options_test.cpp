@@ -188,7 +188,7 @@ TEST_CASE("the options of yodel choose the source and the schedule of its messag
     CHECK(options.run.window == each.window);
     CHECK(options.run.length == each.length);
     CHECK(options.run.connections == 1);
-    CHECK_FALSE(options.load);
+    CHECK_FALSE(options.report.load);
 }
 
 TEST_CASE("requirements of several options add up") {

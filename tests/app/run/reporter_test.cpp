@@ -44,9 +44,10 @@ Reporter::Options quietly(Reporter::Form form) {
     to.quiet = true;
     return to;
 }
-Reporter::Options verbosely(Reporter::Form form) {
+Reporter::Options load_in(Reporter::Form form, bool verbose = false) {
     Reporter::Options to = in(form);
-    to.verbose = true;
+    to.load = true;
+    to.verbose = verbose;
     return to;
 }
 
@@ -144,7 +145,7 @@ TEST_CASE("a reporter prints each event in its form") {
             if (byte != ' ' || !to.ends_with(' ')) to += byte;
         return to;
     };
-    RunOptions run;
+    const RunOptions run;
     for (const Row& row : rows) {
         CHECK(printed(in(payload), run, row.event) == row.payload);
         CHECK(squeezed(printed(in(hex), run, row.event)) == row.hex);
@@ -152,13 +153,11 @@ TEST_CASE("a reporter prints each event in its form") {
         CHECK(printed(in(sequence), run, row.event) == row.sequence);
         CHECK(printed(quietly(json), run, row.event).empty());
         CHECK(printed(quietly(sequence), run, row.event).empty());
-        run.connections = 3;
-        CHECK(printed(in(payload), run, row.event).empty());
+        CHECK(printed(load_in(payload), run, row.event).empty());
         const std::string numbered = row.payload.empty() ? "" : "1: " + row.payload;
-        CHECK(printed(verbosely(payload), run, row.event) == numbered);
+        CHECK(printed(load_in(payload, true), run, row.event) == numbered);
         const std::string object = row.json.substr(0, row.json.size() - 2);
-        CHECK(printed(in(json), run, row.event) == object + ",\"connection\":1}\n");
-        run.connections = 1;
+        CHECK(printed(load_in(json), run, row.event) == object + ",\"connection\":1}\n");
     }
 }
 
@@ -177,8 +176,7 @@ TEST_CASE("bytes without frames are printed once, before they are matched") {
         answer(to, message("a\nb"), {"a\nb", 5ms, true});
     };
     CHECK(printed({}, run, event) == "a\nb");
-    run.connections = 2;
-    CHECK(printed({}, run, event).empty());
+    CHECK(printed(load_in(Reporter::Form::payload), run, event).empty());
 }
 
 TEST_CASE("a reporter prints only the differences of a replay") {

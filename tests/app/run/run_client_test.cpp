@@ -359,21 +359,23 @@ TEST_CASE("a greeting that comes in time is recorded as unsolicited") {
     CHECK(of.output == "hello\none\n");
 }
 
-TEST_CASE("one connection sends standard input, or each of several sends all of it") {
+TEST_CASE("one connection sends standard input, or each of a load sends all of it") {
     const std::size_t connections = GENERATE(as<std::size_t>{}, 1, 3);
+    const bool load = connections > 1;
     test::StandardInput input;
     input.write("one\ntwo\nlast");
     input.end();
     RunClient::Options options;
     options.from = RunClient::Options::From::input;
     options.run.connections = connections;
+    options.report.load = load;
     options.report.quiet = true;
     const Ran of = outcome(options, same);
     CHECK(of.times.size() == 3 * connections);
     CHECK(of.status == 0);
-    CHECK(of.output == (connections == 1 ? "one\ntwo\nlast" : ""));
-    CHECK(of.errors.empty() == (connections == 1));  // replies or a summary
-    CHECK(contains(of.errors, "9 sent, 9 echoed") == (connections == 3));
+    CHECK(of.output == (load ? "" : "one\ntwo\nlast"));
+    CHECK(of.errors.empty() == !load);  // replies or a summary
+    CHECK(contains(of.errors, "9 sent, 9 echoed") == load);
 }
 
 TEST_CASE("input that can't be sent ends a run with a sentence, after the replies") {

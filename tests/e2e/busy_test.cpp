@@ -84,7 +84,7 @@ TEST_CASE("yodeld --busy spins while a connection is open, and sleeps while none
 TEST_CASE("yodel-load --busy spins while connected, and sleeps while waiting to retry") {
     if (!system_tells()) return;
     Server server;
-    Process client({yodel_load, "--busy", "--retry", "forever", "--retry-delay", "1h",
+    Process client({yodel_load, "--busy", "-v", "--retry", "forever", "--retry-delay", "1h",
                     "127.0.0.1", server.port()});
     CHECK(spins(client));
     server.process().kill(SIGKILL);

@@ -337,8 +337,8 @@ TEST_CASE("late bytes behind a right reply are a fault, unless a requirement dec
     const auto [second, require, status] = GENERATE(table<const char*, const char*, int>(
         {{"one", "lost=0", 1}, {"two", "lost=0", 1}, {"two", "unsolicited<2", 0}}));
     Peer peer(scripted({"echo", std::string("send:") + second + "\\n", "wait"}));
-    Open open(peer, {"--require", require}, "one\n", yodel_load);
-    REQUIRE(open.client.wait_for_output(std::string("one\n") + second + "\n"));
+    Open open(peer, {"-v", "--require", require}, "one\n", yodel_load);
+    REQUIRE(open.client.wait_for_output(std::string("1: one\n1: ") + second + "\n"));
     open.client.close_input();
     CHECK(open.client.wait_exit() == status);
 }

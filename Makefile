@@ -6,7 +6,7 @@
 #
 # lint, and targets that only build or install, name missing packages and fail; others install them.
 #
-# Further checks. .ci/run includes all but check-portable, check-valgrind and soak; simulate and
+# More checks. .ci/run includes all but check-portable, check-valgrind and soak; simulate and
 # torture run as a part of the suite:
 # make lint             checks the English and the format of all sources, and the product with
 #                       clang-tidy and the warnings of clang; make format corrects the format

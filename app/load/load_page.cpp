@@ -103,8 +103,8 @@ std::vector<Part> count_parts(const RunProgress& progress) {
     if (results.late > 0) add(results.late, "late", 5, Style::warn);
     if (results.unsolicited > 0) add(results.unsolicited, "unsolicited", 6, Style::warn);
     if (results.datagrams) {
-        add(results.duplicates, status_word::twice, 7, Style::warn);
-        add(results.out_of_order, status_word::out_of_order, 8, Style::warn);
+        add(results.duplicates, status_word::duplicate, 7, Style::warn);
+        add(results.reordered, status_word::reordered, 8, Style::warn);
     }
     add(results.in_flight(), "in flight", 3);
     return parts;

@@ -136,7 +136,7 @@ std::vector<Option> message_fault_options(Faults& to) {
         {0, "drop", "P", "probability that a message is dropped", into(to.drop, chance)},
         {0, "corrupt", "P", "probability that a bit of a message is flipped",
          into(to.corrupt, chance)},
-        {0, "dup", "P", "probability that a message is echoed twice", into(to.dup, chance)},
+        {0, "dup", "P", "probability that a message is duplicated", into(to.dup, chance)},
         {0, "reorder", "P", "-u: probability that two answers are swapped",
          into(to.reorder, chance), mode::datagrams},
         {0, "seed", "N", "seed of probabilities and jitter (1)", into(to.seed, count)},

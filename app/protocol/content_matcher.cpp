@@ -82,7 +82,7 @@ Matcher::Event ContentMatcher::match(std::string_view reply, ev::Time read_at,
     if (entry) return answer(*entry, reply, read_at);
     if (options_.expected_unsolicited && options_.expected_unsolicited(reply))
         return Unsolicited{reply};
-    if (answered_before(reply)) return Repeated{reply};
+    if (answered_before(reply)) return Duplicate{reply};
     entry = find_of_equal_length(reply);
     if (entry) return answer(*entry, reply, read_at);
     return Unsolicited{reply};
@@ -184,7 +184,7 @@ Matcher::Event ContentMatcher::answer(Entry& entry, std::string_view reply, ev::
     Reply to = options_.expect == Expect::any
                    ? Reply{reply, round_trip, !pattern || pattern->matches(reply)}
                    : compared_reply(pattern, expected(current_), reply, round_trip);
-    to.out_of_order = current_.id < highest_answered_;
+    to.reordered = current_.id < highest_answered_;
     highest_answered_ = std::max(highest_answered_, current_.id);
     if (const auto right = expected(current_)) remember_answer(*right);
     if (!to.right) remember_answer(reply);

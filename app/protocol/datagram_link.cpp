@@ -20,7 +20,7 @@ using bufio::Reason;
 
 namespace {
 
-// The time for late and repeated replies after the last expected reply: a multiple of the
+// The time for late and duplicate replies after the last expected reply: a multiple of the
 // longest round trip, within these limits and -q.
 constexpr ev::Duration min_linger = std::chrono::milliseconds(100);
 constexpr ev::Duration max_linger = std::chrono::seconds(1);

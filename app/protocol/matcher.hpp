@@ -31,7 +31,7 @@ struct Reply {
     bool right = false;
     // Offset of the first wrong byte, if a wrong reply was compared with an expected one.
     std::optional<std::size_t> difference = {};
-    bool out_of_order = false;  // follows the reply to a later message; ContentMatcher only
+    bool reordered = false;  // follows the reply to a later message; ContentMatcher only
     // Byte of the right reply at the difference; none: the right reply ends there.
     std::optional<char> right_byte = {};
 };
@@ -64,7 +64,7 @@ public:
         std::string_view payload;
     };
     // A duplicate of a reply: of any datagram, or of the last echo in a stream.
-    struct Repeated {
+    struct Duplicate {
         std::string_view payload;
     };
     // Bytes of a reply without a frame, before they are matched.
@@ -80,7 +80,7 @@ public:
     struct Refused {
         bufio::End end;
     };
-    using Event = std::variant<Answered, Echoed, Lost, Unsolicited, Stale, Repeated, Arrived,
+    using Event = std::variant<Answered, Echoed, Lost, Unsolicited, Stale, Duplicate, Arrived,
                                Differing, Refused>;
 
     Matcher() = default;
@@ -129,7 +129,8 @@ std::optional<std::size_t> difference(const Expression* mask, std::string_view a
 // Returns the number of positions with equal bytes.
 std::size_t likeness(std::string_view a, std::string_view b);
 
-// Returns the reply with its verdict. If none is expected, it differs from its first byte on.
+// Returns the reply, compared with the expected one. If none is expected, it differs from its
+// first byte on.
 Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
                      std::string_view payload, std::optional<ev::Duration> round_trip);
 

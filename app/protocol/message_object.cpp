@@ -14,9 +14,9 @@ JsonObject message_object(Fate fate, const Message* message, const Reply* reply,
     if (message) object.time("planned_us", message->planned - start);
     if (message) object.time("sent_us", message->sent - start);
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
-    object.text("verdict", word_of(fate));
+    object.text("fate", word_of(fate));
     if (message && message->resent) object.flag("resent", true);
-    if (reply && reply->out_of_order) object.flag("overtaken", true);
+    if (reply && reply->reordered) object.flag("reordered", true);
     if (message && reply) object.flag("right", reply->right);
     if (message && reply && reply->difference) object.number("difference", *reply->difference);
     return object;

@@ -27,7 +27,7 @@ JsonObject recorded_object(Fate fate, const Message* message, const Reply* reply
                            ev::Time start, ev::Time now);
 
 // The version of the format of recordings. Readers accept no other.
-inline constexpr std::uint64_t recording_version = 1;
+inline constexpr std::uint64_t recording_version = 2;
 
 // Returns the first object of a recording. Messages are numbered from `first`, on each of
 // `connections` connections.

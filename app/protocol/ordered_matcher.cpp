@@ -182,7 +182,7 @@ bool OrderedMatcher::repeats(std::string_view payload) const {
 }
 
 Matcher::Event OrderedMatcher::unawaited(std::string_view payload) const {
-    return repeats(payload) ? Event(Repeated{payload}) : unsolicited(payload);
+    return repeats(payload) ? Event(Duplicate{payload}) : unsolicited(payload);
 }
 
 // A reply to a message that was forgotten is not the server's fault.
@@ -294,7 +294,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
     if (unsolicited_first || due.unsolicited > 0) {
         if (!unsolicited_first) --due.unsolicited;
         const Unmatched& reply = unmatched_.take();
-        return reply.repeated ? Event(Repeated{reply.payload}) : unsolicited(reply.payload);
+        return reply.duplicate ? Event(Duplicate{reply.payload}) : unsolicited(reply.payload);
     }
     for (; due.skipped > 0; --due.skipped) take_oldest();
     if (due.answered > 0) {

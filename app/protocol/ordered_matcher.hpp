@@ -87,7 +87,7 @@ private:
         ev::Time read_at{};
         std::uint64_t queued = 0;  // messages that had been queued when it was read
         bool unsolicited = false;  // equals the message removed last, or was expected
-        bool repeated = false;     // a duplicate of an echo
+        bool duplicate = false;    // a duplicate of an echo
     };
     // The unmatched replies in the order of their arrival.
     class UnmatchedQueue {

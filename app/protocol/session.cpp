@@ -260,8 +260,8 @@ void Session::report(const Matcher::Event& event) {
     if (const auto* differing = std::get_if<Matcher::Differing>(&event))
         return user_.session_differing("message " + std::to_string(differing->message.id) +
                                        ": " + partial_text(differing->message));
-    if (const auto* repeated = std::get_if<Matcher::Repeated>(&event))
-        return user_.session_repeated(repeated->payload);
+    if (const auto* duplicate = std::get_if<Matcher::Duplicate>(&event))
+        return user_.session_duplicate(duplicate->payload);
     if (const auto* lost = std::get_if<Matcher::Lost>(&event))
         return user_.session_lost(marked(lost->message, {}));
     close(explained(std::get<Matcher::Refused>(event).end));

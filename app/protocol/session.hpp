@@ -63,7 +63,7 @@ public:
         // The reply that is arriving is already wrong. `sentence`: which, and how.
         virtual void session_differing(const std::string& /*sentence*/) {}
         // A duplicate of a reply: of any datagram, or of the last echo in a stream.
-        virtual void session_repeated(std::string_view payload) {
+        virtual void session_duplicate(std::string_view payload) {
             session_unsolicited(payload);
         }
         // If replies have no frames: the bytes as they come, before they are matched.
@@ -86,7 +86,7 @@ public:
     void disconnect();
     // Closes our side once all replies are in, or if none comes for a moment: the service may
     // wait for our end before it answers. Datagrams have no end to announce: once all replies
-    // are in or overdue, late and repeated replies have a moment to come.
+    // are in or overdue, late and duplicate replies have a moment to come.
     void finish();
 
     // Queues a message, or several if the framing could not distinguish it from several. A

@@ -108,8 +108,9 @@ private:
     void session_differing(const std::string& sentence) override {
         lane_.report_wrong(*this, sentence);
     }
-    void session_repeated(std::string_view payload) override {
-        if (!lane_.results_->datagrams) lane_.report_wrong(*this, "a reply arrived twice");
+    void session_duplicate(std::string_view payload) override {
+        if (!lane_.results_->datagrams)
+            lane_.report_wrong(*this, "the server sent a duplicate reply");
         resolved(Fate::duplicate, payload);
     }
     void session_received(std::string_view bytes) override {
@@ -656,7 +657,7 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
     if (replayed && !message.late) fate = reply.right ? Fate::as_recorded : Fate::different;
     connection.resolved(fate, &message, &counted,
                         {reply.right, message.late, counted.round_trip, in_warm_up(message),
-                         reply.out_of_order, reply.round_trip});
+                         reply.reordered, reply.round_trip});
 }
 
 // Keeps only the first sentence.

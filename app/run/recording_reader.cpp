@@ -130,20 +130,20 @@ void RecordingReader::read_header(const JsonFields& object) {
 }
 
 void RecordingReader::read_message(const JsonFields& object) {
-    const std::optional<Fate> fate = find_fate(object.word("verdict"));
+    const std::optional<Fate> fate = find_fate(object.word("fate"));
     has_message_ = true;
-    if (!fate) refuse("\"verdict\" is not valid in a recording");
+    if (!fate) refuse("\"fate\" is not valid in a recording");
     Text sent = payload(object, "sent");
     Text received = payload(object, "received");
     check_payloads(sent, received);
     const bool late = fate == Fate::late;
     if (late) ++late_;
     if (fate == Fate::sent) ++unawaited_;
-    const bool repeated = fate == Fate::duplicate;  // also unsolicited, except for datagrams
+    const bool duplicate = fate == Fate::duplicate;  // also unsolicited, except for datagrams
     if (fate == Fate::unsolicited || fate == Fate::unrecorded ||
-        (repeated && !framing_->datagrams))
+        (duplicate && !framing_->datagrams))
         ++unsolicited_;
-    if ((repeated && framing_->datagrams) || fate == Fate::missing) return;
+    if ((duplicate && framing_->datagrams) || fate == Fate::missing) return;
     if (fate == Fate::unsent)
         return add_message(object.count("seq", 1), false,
                            {.kind = RecordedItem::Kind::unsent, .payload = {}});

@@ -25,7 +25,7 @@ std::string sequence_line(const Message& message, const Reply& reply) {
     if (reply.round_trip) text += ", " + ms_text(*reply.round_trip);
     if (!reply.right)
         text += reply.difference ? ", differs " + place_text(reply) : ", does not match";
-    if (reply.out_of_order) text += ", out of order";
+    if (reply.reordered) text += ", reordered";
     if (message.late) text += ", late";
     return message.resent ? text + ", resent" : text;
 }
@@ -148,7 +148,7 @@ void Reporter::unanswered(Fate fate, const Message& message) {
         if (sequence()) output_.append_line("not sent, seq " + number);
         return;
     }
-    log('-', "no reply to message " + number + (fate == Fate::silent ? ", as before" : ""));
+    log('-', "no reply to message " + number + (fate == Fate::silent ? ", as recorded" : ""));
     if (replay() && fate == Fate::lost) add_difference(difference_.lost(message));
     if (sequence())
         output_.append_line("no reply, seq " + number + (message.resent ? ", resent" : ""));
@@ -163,7 +163,8 @@ void Reporter::unsolicited(std::size_t connection, Fate fate, const Reply& reply
     }
     if (!raw_) log('<', payload);
     const bool duplicate = fate == Fate::duplicate;
-    if (duplicate && sequence()) output_.append_line(bytes_text(payload.size()) + ", twice");
+    if (duplicate && sequence())
+        output_.append_line(bytes_text(payload.size()) + ", duplicate");
     if (fate == Fate::unrecorded)
         add_difference(difference_.unrecorded(payload));
     else if (fate == Fate::unsolicited || (duplicate && !run_.session.endpoint.datagrams))

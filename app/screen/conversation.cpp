@@ -122,8 +122,8 @@ void Conversation::record(Fate fate, const Message* message, const Reply* reply)
     user_.conversation_changed();
     Answer answer;
     if (message && reply)
-        answer = {reply->right, message->late,       reply->round_trip,
-                  false,        reply->out_of_order, reply->round_trip};
+        answer = {reply->right, message->late,    reply->round_trip,
+                  false,        reply->reordered, reply->round_trip};
     if (journal_) journal_->add(fate, message, reply, answer, loop_.now());
     tally_.add(fate, answer, loop_.now());
 }
@@ -168,9 +168,9 @@ void Conversation::session_differing(const std::string& sentence) {
     add_note(sentence, Style::bad);
 }
 
-void Conversation::session_repeated(std::string_view payload) {
+void Conversation::session_duplicate(std::string_view payload) {
     record(Fate::duplicate, payload);
-    log_.add_repeated(wall_time(), payload);
+    log_.add_duplicate(wall_time(), payload);
 }
 
 // --- Sending.

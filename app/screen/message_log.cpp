@@ -75,21 +75,20 @@ void MessageLog::add_answer(WallTime at, const Message& message, const Reply& re
     exchange->write_delay = message.sent - message.planned;
     exchange->network = network;
     exchange->resent = message.resent;
-    ui::Row verdict;
-    if (!reply.right) verdict.push_back({difference_text(*exchange), Style::bad});
-    if (reply.right && checked_)
-        verdict.push_back({" " + ui::glyph::match.text(), Style::good});
-    if (message.resent) verdict.push_back(resent_mark());
-    add({Kind::received, at, {}, std::move(exchange)}, reply.payload, std::move(verdict));
+    ui::Row fate;
+    if (!reply.right) fate.push_back({difference_text(*exchange), Style::bad});
+    if (reply.right && checked_) fate.push_back({" " + ui::glyph::match.text(), Style::good});
+    if (message.resent) fate.push_back(resent_mark());
+    add({Kind::received, at, {}, std::move(exchange)}, reply.payload, std::move(fate));
 }
 
 void MessageLog::add_loss(WallTime at, const Message& message, const std::string& why) {
     const auto it = unanswered_.find(message.id);
-    ui::Row verdict{{" - " + why, Style::bad}};
-    if (message.resent) verdict.push_back(resent_mark());
+    ui::Row fate{{" - " + why, Style::bad}};
+    if (message.resent) fate.push_back(resent_mark());
     if (it != unanswered_.end()) it->second->resent = message.resent;
     add({Kind::lost, at, {}, it == unanswered_.end() ? nullptr : it->second}, message.payload,
-        std::move(verdict), Style::dim);
+        std::move(fate), Style::dim);
 }
 
 void MessageLog::add_unsolicited(WallTime at, std::string_view payload) {
@@ -98,9 +97,8 @@ void MessageLog::add_unsolicited(WallTime at, std::string_view payload) {
     add({Kind::unsolicited, at, {}, std::move(exchange)}, payload);
 }
 
-void MessageLog::add_repeated(WallTime at, std::string_view payload) {
-    add({Kind::unsolicited, at, {}, nullptr}, payload,
-        {{" - the reply arrived twice", Style::warn}});
+void MessageLog::add_duplicate(WallTime at, std::string_view payload) {
+    add({Kind::unsolicited, at, {}, nullptr}, payload, {{" - a duplicate reply", Style::warn}});
 }
 
 void MessageLog::next_timestamp_style() {
@@ -170,7 +168,7 @@ std::string MessageLog::time_text(const Record& record) const {
     return timed ? clock_text(record.at) : format("%*s", width, "");
 }
 
-// A reply's verdict has a line of its own, unless the reply is right.
+// A reply's fate has a line of its own, unless the reply is right.
 void MessageLog::write(const Record& record, const ui::Transcript::Entry& entry) {
     const std::string remark = ui::plain_text(entry.suffix);
     const bool reply = record.kind == Kind::received;

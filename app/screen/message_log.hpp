@@ -53,14 +53,14 @@ public:
                     std::optional<ev::Duration> network);
     void add_loss(WallTime at, const Message& message, const std::string& why);
     void add_unsolicited(WallTime at, std::string_view payload);
-    void add_repeated(WallTime at, std::string_view payload);  // a duplicate reply
+    void add_duplicate(WallTime at, std::string_view payload);  // a duplicate reply
 
     // Switches the timestamps of entries other than replies: from the clock to the time since
     // the previous entry, to none, and back to the clock.
     void next_timestamp_style();
     // Returns the message of the selected entry; null if none or a note is selected.
     std::shared_ptr<const Exchange> selected() const;
-    // Returns the text of the selected entry without its time and verdict: its first bytes, or
+    // Returns the text of the selected entry without its time and fate: its first bytes, or
     // in the hex view their hex numbers on one line. Returns none if no entry is selected.
     std::optional<std::string> selected_text(std::size_t max_bytes) const;
 

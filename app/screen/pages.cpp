@@ -216,8 +216,8 @@ Rows statistics_page(const Results& results, const PercentileHistory& history, i
     add_count("late", results.late);
     add_count("unsolicited", results.unsolicited);
     if (results.datagrams) {
-        add_count("twice", results.duplicates);
-        page.add_fact("order", aligned(std::to_string(results.out_of_order)) + " out of order");
+        add_count("duplicate", results.duplicates);
+        page.add_fact("order", aligned(std::to_string(results.reordered)) + " reordered");
         page.add_fact("jitter", aligned(ms_text(results.jitter())) + " (RFC 3550)");
     }
     const Histogram& times = results.round_trips;

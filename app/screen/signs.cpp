@@ -18,8 +18,8 @@ constexpr Sign counter_signs[] = {
 };
 
 constexpr Sign datagram_signs[] = {
-    {as_sign(status_word::twice), "duplicate replies"},
-    {as_sign(status_word::out_of_order), "replies received after the reply to a later message"},
+    {as_sign(status_word::duplicate), "duplicate replies"},
+    {as_sign(status_word::reordered), "replies received after the reply to a later message"},
 };
 
 constexpr Sign status_signs[] = {

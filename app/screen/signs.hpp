@@ -16,8 +16,8 @@ inline constexpr const char* kept = "kept";  // after a number
 inline constexpr const char* file = "FILE";
 inline constexpr const char* key_log = "KEYLOG";
 inline constexpr const char* unverified = "UNVERIFIED (-k)";
-inline constexpr const char* twice = "twice";  // after a number, like the next
-inline constexpr const char* out_of_order = "out of order";
+inline constexpr const char* duplicate = "duplicate";  // after a number, like the next
+inline constexpr const char* reordered = "reordered";
 
 }  // namespace status_word
 

@@ -90,8 +90,8 @@ void add_counts(std::vector<Part>& parts, const Results& results, std::size_t in
             count > 0 ? Style::status_bad : Style::status);
     for (const auto& [count, sign] :
          {std::pair(results.unsolicited, ui::glyph::unsolicited.text()),
-          {results.duplicates, std::string(" ") + status_word::twice},
-          {results.out_of_order, std::string(" ") + status_word::out_of_order}})
+          {results.duplicates, std::string(" ") + status_word::duplicate},
+          {results.reordered, std::string(" ") + status_word::reordered}})
         if (count > 0) add(count, sign, Priority::count, Style::status_warn);
 }
 

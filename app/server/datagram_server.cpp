@@ -17,7 +17,7 @@ namespace {
 constexpr int privileged_ports = 1024;  // the ports below it
 
 // How long an answer waits for another one to overtake it.
-constexpr ev::Duration overtaking_time = std::chrono::milliseconds(100);
+constexpr ev::Duration reordering_time = std::chrono::milliseconds(100);
 
 std::uint64_t key_of(const Datagram& datagram) {
     const std::hash<std::string_view> hash;
@@ -41,7 +41,7 @@ public:
     std::uint64_t refused() const { return socket_.refused(); }
     void stop_receiving() { socket_.pause_reading(true); }
     bool has_pending() const {
-        return !held_.empty() || !overtaken_.empty() || socket_.pending() > 0;
+        return !held_.empty() || !reordered_.empty() || socket_.pending() > 0;
     }
 
 private:
@@ -49,7 +49,7 @@ private:
         std::string bytes;
         bufio::Address to;
         bufio::Address from;
-        bool overtaken;  // to be sent after the next one
+        bool reordered;  // to be sent after the next one
     };
 
     void datagrams_received(std::span<const Datagram> datagrams) override {
@@ -91,10 +91,10 @@ private:
     void answer_faultily(const Datagram& datagram) {
         const Faults& faults = server_.options_.faults;
         const FaultDice::Plan plan = dice_.next();
-        const bool overtaken = dice_.chance(faults.reorder);
-        Answer answer{std::string(datagram.bytes), datagram.peer, datagram.local, overtaken};
+        const bool reordered = dice_.chance(faults.reorder);
+        Answer answer{std::string(datagram.bytes), datagram.peer, datagram.local, reordered};
         const std::size_t copies = plan.dup ? 2 : 1;
-        const std::size_t memory = held_.memory() + overtaken_.memory() +
+        const std::size_t memory = held_.memory() + reordered_.memory() +
                                    copies * DelayQueue<Answer>::memory_of(answer);
         if (plan.drop || memory > server_.options_.max_held) {
             ++server_.counters_.datagrams_dropped;
@@ -112,29 +112,29 @@ private:
     }
 
     void deliver(const Answer& answer) {
-        if (answer.overtaken)
-            return overtaken_.push(answer, server_.loop_.after(overtaking_time));
+        if (answer.reordered)
+            return reordered_.push(answer, server_.loop_.after(reordering_time));
         send(answer.bytes, answer.to, answer.from);
-        send_overtaken();
+        send_reordered();
     }
 
-    void send_overtaken() {
-        while (!overtaken_.empty()) {
-            const Answer answer = overtaken_.pop();
+    void send_reordered() {
+        while (!reordered_.empty()) {
+            const Answer answer = reordered_.pop();
             send(answer.bytes, answer.to, answer.from);
         }
     }
 
     void restart_timer() {
-        const ev::Time next = std::min(held_.first_due(), overtaken_.first_due());
+        const ev::Time next = std::min(held_.first_due(), reordered_.first_due());
         if (next != ev::Time::max()) due_.start_at(next);
     }
 
-    // Sends the answers that are due; also overtaken ones, if no other answer came in time.
+    // Sends the answers that are due; also reordered ones, if no other answer came in time.
     void send_due() {
         const ev::Time now = server_.loop_.now();
         while (held_.first_due() <= now) deliver(held_.pop());
-        if (overtaken_.first_due() <= now) send_overtaken();
+        if (reordered_.first_due() <= now) send_reordered();
         restart_timer();
         socket_.flush();
         server_.report_drained();
@@ -144,7 +144,7 @@ private:
     const bool faulty_;
     FaultDice dice_;
     DelayQueue<Answer> held_;
-    DelayQueue<Answer> overtaken_;  // kept until another one is sent
+    DelayQueue<Answer> reordered_;  // kept until another one is sent
     ev::Timer due_;
     DatagramSocket socket_;
 };
@@ -212,9 +212,9 @@ bool DatagramServer::from_itself(const Datagram& datagram) const {
 }
 
 const char* DatagramServer::loop_refusal(const Datagram& datagram) {
-    const LoopGuard::Verdict verdict = loops_.judge(key_of(datagram), loop_.now());
-    if (verdict == LoopGuard::Verdict::answer) return nullptr;
-    if (verdict == LoopGuard::Verdict::loop_begins)
+    const LoopGuard::Decision decision = loops_.judge(key_of(datagram), loop_.now());
+    if (decision == LoopGuard::Decision::answer) return nullptr;
+    if (decision == LoopGuard::Decision::loop_begins)
         log_({datagram.peer.text(), "the same " + bytes_text(datagram.bytes.size()) +
                                         " arrived more than " +
                                         std::to_string(LoopGuard::max_repeats) +

@@ -25,7 +25,7 @@ struct Faults {
     ev::Duration jitter{};  // largest change of the delay; replies keep their order
     double drop = 0;        // the chance of a message to get no reply, from 0 to 1
     double corrupt = 0;     // the chance of a reply to have one bit flipped
-    double dup = 0;         // the chance of a reply to be sent twice
+    double dup = 0;         // the chance of a reply to be duplicated
     std::size_t chunk = 0;  // bytes written at once, one chunk a turn; 0: no limit
     std::optional<std::uint64_t> close_after = {};  // messages until an orderly close
     std::optional<std::uint64_t> reset_after = {};  // messages until a reset

@@ -4,12 +4,12 @@
 
 namespace yodel {
 
-LoopGuard::Verdict LoopGuard::judge(std::uint64_t key, ev::Time now) {
+LoopGuard::Decision LoopGuard::judge(std::uint64_t key, ev::Time now) {
     Entry& entry = entry_of(key, now);
     ++entry.count;
-    if (entry.count <= max_repeats) return Verdict::answer;
+    if (entry.count <= max_repeats) return Decision::answer;
     entry.since = now;
-    return entry.count == max_repeats + 1 ? Verdict::loop_begins : Verdict::loop;
+    return entry.count == max_repeats + 1 ? Decision::loop_begins : Decision::loop;
 }
 
 // Returns the entry of this key. If there is none, replaces the entry of its row that is over,

@@ -18,14 +18,14 @@ public:
     static constexpr unsigned max_repeats = 64;  // in a second
     static constexpr ev::Duration second = std::chrono::seconds(1);
 
-    enum class Verdict {
+    enum class Decision {
         answer,
         loop_begins,  // more than max_repeats: report it, and do not answer
         loop,         // still going on: do not answer until it has stopped for a second
     };
 
     // `key` identifies the bytes and their source address.
-    Verdict judge(std::uint64_t key, ev::Time now);
+    Decision judge(std::uint64_t key, ev::Time now);
 
 private:
     static constexpr std::size_t rows = 256;

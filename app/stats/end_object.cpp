@@ -69,9 +69,9 @@ void add_facts(JsonObject& object, const Results& results) {
     }
     if (const auto& replay = results.replay) {
         JsonObject counts;
-        counts.number("said", results.sent).number("as_before", results.echoed);
+        counts.number("replayed", results.sent).number("matched", results.echoed);
         counts.number("different", results.bad).number("lost", results.lost);
-        counts.number("unsolicited_as_before", replay->recurred);
+        counts.number("unsolicited_matched", replay->recurred);
         counts.number("missing", replay->missing).number("unrecorded", replay->unrecorded);
         object.object("replay", counts);
     }
@@ -192,7 +192,7 @@ void read_facts(const JsonFields& end, Results& results) {
     }
     if (end.has("replay")) {
         const JsonFields replay = end.object("replay");
-        results.replay = {.recurred = replay.count("unsolicited_as_before"),
+        results.replay = {.recurred = replay.count("unsolicited_matched"),
                           .unrecorded = replay.count("unrecorded"),
                           .missing = replay.count("missing")};
     }

@@ -61,7 +61,7 @@ void Results::count_echoed(std::uint64_t count, std::optional<ev::Duration> roun
 
 void Results::count_datagram(Jitter& connection, bool late_in_order,
                              std::optional<ev::Duration> transit) {
-    if (late_in_order) ++out_of_order;
+    if (late_in_order) ++reordered;
     if (!transit) return;
     const auto weighted = [&] {
         return connection.mean * static_cast<double>(connection.transits);

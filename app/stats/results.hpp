@@ -67,7 +67,7 @@ struct Answer {
     std::optional<ev::Duration> round_trip = {};  // none: it was not timed
     bool warm_up = false;                         // its message was part of the warm-up
     // Of datagrams:
-    bool out_of_order = false;                 // came after the reply to a later message
+    bool reordered = false;                    // came after the reply to a later message
     std::optional<ev::Duration> transit = {};  // since the message was written; none: unknown
 };
 
@@ -93,12 +93,12 @@ inline constexpr std::pair<const char*, std::uint64_t Counts::*> warm_up_counts[
 };
 
 struct Results : Counts {
-    Counts warm_up;                  // its messages are counted nowhere else
-    std::uint64_t late = 0;          // echoed or bad, after the reply timeout
-    std::uint64_t unsolicited = 0;   // messages from the server that answer nothing
-    std::uint64_t stale = 0;         // unsolicited messages behind a right reply
-    std::uint64_t duplicates = 0;    // duplicate replies
-    std::uint64_t out_of_order = 0;  // replies that came after replies to later messages
+    Counts warm_up;                 // its messages are counted nowhere else
+    std::uint64_t late = 0;         // echoed or bad, after the reply timeout
+    std::uint64_t unsolicited = 0;  // messages from the server that answer nothing
+    std::uint64_t stale = 0;        // unsolicited messages behind a right reply
+    std::uint64_t duplicates = 0;   // duplicate replies
+    std::uint64_t reordered = 0;    // replies that came after replies to later messages
     Histogram round_trips;
     // How long after its planned time the client wrote each message; empty without planned
     // times.

@@ -63,13 +63,13 @@ std::string message_counts(const Counts& counts, const Words& words) {
 }
 
 std::string datagrams_text(const Results& results) {
-    if (!results.datagrams) return number_if_any(results.duplicates, "twice");
-    return number(results.duplicates, "twice") + number(results.out_of_order, "out of order");
+    if (!results.datagrams) return number_if_any(results.duplicates, "duplicate");
+    return number(results.duplicates, "duplicate") + number(results.reordered, "reordered");
 }
 
 std::string unsolicited_text(const Results& results) {
     if (!results.replay) return number_if_any(results.unsolicited, "unsolicited");
-    return number_if_any(results.replay->recurred, "unsolicited as before") +
+    return number_if_any(results.replay->recurred, "unsolicited matched") +
            number_if_any(results.replay->missing, "unsolicited missing") +
            number_if_any(results.replay->unrecorded, "unsolicited not recorded");
 }
@@ -92,9 +92,8 @@ std::string counts_text(const Results& results, const Words& words) {
         return count_text(results.opened, "connection") + " opened" +
                number(results.failed, "failed");
     if (results.replay)
-        return std::to_string(results.sent) + " said again" +
-               number(results.echoed, "as before") + number(results.bad, "different") +
-               number(results.lost, "lost");
+        return std::to_string(results.sent) + " replayed" + number(results.echoed, "matched") +
+               number(results.bad, "different") + number(results.lost, "lost");
     return message_counts(results, words);
 }
 

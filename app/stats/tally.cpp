@@ -18,7 +18,7 @@ void Tally::add(Fate fate, const Answer& answer, ev::Time now) {
         results_.count_answered(answer, now);
         if (!results_.datagrams || answer.warm_up) return;
         if (!jitter_) jitter_ = std::make_unique<Jitter>();
-        return results_.count_datagram(*jitter_, answer.out_of_order, answer.transit);
+        return results_.count_datagram(*jitter_, answer.reordered, answer.transit);
     }
     ++results_.unsolicited;
 }

@@ -26,8 +26,8 @@ enum class Fate {
 };
 
 inline constexpr const char* fate_words[] = {
-    "sent", "unsent",    "echoed",      "wrong", "as before",   "different",  "late",
-    "lost", "as before", "unsolicited", "twice", "unsolicited", "unrecorded", "missing",
+    "sent", "unsent",  "echoed",      "bad",       "matched",     "different",  "late",
+    "lost", "matched", "unsolicited", "duplicate", "unsolicited", "unrecorded", "missing",
 };
 
 inline const char* word_of(Fate fate) { return fate_words[static_cast<std::size_t>(fate)]; }

@@ -32,7 +32,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 # A wrong or lost reply on one host is judged as a part of the total, so it ends no run.
-load+=(--json --quiet --require 'bad<=100%,lost<=100%,unsent<=100%,twice<=100%')
+load+=(--json --quiet --require 'bad<=100%,lost<=100%,unsent<=100%,duplicates<=100%')
 
 results=$(mktemp -d "yodel-$(date +%Y%m%d-%H%M%S)-XXXXXX")
 # parallel cannot end a run whose login is under way, so a run that fails lets the others log in.

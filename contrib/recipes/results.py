@@ -12,7 +12,7 @@ def read_run(lines):
     for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)
-            kind, outcome = record["type"], record.get("verdict")
+            kind, outcome = record["type"], record.get("fate")
         except (ValueError, TypeError, KeyError):
             sys.exit(f"results.py: line {number} is not an object of yodel --json")
         if kind == "interval":

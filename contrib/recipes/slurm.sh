@@ -35,7 +35,7 @@ while [ $# -gt 0 ]; do
     shift
 done
 # A wrong or lost reply of one task is judged as a part of the total, so it ends no task.
-load+=(--json --quiet --require 'bad<=100%,lost<=100%,unsent<=100%,twice<=100%')
+load+=(--json --quiet --require 'bad<=100%,lost<=100%,unsent<=100%,duplicates<=100%')
 
 results=yodel-$SLURM_JOB_ID
 mkdir "$results"

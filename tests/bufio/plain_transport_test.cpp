@@ -164,7 +164,7 @@ TEST_CASE("a reset is reported in every state", "[plain]") {
     Plain plain;
     Reason expected = Reason::receive;
     SECTION("idle") { reset(plain.far); }
-    SECTION("with more to send than the system takes") {
+    SECTION("with more to send than the system accepts") {
         plain.near.stream->write(pattern(16 * 1024 * 1024));
         run_pending(plain.loop, 1);
         reset(plain.far);

@@ -64,7 +64,7 @@ TEST_CASE("the handshake waits for the direction it requests, and then writing s
     CHECK(scene.stream().write("early"));
     REQUIRE(scene.run_until([&] { return scene.script.log == "hh"; }));
     run_pending(scene.loop);
-    CHECK(scene.script.log == "hh");  // no further call while there is nothing to read
+    CHECK(scene.script.log == "hh");  // no more call while there is nothing to read
     scene.poke();
     REQUIRE(scene.run_until([&] { return scene.stream().open(); }));
     CHECK(scene.script.written == "early");

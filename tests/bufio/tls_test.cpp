@@ -128,7 +128,7 @@ struct RawPeer {
             handshake();
         }
     }
-    // Writes what the system takes.
+    // Writes what the system accepts.
     void send(std::string_view& bytes) const {
         while (!bytes.empty()) {
             const ssize_t count = ::send(socket.get(), bytes.data(), bytes.size(), 0);
@@ -651,7 +651,7 @@ TEST_CASE("reports a lost TLS connection in every state", "[tls]") {
     const DeadlySigpipe deadly;
     HalfRaw half(GENERATE(tls12, tls13));
     half.open();
-    SECTION("with more to send than the system takes") {
+    SECTION("with more to send than the system accepts") {
         half.near.stream->write(pattern(8 * 1024 * 1024));
         run_pending(half.loop, 2);
     }

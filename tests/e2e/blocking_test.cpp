@@ -164,7 +164,7 @@ TEST_CASE("a log's unread pipe delays nothing, and is an error at the end") {
     const Fifo fifo(folder.path("pipe"));
     const test::Outcome outcome = run({yodel, "--json", "-o", fifo.path}, "a\n");
     CHECK(outcome.status == 23);
-    CHECK(outcome.output.find("\"verdict\":\"echoed\"") != std::string::npos);
+    CHECK(outcome.output.find("\"fate\":\"echoed\"") != std::string::npos);
     CHECK(outcome.output.find("\"status\":23") != std::string::npos);
     CHECK(outcome.errors.find("cannot write the transcript " + fifo.path) != std::string::npos);
 }

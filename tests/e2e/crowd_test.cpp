@@ -112,7 +112,8 @@ TEST_CASE("a load counts exactly the replies that a server drops, doubles and da
     CHECK(bad > 0);
     CHECK(lost > 0);
     CHECK(counted(server, "bytes in") == 400 * 65);
-    const std::uint64_t further = member(outcome, "unsolicited") + member(outcome, "twice");
+    const std::uint64_t further =
+        member(outcome, "unsolicited") + member(outcome, "duplicates");
     CHECK(counted(server, "bytes out") == (echoed + bad + further) * 65);
     CHECK(contains(outcome.errors, " differs from its message at byte "));
 }
@@ -330,7 +331,7 @@ TEST_CASE("a script prints no replies, unless they are requested") {
     for (const char* const connection : {"1", "2"}) {
         CHECK(contains(json.output,
                        std::string("\"type\":\"connection\",\"connection\":") + connection));
-        CHECK(contains(json.output, std::string("\"verdict\":\"echoed\",\"right\":true,"
+        CHECK(contains(json.output, std::string("\"fate\":\"echoed\",\"right\":true,"
                                                 "\"connection\":") +
                                         connection));
     }
@@ -592,7 +593,8 @@ TEST_CASE("a load on several threads counts a server's faults exactly") {
     CHECK(answered + member(outcome, "lost") == 400);
     CHECK(member(outcome, "lost") > 0);
     CHECK(counted(server, "bytes in") == 400 * 65);
-    const std::uint64_t further = member(outcome, "unsolicited") + member(outcome, "twice");
+    const std::uint64_t further =
+        member(outcome, "unsolicited") + member(outcome, "duplicates");
     CHECK(counted(server, "bytes out") == (answered + further) * 65);
 }
 

@@ -306,7 +306,7 @@ TEST_CASE("each broken reply is reported with its sentence and its status") {
         {"crlf", {"send:he", "wait"}, "within 200ms; 2 of 5 bytes came, without CRLF\n", 56},
         {"line", {"close"}, "the server closed the connection after 0 of 1 replies", 56},
         {"line", {"send:hello\\r\\n", "wait"}, "if lines end with CRLF, use -C", 1},
-        {"line", {"send:hello\\nhello\\n", "wait"}, "a reply arrived twice\n", 1},
+        {"line", {"send:hello\\nhello\\n", "wait"}, "the server sent a duplicate reply\n", 1},
         {"line",
          {"send:hello\\nworld\\n", "wait"},
          "\"world\" came behind a right reply and answers no message\n",

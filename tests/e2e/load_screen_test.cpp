@@ -53,7 +53,7 @@ TEST_CASE("a load on a terminal shows a page, and leaves the summary behind") {
     CHECK(contains(tty.row(0), " echoed, 0 bad, 0 lost, "));
 }
 
-TEST_CASE("^C on the page of a load ends it in order") {
+TEST_CASE("^C on the page of a load ends it gracefully") {
     Server server;
     Tty tty({.arguments = load({"--connections", "3", "--rate", "500"}, server)});
     REQUIRE(tty.wait_for("● running 0:00  tcp://127.0.0.1"));

@@ -60,7 +60,7 @@ TEST_CASE("JSON contains the verdict on a reply that does not match, but no diff
     const Outcome outcome = run_with({yodel, "--match", "^(OK|NONE)$", "--json"}, peer.port());
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 1);
-    CHECK(contains(outcome.output, R"("verdict":"wrong","right":false})"));
+    CHECK(contains(outcome.output, R"("fate":"bad","right":false})"));
     CHECK(contains(outcome.output, R"("echoed":2,"bad":1,"lost":0)"));
 }
 
@@ -102,9 +102,9 @@ TEST_CASE("a replay ignores the parts of replies that a mask matches") {
         words.insert(words.end(), {"127.0.0.1", after.port()});
         return run(words);
     };
-    CHECK(contains(replay({}).errors, "2 said again, 0 as before, 2 different, 0 lost"));
+    CHECK(contains(replay({}).errors, "2 replayed, 0 matched, 2 different, 0 lost"));
     const Outcome one = replay({"--mask", "[0-9]+:[0-9]{2}:[0-9]{2}"});
-    CHECK(contains(one.errors, "2 said again, 1 as before, 1 different, 0 lost"));
+    CHECK(contains(one.errors, "2 replayed, 1 matched, 1 different, 0 lost"));
     CHECK(contains(one.output, "reply 2 differs at byte 3 (a, got b)\n"));
     const Outcome two =
         replay({"--mask", "[0-9]+:[0-9]{2}:[0-9]{2}", "--mask", "id=[a-z0-9]+"});
@@ -116,7 +116,7 @@ TEST_CASE("a replay ignores the parts of replies that a mask matches") {
         replay({"--mask", ":[0-9]{2}|at [0-9]+", "--mask", "id=[a-z0-9]+ [a-z]+"});
     CAPTURE(all.output, all.errors);
     CHECK(all.status == 0);
-    CHECK(contains(all.errors, "2 said again, 2 as before, 0 different, 0 lost"));
+    CHECK(contains(all.errors, "2 replayed, 2 matched, 0 different, 0 lost"));
 }
 
 TEST_CASE("a mask needs a recording whose replies have frames") {

@@ -172,7 +172,7 @@ TEST_CASE("a reply that does not come is lost after the reply timeout") {
     CHECK(outcome.status == 1);
 }
 
-TEST_CASE("a server that has echoed all and stays open is left in order after -q") {
+TEST_CASE("a server that has echoed all and stays open is left gracefully after -q") {
     Peer peer({"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "SYSTEM:head -n 1; sleep 60"});
     const std::string wait = GENERATE("0", "50ms");
     const Outcome outcome = run({yodel, "-q", wait, "127.0.0.1", peer.port()}, "hello\n");
@@ -435,7 +435,7 @@ TEST_CASE("a limit of 0 means none, in the client and in the server") {
     CHECK(outcome.output == "a\n");
 }
 
-TEST_CASE("a signal ends the program in order, and appears as its end") {
+TEST_CASE("a signal ends the program gracefully, and appears as its end") {
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
     Server server;
     test::Process client({yodel, "127.0.0.1", server.port()});
@@ -478,7 +478,7 @@ TEST_CASE("json prints one object for the connection, each message and the end")
     const Outcome told = run({"python3", test::peers + "/check_json.py"}, wrong.output);
     CAPTURE(told.errors);
     CHECK(contains(told.output, "50 messages: "));
-    CHECK(contains(told.output, " wrong"));
+    CHECK(contains(told.output, " bad"));
     CHECK(wrong.status == 1);
 }
 
@@ -504,7 +504,7 @@ TEST_CASE("json reports messages for which no reply is awaited") {
     for (const char* const start : {"\"seq\":1,\"sent_bytes\":1,\"planned_us\":",
                                     "\"seq\":2,\"sent_bytes\":2,\"planned_us\":"})
         CHECK(contains(outcome.output, start));
-    CHECK(contains(outcome.output, "\"verdict\":\"sent\""));
+    CHECK(contains(outcome.output, "\"fate\":\"sent\""));
 }
 
 TEST_CASE("json reports the end of a connection that was never established") {

@@ -60,7 +60,7 @@ TEST_CASE("a replay repeats a conversation, and detects a server that has change
     CAPTURE(same.errors);
     CHECK(same.status == 0);
     CHECK(same.output.empty());
-    CHECK(contains(same.errors, "6 said again, 6 as before, 0 different, 0 lost"));
+    CHECK(contains(same.errors, "6 replayed, 6 matched, 0 different, 0 lost"));
     Peer broken(store({"broken"}));
     const Outcome other = replay(recorded.file, {"--fast", "127.0.0.1", broken.port()});
     CHECK(other.status == 1);
@@ -68,7 +68,7 @@ TEST_CASE("a replay repeats a conversation, and detects a server that has change
                                  "    sent      GET a\n"
                                  "    recorded  one\n"
                                  "    now       ONE\n"));
-    CHECK(contains(other.errors, "6 said again, 4 as before, 2 different, 0 lost"));
+    CHECK(contains(other.errors, "6 replayed, 4 matched, 2 different, 0 lost"));
     const Outcome hex = replay(recorded.file, {"--fast", "-x", "127.0.0.1", broken.port()});
     CHECK(contains(hex.output, "    00000000  4f 4e 45 "));
 }
@@ -80,7 +80,7 @@ TEST_CASE("a replay detects a server that answers nothing or too much") {
     const Outcome lost =
         replay(recorded.file, {"--fast", "-W", "0.2", "127.0.0.1", silent.port()});
     CHECK(lost.status == 1);
-    CHECK(contains(lost.errors, "6 said again, 3 as before, 0 different, 3 lost"));
+    CHECK(contains(lost.errors, "6 replayed, 3 matched, 0 different, 3 lost"));
     Peer ticks(store({"ticks", "greeting", "hello"}));
     const Outcome more = replay(recorded.file, {"--fast", "127.0.0.1", ticks.port()});
     CHECK(more.status == 1);
@@ -104,9 +104,8 @@ TEST_CASE("unsolicited messages must come again") {
     const Outcome same = replay(file, {"--fast", "127.0.0.1", ticks.port()});
     CAPTURE(same.output, same.errors);
     CHECK(same.status == 0);
-    CHECK(contains(same.errors,
-                   "2 said again, 2 as before, 0 different, 0 lost, 2 unsolicited as "
-                   "before"));
+    CHECK(contains(same.errors, "2 replayed, 2 matched, 0 different, 0 lost, 2 unsolicited "
+                                "matched"));
     Peer quiet(store());
     const Outcome other = replay(file, {"--fast", "-W", "0.2", "127.0.0.1", quiet.port()});
     CHECK(other.status == 1);
@@ -125,17 +124,17 @@ TEST_CASE("replies of several lines come again in a fast replay") {
     const Outcome again = replay(file, {"--fast", "127.0.0.1", peer.port()});
     CAPTURE(again.output, again.errors);
     CHECK(again.status == 0);
-    CHECK(contains(again.errors, "5 said again, 5 as before, 0 different, 0 lost"));
+    CHECK(contains(again.errors, "5 replayed, 5 matched, 0 different, 0 lost"));
 }
 
 TEST_CASE("a greeting is recorded as unsolicited, not as the first reply") {
     Peer greeting(store({"greeting", "hello"}));
     const Recorded recorded({"127.0.0.1", greeting.port()});
-    CHECK(contains(contents(recorded.file), R"("verdict":"unsolicited","received_us")"));
+    CHECK(contains(contents(recorded.file), R"("fate":"unsolicited","received_us")"));
     const Outcome same = replay(recorded.file, {"--fast", "127.0.0.1", greeting.port()});
     CAPTURE(same.output);
     CHECK(same.status == 0);
-    CHECK(contains(same.errors, "6 as before, 0 different, 0 lost, 1 unsolicited as before"));
+    CHECK(contains(same.errors, "6 matched, 0 different, 0 lost, 1 unsolicited matched"));
     const Outcome slow = run({yodel, "--json", "--payload", "--expect", "any", "-m", "0.3",
                               "127.0.0.1", greeting.port()},
                              commands);
@@ -154,13 +153,13 @@ TEST_CASE("a replay repeats a conversation over TLS") {
     const Outcome same = replay(recorded.file, target);
     CAPTURE(same.errors);
     CHECK(same.status == 0);
-    CHECK(contains(same.errors, "6 said again, 6 as before, 0 different, 0 lost"));
+    CHECK(contains(same.errors, "6 replayed, 6 matched, 0 different, 0 lost"));
     options.emplace_back("broken");
     Peer broken(store(options));
     const Outcome other = replay(recorded.file, {"--fast", "--cacert", certificates.authority(),
                                                  "tls://localhost:" + broken.port()});
     CHECK(other.status == 1);
-    CHECK(contains(other.errors, "6 said again, 4 as before, 2 different, 0 lost"));
+    CHECK(contains(other.errors, "6 replayed, 4 matched, 2 different, 0 lost"));
 }
 
 TEST_CASE("with -o FILE.json the conversation of a filter is recorded beside its output") {
@@ -175,7 +174,7 @@ TEST_CASE("with -o FILE.json the conversation of a filter is recorded beside its
     const Outcome again = replay(file, {"--fast", "127.0.0.1", peer.port()});
     CAPTURE(again.output, again.errors, contents(file));
     CHECK(again.status == 0);
-    CHECK(contains(again.errors, "6 said again, 6 as before, 0 different, 0 lost"));
+    CHECK(contains(again.errors, "6 replayed, 6 matched, 0 different, 0 lost"));
     const Outcome both = run({yodel, "--json", "--payload", "--expect", "any", "-o",
                               folder.path("same.json"), "127.0.0.1", peer.port()},
                              commands);
@@ -194,11 +193,11 @@ TEST_CASE("datagrams are replayed, and matched by the recorded replies") {
     const Outcome same = replay(recorded.file, {"-u", "127.0.0.1", peer.port()});
     CAPTURE(same.errors);
     CHECK(same.status == 0);
-    CHECK(contains(same.errors, "6 said again, 6 as before, 0 different, 0 lost"));
+    CHECK(contains(same.errors, "6 replayed, 6 matched, 0 different, 0 lost"));
     Peer broken(store({"udp", "broken"}));
     const Outcome other = replay(recorded.file, {"--fast", "-u", "127.0.0.1", broken.port()});
     CHECK(other.status == 1);
-    CHECK(contains(other.errors, "6 said again, 4 as before, 2 different, 0 lost"));
+    CHECK(contains(other.errors, "6 replayed, 4 matched, 2 different, 0 lost"));
     const Outcome stream = replay(recorded.file, {"127.0.0.1", peer.port()});
     CHECK(stream.status == 2);
     CHECK(contains(stream.errors, "was recorded with datagrams (-u), not with -f line"));
@@ -245,8 +244,8 @@ TEST_CASE("a file that is no recording, or cut or edited, is refused in one sent
     CHECK(refusal("") == begin + ":1: the file is empty");
     CHECK(refusal("SET a one\n") == begin + ":1: the line is not a JSON object");
     CHECK(refusal(text.substr(0, text.size() / 2)).ends_with(": the line is cut short"));
-    CHECK(edited("\"version\":1", "\"version\":7") ==
-          begin + ":1: the recording has version 7, but only version 1 is supported");
+    CHECK(edited("\"version\":2", "\"version\":7") ==
+          begin + ":1: the recording has version 7, but only version 2 is supported");
     CHECK(edited("\"sent\":\"GET a\"", "\"sent\":\"GET ab\"") ==
           begin + ":4: \"sent_bytes\" is 5, but the payload has 6 bytes");
     CHECK(replay(recorded.folder.path("none"), {}).status == 26);
@@ -307,7 +306,7 @@ TEST_CASE("a recording may be a pipe") {
                                  "cat " + recorded.file + " | " + yodel +
                                      " --fast --replay /dev/stdin 127.0.0.1 " + peer.port()});
     CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "6 said again, 6 as before"));
+    CHECK(contains(outcome.errors, "6 replayed, 6 matched"));
 }
 
 TEST_CASE("a recording may be standard input, which is named -") {

@@ -231,7 +231,7 @@ TEST_CASE("a run that prints no replies prints its summary, with --quiet too") {
     std::ofstream(file) << run({yodel, "--json", "--payload"}, "a\n").output;
     const std::pair<std::string, const char*> runs[] = {
         {yodel_load + " --connections 2", "2 sent, 2 echoed"},
-        {yodel + " --replay " + file + " --fast", "1 said again, 1 as before"},
+        {yodel + " --replay " + file + " --fast", "1 replayed, 1 matched"},
         {yodel_load + " --merge " + file, "1 run: 1 sent, 1 echoed"},
         {yodel + " -c 1", "1 sent, 1 echoed"},
     };

@@ -56,7 +56,7 @@ TEST_CASE("piped lines come back, one datagram each") {
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
     CHECK((outcome.output == input));
-    CHECK(contains(outcome.errors, " 0 bad, 0 lost, 0 twice, 0 out of order; rtt "));
+    CHECK(contains(outcome.errors, " 0 bad, 0 lost, 0 duplicate, 0 reordered; rtt "));
     CHECK(contains(outcome.errors, "; jitter ") == !contains(outcome.errors, "1 sent, "));
 }
 
@@ -89,7 +89,7 @@ TEST_CASE("other people's datagram servers are understood") {
     CHECK(outcome.output == "hello\n");
 }
 
-TEST_CASE("bad, lost, twice and out of order are counted as the peer planned them", "[slow]") {
+TEST_CASE("bad, lost, duplicate and reordered are counted as the peer planned them", "[slow]") {
     const std::string seed = GENERATE("1", "2", "3");
     std::vector<std::string> command =
         GENERATE(std::vector<std::string>{yodel, "-i", "500us", "--quiet"},
@@ -112,23 +112,22 @@ TEST_CASE("datagrams are counted alike in lines, in objects, and by --require") 
     const std::string target = "udp://127.0.0.1:" + server.port();
     const Outcome told = run({yodel, "-c", "3", "-i", "1ms", target});
     CHECK(contains(told.output, "64 bytes, seq 3, "));
-    CHECK(contains(told.output, "64 bytes, twice\n"));
-    CHECK(contains(told.errors, "3 sent, 3 echoed, 0 bad, 0 lost, 3 twice, 0 out of order"));
+    CHECK(contains(told.output, "64 bytes, duplicate\n"));
+    CHECK(contains(told.errors, "3 sent, 3 echoed, 0 bad, 0 lost, 3 duplicate, 0 reordered"));
     const Outcome required =
-        run({yodel_load, "-c", "3", "-i", "1ms", "--require", "twice=0", target});
+        run({yodel_load, "-c", "3", "-i", "1ms", "--require", "duplicates=0", target});
     CHECK(required.status == 1);
-    CHECK(contains(required.errors, "required twice=0, was 3"));
+    CHECK(contains(required.errors, "required duplicates=0, was 3"));
     const Outcome json = run({yodel, "--json", "-c", "3", "-i", "1ms", target});
-    CHECK(contains(json.output, "\"verdict\":\"twice\""));
-    CHECK(contains(json.output, "\"twice\":3,\"out_of_order\":0,\"jitter_us\":"));
+    CHECK(contains(json.output, "\"fate\":\"duplicate\""));
+    CHECK(contains(json.output, "\"duplicates\":3,\"reordered\":0,\"jitter_us\":"));
     Echo swapper({yodeld, "-u", "--reorder", "1", "127.0.0.1:0"});
     const Outcome swapped =
         run({yodel, "--json", "-i", "0", "udp://127.0.0.1:" + swapper.port(), "-c", "2"});
-    CHECK(contains(swapped.output, "\"verdict\":\"echoed\""));
+    CHECK(contains(swapped.output, "\"fate\":\"echoed\""));
 }
 
-TEST_CASE("duplicates, replies out of order, and the jitter are shown during a load",
-          "[slow]") {
+TEST_CASE("duplicates, replies reordered, and the jitter are shown during a load", "[slow]") {
     Echo server({yodeld, "-u", "--dup", "100%", "127.0.0.1:0"});
     const std::string target = "udp://127.0.0.1:" + server.port();
     const std::string threads = GENERATE("1", "2");
@@ -140,7 +139,7 @@ TEST_CASE("duplicates, replies out of order, and the jitter are shown during a l
         command.insert(command.begin() + 1, "--no-tui");
         test::Tty tty({.arguments = command, .size = {24, 120}});
         REQUIRE(tty.wait_for([&] {
-            return contains(tty.output(), " twice, 0 out of order, p50 ") &&
+            return contains(tty.output(), " duplicate, 0 reordered, p50 ") &&
                    contains(tty.output(), " ms, jitter ");
         }));
         CHECK(tty.wait_exit() == 0);
@@ -148,7 +147,7 @@ TEST_CASE("duplicates, replies out of order, and the jitter are shown during a l
     SECTION("on a page") {
         test::Tty tty({.arguments = crowd, .size = {24, 120}});
         REQUIRE(tty.wait_for([&] {
-            return contains(tty.output(), " twice, 0 out of order") &&
+            return contains(tty.output(), " duplicate, 0 reordered") &&
                    contains(tty.output(), "jitter ");
         }));
         CHECK(tty.wait_exit() == 0);
@@ -160,8 +159,8 @@ TEST_CASE("duplicates, replies out of order, and the jitter are shown during a l
         CAPTURE(outcome.output);
         const std::string interval = outcome.output.substr(0, outcome.output.find('\n'));
         CHECK(contains(interval, "\"interval\""));
-        CHECK(!contains(interval, "\"twice\":0"));
-        CHECK(contains(interval, ",\"out_of_order\":0,\"jitter_us\":"));
+        CHECK(!contains(interval, "\"duplicates\":0"));
+        CHECK(contains(interval, ",\"reordered\":0,\"jitter_us\":"));
     }
 }
 
@@ -171,7 +170,7 @@ TEST_CASE("a reply that comes after the reply timeout is late and not lost") {
         {yodel, "-c", "5", "-i", "100ms", "-W", "100ms", "udp://127.0.0.1:" + server.port()});
     CAPTURE(outcome.errors);
     // The last ones are lost, because nothing awaits them any more.
-    CHECK(contains(outcome.errors, " late, 0 twice"));
+    CHECK(contains(outcome.errors, " late, 0 duplicate"));
     CHECK(contains(outcome.output, ", late\n"));
     CHECK(contains(outcome.output, "no reply, seq 1\n"));
 }
@@ -181,10 +180,10 @@ TEST_CASE("a damaged reply is wrong, and matched with its message") {
     const std::string target = "udp://127.0.0.1:" + server.port();
     const Outcome piped = run({yodel, target}, "hello\n");
     CHECK(piped.status == 1);
-    CHECK(contains(piped.errors, "1 sent, 0 echoed, 1 bad, 0 lost, 0 twice"));
+    CHECK(contains(piped.errors, "1 sent, 0 echoed, 1 bad, 0 lost, 0 duplicate"));
 }
 
-TEST_CASE("a conversation with duplicate replies is replayed as before") {
+TEST_CASE("a conversation with duplicate replies is replayed with the same replies") {
     const std::string pace = GENERATE("--fast", "-v");
     Echo server({yodeld, "-u", "--dup", "100%", "127.0.0.1:0"});
     const std::string target = "udp://127.0.0.1:" + server.port();
@@ -194,7 +193,7 @@ TEST_CASE("a conversation with duplicate replies is replayed as before") {
     const Outcome outcome = run({yodel, "--replay", file, pace, target});
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "9 said again, 9 as before, 0 different, 0 lost"));
+    CHECK(contains(outcome.errors, "9 replayed, 9 matched, 0 different, 0 lost"));
 }
 
 TEST_CASE("a port without a server is reported as a refused connection") {
@@ -271,8 +270,8 @@ TEST_CASE("the screen supports datagrams, and shows duplicates") {
     tty.send("hello\r");
     REQUIRE(tty.wait_for("hello ✓"));
     REQUIRE(tty.wait_for("● up 00:"));
-    REQUIRE(tty.wait_for("hello - the reply arrived twice"));
-    REQUIRE(tty.wait_for("1 twice"));
+    REQUIRE(tty.wait_for("hello - a duplicate reply"));
+    REQUIRE(tty.wait_for("1 duplicate"));
     tty.send("\x1bs");
     REQUIRE(tty.wait_for("jitter"));
     tty.send("\x1bi");

@@ -90,8 +90,7 @@ TEST_CASE("a stalled service delays no message, and its replies are late") {
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors, "5 sent, 5 echoed, 0 bad, 0 lost, 5 late; rtt"));
     // All messages were sent before the first one was answered.
-    CHECK(outcome.output.rfind("\"verdict\":\"lost\"") <
-          outcome.output.find("\"verdict\":\"late\""));
+    CHECK(outcome.output.rfind("\"fate\":\"lost\"") < outcome.output.find("\"fate\":\"late\""));
 }
 
 TEST_CASE("a message without a reply is lost") {
@@ -185,7 +184,7 @@ TEST_CASE("messages without a schedule wait while too many bytes are in flight")
     CHECK(contains(outcome.errors, "4 sent, 4 echoed, 0 bad, 0 lost"));
 }
 
-TEST_CASE("option -m sets the length of a run, which then ends in order") {
+TEST_CASE("option -m sets the length of a run, which then ends gracefully") {
     const auto [interval, sent] =
         GENERATE(table<const char*, const char*>({{"10ms", "yodel: 30 sent, 30 echoed, "},
                                                   {"299ms", "yodel: 2 sent, 2 echoed, "},

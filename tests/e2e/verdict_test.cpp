@@ -91,7 +91,8 @@ TEST_CASE("a requirement about losses replaces the rule that none are allowed") 
 }
 
 TEST_CASE("a requirement on something that did not occur fails, and no other does") {
-    const std::string holds = "unsent=0,unsolicited=0,twice=0,connect_p99<1m,opened=1,late=0";
+    const std::string holds =
+        "unsent=0,unsolicited=0,duplicates=0,connect_p99<1m,opened=1,late=0";
     const Outcome outcome =
         run({yodel_load, "-c", "20", "-i", "1ms", "--require", holds + ",handshake_p50<1s"});
     CHECK(outcome.status == 1);

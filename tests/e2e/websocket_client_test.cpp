@@ -187,7 +187,7 @@ TEST_CASE("a WebSocket conversation is recorded, replayed and merged") {
         std::ofstream(file) << outcome.output;
     }
     const Outcome again = run(echo.client({"--replay", first}));
-    CHECK(contains(again.errors, "6 said again, 6 as before, 0 different, 0 lost"));
+    CHECK(contains(again.errors, "6 replayed, 6 matched, 0 different, 0 lost"));
     CHECK(again.status == 0);
     const Outcome merged = run({yodel_load, "--merge", first, second});
     CHECK(contains(merged.output, "12 sent, 12 echoed, 0 bad, 0 lost"));

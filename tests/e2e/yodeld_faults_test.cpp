@@ -65,12 +65,12 @@ TEST_CASE("with --corrupt replies are bad, and the first wrong byte is named") {
     CHECK(contains(outcome.errors, "10 sent, 0 echoed, 10 bad, 0 lost"));
 }
 
-TEST_CASE("with --dup each reply comes twice, which is a fault") {
+TEST_CASE("with --dup each reply is duplicated, which is a fault") {
     Server server({"-f", "line", "--dup", "1"});
     const Outcome outcome = run({yodel, "127.0.0.1", server.port()}, lines(1));
     CHECK(outcome.output == "line 1\nline 1\n");
-    CHECK(contains(outcome.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 twice"));
-    CHECK(contains(outcome.errors, "a reply arrived twice\n"));
+    CHECK(contains(outcome.errors, "1 sent, 1 echoed, 0 bad, 0 lost, 1 duplicate"));
+    CHECK(contains(outcome.errors, "the server sent a duplicate reply\n"));
     CHECK(outcome.status == 1);
     const Outcome several = ten_lines({"--dup", "1"});
     CHECK(contains(several.errors, "10 sent, 10 echoed, 0 bad, 0 lost, "));

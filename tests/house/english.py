@@ -21,7 +21,12 @@ HABITS = [(re.compile(pattern.replace(" ", r"\s+")), advice) for pattern, advice
     (r"\b[Ww]hat (is|are|was|were|has|have|comes?|came|goes|went)\b(?! (the|a|an|this|that)\b)",
      "name the noun"),
     (r"\b[Aa]new\b", "again"),
-    (r"\b([Ss]ays?|[Ss]aid|[Ss]aying)\b(?! again)", "send, print, report"),  # a summary's words
+    (r"\b([Ss]ays?|[Ss]aid|[Ss]aying)\b", "send, print, report"),
+    (r"\b[Ff]urther(?!more)\b", "more, other"),
+    (r"\bfull screen\b(?! mode)", "full-screen mode"),
+    (r"\b(the )?(system|kernel) takes\b", "accepts"),
+    (r"\b(clos|end|finish|quit|left|leav)\w* (\w+ ){0,3}in order\b(?! to\b)", "gracefully"),
+    (r"\b(arriv|receiv|com|sent|echo)\w* twice\b", "duplicate"),
     (r"\b([Tt]ells?|[Tt]old|[Tt]elling)\b", "print, report"),
     (r", too\b", "also"),
     (r"\b(sought|wanting|foreseen|dealt|unasked)\b", "the usual word"),

@@ -18,19 +18,19 @@ if "tls" in connection:
     assert tls["pin"].startswith("sha256//") and len(tls["pin"]) == 52, tls
     assert tls["subject"] and tls["not_after"] and isinstance(tls["verified"], bool), tls
 
-further = collections.Counter(one["verdict"] for one in told if "seq" not in one)
+further = collections.Counter(one["fate"] for one in told if "seq" not in one)
 messages = [one for one in told if "seq" in one]
-verdicts = collections.Counter(one["verdict"] for one in messages)
-late = {one["seq"] for one in messages if one["verdict"] == "late"}
-assert late <= {one["seq"] for one in messages if one["verdict"] == "lost"}, late
-sequence = sorted(one["seq"] for one in messages if one["verdict"] != "late")
+verdicts = collections.Counter(one["fate"] for one in messages)
+late = {one["seq"] for one in messages if one["fate"] == "late"}
+assert late <= {one["seq"] for one in messages if one["fate"] == "lost"}, late
+sequence = sorted(one["seq"] for one in messages if one["fate"] != "late")
 assert sequence == list(range(1, len(sequence) + 1)), sequence
 for one in messages:
     assert one["type"] == "message" and one["sent_bytes"] >= 0 and one["sent_us"] >= 0, one
-    if one["verdict"] == "lost":
+    if one["fate"] == "lost":
         assert "rtt_us" not in one and "received_bytes" not in one, one
         continue
-    assert one["right"] == (one["verdict"] == "echoed" or "difference" not in one), one
+    assert one["right"] == (one["fate"] == "echoed" or "difference" not in one), one
     assert not one["right"] or one["received_bytes"] == one["sent_bytes"], one
 
 assert end["type"] == "end" and end["reason"], end
@@ -39,7 +39,7 @@ right = sum(one.get("right", False) for one in messages)
 assert end["echoed"] == right and end["late"] == len(late), end
 assert end["bad"] == sum(one.get("right") is False for one in messages), end
 assert end["lost"] == verdicts["lost"] - len(late), end
-assert (end["unsolicited"], end["twice"]) == (further["unsolicited"], further["twice"]), end
+assert (end["unsolicited"], end["duplicates"]) == (further["unsolicited"], further["duplicate"]), end
 times = sorted(one["rtt_us"] for one in messages if "rtt_us" in one)
 assert bool(times) == ("rtt_us" in end), end
 for name, percent in [("p50", 50), ("p95", 95), ("p99", 99)] if times else []:

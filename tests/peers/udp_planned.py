@@ -71,8 +71,8 @@ def main():
     plan = Plan(server.sendto)
 
     def leave(*_):
-        print(f"{plan.bad} bad, {plan.lost} lost, {plan.doubled} twice, "
-              f"{plan.overtaken} out of order", flush=True)
+        print(f"{plan.bad} bad, {plan.lost} lost, {plan.doubled} duplicate, "
+              f"{plan.overtaken} reordered", flush=True)
         sys.exit(0)
 
     signal.signal(signal.SIGTERM, leave)

@@ -309,7 +309,7 @@ void SimulatedSession::session_unsolicited(std::string_view payload) {
     message_event("unsolicited");
 }
 
-void SimulatedSession::session_repeated(std::string_view payload) {
+void SimulatedSession::session_duplicate(std::string_view payload) {
     const Heap heap(Owner::tests);
     ledger_.repeated();
     note("repeated", payload.size());
@@ -343,7 +343,7 @@ void SimulatedSession::observe_state() {
     const bool clean = session_->end().reason == bufio::Reason::clean;
     require(plan_.carrier != Carrier::datagrams || before == State::finishing || !ended ||
                 !clean,
-            "it has ended in order though nobody has finished it");
+            "it has ended gracefully though nobody has finished it");
 }
 
 // A stream's messages are in flight until the user gets their verdict. For datagrams the

@@ -38,7 +38,7 @@ private:
     void session_echoed(const yodel::Batch& batch, std::optional<ev::Duration>) override;
     void session_lost(const yodel::Message& message) override;
     void session_unsolicited(std::string_view payload) override;
-    void session_repeated(std::string_view payload) override;
+    void session_duplicate(std::string_view payload) override;
     void session_received(std::string_view bytes) override;
 
     void step();

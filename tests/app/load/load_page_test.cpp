@@ -88,8 +88,7 @@ TEST_CASE("the page of a load equals its file in tests/screens") {
     CHECK(page == test::contents(file));
 }
 
-TEST_CASE(
-    "the page of a datagram load shows duplicates, replies out of order, and the jitter") {
+TEST_CASE("the page of a datagram load shows duplicates, reordered replies, and the jitter") {
     const test::Locale locale("C.UTF-8");
     Run run;
     run.result->datagrams = true;

@@ -197,7 +197,7 @@ TEST_CASE("requirements of several options add up") {
     CHECK(options.report.required[2].clause() == "rate>1k");
 }
 
-TEST_CASE("option --merge takes its argument and all further words as files") {
+TEST_CASE("option --merge takes its argument and all operands as files") {
     using Files = std::vector<std::string>;
     CHECK(parse_load("--merge a b c").merge == Files{"a", "b", "c"});
     CHECK(parse_load("c --json --quiet --merge a --require p99<1s b").merge ==

@@ -62,7 +62,7 @@ public:
 
 private:
     static std::string remarks(const Message& message, const Reply& reply) {
-        return std::string(message.late ? "late" : "") + (reply.out_of_order ? "order" : "");
+        return std::string(message.late ? "late" : "") + (reply.reordered ? "order" : "");
     }
     std::string words(const ContentMatcher::Answered& event) const {
         const Message& message = event.message;
@@ -74,7 +74,7 @@ private:
     static std::string words(const ContentMatcher::Lost& event) {
         return "?" + std::to_string(event.message.id) + (event.message.late ? "late" : "");
     }
-    static std::string words(const ContentMatcher::Repeated& event) {
+    static std::string words(const ContentMatcher::Duplicate& event) {
         return "2x" + std::string(event.payload);
     }
     static std::string words(const ContentMatcher::Unsolicited& event) {
@@ -245,7 +245,7 @@ TEST_CASE("keeps nothing in flight if no reply is expected, and reports all as u
     CHECK(log.matcher.last_id() == 1);
 }
 
-TEST_CASE("times messages from when the system takes them") {
+TEST_CASE("times messages from when the system accepts them") {
     ContentMatcher matcher({});
     matcher.queue("a", {}, start);
     matcher.reserve_id();

@@ -66,7 +66,7 @@ struct Client final : Session::User {
     void session_unsolicited(std::string_view payload) override {
         log += "unsolicited " + std::string(payload) + ";";
     }
-    void session_repeated(std::string_view payload) override {
+    void session_duplicate(std::string_view payload) override {
         log += "repeated " + std::string(payload) + ";";
     }
     void send(const std::string& text) {

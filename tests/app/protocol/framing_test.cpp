@@ -382,7 +382,7 @@ std::string matched(const Framing& framing, const std::vector<std::string>& mess
 
 }  // namespace
 
-TEST_CASE("needs only a row of data for a further framing") {
+TEST_CASE("needs only a row of data for another framing") {
     CHECK(encoded(shouting, {"hi", "ho"}) == "hi!ho!");
     CHECK(encoded(bracketed, {"hi", ""}) == "[hi]\n[]\n");
     CHECK(encoded(len3, {"hi"}) == "\0\0\2hi"s);
@@ -393,7 +393,7 @@ TEST_CASE("needs only a row of data for a further framing") {
         CHECK(decoded(framing, bytes, cut) == messages);
 }
 
-TEST_CASE("matches replies in a further framing by its row") {
+TEST_CASE("matches replies in another framing by its row") {
     CHECK(matched(shouting, {"hi", "ho"}, "hello HIHx") == "HI right;Hx wrong;");
     CHECK(matched(len3, {"hi", "ho"}, "\0\0\2hi\0\0\2hx"s) == "hi right;hx wrong;");
     CHECK(matched(counted, {"a", "b"}, "2\n0\n0\n0\n0\n") ==

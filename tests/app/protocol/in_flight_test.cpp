@@ -78,7 +78,7 @@ private:
         REQUIRE(queue_.flushed());
     }
 
-    // The system takes some more of the flushed bytes.
+    // The system accepts some more of the flushed bytes.
     void stamp() {
         const std::uint64_t all = gone_ + size(0, flushed_);
         written_ += below(static_cast<std::size_t>(std::max(all, written_) - written_) + 1);

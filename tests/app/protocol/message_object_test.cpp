@@ -5,7 +5,7 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 
-TEST_CASE("writes a message as an object with its verdict") {
+TEST_CASE("writes a message as an object with its fate") {
     const ev::Time start{1s};
     const Message message{.id = 7, .payload = "abc", .planned = start, .sent = start + 2us};
     const Reply right{"abc", 3us, true};
@@ -13,16 +13,16 @@ TEST_CASE("writes a message as an object with its verdict") {
     CHECK(
         message_object(Fate::echoed, &message, &right, start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"planned_us":0.000,"sent_us":2.000,)"
-        R"("rtt_us":3.000,"verdict":"echoed","right":true})");
+        R"("rtt_us":3.000,"fate":"echoed","right":true})");
     CHECK(
         message_object(Fate::bad, &message, &wrong, start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"planned_us":0.000,"sent_us":2.000,)"
-        R"("verdict":"wrong","right":false,"difference":2})");
+        R"("fate":"bad","right":false,"difference":2})");
     CHECK(
         message_object(Fate::lost, &message, nullptr, start).str() ==
-        R"({"type":"message","seq":7,"sent_bytes":3,"planned_us":0.000,"sent_us":2.000,"verdict":"lost"})");
+        R"({"type":"message","seq":7,"sent_bytes":3,"planned_us":0.000,"sent_us":2.000,"fate":"lost"})");
     CHECK(message_object(Fate::unsolicited, nullptr, &wrong, start).str() ==
-          R"({"type":"message","received_bytes":3,"verdict":"unsolicited"})");
+          R"({"type":"message","received_bytes":3,"fate":"unsolicited"})");
 }
 
 TEST_CASE("counts a reply to a message that was reported as lost as late") {
@@ -37,16 +37,16 @@ TEST_CASE("records the payloads of a message, and the time of an unsolicited one
     CHECK(
         recorded_object(Fate::echoed, &message, &reply, start, start + 5us).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":1,"planned_us":0.000,"sent_us":0.000,)"
-        R"("rtt_us":3.000,"verdict":"echoed","right":true,"sent":"a\"\u001b","received_base64":"/w=="})");
+        R"("rtt_us":3.000,"fate":"echoed","right":true,"sent":"a\"\u001b","received_base64":"/w=="})");
     const Reply alone{"\xff", {}};
     CHECK(
         recorded_object(Fate::unsolicited, nullptr, &alone, start, start + 5us).str() ==
-        R"({"type":"message","received_bytes":1,"verdict":"unsolicited","received_us":5.000,"received_base64":"/w=="})");
+        R"({"type":"message","received_bytes":1,"fate":"unsolicited","received_us":5.000,"received_base64":"/w=="})");
 }
 
 TEST_CASE("begins a recording with its format") {
     CHECK(recording_object(*find_framing("crlf"), 8, 2).str() ==
-          R"({"type":"recording","version":1,"framing":"crlf","first":8,"connections":2})");
+          R"({"type":"recording","version":2,"framing":"crlf","first":8,"connections":2})");
     CHECK(recording_object(*datagram_framing(), 1, 1).str() ==
-          R"({"type":"recording","version":1,"framing":"datagram","first":1,"connections":1})");
+          R"({"type":"recording","version":2,"framing":"datagram","first":1,"connections":1})");
 }

@@ -54,7 +54,7 @@ struct Describe {
     std::string operator()(const OrderedMatcher::Differing& event) const {
         return "differing " + std::string(event.message.payload) + ";";
     }
-    std::string operator()(const OrderedMatcher::Repeated& event) const {
+    std::string operator()(const OrderedMatcher::Duplicate& event) const {
         return "repeated " + std::string(event.payload) + ";";
     }
     std::string operator()(const OrderedMatcher::Arrived&) const { return {}; }
@@ -428,7 +428,7 @@ TEST_CASE("expects a given reply instead of the message") {
         {">set=OK >get=1 <OK,1,", "right set=OK;right get=1;"},
         {">a=OK >b=OK <OK,OK,", "right a=OK;right b=OK;"},
         {">a=OK >get=1 <OK,2,", "right a=OK;wrong@0 get=2;"},
-        {">a=OK >get=1 <OK,OK,", "right a=OK;wrong@0 get=OK;"},  // no reply comes twice
+        {">a=OK >get=1 <OK,OK,", "right a=OK;wrong@0 get=OK;"},  // no reply is duplicated
         {">a= >b=x <,x,", "right a=;right b=x;"},
         {">a=OK >b=1 >c=OK >d=2 <OK,9,OK,2,", "right a=OK;wrong@0 b=9;right c=OK;right d=2;"},
         {">a=1 >b=2 <2,", "lost a;right b=2;"},

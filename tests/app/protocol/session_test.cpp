@@ -392,7 +392,7 @@ TEST_CASE("reports messages that were sent together as far as they were echoed t
     CHECK(pair.client.ids_in_order);
 }
 
-TEST_CASE("times messages that were sent together as the system takes them") {
+TEST_CASE("times messages that were sent together as the system accepts them") {
     struct Timer : Client {
         using Client::Client;
         void session_answered(const Message& message, const Reply&) override {
@@ -561,7 +561,7 @@ TEST_CASE("still sends to a peer that closed its side if no reply is expected") 
     CHECK((pair.client.session.state() == State::open));
 }
 
-TEST_CASE("ends in order if both sides close in the same turn") {
+TEST_CASE("ends gracefully if both sides close in the same turn") {
     Pair pair;
     pair.client.send("a");
     pair.until_server_got("a\n");
@@ -1126,7 +1126,7 @@ TEST_CASE("loses sent messages once after a reset, and sends the rest again") {
     Pair pair(persistent(Session::forever));
     pair.client.send("sent");
     pair.until_server_got("sent\n");
-    // Sends more than the system takes, and another message after it.
+    // Sends more than the system accepts, and another message after it.
     const std::string big(20'000'000, 'x');
     pair.client.send(big);
     pair.client.send("kept");
@@ -1254,7 +1254,7 @@ TEST_CASE("cuts short or ends the wait for the next try by hand") {
 }
 
 TEST_CASE("does not retry after a failure that another try can't fix") {
-    SECTION("a peer that ended in order") {
+    SECTION("a peer that ended gracefully") {
         Pair pair(persistent(Session::forever));
         pair.server.stream->finish();
         pair.client.session.finish();

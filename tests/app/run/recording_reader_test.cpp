@@ -20,7 +20,7 @@ using test::contains;
 namespace {
 
 const std::string form =
-    R"({"type":"recording","version":1,"framing":"line","first":1,"connections":1})"
+    R"({"type":"recording","version":2,"framing":"line","first":1,"connections":1})"
     "\n";
 const std::string connection = "{\"type\":\"connection\",\"address\":\"127.0.0.1:1\"}\n";
 const std::string end = "{\"type\":\"end\",\"reason\":\"closed\",\"status\":0}\n";
@@ -30,15 +30,15 @@ std::string message(int seq, const std::string& rest) {
            ",\"planned_us\":" + std::to_string(seq) + "000.5," + rest + "}\n";
 }
 std::string echoed(int seq, const std::string& sent, const std::string& received) {
-    return message(seq, R"("verdict":"echoed","sent":")" + sent + R"(","received":")" +
-                            received + "\"");
+    return message(seq, R"("fate":"echoed","sent":")" + sent + R"(","received":")" + received +
+                            "\"");
 }
 std::string unsolicited(const std::string& received,
                         const std::string& verdict = "unsolicited") {
-    return R"({"type":"message","verdict":")" + verdict + R"(","received_us":7,"received":")" +
+    return R"({"type":"message","fate":")" + verdict + R"(","received_us":7,"received":")" +
            received + "\"}\n";
 }
-std::string unsent(int seq) { return message(seq, R"("verdict":"unsent","sent":"never")"); }
+std::string unsent(int seq) { return message(seq, R"("fate":"unsent","sent":"never")"); }
 
 // The items as text: "a=b" for a message and its reply, "a" without a reply, "+a" for an
 // unsolicited message. After an error, the items before it and the sentence.
@@ -67,10 +67,9 @@ Read read(const std::string& text, std::size_t step = std::string::npos) {
 
 const std::string whole =
     form + connection + unsolicited("hi") + echoed(1, "a", "b") +
-    echoed(2, "gr\xc3\xbc\xc3\x9f", "") + message(3, R"("verdict":"lost","sent":"c")") +
+    echoed(2, "gr\xc3\xbc\xc3\x9f", "") + message(3, R"("fate":"lost","sent":"c")") +
     unsolicited("x") +
-    message(4, R"("verdict":"wrong","sent_base64":"/w==","sent_bytes":1,"received":"\u001b")") +
-    end;
+    message(4, R"("fate":"bad","sent_base64":"/w==","sent_bytes":1,"received":"\u001b")") + end;
 const std::string whole_items = "+hi a=b gr\xc3\xbc\xc3\x9f= c +x \xff=\x1b";
 
 }  // namespace
@@ -110,20 +109,19 @@ TEST_CASE("messages are replayed in the order in which they were sent") {
         {echoed(2, "b", "2") + echoed(1, "a", "1") + echoed(3, "c", "3"), "a=1 b=2 c=3"},
         {echoed(3, "c", "3") + unsolicited("x") + echoed(2, "b", "2") + echoed(1, "a", "1"),
          "+x a=1 b=2 c=3"},
-        {message(1, R"("verdict":"lost","sent":"a")") + echoed(2, "b", "2") +
-             message(1, R"("verdict":"late","sent":"a","received":"1")"),
+        {message(1, R"("fate":"lost","sent":"a")") + echoed(2, "b", "2") +
+             message(1, R"("fate":"late","sent":"a","received":"1")"),
          "a b=2 +1"},
         {echoed(1, "a", "1") +
-             R"({"type":"message","verdict":"twice","received_us":1,"received":"1"})" + "\n",
+             R"({"type":"message","fate":"duplicate","received_us":1,"received":"1"})" + "\n",
          "a=1 +1"},
-        {message(1, R"("verdict":"sent","sent":"a")") + unsolicited("1"), "a +1"},
+        {message(1, R"("fate":"sent","sent":"a")") + unsolicited("1"), "a +1"},
         {echoed(1, "a", "1") + echoed(3, "c", "3"), "a=1 c=3"},  // 2 was in flight at the end
         {echoed(1, "a", "1") + "\n  \r\n", "a=1"},
-        {message(1, R"("verdict":"as before","sent":"a")") +
-             message(2, R"("verdict":"different","sent":"b","received":"2","extra":[1])") +
-             R"({"type":"message","verdict":"missing","received":"x"})" + "\n" +
-             R"({"type":"message","verdict":"unrecorded","received_us":1,"received":"y"})" +
-             "\n",
+        {message(1, R"("fate":"matched","sent":"a")") +
+             message(2, R"("fate":"different","sent":"b","received":"2","extra":[1])") +
+             R"({"type":"message","fate":"missing","received":"x"})" + "\n" +
+             R"({"type":"message","fate":"unrecorded","received_us":1,"received":"y"})" + "\n",
          "a b=2 +y"},
     }));
     const Read outcome = read(form + text + end);
@@ -134,8 +132,8 @@ TEST_CASE("messages are replayed in the order in which they were sent") {
 
 TEST_CASE("a late reply is timed at its arrival") {
     RecordingReader reader("f", 1000);
-    reader.append(form + message(1, R"("verdict":"lost","sent":"a")") +
-                  message(1, R"("verdict":"late","rtt_us":9,"sent":"a","received":"1")"));
+    reader.append(form + message(1, R"("fate":"lost","sent":"a")") +
+                  message(1, R"("fate":"late","rtt_us":9,"sent":"a","received":"1")"));
     REQUIRE(reader.items().size() == 2);
     CHECK((reader.items()[1].at == 1009500ns));
 }
@@ -150,16 +148,16 @@ TEST_CASE("a file that is no recording is refused in one sentence") {
         {"{\"a\":1", "f:1: the line is cut short"},
         {"{}\n", "f:1: this is not a recording (--json --payload writes one)"},
         {connection, "f:1: this is not a recording (--json --payload writes one)"},
-        {R"({"type":"recording","version":2,"framing":"line"})",
-         "f:1: the recording has version 2, but only version 1 is supported"},
+        {R"({"type":"recording","version":9,"framing":"line"})",
+         "f:1: the recording has version 9, but only version 2 is supported"},
         {R"({"type":"recording","version":"1"})", "f:1: \"version\" is not a whole number"},
-        {R"({"type":"recording","version":1,"framing":"morse"})",
+        {R"({"type":"recording","version":2,"framing":"morse"})",
          "f:1: the framing \"morse\" cannot be replayed"},
-        {R"({"type":"recording","version":1,"framing":"raw"})",
+        {R"({"type":"recording","version":2,"framing":"raw"})",
          "f:1: the framing \"raw\" cannot be replayed"},
-        {R"({"type":"recording","version":1,"framing":"line","first":0})",
+        {R"({"type":"recording","version":2,"framing":"line","first":0})",
          "f:1: \"first\" is not a whole number from 1 to 10000000000000"},
-        {R"({"type":"recording","version":1,"framing":"line","first":1,"connections":3})",
+        {R"({"type":"recording","version":2,"framing":"line","first":1,"connections":3})",
          "f:1: this is a recording of 3 connections, but only one can be replayed"},
         {form, "f:2: the recording is cut short: the end object is missing"},
         {form + end, "f:2: the recording contains no messages"},
@@ -175,33 +173,30 @@ TEST_CASE("a bad line ends the recording, and is named") {
         {"{\"a\":tru}", "the line is not JSON at byte 8"},
         {connection, "another connection begins, but only one can be replayed"},
         {echoed(1, "a", "b"), "message 1 appears twice"},
-        {message(2, R"("verdict":"fine","sent":"a")"),
-         "\"verdict\" is not valid in a recording"},
-        {message(2, R"("sent":"a")"), "\"verdict\" is not valid in a recording"},
-        {message(2, R"("verdict":"lost")"), "\"sent\" and \"received\" are missing"},
-        {R"({"type":"message","seq":0,"planned_us":1,"verdict":"lost","sent":"a"})",
+        {message(2, R"("fate":"fine","sent":"a")"), "\"fate\" is not valid in a recording"},
+        {message(2, R"("sent":"a")"), "\"fate\" is not valid in a recording"},
+        {message(2, R"("fate":"lost")"), "\"sent\" and \"received\" are missing"},
+        {R"({"type":"message","seq":0,"planned_us":1,"fate":"lost","sent":"a"})",
          "\"seq\" is not a whole number from 1 to 10000000000000"},
-        {message(2, R"("verdict":"lost","sent":5)"), "\"sent\" is not a string"},
-        {message(2, R"("verdict":"lost","sent_base64":"a")"), "\"sent_base64\" is not base64"},
-        {message(2, R"("verdict":"lost","sent":"a","sent_base64":"YQ==")"),
+        {message(2, R"("fate":"lost","sent":5)"), "\"sent\" is not a string"},
+        {message(2, R"("fate":"lost","sent_base64":"a")"), "\"sent_base64\" is not base64"},
+        {message(2, R"("fate":"lost","sent":"a","sent_base64":"YQ==")"),
          "\"sent\" and \"sent_base64\" are both present"},
-        {message(2, R"("verdict":"lost","sent":"ab","sent_bytes":3)"),
+        {message(2, R"("fate":"lost","sent":"ab","sent_bytes":3)"),
          "\"sent_bytes\" is 3, but the payload has 2 bytes"},
-        {message(2, R"("verdict":"wrong","sent":"ab","received":"x","received_bytes":2)"),
+        {message(2, R"("fate":"bad","sent":"ab","received":"x","received_bytes":2)"),
          "\"received_bytes\" is 2, but the payload has 1 byte"},
-        {message(2, R"("verdict":"lost","sent":"a\nb")"),
-         "\"sent\" is not a message of -f line"},
-        {message(2, R"("verdict":"wrong","sent":"a","received":"\n")"),
+        {message(2, R"("fate":"lost","sent":"a\nb")"), "\"sent\" is not a message of -f line"},
+        {message(2, R"("fate":"bad","sent":"a","received":"\n")"),
          "\"received\" is not a reply of -f line"},
-        {message(2, "\"verdict\":\"lost\",\"sent\":\"" + std::string(1001, 'a') + "\""),
+        {message(2, "\"fate\":\"lost\",\"sent\":\"" + std::string(1001, 'a') + "\""),
          "\"sent\" is not a message of -f line"},
-        {R"({"type":"message","seq":2,"verdict":"lost","sent":"a"})",
-         "\"planned_us\" is missing"},
-        {R"({"type":"message","seq":2,"planned_us":-1,"verdict":"lost","sent":"a"})",
+        {R"({"type":"message","seq":2,"fate":"lost","sent":"a"})", "\"planned_us\" is missing"},
+        {R"({"type":"message","seq":2,"planned_us":-1,"fate":"lost","sent":"a"})",
          "\"planned_us\" is not a time in microseconds"},
-        {R"({"type":"message","seq":2,"planned_us":99999999999999,"verdict":"lost","sent":"a"})",
+        {R"({"type":"message","seq":2,"planned_us":99999999999999,"fate":"lost","sent":"a"})",
          "\"planned_us\" is too long"},
-        {R"({"type":"message","verdict":"unsolicited","received":"a"})",
+        {R"({"type":"message","fate":"unsolicited","received":"a"})",
          "\"received_us\" is missing"},
     }));
     CAPTURE(line);
@@ -212,10 +207,10 @@ TEST_CASE("a bad line ends the recording, and is named") {
 }
 
 TEST_CASE("a recording whose end counts other messages is refused") {
-    const std::string lost = message(3, R"("verdict":"lost","sent":"c")");
+    const std::string lost = message(3, R"("fate":"lost","sent":"c")");
     const std::string late =
-        message(3, R"("verdict":"late","rtt_us":9,"sent":"c","received":"d")");
-    const std::string sent = message(4, R"("verdict":"sent","sent":"e")");
+        message(3, R"("fate":"late","rtt_us":9,"sent":"c","received":"d")");
+    const std::string sent = message(4, R"("fate":"sent","sent":"e")");
     const auto [text, counts,
                 trouble] = GENERATE_COPY(table<std::string, std::string, std::string>({
         {echoed(1, "a", "b"), R"("sent":1,"unsolicited":0,"late":0)", ""},

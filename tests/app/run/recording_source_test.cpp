@@ -89,11 +89,11 @@ const std::string three = Recorded()
 
 }  // namespace
 
-TEST_CASE("messages are replayed at their times, and their replies are as before") {
+TEST_CASE("messages are replayed at their times, and their replies match") {
     const Replayed outcome = replay(three, twice);
     CHECK(outcome.status == 0);
     CHECK(outcome.output.empty());
-    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost; rtt"));
+    CHECK(contains(outcome.errors, "3 replayed, 3 matched, 0 different, 0 lost; rtt"));
     REQUIRE(outcome.times.size() == 3);
     CHECK((outcome.times[1] >= 300ms && outcome.times[1] < 400ms));
     CHECK((outcome.times[2] >= 500ms && outcome.times[2] < 600ms));
@@ -102,7 +102,7 @@ TEST_CASE("messages are replayed at their times, and their replies are as before
 TEST_CASE("a fast replay does not wait for the recorded times") {
     const Replayed outcome = replay(three, twice, {.fast = true});
     CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost"));
+    CHECK(contains(outcome.errors, "3 replayed, 3 matched, 0 different, 0 lost"));
     CHECK((outcome.times.back() < 100ms));
 }
 
@@ -119,7 +119,7 @@ TEST_CASE("a different reply is printed with the recorded one") {
                             "    now       bX^[\n");
     CHECK(
         contains(outcome.errors, "reply 2 differs from the recording at byte 1 (b, got X)\n"));
-    CHECK(contains(outcome.errors, "3 said again, 2 as before, 1 different, 0 lost"));
+    CHECK(contains(outcome.errors, "3 replayed, 2 matched, 1 different, 0 lost"));
 }
 
 TEST_CASE("a missing reply is lost, and the replay continues") {
@@ -132,7 +132,7 @@ TEST_CASE("a missing reply is lost, and the replay continues") {
     // The reply to the next message reveals the loss before the timeout does.
     const std::string how = fast ? "did not arrive within 5s" : "is missing";
     CHECK(contains(outcome.output, "reply 2 " + how + "\n    sent      b\n    recorded  bb\n"));
-    CHECK(contains(outcome.errors, "3 said again, 2 as before, 0 different, 1 lost"));
+    CHECK(contains(outcome.errors, "3 replayed, 2 matched, 0 different, 1 lost"));
 }
 
 TEST_CASE("a late reply is reported twice, and is no difference") {
@@ -149,7 +149,7 @@ TEST_CASE("a late reply is reported twice, and is no difference") {
                                      "    recorded  bb\n"
                                      "reply 2 arrived late, after 1"));
     CHECK(outcome.output.ends_with(" ms and matches the recording\n"));
-    CHECK(contains(outcome.errors, "3 said again, 3 as before, 0 different, 0 lost, 1 late"));
+    CHECK(contains(outcome.errors, "3 replayed, 3 matched, 0 different, 0 lost, 1 late"));
 }
 
 TEST_CASE("late replies are compared, and an unrecorded late reply differs") {
@@ -161,7 +161,7 @@ TEST_CASE("late replies are compared, and an unrecorded late reply differs") {
     };
     const Replayed outcome = replay(text, slow, {.reply_timeout = 500ms});
     CHECK(outcome.status == 1);
-    CHECK(contains(outcome.errors, "3 said again, 2 as before, 1 different, 0 lost, 2 late"));
+    CHECK(contains(outcome.errors, "3 replayed, 2 matched, 1 different, 0 lost, 2 late"));
     CHECK(contains(outcome.output, "reply 1 did not arrive within 500ms\n"));
     CHECK(contains(outcome.output, "reply 1 arrived late, after 1"));
     CHECK(contains(outcome.output, "reply 2 is new: no reply was recorded\n"));
@@ -184,8 +184,7 @@ TEST_CASE("a reply that was recorded late may be as late again") {
     const Replayed outcome = replay(text, slow, {.fast = fast, .reply_timeout = 500ms});
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
-    CHECK(
-        contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unsolicited as before"));
+    CHECK(contains(outcome.errors, "2 matched, 0 different, 0 lost, 1 unsolicited matched"));
 }
 
 TEST_CASE("a message without a recorded reply expects none") {
@@ -197,13 +196,13 @@ TEST_CASE("a message without a recorded reply expects none") {
     };
     const Replayed as_before = replay(text, silent, {.fast = fast});
     CHECK(as_before.status == 0);
-    CHECK(contains(as_before.errors, "3 said again, 3 as before, 0 different, 0 lost"));
+    CHECK(contains(as_before.errors, "3 replayed, 3 matched, 0 different, 0 lost"));
     const auto only_b = [](const std::string& line) {
         return line == "b" ? Lines{"new"} : twice(line);
     };
     const Replayed other = replay(text, only_b, {.fast = fast});
     CHECK(other.status == 1);
-    CHECK(contains(other.errors, "3 said again, 2 as before, 1 different, 0 lost"));
+    CHECK(contains(other.errors, "3 replayed, 2 matched, 1 different, 0 lost"));
     CHECK(contains(other.output, "reply 2 is new: no reply was recorded\n"));
 }
 
@@ -229,7 +228,7 @@ TEST_CASE("unsolicited messages must come again, between any replies") {
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
     CHECK(contains(outcome.errors,
-                   "3 said again, 3 as before, 0 different, 0 lost, 2 unsolicited as before"));
+                   "3 replayed, 3 matched, 0 different, 0 lost, 2 unsolicited matched"));
 }
 
 TEST_CASE("the first message, the end, and a fast replay wait for unsolicited messages") {
@@ -248,7 +247,7 @@ TEST_CASE("the first message, the end, and a fast replay wait for unsolicited me
     const Replayed outcome = replay(text, slow, {.fast = fast, .greeting = {"~ready"}});
     CAPTURE(outcome.output, outcome.errors);
     CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "3 unsolicited as before"));
+    CHECK(contains(outcome.errors, "3 unsolicited matched"));
     CHECK((outcome.first >= 1s));
     REQUIRE(outcome.times.size() == 2);
     CHECK((outcome.times[1] >= 1s) == fast);
@@ -263,8 +262,7 @@ TEST_CASE("an expected unsolicited message does not answer a message in flight")
     const Replayed outcome = replay(text, early);
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
-    CHECK(
-        contains(outcome.errors, "2 as before, 0 different, 0 lost, 1 unsolicited as before"));
+    CHECK(contains(outcome.errors, "2 matched, 0 different, 0 lost, 1 unsolicited matched"));
 }
 
 TEST_CASE("a fast replay has the same messages in flight together") {
@@ -285,8 +283,7 @@ TEST_CASE("a fast replay has the same messages in flight together") {
     const Replayed outcome = replay(text, answers, {.fast = true});
     CAPTURE(outcome.output);
     CHECK(outcome.status == 0);
-    CHECK(
-        contains(outcome.errors, "5 as before, 0 different, 0 lost, 2 unsolicited as before"));
+    CHECK(contains(outcome.errors, "5 matched, 0 different, 0 lost, 2 unsolicited matched"));
 }
 
 TEST_CASE("messages without a reply do not hold up a fast replay") {
@@ -311,9 +308,8 @@ TEST_CASE("missing and unrecorded messages are differences") {
     CHECK(
         contains(outcome.output, "unsolicited before, and missing now\n    recorded  ready\n"));
     CHECK(contains(outcome.output, "unsolicited, and not recorded\n    now       news\n"));
-    CHECK(contains(outcome.errors,
-                   "2 said again, 2 as before, 0 different, 0 lost, 1 unsolicited "
-                   "missing, 1 unsolicited not recorded"));
+    CHECK(contains(outcome.errors, "2 replayed, 2 matched, 0 different, 0 lost, 1 unsolicited "
+                                   "missing, 1 unsolicited not recorded"));
 }
 
 TEST_CASE("unsolicited messages of a burst are found, however many were recorded") {
@@ -335,10 +331,10 @@ TEST_CASE("unsolicited messages of a burst are found, however many were recorded
     const Replayed outcome = replay(text, answer, {.fast = fast});
     CAPTURE(piece, fast, outcome.output.substr(0, 1000), outcome.errors);
     CHECK(outcome.output.empty());
-    CHECK(contains(outcome.errors, " 0 lost, 10000 unsolicited as before;"));
+    CHECK(contains(outcome.errors, " 0 lost, 10000 unsolicited matched;"));
     burst.insert(burst.begin() + 1, "tick 1");
     const Replayed more = replay(text, answer, {.fast = fast});
-    CHECK(contains(more.errors, "10000 unsolicited as before, 1 unsolicited not recorded;"));
+    CHECK(contains(more.errors, "10000 unsolicited matched, 1 unsolicited not recorded;"));
 }
 
 TEST_CASE("an unsolicited message comes no earlier than the reply timeout allows") {
@@ -355,7 +351,7 @@ TEST_CASE("an unsolicited message comes no earlier than the reply timeout allows
     const Replayed outcome = replay(text, early);
     CHECK(outcome.output == "unsolicited, and not recorded\n    now       late tick\n"
                             "unsolicited before, and missing now\n    recorded  late tick\n");
-    CHECK(contains(outcome.errors, "1 unsolicited as before, 1 unsolicited missing, "
+    CHECK(contains(outcome.errors, "1 unsolicited matched, 1 unsolicited missing, "
                                    "1 unsolicited not recorded"));
 }
 
@@ -365,7 +361,7 @@ TEST_CASE("a signal that ends a replay makes no message missing") {
     const Replayed outcome = replay(text, twice, {.interrupted = 2s});
     CHECK(outcome.status == 128 + SIGINT);
     CHECK(outcome.output.empty());
-    CHECK(contains(outcome.errors, "1 said again, 1 as before, 0 different, 0 lost; rtt"));
+    CHECK(contains(outcome.errors, "1 replayed, 1 matched, 0 different, 0 lost; rtt"));
 }
 
 TEST_CASE("masked parts of unsolicited messages and replies are no differences") {
@@ -385,10 +381,10 @@ TEST_CASE("masked parts of unsolicited messages and replies are no differences")
                             "    sent      b\n"
                             "    recorded  id 8 ok\n"
                             "    now       id 5 no\n");
-    CHECK(contains(outcome.errors, "2 said again, 1 as before, 1 different, 0 lost"));
+    CHECK(contains(outcome.errors, "2 replayed, 1 matched, 1 different, 0 lost"));
 }
 
-TEST_CASE("a bad line ends a long replay in order") {
+TEST_CASE("a bad line ends a long replay gracefully") {
     Recorded script;
     for (int i = 0; i < 3000; ++i) {
         const std::string text = std::to_string(i);
@@ -409,10 +405,11 @@ TEST_CASE("the objects of a replay make a recording with its counts") {
     const Replayed outcome = replay(three, changed, json);
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.output, R"("seq":1,"sent_bytes":1,"received_bytes":2,)"));
-    CHECK(contains(outcome.output, R"("verdict":"as before","right":true)"));
-    CHECK(contains(outcome.output, R"("verdict":"different","right":false,"difference":1)"));
-    CHECK(contains(outcome.output, R"("replay":{"said":3,"as_before":2,"different":1,"lost":0,)"
-                                   R"("unsolicited_as_before":0,"missing":0,"unrecorded":0})"));
+    CHECK(contains(outcome.output, R"("fate":"matched","right":true)"));
+    CHECK(contains(outcome.output, R"("fate":"different","right":false,"difference":1)"));
+    CHECK(contains(outcome.output,
+                   R"("replay":{"replayed":3,"matched":2,"different":1,"lost":0,)"
+                   R"("unsolicited_matched":0,"missing":0,"unrecorded":0})"));
 }
 
 namespace {
@@ -467,7 +464,7 @@ std::string random_recording(unsigned seed, int count) {
 
 }  // namespace
 
-TEST_CASE("the recording of a random server is replayed as before, and one change is found") {
+TEST_CASE("the recording of a random server is replayed alike, and one change is found") {
     const unsigned seed = GENERATE(range(1U, 13U));
     const bool fast = GENERATE(false, true);
     constexpr int count = 40;
@@ -480,7 +477,7 @@ TEST_CASE("the recording of a random server is replayed as before, and one chang
     const Replayed before = replay(text, answer(same), {.fast = fast});
     CAPTURE(before.output, before.errors);
     CHECK(before.status == 0);
-    CHECK(contains(before.errors, "40 said again, 40 as before, 0 different, 0 lost"));
+    CHECK(contains(before.errors, "40 replayed, 40 matched, 0 different, 0 lost"));
     RandomServer other(seed);
     other.wrong = static_cast<int>(1 + seed % count);
     const Replayed after = replay(text, answer(other), {.fast = fast});

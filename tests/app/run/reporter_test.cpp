@@ -101,42 +101,42 @@ TEST_CASE("a reporter prints each event in its form") {
          },
          "ab\n", "00000000 61 62 |ab|\n",
          three + R"("received_bytes":2,)" + times +
-             R"("rtt_us":5000.000,"verdict":"echoed","right":true})" + "\n",
+             R"("rtt_us":5000.000,"fate":"echoed","right":true})" + "\n",
          "2 bytes, seq 3, 5.0 ms\n"},
         {[](auto& to) {
              answer(to, message("ab"), {"a", 5ms, false, 1, false, 'b'});
          },
          "a\n", "00000000 61 |a|\n",
          three + R"("received_bytes":1,)" + times +
-             R"("rtt_us":5000.000,"verdict":"wrong","right":false,"difference":1})" + "\n",
+             R"("rtt_us":5000.000,"fate":"bad","right":false,"difference":1})" + "\n",
          "1 byte, seq 3, 5.0 ms, differs at byte 1 (b, got end)\n"},
         {[](auto& to) {
              answer(to, late("ab"), {"ab", {}, true});
          },
          "ab\n", "00000000 61 62 |ab|\n",
-         three + R"("received_bytes":2,)" + times + R"("verdict":"late","right":true})" + "\n",
+         three + R"("received_bytes":2,)" + times + R"("fate":"late","right":true})" + "\n",
          "2 bytes, seq 3, late\n"},
         {[](auto& to) {
              answer(to, message("ab"), {"ab", 5ms, true, {}, true});
          },
          "ab\n", "00000000 61 62 |ab|\n",
          three + R"("received_bytes":2,)" + times +
-             R"("rtt_us":5000.000,"verdict":"echoed","overtaken":true,"right":true})" + "\n",
-         "2 bytes, seq 3, 5.0 ms, out of order\n"},
+             R"("rtt_us":5000.000,"fate":"echoed","reordered":true,"right":true})" + "\n",
+         "2 bytes, seq 3, 5.0 ms, reordered\n"},
         {[](auto& to) { unanswered(to, Fate::lost, message("ab")); }, "", "",
-         three + times + R"("verdict":"lost"})" + "\n", "no reply, seq 3\n"},
+         three + times + R"("fate":"lost"})" + "\n", "no reply, seq 3\n"},
         {[](auto& to) { unanswered(to, Fate::unsent, message("ab")); }, "", "",
-         three + times + R"("verdict":"unsent"})" + "\n", "not sent, seq 3\n"},
+         three + times + R"("fate":"unsent"})" + "\n", "not sent, seq 3\n"},
         {[](auto& to) { unsolicited(to, Fate::unsolicited, "hi"); }, "hi\n",
          "00000000 68 69 |hi|\n",
-         R"({"type":"message","received_bytes":2,"verdict":"unsolicited"})"
+         R"({"type":"message","received_bytes":2,"fate":"unsolicited"})"
          "\n",
          ""},
         {[](auto& to) { unsolicited(to, Fate::duplicate, "ab"); }, "ab\n",
          "00000000 61 62 |ab|\n",
-         R"({"type":"message","received_bytes":2,"verdict":"twice"})"
+         R"({"type":"message","received_bytes":2,"fate":"duplicate"})"
          "\n",
-         "2 bytes, twice\n"},
+         "2 bytes, duplicate\n"},
     };
     using enum Reporter::Form;
     const auto squeezed = [](const std::string& text) {

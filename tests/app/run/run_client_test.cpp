@@ -219,8 +219,8 @@ TEST_CASE("the system's facts about the connection are in the end object and the
     const std::string summary = run.summary();
     facts.reset();
     CAPTURE(output);
-    CHECK(contains(output, R"("rtt_us":0.000,"verdict":"echoed","right":true)"));
-    CHECK(contains(output, R"("rtt_us":5200.000,"verdict":"echoed","resent":true)"));
+    CHECK(contains(output, R"("rtt_us":0.000,"fate":"echoed","right":true)"));
+    CHECK(contains(output, R"("rtt_us":5200.000,"fate":"echoed","resent":true)"));
     CHECK(contains(output,
                    R"("tcp":{"min_rtt_us":13.000,"retransmits":2,"mss":1448,"cwnd":10}})"));
     CHECK(contains(summary, "; p50 0.00ms = network >=0.00 + service <=0.00\n"));
@@ -243,8 +243,8 @@ TEST_CASE("messages due while the program was stopped are late, and not timed") 
     virtual_time = run.start + 3ms;
     run.until_sent(4);
     const std::string output = run.until_ended();
-    CHECK(contains(output, R"("planned_us":1000.000,"sent_us":2500.000,"verdict":"echoed")"));
-    CHECK(contains(output, R"("planned_us":2000.000,"sent_us":2500.000,"verdict":"echoed")"));
+    CHECK(contains(output, R"("planned_us":1000.000,"sent_us":2500.000,"fate":"echoed")"));
+    CHECK(contains(output, R"("planned_us":2000.000,"sent_us":2500.000,"fate":"echoed")"));
     CHECK(contains(output, R"("planned_us":3000.000,"sent_us":3000.000,"rtt_us":0.000)"));
     CHECK(contains(output, R"("max":1500.000,)"));
 }
@@ -295,7 +295,7 @@ TEST_CASE("a due message that could not be sent is unsent in every form") {
         std::string part;
         int count;
     };
-    const Row row = GENERATE(Row{Reporter::Form::json, R"("verdict":"unsent"})", 4},
+    const Row row = GENERATE(Row{Reporter::Form::json, R"("fate":"unsent"})", 4},
                              Row{Reporter::Form::sequence, "not sent, seq ", 4},
                              Row{Reporter::Form::payload, "not sent", 0},
                              Row{Reporter::Form::hex, "not sent", 0});
@@ -355,7 +355,7 @@ TEST_CASE("a greeting that comes in time is recorded as unsolicited") {
     options.report.log = log.name;
     const Ran of = outcome(options, same, {"~hello"});
     CHECK(of.status == 0);
-    CHECK(contains(test::contents(log.name), R"("verdict":"unsolicited","received_us":)"));
+    CHECK(contains(test::contents(log.name), R"("fate":"unsolicited","received_us":)"));
     CHECK(of.output == "hello\none\n");
 }
 

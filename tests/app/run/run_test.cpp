@@ -148,7 +148,7 @@ TEST_CASE_METHOD(Fixture, "a warm-up comes before the count and the length") {
     CHECK(diary.counts["sent"] == results.sent);
 }
 
-TEST_CASE_METHOD(Fixture, "the length ends a run in order, in both loops") {
+TEST_CASE_METHOD(Fixture, "the length ends a run gracefully, in both loops") {
     RunOptions options = this->options();
     options.length = 20ms;
     options.pace = GENERATE(closed_loop, open_loop);

@@ -103,7 +103,7 @@ TEST_CASE_METHOD(Fixture, "the length counts from when the threads begin togethe
     CHECK(results.planned_rate->planned == Approx(2000));
 }
 
-TEST_CASE_METHOD(Fixture, "the length ends a run in order on all threads") {
+TEST_CASE_METHOD(Fixture, "the length ends a run gracefully on all threads") {
     RunOptions options = this->options();
     options.length = 300ms;  // also the limit for connecting
     options.pace = GENERATE(closed_loop, open_loop);

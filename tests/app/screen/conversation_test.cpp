@@ -389,7 +389,7 @@ TEST_CASE("a file whose name ends in .json becomes a recording, from the next me
     std::filesystem::remove(name);
     CAPTURE(whole);
     CHECK(whole.starts_with(
-        R"({"type":"recording","version":1,"framing":"line","first":1,"connections":1})"
+        R"({"type":"recording","version":2,"framing":"line","first":1,"connections":1})"
         "\n{\"type\":\"connection\","));
     CHECK(contains(whole, R"("received":"hi"})"));
     CHECK(contains(whole, R"("sent":"a","received":"b"})"));

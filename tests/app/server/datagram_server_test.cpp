@@ -138,7 +138,7 @@ TEST_CASE("applies each fault to datagrams by its seed, regardless of the other 
     for (const auto& [bytes, count] : times) CHECK(count <= 2);
 }
 
-TEST_CASE("sends an overtaken datagram right after the next one") {
+TEST_CASE("sends an reordered datagram right after the next one") {
     DatagramServer::Options options;
     options.faults.reorder = 0.3;
     House house(options);
@@ -153,12 +153,12 @@ TEST_CASE("sends an overtaken datagram right after the next one") {
     for (std::size_t i = 0; i < all.size(); ++i) place[peer.got[i]] = i;
     REQUIRE(place.size() == all.size());
     CHECK((peer.got != all));
-    // Each datagram of an overtaken run is sent after the datagram that follows the run.
+    // Each datagram of an reordered run is sent after the datagram that follows the run.
     for (std::size_t i = 0; i + 1 < all.size(); ++i) {
-        const bool overtaken = place[all[i]] > place[all[i + 1]];
+        const bool reordered = place[all[i]] > place[all[i + 1]];
         const bool in_order = place[all[i]] + 1 == place[all[i + 1]];
         const bool after_run = place[all[i]] < place[all[i + 1]];
-        CHECK((overtaken || in_order || after_run));
+        CHECK((reordered || in_order || after_run));
     }
 }
 

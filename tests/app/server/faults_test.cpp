@@ -164,7 +164,7 @@ TEST_CASE("keeps a delayed reply pending until its time, and the replies in orde
     CHECK_FALSE(faulty.peer.responder().has_pending());
 }
 
-TEST_CASE("closes in order or resets after the given number of messages") {
+TEST_CASE("closes gracefully or resets after the given number of messages") {
     SECTION("in order") {
         Faulty faulty({.close_after = 2});
         faulty.peer.send("1\n2\n3\n");

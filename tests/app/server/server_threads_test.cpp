@@ -104,7 +104,7 @@ TEST_CASE_METHOD(Fixture, "adds up the counters of all threads") {
     CHECK(all.datagram_bytes_out == 150);
 }
 
-TEST_CASE_METHOD(Fixture, "serves in further threads while the first one is busy") {
+TEST_CASE_METHOD(Fixture, "serves in other threads while the first one is busy") {
     if (!bufio::ports_can_be_shared()) return;
     const bool datagrams = GENERATE(false, true);
     const bufio::Address address = start({.udp = true, .threads = 2});

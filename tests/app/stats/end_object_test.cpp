@@ -102,7 +102,7 @@ std::string small_end() {
 TEST_CASE("writes every figure of the run") {
     CHECK(small_end() ==
           R"({"type":"end","reason":"closed","status":0,"sent":2,"echoed":2,"bad":0,"lost":0,)"
-          R"("late":0,"unsent":0,"unsolicited":0,"twice":0,"rate":2.000,)"
+          R"("late":0,"unsent":0,"unsolicited":0,"duplicates":0,"rate":2.000,)"
           R"("began":"2026-11-23T11:04:05.000250Z","ended":"2026-11-23T11:04:06.000250Z",)"
           R"("duration_us":1000000.000,"rtt_us":{"min":5.000,)"
           R"("mean":6.000,"p50":5.023,"p90":7.000,"p95":7.000,"p99":7.000,"p99.9":7.000,)"
@@ -253,7 +253,7 @@ TEST_CASE("restores the jitter of datagrams") {
     results.jitter_sum = 40'000;
     results.jitter_count = 1;
     const std::string text = end_of(results, "").str();
-    CHECK(text.find(R"("twice":2,"out_of_order":0,"jitter_us":40.000)") != std::string::npos);
+    CHECK(text.find(R"("duplicates":2,"reordered":0,"jitter_us":40.000)") != std::string::npos);
     const std::unique_ptr<Results> restored = read(text);
     REQUIRE(restored);
     CHECK(restored->datagrams);

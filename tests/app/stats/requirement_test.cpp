@@ -42,9 +42,9 @@ TEST_CASE("prints nothing for a requirement that holds") {
         "min<1ms", "mean<5ms", "p50<5.1ms", "p90<10ms", "p95>9ms", "p99<=10ms", "p99.9<1s",
         "p99.99<10ms", "max<9.961ms", "max=9.96ms", "lateness<1ms", "sent=1000", "sent=1k",
         "echoed>99.5%", "bad<2", "bad<=0.1%", "lost<0.4%", "late=0", "late<1%", "unsolicited=2",
-        "twice=0", "connect_p99<3ms", "lateness_max<1ms", "unsent=4", "unsent<1%", "failed<=1",
-        "failed<=25%", "rate>=249", "rate>0.24k", "rate<250/s", "p99 < 1s", " lost <= 3 ",
-        "rate  > 0.24k", "p99 < 11 ms", "lost < 0.4 %", "rate > 0.24 k /s");
+        "duplicates=0", "connect_p99<3ms", "lateness_max<1ms", "unsent=4", "unsent<1%",
+        "failed<=1", "failed<=25%", "rate>=249", "rate>0.24k", "rate<250/s", "p99 < 1s",
+        " lost <= 3 ", "rate  > 0.24k", "p99 < 11 ms", "lost < 0.4 %", "rate > 0.24 k /s");
     CHECK(judged(clause, some_result()) == "");
 }
 
@@ -88,9 +88,9 @@ TEST_CASE("fails a requirement if nothing was measured") {
         {"sent>0", "required sent>0, was 0"},
         {"sent>50%", "required sent>50%, but nothing was sent"},
         {"failed=0", "required failed=0, but no connection was attempted"},
-        {"twice=0", "required twice=0, but nothing was sent"},
+        {"duplicates=0", "required duplicates=0, but nothing was sent"},
         {"unsent=0", "required unsent=0, but no message was due"},
-        {"out_of_order=0", "required out_of_order=0, but messages were not datagrams"},
+        {"reordered=0", "required reordered=0, but messages were not datagrams"},
         {"jitter<1ms", "required jitter<1ms, but no datagrams were timed"},
         {"connect_p50<1ms", "required connect_p50<1ms, but no connection was opened"},
         {"handshake_p50<1ms", "required handshake_p50<1ms, but there was no handshake"},
@@ -104,7 +104,7 @@ TEST_CASE("fails a requirement if nothing was measured") {
 TEST_CASE("refuses an invalid clause in one sentence") {
     const std::string names =
         "min, mean, p50, p90, p95, p99, p99.9, p99.99, max, rate, jitter, "
-        "sent, echoed, bad, lost, late, unsent, unsolicited, twice, out_of_order, attempts, "
+        "sent, echoed, bad, lost, late, unsent, unsolicited, duplicates, reordered, attempts, "
         "opened, failed, starved, handshakes_full, handshakes_resumed; "
         "lateness; and min to max with the prefix lateness_, connect_ or handshake_";
     const std::string duration = "a duration with its unit (us, ms, s, m or h), such as 5ms";

@@ -179,7 +179,7 @@ TEST_CASE("smooths the difference of consecutive transits as the jitter") {
     CHECK((results.jitter() == 937500ns));
     results.count_datagram(jitter, false, 10ms);
     CHECK((results.jitter() == 1878906ns));
-    CHECK(results.out_of_order == 1);
+    CHECK(results.reordered == 1);
 }
 
 TEST_CASE("weights the jitter of several connections by their replies, in parts or not") {
@@ -201,7 +201,7 @@ TEST_CASE("weights the jitter of several connections by their replies, in parts 
     for (int i = 0; i < 10; ++i) part.count_datagram(steady_too, true, 3ms);
     part.add(other);
     CHECK(part.jitter() == whole.jitter());
-    CHECK(part.out_of_order == 10);
+    CHECK(part.reordered == 10);
 }
 
 TEST_CASE("adds up facts of connections to the smallest of each, and to all retransmits") {

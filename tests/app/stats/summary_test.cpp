@@ -24,7 +24,7 @@ TEST_CASE("prints counts, and times if there are any") {
     results.unsolicited = 4;
     results.duplicates = 3;
     CHECK(summary(results) == "3 sent, 2 echoed, 1 bad, 0 lost, 2 late, 5 unsent, "
-                              "4 unsolicited, 3 twice");
+                              "4 unsolicited, 3 duplicate");
     CHECK(summary(counted(0, 0), {.load = true}) == "0 sent, 0 echoed, 0 bad, 0 lost");
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("uses its own words for the counts of a replay") {
     Results results = counted(120, 118, 1, 1);
     results.replay = {.recurred = 2, .unrecorded = 4, .missing = 3};
     CHECK(summary(results) ==
-          "120 said again, 118 as before, 1 different, 1 lost, 2 unsolicited as before, "
+          "120 replayed, 118 matched, 1 different, 1 lost, 2 unsolicited matched, "
           "3 unsolicited missing, 4 unsolicited not recorded");
 }
 
@@ -77,8 +77,9 @@ TEST_CASE("prints the order and the jitter of datagrams, even during the run") {
     results.count_answered({.round_trip = 2ms}, start);
     results.datagrams = true;
     ++results.duplicates;
-    CHECK(progress_text(results) == "3 sent, 2 echoed, 0 bad, 0 lost, 1 twice, 0 out of order, "
-                                    "p50 2.0 ms, jitter 0.00 ms");
+    CHECK(progress_text(results) ==
+          "3 sent, 2 echoed, 0 bad, 0 lost, 1 duplicate, 0 reordered, "
+          "p50 2.0 ms, jitter 0.00 ms");
     CHECK(summary(results).ends_with("; jitter 0.00 ms"));
 }
 

@@ -62,7 +62,7 @@ struct Echo {
 
 }  // namespace
 
-TEST_CASE("random messages come back, and both sides close in order") {
+TEST_CASE("random messages come back, and both sides close gracefully") {
     for (const bool tls : {false, true})
         for (unsigned seed = 1; seed <= 4; ++seed) {
             INFO("seed " << seed << (tls ? ", TLS" : ""));
@@ -166,7 +166,7 @@ TEST_CASE("a ping is answered without a write of the user, during a write, and a
     REQUIRE(receives(5));
     CHECK(wire == "\x8a\x03one");
 
-    const std::string large(limit, 'x');  // more than the kernel takes
+    const std::string large(limit, 'x');  // more than the kernel accepts
     REQUIRE(server.stream->write(message(large) + message("after")));
     REQUIRE(server.stream->pending() > 0);
     send(encoded({{ping_frame, "two"}}, true));

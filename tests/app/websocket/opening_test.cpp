@@ -24,7 +24,7 @@ std::string joined(const Lines& lines) {
     return text + "\r\n";
 }
 
-// A valid response with further fields.
+// A valid response with more fields.
 std::string response(Lines more = {}) {
     Lines lines = {switching, "Upgrade: websocket", "Connection: Upgrade", accept_line};
     lines.insert(lines.end(), more.begin(), more.end());

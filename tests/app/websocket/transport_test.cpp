@@ -537,7 +537,7 @@ TEST_CASE("both sides close at once, while our close frame has to wait") {
         }
 }
 
-TEST_CASE("a peer that leaves after both close frames has closed in order") {
+TEST_CASE("a peer that leaves after both close frames has closed gracefully") {
     for (const bool client : {false, true})
         for (const bool whole : {false, true}) {
             Scene scene(client);

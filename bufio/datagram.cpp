@@ -2,7 +2,6 @@
 
 #include "bufio/datagram_calls.hpp"
 
-#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -56,16 +55,13 @@ struct Arguments {
         header.msg_controllen = sizeof(DatagramControl::bytes);
     }
     char* slot(std::size_t i) const { return bytes.get() + i * slot_size; }
-    std::span<const Datagram> received(std::size_t count, std::size_t longest,
-                                       const Address& own) {
+    std::span<const Datagram> received(std::size_t count, const Address& own) {
         for (std::size_t i = 0; i < count; ++i) {
             msghdr& header = in.headers[i].msg_hdr;
-            const std::size_t size = in.headers[i].msg_len;
             Datagram& datagram = datagrams[i];
-            datagram.bytes = {slot(i), std::min(size, longest)};
+            datagram.bytes = {slot(i), in.headers[i].msg_len};
             datagram.peer.size = header.msg_namelen;
             datagram.local = own;
-            datagram.truncated = size > longest;
             datagram.to_group = false;
             read_local_address(header, datagram);
             prepare(header);
@@ -80,27 +76,10 @@ struct Arguments {
     std::array<Datagram, max_batch> datagrams;
 };
 
-// The key of each thread's Arguments, which are freed when the thread ends. Not a thread_local
-// object with a destructor, because the C library ends the process if it lacks the memory to
-// register the destructor.
-pthread_key_t arguments_key() {
-    static const pthread_key_t key = [] {
-        const auto destroy = [](void* made) { delete static_cast<Arguments*>(made); };
-        pthread_key_t new_key{};
-        const int code = ::pthread_key_create(&new_key, destroy);
-        if (code != 0) throw std::system_error(code, std::generic_category(), "pthread_key");
-        return new_key;
-    }();
-    return key;
-}
-
-// Returns the thread's Arguments, allocated on demand.
+// Returns the thread's Arguments, made on demand.
 Arguments& arguments() {
-    if (void* const made = ::pthread_getspecific(arguments_key()))
-        return *static_cast<Arguments*>(made);
-    auto made = std::make_unique<Arguments>();
-    if (::pthread_setspecific(arguments_key(), made.get()) != 0) throw std::bad_alloc();
-    return *made.release();
+    static thread_local const auto all = std::make_unique<Arguments>();
+    return *all;
 }
 
 // --- Sockets and errors.
@@ -145,8 +124,7 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
                                Limits limits, bool connected)
     : socket_(std::move(socket)),
       user_(user),
-      limits_{limits.output, limits.datagram,
-              std::clamp<std::size_t>(limits.batch, 1, max_batch)},
+      limits_{limits.output, std::clamp<std::size_t>(limits.batch, 1, max_batch)},
       connected_(connected),
       wildcard_(address.is_wildcard()),
       resume_(loop, [this] { update(); }),
@@ -166,8 +144,6 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
     if (wildcard_) ask_for_local_address(socket_.get(), address_.family());
 }
-
-bool DatagramSocket::send(std::string_view bytes) { return queue(bytes) != nullptr; }
 
 bool DatagramSocket::send(std::string_view bytes, const Address& to, const Address& from) {
     Queued* const queued = queue(bytes);
@@ -234,8 +210,7 @@ void DatagramSocket::receive() {
     const int count = receive_some(socket_.get(), all.in.headers.data(), asked);
     if (count < 0) return receive_failed(errno);
     lone_ = count == 1 ? lone_ + 1 : 0;
-    user_.datagrams_received(
-        all.received(static_cast<std::size_t>(count), limits_.datagram, address_));
+    user_.datagrams_received(all.received(static_cast<std::size_t>(count), address_));
 }
 
 void DatagramSocket::receive_failed(int code) {

@@ -44,10 +44,9 @@ constexpr std::size_t longest_datagram = 65507;
 // A received datagram. It is valid only during the callback.
 struct Datagram {
     std::string_view bytes;
-    Address peer;            // its sender
-    Address local;           // the local address it was sent to; the wildcard if unknown
-    bool truncated = false;  // longer than Limits::datagram; `bytes` is its head
-    bool to_group = false;   // sent to a broadcast or multicast address
+    Address peer;           // its sender
+    Address local;          // the local address it was sent to; the wildcard if unknown
+    bool to_group = false;  // sent to a broadcast or multicast address
 };
 
 class DatagramSocket {
@@ -66,7 +65,6 @@ public:
 
     struct Limits {
         std::size_t output = 4 * 1024 * 1024;  // bytes in the queue, addresses included
-        std::size_t datagram = 65535;          // maximum bytes received per datagram
         std::size_t batch = 64;                // maximum datagrams per system call
     };
 
@@ -80,13 +78,12 @@ public:
     DatagramSocket(ev::Loop& loop, const Address& address, User& user)
         : DatagramSocket(loop, address, user, Limits()) {}
     DatagramSocket(const DatagramSocket&) = delete;
-    DatagramSocket& operator=(const DatagramSocket&) = delete;
 
     // Queues a datagram of up to longest_datagram bytes for the next flush(). Returns false,
     // and takes nothing, if the queue lacks space or the socket has ended. The first form is
     // for connected sockets. The second is for bound sockets: it sends to `to` from the local
     // address `from`, or from any if `from` is a wildcard or not given.
-    bool send(std::string_view bytes);
+    bool send(std::string_view bytes) { return queue(bytes) != nullptr; }
     bool send(std::string_view bytes, const Address& to, const Address& from = {});
     void flush();
 

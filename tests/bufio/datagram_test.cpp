@@ -42,7 +42,6 @@ TEST_CASE("receives a whole datagram with its sender's address, and answers it",
     CHECK((pair.client.got == std::vector{bytes}));
     CHECK(pair.server.last.peer.text() == pair.client.socket->address().text());
     CHECK(pair.server.last.local.text() == pair.server.socket->address().text());
-    CHECK_FALSE(pair.server.last.truncated);
     CHECK(pair.client.socket->written() == 1);
     CHECK(pair.client.socket->refused() == 0);
 }
@@ -51,19 +50,6 @@ TEST_CASE("refuses a datagram that is too long for any packet", "[datagram]") {
     DatagramPair pair;
     CHECK_FALSE(pair.client.socket->send(std::string(bufio::longest_datagram + 1, 'x')));
     CHECK(pair.client.socket->pending() == 0);
-}
-
-TEST_CASE("truncates a datagram longer than the limit, and marks it", "[datagram]") {
-    DatagramSocket::Limits limits = batches_of(GENERATE(as<std::size_t>{}, 1, 64));
-    limits.datagram = 4;
-    DatagramPair pair(limits);
-    pair.send("1234");
-    pair.until_server_got(1);
-    CHECK_FALSE(pair.server.last.truncated);
-    pair.send("12345");
-    pair.until_server_got(2);
-    CHECK(pair.server.got.back() == "1234");
-    CHECK(pair.server.last.truncated);
 }
 
 #if BUFIO_HAS_MMSG

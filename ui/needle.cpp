@@ -11,22 +11,6 @@ namespace ui {
 
 namespace {
 
-std::size_t size_in_utf8(char32_t value) {
-    if (value < 0x80) return 1;
-    if (value < 0x800) return 2;
-    return value < 0x10000 ? 3 : 4;
-}
-
-// Writes a character, whose encoding takes `size` bytes, over the bytes at `at`.
-void overwrite(std::string& text, std::size_t at, std::size_t size, char32_t value) {
-    for (std::size_t i = size - 1; i > 0; --i) {
-        text[at + i] = static_cast<char>(0x80 | (value & 0x3f));
-        value >>= 6;
-    }
-    const unsigned mark = size == 1 ? 0 : (0xf00U >> size) & 0xffU;
-    text[at] = static_cast<char>(mark | value);
-}
-
 // Converts ASCII itself, for speed: one key press may search megabytes, mostly of ASCII, whose
 // lower case is the same in all locales.
 char32_t lower_case(char32_t value) {
@@ -37,13 +21,13 @@ char32_t lower_case(char32_t value) {
 // Returns the text in lower case with unchanged offsets: a character whose lower case has
 // another size stays as it is.
 std::string in_lower_case(std::string_view bytes) {
-    std::string text(bytes);
-    for (std::size_t at = 0; at < bytes.size();) {
+    std::string text;
+    text.reserve(bytes.size());
+    for (std::size_t at = 0; at < bytes.size(); at = text.size()) {
         const CodePoint point = decode(bytes, at);
-        const char32_t small = lower_case(point.value);
-        if (point.size > 0 && small != point.value && size_in_utf8(small) == point.size)
-            overwrite(text, at, point.size, small);
-        at += point.size > 0 ? point.size : 1;
+        const std::size_t size = std::max<std::size_t>(point.size, 1);
+        if (point.size > 0) append_utf8(text, lower_case(point.value));
+        if (text.size() != at + size) text.replace(at, text.npos, bytes.substr(at, size));
     }
     return text;
 }

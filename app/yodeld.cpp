@@ -48,7 +48,6 @@ public:
     // exception ends it.
     ~Daemon() { block_signals(); }
     Daemon(const Daemon&) = delete;
-    Daemon& operator=(const Daemon&) = delete;
 
     void run() {
         for (const bufio::Endpoint& endpoint : options_.endpoints) listen(endpoint);

@@ -29,7 +29,6 @@ public:
         ev::Loop& loop, const Address& address, Callback accepted,
         OnExhausted on_exhausted = [](int) {}, Sharing sharing = Sharing::alone);
     Listener(const Listener&) = delete;
-    Listener& operator=(const Listener&) = delete;
 
     // Ends a pause. Call it when a descriptor or memory was freed. May be called at any time.
     void resume();

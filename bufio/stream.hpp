@@ -59,7 +59,6 @@ public:
         : Stream(loop, std::move(transport), user, Limits()) {}
     ~Stream();
     Stream(const Stream&) = delete;
-    Stream& operator=(const Stream&) = delete;
 
     // The bytes received and not yet consumed. The view is valid until the next consume(), and
     // at most until the current stream_changed() returns.

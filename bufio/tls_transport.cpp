@@ -68,7 +68,6 @@ public:
         SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     }
     TlsTransport(const TlsTransport&) = delete;
-    TlsTransport& operator=(const TlsTransport&) = delete;
 
     static TlsTransport& of(const SSL* ssl) {
         return *static_cast<TlsTransport*>(SSL_get_app_data(ssl));

@@ -25,7 +25,6 @@ public:
     // the terminal's settings.
     explicit CursesCanvas(bool with_colors);
     CursesCanvas(const CursesCanvas&) = delete;
-    CursesCanvas& operator=(const CursesCanvas&) = delete;
 
     // The terminal settings to use while the program draws: raw input, no echo.
     const termios& settings() const { return settings_; }

@@ -32,8 +32,6 @@ std::optional<std::string> History::newer() {
     return shown_ == lines_.size() ? std::exchange(own_, {}) : lines_[shown_];
 }
 
-void History::stop_browsing() { shown_ = lines_.size(); }
-
 bool HistorySearch::press(const Key& key) {
     const std::size_t newest = history_.lines().size();
     if (key.chord == ctrl('r')) {

@@ -27,7 +27,7 @@ public:
     std::optional<std::string> older(const std::string& current);
     std::optional<std::string> newer();
     // Makes the next older() begin at the newest line again.
-    void stop_browsing();
+    void stop_browsing() { shown_ = lines_.size(); }
 
     // Oldest first.
     const std::deque<std::string>& lines() const { return lines_; }

@@ -93,7 +93,6 @@ public:
     Terminal();
     ~Terminal();
     Terminal(const Terminal&) = delete;
-    Terminal& operator=(const Terminal&) = delete;
 
     // Returns the next key, if any. Never waits. When the terminal is readable, call it until
     // it returns none, because input is buffered here. Returns none while the terminal is

@@ -310,8 +310,6 @@ void Transcript::scroll_to_start() {
     if (!entries_.empty()) show({oldest(), 0});
 }
 
-void Transcript::scroll_to_end() { top_.reset(); }
-
 void Transcript::toggle_freeze() {
     if (!following()) return scroll_to_end();
     if (!entries_.empty()) freeze_at(top());
@@ -350,8 +348,6 @@ bool Transcript::search(std::string text) {
     needle_ = Needle(std::move(text));
     return search_before(next_);
 }
-
-bool Transcript::search_older() { return search_before(selected().value_or(next_)); }
 
 bool Transcript::search_before(Id end) {
     for (Id id = end; id > oldest(); --id) {

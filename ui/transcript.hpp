@@ -78,7 +78,7 @@ public:
     void scroll(int rows);  // down; negative: up
     void scroll_pages(int pages);
     void scroll_to_start();
-    void scroll_to_end();  // follows the tail
+    void scroll_to_end() { top_.reset(); }  // follows the tail
     void toggle_freeze();  // stops following at the current position, or follows again
     bool following() const { return !top_; }
     std::size_t below() const;  // entries after the last one in rows()
@@ -95,7 +95,7 @@ public:
     // matters as in a Needle. False: there is no match, and the window did not move.
     bool search(std::string text);
     // False: there are no more matches, and the window did not move.
-    bool search_older();
+    bool search_older() { return search_before(selected().value_or(next_)); }
     bool search_newer();
 
 private:

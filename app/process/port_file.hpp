@@ -19,7 +19,6 @@ public:
     // Removes the file, unless another server has replaced it.
     ~PortFile();
     PortFile(const PortFile&) = delete;
-    PortFile& operator=(const PortFile&) = delete;
 
 private:
     std::string path_;  // empty: no file

@@ -154,8 +154,6 @@ bool InFlight::removed_last(std::string_view payload) const {
     return answered_ > 0 && framing_.payload(frames_.view().substr(0, answered_)) == payload;
 }
 
-void InFlight::release_removed() { release(count_ == 0 ? frames_.size() : answered_); }
-
 void InFlight::release_idle() {
     const bool small = answered_ == frames_.size() && frames_.capacity() <= kept_capacity;
     if (count_ == 0 && !small) release_removed();

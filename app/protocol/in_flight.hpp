@@ -134,7 +134,7 @@ public:
     // True if the message removed last has that payload.
     bool removed_last(std::string_view payload) const;
     // Frees the memory of the removed messages.
-    void release_removed();
+    void release_removed() { release(count_ == 0 ? frames_.size() : answered_); }
     // The same if nothing is in flight, but a small message stays for removed_last().
     void release_idle();
     // Frees the memory of a removed batch but for its last message.

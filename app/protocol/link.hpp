@@ -95,7 +95,6 @@ public:
         : loop_(loop), options_(options), user_(user) {}
     virtual ~Link() = default;
     Link(const Link&) = delete;
-    Link& operator=(const Link&) = delete;
 
     virtual Matcher& matcher() = 0;
 

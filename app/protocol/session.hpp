@@ -78,7 +78,6 @@ public:
     // The same, if many sessions share their options.
     Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& user);
     Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
 
     // Allowed in idle, closed and waiting. In waiting it retries now, as the first try.
     void connect();

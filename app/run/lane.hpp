@@ -50,7 +50,6 @@ public:
          RunObserver* observer);
     ~Lane();
     Lane(const Lane&) = delete;
-    Lane& operator=(const Lane&) = delete;
 
     // Begins to send at this time, or at RunOptions::start if that is later.
     void begin_at(ev::Time time);

@@ -30,7 +30,6 @@ public:
         RunObserver* observer = nullptr);
     ~Run();
     Run(const Run&) = delete;
-    Run& operator=(const Run&) = delete;
 
     // Call it when the sources of the first lane have more messages, or have ended.
     void sources_changed() { lanes_.first().sources_changed(); }

@@ -41,7 +41,6 @@ public:
     // Throws as Run and Reporter do.
     RunClient(ev::Loop& loop, const Options& options);
     RunClient(const RunClient&) = delete;
-    RunClient& operator=(const RunClient&) = delete;
 
     // Closes the connections on a signal and soon stops the loop. The exit status is then 128
     // plus the signal.

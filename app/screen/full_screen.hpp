@@ -18,7 +18,6 @@ bool terminal_able();
 class FullScreen {
 public:
     FullScreen(const FullScreen&) = delete;
-    FullScreen& operator=(const FullScreen&) = delete;
 
     // Call it after each turn of the loop.
     void turn_ended();

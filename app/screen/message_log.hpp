@@ -40,7 +40,6 @@ public:
         : transcript_(limits, [this](std::size_t place) { forget(place); }),
           checked_(checked) {}
     MessageLog(const MessageLog&) = delete;
-    MessageLog& operator=(const MessageLog&) = delete;
 
     ui::Transcript& transcript() { return transcript_; }
     const ui::Transcript& transcript() const { return transcript_; }

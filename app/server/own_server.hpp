@@ -26,7 +26,6 @@ public:
     // outlive the server. Throws UsageError if the framing cannot be echoed.
     OwnServer(ev::Loop& loop, bufio::Endpoint& endpoint, const Options& options);
     OwnServer(const OwnServer&) = delete;
-    OwnServer& operator=(const OwnServer&) = delete;
     ~OwnServer();
 
 private:

@@ -35,7 +35,6 @@ public:
     ServerThreads(ev::Loop& loop, const Options& options, EchoServer::Log log);
     ~ServerThreads();
     ServerThreads(const ServerThreads&) = delete;
-    ServerThreads& operator=(const ServerThreads&) = delete;
 
     // Returns the listening address. Call it before start(). Throws std::system_error.
     bufio::Address listen(const bufio::Address& wanted);

@@ -19,8 +19,6 @@ constexpr ev::Duration wait_for_reader = std::chrono::milliseconds(300);
 
 }  // namespace
 
-void Diagnostics::remark(const std::string& text) { line(remark_line(text)); }
-
 void Diagnostics::line(std::string_view text) {
     flush();
     const bool fits = output_.pending() == 0 || output_.pending() + text.size() < max_pending;

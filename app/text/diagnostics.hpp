@@ -29,7 +29,7 @@ public:
     void set_dated() { dated_ = true; }
 
     // Writes one remark. The text may contain any bytes: it is made printable first.
-    void remark(const std::string& text);
+    void remark(const std::string& text) { line(remark_line(text)); }
     // Writes a line as it is, and a newline.
     void line(std::string_view text);
     // Writes a passing state to a terminal. It is left out while lines wait, and not counted.

@@ -108,13 +108,7 @@ JsonObject& JsonObject::add(std::string_view name, const std::string& value) {
     return *this;
 }
 
-JsonArray& JsonArray::number(std::uint64_t value) { return add(std::to_string(value)); }
-
 JsonArray& JsonArray::time(ev::Duration value) { return add(microseconds(value)); }
-
-JsonArray& JsonArray::object(const JsonObject& value) { return add(value.str()); }
-
-JsonArray& JsonArray::array(const JsonArray& value) { return add(value.str()); }
 
 JsonArray& JsonArray::add(const std::string& value) {
     if (!elements_.empty()) elements_ += ',';

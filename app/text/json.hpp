@@ -48,10 +48,10 @@ private:
 
 class JsonArray {
 public:
-    JsonArray& number(std::uint64_t value);
+    JsonArray& number(std::uint64_t value) { return add(std::to_string(value)); }
     JsonArray& time(ev::Duration value);  // as in an object
-    JsonArray& object(const JsonObject& value);
-    JsonArray& array(const JsonArray& value);
+    JsonArray& object(const JsonObject& value) { return add(value.str()); }
+    JsonArray& array(const JsonArray& value) { return add(value.str()); }
 
     std::string str() const { return "[" + elements_ + "]"; }
 

@@ -83,7 +83,6 @@ private:
             : thread(owner), object(make(thread.loop(), place, &owner)) {}
         ~Worker() { thread.join(); }
         Worker(const Worker&) = delete;
-        Worker& operator=(const Worker&) = delete;
 
         LoopThread thread;
         std::unique_ptr<T> object;

@@ -30,7 +30,6 @@ public:
     explicit LoopThread(Mailbox& owner);
     ~LoopThread() { join(); }
     LoopThread(const LoopThread&) = delete;
-    LoopThread& operator=(const LoopThread&) = delete;
 
     Loop& loop() { return loop_; }
 

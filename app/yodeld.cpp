@@ -16,7 +16,6 @@
 #include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +23,7 @@
 #include <chrono>
 #include <clocale>
 #include <csignal>
+#include <cstddef>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -36,8 +36,8 @@ namespace yodel {
 namespace {
 
 // Descriptors besides connections: stdio and look-ups of the program, and of each thread.
-constexpr rlim_t own_descriptors = 12;
-constexpr rlim_t descriptors_of_thread = 4;
+constexpr std::size_t own_descriptors = 12;
+constexpr std::size_t descriptors_of_thread = 4;
 
 class Daemon {
 public:
@@ -51,7 +51,7 @@ public:
 
     void run() {
         for (const bufio::Endpoint& endpoint : options_.endpoints) listen(endpoint);
-        raise_descriptor_limit();
+        provide_descriptors();
         if (options_.self_signed) announce_pin();
         check_output();
         const PortFile file(options_.port_file, ports_);
@@ -122,17 +122,15 @@ private:
     }
 
     // The system may allow fewer descriptors than --max-conns needs.
-    void raise_descriptor_limit() {
-        rlimit limit{};
-        if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
-        const rlim_t before = std::exchange(limit.rlim_cur, limit.rlim_max);
-        if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) limit.rlim_cur = before;
-        const rlim_t of_threads =
+    void provide_descriptors() const {
+        const std::size_t max_connections = options_.streams.max_connections;
+        const std::size_t needed =
+            max_connections + own_descriptors +
             options_.threads * (options_.endpoints.size() + descriptors_of_thread);
-        const rlim_t wanted = options_.streams.max_connections + own_descriptors + of_threads;
-        if (limit.rlim_cur < wanted)
-            remark("--max-conns " + std::to_string(options_.streams.max_connections) +
-                   " is too high: the system allows " + std::to_string(limit.rlim_cur) +
+        const std::size_t allowed = raise_descriptor_limit(needed);
+        if (allowed < needed)
+            remark("--max-conns " + std::to_string(max_connections) +
+                   " is too high: the system allows " + std::to_string(allowed) +
                    " descriptors (ulimit -Hn)");
     }
 

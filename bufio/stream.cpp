@@ -42,8 +42,6 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user,
     update();
 }
 
-Stream::~Stream() = default;
-
 std::string_view Stream::received() const {
     return unconsumed_read_.empty() ? input_.view() : unconsumed_read_;
 }

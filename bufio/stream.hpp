@@ -57,7 +57,6 @@ public:
     Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user, Limits limits);
     Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user)
         : Stream(loop, std::move(transport), user, Limits()) {}
-    ~Stream();
     Stream(const Stream&) = delete;
 
     // The bytes received and not yet consumed. The view is valid until the next consume(), and

@@ -126,18 +126,23 @@ void refuse_shared_outputs(const std::vector<std::pair<std::string, std::string>
     }
 }
 
-void provide_descriptors(std::size_t count) {
-    constexpr rlim_t spare = 4;  // the look-up, and epoll
-    const rlim_t needed = used_descriptors() + count + spare;
+std::size_t raise_descriptor_limit(std::size_t needed) {
     rlimit limit{};
-    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return needed;
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);
     ::getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur < needed)
+    return static_cast<std::size_t>(limit.rlim_cur);
+}
+
+void provide_descriptors(std::size_t count) {
+    constexpr std::size_t spare = 4;  // the look-up, and epoll
+    const std::size_t needed = used_descriptors() + count + spare;
+    const std::size_t allowed = raise_descriptor_limit(needed);
+    if (allowed < needed)
         throw std::runtime_error("these connections need " + std::to_string(needed) +
-                                 " descriptors, but the limit is " +
-                                 std::to_string(limit.rlim_cur) + " (ulimit -n)");
+                                 " descriptors, but the limit is " + std::to_string(allowed) +
+                                 " (ulimit -n)");
 }
 
 std::size_t descriptor_limit() {

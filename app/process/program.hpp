@@ -48,6 +48,10 @@ int fail(const Trouble& trouble);
 // file; empty: none. Devices may be shared.
 void refuse_shared_outputs(const std::vector<std::pair<std::string, std::string>>& outputs);
 
+// Raises the soft limit of descriptors to the hard limit if fewer than `needed` are allowed.
+// Returns the number that is allowed then, or `needed` if more are.
+std::size_t raise_descriptor_limit(std::size_t needed);
+
 // Provides `count` descriptors besides the program's own: raises the soft limit to the hard
 // limit. Throws std::runtime_error, with both numbers, if that does not suffice.
 void provide_descriptors(std::size_t count);

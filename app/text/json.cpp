@@ -63,25 +63,9 @@ std::string json_string(std::string_view text) {
     return quoted + '"';
 }
 
-JsonObject& JsonObject::text(std::string_view name, std::string_view value) {
-    return add(name, json_string(value));
-}
-
 JsonObject& JsonObject::bytes(std::string_view name, std::string_view value) {
     if (const auto exact = exact_json_string(value)) return add(name, *exact);
     return add(std::string(name) + "_base64", '"' + ui::base64(value) + '"');
-}
-
-JsonObject& JsonObject::number(std::string_view name, std::uint64_t value) {
-    return add(name, std::to_string(value));
-}
-
-JsonObject& JsonObject::flag(std::string_view name, bool value) {
-    return add(name, value ? "true" : "false");
-}
-
-JsonObject& JsonObject::object(std::string_view name, const JsonObject& value) {
-    return add(name, value.str());
 }
 
 JsonObject& JsonObject::array(std::string_view name, const JsonArray& value) {

@@ -24,13 +24,21 @@ class JsonArray;
 // An object whose members keep the order in which they were added. Names must be unique.
 class JsonObject {
 public:
-    JsonObject& text(std::string_view name, std::string_view value);
+    JsonObject& text(std::string_view name, std::string_view value) {
+        return add(name, json_string(value));
+    }
     // Adds any bytes, so that a reader can restore them: a text of that name or, if they are
     // not UTF-8, base64 in a member whose name ends in "_base64".
     JsonObject& bytes(std::string_view name, std::string_view value);
-    JsonObject& number(std::string_view name, std::uint64_t value);
-    JsonObject& flag(std::string_view name, bool value);
-    JsonObject& object(std::string_view name, const JsonObject& value);
+    JsonObject& number(std::string_view name, std::uint64_t value) {
+        return add(name, std::to_string(value));
+    }
+    JsonObject& flag(std::string_view name, bool value) {
+        return add(name, value ? "true" : "false");
+    }
+    JsonObject& object(std::string_view name, const JsonObject& value) {
+        return add(name, value.str());
+    }
     JsonObject& array(std::string_view name, const JsonArray& value);
     // Adds a number of microseconds with three decimals, exactly.
     JsonObject& time(std::string_view name, ev::Duration value);

@@ -6,14 +6,11 @@
 
 #include <csignal>
 
-// memfd_create(2): a file in memory. Older C libraries lack it.
+// memfd_create(2): a file in memory.
 #if defined(__linux__) && !defined(YODEL_PORTABLE)
 #    include <sys/mman.h>
-#    ifdef MFD_CLOEXEC
-#        define UI_HAS_MEMFD 1
-#    endif
-#endif
-#ifndef UI_HAS_MEMFD
+#    define UI_HAS_MEMFD 1
+#else
 #    define UI_HAS_MEMFD 0
 #endif
 

@@ -64,7 +64,7 @@ void check_sizes(const ClientOptions& options) {
         throw UsageError(size + " exceeds the limit of " + std::to_string(limit) +
                          " (--max-frame)");
     if (*options.size < framing.shortest() || *options.size > framing.longest())
-        throw UsageError(size + " does not fit into " + framing.holder());
+        throw UsageError(size + " does not fit into " + framing.label());
 }
 
 // Refuses a name with -n, and a source address and a target of two families.
@@ -111,7 +111,7 @@ void choose_expectation(ClientOptions& options) {
     const bool given = !chosen_by(options.given, mode::no_reply).empty();
     Expect& expect = options.run.session.expect;
     if (given && expect == Expect::echo)
-        throw UsageError("--expect echo cannot be combined with " + framing.holder() +
+        throw UsageError("--expect echo cannot be combined with " + framing.label() +
                          ", whose replies never equal messages");
     if (!given) expect = Expect::any;
 }

@@ -162,7 +162,7 @@ std::size_t min_buffer(const EchoServer::Options& server) {
     const Framing& framing = *server.framing;
     const std::size_t first =
         framing.greeting.size() + framing.banner(server.faults.banner).size();
-    return std::max(framing.around(), first);
+    return std::max(framing.overhead(), first);
 }
 
 bool has_port(const std::vector<bufio::Endpoint>& endpoints) {

@@ -1,6 +1,6 @@
-// The waits between retries. Each wait is twice the previous one, up to a limit, and shortened
-// at random by up to half, so that the clients of a restarted server do not all reconnect at
-// the same moment.
+// Computes the waits between retries. Each wait is twice the previous one, up to a limit. It is
+// then shortened at random by up to half, so that the clients of a restarted server do not all
+// reconnect at once.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -15,8 +15,8 @@ class Backoff {
 public:
     static constexpr ev::Duration longest = std::chrono::seconds(30);
 
-    // If the first wait is longer than `longest`, all waits are as long as the first.
-    // Without a seed, the system chooses one.
+    // If the first wait is longer than `longest`, all waits have its length. Without a seed,
+    // the system chooses one.
     Backoff(ev::Duration first, std::optional<unsigned> seed)
         : first_(first), random_(seed ? *seed : std::random_device()()) {}
 
@@ -29,9 +29,9 @@ public:
         return ev::Duration(std::uniform_int_distribution<ev::Duration::rep>(
             wait.count() / 2, wait.count())(random_));
     }
-    // Starts again with the first wait, after a success.
+    // Returns to the first wait. Call it after a success.
     void reset() { count_ = 0; }
-    unsigned count() const { return count_; }  // waits since the last reset
+    unsigned count() const { return count_; }  // waits since reset()
 
 private:
     ev::Duration first_;

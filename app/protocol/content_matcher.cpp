@@ -60,7 +60,7 @@ void ContentMatcher::void_round_trips() {
     for (Entry& entry : late_) entry.untimed = true;
 }
 
-// Drops the oldest entries that nothing refers to any more.
+// Drops the oldest entries that are written and over.
 void ContentMatcher::drop_finished() {
     while (!entries_.empty() && entries_.front().state == State::over &&
            entries_.front().written) {
@@ -88,30 +88,30 @@ Matcher::Event ContentMatcher::match(std::string_view reply, ev::Time read_at,
     return Unsolicited{reply};
 }
 
-// Returns none if no reply is expected.
 std::optional<std::string_view> ContentMatcher::expected(const Entry& entry) const {
     if (!given()) return entry.payload;
     return entry.reply ? std::optional<std::string_view>(*entry.reply) : std::nullopt;
 }
 
-// Returns the first message in flight that is `wanted`, or else the first such late message.
-ContentMatcher::Entry* ContentMatcher::find_awaited(const Wanted& wanted) {
-    if (Entry* const found = find_in_flight(wanted)) return found;
+// Returns the first message in flight that meets the condition, or else the first such late
+// message.
+ContentMatcher::Entry* ContentMatcher::find_awaited(const Condition& meets) {
+    if (Entry* const found = find_in_flight(meets)) return found;
     for (Entry& entry : late_)
-        if (entry.state == State::late && wanted(entry)) return &entry;
+        if (entry.state == State::late && meets(entry)) return &entry;
     return nullptr;
 }
 
-// A message that was queued after the reply was read does not await it.
-ContentMatcher::Entry* ContentMatcher::find_in_flight(const Wanted& wanted) {
+// Skips messages queued after the reply was read: it cannot answer them.
+ContentMatcher::Entry* ContentMatcher::find_in_flight(const Condition& meets) {
     for (std::uint64_t id = std::max(oldest_, first_id_); id <= read_id_; ++id) {
         Entry& entry = entries_[place(id)];
-        if (entry.state == State::in_flight && wanted(entry)) return &entry;
+        if (entry.state == State::in_flight && meets(entry)) return &entry;
     }
     return nullptr;
 }
 
-// Returns the message in flight, or else the late message, with this number.
+// Returns the message in flight with this number, or else the late message with it.
 ContentMatcher::Entry* ContentMatcher::find_number(std::uint64_t number) {
     const auto find = [&](ContentMatcher::Entry* begin, ContentMatcher::Entry* end) {
         Entry* const found =
@@ -140,7 +140,7 @@ ContentMatcher::Entry* ContentMatcher::find_equal(std::string_view reply) {
     return entry && equals(*entry) ? entry : nullptr;
 }
 
-// Returns the message with which to compare a reply that equals none, or null.
+// Returns the message that a reply of this length answers badly, or null.
 ContentMatcher::Entry* ContentMatcher::find_of_equal_length(std::string_view reply) {
     std::string space;
     const std::size_t length = comparable(options_.pattern, reply, space).size();
@@ -149,7 +149,7 @@ ContentMatcher::Entry* ContentMatcher::find_of_equal_length(std::string_view rep
         return right && comparable(options_.pattern, *right, space).size() == length;
     };
     const auto number = options_.numbered ? number_of(reply) : 0;
-    if (forgotten_ && number && *number <= *forgotten_) return nullptr;
+    if (last_evicted_ && number && *number <= *last_evicted_) return nullptr;
     Entry* const numbered = options_.numbered && number ? find_number(*number) : nullptr;
     return numbered && fits(*numbered) ? numbered : find_in_flight(fits);
 }
@@ -159,7 +159,7 @@ std::size_t ContentMatcher::hash_of(std::string_view reply) const {
     return std::hash<std::string_view>()(comparable(options_.pattern, reply, space));
 }
 
-// The newest answers are compared first, because a duplicate usually follows soon.
+// Searches the newest replies first, because a duplicate usually follows soon.
 bool ContentMatcher::answered_before(std::string_view reply) const {
     const std::size_t hash = hash_of(reply);
     const auto newest = answers_.rend() - static_cast<std::ptrdiff_t>(next_answer_);
@@ -176,7 +176,7 @@ void ContentMatcher::remember_answer(std::string_view bytes) {
 }
 
 Matcher::Event ContentMatcher::answer(Entry& entry, std::string_view reply, ev::Time read_at) {
-    make_current(take(entry));
+    set_current(extract(entry));
     const ev::Duration time = read_at - current_.sent;
     if (!current_.untimed) longest_round_trip_ = std::max(longest_round_trip_, time);
     const auto round_trip = current_.untimed ? std::nullopt : std::optional(time);
@@ -203,26 +203,26 @@ Message ContentMatcher::message() const {
     return all;
 }
 
-void ContentMatcher::make_current(Entry entry) {
+void ContentMatcher::set_current(Entry entry) {
     spare_.swap(current_.payload);
     current_ = std::move(entry);
 }
 
-// Takes an entry that is in flight, or late, out of its queue.
-ContentMatcher::Entry ContentMatcher::take(Entry& entry) {
+// Removes an entry, in flight or late, from its queue.
+ContentMatcher::Entry ContentMatcher::extract(Entry& entry) {
     const State before = std::exchange(entry.state, State::over);
-    Entry taken = std::move(entry);
-    taken.state = before;
-    if (taken.state == State::late) {
-        late_bytes_ -= taken.payload.size();
-        return taken;
+    Entry extracted = std::move(entry);
+    extracted.state = before;
+    if (extracted.state == State::late) {
+        late_bytes_ -= extracted.payload.size();
+        return extracted;
     }
     --in_flight_;
-    in_flight_bytes_ -= taken.payload.size();
+    in_flight_bytes_ -= extracted.payload.size();
     while (oldest_ <= last_id() && entries_[place(oldest_)].state != State::in_flight)
         ++oldest_;
     drop_finished();
-    return taken;
+    return extracted;
 }
 
 void ContentMatcher::remember_late(Entry entry) {
@@ -233,7 +233,7 @@ void ContentMatcher::remember_late(Entry entry) {
             late_bytes_ > options_.late_bytes)) {
         if (late_.front().state == State::late) {
             late_bytes_ -= late_.front().payload.size();
-            forgotten_ = late_.front().number;
+            last_evicted_ = late_.front().number;
         }
         late_.front() = {};
         late_.pop_front();
@@ -243,20 +243,20 @@ void ContentMatcher::remember_late(Entry entry) {
 // --- Lost messages.
 
 void ContentMatcher::mark_late() {
-    lost_.push_back(take(entries_[place(oldest_)]));
+    lost_.push_back(extract(entries_[place(oldest_)]));
     lost_.back().state = State::late;
     remember_late(lost_.back());
 }
 
 void ContentMatcher::lose(bool) {
-    while (in_flight_ > 0) lost_.push_back(take(entries_[place(oldest_)]));
+    while (in_flight_ > 0) lost_.push_back(extract(entries_[place(oldest_)]));
     for (Entry& entry : entries_) entry.written = true;
     drop_finished();
 }
 
 std::optional<Matcher::Event> ContentMatcher::next_resolved() {
     if (lost_.empty()) return std::nullopt;
-    make_current(std::move(lost_.front()));
+    set_current(std::move(lost_.front()));
     lost_.pop_front();
     return Lost{message()};
 }

@@ -1,6 +1,6 @@
-// A queue in contiguous memory. Unlike std::deque it allocates nothing while it is empty or
-// while items come and go at the same pace, and pointers can iterate over its items. Items are
-// appended at the end and removed at the front, both in amortised constant time.
+// A queue in contiguous memory. Unlike std::deque, it does not allocate while empty, or while
+// items come and go at the same rate, and plain pointers iterate over it. Appending at the end
+// and removing at the front take amortised constant time.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ public:
     const Item* begin() const { return items_.data() + begin_; }
     const Item* end() const { return items_.data() + items_.size(); }
 
-    // push_back() and insert() invalidate references to items.
+    // push_back() and insert() invalidate all references to items.
     Item& push_back(Item item) {
         make_space();
         return items_.emplace_back(std::move(item));
@@ -35,7 +35,7 @@ public:
         items_.insert(items_.begin() + offset(place), std::move(item));
     }
 
-    // Keeps the memory of the item for later ones. A long queue frees its memory once it is
+    // Keeps the memory for later items. A queue that grew long frees its memory when it becomes
     // empty.
     void pop_front() {
         ++begin_;
@@ -52,7 +52,7 @@ private:
         return static_cast<std::ptrdiff_t>(begin_ + place);
     }
 
-    // Moves the items before the place to the front.
+    // Moves the items before `place` one place towards the front.
     void insert_in_first_half(std::size_t place, Item item) {
         if (begin_ == 0) make_space_in_front();
         --begin_;
@@ -60,7 +60,7 @@ private:
         items_[begin_ + place] = std::move(item);
     }
 
-    // Doubles the space, so that each item pays for moving one item.
+    // Doubles the space, which makes insertion amortised constant.
     void make_space_in_front() {
         const std::size_t count = items_.size();
         items_.resize(2 * count);
@@ -68,7 +68,8 @@ private:
         begin_ = count;
     }
 
-    // The items removed since the memory was last full pay for moving the rest.
+    // Moves the items to the front only if they do not outnumber the removed items, which keeps
+    // push_back() amortised constant.
     void make_space() {
         if (items_.size() < items_.capacity() || begin_ < size()) return;
         items_.erase(items_.begin(), items_.begin() + offset(0));
@@ -76,7 +77,7 @@ private:
     }
 
     std::vector<Item> items_;
-    std::size_t begin_ = 0;  // index of the first item; earlier ones were removed
+    std::size_t begin_ = 0;  // index of the first item; the items before it were removed
 };
 
 }  // namespace yodel

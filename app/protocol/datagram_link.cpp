@@ -1,9 +1,9 @@
-// Messages in datagrams: each message is one datagram, and so is each reply.
+// Carries messages in datagrams: one for each message, and one for each reply.
 //
-// Only a reply shows that a peer is there. Only an ICMP message that the port is unreachable
-// shows the opposite, and ends the socket. So the link is ready at once.
+// The link is ready at once, because only a reply shows that there is a peer. Only an ICMP
+// message that the port is unreachable shows that there is none, and ends the socket.
 //
-// A late reply revokes the loss of its message, so the link lingers after the last reply.
+// The link lingers after the last reply, because a late reply revokes the loss of its message.
 
 #include "app/protocol/content_matcher.hpp"
 #include "app/protocol/link.hpp"
@@ -20,7 +20,7 @@ using bufio::Reason;
 
 namespace {
 
-// The time for late and duplicate replies after the last expected reply: a multiple of the
+// After the last expected reply, late and duplicate replies may come for a multiple of the
 // longest round trip, within these limits and -q.
 constexpr ev::Duration min_linger = std::chrono::milliseconds(100);
 constexpr ev::Duration max_linger = std::chrono::seconds(1);
@@ -53,8 +53,8 @@ public:
     }
     bool connected() const override { return socket_ != nullptr; }
     bool ready() const override { return true; }
-    bool peer_known() const override { return connected() && heard(); }
-    bool heard() const override { return received_ > 0; }
+    bool peer_known() const override { return connected() && has_received(); }
+    bool has_received() const override { return received_ > 0; }
     void pause(bool paused) override {
         paused_ = paused;
         if (socket_) socket_->pause_reading(paused);
@@ -77,7 +77,7 @@ public:
     }
     std::size_t pending() const override { return socket_ ? socket_->pending_bytes() : 0; }
     std::uint64_t written() const override { return socket_->written(); }
-    std::uint64_t moved() const override { return received_ + socket_->written(); }
+    std::uint64_t traffic() const override { return received_ + socket_->written(); }
     bool has_back_pressure() const override { return false; }
 
     std::optional<Matcher::Event> next(ev::Time read_at) override {
@@ -90,8 +90,7 @@ public:
 
     const End& end() const override { return end_; }
     bool peer_closes() const override { return false; }
-    // Each datagram restarts the time to linger, but a server that keeps sending does so only
-    // up to the limit.
+    // Each datagram restarts the linger time, but not beyond `limit`.
     ev::Time end_due(ev::Time limit, ev::Time active_at) override {
         if (lingers_since_ == ev::Time{}) lingers_since_ = loop_.now();
         const ev::Duration wanted = lingering_round_trips * matcher_.longest_round_trip();
@@ -101,7 +100,7 @@ public:
                         std::max(lingers_since_ + linger, limit));
     }
     End refusal() const override { return refusal_; }
-    void forget_refusal() override { refusal_ = {}; }
+    void reset_refusal() override { refusal_ = {}; }
 
 private:
     void datagrams_received(std::span<const bufio::Datagram> datagrams) override {
@@ -124,11 +123,11 @@ private:
     ContentMatcher matcher_;
     std::unique_ptr<bufio::DatagramSocket> socket_;
     std::span<const bufio::Datagram> batch_;  // received and not yet matched
-    std::uint64_t last_id_ = 0;               // the last message before the batch was read
-    std::uint64_t received_ = 0;              // datagrams, on the present socket
-    End refusal_;                             // the last one; none once something was received
+    std::uint64_t last_id_ = 0;   // the last message queued before the batch was read
+    std::uint64_t received_ = 0;  // datagrams on the current socket
+    End refusal_;                 // last refusal; none once something was received
     End end_;
-    ev::Time lingers_since_{};  // start of lingering; none: not yet
+    ev::Time lingers_since_{};  // start of lingering; 0 before it
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ bool is_int64(std::string_view text) {
     return is_integer(text) && read.ec == std::errc();
 }
 
-// Digits, and then perhaps a fraction and an exponent.
+// Accepts an integer, an optional fraction, and an optional exponent.
 bool is_double(std::string_view text) {
     if (text == "inf" || text == "-inf" || text == "nan") return true;
     const std::size_t e = text.find_first_of("eE");
@@ -44,7 +44,7 @@ bool is_double(std::string_view text) {
     return is_integer(text.substr(0, dot)) && (fraction.empty() || is_number(fraction));
 }
 
-// Reads a value without a length.
+// Checks a value without a length.
 ReplyLine resp_scalar(char type, std::string_view value) {
     switch (type) {
     case ':': return is_int64(value) ? ReplyLine{} : refused("which is no integer");
@@ -53,12 +53,12 @@ ReplyLine resp_scalar(char type, std::string_view value) {
     case '#':
         return value == "t" || value == "f" ? ReplyLine{} : refused("which is no boolean");
     case '_': return value.empty() ? ReplyLine{} : refused("which is no null");
-    default: return {};  // the text of a simple string, or of an error
+    default: return {};  // a simple string or an error
     }
 }
 
 // A line is a whole value, the length of a string, or the number of the values that follow.
-// Nested values only add to the lines to come, so that depth takes no memory.
+// Nested values only increase the number of lines to come, so nesting needs no memory.
 ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
     constexpr std::size_t longest = 19;  // bytes; lengths are below 10^18, so that sums fit
     const char type = line.empty() ? '\0' : line[0];
@@ -75,7 +75,7 @@ ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
         return refused("which states no valid length");
     if (is_one_of("$!=")) return {.body = count + 2};
     if (is_one_of("*~>")) return {.more = count};
-    return {.more = 2 * count + (type == '|' ? 1 : 0)};  // the value after attributes
+    return {.more = 2 * count + (type == '|' ? 1 : 0)};  // attributes precede a value
 }
 
 // A reply ends with a line that repeats the code of the first one, without a dash after it.
@@ -112,8 +112,8 @@ constexpr bool valid(const Framing& framing) {
 }
 static_assert(std::all_of(std::begin(table), std::end(table), valid));
 
-// The blocks have a length that the compiler knows and a count that fits into a byte, so that
-// the compiler compares many bytes at once.
+// Counts in blocks of constant size whose counts fit into a byte, so that the compiler
+// vectorises the loop.
 std::size_t count_byte(std::string_view bytes, char byte) {
     constexpr std::size_t block = 240;
     std::size_t count = 0;
@@ -126,12 +126,12 @@ std::size_t count_byte(std::string_view bytes, char byte) {
     return count + static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), byte));
 }
 
-// Returns the place in the prefix of byte `i` of the length; byte 0 is the least significant.
+// Returns the place in the prefix of byte `i` of the length. Byte 0 is the least significant.
 std::size_t place(const Framing& framing, std::size_t i) {
     return framing.little_endian ? i : framing.prefix - 1 - i;
 }
 
-// Returns true if the bytes are whole messages. Each length counts `own` bytes of itself.
+// Returns true if the bytes are whole messages. Each length includes `own` bytes of the prefix.
 bool is_cut_by(const Framing& framing, std::string_view bytes, std::size_t own) {
     while (bytes.size() >= framing.prefix) {
         const std::size_t used = framing.prefix - own + framing.decode_length(bytes);
@@ -186,7 +186,7 @@ std::string Framing::fragment_text(std::string_view fragment) const {
     if (prefix > 0 && !size && !typed)
         return "after " + bytes_text(fragment.size()) + " of its length";
     const std::string of = size ? " (of " + std::to_string(*size) + ")" : "";
-    return "after " + bytes_text(begun_payload(fragment).size()) + " of it" + of;
+    return "after " + bytes_text(partial_payload(fragment).size()) + " of it" + of;
 }
 
 std::string Framing::delimiter_name() const {
@@ -205,13 +205,13 @@ const Framing* find_framing(std::string_view name) {
 const Framing* datagram_framing() { return find_framing("datagram"); }
 const Framing* websocket_framing() { return find_framing("websocket"); }
 
-std::string Framing::holder() const {
+std::string Framing::label() const {
     if (datagrams) return "a datagram";
     return typed ? "a WebSocket message" : "-f " + std::string(name);
 }
 
-std::string Framing::misfit(std::size_t size) const {
-    return "a message of " + std::to_string(size) + " bytes does not fit into " + holder();
+std::string Framing::misfit_text(std::size_t size) const {
+    return "a message of " + std::to_string(size) + " bytes does not fit into " + label();
 }
 
 std::vector<std::string> framing_list(bool can_echo) {
@@ -244,8 +244,7 @@ bool sendable(const Framing& framing, std::size_t max_frame, std::string_view pa
     return all;
 }
 
-std::string misread_length(const Framing& framing, std::string_view bytes,
-                           std::size_t max_frame) {
+std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame) {
     if (framing.prefix == 0 || framing.typed || bytes.size() < framing.prefix) return {};
     const std::size_t size = framing.decode_length(bytes);
     const std::string reads = "the length reads " + std::to_string(size);
@@ -297,8 +296,8 @@ FrameCursor::Step FrameCursor::next_prefixed(std::string_view bytes) {
     return {used + payload.size(), payload, whole};
 }
 
-// If the bytes end inside a delimiter of two, its first byte is passed, and becomes payload if
-// the second does not follow.
+// If the bytes end after the first byte of a two-byte delimiter, consumes it. It becomes
+// payload if the second byte does not follow.
 FrameCursor::Step FrameCursor::next_delimited(std::string_view bytes) {
     const std::string_view delimiter = framing_->delimiter;
     std::size_t used = 0;
@@ -331,7 +330,7 @@ Decoder::Cut Decoder::next(std::string_view bytes) {
         return {.kind = Cut::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
     Cut cut = read(bytes);
     if (cut.kind != Cut::Kind::message) return cut;
-    const bool greeting = framing_->turns && !begun_;
+    const bool greeting = framing_->turns && !decoded_;
     const std::string_view push = framing_->push;
     if (greeting || (!push.empty() && bytes.starts_with(push))) cut.kind = Cut::Kind::stray;
     cut.used = passed_;
@@ -341,10 +340,11 @@ Decoder::Cut Decoder::next(std::string_view bytes) {
 }
 
 bool Decoder::greeted(std::string_view bytes) {
-    return begun_ || !framing_->turns || read(bytes).kind != Cut::Kind::incomplete;
+    return decoded_ || !framing_->turns || read(bytes).kind != Cut::Kind::incomplete;
 }
 
-// Moves the cursor to the end of the frame at its place, or to the end of the bytes.
+// Moves the cursor to the end of the frame or of the bytes. Returns true at the end of the
+// frame.
 bool Decoder::pass_frame(std::string_view bytes) {
     while (passed_ < bytes.size()) {
         const FrameCursor::Step step = cursor_.next(bytes.substr(passed_));
@@ -354,30 +354,30 @@ bool Decoder::pass_frame(std::string_view bytes) {
     return false;
 }
 
-// Reads the message at the front. Each call continues the last one. A message is one frame,
-// unless the framing reads the lines of its replies.
+// Continues to read the message at the front. A message is one frame, unless the framing reads
+// the lines of its replies.
 Decoder::Cut Decoder::read(std::string_view bytes) {
-    const std::size_t around = framing_->around();
+    const std::size_t overhead = framing_->overhead();
     for (; lines_left_ > 0; line_ = passed_) {
         const bool whole = pass_frame(bytes);
         const std::size_t size = passed_ + cursor_.missing();  // at least
-        if (whole) passed_ = line_;  // until its line is accepted, and its body has come
-        if (framing_->has_frames() && size > max_frame_ + around)
-            return too_long(bytes, size - around);
+        if (whole) passed_ = line_;  // until the line is valid and its body has come
+        if (framing_->has_frames() && size > max_frame_ + overhead)
+            return too_long(bytes, size - overhead);
         if (!whole) return {};
-        const std::string_view line = bytes.substr(line_, size - line_ - around);
+        const std::string_view line = bytes.substr(line_, size - line_ - overhead);
         const ReplyLine read = framing_->can_echo()
                                    ? ReplyLine{}
                                    : framing_->reply_line(line, bytes.substr(0, line_));
         if (read.fault) return refuse(line, read.fault);
         const std::uint64_t next = size + read.body;
         const std::uint64_t left = lines_left_ - 1 + read.more;
-        if (next + left - around > max_frame_ && !framing_->can_echo())
-            return too_long(bytes, next + left - around);
+        if (next + left - overhead > max_frame_ && !framing_->can_echo())
+            return too_long(bytes, next + left - overhead);
         if (next > bytes.size()) return {};
         if (read.body > 0 && !bytes.substr(line_, next - line_).ends_with(framing_->delimiter))
-            return refuse(line,
-                          "whose " + bytes_text(read.body - around) + " do not end with CRLF");
+            return refuse(line, "whose " + bytes_text(read.body - overhead) +
+                                    " do not end with CRLF");
         passed_ = static_cast<std::size_t>(next);
         lines_left_ = left;
     }
@@ -392,7 +392,7 @@ Decoder::Cut Decoder::refuse(std::string_view line, const std::string& fault) co
 }
 
 Decoder::Cut Decoder::too_long(std::string_view bytes, std::uint64_t size) const {
-    const std::string hint = begun_ ? "" : misread_length(*framing_, bytes, max_frame_);
+    const std::string hint = decoded_ ? "" : length_hint(*framing_, bytes, max_frame_);
     if (!hint.empty()) return {.kind = Cut::Kind::error, .error = hint};
     return {.kind = Cut::Kind::error,
             .error = above_limit("a message of " + std::to_string(size) + " bytes" +

@@ -9,13 +9,13 @@ namespace yodel {
 
 namespace {
 
-// An empty queue keeps at most this many bytes of memory.
-constexpr std::size_t kept_capacity = 1024 * 1024;
+// Maximum memory of an empty queue, in bytes.
+constexpr std::size_t max_idle_capacity = 1024 * 1024;
 
 }  // namespace
 
-// Frames are gathered, so that a flush is one write. A payload of several coalesced messages
-// already is the sequence of their frames, but for the last delimiter.
+// Collects frames, so that a flush is one write. A payload of several coalesced messages is
+// already the sequence of their frames without the last delimiter.
 Queued InFlight::queue(std::string_view payload, ev::Time planned,
                        std::optional<std::string_view> reply) {
     if (options_.coalesce && framing_.joins_pieces()) {
@@ -32,7 +32,7 @@ Queued InFlight::queue(std::string_view payload, ev::Time planned,
     return all;
 }
 
-// The frames of these messages are already at the end of `frames_`.
+// Expects the frames of these messages at the end of `frames_`.
 Queued InFlight::record_queued(std::size_t count, ev::Time planned) {
     const std::uint64_t first = last_id_ + 1;
     last_id_ += count;
@@ -74,7 +74,6 @@ void InFlight::void_round_trips() {
     for (Entry& entry : entries_) entry.untimed = true;
 }
 
-// Returns none if no reply is expected.
 std::optional<std::string_view> InFlight::expected(std::size_t i) const {
     if (!options_.given) return payload(i);
     return replies_[i] ? std::optional<std::string_view>(*replies_[i]) : std::nullopt;
@@ -95,7 +94,7 @@ std::optional<std::size_t> InFlight::find(std::string_view reply) {
     return std::nullopt;
 }
 
-// Removed messages stay in the index until it is made again.
+// Leaves removed messages in the index until it is rebuilt.
 void InFlight::index_new_messages() {
     if (!index_) index_ = std::make_unique<Index>();
     if (entries_.empty()) return;
@@ -128,13 +127,13 @@ Message InFlight::remove_oldest() {
 }
 
 Batch InFlight::remove_within() {
-    release_removed();  // before the views are made: it may move the frames
+    release_removed();  // may move the frames, so do it before viewing them
     const Entry& entry = entries_.front();
     Batch batch{message(0), entry.count, frame(0)};
     answered_ = batch.frames.size();
     count_ -= entry.count;
     if (entry.late) --late_;
-    forgotten_ = 0;
+    evicted_ = 0;
     if (options_.given) {
         removed_reply_ = std::exchange(replies_.front(), std::nullopt);
         replies_.pop_front();
@@ -155,7 +154,7 @@ bool InFlight::removed_last(std::string_view payload) const {
 }
 
 void InFlight::release_idle() {
-    const bool small = answered_ == frames_.size() && frames_.capacity() <= kept_capacity;
+    const bool small = answered_ == frames_.size() && frames_.capacity() <= max_idle_capacity;
     if (count_ == 0 && !small) release_removed();
 }
 
@@ -172,7 +171,7 @@ void InFlight::release_all_but_last() {
 
 void InFlight::release(std::size_t bytes) {
     frames_.consume(bytes);
-    if (frames_.empty() && frames_.capacity() > kept_capacity) frames_.release();
+    if (frames_.empty() && frames_.capacity() > max_idle_capacity) frames_.release();
     base_ += bytes;
     answered_ = 0;
 }
@@ -185,26 +184,26 @@ Message InFlight::mark_late() {
         return entries_[late_ - 1].end - begin(0) + late_ * sizeof(Entry);
     };
     while (late_ > 1 && memory() > options_.late_bytes) {
-        const std::uint64_t forgotten = forgotten_ + 1;
+        const std::uint64_t evicted = evicted_ + 1;
         remove_within();
         release_removed();
-        forgotten_ = forgotten;
-        forgot_late_ = true;
+        evicted_ = evicted;
+        late_evicted_ = true;
     }
     return message(late_ - 1);
 }
 
-bool InFlight::take_forgotten() {
-    if (forgotten_ == 0) return false;
-    --forgotten_;
+bool InFlight::match_evicted() {
+    if (evicted_ == 0) return false;
+    --evicted_;
     return true;
 }
 
 bool InFlight::may_echo(std::string_view fragment, std::size_t count) {
     const std::optional<std::size_t> size = framing_.payload_size(fragment);
-    const std::string_view begun = framing_.begun_payload(fragment);
+    const std::string_view begun = framing_.partial_payload(fragment);
     const auto begins = [&](std::string_view frame) {
-        const std::string_view body = framing_.begun_payload(frame);
+        const std::string_view body = framing_.partial_payload(frame);
         return body.starts_with(begun) && size.value_or(body.size()) == body.size();
     };
     split_all_from(0);
@@ -221,11 +220,11 @@ void InFlight::rebase() {
         entry.sent = {};
     }
     base_ = flushed_ = 0;
-    forgot_late_ = false;
-    forgotten_ = 0;
+    late_evicted_ = false;
+    evicted_ = 0;
 }
 
-// Returns the offset of the entry in the bytes of the connection.
+// Returns the offset of entry `i` in the bytes of the connection.
 std::uint64_t InFlight::begin(std::size_t i) const {
     return i == 0 ? base_ + answered_ : entries_[i - 1].end;
 }
@@ -242,7 +241,7 @@ Message InFlight::message(std::size_t i) const {
     return all;
 }
 
-// Returns true if the entry, or the part of it that this call splits off, ends by `end`.
+// Splits off the messages that end by `end`. Returns true if there are any.
 bool InFlight::split(std::size_t i, std::uint64_t end) {
     Entry& entry = entries_[i];
     if (entry.end <= end) return true;
@@ -260,7 +259,7 @@ bool InFlight::split(std::size_t i, std::uint64_t end) {
     return true;
 }
 
-// Makes the entry's first message an entry of its own.
+// Splits the first message off the entry.
 void InFlight::split_first(std::size_t i) {
     if (entries_[i].count == 1) return;
     const std::string_view delimiter = framing_.delimiter;

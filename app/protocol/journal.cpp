@@ -16,7 +16,7 @@ namespace yodel {
 
 namespace {
 
-// Bytes written at once, and the limit of bytes that wait for a reader.
+// Bytes written at once, and the limit of the bytes buffered for a slow reader.
 constexpr std::size_t batch = 16 * 1024;
 constexpr std::size_t max_waiting = 1024 * 1024;
 

@@ -1,14 +1,15 @@
-// The file of -o: a transcript for people, or a recording from which the conversation can be
-// replayed, see app/protocol/message_object.hpp. A transcript contains a line with the wall
-// clock's time for each message:
+// Writes the file of -o: a transcript for people, or a recording that can be replayed; see
+// app/protocol/message_object.hpp. A transcript contains one line for each message, with the
+// date and time:
 //
 //     2026-11-21 12:04:31.208113 > hello
 //
-// `>` was sent, `<` received, and `-` is a remark. All bytes but plain text are made visible.
+// `>` marks a sent message, `<` a received one, and `-` a remark. Bytes that are not plain text
+// are escaped.
 //
-// The file may be a pipe or a terminal: it never blocks. Up to 1 MiB waits for a reader. If
-// more would have to wait, or a write fails, the journal has failed: trouble() gives the
-// reason, and nothing more is written.
+// The file may be a pipe or a terminal. Writing never blocks, and up to 1 MiB is buffered for a
+// slow reader. If the buffer overflows or a write fails, the journal has failed. trouble() then
+// gives the reason, and nothing more is written.
 #pragma once
 
 #include "app/protocol/message_object.hpp"
@@ -22,7 +23,7 @@
 
 namespace yodel {
 
-// A file name ending with .json asks for a recording.
+// A file name that ends with .json selects a recording.
 struct JournalFile {
     JournalFile(std::string name = {}) : path(std::move(name)) {}
 
@@ -35,30 +36,30 @@ struct JournalFile {
 
 class Journal {
 public:
-    // A transcript is appended. A recording begins its file, which must be empty, and leaves
-    // out messages with ids below `first`. Throws OutputError, also for a pipe that nobody
-    // reads.
+    // Appends a transcript to its file. The file of a recording must be empty or new; messages
+    // with ids below `first` are not recorded. Throws OutputError, also for a pipe without a
+    // reader.
     Journal(const JournalFile& file, const Framing& framing, std::uint64_t first, ev::Time now);
 
     bool recording() const { return recording_; }
     // Adds a line to a transcript.
     void add_line(char sign, std::string_view bytes);
-    // Adds an open connection to a recording. A replay supports only one.
+    // Adds an open connection to a recording. A replay supports only one connection.
     void add_connection(const Session& session) {
         if (recording_) put(connection_object(session).str());
     }
     // Adds a message to a recording. The message or the reply may be null; see
-    // message_object(). Returns false if it is not recorded, because it was sent before the
+    // message_object(). Returns false for a transcript, and for a message sent before the
     // recording began.
     bool add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now);
-    // Writes all that the reader accepts now. False: the journal has failed.
+    // Writes what the reader accepts now. Returns false if the journal has failed.
     bool flush();
-    // Writes the rest, and gives a slow reader a moment. Call it before the exit status is
-    // reported anywhere. False: the journal has failed.
+    // Writes the rest, and waits a moment for a slow reader. Returns false if the journal has
+    // failed, so call it before the exit status is reported.
     bool drain();
-    // Adds the end object to a recording, once, and drains.
+    // Adds the end object to a recording, and drains. Call it once.
     bool finish(const std::string& end);
-    // Returns one clause with the file's name; empty while all is well.
+    // Returns the error as one clause with the file's name; empty if there is none.
     const std::string& trouble() const { return trouble_; }
 
 private:
@@ -67,11 +68,11 @@ private:
     void fail(const std::string& why);
 
     const bool recording_;
-    const std::string refusal_;  // the beginning of all troubles
+    const std::string refusal_;  // beginning of each error text
     std::string trouble_;
     Output output_;
     const ev::Time start_;
-    const std::uint64_t first_;  // the number of the first message
+    const std::uint64_t first_;  // id of the first recorded message
 };
 
 }  // namespace yodel

@@ -1,10 +1,10 @@
-// Carries the messages of a session, over a stream or in datagrams. A link owns the socket of
-// the present connection, and a matcher. It encodes and decodes messages, and knows how a
-// connection of its kind ends. A session uses links through this interface only, and does the
-// rest for all of them: connecting, retries, timeouts, reports.
+// Carries the messages of a session, over a stream or in datagrams. A link owns a matcher, and
+// the socket of the current connection. It encodes and decodes messages, and knows how its kind
+// of connection ends. The session does what all links share: connecting, retries, timeouts,
+// reports.
 //
-// To add a link, write one file with a class and a function that makes it, and call the
-// function in the constructor of Session.
+// To add a link, write one file with a class and a function that makes it. Call the function in
+// the constructor of Session.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -35,44 +35,42 @@ struct SessionOptions {
     std::size_t max_frame = 32 * 1024 * 1024;  // bytes
     bool numbered = false;                     // see ContentMatcher::Options
     Expect expect = Expect::echo;
-    // With Expect::any, a right reply matches it. With Expect::given, the parts of replies that
-    // match are equal, whatever they are.
+    // With Expect::any, right replies match the pattern. With Expect::given, the parts of
+    // replies that match it are not compared.
     std::optional<Expression> pattern = {};
     const Expression* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
     bool coalesce = false;  // see OrderedMatcher::Options
     std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher
     ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and handshakes
-    // Limit for each reply, and for a server that takes none of our output.
+    // Limit for each reply, and for a server that reads none of our output.
     ev::Duration reply_timeout = std::chrono::seconds(5);
-    // Limit for the peer to close its side, from finish() on.
+    // Limit from finish() until the peer closes its side.
     ev::Duration close_timeout = std::chrono::seconds(5);
-    // How long to wait for a second reply, which would show that the first of the connection
-    // was a greeting. From finish() on the reply timeout applies instead, because nobody waits
-    // to see the reply.
+    // Wait for a second reply, which would prove that the first reply was a greeting. After
+    // finish() the reply timeout applies instead, because nobody watches for the reply.
     ev::Duration greeting_time = std::chrono::milliseconds(500);
     std::optional<ev::Duration> idle_timeout;
-    // Sets Message::resent, also for late messages, if the system has retransmitted a segment
-    // of ours while the message was in flight. Each reply that took more than two round trips
-    // of the network may cost a system call.
+    // Sets Message::resent if the system retransmitted a segment of ours while the message was
+    // in flight. Each reply that takes more than two network round trips may cost a system
+    // call.
     bool mark_resent = false;
-    // Asks the system about a connection; tests replace it.
+    // Queries the system's facts about a connection. Tests replace it.
     std::optional<bufio::TcpFacts> (*tcp_facts)(int socket) = bufio::tcp_facts;
     unsigned retries = 0;  // consecutive retries, or Session::forever
     ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
-    // Seed of the random part of the waits between tries. Empty: a random seed for each
-    // session.
+    // Seed for the random waits between attempts. Empty: a random seed for each session.
     std::optional<unsigned> retry_seed;
-    // Limit for the whole session, from the first connect() on. It also runs after the session
-    // was closed, because the user may still be writing the replies.
+    // Limit for the whole session, from the first connect() on. It still runs after the session
+    // was closed, because the user may still be writing replies.
     std::optional<ev::Duration> max_time;
-    ev::Duration spent{};  // part of `max_time` that passed before that connect()
-    // The sentence for a server that closes while the user still wants to send.
+    ev::Duration spent{};  // part of `max_time` that passed before the first connect()
+    // Error text if the server closes while the user still wants to send.
     std::string closed_early = "the server closed the connection";
 
-    // Returns the target as a user may write it, with its scheme, port and path.
+    // Returns the target as a URL, with its scheme, port and path.
     std::string target() const;
     bool has_handshake() const { return tls || websocket; }
-    // Returns the name of the handshake, for messages to the user.
+    // Returns the name of the handshake for error texts.
     std::string handshake() const {
         return websocket ? (tls ? "TLS and WebSocket" : "WebSocket") : "TLS";
     }
@@ -82,8 +80,8 @@ class Link {
 public:
     class User {
     public:
-        // Called from the loop after input, output, or the end of the connection. The user
-        // pulls next(), and may close or destroy the link.
+        // Called from the loop after input, output, or the end of the connection. The user then
+        // calls next() until it returns none, and may close or destroy the link.
         virtual void link_changed() = 0;
 
     protected:
@@ -99,20 +97,20 @@ public:
     virtual Matcher& matcher() = 0;
 
     // The connection.
-    virtual void forget() {}                          // drops the facts of the last one
-    virtual void open(bufio::DialResult result) = 0;  // takes result.socket, which must exist
-    virtual void close() = 0;                // closes now, gracefully if there is a connection
+    virtual void reset_facts() {}                     // drops the facts of the last connection
+    virtual void open(bufio::DialResult result) = 0;  // owns result.socket, which must exist
+    virtual void close() = 0;                         // closes now, as Stream::close() does
     virtual bool connected() const = 0;      // from the start of its handshake to close()
     virtual bool ready() const = 0;          // the handshake is done
-    virtual void opened() {}                 // called while ready() and not open
-    virtual bool greeted() { return true; }  // no greeting is needed, or it has arrived
+    virtual void opened() {}                 // called once ready(), before the session is open
+    virtual bool greeted() { return true; }  // no greeting is needed, or it was received
     virtual void pause(bool paused) = 0;     // stops reading while paused
     virtual bool input_ended() const { return false; }   // the peer has closed its side
     virtual bool output_closed() const { return true; }  // we have closed ours
-    virtual bool closes_halves() const { return true; }  // we may go on after the peer's end
-    virtual const bufio::End& end() const = 0;           // Reason::none while it has not ended
+    virtual bool closes_halves() const { return true; }  // each side closes separately
+    virtual const bufio::End& end() const = 0;           // Reason::none before the end
 
-    // Output. send() and send_reserved() return none if the message is refused; see
+    // Output. send() and send_reserved() return no ids if the message is refused; see
     // Session::send().
     virtual Queued send(std::string_view payload, ev::Time planned,
                         std::optional<std::string_view> reply) = 0;
@@ -122,36 +120,37 @@ public:
     virtual bool flush(ev::Time now) = 0;  // false: the output buffer is full
     virtual void record_written(ev::Time now) = 0;
     virtual std::size_t pending() const = 0;    // bytes to write
-    virtual std::uint64_t moved() const = 0;    // bytes or datagrams read and written so far
-    virtual std::uint64_t written() const = 0;  // bytes or datagrams that the system has taken
+    virtual std::uint64_t traffic() const = 0;  // bytes or datagrams read and written
+    virtual std::uint64_t written() const = 0;  // bytes or datagrams
     virtual bool has_back_pressure() const = 0;
 
-    // Input. done() ends a series of calls of next().
+    // Input. Call done() after the last call of next().
     virtual std::optional<Matcher::Event> next(ev::Time read_at) = 0;
     virtual void done() {}
-    virtual std::string partial_message() { return {}; }  // the part received so far
-    virtual bool heard() const = 0;  // this connection has received something
+    virtual std::string partial_message() { return {}; }  // bytes of the incomplete reply
+    virtual bool has_received() const = 0;  // something was received on this connection
     virtual bool peer_known() const { return connected(); }  // see Session::peer_known()
 
     // The end.
-    virtual bool peer_closes() const { return true; }  // a peer has an end to announce
+    virtual bool peer_closes() const { return true; }  // the peer announces its end
     virtual bool finishing() const { return true; }    // finish() was called, or has no effect
     virtual void finish() {}                           // closes our side
-    // Called once all replies are in. Returns the deadline for the peer to close: `limit`, or
-    // later while late replies may arrive. `active_at`: when something was last received.
+    // Returns the deadline for the peer to close: `limit`, or later while late replies may
+    // arrive. Called once all replies have come. `active_at`: when something was last received.
     virtual ev::Time end_due(ev::Time limit, ev::Time /*active_at*/) { return limit; }
-    // Returns the end with a better explanation if the link knows more about its cause.
+    // Returns the end, with a better explanation if the link knows the cause.
     virtual bufio::End explained(bufio::End end) const { return end; }
-    // The refusal of the previous connection, until this one has heard from a peer.
+    // Returns how the last connection was refused; none once this connection has received
+    // something.
     virtual bufio::End refusal() const { return {}; }
-    virtual void forget_refusal() {}
+    virtual void reset_refusal() {}
 
-    // Facts. They are kept after the connection, until the next one.
+    // Facts about the current connection, or about the last one.
     const bufio::Address& address() const { return address_; }
     virtual const bufio::TlsFacts* tls() const { return nullptr; }
     virtual const websocket::Facts* websocket() const { return nullptr; }
     virtual std::optional<bufio::TcpFacts> tcp() const { return std::nullopt; }
-    // Sets Message::resent. Called only with the option `mark_resent`.
+    // Sets Message::resent. Called only with the option `mark_resent`. `taken`: the round trip.
     virtual void mark_resent(Message& /*message*/, ev::Duration /*taken*/, ev::Time /*now*/) {}
 
 protected:

@@ -11,7 +11,7 @@ namespace yodel {
 std::size_t first_difference(std::string_view a, std::string_view b) {
     const std::size_t size = std::min(a.size(), b.size());
     if (a.substr(0, size) == b.substr(0, size))
-        return size;  // the fastest way to find that out
+        return size;  // fast path: compares with memcmp()
     const auto end = a.begin() + static_cast<std::ptrdiff_t>(size);
     return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
 }
@@ -45,7 +45,7 @@ Reply compared_reply(const Expression* mask, std::optional<std::string_view> exp
     return reply;
 }
 
-std::string wrong_text(std::optional<std::size_t> difference) {
+std::string differs_text(std::optional<std::size_t> difference) {
     return difference ? "differs at byte " + std::to_string(*difference) : "does not match";
 }
 
@@ -72,8 +72,7 @@ std::string stale_text(std::string_view payload) {
            " came behind a right reply and answers no message";
 }
 
-std::string mismatch_hint(const Framing& framing, std::string_view payload,
-                          const Reply& wrong) {
+std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& wrong) {
     const std::string_view reply = wrong.payload;
     if (!wrong.difference)
         return reply.size() <= Expression::max_examined

@@ -1,11 +1,11 @@
-// Decides which reply answers which message.  Pure: it knows no socket and no loop, and the
+// Decides which reply answers which message. Pure: it knows no socket and no loop, and the
 // time of reading is an argument, so that its tests are tables of strings.
 //
 // OrderedMatcher matches replies by their order, ContentMatcher by their content. A link owns
-// one of them, queues messages in it, and passes it the received bytes. This is their common
-// interface, and all that a session uses of them.
+// one of them, queues messages in it, and passes it the received bytes. A session uses only
+// this common interface.
 //
-// Events are pulled. The views of an event are valid until the next call.
+// The caller pulls events. The views in an event are valid until the next call.
 #pragma once
 
 #include "app/protocol/in_flight.hpp"
@@ -27,12 +27,12 @@ enum class Expect : std::uint8_t { echo, any, none, given };
 
 struct Reply {
     std::string_view payload;
-    std::optional<ev::Duration> round_trip = {};  // from the write to the read; none if voided
+    std::optional<ev::Duration> round_trip = {};  // from write to read; none if voided
     bool right = false;
-    // Offset of the first wrong byte, if a wrong reply was compared with an expected one.
+    // Offset of the first wrong byte, if a bad reply was compared with an expected reply.
     std::optional<std::size_t> difference = {};
     bool reordered = false;  // follows the reply to a later message; ContentMatcher only
-    // Byte of the right reply at the difference; none: the right reply ends there.
+    // Byte of the right reply at `difference`; none if the right reply ends there.
     std::optional<char> right_byte = {};
 };
 
@@ -48,7 +48,7 @@ public:
         Message message;
         Reply reply;
     };
-    // Only if messages are coalesced.
+    // A batch of right replies; only with `coalesce`.
     struct Echoed {
         Batch batch;
         std::optional<ev::Duration> round_trip;
@@ -59,24 +59,24 @@ public:
     struct Unsolicited {
         std::string_view payload;
     };
-    // Bytes that belong to no message, although this connection has echoed one before.
+    // An unsolicited reply on a connection that has echoed a message before.
     struct Stale {
         std::string_view payload;
     };
-    // A duplicate of a reply: of any datagram, or of the last echo in a stream.
+    // A duplicate of an earlier reply in a datagram, or of the last echo in a stream.
     struct Duplicate {
         std::string_view payload;
     };
-    // Bytes of a reply without a frame, before they are matched.
+    // Bytes of an unframed reply, before they are matched.
     struct Arrived {
         std::string_view bytes;
     };
-    // The reply that is arriving is already wrong: it begins unlike the echo of any message.
-    // Reported once for each reply.
+    // The incomplete reply is already bad: its beginning fits no message in flight. Reported
+    // once for each reply.
     struct Differing {
-        Message message;  // the oldest
+        Message message;  // the oldest in flight
     };
-    // Nothing more can be read from this connection: the last event until restart().
+    // The connection can no longer be decoded. No event follows until restart().
     struct Refused {
         bufio::End end;
     };
@@ -88,67 +88,67 @@ public:
     Matcher(const Matcher&) = delete;
     Matcher& operator=(const Matcher&) = delete;
 
-    // Returns the next event that an earlier call has made due.
+    // Returns the next event caused by an earlier call.
     virtual std::optional<Event> next_resolved() = 0;
-    // Assigns the unmatched replies to messages without waiting for more.
+    // Assigns the unmatched replies to messages now, without waiting for more replies.
     virtual void resolve_unmatched() {}
-    // Marks the oldest message in flight as lost, until a late reply comes.
+    // Marks the oldest message in flight as late. It counts as lost until a late reply comes.
     virtual void mark_late() = 0;
-    // Makes all messages in flight lost, because the connection has ended. With
-    // `unwritten_stay`, a matcher may keep the messages that were not written whole.
+    // Marks all messages in flight as lost, because the connection has ended. With
+    // `unwritten_stay`, messages that are not fully written may stay queued.
     virtual void lose(bool unwritten_stay) = 0;
-    // Prepares for another connection, which sends the remaining messages.
+    // Prepares for the next connection, which sends the remaining messages.
     virtual void restart() = 0;
     virtual void void_round_trips() = 0;
 
-    // True while the first reply of the connection may be a greeting of the service. Only
-    // another reply can distinguish it from a wrong answer.
+    // Returns true while the first reply of the connection may be a greeting. Only another
+    // reply can distinguish a greeting from a bad reply.
     virtual bool greeting_possible() const { return false; }
-    // Treats the possible greeting as a wrong answer.
+    // Treats the possible greeting as a bad reply.
     virtual void rule_out_greeting() {}
 
     virtual std::uint64_t reserve_id() = 0;  // for a message that is not queued
     virtual std::uint64_t last_id() const = 0;
-    // The message that the next bytes of a stream answer, late or not; 0: there is none.
+    // Returns the id of the message that the next bytes of a stream answer, late or not; 0 if
+    // there is none.
     virtual std::uint64_t oldest_id() const { return 0; }
     virtual std::size_t in_flight() const = 0;        // messages queued or sent
-    virtual std::size_t in_flight_bytes() const = 0;  // at least the size of their payloads
-    // When the oldest message in flight was sent; there must be one.
-    virtual ev::Time oldest_sent() const = 0;
-    // True if another connection could still send a message of this one.
+    virtual std::size_t in_flight_bytes() const = 0;  // at least their payloads
+    // Returns when the oldest message in flight was sent. There must be one.
+    virtual ev::Time oldest_sent_at() const = 0;
+    // Returns true if the next connection could still send a queued message.
     virtual bool has_unwritten() const = 0;
 };
 
-// Returns the offset of the first byte that differs, or at which the shorter of the two ends.
+// Returns the offset of the first difference, at most the size of the shorter text.
 std::size_t first_difference(std::string_view a, std::string_view b);
 
-// Returns the offset in `a` of the first difference; none if the two compare equal.
+// Returns the offset in `a` of the first unmasked difference; none if there is none.
 std::optional<std::size_t> difference(const Expression* mask, std::string_view a,
                                       std::string_view b);
 
 // Returns the number of positions with equal bytes.
 std::size_t likeness(std::string_view a, std::string_view b);
 
-// Returns the reply, compared with the expected one. If none is expected, it differs from its
-// first byte on.
+// Compares the reply with the expected one. If none is expected, the reply differs from byte 0.
 Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
                      std::string_view payload, std::optional<ev::Duration> round_trip);
 
-// Returns "differs at byte 7", or "does not match" for a reply that was not compared.
-std::string wrong_text(std::optional<std::size_t> difference);
+// Returns "differs at byte 7", or "does not match" without a difference.
+std::string differs_text(std::optional<std::size_t> difference);
 
-// Returns a byte in hex, or "end" if there is none.
+// Returns the byte at `at` in hex, or "end" past the last byte.
 std::string byte_text(std::string_view bytes, std::size_t at);
 
-// Returns the place of the first wrong byte of a reply with a difference, and both bytes:
-// "at byte 4 (o, got n)".
-std::string place_text(const Reply& wrong);
+// Returns "at byte 4 (o, got n)": the expected and the received byte. The reply must have a
+// difference.
+std::string place_text(const Reply& bad);
 
-// Returns a sentence about stale bytes; see Matcher::Stale.
+// Returns a sentence about a stale reply; see Matcher::Stale.
 std::string stale_text(std::string_view payload);
 
-// Explains a wrong reply, as the end of a sentence: an option to use, the error in its frame,
-// or the limit of the search. Returns an empty text if the reply looks like a damaged echo.
-std::string mismatch_hint(const Framing& framing, std::string_view payload, const Reply& wrong);
+// Explains a bad reply by a clause: an option to use, the error in its frame, or the limit of
+// the search. Returns an empty text if the reply looks like a damaged echo.
+std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad);
 
 }  // namespace yodel

@@ -1,8 +1,8 @@
-// A message and its outcome, as a JSON object of --json.
+// Writes a message and its fate as a JSON object for --json.
 //
-// A recording is a file of such objects, one a line, from which the conversation can be
-// replayed. It contains the object of its format, then an object for each connection and for
-// each message with its payloads, and finally the end object.
+// A recording is a file of such objects, one per line, from which the conversation can be
+// replayed. Its first object names the format. Then come one object for each connection, one
+// for each message with its payloads, and the end object.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -17,25 +17,25 @@
 
 namespace yodel {
 
-// The message or the reply may be null. Times count from `start`.
+// The message or the reply may be null. Times are relative to `start`.
 JsonObject message_object(Fate fate, const Message* message, const Reply* reply,
                           ev::Time start);
 
-// The same for a recording: adds the payloads and, without a message, `now` as the time of the
-// reply.
+// Like message_object(), for a recording. Adds the payloads and, without a message, the time of
+// the reply, which is `now`.
 JsonObject recorded_object(Fate fate, const Message* message, const Reply* reply,
                            ev::Time start, ev::Time now);
 
-// The version of the format of recordings. Readers accept no other.
+// Version of the recording format. Readers accept no other version.
 inline constexpr std::uint64_t recording_version = 2;
 
-// Returns the first object of a recording. Messages are numbered from `first`, on each of
-// `connections` connections.
+// Returns the first object of a recording. On each connection, messages are numbered from
+// `first`.
 JsonObject recording_object(const Framing& framing, std::uint64_t first,
                             std::size_t connections);
 
-// Returns {"type":"connection","address":…}, with `tls` if the connection uses TLS, and with
-// its number unless that is 0, for a single connection.
+// Returns {"type":"connection","address":…}, with the TLS facts if the connection uses TLS.
+// `number` is 0 for a single connection, and then omitted.
 JsonObject connection_object(const Session& session, std::size_t number = 0);
 JsonObject tls_object(const bufio::TlsFacts& facts);
 

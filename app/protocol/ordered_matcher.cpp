@@ -7,7 +7,7 @@ namespace yodel {
 
 namespace {
 
-// A reply that was read before its message was written whole has no round trip.
+// A reply that was read before its message was fully written has no round trip.
 std::optional<ev::Duration> round_trip(const Message& message, ev::Time read_at) {
     if (message.untimed || read_at < message.sent) return std::nullopt;
     return read_at - message.sent;
@@ -31,33 +31,33 @@ void OrderedMatcher::restart() {
     decoder_ = Decoder(framing(), options_.max_frame);
     messages_.rebase();
     queued_ = messages_.total() - messages_.count();
-    same_ = left_ = arrived_ = 0;
+    equal_ = unread_ = arrived_ = 0;
     right_.clear();
     greeted_ = identified_ = echoed_ = last_echoed_ = differing_ = false;
 }
 
 bool OrderedMatcher::greeted(std::string_view received) {
-    left_ = received.size();
+    unread_ = received.size();
     return decoder_.greeted(received);
 }
 
 std::optional<Matcher::Event> OrderedMatcher::next(std::string_view& received,
                                                    ev::Time read_at) {
-    if (received.size() > left_) queued_ = messages_.total();
+    if (received.size() > unread_) queued_ = messages_.total();
     auto event = next_event(received, read_at);
-    left_ = received.size();
+    unread_ = received.size();
     return event;
 }
 
-// Returns how many messages the input may answer: they were queued before it was read.
+// Returns the number of messages queued before the input was read, which it may answer.
 std::size_t OrderedMatcher::awaiting() const {
     const std::uint64_t since = messages_.total() - queued_;
     const std::size_t count = messages_.count();
     return count - static_cast<std::size_t>(std::min<std::uint64_t>(count, since));
 }
 
-// A step that returns no event has either removed bytes, after which the next may follow, or
-// needs more of them.
+// A step without an event has either removed bytes, so the next step may follow, or needs more
+// bytes.
 std::optional<Matcher::Event> OrderedMatcher::next_event(std::string_view& received,
                                                          ev::Time read_at) {
     for (;;) {
@@ -90,7 +90,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_greeting(std::string_view& re
 std::optional<Matcher::Event> OrderedMatcher::next_framed(std::string_view& received,
                                                           ev::Time read_at) {
     if (auto event = next_echoed(received, read_at)) return event;
-    if (resolution_ || received.size() == same_) return std::nullopt;
+    if (resolution_ || received.size() == equal_) return std::nullopt;
     const Decoder::Cut cut = decoder_.next(received);
     if (cut.kind == Decoder::Cut::Kind::error)
         return Refused{{bufio::Reason::limit, cut.error}};
@@ -98,23 +98,24 @@ std::optional<Matcher::Event> OrderedMatcher::next_framed(std::string_view& rece
     differing_ = false;
     if (cut.kind == Decoder::Cut::Kind::stray) {
         received.remove_prefix(cut.used);
-        same_ = 0;
+        equal_ = 0;
         return Unsolicited{cut.payload};
     }
     auto event = match(cut.payload, read_at);
-    if (resolution_) return std::nullopt;  // its events come first, and then this frame again
+    if (resolution_)
+        return std::nullopt;  // report its events first; this frame is decoded again
     received.remove_prefix(cut.used);
-    same_ = 0;
+    equal_ = 0;
     resolve_if_decided();
     return event;
 }
 
-// Takes the replies that equal the sent frames byte for byte, without decoding them.
+// Matches replies that equal the sent frames byte for byte, without decoding them.
 std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& received,
                                                           ev::Time read_at) {
     if (options_.expect != Expect::echo || awaiting() == 0) return std::nullopt;
-    same_ += first_difference(received.substr(same_), messages_.frames().substr(same_));
-    if (!messages_.split_within(same_)) {
+    equal_ += first_difference(received.substr(equal_), messages_.frames().substr(equal_));
+    if (!messages_.split_within(equal_)) {
         messages_.release_all_but_last();
         return std::nullopt;
     }
@@ -123,7 +124,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
         return std::nullopt;
     }
     const Batch batch = messages_.remove_within();
-    same_ -= batch.frames.size();
+    equal_ -= batch.frames.size();
     received.remove_prefix(batch.frames.size());
     decoder_.restart();
     identified_ = echoed_ = last_echoed_ = true;
@@ -132,71 +133,72 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
     return Answered{batch.first, right_reply(batch.first.payload, time)};
 }
 
-// A first reply whose first byte is wrong may be a greeting. With a mask, only a whole reply
-// can be compared. Replies to messages that were forgotten differ from all others.
+// Returns none for a first reply whose first byte differs, which may be a greeting. Replies to
+// evicted messages equal no message that is left.
 std::optional<Matcher::Event> OrderedMatcher::next_differing(std::string_view received) {
-    const std::string_view begun = framing().begun_payload(received);
+    const std::string_view begun = framing().partial_payload(received);
     if (options_.expect != Expect::echo || differing_ || begun.empty() || awaiting() == 0 ||
-        !unmatched_.empty() || messages_.forgot_late())
+        !unmatched_.empty() || messages_.late_evicted())
         return std::nullopt;
-    const std::string_view right = framing().begun_payload(messages_.frames());
+    const std::string_view right = framing().partial_payload(messages_.frames());
     if (!identified_ && first_difference(begun, right) == 0) return std::nullopt;
     if (messages_.may_echo(received, awaiting())) return std::nullopt;
     differing_ = true;
     return Differing{messages_.oldest()};
 }
 
-// Keeps an unmatched reply, and returns no event. Returns none either if events of earlier
-// replies come first, and leaves these as a resolution.
+// Returns none for an unmatched reply, which it holds. Also returns none if events of earlier
+// replies come first; it then sets `resolution_`.
 std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
                                                     ev::Time read_at) {
-    if (awaiting() == 0) return unawaited(payload);
+    if (awaiting() == 0) return not_awaited(payload);
     if (options_.expect == Expect::any) return answer_any(payload, read_at);
     const std::optional<std::size_t> preceding = messages_.find(payload);
     const bool matches = preceding && *preceding < awaiting();
-    const bool unsolicited = preceding != 0 && (answers_nothing(payload) ||
-                                                (!matches && messages_.take_forgotten()));
+    const bool unsolicited =
+        preceding != 0 && (answers_nothing(payload) || (!matches && messages_.match_evicted()));
     if (matches && !(given() && unsolicited)) {
         if (*preceding > 0 || !unmatched_.empty()) {
             resolve(*preceding);
             return std::nullopt;
         }
-        const Message message = take_oldest();
+        const Message message = remove_oldest();
         identified_ = echoed_ = last_echoed_ = true;
         return Answered{message, right_reply(payload, round_trip(message, read_at))};
     }
-    if (unsolicited && unmatched_.empty()) return unawaited(payload);
-    unmatched_.push({std::string(payload), read_at, queued_, unsolicited, repeats(payload)});
+    if (unsolicited && unmatched_.empty()) return not_awaited(payload);
+    unmatched_.push(
+        {std::string(payload), read_at, queued_, unsolicited, is_duplicate(payload)});
     return std::nullopt;
 }
 
-// A second echo answers nothing, but several messages may be given the same reply.
+// A duplicate echo answers nothing. With Expect::given, several messages may share a reply.
 bool OrderedMatcher::answers_nothing(std::string_view payload) const {
     if (given()) return options_.expected_unsolicited && options_.expected_unsolicited(payload);
     return messages_.removed_last(payload);
 }
 
-bool OrderedMatcher::repeats(std::string_view payload) const {
-    return options_.expect == Expect::echo && last_echoed_ && !messages_.forgot_late() &&
+bool OrderedMatcher::is_duplicate(std::string_view payload) const {
+    return options_.expect == Expect::echo && last_echoed_ && !messages_.late_evicted() &&
            messages_.removed_last(payload);
 }
 
-Matcher::Event OrderedMatcher::unawaited(std::string_view payload) const {
-    return repeats(payload) ? Event(Duplicate{payload}) : unsolicited(payload);
+Matcher::Event OrderedMatcher::not_awaited(std::string_view payload) const {
+    return is_duplicate(payload) ? Event(Duplicate{payload}) : unsolicited(payload);
 }
 
-// A reply to a message that was forgotten is not the server's fault.
+// The reply to an evicted message is not the server's fault.
 Matcher::Event OrderedMatcher::unsolicited(std::string_view payload) const {
-    const bool stale = options_.expect == Expect::echo && echoed_ && !messages_.forgot_late();
+    const bool stale = options_.expect == Expect::echo && echoed_ && !messages_.late_evicted();
     return stale ? Event(Stale{payload}) : Event(Unsolicited{payload});
 }
 
-// A late message may never be answered. The reply then belongs to the next one.
+// Skips late messages, which may never be answered, if a message in flight awaits a reply.
 Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time read_at) {
     if (awaiting() > messages_.late())
-        while (messages_.late() > 0) take_oldest();
+        while (messages_.late() > 0) remove_oldest();
     const bool right = !options_.pattern || options_.pattern->matches(payload);
-    const Message message = take_oldest();
+    const Message message = remove_oldest();
     return Answered{message, {payload, round_trip(message, read_at), right}};
 }
 
@@ -208,12 +210,12 @@ void OrderedMatcher::UnmatchedQueue::push(Unmatched reply) {
     replies_.push_back(std::move(reply));
 }
 
-const OrderedMatcher::Unmatched& OrderedMatcher::UnmatchedQueue::take() {
-    taken_ = std::move(replies_.front());
+const OrderedMatcher::Unmatched& OrderedMatcher::UnmatchedQueue::pop() {
+    popped_ = std::move(replies_.front());
     replies_.pop_front();
-    memory_ -= taken_.payload.size() + sizeof taken_;
-    if (taken_.unsolicited) --unsolicited_;
-    return taken_;
+    memory_ -= popped_.payload.size() + sizeof popped_;
+    if (popped_.unsolicited) --unsolicited_;
+    return popped_;
 }
 
 std::size_t OrderedMatcher::UnmatchedQueue::answerable(std::size_t messages,
@@ -231,8 +233,8 @@ std::size_t OrderedMatcher::UnmatchedQueue::answerable(std::size_t messages,
     return messages;
 }
 
-// Once there is an unmatched reply for each message, waiting longer cannot help, unless a
-// reply may be a greeting, or the answer to a late message.
+// Once there is an unmatched reply for each message, waiting longer helps only if a reply may
+// be a greeting, or may answer a late message.
 void OrderedMatcher::resolve_if_decided() {
     if (unmatched_.memory() > options_.unmatched_bytes) return resolve_unmatched();
     const bool late_possible = messages_.late() > 0 && messages_.in_flight() > 0;
@@ -252,9 +254,8 @@ void OrderedMatcher::rule_out_greeting() {
     resolve_unmatched();
 }
 
-// Takes the oldest messages, because replies come in order and a later reply may still
-// identify a younger message. Even if a reply answers a younger message, the counts of wrong
-// replies and of lost messages are the same.
+// Answers the oldest messages, because a later reply may still match a younger message. The
+// counts of bad replies and lost messages do not depend on this choice.
 void OrderedMatcher::resolve_unmatched() {
     if (unmatched_.empty()) return;
     const std::size_t replies = unmatched_.answers();
@@ -273,8 +274,7 @@ std::size_t OrderedMatcher::answerable(std::size_t messages) const {
 }
 
 // Pairs the oldest messages with the unmatched replies. Messages in flight come first, because
-// the late messages have been reported already. The surplus goes to the youngest late
-// messages.
+// late messages have already been reported. Surplus replies go to the youngest late messages.
 void OrderedMatcher::resolve(std::size_t messages) {
     const std::size_t replies = unmatched_.answers();
     const std::size_t late = std::min(messages, messages_.late());
@@ -293,33 +293,33 @@ std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
     const bool unsolicited_first = !unmatched_.empty() && unmatched_.front().unsolicited;
     if (unsolicited_first || due.unsolicited > 0) {
         if (!unsolicited_first) --due.unsolicited;
-        const Unmatched& reply = unmatched_.take();
+        const Unmatched& reply = unmatched_.pop();
         return reply.duplicate ? Event(Duplicate{reply.payload}) : unsolicited(reply.payload);
     }
-    for (; due.skipped > 0; --due.skipped) take_oldest();
+    for (; due.skipped > 0; --due.skipped) remove_oldest();
     if (due.answered > 0) {
         --due.answered;
         identified_ = true;
-        const Unmatched& reply = unmatched_.take();
-        const Message message = take_oldest();
+        const Unmatched& reply = unmatched_.pop();
+        const Message message = remove_oldest();
         const auto expected = given() ? message.expected : message.payload;
         return Answered{message, compared_reply(options_.pattern, expected, reply.payload,
                                                 round_trip(message, reply.read_at))};
     }
     if (due.lost > 0) {
         --due.lost;
-        return Lost{take_oldest()};
+        return Lost{remove_oldest()};
     }
     if (due.overdue > 0) {
         --due.overdue;
-        return Lost{take_late()};
+        return Lost{mark_oldest_late()};
     }
     resolution_.reset();
     return std::nullopt;
 }
 
-Message OrderedMatcher::take_oldest() {
-    same_ = 0;
+Message OrderedMatcher::remove_oldest() {
+    equal_ = 0;
     last_echoed_ = false;
     return messages_.remove_oldest();
 }
@@ -329,12 +329,12 @@ void OrderedMatcher::mark_late() {
     ++resolution_->overdue;
 }
 
-// A message that expects no reply is over once it is late.
-Message OrderedMatcher::take_late() {
-    same_ = 0;
+// Removes a message that expects no reply, because no late reply can come.
+Message OrderedMatcher::mark_oldest_late() {
+    equal_ = 0;
     if (!given() || messages_.late() > 0 || messages_.oldest().expected)
         return messages_.mark_late();
-    Message unanswered = take_oldest();
+    Message unanswered = remove_oldest();
     unanswered.late = true;
     return unanswered;
 }
@@ -350,10 +350,10 @@ std::optional<Matcher::Event> OrderedMatcher::next_unframed(std::string_view& re
         return Arrived{bytes};
     }
     while (given() && awaiting() > 0 && !messages_.oldest().expected) {
-        const Message unanswered = take_oldest();
+        const Message unanswered = remove_oldest();
         if (!unanswered.late) return Lost{unanswered};
     }
-    if (awaiting() == 0 || messages_.forgot_late() || options_.expect == Expect::any) {
+    if (awaiting() == 0 || messages_.late_evicted() || options_.expect == Expect::any) {
         arrived_ = 0;
         const std::string_view all = std::exchange(received, {});
         return options_.expect == Expect::any && awaiting() > 0 ? answer_any(all, read_at)
@@ -373,15 +373,15 @@ std::string_view OrderedMatcher::expected_bytes() {
 std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view& received,
                                                           ev::Time read_at) {
     const std::string_view right = expected_bytes();
-    same_ += first_difference(received.substr(same_), right.substr(same_));
+    equal_ += first_difference(received.substr(equal_), right.substr(equal_));
     if (received.size() < right.size()) {
-        const bool differs = same_ < received.size() && !options_.pattern;
+        const bool differs = equal_ < received.size() && !options_.pattern;
         if (!differs || std::exchange(differing_, true)) return std::nullopt;
         return Differing{messages_.oldest()};
     }
     const std::string_view reply = received.substr(0, right.size());
-    const bool equal = same_ == reply.size();
-    const Message message = take_oldest();  // `right` may have moved
+    const bool equal = equal_ == reply.size();
+    const Message message = remove_oldest();  // invalidates `right`
     const std::string_view wanted =
         message.expected.value_or(framing().reply ? right_ : message.payload);
     const auto time = round_trip(message, read_at);

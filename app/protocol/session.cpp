@@ -14,11 +14,11 @@ using bufio::Reason;
 
 namespace {
 
-// How long replies may pause while finishing, before we close our side. Some services answer
+// Pause between replies after which we close our side while finishing. Some services answer
 // only then; others drop their remaining replies.
 constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 
-// A peer has at least this time to take some of the output.
+// Minimum time for a peer to accept some of the output.
 constexpr ev::Duration min_write_timeout = std::chrono::seconds(1);
 
 }  // namespace
@@ -42,8 +42,8 @@ Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& u
                                          : make_stream_link(loop, *options_, *this)),
       matcher_(link_->matcher()),
       backoff_(options_->retry_delay, options_->retry_seed),
-      changed_(loop, [this] { advance(); }),
-      reply_(loop, [this] { on_reply_timeout(); }) {}
+      advance_timer_(loop, [this] { advance(); }),
+      reply_timer_(loop, [this] { on_reply_timeout(); }) {}
 
 template <class Due>
 void Session::start(ev::Timer& timer, ev::Time at, Due due) {
@@ -51,11 +51,11 @@ void Session::start(ev::Timer& timer, ev::Time at, Due due) {
     timer.start_at(at);
 }
 
-// Leaves a timer that is due as it is: a restarted timer would wait for the next turn, which
-// may pause again.
+// Does not restart a timer that is due, which would then wait for the next turn. That turn may
+// pause again.
 template <class Due>
 void Session::start_reading_limit(ev::Timer& timer, ev::Time at, Due due) {
-    if (runs(timer) && timer.deadline() <= loop_.now()) return;
+    if (running(timer) && timer.deadline() <= loop_.now()) return;
     if (!paused_at_) return start(timer, at, std::move(due));
     if (timer) timer.cancel();
 }
@@ -64,8 +64,8 @@ void Session::start_reading_limit(ev::Timer& timer, ev::Time at, Due due) {
 
 void Session::connect() {
     backoff_.reset();
-    link_->forget_refusal();
-    if (options_->max_time && !max_time_) {
+    link_->reset_refusal();
+    if (options_->max_time && !run_timer_) {
         const auto time_up = [this] {
             if (state_ != State::closed)
                 close({Reason::timeout, "not finished within " +
@@ -73,17 +73,17 @@ void Session::connect() {
                                             " (--max-time)"});
             report_changes();
         };
-        start(max_time_, loop_.after(*options_->max_time - options_->spent), time_up);
+        start(run_timer_, loop_.after(*options_->max_time - options_->spent), time_up);
     }
     dial();
-    change_soon();
+    advance_soon();
 }
 
-// While waiting for another try, the failure of the last one becomes the end.
+// While waiting for the next attempt, keeps the failure of the last attempt as the end.
 void Session::disconnect() {
     if (state_ == State::idle || state_ == State::closed) return;
     close(end_ ? End(end_) : End{Reason::aborted, "disconnected"});
-    change_soon();
+    advance_soon();
 }
 
 void Session::finish() {
@@ -92,10 +92,10 @@ void Session::finish() {
     if (state_ != State::open) return;
     longest_pause_ = {};
     set_state(State::finishing);
-    release(closed_early_);
-    release(stage_);
+    release(close_timer_);
+    release(stage_timer_);
     watch_end();
-    change_soon();
+    advance_soon();
 }
 
 Queued Session::send(std::string_view payload, ev::Time planned,
@@ -107,8 +107,8 @@ Queued Session::send_reserved(std::size_t size) {
     return state_ == State::open ? link_->send_reserved(size) : Queued{};
 }
 
-// The clock is read before the system accepts the messages, because a reply may be under way
-// before the call returns.
+// Reads the clock before the system accepts the messages, because a reply may come before the
+// call returns.
 void Session::flush() {
     if (!connected() || link_->flushed()) return;
     const ev::Time now = loop_.read_clock();
@@ -118,16 +118,16 @@ void Session::flush() {
     if (state_ == State::open && !greeting_due && !matcher_.greeting_possible())
         matcher_.rule_out_greeting();
     if (!link_->flush(now)) {
-        ended({Reason::limit, "the server has stopped reading, and the send buffer is full"});
-        return change_soon();
+        on_end({Reason::limit, "the server has stopped reading, and the send buffer is full"});
+        return advance_soon();
     }
     watch_idleness();
     watch_writing();
     watch_replies();
 }
 
-// After a pause, timeouts go on with their remaining time. A reader that stalls again and
-// again must not keep us from ending, so -q grows by the longest pause only.
+// After a pause, timeouts continue with their remaining time. -q grows only by the longest
+// pause, so that a reader that stalls again and again cannot keep us from ending.
 void Session::pause(bool paused) {
     if (paused == paused_at_.has_value()) return;
     if (paused) {
@@ -135,15 +135,15 @@ void Session::pause(bool paused) {
     } else {
         const ev::Time from = *std::exchange(paused_at_, std::nullopt);
         resumed_at_ = loop_.now();
-        awaited_since_ += resumed_at_ - std::max(awaited_since_, from);
-        taken_at_ += resumed_at_ - std::max(taken_at_, from);
+        reply_timer_from_ += resumed_at_ - std::max(reply_timer_from_, from);
+        accepted_at_ += resumed_at_ - std::max(accepted_at_, from);
         longest_pause_ = std::max(longest_pause_, resumed_at_ - std::max(since_, from));
         void_round_trips();
     }
     link_->pause(paused);
     if (!connected()) return;
     watch_all();
-    if (!paused) change_soon();
+    if (!paused) advance_soon();
 }
 
 std::string Session::phase() const {
@@ -157,8 +157,8 @@ std::string Session::phase() const {
 
 void Session::dial() {
     end_ = {};
-    link_->forget();
-    moved_ = written_ = replies_ = 0;
+    link_->reset_facts();
+    traffic_ = written_ = replies_ = 0;
     partial_message_ = false;
     start_stage(options_->connect_timeout);
     dialer_ = std::make_unique<bufio::Dialer>(
@@ -171,7 +171,8 @@ void Session::on_dialed(bufio::DialResult result) {
     dialer_.reset();
     phases_ = {result.lookup_time, result.connect_time, {}};
     if (!result.socket) return fail(result.end.reason, std::move(result.end.text));
-    // Not earlier: messages of the last connection may still have been unreported.
+    // Do this only now, because losses of the last connection may have been unreported until
+    // here.
     matcher_.restart();
     set_state(State::handshaking);
     link_->open(std::move(result));
@@ -181,17 +182,16 @@ void Session::on_dialed(bufio::DialResult result) {
 
 // --- Receiving.
 
-// Does everything that has become possible, and then reports the changes.
+// Does all that is possible now, and then reports the changes.
 void Session::advance() {
-    changed_.cancel();
+    advance_timer_.cancel();
     read_at_ = loop_.read_clock();
     const std::weak_ptr<void> session = lifetime_.watch();
     if (connected()) advance_connection();
     if (!session.expired()) report_changes();
 }
 
-// The user is notified of the open connection before the first reply. Replies are processed
-// before the end, because they came first.
+// Reports the open connection before the first reply, and the replies before the end.
 void Session::advance_connection() {
     const std::weak_ptr<void> connection = connection_.watch();
     const bool handshaken = state_ == State::handshaking && link_->ready();
@@ -201,26 +201,26 @@ void Session::advance_connection() {
             phases_.handshake = loop_.read_clock() - since_;
     }
     if (handshaken && link_->greeted()) {
-        release(stage_);
+        release(stage_timer_);
         set_state(State::open);
         flush();
         user_.session_changed();
         if (connection.expired()) return;
     }
-    if (link_->heard()) {
+    if (link_->has_received()) {
         backoff_.reset();
         if (end_) end_ = {};
     }
     link_->record_written(read_at_);
     while (const auto event = link_->next(read_at_)) {
         report(*event);
-        if (connection.expired()) return;  // by the event, or by the user
+        if (connection.expired()) return;  // ended by the event or by the user
     }
     link_->done();
     if (paused_at_) return;
     if (link_->input_ended()) on_input_ended();
     if (connection.expired()) return;
-    if (link_->end()) return ended(link_->end());
+    if (link_->end()) return on_end(link_->end());
     report_resolved();
     if (!connection.expired()) watch_all();
 }
@@ -241,7 +241,7 @@ void Session::report_changes() {
 }
 
 void Session::report(const Matcher::Event& event) {
-    if (state_ == State::finishing && !link_->finishing()) release(stage_);
+    if (state_ == State::finishing && !link_->finishing()) release(stage_timer_);
     if (const auto* echoed = std::get_if<Matcher::Echoed>(&event)) {
         replies_ += echoed->batch.count;
         return user_.session_echoed(echoed->batch, echoed->round_trip);
@@ -267,7 +267,7 @@ void Session::report(const Matcher::Event& event) {
     close(explained(std::get<Matcher::Refused>(event).end));
 }
 
-// A message without a reply in time is always worth a question to the system.
+// Always queries the system for a message without a timely reply.
 Message Session::marked(Message message, std::optional<ev::Duration> round_trip) {
     if (options_->mark_resent)
         link_->mark_resent(message, round_trip.value_or(options_->reply_timeout), read_at_);
@@ -280,7 +280,7 @@ std::string Session::partial_text(const Message& message) const {
     if (part.empty()) return {};
     const Framing& framing = *options_->framing;
     const bool framed = framing.replies_framed();
-    const std::string_view begun = framed ? framing.begun_payload(part) : part;
+    const std::string_view begun = framed ? framing.partial_payload(part) : part;
     std::string right(message.expected.value_or(message.payload));
     if (framing.reply && !message.expected) right = framing.reply(right);
     const bool compared = options_->expect == Expect::echo || options_->expect == Expect::given;
@@ -299,14 +299,14 @@ std::string Session::partial_text(const Message& message) const {
         text += ", without " + framing.delimiter_name();
     std::string hint;
     if (replies_ == 0 && framing.prefix > 0)
-        hint = misread_length(framing, part, options_->max_frame);
+        hint = length_hint(framing, part, options_->max_frame);
     else if (replies_ == 0 && differs)
-        hint = mismatch_hint(framing, right, {.payload = begun, .difference = at});
+        hint = reply_hint(framing, right, {.payload = begun, .difference = at});
     return text + (hint.empty() ? "" : "; " + hint);
 }
 
-// Handles the end of the input, after all messages in it were matched. If no reply is awaited,
-// the user may go on to send. While finishing, only replies are lost.
+// Handles the end of the input after all its replies were matched. If no reply is awaited, the
+// user may continue to send. While finishing, only awaited replies can be lost.
 void Session::on_input_ended() {
     const std::string rest = options_->framing->has_frames() ? link_->partial_message() : "";
     const bool partial = !rest.empty() && !partial_message_;
@@ -319,26 +319,27 @@ void Session::on_input_ended() {
     }
     if (partial) {
         End end = explained(truncated(rest));
-        if (end.reason != Reason::tls) user_.session_unsolicited(rest);  // else it is an alert
+        if (end.reason != Reason::tls) user_.session_unsolicited(rest);  // or it is an alert
         if (connection.expired()) return;
-        return ended(std::move(end));
+        return on_end(std::move(end));
     }
     if (state_ == State::finishing) {
-        if (in_flight() > 0) ended(link_->end() ? link_->end() : closed_early());
+        if (in_flight() > 0) on_end(link_->end() ? link_->end() : closed_early());
         return;
     }
-    // If our own input ends in the same turn, the peer has not closed too early.
-    if (ends_with_input() && !runs(closed_early_))
-        start(closed_early_, loop_.after(ev::Duration::zero()),
+    // Fail after this turn: if our own input ends in it, the peer has not closed too early.
+    if (ends_with_input() && !running(close_timer_))
+        start(close_timer_, loop_.after(ev::Duration::zero()),
               [this] { fail(Reason::closed_early, {}); });
 }
 
-// Without replies, the end of the input ends only a connection whose sides close together.
+// Without expected replies, the end of the input ends only a connection whose sides close
+// together.
 bool Session::ends_with_input() const {
     return options_->expect != Expect::none || !link_->closes_halves();
 }
 
-// --- Timeouts. Each of these functions decides whether its timer runs, and until when.
+// --- Timeouts. Each of these functions starts its timer, restarts it, or stops it.
 
 void Session::watch_all() {
     watch_idleness();
@@ -348,43 +349,43 @@ void Session::watch_all() {
     watch_end();
 }
 
-// Only bytes received or sent restart the idle timeout: our own timeouts are no activity.
+// Only received or sent bytes restart the idle timeout; our own timeouts do not.
 void Session::watch_idleness() {
-    if (!options_->idle_timeout || paused_at_) return release(idle_);
-    const std::uint64_t moved = link_->moved();
-    if (runs(idle_) && moved == moved_) return;
-    moved_ = moved;
-    start(idle_, loop_.after(*options_->idle_timeout), [this] {
+    if (!options_->idle_timeout || paused_at_) return release(idle_timer_);
+    const std::uint64_t traffic = link_->traffic();
+    if (running(idle_timer_) && traffic == traffic_) return;
+    traffic_ = traffic;
+    start(idle_timer_, loop_.after(*options_->idle_timeout), [this] {
         fail(Reason::timeout,
              "nothing sent or received for " + duration_text(*options_->idle_timeout));
     });
 }
 
-// Detects a peer that takes no output while we read its input.
+// Detects a peer that accepts no output while we read its input.
 void Session::watch_writing() {
-    if (pending() == 0 || !has_back_pressure()) return release(stalled_);
+    if (pending() == 0 || !has_back_pressure()) return release(write_timer_);
     const std::uint64_t written = link_->written();
-    if (!stalled_ || written != written_) taken_at_ = loop_.now();
+    if (!write_timer_ || written != written_) accepted_at_ = loop_.now();
     written_ = written;
-    const auto due = taken_at_ + std::max(options_->reply_timeout, min_write_timeout);
-    start_reading_limit(stalled_, due, [this] {
+    const auto due = accepted_at_ + std::max(options_->reply_timeout, min_write_timeout);
+    start_reading_limit(write_timer_, due, [this] {
         fail(Reason::timeout,
              "the server has stopped reading; unsent: " + bytes_text(pending()) + " (-W)");
     });
 }
 
 void Session::watch_replies() {
-    if (in_flight() == 0) return reply_.cancel();
-    start_reading_limit(reply_, reply_due(), [this] { on_reply_timeout(); });
+    if (in_flight() == 0) return reply_timer_.cancel();
+    start_reading_limit(reply_timer_, reply_due(), [this] { on_reply_timeout(); });
 }
 
-// The timeout of the oldest message begins when it was sent, but not before the end of the
+// The reply timeout begins when the oldest message was sent or, if later, at the end of the
 // last pause.
 ev::Time Session::reply_due() {
-    const ev::Time sent = matcher_.oldest_sent();
-    if (sent != awaited_) awaited_since_ = std::max(sent, resumed_at_);
-    awaited_ = sent;
-    return awaited_since_ + options_->reply_timeout;
+    const ev::Time sent = matcher_.oldest_sent_at();
+    if (sent != oldest_sent_at_) reply_timer_from_ = std::max(sent, resumed_at_);
+    oldest_sent_at_ = sent;
+    return reply_timer_from_ + options_->reply_timeout;
 }
 
 void Session::on_reply_timeout() {
@@ -404,27 +405,27 @@ void Session::on_reply_timeout() {
 
 void Session::watch_greeting() {
     if (state_ != State::open) return;
-    if (paused_at_ || !matcher_.greeting_possible()) return release(stage_);
-    if (!runs(stage_)) start_stage(options_->greeting_time);
+    if (paused_at_ || !matcher_.greeting_possible()) return release(stage_timer_);
+    if (!running(stage_timer_)) start_stage(options_->greeting_time);
 }
 
-// First closes our side, once replies pause or all are in; then waits for the peer's end.
+// Closes our side once all replies have come or pause, and then waits for the peer's end.
 void Session::watch_end() {
     if (state_ != State::finishing) return;
     const bool quiet = !link_->finishing();
-    if (quiet && (paused_at_ || in_flight() == 0)) release(stage_);
+    if (quiet && (paused_at_ || in_flight() == 0)) release(stage_timer_);
     if (in_flight() == 0) {
         if (!paused_at_) link_->finish();
         const ev::Time limit = since_ + options_->close_timeout + longest_pause_;
         const ev::Time due = link_->end_due(limit, std::max(read_at_, resumed_at_));
-        start_reading_limit(stage_, due, [this] { on_stage_timeout(); });
-    } else if (quiet && !paused_at_ && !runs(stage_)) {
+        start_reading_limit(stage_timer_, due, [this] { on_stage_timeout(); });
+    } else if (quiet && !paused_at_ && !running(stage_timer_)) {
         start_stage(quiet_time);
     }
 }
 
 void Session::start_stage(ev::Duration limit) {
-    start(stage_, loop_.after(limit), [this] { on_stage_timeout(); });
+    start(stage_timer_, loop_.after(limit), [this] { on_stage_timeout(); });
 }
 
 void Session::on_stage_timeout() {
@@ -442,11 +443,10 @@ void Session::on_stage_timeout() {
     }
 }
 
-// --- The end of a connection. These functions change the state and leave it to their callers
-// to report that.
+// --- The end of a connection. These functions change the state; their callers report it.
 
 void Session::fail(Reason reason, std::string text) {
-    ended({reason, std::move(text)});
+    on_end({reason, std::move(text)});
     report_changes();
 }
 
@@ -455,7 +455,7 @@ void Session::set_state(State state) {
     since_ = loop_.now();
 }
 
-void Session::ended(End end) {
+void Session::on_end(End end) {
     end = explained(std::move(end));
     if (!worth_retrying(end.reason)) return close(std::move(end));
     drop_connection(std::move(end));
@@ -464,8 +464,8 @@ void Session::ended(End end) {
     set_state(State::waiting);
 }
 
-// If a server closes its side, and sending to it fails later, the first of the two is the end.
-// The libraries below serve both sides, and so call a server the peer.
+// If a server closes its side and sending fails later, reports that the server closed. Replaces
+// "the peer", the word of the libraries below, by "the server".
 End Session::explained(End end) const {
     const bool closed_first = end.reason == Reason::send && input_ended();
     const bool early = end.reason == Reason::closed_early;
@@ -499,7 +499,7 @@ End Session::truncated(std::string_view part) const {
     std::string text = "the server closed inside a message, " + fragment_text(part);
     const bool first = replies_ == 0 && in_flight() > 0;
     const std::string hint =
-        first ? misread_length(*options_->framing, part, options_->max_frame) : "";
+        first ? length_hint(*options_->framing, part, options_->max_frame) : "";
     if (!hint.empty()) text += "; " + hint;
     return {Reason::truncated, text};
 }
@@ -510,20 +510,21 @@ void Session::close(End end) {
     set_state(State::closed);
 }
 
-// The order counts: judged() asks the link, and must do so before it is closed.
+// Calls final_end() first, because it queries the open link.
 void Session::drop_connection(End end) {
-    end_ = judged(std::move(end));
+    end_ = final_end(std::move(end));
     link_->close();
     dialer_.reset();
     connection_.end();
-    reply_.cancel();
-    for (ev::Timer* timer : {&stage_, &idle_, &stalled_, &closed_early_}) release(*timer);
+    reply_timer_.cancel();
+    for (ev::Timer* timer : {&stage_timer_, &idle_timer_, &write_timer_, &close_timer_})
+        release(*timer);
 }
 
-// Once all is answered, and our side is closed, the peer need not close its own. If every
-// reply was known beforehand, it may also close without close_notify, but not without a close
-// frame.
-End Session::judged(End end) const {
+// Returns the end to report. Once all messages are answered and our side is closed, the peer
+// need not close its side. If the expected replies are known, it may also close without
+// close_notify, but not without a WebSocket close frame.
+End Session::final_end(End end) const {
     const End clean = end_ ? end_ : End{Reason::clean, "closed"};
     if (end.reason == Reason::clean) return clean;
     if (state_ != State::finishing || in_flight() > 0) return end;
@@ -532,7 +533,7 @@ End Session::judged(End end) const {
     if (end.reason == Reason::timeout) {
         const bool awaited = options_->close_timeout > ev::Duration::zero();
         if (!awaited || !link_->peer_closes()) return clean;
-        const char* const fact = runs(stage_) ? "the server did not close; " : "";
+        const char* const fact = running(stage_timer_) ? "the server did not close; " : "";
         return {Reason::unclosed, fact + end.text};
     }
     const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
@@ -540,8 +541,8 @@ End Session::judged(End end) const {
     return end.reason == Reason::truncated && whole ? clean : end;
 }
 
-// Returns false for errors of settings or trust, if we or the peer wanted the end, and when
-// finishing with nothing left to send.
+// Returns false for errors of settings or trust, for an intended end, and when finishing with
+// nothing left to send.
 bool Session::worth_retrying(Reason reason) const {
     if (options_->retries != forever && backoff_.count() >= options_->retries) return false;
     if (state_ == State::finishing && !matcher_.has_unwritten()) return false;

@@ -1,5 +1,5 @@
-// Messages in a stream, with or without TLS: framed, in order, with back-pressure, and closed
-// on each side separately.
+// Carries messages in a stream, with or without TLS. A stream keeps their order, has
+// back-pressure, and is closed on each side separately.
 
 #include "app/protocol/link.hpp"
 #include "app/protocol/ordered_matcher.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using Alert = std::array<char, 7>;  // a TLS alert with its record header
 
-// A server that speaks TLS sends an alert, and nothing else, to a client that does not.
+// A TLS server answers a client without TLS by an alert alone.
 bool is_tls_alert(const Alert& bytes) {
     return bytes[0] == '\x15' && bytes[1] == '\x03' && bytes[2] <= '\x04' && bytes[3] == '\0' &&
            bytes[4] == '\x02' && (bytes[5] == '\x01' || bytes[5] == '\x02');
@@ -38,7 +38,7 @@ public:
 
     Matcher& matcher() override { return matcher_; }
 
-    void forget() override { facts_.reset(); }
+    void reset_facts() override { facts_.reset(); }
     void open(bufio::DialResult result) override {
         address_ = result.address;
         auto transport = options_.tls ? options_.tls->connect(std::move(result.socket),
@@ -59,7 +59,7 @@ public:
         if (options_.mark_resent) retransmits_ = std::make_unique<RetransmitWatch>(tcp());
     }
     bool greeted() override { return matcher_.greeted(stream_->received()); }
-    // The stream knows its facts until it is closed.
+    // Records the facts before the stream is closed.
     void close() override {
         if (!stream_) return;
         record_facts();
@@ -70,7 +70,7 @@ public:
     }
     bool connected() const override { return stream_ != nullptr; }
     bool ready() const override { return stream_->handshake_done(); }
-    bool heard() const override { return stream_->bytes_read() > 0 && stream_->open(); }
+    bool has_received() const override { return stream_->bytes_read() > 0 && stream_->open(); }
     void pause(bool paused) override {
         paused_ = paused;
         if (stream_) stream_->pause_reading(paused);
@@ -90,7 +90,7 @@ public:
     bool flush(ev::Time now) override {
         InFlight& messages = matcher_.messages();
         const bool taken = stream_->write(messages.flush(now));
-        if (!taken && !stream_->end()) return false;  // else it is about to report its end
+        if (!taken && !stream_->end()) return false;  // the stream reports its end
         messages.release_idle();
         record_written(now);
         return true;
@@ -100,7 +100,7 @@ public:
     }
     std::size_t pending() const override { return stream_ ? stream_->pending() : 0; }
     std::uint64_t written() const override { return stream_->bytes_written(); }
-    std::uint64_t moved() const override {
+    std::uint64_t traffic() const override {
         return stream_->bytes_read() + stream_->held() + written();
     }
     bool has_back_pressure() const override { return true; }
@@ -114,7 +114,7 @@ public:
         }
         return matcher_.next(*unread_, read_at);
     }
-    // While a message that is longer than the water marks arrives, they are raised.
+    // Raises the water marks while a longer message arrives.
     void done() override {
         if (!unread_) return;
         const std::size_t left = unread_->size();
@@ -136,7 +136,7 @@ public:
     const End& end() const override {
         return stream_->end() ? stream_->end() : stream_->rejection();
     }
-    // An alert that we have sent ourselves is an echo.
+    // An alert that echoes our own bytes proves nothing.
     End explained(End end) const override {
         if (end.reason == Reason::closed_early && websocket() && websocket()->closure)
             end.text += " (" + websocket()->closure->text() + ")";
@@ -157,7 +157,7 @@ public:
     }
     void mark_resent(Message& message, ev::Duration taken, ev::Time now) override {
         if (!retransmits_) return;
-        if (stream_ && retransmits_->worth_asking(taken, now))
+        if (stream_ && retransmits_->worth_querying(taken, now))
             if (const auto facts = tcp()) retransmits_->update(*facts, now);
         message.resent = retransmits_->hit(message.sent);
     }
@@ -175,11 +175,11 @@ private:
     };
     std::unique_ptr<Facts> facts_;  // outlives the stream; null without TLS and WebSocket
     std::unique_ptr<bufio::Stream> stream_;
-    std::optional<std::string_view>
-        unread_;  // input not yet matched; set between next() and done()
-    std::optional<bufio::TcpFacts> tcp_;  // the last connection's, at its end
+    // Input not yet matched; set between next() and done().
+    std::optional<std::string_view> unread_;
+    std::optional<bufio::TcpFacts> tcp_;  // at the end of the last connection
     std::unique_ptr<RetransmitWatch> retransmits_;
-    Alert first_bytes_{};  // all bytes received, if these are all
+    Alert first_bytes_{};  // all received bytes, while they are no more
 };
 
 }  // namespace

@@ -54,8 +54,7 @@ std::string wrong_reply_text(const Message& message, const Reply& reply,
                              const Session::Options& options) {
     const std::string which = "reply " + std::to_string(message.id);
     const bool given = options.expect == Expect::given;
-    const std::string hint =
-        given ? "" : mismatch_hint(*options.framing, message.payload, reply);
+    const std::string hint = given ? "" : reply_hint(*options.framing, message.payload, reply);
     const std::string end = hint.empty() ? "" : "; " + hint;
     if (!reply.difference)
         return which + " does not match " + in_quotes(options.pattern->text()) + ": " +

@@ -53,7 +53,7 @@ std::optional<std::string_view> Input::next() {
         payload = plain_;
     }
     if (sendable(*options_.framing, options_.max_frame, payload)) return payload;
-    refuse(options_.framing->misfit(payload.size()));
+    refuse(options_.framing->misfit_text(payload.size()));
     return std::nullopt;
 }
 

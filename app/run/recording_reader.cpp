@@ -167,7 +167,7 @@ void RecordingReader::read_message(const JsonFields& object) {
 
 // Refuses a payload that the framing would cut into several messages.
 void RecordingReader::check_payloads(const Text& sent, const Text& received) const {
-    const std::string framing = "of " + framing_->holder();
+    const std::string framing = "of " + framing_->label();
     if (sent &&
         (count_pieces(*framing_, *sent) != 1 || !sendable(*framing_, max_frame_, *sent)))
         refuse("\"sent\" is not a message " + framing);

@@ -134,7 +134,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
     log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
     if (!reply.right && results_.bad == 1)
         if (const std::string hint =
-                mismatch_hint(*session_.options().framing, message.payload, reply);
+                reply_hint(*session_.options().framing, message.payload, reply);
             !hint.empty())
             add_note(hint, Style::warn);
     if (!reply.round_trip) return;

@@ -31,7 +31,7 @@ std::string delta_text(ev::Duration duration) {
 
 std::string difference_text(const Exchange& exchange) {
     const std::string text =
-        " " + ui::glyph::mismatch.text() + " " + wrong_text(exchange.difference);
+        " " + ui::glyph::mismatch.text() + " " + differs_text(exchange.difference);
     if (!exchange.difference) return text;
     return text + ": " + byte_text(exchange.payload, *exchange.difference) +
            ui::glyph::becomes.text() + byte_text(exchange.reply, *exchange.difference);

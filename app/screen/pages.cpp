@@ -266,7 +266,7 @@ Rows message_page(const Exchange& exchange, int width) {
     if (exchange.sent_at) page.add_fact("sent", clock_text(*exchange.sent_at));
     add_times(page, exchange);
     if (!exchange.answered_at) page.add_fact("reply", "none yet", Style::bad);
-    if (wrong) page.add_fact("reply", wrong_text(exchange.difference), Style::bad);
+    if (wrong) page.add_fact("reply", differs_text(exchange.difference), Style::bad);
     if (exchange.id != 0) add_side(page, "Sent", exchange.payload, marked);
     if (exchange.answered_at && exchange.right && exchange.reply == exchange.payload) {
         page.add_title("Received: identical");

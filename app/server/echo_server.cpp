@@ -219,7 +219,7 @@ private:
 // A client may send this many bytes before it reads any, in messages of any length.
 std::size_t EchoServer::Options::buffer() const {
     const std::size_t longest = std::min(max_frame, framing->longest());
-    const std::size_t message = framing->sized() ? framing->around() + longest : 0;
+    const std::size_t message = framing->sized() ? framing->overhead() + longest : 0;
     return max_buffer.value_or(std::max<std::size_t>(1024 * 1024, message));
 }
 

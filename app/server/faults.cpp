@@ -107,7 +107,7 @@ private:
         if (cut.kind == Decoder::Cut::Kind::message)
             return reply_to(bytes.substr(0, cut.used), cut.payload);
         if (end_ || !last || bytes.empty()) return std::nullopt;
-        if (!framing_.sized()) return reply_to(bytes, framing_.begun_payload(bytes));
+        if (!framing_.sized()) return reply_to(bytes, framing_.partial_payload(bytes));
         end_ = cut_message(framing_, bytes);
         return std::nullopt;
     }

@@ -99,8 +99,8 @@ private:
     std::size_t frame_size(std::string_view bytes) {
         cursor_.restart();
         const std::size_t frame = cursor_.next(bytes).used + cursor_.missing();
-        const std::size_t size = frame - framing_.around();
-        if (frame > framing_.around() + longest_)
+        const std::size_t size = frame - framing_.overhead();
+        if (frame > framing_.overhead() + longest_)
             end_ = {bufio::Reason::limit,
                     above_limit("a message of " + std::to_string(size) + " bytes", longest_)};
         return frame;

@@ -411,7 +411,7 @@ TEST_CASE("a greeting and a push answer no message") {
 
 TEST_CASE("explains a misread length, unless the framing has worked before") {
     const auto misread = [](const char* framing, const std::string& bytes) {
-        return misread_length(*find_framing(framing), bytes, limit);
+        return length_hint(*find_framing(framing), bytes, limit);
     };
     CHECK(misread("len2", "\5\0hello"s) ==
           "the length reads 1280; as little-endian it is 5: -f len2le");

@@ -137,7 +137,7 @@ private:
 
     void mark_late() {
         if (late_ == flushed_) return;
-        REQUIRE(queue_.oldest_sent() == model_[late_].sent);
+        REQUIRE(queue_.oldest_sent_at() == model_[late_].sent);
         const Message message = queue_.mark_late();
         REQUIRE(message.id == model_[late_].id);
         REQUIRE(message.payload == model_[late_].text);
@@ -231,7 +231,7 @@ TEST_CASE("forgets late messages beyond their limit, the oldest first") {
     InFlight queue(*find_framing("line"), {.late_bytes = 500});
     for (int i = 0; i < 100; ++i) queue.queue(std::to_string(i));
     for (int i = 0; i < 100; ++i) CHECK(queue.mark_late().payload == std::to_string(i));
-    CHECK(queue.forgot_late());
+    CHECK(queue.late_evicted());
     CHECK(queue.count() == queue.late());
     CHECK(queue.late() < 20);
     CHECK(queue.frames().ends_with("99\n"));

@@ -6,7 +6,7 @@
 
 using yodel::find_framing;
 using yodel::first_difference;
-using yodel::mismatch_hint;
+using yodel::reply_hint;
 
 TEST_CASE("finds the first byte that differs, or the end of the shorter text") {
     struct Case {
@@ -25,8 +25,7 @@ TEST_CASE("finds the first byte that differs, or the end of the shorter text") {
 
 TEST_CASE("gives a hint that fits the reply") {
     const auto hint = [](const char* framing, std::string_view reply) {
-        return mismatch_hint(*find_framing(framing), "hello",
-                             {.payload = reply, .difference = 0});
+        return reply_hint(*find_framing(framing), "hello", {.payload = reply, .difference = 0});
     };
     CHECK(hint("line", "he11o").empty());
     CHECK(hint("line", "hell").empty());
@@ -38,8 +37,8 @@ TEST_CASE("gives a hint that fits the reply") {
     CHECK(hint("crlf", "hello\r").empty());
     CHECK(hint("len2", std::string("hello\0\5", 7)) ==
           "its length may include its own 2 bytes");
-    CHECK(mismatch_hint(*find_framing("line"), "hello", {.payload = "HTTP"}).empty());
-    CHECK(mismatch_hint(*find_framing("line"), "hello", {.payload = std::string(4097, 'x')}) ==
+    CHECK(reply_hint(*find_framing("line"), "hello", {.payload = "HTTP"}).empty());
+    CHECK(reply_hint(*find_framing("line"), "hello", {.payload = std::string(4097, 'x')}) ==
           "only its first 4096 bytes were examined");
     CHECK(hint("line", "\x15\x03\x01") == "the reply looks like TLS; use --tls");
 }

@@ -20,28 +20,28 @@ const ev::Time start(1h);
 
 TEST_CASE("asks only after replies that took two round trips of the network") {
     RetransmitWatch watch(facts(0));
-    CHECK_FALSE(watch.worth_asking(1999us, start));
-    CHECK(watch.worth_asking(2ms, start));
+    CHECK_FALSE(watch.worth_querying(1999us, start));
+    CHECK(watch.worth_querying(2ms, start));
     watch.update(facts(0, 100us), start);
-    CHECK(watch.worth_asking(200us, start + 1ms));
-    CHECK_FALSE(watch.worth_asking(199us, start + 1ms));
+    CHECK(watch.worth_querying(200us, start + 1ms));
+    CHECK_FALSE(watch.worth_querying(199us, start + 1ms));
 }
 
 TEST_CASE("asks once about replies that came together") {
     RetransmitWatch watch(facts(0));
     watch.update(facts(0), start);
-    CHECK_FALSE(watch.worth_asking(1h, start));
-    CHECK(watch.worth_asking(1h, start + 1ns));
+    CHECK_FALSE(watch.worth_querying(1h, start));
+    CHECK(watch.worth_querying(1h, start + 1ns));
 }
 
 TEST_CASE("asks after each reply if no smallest round trip is known") {
     RetransmitWatch watch(facts(0, std::nullopt));
-    CHECK(watch.worth_asking(0ns, start));
+    CHECK(watch.worth_querying(0ns, start));
 }
 
 TEST_CASE("does not ask a system without facts, and no message is hit") {
     const RetransmitWatch watch(std::nullopt);
-    CHECK_FALSE(watch.worth_asking(1h, start));
+    CHECK_FALSE(watch.worth_querying(1h, start));
     CHECK_FALSE(watch.hit(start));
 }
 

@@ -24,8 +24,8 @@ bool is_connected_to_itself(int fd, const Address& peer) {
 std::string no_port_text(const Endpoint& endpoint, int code) {
     const std::size_t ports = endpoint.source_port.empty() ? source_ports() : 0;
     if (ports == 0) return std::generic_category().message(code);
-    return "no source port is left: the system has " + std::to_string(ports) +
-           " for each address";
+    return "no ephemeral port is left: the system has " + std::to_string(ports) +
+           " for each destination";
 }
 
 // Returns the reason why the socket can't connect. The system also reports a refused

@@ -174,7 +174,7 @@ int openssl_version(TlsVersion version) {
 
 SslCtx new_context(bool client) {
     SslCtx context(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
-    if (!context) refuse(Reason::tls, "cannot start OpenSSL: " + openssl_reason());
+    if (!context) refuse(Reason::tls, "cannot initialize OpenSSL: " + openssl_reason());
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
     // SSL_MODE_RELEASE_BUFFERS is not set, so an idle connection keeps its buffers of 50 KiB.
@@ -254,7 +254,7 @@ TlsContext TlsContext::server(const TlsServerOptions& options) {
 TlsContext TlsContext::self_signed_server(const std::string& client_ca) {
     auto state = new_server();
     const Key key(EVP_EC_gen("P-256"));
-    if (!key) refuse(Reason::own_certificate, "making a key: " + openssl_reason());
+    if (!key) refuse(Reason::own_certificate, "cannot generate a key: " + openssl_reason());
     SSL_CTX_use_certificate(state->ctx.get(), make_certificate(key.get()).get());
     SSL_CTX_use_PrivateKey(state->ctx.get(), key.get());
     if (!client_ca.empty()) demand_certificates(state->ctx.get(), client_ca);

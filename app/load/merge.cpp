@@ -92,8 +92,8 @@ std::string add_up(const std::vector<std::string>& files, Results& sum, std::str
     const Coincidence together = Coincidence::of(spans);
     sum.overlap = together.overlap;
     if (files.size() > 1)
-        runs += ", began within " + ms_text(together.began_within) + ", together for " +
-                significant_text(together.overlap * 100, 3) + " % of the time";
+        runs += ", began within " + ms_text(together.began_within) + ", overlap " +
+                significant_text(together.overlap * 100, 3) + " %";
     return together.remark;
 }
 
@@ -126,7 +126,7 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     const Outcome outcome{.results = sum,
                           .verdict = Verdict::on(sum, options.required),
                           .words = {.load = true, .summary = false},
-                          .reason = count + " added up"};
+                          .reason = count + " merged"};
     const bool json = options.form == Reporter::Form::json;
     print((json ? outcome.json().str() : runs + ": " + summary(sum, outcome.words)) + "\n");
     if (!remark.empty() && !options.quiet) print_error(remark);

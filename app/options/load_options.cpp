@@ -57,9 +57,9 @@ OptionGroup load_group(LoadOptions& to) {
           into(run.connections, up_to(1'000'000))},
          {0, "connect-rate", "R", "open R connections a second (all at once)",
           [&](auto& text) { run.connect_pace = Pace::per_second(thousandths(text)); }},
-         {0, "rate", "R", "messages a second in total", into(to.plan.rate, thousandths),
+         {0, "rate", "R", "send R messages a second in total", into(to.plan.rate, thousandths),
           mode::generated | mode::rate, mode::generated | mode::rate},
-         {0, "arrivals", "KIND", "gaps of --rate: even or poisson (even)",
+         {0, "arrivals", "KIND", "distribution of --rate: even or poisson (even)",
           into(to.plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})),
           mode::rate},
          {0, "seed", "N", "seed of --arrivals poisson (1)",
@@ -74,7 +74,7 @@ OptionGroup load_group(LoadOptions& to) {
          {0, "start-at", "TIME|+D", "send the first message at this time, in UTC",
           into(to.start, start_time), paced},
          {0, "busy", nothing, "never sleep while connected; uses a whole CPU", flag(run.busy)},
-         {0, "no-sessionid", nothing, "resume no TLS session: full handshakes only",
+         {0, "no-sessionid", nothing, "do not resume TLS sessions: full handshakes only",
           [&](auto&) { to.tls.resume = false; }, mode::streams | mode::tls}}};
 }
 
@@ -83,9 +83,9 @@ OptionGroup message_group(LoadOptions& to) {
     group.options.push_back({0, "messages", "FILE",
                              "send the lines of FILE over and over (-: stdin)",
                              into(to.plan.messages), mode::generated, mode::generated});
-    group.options.push_back(
-        {0, "warm-up", "D", "send messages for D first, and count them apart",
-         into(to.run.warm_up, duration_value), mode::generated, mode::generated});
+    group.options.push_back({0, "warm-up", "D", "send messages for D first, counted separately",
+                             into(to.run.warm_up, duration_value), mode::generated,
+                             mode::generated});
     return group;
 }
 

@@ -30,7 +30,7 @@ constexpr struct {
     {mode::screen, "full-screen mode"},
     {mode::replay, "--replay"},
     {mode::datagrams, "-u"},
-    {mode::websocket, "a target ws:// or wss://"},
+    {mode::websocket, "a ws:// or wss:// target"},
     {mode::tls, "--tls"},
     {mode::json, "--json"},
     {mode::rate, "--rate"},
@@ -51,7 +51,7 @@ std::string refusal(const Given& option, const ActiveMode& active,
                      [&](const auto& each) { return (each.modes & wanted) != 0; });
     assert(found != std::end(names));
     if (found->modes == mode::tls && chosen_by(given, mode::websocket) == "ws://")
-        return option.written + " needs a target wss://";
+        return option.written + " needs a wss:// target";
     return option.written + " needs " + found->name;
 }
 

@@ -54,7 +54,7 @@ std::string host_name_value(const std::string& text) {
 
 std::function<void(const std::string&)> family_value(int& to, int family) {
     return [&to, family](const std::string&) {
-        if (to != AF_UNSPEC && to != family) throw UsageError("-4 and -6 exclude each other");
+        if (to != AF_UNSPEC && to != family) throw UsageError("-4 cannot be combined with -6");
         to = family;
     };
 }

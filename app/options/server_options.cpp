@@ -69,7 +69,7 @@ std::vector<Option> listening_options(ServerOptions& to) {
          mode::websocket},
         {0, "reflect-any", nothing, "answer all datagrams, even if they may loop",
          flag(to.datagrams.reflect_any), mode::datagrams},
-        {0, "port-file", "FILE", "write the ports to this file, one a line",
+        {0, "port-file", "FILE", "write the ports to this file, one per line",
          into(to.port_file)},
         {0, "threads", "N|auto", "serve each port with N threads (1)",
          [&](auto& text) {
@@ -102,11 +102,11 @@ std::vector<Option> limit_options(ServerOptions& to) {
          into(server.max_connections, up_to(1'000'000))},
         {0, "idle-timeout", "D", "close a connection that is idle for this time (off)",
          into(server.idle_timeout, limit_value)},
-        {0, "handshake-timeout", "D", "time limit for the handshake of TLS or --ws (10s)",
+        {0, "handshake-timeout", "D", "time limit for the TLS and --ws handshakes (10s)",
          into(server.handshake_timeout, duration_value)},
-        {0, "max-buffer", "SIZE", "limit of unsent bytes (1M, or one message)",
+        {0, "max-buffer", "SIZE", "limit on unsent bytes (1M, or one message)",
          into(server.max_buffer, positive_size)},
-        {0, "max-frame", "SIZE", "maximum message of a length framing or --ws (32M)",
+        {0, "max-frame", "SIZE", "maximum message size; length framings, --ws (32M)",
          into(server.max_frame, positive_size)},
         {0, "grace", "D", "time limit for pending echoes at exit (5s)",
          into(to.grace, duration_value)},
@@ -121,7 +121,7 @@ std::vector<Option> message_options(ServerOptions& to) {
 
 std::vector<Option> output_options(ServerOptions& to) {
     return {
-        {0, "json", nothing, "print JSON, one object a line", flag(to.json)},
+        {0, "json", nothing, "print JSON, one object per line", flag(to.json)},
         {'v', nothing, nothing, "log connections and reads", flag(to.streams.verbose)},
         sandbox_option(to.no_sandbox),
         help_option(to.help),
@@ -150,7 +150,7 @@ std::vector<Option> connection_fault_options(Faults& to) {
         {0, "reset-after", "N", "reset after N messages", into(to.reset_after, count)},
         {0, "half-close", nothing, "shut down the sending side at once", flag(to.half_close)},
         {0, "no-read", nothing, "read nothing", flag(to.no_read)},
-        {0, "stall-handshake", nothing, "never answer the handshake of TLS or --ws",
+        {0, "stall-handshake", nothing, "never answer the TLS or --ws handshake",
          flag(to.stall_handshake)},
         {0, "banner", "TEXT", "send TEXT first; it may contain \\n \\r \\t \\0 \\\\ \\xNN",
          into(to.banner, banner)},

@@ -112,7 +112,7 @@ const Scheme* take_scheme(std::string& text, bool port_follows) {
                      [&](const Scheme& each) { return each.written == written; });
     if (found == std::end(schemes))
         throw UsageError(in_quotes(written) +
-                         " is not supported, only tcp://, tls://, udp://, ws:// and wss://");
+                         " is not supported; use tcp://, tls://, udp://, ws:// or wss://");
     text.erase(0, written.size());
     if (text.find_first_not_of('/') == text.npos)
         throw UsageError(written + " needs an address, as in " + written + "localhost:7000");

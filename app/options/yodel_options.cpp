@@ -43,7 +43,7 @@ OptionGroup recording_options(YodelOptions& to) {
 OptionGroup output_options(YodelOptions& to) {
     OptionGroup group{
         "Output",
-        {{0, "json", nothing, "print JSON, one object a line",
+        {{0, "json", nothing, "print JSON, one object per line",
           [&](auto&) { to.report.form = Reporter::Form::json; }, mode::piped,
           mode::input | mode::json},
          {'x', "hex", nothing, "print replies in hex", flag(to.report.hex),
@@ -142,7 +142,7 @@ void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) 
     Session::Options& session = options.run.session;
     if (session.pattern && !framing.replies_framed())
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
-                         " of " + file + ", whose replies have no frames");
+                         " of " + file + ", which has no messages");
     const Framing& wanted = *session.framing;
     const bool given = !framing.is_option() || !wanted.is_option() ||
                        !chosen_by(options.given, mode::framed | mode::raw).empty();

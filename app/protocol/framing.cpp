@@ -47,12 +47,12 @@ bool is_double(std::string_view text) {
 // Checks a value without a length.
 ReplyLine resp_scalar(char type, std::string_view value) {
     switch (type) {
-    case ':': return is_int64(value) ? ReplyLine{} : refused("which is no integer");
-    case '(': return is_integer(value) ? ReplyLine{} : refused("which is no big number");
-    case ',': return is_double(value) ? ReplyLine{} : refused("which is no double");
+    case ':': return is_int64(value) ? ReplyLine{} : refused("which is not an integer");
+    case '(': return is_integer(value) ? ReplyLine{} : refused("which is not a big number");
+    case ',': return is_double(value) ? ReplyLine{} : refused("which is not a double");
     case '#':
-        return value == "t" || value == "f" ? ReplyLine{} : refused("which is no boolean");
-    case '_': return value.empty() ? ReplyLine{} : refused("which is no null");
+        return value == "t" || value == "f" ? ReplyLine{} : refused("which is not a boolean");
+    case '_': return value.empty() ? ReplyLine{} : refused("which is not a null");
     default: return {};  // a simple string or an error
     }
 }
@@ -67,12 +67,12 @@ ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
     };
     if (is_one_of("+-:_#,(")) return resp_scalar(type, line.substr(1));
     if (line == "$-1" || line == "*-1") return {};
-    if (!is_one_of("$!=*~>%|")) return refused("which begins no reply of -f resp");
+    if (!is_one_of("$!=*~>%|")) return refused("which is not valid for -f resp");
     std::uint64_t count = 0;
     const char* const end = line.data() + line.size();
     const auto [rest, error] = std::from_chars(line.data() + 1, end, count);
     if (error != std::errc() || rest != end || line.size() > longest)
-        return refused("which states no valid length");
+        return refused("which contains no valid length");
     if (is_one_of("$!=")) return {.body = count + 2};
     if (is_one_of("*~>")) return {.more = count};
     return {.more = 2 * count + (type == '|' ? 1 : 0)};  // attributes precede a value
@@ -84,7 +84,7 @@ ReplyLine smtp_line(std::string_view line, std::string_view before) {
     const std::string_view sign = line.substr(std::min<std::size_t>(line.size(), 3), 1);
     const bool coded = line.starts_with(code) && (sign.empty() || sign == " " || sign == "-");
     const bool valid = code.size() == 3 && is_number(code);
-    if (before.empty() && !(coded && valid)) return refused("which begins no reply of -f smtp");
+    if (before.empty() && !(coded && valid)) return refused("which is not valid for -f smtp");
     return {.more = coded && sign != "-" ? 0U : 1U};
 }
 
@@ -185,8 +185,9 @@ std::string Framing::fragment_text(std::string_view fragment) const {
     const auto size = payload_size(fragment);
     if (prefix > 0 && !size && !typed)
         return "after " + bytes_text(fragment.size()) + " of its length";
-    const std::string of = size ? " (of " + std::to_string(*size) + ")" : "";
-    return "after " + bytes_text(partial_payload(fragment).size()) + " of it" + of;
+    const std::size_t got = partial_payload(fragment).size();
+    return "after " + (size ? std::to_string(got) + " of " : "") +
+           bytes_text(size.value_or(got));
 }
 
 std::string Framing::delimiter_name() const {
@@ -247,14 +248,14 @@ bool sendable(const Framing& framing, std::size_t max_frame, std::string_view pa
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame) {
     if (framing.prefix == 0 || framing.typed || bytes.size() < framing.prefix) return {};
     const std::size_t size = framing.decode_length(bytes);
-    const std::string reads = "the length reads " + std::to_string(size);
+    const std::string reads = "the length prefix reads " + std::to_string(size);
     for (const Framing& other : table) {
         if (other.prefix != framing.prefix || other.little_endian == framing.little_endian)
             continue;
         const std::size_t reversed = other.decode_length(bytes);
         if (size > max_frame ? reversed <= max_frame : is_cut_by(other, bytes, 0))
             return reads + "; as " + (other.little_endian ? "little" : "big") +
-                   "-endian it is " + std::to_string(reversed) + ": -f " +
+                   "-endian it is " + std::to_string(reversed) + ": use -f " +
                    std::string(other.name);
     }
     if (is_cut_by(framing, bytes, framing.prefix))
@@ -263,7 +264,7 @@ std::string length_hint(const Framing& framing, std::string_view bytes, std::siz
     const bool text = std::all_of(length.begin(), length.end(),
                                   [](char byte) { return byte >= ' ' && byte <= '~'; });
     if (!text || framing.prefix == 1) return {};
-    return reads + ", the text \"" + std::string(length) + "\"; is the length missing?";
+    return reads + ", the text \"" + std::string(length) + "\"; is the length prefix missing?";
 }
 
 FrameCursor::Step FrameCursor::next(std::string_view bytes) {

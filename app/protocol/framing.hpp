@@ -100,7 +100,7 @@ struct Framing {
         return (typed && !text.empty() ? header(text) : "") + std::string(text);
     }
     // Returns how much of a message the fragment contains, as the end of a sentence: "after 2
-    // bytes of it (of 5)".
+    // of 5 bytes".
     std::string fragment_text(std::string_view fragment) const;
     std::string delimiter_name() const;  // for example "a newline"
     // Returns the number of bytes before the next frame. `bytes` begin between two frames.

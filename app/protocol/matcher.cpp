@@ -69,7 +69,7 @@ std::string place_text(const Reply& wrong) {
 std::string stale_text(std::string_view payload) {
     constexpr std::size_t shown = 256;  // bytes
     return in_quotes(excerpt(payload.substr(0, shown), payload.size())) +
-           " came behind a right reply and answers no message";
+           " followed a right reply and answers no message";
 }
 
 std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& wrong) {

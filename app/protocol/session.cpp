@@ -288,13 +288,12 @@ std::string Session::partial_text(const Message& message) const {
     const std::size_t at = first_difference(begun, right + std::string(framing.delimiter));
     const bool differs =
         compared && !options_->pattern && (at < begun.size() || size != right.size());
-    std::string text =
-        differs ? "the reply differs from byte " + std::to_string(at) + " on; " : "";
+    std::string text = differs ? "the reply differs at byte " + std::to_string(at) + "; " : "";
     const bool known = compared || framing.payload_size(part);
     text += known && begun.size() <= size
                 ? std::to_string(begun.size()) + " of " + bytes_text(size)
                 : bytes_text(begun.size());
-    text += " came";
+    text += " received";
     if (message.late && framed && framing.can_echo() && !framing.delimiter.empty())
         text += ", without " + framing.delimiter_name();
     std::string hint;
@@ -484,7 +483,7 @@ End Session::explained(End end) const {
 std::string Session::fragment_text(std::string_view part) const {
     const Framing& framing = *options_->framing;
     return framing.replies_framed() ? framing.fragment_text(part)
-                                    : "after " + bytes_text(part.size()) + " of it";
+                                    : "after " + bytes_text(part.size());
 }
 
 End Session::closed_early() const {

@@ -72,11 +72,11 @@ std::string lost_reply_text(const Message& message, const Session& session) {
 }
 
 std::string DifferenceText::unrecorded(std::string_view unsolicited) const {
-    return "unsolicited, and not recorded\n" + part("now", unsolicited, 0);
+    return "an unsolicited message is not in the recording\n" + part("now", unsolicited, 0);
 }
 
 std::string DifferenceText::missing(std::string_view unsolicited) const {
-    return "unsolicited before, and missing now\n" + part("recorded", unsolicited, 0);
+    return "a recorded unsolicited message is missing\n" + part("recorded", unsolicited, 0);
 }
 
 std::string DifferenceText::wrong(const Message& message, const Reply& reply) const {

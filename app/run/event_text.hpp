@@ -22,7 +22,7 @@ void add_tcp(Results& results, const Session& session);
 // "reply 3 does not match "^OK": ERR unknown".
 std::string wrong_reply_text(const Message& message, const Reply& reply,
                              const Session::Options& options);
-// Returns "no reply to message 3 within 5s; 6 bytes of it came", or "no reply to message 3
+// Returns "no reply to message 3 within 5s; 6 bytes received", or "no reply to message 3
 // before the connection ended".
 std::string lost_reply_text(const Message& message, const Session& session);
 

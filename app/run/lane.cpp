@@ -570,7 +570,7 @@ void Lane::count_unsent(ev::Duration tolerated) {
     const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerated) : 0;
     results_->count_unsent(overdue, warming_up());
     if (overdue > 0 && results_->unsent_sentence.empty())
-        results_->unsent_sentence = "not sent: still due at the end of the run";
+        results_->unsent_sentence = "not sent: overdue at the end of the run";
 }
 
 // Tolerates a message that has only just become due when the user ends the run.

@@ -31,7 +31,7 @@ constexpr ev::Duration max_time = std::chrono::hours(24 * 365);
 // Refuses an end object whose count differs from the messages read.
 void check_count(const std::string& name, std::uint64_t counted, std::uint64_t here) {
     if (counted != here)
-        refuse("the end counts " + std::to_string(counted) + " messages as " + name +
+        refuse("the end object counts " + std::to_string(counted) + " messages as " + name +
                ", but the recording contains " + std::to_string(here) +
                ": lines are missing or added");
 }
@@ -81,7 +81,7 @@ void RecordingReader::end() {
     read_checked([this] {
         read_line(std::exchange(rest_, {}));
         if (!framing_) refuse("the file is empty");
-        if (!ended_) refuse("the recording is cut short: the end object is missing");
+        if (!ended_) refuse("the recording is truncated: the end object is missing");
     });
 }
 

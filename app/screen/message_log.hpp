@@ -27,7 +27,7 @@ struct Exchange {
     std::optional<std::size_t> difference = {};  // see Reply
     std::optional<ev::Duration> round_trip = {};
     ev::Duration write_delay{};  // from the planned time until the system took all of it
-    std::optional<ev::Duration> network = {};  // its smallest round trip so far
+    std::optional<ev::Duration> network = {};  // its minimum round trip so far
     bool resent = false;                       // see Session::Options::mark_resent
 };
 

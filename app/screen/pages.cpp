@@ -115,7 +115,7 @@ std::string phases_text(const Session& session) {
 
 void add_tcp(PageRows& page, const bufio::TcpFacts& tcp, const Histogram& times) {
     page.add_title("TCP");
-    if (tcp.min_rtt) page.add_fact("network", "smallest round trip " + ms_text(*tcp.min_rtt));
+    if (tcp.min_rtt) page.add_fact("network", "minimum round trip " + ms_text(*tcp.min_rtt));
     if (tcp.min_rtt && times.count() > 0)
         page.add_fact("p50", shares_text(times.percentile(50), *tcp.min_rtt));
     page.add_fact("segments",

@@ -133,7 +133,7 @@ int ScreenClient::report() {
 
 void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
-    if (key.cut) conversation_.add_note("the paste was too long and was cut", Style::warn);
+    if (key.cut) conversation_.add_note("the paste was truncated: too long", Style::warn);
     ui::Chord chord = key.chord;
     chord.alt = false;  // an Esc shortly before the key sets it
     const bool interrupts = chord == ui::ctrl('c') && !editor_.takes_all();
@@ -311,7 +311,7 @@ std::vector<Part> ScreenClient::status() const {
         parts.insert(parts.begin() + 1, {std::move(text), priority, style});
     };
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
-        put(Priority::mode, std::to_string(count) + " " + status_word::kept,
+        put(Priority::mode, std::to_string(count) + " " + status_word::queued,
             Style::status_warn);
     if (conversation_.file_open()) put(Priority::target, status_word::file, Style::status);
     if (!key_log_.empty()) put(Priority::trust, status_word::key_log, Style::status_warn);

@@ -12,7 +12,7 @@ namespace yodel {
 namespace status_word {
 
 inline constexpr const char* held = "HELD";
-inline constexpr const char* kept = "kept";  // after a number
+inline constexpr const char* queued = "queued";  // after a number
 inline constexpr const char* file = "FILE";
 inline constexpr const char* key_log = "KEYLOG";
 inline constexpr const char* unverified = "UNVERIFIED (-k)";

@@ -80,7 +80,7 @@ public:
 
     // Ends the connection when the grace is over. This is logged unless `logged` is false.
     void cut_off(bool logged) {
-        if (undelivered() && logged) fail("not everything was sent in time (--grace)");
+        if (undelivered() && logged) fail("not all echoes were sent in time (--grace)");
         if (undelivered()) count_failure();
         close();
     }
@@ -277,7 +277,7 @@ void EchoServer::refuse(const bufio::Fd& socket, const bufio::Address& peer,
                         const std::string& why) {
     char unread[4096];
     ++counters_.turned_away;
-    log_({peer.text(), "closed at once, " + why});
+    log_({peer.text(), "refused: " + why});
     if (!socket) return;
     ::shutdown(socket.get(), SHUT_WR);
     ::recv(socket.get(), unread, sizeof unread, 0);
@@ -312,8 +312,8 @@ void EchoServer::cut_off() {
     const bool each_logged = options_.verbose || count <= max_cut_off_logged;
     for (const auto& connection : connections_) connection->cut_off(each_logged);
     if (!each_logged)
-        log_({"leaving",
-              std::to_string(count) + " connections did not get everything in time (--grace)"});
+        log_({"leaving", std::to_string(count) +
+                             " connections did not receive all echoes in time (--grace)"});
     report_drained();
 }
 

@@ -45,7 +45,7 @@ std::unique_ptr<EchoServer> stream_server(ev::Loop& loop, const OwnServer::Optio
 OwnServer::OwnServer(ev::Loop& loop, bufio::Endpoint& endpoint, const Options& options) {
     if (!options.framing.can_echo())
         throw UsageError(options.framing.label() +
-                         " needs a target, because the server inside only echoes");
+                         " needs a target, because the built-in server only echoes");
     endpoint.host = endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
     endpoint.service = "0";
     if (endpoint.datagrams)

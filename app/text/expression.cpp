@@ -85,7 +85,7 @@ std::size_t part_end(const std::string& text, std::size_t at) {
     if (text[at] == '[') return bracket_end(text, at);
     if (text[at] != '\\') return at;
     if (text[at + 1] >= '1' && text[at + 1] <= '9')
-        throw refusal(text, "it contains a back-reference");
+        throw refusal(text, "back-references are not supported");
     return at + 1;
 }
 
@@ -122,8 +122,8 @@ void release(regex_t* compiled) {
 
 Expression::Expression(std::string text) : text_(std::move(text)) {
     if (written_out(text_) > max_written_out)
-        throw UsageError("the expression is too long: it may have 1000 characters, with all "
-                         "repetitions written out");
+        throw UsageError("the expression is too long: it exceeds 1000 characters after its "
+                         "repetitions are expanded");
     compile();
 }
 

@@ -65,7 +65,7 @@ private:
         std::vector<std::string_view> names(list.names.begin(), list.names.end());
         std::sort(names.begin(), names.end());
         if (std::adjacent_find(names.begin(), names.end()) != names.end())
-            throw JsonError("contains a name twice in one object");
+            throw JsonError("contains a duplicate name in one object");
         return list;
     }
 
@@ -176,7 +176,7 @@ private:
     char peek() const { return ended() ? '\0' : text_[at_]; }
 
     [[noreturn]] void refuse() const {
-        throw JsonError(ended() ? "is cut short"
+        throw JsonError(ended() ? "is truncated"
                                 : "is not JSON at byte " + std::to_string(at_));
     }
 

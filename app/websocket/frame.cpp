@@ -124,9 +124,9 @@ bool parse_closure(std::string_view payload, Closure& closure) {
     const auto code = static_cast<unsigned>(read_number(payload.substr(0, 2)));
     const std::string_view reason = payload.substr(std::min<std::size_t>(payload.size(), 2));
     if (payload.size() < 2) {
-        closure = {protocol_error, "a close code of one byte"};
+        closure = {protocol_error, "a close code is truncated"};
     } else if (!may_be_sent(code)) {
-        closure = {protocol_error, "the close code " + std::to_string(code)};
+        closure = {protocol_error, "invalid close code " + std::to_string(code)};
     } else if (!ui::is_utf8(reason)) {
         closure = {invalid_data, "the reason of a close frame is not UTF-8"};
     } else {
@@ -205,12 +205,12 @@ const char* FrameReader::fault(std::string_view head) const {
     if ((code > 2 && code < 8) || code > 10) return "an unknown opcode";
     if (((byte(head, 1) & 0x80) != 0) != masked_)
         return masked_ ? "a frame is not masked" : "a frame is masked";
-    if (size_ < smallest[more_size(head)]) return "a length in more bytes than it needs";
-    if (size_ >> 63 != 0) return "a length of 64 bits";
+    if (size_ < smallest[more_size(head)]) return "a length is not in its shortest form";
+    if (size_ >> 63 != 0) return "a length exceeds 63 bits";
     if (is_control(opcode_) && !final_) return "a control frame is fragmented";
     if (is_control(opcode_) && size_ > max_control) return "a control frame is too long";
     if (!is_control(opcode_) && continues != fragmented_)
-        return continues ? "a continuation of no message" : "a message inside another";
+        return continues ? "a continuation without a message" : "a message inside another one";
     return nullptr;
 }
 
@@ -248,7 +248,7 @@ bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     if (!is_control(opcode_) && text_) {
         const bool valid = check_.add({place, count});
         const bool cut = left_ == 0 && final_ && !check_.complete();
-        if (!valid || cut) return fail(invalid_data, "a text is not UTF-8");
+        if (!valid || cut) return fail(invalid_data, "a text message is not UTF-8");
     }
     if (direct) to = to.subspan(count);
     return true;

@@ -179,7 +179,7 @@ End check_start(std::string_view bytes) {
     constexpr std::string_view alert = "\x15\x03";
     if (bytes.starts_with(alert)) return {Reason::tls, "the server speaks TLS; use wss://"};
     if (!bytes.starts_with(start.substr(0, bytes.size())) && bytes != alert.substr(0, 1))
-        return refused("the server does not speak HTTP, and so no WebSocket");
+        return refused("the server does not speak HTTP, which WebSocket needs");
     if (bytes.size() > max_opening)
         return refused("the server's response exceeds " + std::to_string(max_opening) +
                        " bytes");
@@ -189,7 +189,7 @@ End check_start(std::string_view bytes) {
 End check_response(std::string_view response, const Request& request, std::string_view key) {
     const Header header = parse(response);
     const std::string_view status = status_of(header.first);
-    if (!header.valid || status.empty()) return refused("the server's response is no HTTP");
+    if (!header.valid || status.empty()) return refused("the server's response is not HTTP");
     if (status.substr(0, 3) != "101") {
         const std::string_view to = header.field("location");
         const bool redirected = status.starts_with('3') && !to.empty();
@@ -199,19 +199,19 @@ End check_response(std::string_view response, const Request& request, std::strin
     const auto broken = [](std::string_view what) {
         return refused("the server's upgrade is invalid: " + std::string(what));
     };
-    if (!header.first.starts_with("HTTP/1.1")) return broken("it is not of HTTP/1.1");
+    if (!header.first.starts_with("HTTP/1.1")) return broken("it is not HTTP/1.1");
     if (!header.lists("upgrade", "websocket") || !header.lists("connection", "upgrade"))
-        return broken("it is not to WebSocket");
+        return broken("it does not switch to WebSocket");
     if (header.field("sec-websocket-accept") != accept_value(key))
         return broken("Sec-WebSocket-Accept does not match the key");
     if (!header.list("sec-websocket-extensions").empty())
-        return broken("it has an extension that was not offered");
+        return broken("it selects an extension that was not offered");
     const auto chosen = header.list("sec-websocket-protocol");
     const auto& offered = request.subprotocols;
     const bool known = chosen.empty() ||
                        (chosen.size() == 1 &&
                         std::find(offered.begin(), offered.end(), chosen[0]) != offered.end());
-    if (!known) return broken("it has a subprotocol that was not offered");
+    if (!known) return broken("it selects a subprotocol that was not offered");
     return {};
 }
 

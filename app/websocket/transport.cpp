@@ -230,7 +230,7 @@ private:
         closure_ = error;
         if (error.code == too_big) return reject({Reason::limit, error.reason});
         return reject(
-            {Reason::receive, peer() + "has broken the WebSocket protocol: " + error.reason});
+            {Reason::receive, peer() + "violated the WebSocket protocol: " + error.reason});
     }
 
     IoStatus reject(End why) {

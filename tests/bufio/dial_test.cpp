@@ -362,8 +362,9 @@ TEST_CASE("reports a lack of source ports", "[dial]") {
     dial.start(endpoint);
     REQUIRE(dial.done());
     const std::string expected = counted && source_ports() > 0
-                                     ? "no source port is left: the system has " +
-                                           std::to_string(source_ports()) + " for each address"
+                                     ? "no ephemeral port is left: the system has " +
+                                           std::to_string(source_ports()) +
+                                           " for each destination"
                                      : std::generic_category().message(code);
     CHECK(dial.result.end.text == "cannot connect to 127.0.0.1:7: " + expected);
 }

@@ -480,7 +480,7 @@ TEST_CASE("running out of source ports is reported with their number") {
     CHECK(outcome.status == 7);
     CHECK(contains(outcome.errors,
                    test::system_counts_source_ports()
-                       ? "no source port is left: the system has 10 for each address"
+                       ? "no ephemeral port is left: the system has 10 for each destination"
                        : "Cannot assign requested address"));
     CHECK(contains(outcome.errors, "(5 times)"));
 }

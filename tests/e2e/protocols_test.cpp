@@ -46,8 +46,7 @@ TEST_CASE("yodeld does not answer a part of a length-framed message") {
     Server server({"-f", "len4le"});
     const Outcome outcome = run({"python3", length_echo, "cut", server.port(), "9"});
     CHECK(outcome.output == std::string("\5\0\0\0whole", 9));
-    CHECK(server.process().wait_for_errors(
-        "closed inside a message, after 5 bytes of it (of 10)\n"));
+    CHECK(server.process().wait_for_errors("closed inside a message, after 5 of 10 bytes\n"));
 }
 
 TEST_CASE("a caret server in Python increments every byte") {

@@ -84,7 +84,8 @@ TEST_CASE("a replay detects a server that answers nothing or too much") {
     Peer ticks(store({"ticks", "greeting", "hello"}));
     const Outcome more = replay(recorded.file, {"--fast", "127.0.0.1", ticks.port()});
     CHECK(more.status == 1);
-    CHECK(contains(more.output, "unsolicited, and not recorded\n    now       hello\n"));
+    CHECK(contains(more.output,
+                   "an unsolicited message is not in the recording\n    now       hello\n"));
     CHECK(contains(more.errors, "3 unsolicited not recorded"));
 }
 
@@ -243,7 +244,7 @@ TEST_CASE("a file that is no recording, or cut or edited, is refused in one sent
     const std::string begin = "yodel: " + file;
     CHECK(refusal("") == begin + ":1: the file is empty");
     CHECK(refusal("SET a one\n") == begin + ":1: the line is not a JSON object");
-    CHECK(refusal(text.substr(0, text.size() / 2)).ends_with(": the line is cut short"));
+    CHECK(refusal(text.substr(0, text.size() / 2)).ends_with(": the line is truncated"));
     CHECK(edited("\"version\":2", "\"version\":7") ==
           begin + ":1: the recording has version 7, but only version 2 is supported");
     CHECK(edited("\"sent\":\"GET a\"", "\"sent\":\"GET ab\"") ==

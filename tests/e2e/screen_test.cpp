@@ -577,7 +577,7 @@ TEST_CASE("the end of a server is shown at once, and typed lines are kept") {
     server.reset();
     REQUIRE(tty.wait_for("refused; retry "));
     type(tty, "later");
-    REQUIRE(tty.wait_for("1 kept"));
+    REQUIRE(tty.wait_for("1 queued"));
     test::Process again({test::yodeld, port});
     REQUIRE(tty.wait_for("‹ later ✓"));
 }
@@ -589,7 +589,7 @@ TEST_CASE("a kept line that can't be sent does not replace the line being typed"
     Tty tty({.arguments = {yodel, "--max-frame", "8", "127.0.0.1", port}});
     REQUIRE(tty.wait_for("refused; retry "));
     type(tty, "much too long");
-    REQUIRE(tty.wait_for("1 kept"));
+    REQUIRE(tty.wait_for("1 queued"));
     tty.send("half a line");
     REQUIRE(tty.wait_for("half a line"));
     test::Process again({test::yodeld, port});
@@ -604,7 +604,7 @@ TEST_CASE("lines that were never sent are reported at the end") {
     tty.send("\033c");
     REQUIRE(tty.wait_for("closed: disconnected"));
     type(tty, "later");
-    REQUIRE(tty.wait_for("1 kept"));
+    REQUIRE(tty.wait_for("1 queued"));
     tty.send("\x04");
     check_gone(tty, 1);
     CHECK(tty.wait_for("yodel: 0 sent, 0 echoed, 0 bad, 0 lost, 1 unsent"));
@@ -614,7 +614,7 @@ TEST_CASE("lines that were never sent are reported after a failure too") {
     Tty tty({.arguments = {yodel, "127.0.0.1", std::to_string(test::free_port())}});
     REQUIRE(tty.wait_for("refused; retry "));
     type(tty, "later");
-    REQUIRE(tty.wait_for("1 kept"));
+    REQUIRE(tty.wait_for("1 queued"));
     tty.send("\x04");
     check_gone(tty, 7);
     CHECK(tty.wait_for("Connection refused"));

@@ -130,15 +130,14 @@ TEST_CASE("bytes that are no reply of the framing end the connection with a sent
     };
     const Case each = GENERATE(
         Case{"resp", "send:HTTP/1.1 400 no\\r\\n",
-             "the server sent \"HTTP/1.1 400 no\", which begins no reply of -f resp"},
+             "the server sent \"HTTP/1.1 400 no\", which is not valid for -f resp"},
         Case{"resp", "send:*99999999999999999999\\r\\n",
-             "the server sent \"*99999999999999999999\", which states no valid length"},
+             "the server sent \"*99999999999999999999\", which contains no valid length"},
         Case{"resp", "send:$99999999999\\r\\n",
              "a message of 100000000013 bytes or more exceeds the limit of 33554432"},
-        Case{"resp", "send:$5\\r\\nhel",
-             "the server closed inside a message, after 7 bytes of it"},
+        Case{"resp", "send:$5\\r\\nhel", "the server closed inside a message, after 7 bytes"},
         Case{"smtp", "send:SSH-2.0-\x1b[2J\\r\\n",
-             "the server sent \"SSH-2.0-^[[2J\", which begins no reply of -f smtp"});
+             "the server sent \"SSH-2.0-^[[2J\", which is not valid for -f smtp"});
     std::vector<std::string> steps{"python3", test::peers + "/scripted.py", "PORT"};
     if (std::string(each.framing) == "resp") steps.emplace_back("line");
     steps.insert(steps.end(), {each.sent, "close"});
@@ -209,7 +208,7 @@ TEST_CASE("a server that does not greet, or closes instead, is named") {
     const Outcome cut = mail(closing, {}, "NOOP\n");
     CAPTURE(cut.errors);
     CHECK(cut.status == 56);
-    CHECK(contains(cut.errors, "the server closed inside a message, after 7 bytes of it"));
+    CHECK(contains(cut.errors, "the server closed inside a message, after 7 bytes"));
     Peer closed({"python3", test::peers + "/scripted.py", "PORT", "close"});
     CHECK(mail(closed, {}, "NOOP\n").status == 56);
 }
@@ -218,5 +217,5 @@ TEST_CASE("a framing for services that do not echo needs a target") {
     const Outcome outcome = run({GENERATE(yodel, yodel_load), "-f", "resp", "-c", "1"});
     CHECK(outcome.status == 2);
     CHECK(contains(outcome.errors,
-                   "-f resp needs a target, because the server inside only echoes"));
+                   "-f resp needs a target, because the built-in server only echoes"));
 }

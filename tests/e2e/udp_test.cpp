@@ -221,8 +221,8 @@ TEST_CASE("running out of source ports for datagrams is reported, also with -s")
     CAPTURE(outcome.errors);
     CHECK(outcome.status == 7);
     if (!test::system_counts_source_ports()) return;
-    CHECK(
-        contains(outcome.errors, "no source port is left: the system has 10 for each address"));
+    CHECK(contains(outcome.errors,
+                   "no ephemeral port is left: the system has 10 for each destination"));
     CHECK(contains(outcome.errors, "(5 times)"));
 }
 

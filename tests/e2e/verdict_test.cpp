@@ -109,12 +109,12 @@ TEST_CASE("runs are added up without a connection") {
     const Outcome text = run(command);
     CHECK(text.status == 0);
     CHECK(text.output.starts_with("3 runs, began within "));
-    CHECK(contains(text.output, " ms, together for 0 % of the time: 150 sent, 150 echoed, "));
+    CHECK(contains(text.output, " ms, overlap 0 %: 150 sent, 150 echoed, "));
     CHECK(text.errors.starts_with("yodel-load: " + command[2] +
                                   " began 0ms after the first run and "));
     command.insert(command.begin() + 1, "--json");
     const Outcome json = run(command);
-    CHECK(json.output.starts_with(R"({"type":"end","reason":"3 runs added up","status":0,)"
+    CHECK(json.output.starts_with(R"({"type":"end","reason":"3 runs merged","status":0,)"
                                   R"("sent":150,"echoed":150,)"));
     CHECK(contains(
         json.output,
@@ -122,7 +122,7 @@ TEST_CASE("runs are added up without a connection") {
     CHECK(contains(json.output, R"("tcp":{"min_rtt_us":)") == test::system_measures_network());
 }
 
-TEST_CASE("the sum of one run is that run, bucket for bucket, and sums can be added up") {
+TEST_CASE("the sum of one run is that run, bucket for bucket, and sums can be merged") {
     const Folder folder;
     const std::string one = recorded(folder, "one", {"-c", "500"});
     const std::string two = recorded(folder, "two", {"-c", "500"});
@@ -173,7 +173,7 @@ TEST_CASE("the end object names the failed requirement, also after merging") {
     CHECK(contains(run({yodel_load, "--json", "--merge", file, "--require", "sent=5"}).output,
                    reason));
     const Outcome sum = run({yodel_load, "--json", "--merge", file, "--require", "sent=4"});
-    CHECK(contains(sum.output, "\"reason\":\"1 run added up\",\"status\":1,"));
+    CHECK(contains(sum.output, "\"reason\":\"1 run merged\",\"status\":1,"));
 }
 
 TEST_CASE("a file that is named twice is refused, even by different names") {
@@ -204,7 +204,7 @@ TEST_CASE("a file without a whole run gives one sentence and status 2, and nothi
     std::ofstream(folder.path("cut")) << text.substr(0, text.size() - 30);
     std::ofstream(folder.path("none")) << text.substr(0, text.find('\n') + 1);
     const auto [name, sentence] = GENERATE(table<std::string, std::string>(
-        {{"cut", ": line 7 is cut short"},
+        {{"cut", ": line 7 is truncated"},
          {"none", ": no end object found (expected --json output)"}}));
     const std::string path = folder.path(name);
     const Outcome outcome = run({yodel_load, "--merge", path});

@@ -229,10 +229,11 @@ TEST_CASE("a server that opens no WebSocket is reported in one sentence") {
         Case{{"send:HTTP/1.1 301 Moved\\r\\nLocation: ws://h/x\\r\\n\\r\\n"},
              7,
              "the server refused the upgrade: 301 Moved, to ws://h/x"},
-        Case{{"send:HTTP/1.1 101\\r\\n\\r\\n"}, 7, invalid + "it is not to WebSocket"},
-        Case{
-            {"send:+OK hello\\r\\n"}, 7, "the server does not speak HTTP, and so no WebSocket"},
-        Case{{"send:HTTP/1.1 OK\\r\\n\\r\\n"}, 7, "the server's response is no HTTP"},
+        Case{{"send:HTTP/1.1 101\\r\\n\\r\\n"}, 7, invalid + "it does not switch to WebSocket"},
+        Case{{"send:+OK hello\\r\\n"},
+             7,
+             "the server does not speak HTTP, which WebSocket needs"},
+        Case{{"send:HTTP/1.1 OK\\r\\n\\r\\n"}, 7, "the server's response is not HTTP"},
         Case{{"send:HTTP/1.1 200 OK\\r\\nX: ", "send:20000*x"},
              7,
              "the server's response exceeds 16384 bytes"},
@@ -254,13 +255,13 @@ TEST_CASE("a server that opens no WebSocket is reported in one sentence") {
 
 TEST_CASE("an upgrade to something else is reported in one sentence") {
     const auto [field, why] = GENERATE(table<std::string, std::string>({
-        {"Upgrade: h2c", "it is not to WebSocket"},
-        {"Connection: close", "it is not to WebSocket"},
+        {"Upgrade: h2c", "it does not switch to WebSocket"},
+        {"Connection: close", "it does not switch to WebSocket"},
         {"Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
          "Sec-WebSocket-Accept does not match the key"},
         {"Sec-WebSocket-Extensions: permessage-deflate",
-         "it has an extension that was not offered"},
-        {"Sec-WebSocket-Protocol: chat", "it has a subprotocol that was not offered"},
+         "it selects an extension that was not offered"},
+        {"Sec-WebSocket-Protocol: chat", "it selects a subprotocol that was not offered"},
     }));
     Peer peer(steps({"open:" + field, "end"}));
     const Outcome outcome = run({yodel, "--quiet", "--subprotocol", "other", url(peer)}, "a\n");
@@ -283,7 +284,7 @@ TEST_CASE("a server that breaks or leaves a WebSocket is reported in one sentenc
         std::string sentence;  // none: it is no failure
         std::string seen;      // by the server
     };
-    const std::string broken = "the server has broken the WebSocket protocol: ";
+    const std::string broken = "the server violated the WebSocket protocol: ";
     const std::string closed = "the server closed the connection after 0 of 2 replies ";
     const Words replies{"frame:81:a", "frame:81:b"};
     const Case each = GENERATE_COPY(
@@ -299,14 +300,18 @@ TEST_CASE("a server that breaks or leaves a WebSocket is reported in one sentenc
         Case{{"masked:81:a"}, broken + "a frame is masked", "close 1002"},
         Case{{"frame:c1:a"}, broken + "a reserved bit is set", "close 1002"},
         Case{{"frame:83:a"}, broken + "an unknown opcode", "close 1002"},
-        Case{{"frame:80:a"}, broken + "a continuation of no message", "close 1002"},
-        Case{{"frame:01:a", "frame:81:b"}, broken + "a message inside another", "close 1002"},
+        Case{{"frame:80:a"}, broken + "a continuation without a message", "close 1002"},
+        Case{{"frame:01:a", "frame:81:b"},
+             broken + "a message inside another one",
+             "close 1002"},
         Case{{"frame:09:a"}, broken + "a control frame is fragmented", "close 1002"},
         Case{{"frame:89:126*a"}, broken + "a control frame is too long", "close 1002"},
-        Case{{"frame:81:\\xff"}, broken + "a text is not UTF-8", "close 1007"},
-        Case{{"frame:01:\\xc3", "frame:80:a"}, broken + "a text is not UTF-8", "close 1007"},
-        Case{{"frame:88:\\x03"}, broken + "a close code of one byte", "close 1002"},
-        Case{{"frame:88:\\x03\\xed"}, broken + "the close code 1005", "close 1002"},
+        Case{{"frame:81:\\xff"}, broken + "a text message is not UTF-8", "close 1007"},
+        Case{{"frame:01:\\xc3", "frame:80:a"},
+             broken + "a text message is not UTF-8",
+             "close 1007"},
+        Case{{"frame:88:\\x03"}, broken + "a close code is truncated", "close 1002"},
+        Case{{"frame:88:\\x03\\xed"}, broken + "invalid close code 1005", "close 1002"},
         Case{{"frame:88:\\x03\\xe8\\xff"},
              broken + "the reason of a close frame is not UTF-8",
              "close 1007"},
@@ -444,7 +449,7 @@ TEST_CASE("a WebSocket on the screen shows its handshake, and is opened again") 
     server.reset();
     REQUIRE(tty.wait_for("refused; retry "));
     tty.send("later\r");
-    REQUIRE(tty.wait_for("1 kept"));
+    REQUIRE(tty.wait_for("1 queued"));
     test::Process again({yodeld, "--ws", port});
     REQUIRE(tty.wait_for("‹ later ✓"));
     tty.send("\x04");

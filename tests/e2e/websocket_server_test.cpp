@@ -119,16 +119,16 @@ TEST_CASE("a WebSocket client that breaks the protocol gets a code, and earlier 
         {"bare:81:b", "1002", "a frame is not masked"},
         {"frame:c1:b", "1002", "a reserved bit is set"},
         {"frame:83:b", "1002", "an unknown opcode"},
-        {"frame:80:b", "1002", "a continuation of no message"},
+        {"frame:80:b", "1002", "a continuation without a message"},
         {"frame:09:b", "1002", "a control frame is fragmented"},
         {"frame:89:126*b", "1002", "a control frame is too long"},
-        {"frame:81:\\xff", "1007", "a text is not UTF-8"},
-        {"frame:81:\\xe2\\x82", "1007", "a text is not UTF-8"},
+        {"frame:81:\\xff", "1007", "a text message is not UTF-8"},
+        {"frame:81:\\xe2\\x82", "1007", "a text message is not UTF-8"},
         {"frame:82:2001*x", "1009",
          ": a message of 2001 bytes or more exceeds the limit of "
          "2000 (--max-frame)"},
-        {"frame:88:\\x03", "1002", "a close code of one byte"},
-        {"frame:88:\\x03\\xed", "1002", "the close code 1005"},
+        {"frame:88:\\x03", "1002", "a close code is truncated"},
+        {"frame:88:\\x03\\xed", "1002", "invalid close code 1005"},
         {"frame:88:\\x03\\xe8\\xff", "1007", "the reason of a close frame is not UTF-8"},
         {"frame:88:\\x0f\\xa0bye", "4000",
          ": the client closed with 4000 application code: bye"},
@@ -140,7 +140,7 @@ TEST_CASE("a WebSocket client that breaks the protocol gets a code, and earlier 
     const std::string log = log_of(server);
     CHECK(contains(log, logged.starts_with(": ")
                             ? logged
-                            : ": the client has broken the WebSocket protocol: " + logged));
+                            : ": the client violated the WebSocket protocol: " + logged));
     CHECK(count(log, "\n") == 1);
 }
 
@@ -294,7 +294,7 @@ TEST_CASE("a WebSocket server logs and counts messages with 5 bytes each") {
     CHECK(first.wait_exit() == 0);
     const std::string log = log_of(server);
     for (const char* text : {": connected\n", ": read 7 bytes\n",
-                             ": closed, 7 bytes in, 7 out\n", ": closed at once, more than"})
+                             ": closed, 7 bytes in, 7 out\n", ": refused: more than"})
         CHECK(contains(log, text));
 }
 

@@ -127,7 +127,7 @@ def crowd(load, dice, seconds, server, framing):
     arguments = crowd_arguments(dice, seconds) + ["-f", framing, "--size", most]
     process = load.start(*arguments, *load.target(server))
     if load.finish(process, OVERLOADED).get("bad", 0) > 0:
-        load.complain(f"{process.args}: wrong replies")
+        load.complain(f"{process.args}: bad replies")
 
 
 def plain_crowd(load, dice, seconds):

@@ -100,13 +100,13 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
         {"--expect reply h 7", "--expect: \"reply\" is not one of echo, any, none"},
         {"--mask x h 7", "--mask needs --replay"},
         {"--replay f --mask a --mask (a)\\1 h 7",
-         "--mask: \"(a)\\1\" is not an extended regular expression: it contains a "
-         "back-reference"},
+         "--mask: \"(a)\\1\" is not an extended regular expression: back-references "
+         "are not supported"},
         {"--match= h 7", "--match needs a non-empty argument"},
         {"--match x -f raw h 7",
-         "--match cannot be combined with -f raw, whose replies have no frames"},
+         "--match cannot be combined with -f raw, which has no messages"},
         {"--match x -f caret h 7",
-         "--match cannot be combined with -f caret, whose replies have no frames"},
+         "--match cannot be combined with -f caret, which has no messages"},
         {"--match x --expect echo h 7", "--match cannot be combined with --expect echo"},
         {"--expect none --match x h 7", "--match cannot be combined with --expect none"},
         {"--replay f --match x h 7", "--match cannot be combined with --replay"},
@@ -147,15 +147,15 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
         {"--tls -Xv", "unknown option -X"},
         {"-vX", "unknown option -X"},
         {"-tls h 7", "unknown option -t; did you mean --tls?"},
-        {"-46 h 7", "-6: -4 and -6 exclude each other"},
-        {"-6 -4 h 7", "-4: -4 and -6 exclude each other"},
+        {"-46 h 7", "-6: -4 cannot be combined with -6"},
+        {"-6 -4 h 7", "-4: -4 cannot be combined with -6"},
         {"-6 127.0.0.1 7", "-6: \"127.0.0.1\" is not an IPv6 address"},
         {"-4 [::1]:7", "-4: \"::1\" is not an IPv4 address"},
         {"-s ::1 127.0.0.1 7", "-s ::1 and 127.0.0.1 are of different address families"},
         {"--cacert f h 7", "--cacert needs --tls"},
         {"-E f --key f h 7", "-E needs --tls"},
         {"-k h 7", "-k needs --tls"},
-        {"-k ws://h", "-k needs a target wss://"},
+        {"-k ws://h", "-k needs a wss:// target"},
     }));
     CAPTURE(words);
     CHECK(refusal([&, &words = words] { parse(words_of(words)); }) == sentence);

@@ -26,7 +26,7 @@ TEST_CASE("a mistake in an option of the server is reported with the option's na
                            "or x and two digits"},
         {"-6 127.0.0.1:7", "-6: \"127.0.0.1\" is not an IPv6 address"},
         {"-4 [::]:7", "-4: \"::\" is not an IPv4 address"},
-        {"-64 7", "-4: -4 and -6 exclude each other"},
+        {"-64 7", "-4: -4 cannot be combined with -6"},
         {"--cert f 7", "--cert needs --tls"},
         {"--ws --cert f 7", "--cert needs --tls"},
         {"--stall-handshake 7", "--stall-handshake needs --tls or --ws"},

@@ -105,7 +105,7 @@ TEST_CASE("an invalid target is refused with the right form") {
         Case{{"a b:7"}, "\"a b\" is not a host"}, Case{{"me@h:7"}, "\"me@h\" is not a host"},
         Case{{"h/x", "7"}, "\"h/x\" is not a host"},
         Case{{"ftp://h:7"},
-             "\"ftp://\" is not supported, only tcp://, tls://, udp://, ws:// and wss://"},
+             "\"ftp://\" is not supported; use tcp://, tls://, udp://, ws:// or wss://"},
         Case{{"tls://"}, "tls:// needs an address, as in tls://localhost:7000"},
         Case{{"tcp:///"}, "tcp:// needs an address, as in tcp://localhost:7000"},
         Case{{"tcp:h:7"}, "\"tcp:h:7\" must be written tcp://h:7"},

@@ -210,21 +210,21 @@ TEST_CASE("refuses bytes that are no reply, and quotes them") {
         Case{"smtp", "hello\r\n", "\"hello\""}, Case{"smtp", "22\r\n", "\"22\""},
         Case{"smtp", "2200\r\n", "\"2200\""}, Case{"smtp", "22a x\r\n", "\"22a x\""});
     CHECK(decoding_error(each.framing, each.bytes) ==
-          "the server sent " + each.quoted + ", which begins no reply of -f " + each.framing);
+          "the server sent " + each.quoted + ", which is not valid for -f " + each.framing);
 }
 
 TEST_CASE("refuses malformed values of RESP, each with its fault") {
     const auto [fault, values] = GENERATE(table<const char*, std::vector<std::string>>({
-        {"which states no valid length",
+        {"which contains no valid length",
          {"$", "$-2", "%-1", "$+1", "$1 ", "*0x1", "*99999999999999999999",
           "$18446744073709551615"}},
-        {"which is no integer",
+        {"which is not an integer",
          {":", ":1a", ": 1", ":+", ":+-1", ":1.0", ":9223372036854775808"}},
-        {"which is no big number", {"(", "(12x", "(-", "(1.5"}},
-        {"which is no double",
+        {"which is not a big number", {"(", "(12x", "(-", "(1.5"}},
+        {"which is not a double",
          {",", ",1.2.3", ",.5", ",1e", ",1e1.5", ",infinity", ",-", ",1,5", ",1.-5"}},
-        {"which is no boolean", {"#", "#x", "#true"}},
-        {"which is no null", {"_nil", "_ "}},
+        {"which is not a boolean", {"#", "#x", "#true"}},
+        {"which is not a null", {"_nil", "_ "}},
     }));
     for (const std::string& value : values)
         CHECK(decoding_error("resp", value + "\r\n") ==
@@ -414,12 +414,13 @@ TEST_CASE("explains a misread length, unless the framing has worked before") {
         return length_hint(*find_framing(framing), bytes, limit);
     };
     CHECK(misread("len2", "\5\0hello"s) ==
-          "the length reads 1280; as little-endian it is 5: -f len2le");
+          "the length prefix reads 1280; as little-endian it is 5: use -f len2le");
     CHECK(misread("len2le", "\0\5hello\0\1x"s) ==
-          "the length reads 1280; as big-endian it is 5: -f len2");
-    CHECK(misread("len1", "\6hello"s) == "the length reads 6; does it include its own 1 byte?");
+          "the length prefix reads 1280; as big-endian it is 5: use -f len2");
+    CHECK(misread("len1", "\6hello"s) ==
+          "the length prefix reads 6; does it include its own 1 byte?");
     CHECK(misread("len2", "hello") ==
-          "the length reads 26725, the text \"he\"; is the length missing?");
+          "the length prefix reads 26725, the text \"he\"; is the length prefix missing?");
     for (const char* framing : {"len1", "len2", "len4", "line", "raw"}) {
         CHECK(misread(framing, "").empty());
         CHECK(misread(framing, "\0\0\2\1hello"s).empty());
@@ -427,7 +428,7 @@ TEST_CASE("explains a misread length, unless the framing has worked before") {
     const std::string reversed = "\5\0\0\0"s;
     Decoder decoder(*find_framing("len4"), limit);
     CHECK(decoder.next(reversed).error ==
-          "the length reads 83886080; as little-endian it is 5: -f len4le");
+          "the length prefix reads 83886080; as little-endian it is 5: use -f len4le");
     Decoder begun(*find_framing("len4"), limit);
     CHECK(begun.next("\0\0\0\1x"s).payload == "x");
     CHECK(begun.next(reversed).error.find("exceeds the limit") != std::string::npos);

@@ -145,9 +145,9 @@ const Case cases[] = {
     {"a reply before the first echo is unsolicited, and stale after it",
      ">a >b <X,a,b,Y, >c <Z,c,",
      "unsolicited X;right a=a;right b=b;stale Y;wrong@0 c=Z;stale c;"},
-    {"wrong replies for all messages wait for nothing more", ">a >b >c <a,X,Y,",
+    {"bad replies for all messages wait for nothing more", ">a >b >c <a,X,Y,",
      "right a=a;wrong@0 b=X;wrong@0 c=Y;"},
-    {"more wrong replies than messages begin with an unsolicited one", ">a >b >c <a,X,b,Y,Z,",
+    {"more bad replies than messages begin with an unsolicited one", ">a >b >c <a,X,b,Y,Z,",
      "right a=a;stale X;right b=b;wrong@0 c=Y;stale Z;"},
     {"the end of the connection resolves the unmatched replies", ">a >b <X, ~",
      "wrong@0 a=X;lost b;"},
@@ -175,7 +175,7 @@ const Case cases[] = {
      ">a ! >b ! >c ! <X,b, <Y,",
      "lost a;lost b;lost c;late wrong@0 a=X;late right b=b;"
      "late wrong@0 c=Y;"},
-    {"more wrong replies than late messages begin with an unsolicited one",
+    {"more bad replies than late messages begin with an unsolicited one",
      ">a <a, >b ! >c ! >d <X,Y,Z,W, .",
      "right a=a;lost b;lost c;stale X;late wrong@0 b=Y;late wrong@0 c=Z;wrong@0 d=W;"},
     {"an overdue wrong reply leaves the younger late messages to later replies",
@@ -536,7 +536,7 @@ TEST_CASE("resolves unmatched replies once they take more memory than allowed") 
     CHECK(scene.log.starts_with("wrong@0 message 1=wrong;wrong@0 message 2=wrong;"));
 }
 
-TEST_CASE("takes linear time for a great many wrong replies") {
+TEST_CASE("takes linear time for a great many bad replies") {
     Scene scene({});
     const int count = 40'000;
     for (int i = 0; i < count; ++i) scene.send("message " + std::to_string(i));

@@ -34,7 +34,7 @@ TEST_CASE("asks once about replies that came together") {
     CHECK(watch.worth_querying(1h, start + 1ns));
 }
 
-TEST_CASE("asks after each reply if no smallest round trip is known") {
+TEST_CASE("asks after each reply if no minimum round trip is known") {
     RetransmitWatch watch(facts(0, std::nullopt));
     CHECK(watch.worth_querying(0ns, start));
 }

@@ -145,7 +145,7 @@ TEST_CASE("a file that is no recording is refused in one sentence") {
         {"hello\n", "f:1: the line is not a JSON object"},
         {"[1]", "f:1: the line is not a JSON object"},
         {"\0\0\0"s, "f:1: the line is not a JSON object"},
-        {"{\"a\":1", "f:1: the line is cut short"},
+        {"{\"a\":1", "f:1: the line is truncated"},
         {"{}\n", "f:1: this is not a recording (--json --payload writes one)"},
         {connection, "f:1: this is not a recording (--json --payload writes one)"},
         {R"({"type":"recording","version":9,"framing":"line"})",
@@ -159,7 +159,7 @@ TEST_CASE("a file that is no recording is refused in one sentence") {
          "f:1: \"first\" is not a whole number from 1 to 10000000000000"},
         {R"({"type":"recording","version":2,"framing":"line","first":1,"connections":3})",
          "f:1: this is a recording of 3 connections, but only one can be replayed"},
-        {form, "f:2: the recording is cut short: the end object is missing"},
+        {form, "f:2: the recording is truncated: the end object is missing"},
         {form + end, "f:2: the recording contains no messages"},
     }));
     CHECK(read(text).trouble == trouble);
@@ -169,7 +169,7 @@ TEST_CASE("a bad line ends the recording, and is named") {
     const auto [line, trouble] = GENERATE(table<std::string, std::string>({
         {form, "unexpected object of type \"recording\""},
         {"{\"type\":\"interval\"}", "unexpected object of type \"interval\""},
-        {"{\"a\":1,\"a\":2}", "the line contains a name twice in one object"},
+        {"{\"a\":1,\"a\":2}", "the line contains a duplicate name in one object"},
         {"{\"a\":tru}", "the line is not JSON at byte 8"},
         {connection, "another connection begins, but only one can be replayed"},
         {echoed(1, "a", "b"), "message 1 appears twice"},

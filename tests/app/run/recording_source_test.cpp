@@ -305,9 +305,10 @@ TEST_CASE("missing and unrecorded messages are differences") {
     const bool fast = GENERATE(false, true);
     const Replayed outcome = replay(text, extra, {.fast = fast});
     CHECK(outcome.status == 1);
-    CHECK(
-        contains(outcome.output, "unsolicited before, and missing now\n    recorded  ready\n"));
-    CHECK(contains(outcome.output, "unsolicited, and not recorded\n    now       news\n"));
+    CHECK(contains(outcome.output,
+                   "a recorded unsolicited message is missing\n    recorded  ready\n"));
+    CHECK(contains(outcome.output,
+                   "an unsolicited message is not in the recording\n    now       news\n"));
     CHECK(contains(outcome.errors, "2 replayed, 2 matched, 0 different, 0 lost, 1 unsolicited "
                                    "missing, 1 unsolicited not recorded"));
 }
@@ -349,8 +350,9 @@ TEST_CASE("an unsolicited message comes no earlier than the reply timeout allows
         return line == "a" ? Lines{"aa", "tick", "late tick"} : twice(line);
     };
     const Replayed outcome = replay(text, early);
-    CHECK(outcome.output == "unsolicited, and not recorded\n    now       late tick\n"
-                            "unsolicited before, and missing now\n    recorded  late tick\n");
+    CHECK(outcome.output ==
+          "an unsolicited message is not in the recording\n    now       late tick\n"
+          "a recorded unsolicited message is missing\n    recorded  late tick\n");
     CHECK(contains(outcome.errors, "1 unsolicited matched, 1 unsolicited missing, "
                                    "1 unsolicited not recorded"));
 }
@@ -392,7 +394,7 @@ TEST_CASE("a bad line ends a long replay gracefully") {
     }
     const Replayed outcome = replay(script.add("{\"type\":").text, twice, {.fast = true});
     CHECK(outcome.status == 2);
-    CHECK(contains(outcome.errors, ":3002: the line is cut short\n"));
+    CHECK(contains(outcome.errors, ":3002: the line is truncated\n"));
     CHECK(contains(outcome.errors, " 0 different, 0 lost"));
     CHECK(outcome.times.size() < 3000);
 }

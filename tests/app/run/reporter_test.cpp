@@ -197,7 +197,7 @@ TEST_CASE("a reporter prints only the differences of a replay") {
           "reply 3 is missing\n    sent      ab\n    recorded  AB\n");
     CHECK(print([](auto& to) { unsolicited(to, Fate::recurred, "x"); }).empty());
     CHECK(print([](auto& to) { unsolicited(to, Fate::unrecorded, "x"); }) ==
-          "unsolicited, and not recorded\n    now       x\n");
+          "an unsolicited message is not in the recording\n    now       x\n");
     CHECK(print([](auto& to) { unsolicited(to, Fate::missing, "x"); }) ==
-          "unsolicited before, and missing now\n    recorded  x\n");
+          "a recorded unsolicited message is missing\n    recorded  x\n");
 }

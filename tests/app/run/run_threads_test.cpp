@@ -126,7 +126,7 @@ TEST_CASE_METHOD(Fixture, "connections of all threads are replaced after their m
     CHECK(server.streams.size() == results.opened);
 }
 
-TEST_CASE_METHOD(Fixture, "wrong replies are counted exactly, and the first one is described") {
+TEST_CASE_METHOD(Fixture, "bad replies are counted exactly, and the first one is described") {
     server.damages = true;
     RunOptions options = this->options();
     options.count = 500;

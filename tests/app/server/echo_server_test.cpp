@@ -193,8 +193,8 @@ TEST_CASE("logs a message with a length that is cut by the end, and does not ans
     options.faults.delay = GENERATE(0ns, 1ns);
     const auto [fragment, sentence] = GENERATE(table<std::string, std::string>(
         {{std::string("\0", 1), "closed inside a message, after 1 byte of its length"},
-         {std::string("\0\4", 2), "closed inside a message, after 0 bytes of it (of 4)"},
-         {std::string("\0\4abc", 5), "closed inside a message, after 3 bytes of it (of 4)"}}));
+         {std::string("\0\4", 2), "closed inside a message, after 0 of 4 bytes"},
+         {std::string("\0\4abc", 5), "closed inside a message, after 3 of 4 bytes"}}));
     LoggedServer host(std::move(options));
     Peer peer(host);
     const std::string whole("\0\5whole", 7);
@@ -603,7 +603,7 @@ TEST_CASE("waits at most for the grace to deliver pending output when draining")
     CHECK_FALSE(drained);
     fake_now += 1s;
     host.until([&] { return drained; });
-    CHECK(host.log == std::vector<std::string>{"not everything was sent in time (--grace)"});
+    CHECK(host.log == std::vector<std::string>{"not all echoes were sent in time (--grace)"});
 }
 
 TEST_CASE("logs many connections that the grace cuts off in one line, or each with -v") {
@@ -627,10 +627,10 @@ TEST_CASE("logs many connections that the grace cuts off in one line, or each wi
     CHECK(host.server.counters().failed == 20);
     if (options.verbose)
         CHECK(std::count(host.log.begin(), host.log.end(),
-                         "not everything was sent in time (--grace)") == 20);
+                         "not all echoes were sent in time (--grace)") == 20);
     else
         CHECK(host.log == std::vector<std::string>{
-                              "20 connections did not get everything in time (--grace)"});
+                              "20 connections did not receive all echoes in time (--grace)"});
 }
 
 TEST_CASE("answers a message that is half received when draining begins") {

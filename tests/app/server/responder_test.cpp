@@ -63,9 +63,9 @@ TEST_CASE("ends the answers at a message over the limit, after the earlier answe
 TEST_CASE("reports an end inside a message with a length, and names the missing part") {
     const auto [fragment, text] = GENERATE(table<std::string, std::string>({
         {bytes("\0", 1), "closed inside a message, after 1 byte of its length"},
-        {bytes("\0\4", 2), "closed inside a message, after 0 bytes of it (of 4)"},
-        {bytes("\0\4p", 3), "closed inside a message, after 1 byte of it (of 4)"},
-        {bytes("\0\4par", 5), "closed inside a message, after 3 bytes of it (of 4)"},
+        {bytes("\0\4", 2), "closed inside a message, after 0 of 4 bytes"},
+        {bytes("\0\4p", 3), "closed inside a message, after 1 of 4 bytes"},
+        {bytes("\0\4par", 5), "closed inside a message, after 3 of 4 bytes"},
     }));
     Answering peer(faithful("len2"));
     peer.send(fragment);

@@ -357,5 +357,5 @@ TEST_CASE("refuses a file without a complete run in one sentence") {
 TEST_CASE("refuses a file with an end object that is cut anywhere") {
     const std::string text = small_end();
     for (std::size_t size = 1; size < text.size(); ++size)
-        REQUIRE(trouble_of(text.substr(0, size)) == "line 1 is cut short");
+        REQUIRE(trouble_of(text.substr(0, size)) == "line 1 is truncated");
 }

@@ -139,8 +139,8 @@ TEST_CASE("prefers the most specific status, and its reason") {
 
 TEST_CASE("names a server that did not close as the reason, with status 0") {
     Results results = counted(1, 1);
-    CHECK(Outcome{.results = results, .reason = "2 runs added up"}.decided().text ==
-          "2 runs added up");
+    CHECK(Outcome{.results = results, .reason = "2 runs merged"}.decided().text ==
+          "2 runs merged");
     results.count_failure("the server did not close", 0, true);
     CHECK(Outcome{.results = results}.decided().text == "the server did not close");
 }

@@ -100,7 +100,7 @@ TEST_CASE("refuses a text that is not JSON, with the place of the error") {
         {"{\"a\":1,}", "is not JSON at byte 7"},
         {"{a:1}", "is not JSON at byte 1"},
         {"{\"a\" 1}", "is not JSON at byte 5"},
-        {"{\"a\":1,\"a\":2}", "contains a name twice in one object"},
+        {"{\"a\":1,\"a\":2}", "contains a duplicate name in one object"},
         {"\"\n\"", "is not JSON at byte 1"},
         {"\"\\x\"", "is not JSON at byte 2"},
         {"\"\\u12g4\"", "is not JSON at byte 5"},
@@ -127,7 +127,7 @@ TEST_CASE("reports every cut of an object as cut short") {
     REQUIRE(trouble(text).empty());
     for (std::size_t size = 0; size < text.size(); ++size) {
         CAPTURE(size);
-        CHECK(trouble(text.substr(0, size)) == "is cut short");
+        CHECK(trouble(text.substr(0, size)) == "is truncated");
     }
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("reads all that is written, but no cut of it") {
         const std::string text = any_object(random, 3).str();
         REQUIRE(trouble(text).empty());
         for (std::size_t size = 0; size < text.size(); ++size)
-            REQUIRE(trouble(text.substr(0, size)) == "is cut short");
+            REQUIRE(trouble(text.substr(0, size)) == "is truncated");
     }
 }
 

@@ -230,7 +230,7 @@ TEST_CASE("joins fragments") {
         {"a continuation too many",
          {{0x01, "a"}, {0x80, "b"}, {0x80, "c"}},
          "text ab, failed 1002"},
-        {"a message inside another", {{0x01, "a"}, {text_frame, "b"}}, "failed 1002"},
+        {"a message inside another one", {{0x01, "a"}, {text_frame, "b"}}, "failed 1002"},
         {"another first fragment", {{0x01, "a"}, {0x02, "b"}, {0x80}}, "failed 1002"},
         {"a close frame inside a message", {{0x01, "a"}, {close_frame}}, "close 1005 "},
     });

@@ -115,7 +115,7 @@ TEST_CASE("accepts responses that follow RFC 6455") {
 TEST_CASE("refuses all other responses") {
     const std::string invalid = "the server's upgrade is invalid: ";
     const std::string refused = "the server refused the upgrade: ";
-    const std::string no_http = "the server's response is no HTTP";
+    const std::string no_http = "the server's response is not HTTP";
     const std::string upgrade = "Upgrade: websocket";
     const std::string connection = "Connection: Upgrade";
     const struct {
@@ -133,15 +133,17 @@ TEST_CASE("refuses all other responses") {
         {joined({"HTTP/1.1 426 Upgrade Required", "Location: /x"}),
          refused + "426 Upgrade Required"},
         {joined({"HTTP/1.0 101 Switching Protocols", upgrade, connection, accept_line}),
-         invalid + "it is not of HTTP/1.1"},
-        {joined({switching, connection, accept_line}), invalid + "it is not to WebSocket"},
-        {joined({switching, upgrade, accept_line}), invalid + "it is not to WebSocket"},
+         invalid + "it is not HTTP/1.1"},
+        {joined({switching, connection, accept_line}),
+         invalid + "it does not switch to WebSocket"},
+        {joined({switching, upgrade, accept_line}),
+         invalid + "it does not switch to WebSocket"},
         {joined({switching, "Upgrade: h2c", connection, accept_line}),
-         invalid + "it is not to WebSocket"},
+         invalid + "it does not switch to WebSocket"},
         {joined({switching, "Upgrade: websockets", connection, accept_line}),
-         invalid + "it is not to WebSocket"},
+         invalid + "it does not switch to WebSocket"},
         {joined({switching, upgrade, "Connection: close", accept_line}),
-         invalid + "it is not to WebSocket"},
+         invalid + "it does not switch to WebSocket"},
         {joined({switching, upgrade, connection}),
          invalid + "Sec-WebSocket-Accept does not match the key"},
         {joined({switching, upgrade, connection, "Sec-WebSocket-Accept: " + key}),
@@ -151,17 +153,17 @@ TEST_CASE("refuses all other responses") {
          invalid + "Sec-WebSocket-Accept does not match the key"},
         {response({accept_line}), invalid + "Sec-WebSocket-Accept does not match the key"},
         {response({"Sec-WebSocket-Extensions: permessage-deflate"}),
-         invalid + "it has an extension that was not offered"},
+         invalid + "it selects an extension that was not offered"},
         {response({"Sec-WebSocket-Protocol: c"}),
-         invalid + "it has a subprotocol that was not offered"},
+         invalid + "it selects a subprotocol that was not offered"},
         {response({"Sec-WebSocket-Protocol: A"}),
-         invalid + "it has a subprotocol that was not offered"},
+         invalid + "it selects a subprotocol that was not offered"},
         {response({"Sec-WebSocket-Protocol: a, b"}),
-         invalid + "it has a subprotocol that was not offered"},
+         invalid + "it selects a subprotocol that was not offered"},
         {response({"Sec-WebSocket-Protocol: a", "Sec-WebSocket-Protocol: a"}),
-         invalid + "it has a subprotocol that was not offered"},
+         invalid + "it selects a subprotocol that was not offered"},
         {response({"Sec-WebSocket-Protocol:"}),
-         invalid + "it has a subprotocol that was not offered"},
+         invalid + "it selects a subprotocol that was not offered"},
         {joined({"HTTP/1.1"}), no_http},
         {joined({"HTTP/1.1 "}), no_http},
         {joined({"HTTP/1.1 1"}), no_http},
@@ -199,7 +201,7 @@ TEST_CASE("looks at the first bytes of a response that is not whole") {
                                       "* OK IMAP", "\r\n", "220 mail ESMTP"}) {
         const End end = check_start(garbage);
         CHECK(end.reason == Reason::connect);
-        CHECK(end.text == "the server does not speak HTTP, and so no WebSocket");
+        CHECK(end.text == "the server does not speak HTTP, which WebSocket needs");
     }
     const std::string longest = "HTTP/1.1 200 " + std::string(max_opening - 13, 'x');
     CHECK_FALSE(check_start(longest));

@@ -188,7 +188,7 @@ struct Scene {
     IoResult last{IoStatus::done};
 };
 
-const std::string broken = "the peer has broken the WebSocket protocol: ";
+const std::string broken = "the peer violated the WebSocket protocol: ";
 
 }  // namespace
 
@@ -276,7 +276,7 @@ TEST_CASE("refuses an opening of another protocol") {
          }(),
          Reason::connect, "the server refused the upgrade: 103 Early Hints"},
         {true, "SSH-2.0-x\r\n", Reason::connect,
-         "the server does not speak HTTP, and so no WebSocket"},
+         "the server does not speak HTTP, which WebSocket needs"},
         {true, "\x15\x03\x01", Reason::tls, "the server speaks TLS; use wss://"},
         {true, "HTTP/1.1 200 " + std::string(20000, 'x'), Reason::connect,
          "the server's response exceeds 16384 bytes"},
@@ -619,9 +619,12 @@ TEST_CASE("a peer that breaks the protocol gets earlier messages, then a close f
         {{{0x83}}, Reason::receive, broken + "an unknown opcode", "close 1002"},
         {{{close_frame, closing(1005)}},
          Reason::receive,
-         broken + "the close code 1005",
+         broken + "invalid close code 1005",
          "close 1002"},
-        {{{text_frame, "\xff"}}, Reason::receive, broken + "a text is not UTF-8", "close 1007"},
+        {{{text_frame, "\xff"}},
+         Reason::receive,
+         broken + "a text message is not UTF-8",
+         "close 1007"},
         {{{binary_frame, std::string(limit + 1, 'x')}},
          Reason::limit,
          "a message of 1001 bytes or more exceeds the limit of 1000 (--max-frame)",

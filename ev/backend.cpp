@@ -43,20 +43,20 @@ void Backend::update_kernel(Registration& registration, Events) {
     if (polled_.size() >= limit.rlim_cur) fail(EMFILE, "poll");
 }
 
-bool is_fine(Duration longest) { return longest > 0ms && longest < 20ms; }
+bool is_short(Duration longest) { return longest > 0ms && longest < 20ms; }
 
 int milliseconds_of(Duration longest) {
     if (longest == longest.max()) return -1;
     const auto limit = std::clamp<Duration>(longest, 0ms, 24h);  // one turn a day
-    return static_cast<int>((is_fine(limit) ? limit + 1ms - 1ns : limit - limit / 128) / 1ms);
+    return static_cast<int>((is_short(limit) ? limit + 1ms - 1ns : limit - limit / 128) / 1ms);
 }
 
 void Backend::wait(Duration longest, std::vector<Readiness>& ready) {
     const auto size = static_cast<nfds_t>(polled_.size());
 #if EV_HAS_PPOLL
     const timespec time{0, static_cast<long>(longest.count())};
-    int left = is_fine(longest) ? ::ppoll(polled_.data(), size, &time, nullptr)
-                                : ::poll(polled_.data(), size, milliseconds_of(longest));
+    int left = is_short(longest) ? ::ppoll(polled_.data(), size, &time, nullptr)
+                                 : ::poll(polled_.data(), size, milliseconds_of(longest));
 #else
     int left = ::poll(polled_.data(), size, milliseconds_of(longest));
 #endif

@@ -22,12 +22,12 @@ inline constexpr Events none = 0;
 inline constexpr Events readable = POLLIN;
 inline constexpr Events writable = POLLOUT;
 inline constexpr Events error = POLLERR;   // only reported; also for an invalid descriptor
-inline constexpr Events hangup = POLLHUP;  // always reported: the other end is gone
+inline constexpr Events hangup = POLLHUP;  // the other end is gone; always reported
 
 // Replaces any negative number, which poll(2) would ignore. No descriptor has this number.
 inline constexpr int invalid_descriptor = std::numeric_limits<int>::max();
 
-// A watched descriptor. It must not move while it has an interest, because backends keep its
+// A watched descriptor. It must not move while it has an interest, because backends store its
 // address.
 struct Registration {
     std::function<void(Events)> callback = nullptr;  // called by the loop
@@ -52,7 +52,7 @@ public:
     // nothing has changed.
     virtual void set(Registration& registration, Events interest);
     // Waits for at most `longest` (max(): without limit; zero or less: not at all) and appends
-    // the ready registrations. It may return early with none, for example after a signal, but
+    // the ready registrations. It may return early without any, for example after a signal, but
     // not so often that the loop becomes busy.
     virtual void wait(Duration longest, std::vector<Readiness>& ready);
     // See Loop::set_busy(). The poll backend always sleeps.
@@ -62,8 +62,8 @@ protected:
     // Called before the list and the registration change. If it throws, neither changes.
     virtual void update_kernel(Registration& registration, Events interest);
 
-    // Parallel arrays without gaps, because poll(2) spends time on each entry: the last entry
-    // fills the place of a removed one.
+    // Parallel arrays. The last entry replaces a removed one, because poll(2) spends time even
+    // on a gap.
     std::vector<Registration*> registrations_;
     std::vector<pollfd> polled_;
 };
@@ -75,8 +75,8 @@ std::unique_ptr<Backend> make_backend(std::string_view name, ReadClock clock = C
 // priority. So a wait of 20 ms or more is shortened by more than that, and the next turn waits
 // for the rest. It also uses whole milliseconds, because calls that take nanoseconds cost
 // more.
-bool is_fine(Duration longest);         // wait in nanoseconds if possible
-int milliseconds_of(Duration longest);  // -1: no limit; rounded up if fine
+bool is_short(Duration longest);        // wait in nanoseconds if possible
+int milliseconds_of(Duration longest);  // -1: no limit; rounded up below 20 ms
 
 [[noreturn]] inline void fail(int reason, const char* call) {
     throw std::system_error(reason, std::generic_category(), call);

@@ -20,9 +20,9 @@ bool Loop::step(Duration longest) {
     const Time deadline = timers_.begin_turn();
     if (take_stop() || (watches_ == 0 && timers_.empty())) return false;
 
-    // The clock is read once: if a few descriptors end a sleep, the deadline has probably not
-    // passed. If it has, the next turn notices before it sleeps. With many callbacks that
-    // delay would be long, and a second reading is then a small part of the turn.
+    // Reads the clock only once if a few descriptors end a sleep, because the deadline has
+    // probably not passed. If it has, the next turn notices before it sleeps. Many callbacks
+    // would make that delay long, and a second reading is then a small part of the turn.
     std::optional<Time> before;
     if (longest > Duration::zero() && deadline != Time::max()) {
         before = clock_();
@@ -49,14 +49,14 @@ bool Loop::step(Duration longest) {
     return !take_stop();
 }
 
-// An earlier callback of this turn may have destroyed the watch or changed what it wants.
+// An earlier callback of this turn may have destroyed the watch or changed its interest.
 void Loop::deliver(const Readiness& ready) {
     Registration& watch = *ready.registration;
     const Events failure = ready.events & (hangup | error);
     const Events wanted = ready.events & watch.interest & ~failure;
     const Events events = failure == none ? wanted : watch.interest | failure;
     if (watch.interest == none || events == none) return;
-    if (wanted == none) backend_->set(watch, none);  // or every turn would report this
+    if (wanted == none) backend_->set(watch, none);  // else every turn would report this
     watch.callback(events);
 }
 

@@ -26,11 +26,11 @@
 // including its own; it must not run a turn inside the turn. The loop must outlive its
 // objects. No member of a default-constructed or moved-from object may be called.
 //
-// A turn waits, but not past the nearest deadline. Then it calls back for all signals that
-// arrived, for all ready descriptors, in any order, and for all due timers. Anything started
-// during a turn is served from the next turn on, so that a timer of zero length can't starve
-// descriptors. A signal is served at most once a turn. A timer that comes due while its turn
-// sleeps or calls back may be left to the next turn, which does not sleep.
+// Each turn waits until the nearest deadline at the latest. It then calls back for all signals
+// that have arrived, then for all ready descriptors in any order, then for all due timers.
+// Anything started during a turn is served from the next turn on, so that a zero-length timer
+// can't starve descriptors. A signal is served at most once a turn. A timer that comes due
+// while its turn sleeps or calls back may be left to the next turn, which does not sleep.
 //
 // An exception from a callback passes through step() and run(); the next turn serves the rest.
 // An operation that throws std::bad_alloc has no effect, and destroying an object never
@@ -63,7 +63,7 @@ namespace ev {
 
 class Loop {
 public:
-    // The part of a watch, timer or signal that is freed after the turn, because the turn may
+    // The state of a watch, timer or signal. It is freed after the turn, because the turn may
     // still refer to it.
     struct Object {
         explicit Object(Loop& of) : loop(of) {}
@@ -77,14 +77,14 @@ public:
         Object* next_dead = nullptr;
     };
 
-    // The backend is the system call that waits: "poll", "epoll" (Linux), "select" (which
-    // refuses descriptors from FD_SETSIZE on), or "auto": poll or epoll, by the number of
-    // watched descriptors and the share that is usually ready. The default is the environment
-    // variable EV_BACKEND, or else "auto". Throws std::invalid_argument for any other name,
-    // and std::system_error if the system has no descriptor left for epoll.
+    // The backend is the system call that waits: "poll", "epoll" (Linux) or "select" (which
+    // refuses descriptors of FD_SETSIZE or more). "auto" chooses between poll and epoll by the
+    // number of watched descriptors and the share that is usually ready. The default is the
+    // environment variable EV_BACKEND, or else "auto". Throws std::invalid_argument for any
+    // other name, and std::system_error if the system has no descriptor left for epoll.
     explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {})
         : Loop(clock, make_backend(backend, clock)) {}
-    // Uses a backend of the caller's own.
+    // Uses the given backend.
     Loop(ReadClock clock, std::unique_ptr<Backend> backend)
         : clock_(clock), backend_(std::move(backend)) {}
     ~Loop() { assert(watches_ == 0 && timers_.empty() && "a loop outlives its objects"); }
@@ -95,8 +95,8 @@ public:
         }
     }
     // Runs one turn, which waits for at most `longest`. It may return early without any
-    // callback, for example after a signal. Returns false if stop() was called, in this turn
-    // or before it, or if there is nothing to wait for. This consumes the stop.
+    // callback, for example after a signal. Returns false if stop() was called, in this turn or
+    // before it, or if there is nothing to wait for. Each stop() takes effect only once.
     bool step(Duration longest = Duration::max());
     // Ends run() and makes step() return false at the end of the turn, after its remaining
     // callbacks. Between turns, or if an exception ends the turn, it makes the next step()
@@ -107,14 +107,14 @@ public:
     // arrived, or the nearest deadline or the limit of step() has passed. This saves the
     // wake-up time but uses a whole processor, even while only timers, signals or sleeping
     // watches are left. Nothing else changes, including the end of run(). May be called at any
-    // time; takes effect with the next wait. A backend of your own ignores it unless it
-    // implements set_busy().
+    // time; takes effect with the next wait. A custom backend ignores it unless it implements
+    // set_busy().
     void set_busy(bool busy) { backend_->set_busy(busy); }
 
     // Returns the monotonic time. A turn reads the clock once, when the time is first needed
     // after the wait.
     Time now() const;
-    // Reads the clock now, even within a turn: for times that must be exact.
+    // Reads the clock now, even within a turn. Use it for times that must be exact.
     Time read_clock() const { return clock_(); }
     Time after(Duration delay) const;  // now() + delay; a negative delay counts as 0
 
@@ -140,8 +140,8 @@ private:
     bool stopping_ = false;
 };
 
-// Returns the part that a watch or timer owns.
-auto& part_of(const auto& owner) {
+// Returns the state that a watch or timer owns.
+auto& state_of(const auto& owner) {
     assert(owner && "a default-constructed or moved-from object was called");
     return *owner;
 }
@@ -150,20 +150,20 @@ auto& part_of(const auto& owner) {
 // descriptor, which must stay open while it is watched. If the descriptor is closed too early,
 // poll and select report an error; epoll reports nothing until want() detects it.
 //
-// Several watches may share a descriptor; each reports only its own interest. With epoll each
-// but the first holds a duplicate of the descriptor while it has an interest.
+// Several watches may share a descriptor; each reports only its own interest. With epoll, each
+// watch but the first holds a duplicate of the descriptor while it has an interest.
 //
-// An error or hang-up is always reported, together with the watch's whole interest, so that
-// the callback's own read or write meets the error. If the system reports nothing else, this
-// happens once: the interest becomes `none` until want() is called. So a callback that goes on
-// after an error must call want() again. This matters most for datagram sockets, which stay
-// usable after an error: it means only that a peer refused a datagram. Every backend reports
-// an error for a negative descriptor.
+// An error or hang-up is always reported, together with the watch's whole interest, so that the
+// callback's own read or write meets the error. If the system reports nothing else, this
+// happens once, because the interest then becomes `none`. So a callback that continues after an
+// error must call want() again. This matters most for datagram sockets, which stay usable.
+// There, an error only means that a peer refused a datagram. Every backend reports an error for
+// a negative descriptor.
 //
-// The constructor and want() throw std::system_error if the system refuses the descriptor, and
-// then change nothing: EMFILE or ENOSPC if there are too many descriptors. poll and select
-// also refuse more watches than the process may have descriptors (RLIMIT_NOFILE). If that
-// limit is lowered later, they report an error to each watch beyond it.
+// If the system refuses the descriptor, the constructor and want() throw std::system_error and
+// change nothing. The error is EMFILE or ENOSPC if there are too many descriptors. poll and
+// select also refuse more watches than the process may have descriptors (RLIMIT_NOFILE). If
+// that limit is lowered later, they report an error to each watch beyond it.
 class Watch {
 public:
     using Callback = std::function<void(Events)>;
@@ -174,8 +174,8 @@ public:
 
     // Changes the interest. With `none` the watch sleeps and reports nothing. With `hangup` it
     // reports only errors and hang-ups, which select can't detect.
-    void want(Events interest) { part_of(state_).loop.backend_->set(*state_, interest); }
-    Events wanted() const { return part_of(state_).interest; }
+    void want(Events interest) { state_of(state_).loop.backend_->set(*state_, interest); }
+    Events wanted() const { return state_of(state_).interest; }
 
 private:
     struct State final : Loop::Object, Registration {
@@ -188,7 +188,7 @@ private:
     std::unique_ptr<State, Loop::Object::Bury> state_;
 };
 
-// Calls back once when its deadline has passed: never early. Timers with equal deadlines fire
+// Calls back once when its deadline has passed, never earlier. Timers with equal deadlines fire
 // in the order in which they were started. For periods without drift:
 // timer.start_at(timer.deadline() + period). A timer that is restarted in every turn never
 // fires, even if it is due.
@@ -200,11 +200,12 @@ public:
     Timer(Loop& loop, Callback callback) : state_(new State(loop, std::move(callback))) {}
     explicit operator bool() const { return state_ != nullptr; }
 
-    void start(Duration delay) { start_at(part_of(state_).loop.after(delay)); }  // or restarts
-    void start_at(Time deadline) { part_of(state_).loop.timers_.start(*state_, deadline); }
-    void cancel() { part_of(state_).cancel(); }
-    bool pending() const { return part_of(state_).pending(); }
-    Time deadline() const { return part_of(state_).deadline(); }  // as last started
+    // Both start or restart the timer.
+    void start(Duration delay) { start_at(state_of(state_).loop.after(delay)); }
+    void start_at(Time deadline) { state_of(state_).loop.timers_.start(*state_, deadline); }
+    void cancel() { state_of(state_).cancel(); }
+    bool pending() const { return state_of(state_).pending(); }
+    Time deadline() const { return state_of(state_).deadline(); }  // as last started
 
 private:
     struct State final : Loop::Object, TimerQueue::Item {

@@ -1,4 +1,4 @@
-// A pipe with which a signal handler or another thread ends the wait of a loop.
+// A pipe through which a signal handler or another thread wakes a loop.
 #pragma once
 
 #include "ev/backend.hpp"
@@ -25,9 +25,9 @@ public:
     }
     Pipe(Pipe&&) = delete;
 
-    int out() const { return ends_[0]; }  // readable from wake() to drain()
-    // May be called from a signal handler. A full pipe refuses the byte, but ends the wait
-    // anyway.
+    int out() const { return ends_[0]; }  // readable after wake(), until drain()
+    // May be called from a signal handler. If the pipe is full the byte is lost, but the loop
+    // wakes anyway.
     void wake() const {
         while (::write(ends_[1], "", 1) < 0 && errno == EINTR) {
         }

@@ -25,7 +25,7 @@ struct Signals : std::enable_shared_from_this<Signals> {
     Loop& loop;
     std::atomic<bool> raised = false;
     Pipe pipe;
-    Watch watch{loop, pipe.out(), readable, [](Events events) {  // drained earlier
+    Watch watch{loop, pipe.out(), readable, [](Events events) {  // the pipe is drained by now
                     if (events & error) fail(EBADF, "poll");
                 }};
 };
@@ -50,12 +50,12 @@ void handle(int signo) {
 }
 
 // Restores the dispositions in the child of a fork, which can't use the parent's loops.
-void leave_to_parent() {
+void restore_in_child() {
     for (int signo = 1; signo < std::ssize(slots); ++signo)
         if (slots[signo].signals.exchange(nullptr))
             ::sigaction(signo, &slots[signo].before, nullptr);
 }
-[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, leave_to_parent);
+[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, restore_in_child);
 
 struct State final : Loop::Object {
     State(Loop& of, int number, Signal::Callback callee)

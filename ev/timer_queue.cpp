@@ -7,7 +7,7 @@ namespace ev {
 static constexpr std::size_t arity = 4;  // half the levels of a binary heap
 
 void TimerQueue::start(Item& timer, Time deadline) {
-    // Not negative, so that no difference of two deadlines overflows.
+    // At least 0, so that the difference of two deadlines can't overflow.
     const auto since_epoch = std::max(deadline, Time{}).time_since_epoch().count();
     if (timer.place_ == no_place) {
         entries_.push_back({{}, &timer});

@@ -4,8 +4,9 @@
 // In each turn its user calls begin_turn(), then pop_due() until it returns null.
 //
 // One vector contains a 4-ary heap, followed by the nursery: unsorted entries that the next
-// turn merges into the heap, with one heapify if they are many. An entry leaves the heap by a
-// swap with its last entry; then the heap shrinks by one, and the entry is in the nursery.
+// turn merges into the heap, by a single heapify if there are many. To leave the heap, an entry
+// swaps places with the heap's last entry. The heap then shrinks by one, which puts the entry
+// into the nursery.
 //
 // A timer has at most one entry and stores its index. The timer is authoritative; its entry
 // may be out of date. Cancelling a timer, or restarting it for a later time, changes only the
@@ -25,7 +26,7 @@ namespace ev {
 class TimerQueue {
     struct Start {
         Duration::rep deadline = 0;  // since the clock's epoch
-        std::uint64_t order = 0;     // among all starts of the queue; 0: not started
+        std::uint64_t order = 0;     // sequence number of the start; 0: not started
         auto operator<=>(const Start&) const = default;
     };
 
@@ -51,7 +52,7 @@ public:
 
     // Merges the nursery, and returns a time before which no timer is due.
     Time begin_turn();
-    bool empty() const { return entries_.empty(); }  // as of begin_turn(): none is pending
+    bool empty() const { return entries_.empty(); }  // no timer was pending at begin_turn()
     // Removes and returns the next due timer, or returns null. A timer started since the turn
     // began is left for the next turn, whatever its deadline.
     Item* pop_due(Time now);

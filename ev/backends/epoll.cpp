@@ -37,8 +37,8 @@ private:
     int number_;
 };
 
-// Unlike poll(2), it reports nothing for a descriptor that was closed while watched. While it
-// has no epoll instance, it uses poll.
+// Unlike poll(2), epoll reports nothing for a descriptor that was closed while watched. While
+// this backend has no epoll instance, it uses poll.
 class EpollBackend : public Backend {
 public:
     void wait(Duration longest, std::vector<Readiness>& ready) override {
@@ -59,7 +59,7 @@ public:
             epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
             if (!is_open()) return false;
             for (Registration* const each : registrations_)
-                enter(EPOLL_CTL_ADD, *each, each->interest);
+                register_interest(EPOLL_CTL_ADD, *each, each->interest);
             return true;
         } catch (const std::exception&) {
             close();
@@ -76,7 +76,7 @@ private:
     int call_epoll(Duration longest) {
         const auto limit = static_cast<int>(found_.size());
 #    if EV_HAS_EPOLL_PWAIT2
-        if (is_fine(longest) && has_pwait2_) {  // since Linux 5.11
+        if (is_short(longest) && has_pwait2_) {  // since Linux 5.11
             const timespec time{0, static_cast<long>(longest.count())};
             const int count = ::epoll_pwait2(epoll_, found_.data(), limit, &time, nullptr);
             if (count >= 0 || errno != ENOSYS) return count;
@@ -96,12 +96,12 @@ private:
         };
         const bool refused = std::erase_if(refused_, same) > 0;
         if (interest != none)
-            enter(is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, registration, interest);
+            register_interest(is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, registration, interest);
         else if (!refused)
-            forget(registration);
+            unregister(registration);
     }
 
-    void enter(int change, Registration& registration, Events interest) {
+    void register_interest(int change, Registration& registration, Events interest) {
         if (control(change, number_of(registration), registration, interest)) return;
         if (errno == EEXIST) return add_duplicate(registration, interest);
         // EINVAL: the epoll instance has reused the number of a closed descriptor.
@@ -130,9 +130,10 @@ private:
         return registration.fd;
     }
 
-    // A descriptor closed too early may leave its open file in the epoll instance, for ever
-    // ready, under a number that is not ours. The next wait opens a new instance without it.
-    void forget(Registration& removed) {
+    // If a descriptor was closed too early, its open file may stay in the epoll instance,
+    // always ready, under a number that is no longer ours. The next wait opens a new instance
+    // without it.
+    void unregister(Registration& removed) {
         const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, number_of(removed), nullptr);
         std::erase_if(duplicates_,
                       [&](const Duplicate& each) { return each.registration == &removed; });
@@ -145,42 +146,41 @@ private:
     };
 
     Descriptor epoll_{-1};
-    std::vector<Readiness> refused_;  // always ready: regular files, invalid descriptors
+    std::vector<Readiness> refused_;  // regular files and invalid descriptors, always ready
     std::vector<Duplicate> duplicates_;
-    std::vector<epoll_event> found_{1};  // large enough to serve all in each turn
+    std::vector<epoll_event> found_{1};  // large enough for all registrations
 #    if EV_HAS_EPOLL_PWAIT2
     bool has_pwait2_ = true;
 #    endif
 };
 
 // The cost of poll grows with the watched descriptors, the cost of epoll with the ready ones.
-// After each wait this backend adds the estimated excess cost of its present choice, from
-// costs that were measured once. It changes when the sum reaches about the cost of a change.
-// Each change raises the threshold for the next, so that a load between the two does not make
-// it oscillate.
+// After each wait this backend adds up the estimated excess cost of its current choice. It
+// switches when the sum reaches about the cost of a switch. Each switch raises the threshold
+// for the next, so that a borderline load does not make it oscillate.
 class AutoBackend final : public EpollBackend {
 public:
     void wait(Duration longest, std::vector<Readiness>& ready) override {
-        if (excess_ > patience_ * (watched() + 16)) change();
+        if (excess_ > patience_ * (watched() + 16)) switch_method();
         const std::size_t before = ready.size();
         is_open() ? EpollBackend::wait(longest, ready) : Backend::wait(longest, ready);
-        weigh(longest > longest.zero(), static_cast<long>(ready.size() - before));
+        update_excess(longest > longest.zero(), static_cast<long>(ready.size() - before));
     }
 
 private:
     long watched() const { return static_cast<long>(registrations_.size()); }
 
-    // The unit is about 17 ns, the time that poll takes for a descriptor. Before it sleeps,
-    // the kernel also adds a wait-queue hook for each, and removes it afterwards.
-    void weigh(bool may_sleep, long found) {
+    // The unit is the time that poll takes for a descriptor, about 17 ns. If poll may sleep,
+    // the kernel also adds and removes a wait-queue hook for each descriptor.
+    void update_excess(bool may_sleep, long found) {
         const long by_poll = watched() * (may_sleep ? 4 : 1);
         const long by_epoll = found * 8 + 1;
         const long difference = by_poll - by_epoll;
         excess_ = std::max(0L, excess_ + (is_open() ? -difference : difference));
     }
 
-    // If the system refuses epoll, poll continues to serve.
-    void change() {
+    // If the system refuses epoll, the backend stays with poll.
+    void switch_method() {
         excess_ = 0;
         patience_ = std::min(2 * patience_, 512L);
         if (is_open())
@@ -189,8 +189,8 @@ private:
             open();
     }
 
-    long excess_ = 0;    // excess cost of the present choice, in units of weigh()
-    long patience_ = 8;  // excess per descriptor that causes a change
+    long excess_ = 0;    // excess cost of the current choice, in units of update_excess()
+    long patience_ = 8;  // excess per descriptor that causes a switch
 };
 
 }  // namespace

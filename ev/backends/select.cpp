@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// select(2) reports a hang-up or an error as readiness, and fails as a whole for one invalid
-// descriptor. So select(2) only sleeps; poll(2), called without a wait, reports the details.
+// select(2) reports a hang-up or an error as readiness, and fails as a whole if one descriptor
+// is invalid. So select(2) only sleeps; poll(2), called without a wait, reports the details.
 class SelectBackend final : public Backend {
 public:
     void wait(Duration longest, std::vector<Readiness>& ready) override {
@@ -44,7 +44,7 @@ private:
             if (each.events & POLLOUT) FD_SET(each.fd, &writes);
             end = std::max(end, each.fd + 1);
         }
-        // A wait that ends after a day costs one turn.
+        // Waits for a day at most, which costs only one extra turn.
         const auto limit = std::clamp<Duration>(longest, 0s, 24h);
         const timespec time{static_cast<std::time_t>(limit / 1s),
                             static_cast<long>((limit % 1s).count())};

@@ -46,9 +46,9 @@ private:
     const ReadClock clock_;
     bool busy_ = false;
 
-    // After a busy turn the next event is often ready already or soon. A poll without sleep
-    // then spares the kernel adding and removing a wait-queue hook for every descriptor. Polls
-    // that find nothing become rare, so that they do not slow ping-pong traffic.
+    // After a busy turn the next event is often ready already or soon. Polling without sleeping
+    // then saves the kernel from adding and removing a wait-queue hook for every descriptor.
+    // Polls that find nothing become rarer, so that they do not slow ping-pong traffic.
     bool last_turn_busy_ = false;
     unsigned interval_ = 1;  // busy turns between two polls
     unsigned turns_since_poll_ = 0;

@@ -26,7 +26,7 @@ public:
         traced_->set(registration, interest);
     }
 
-    // Does not trace a poll that finds nothing: the turn goes on with a wait.
+    // Does not trace a poll that finds nothing, because the turn then continues with a wait.
     void wait(Duration longest, std::vector<Readiness>& ready) override {
         using Milliseconds = std::chrono::duration<double, std::milli>;
         const auto start = Clock::now();

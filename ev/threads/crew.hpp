@@ -1,6 +1,6 @@
-// One object on each of several threads: the first on the owner's loop, each other one on the
-// loop of an additional thread.
-// Its objects can be set up before start(), and read after join(), without a lock.
+// Objects of one type, one for each thread. The first is on the owner's loop, every other one
+// on the loop of an additional thread. No lock is needed to set them up before start() and to
+// read them after join().
 #pragma once
 
 #include "ev/loop.hpp"
@@ -19,8 +19,8 @@ namespace ev {
 template <class T>
 class Crew {
 public:
-    // Makes the object of a thread, from 0. `owner`: for tasks from that thread to the owner's
-    // loop; null for the first object, which is on that loop.
+    // Makes the object of thread number `thread`; the owner's is 0. `owner` posts tasks to the
+    // owner's loop, and is null for the first object, which is on that loop.
     using Make =
         std::function<std::unique_ptr<T>(Loop& loop, std::size_t thread, Mailbox* owner)>;
 
@@ -40,28 +40,31 @@ public:
             worker->thread.start(
                 [turn_ended, &own = *worker] { turn_ended(own.thread.loop(), *own.object); });
     }
-    // Waits until the additional threads have done all tasks, and ended.
+    // Waits until the additional threads have run all tasks and ended.
     void join() {
         for (const auto& worker : workers_) worker->thread.join();
     }
 
     T& first() const { return *first_; }
-    bool alone() const { return workers_.empty(); }  // there is one thread
+    bool alone() const { return workers_.empty(); }  // there is only one thread
 
-    // Calls at once for the first object, and for each other one soon, on its thread.
+    // Calls `call` for each object on its own thread: at once for the first, soon for the
+    // others.
     void for_each(const std::function<void(T&)>& call) {
         for (const auto& worker : workers_)
             worker->thread.post([call, &object = *worker->object] { call(object); });
         call(*first_);
     }
-    // Calls at once for each object. Only before start() and after join().
+    // Calls `call` for each object, on the caller's thread. Allowed only before start() and
+    // after join().
     template <class Call>
     void visit(const Call& call) const {
         call(*first_);
         for (const auto& worker : workers_) call(*worker->object);
     }
-    // Calls `take` for each object, on its thread. Then adds the values up by Sum::add(), and
-    // calls `done` with their sum: from the owner's loop, or at once if there is one thread.
+    // Calls `take` for each object on its own thread, adds the values by Sum::add(), and passes
+    // the sum to `done`. Calls `done` from the owner's loop, or at once if there is only one
+    // thread.
     template <class Sum>
     void gather(std::function<Sum(const T&)> take, std::function<void(const Sum&)> done) {
         auto sum = std::make_shared<Sum>(take(*first_));

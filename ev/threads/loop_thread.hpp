@@ -49,7 +49,7 @@ private:
     Mailbox& owner_;
     Loop loop_;
     Mailbox mailbox_{loop_};
-    // Allocated in advance, so that neither can fail for lack of memory.
+    // Allocated in advance, so that posting can't fail for lack of memory.
     Mailbox::Prepared stop_;
     Mailbox::Prepared report_;
     std::shared_ptr<std::exception_ptr> failure_;  // rethrown by the task in report_

@@ -6,7 +6,7 @@ namespace ev {
 
 Mailbox::Mailbox(Loop& loop)
     : watch_(loop, pipe_.out(), readable, [this](Events events) {
-          if (events & error) fail(EBADF, "poll");  // or no task would ever run again
+          if (events & error) fail(EBADF, "poll");  // else no task would ever run again
           take()();
       }) {}
 

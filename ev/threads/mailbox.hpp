@@ -1,4 +1,4 @@
-// Tasks for a loop from other threads. A mailbox is the one object of a loop that any thread
+// Tasks for a loop from other threads. A mailbox is the only object of a loop that any thread
 // may use.
 #pragma once
 
@@ -22,14 +22,15 @@ class Mailbox {
 public:
     using Task = std::function<void()>;
 
-    // To be made and destroyed in the loop's thread. Throws std::system_error if no
+    // Must be made and destroyed in the loop's thread. Throws std::system_error if no
     // descriptors are left.
     explicit Mailbox(Loop& loop);
 
-    // May be called from any thread. The task sees everything that its thread did before.
+    // May be called from any thread. The task sees everything that the posting thread did
+    // before.
     void post(Task task);
 
-    // Posts a list that was made in advance: allocates no memory, and so can't fail.
+    // Posts a list that was made in advance. This allocates no memory, so it can't fail.
     using Prepared = std::list<Task>;
     void post(Prepared prepared) noexcept;
 

@@ -164,7 +164,7 @@ private:
         if (!options_.use_tls || options_.self_signed) return;
         try {
             bufio::TlsServerOptions tls = options_.tls;
-            tls.unattended = true;
+            tls.no_passphrase_prompt = true;
             servers_.set_tls(bufio::TlsContext::server(tls));
             remark("certificates reloaded");
         } catch (const bufio::TlsError& error) {

@@ -97,7 +97,7 @@ bool same_host(const Address& a, const Address& b) {
            std::memcmp(&v6(a).sin6_addr, &v6(b).sin6_addr, sizeof(in6_addr)) == 0;
 }
 
-bool is_other_file(const Address& address) {
+bool is_non_socket_file(const Address& address) {
     struct stat status {};
     return address.family() == AF_UNIX && ::stat(address.text().c_str(), &status) == 0 &&
            !S_ISSOCK(status.st_mode);
@@ -144,7 +144,7 @@ int pending_socket_error(int fd) {
     return code;
 }
 
-std::size_t source_ports() {
+std::size_t ephemeral_port_count() {
     std::size_t first = 0;
     std::size_t last = 0;
 #if BUFIO_HAS_PROC_SYS

@@ -28,19 +28,19 @@ struct Address {
     std::string text() const;  // 127.0.0.1:7, [::1]:7, the path, or "unnamed"
     bool is_wildcard() const;  // 0.0.0.0 or [::], which stand for any address
     // True for a multicast address and for 255.255.255.255. The broadcast address of a single
-    // network can't be recognised by its form.
+    // network can't be recognized by its form.
     bool is_multicast() const;
 };
 
-// True for a multicast address. Also asks the system for broadcast addresses of this machine's
-// networks.
+// True for a multicast address or a broadcast address of this machine's networks. Asks the
+// system for the latter.
 bool reaches_many(const Address& address);
 
 // True if both name the same host, whatever their ports.
 bool same_host(const Address& a, const Address& b);
 
 // True if the address is a unix-domain path, and the file there is not a socket.
-bool is_other_file(const Address& address);
+bool is_non_socket_file(const Address& address);
 
 // Makes a socket of this family non-blocking and closed on exec. Also disables Nagle's delay
 // on a TCP socket (TCP_NODELAY).
@@ -52,9 +52,9 @@ Fd open_socket(int family);
 // Returns a new prepared UDP socket for IPv4 or IPv6. On failure it is empty and errno is set.
 Fd open_datagram_socket(int family);
 
-// True on Linux: several sockets, each on its own thread, can share an address and port. The
-// system distributes incoming traffic evenly, by the addresses and ports of both sides, so all
-// traffic from one peer's port reaches the same socket.
+// True if several sockets, each on its own thread, can share an address and port, as on Linux.
+// The system distributes incoming traffic evenly, by the addresses and ports of both sides, so
+// all traffic from one peer's port reaches the same socket.
 bool ports_can_be_shared();
 enum class Sharing {
     alone,     // fails while anybody else listens on the address
@@ -69,7 +69,7 @@ bool bind_socket(int fd, const Address& address, Sharing sharing);
 int pending_socket_error(int fd);
 
 // Returns the size of the system's ephemeral port range; 0: unknown.
-std::size_t source_ports();
+std::size_t ephemeral_port_count();
 
 // True for a numeric IPv4 or IPv6 address without a scope.
 bool is_address(const std::string& text);

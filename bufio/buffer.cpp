@@ -45,7 +45,7 @@ void Buffer::consume(std::size_t count) {
         relocate(std::max(2 * size(), min_shrunk_capacity));
 }
 
-// Takes amortised constant time per byte. Moves N bytes to the front only after N bytes were
+// Takes amortized constant time per byte. Moves N bytes to the front only after N bytes were
 // consumed, and doubles a capacity of N only after N bytes were appended. If another doubling
 // would exceed the limit, the capacity grows to the limit at once. Copying more than half of
 // the limit would need much memory and gain little.

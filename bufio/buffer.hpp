@@ -1,5 +1,5 @@
 // A queue of bytes in contiguous memory. Bytes are appended at the end and consumed at the
-// front, both in amortised constant time per byte. Views are valid until the next call of a
+// front, both in amortized constant time per byte. Views are valid until the next call of a
 // non-const member. If append() or reserve() throws std::bad_alloc, the buffer is unchanged.
 #pragma once
 
@@ -26,7 +26,7 @@ public:
     bool append(std::string_view bytes);
     // Removes the first `count` bytes, at most size().
     void consume(std::size_t count);
-    // Returns space for `count` bytes behind the last one, or null if the limit would be
+    // Returns space for `count` bytes after the last one, or null if the limit would be
     // exceeded. The caller writes into it and then commits the number of bytes written.
     char* reserve(std::size_t count);
     void commit(std::size_t count);

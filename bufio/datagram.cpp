@@ -18,13 +18,13 @@ namespace bufio {
 namespace {
 
 constexpr std::size_t max_batch = 64;                   // datagrams
-constexpr unsigned lone_calls = 16;                     // see DatagramSocket::receive()
+constexpr unsigned batch_interval = 16;                 // see DatagramSocket::receive()
 constexpr std::size_t slot_size = 64 * 1024;            // bytes; exceeds any datagram
 constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // requested; the system caps it
 constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
 // The memory of an empty queue is freed if it is larger than this many bytes.
-constexpr std::size_t max_kept_capacity = 256 * 1024;
+constexpr std::size_t max_empty_capacity = 256 * 1024;
 
 // --- The arguments of the system calls, and the receive buffer. All sockets of a thread share
 // them: between two calls they contain nothing but received datagrams of which the user is
@@ -38,7 +38,7 @@ struct Headers {
 };
 
 struct Arguments {
-    // The headers for receiving are prepared once, and each again after its use.
+    // Prepares the headers for receiving. After its use, each is prepared again.
     Arguments() {
         for (std::size_t i = 0; i < max_batch; ++i) {
             msghdr& header = in.headers[i].msg_hdr;
@@ -97,7 +97,7 @@ Fd bound_socket(const Address& address, Sharing sharing) {
 
 bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
 
-// True for errors that mean that the peer is absent, by ICMP or for lack of a route.
+// True for errors that mean that the peer is absent: an ICMP error, or no route to it.
 bool is_peer_absent(int code) {
     switch (code) {
     case ECONNREFUSED:
@@ -184,7 +184,7 @@ void DatagramSocket::pause_reading(bool paused) {
 }
 
 // Writes the queue first, so that the answers to the datagrams received now find the most
-// space. receive() handles an error, unless it is not called.
+// space. receive() also detects an error of the socket; while reading is paused, this does.
 void DatagramSocket::on_events(ev::Events events) {
     const std::weak_ptr<void> life = lifetime_.watch();
     if (blocked_ && (events & ev::writable)) {
@@ -202,14 +202,15 @@ void DatagramSocket::on_events(ev::Events events) {
     update();
 }
 
-// Asking for more than a lone datagram costs the system a second attempt, so after one only
-// each 16th call does. The user, who is called last, may destroy the socket.
+// Asking for more than one datagram costs the system a second attempt. So after a call that
+// returned a single one, only every 16th call asks for more. The user, who is called last, may
+// destroy the socket.
 void DatagramSocket::receive() {
     Arguments& all = arguments();
-    const std::size_t asked = lone_ % lone_calls == 0 ? limits_.batch : 1;
+    const std::size_t asked = lone_receives_ % batch_interval == 0 ? limits_.batch : 1;
     const int count = receive_some(socket_.get(), all.in.headers.data(), asked);
     if (count < 0) return receive_failed(errno);
-    lone_ = count == 1 ? lone_ + 1 : 0;
+    lone_receives_ = count == 1 ? lone_receives_ + 1 : 0;
     user_.datagrams_received(all.received(static_cast<std::size_t>(count), address_));
 }
 
@@ -230,7 +231,7 @@ void DatagramSocket::write_queue() {
     if (pending() > 0) return;
     queue_.clear();
     taken_ = 0;
-    if (bytes_.capacity() > max_kept_capacity) bytes_.release();
+    if (bytes_.capacity() > max_empty_capacity) bytes_.release();
 }
 
 // Returns the number of datagrams that leave the queue.

@@ -3,10 +3,10 @@
 // interpret them.
 //
 // datagrams_received() passes received datagrams to the user, a batch at a time. While the
-// socket is paused they wait in the system's buffer; once that is full, the system drops
-// more datagrams. send() puts a datagram into a bounded queue, and flush() passes as much
-// of the queue as possible to the system. After datagrams_received() has returned, the socket
-// flushes by itself. A datagram that does not fit into the queue is refused as a whole.
+// socket is paused they wait in the system's buffer; once that is full, the system drops new
+// datagrams. send() puts a datagram into a bounded queue, and flush() passes as much of the
+// queue as possible to the system. After datagrams_received() has returned, the socket flushes
+// by itself. A datagram that does not fit into the queue is refused as a whole.
 //
 // A socket bound to a wildcard address asks the system for each datagram's local address
 // (IP_PKTINFO, IPV6_PKTINFO). So an answer can leave from that address. If the system can't
@@ -54,7 +54,7 @@ public:
     class User {
     public:
         virtual void datagrams_received(std::span<const Datagram> datagrams) = 0;
-        // The queue, which was blocked, is empty again.
+        // A queue that was blocked is empty again.
         virtual void datagrams_written() {}
         // The connected socket has ended; see end().
         virtual void datagrams_ended() {}
@@ -68,7 +68,7 @@ public:
         std::size_t batch = 64;                // maximum datagrams per system call
     };
 
-    // Takes a non-blocking socket that is connected to its peer, as a Dialer makes it.
+    // Takes ownership of a non-blocking socket connected to its peer, such as a Dialer makes.
     DatagramSocket(ev::Loop& loop, Fd connected, User& user, Limits limits);
     DatagramSocket(ev::Loop& loop, Fd connected, User& user)
         : DatagramSocket(loop, std::move(connected), user, Limits()) {}
@@ -80,24 +80,25 @@ public:
     DatagramSocket(const DatagramSocket&) = delete;
 
     // Queues a datagram of up to longest_datagram bytes for the next flush(). Returns false,
-    // and takes nothing, if the queue lacks space or the socket has ended. The first form is
+    // and queues nothing, if the queue lacks space or the socket has ended. The first form is
     // for connected sockets. The second is for bound sockets: it sends to `to` from the local
-    // address `from`, or from any if `from` is a wildcard or not given.
+    // address `from`, or from any address if `from` is a wildcard or omitted.
     bool send(std::string_view bytes) { return queue(bytes) != nullptr; }
     bool send(std::string_view bytes, const Address& to, const Address& from = {});
     void flush();
 
-    // Queued datagrams that the system has not yet taken.
+    // Queued datagrams that the system has not yet accepted.
     std::size_t pending() const { return queue_.size() - taken_; }
     std::size_t pending_bytes() const { return bytes_.size(); }
-    // Datagrams that have left the queue, and the number of them that the system refused.
+    // Number of datagrams that have left the queue; refused(): how many of them the system
+    // refused.
     std::uint64_t written() const { return written_; }
     std::uint64_t refused() const { return refused_; }
 
     // Stops or resumes reading. A paused connected socket still ends if an error is reported.
     void pause_reading(bool paused);
 
-    const Address& address() const { return address_; }  // the local one, with the actual port
+    const Address& address() const { return address_; }  // local address, with the actual port
     // Reason::none while the socket has not ended. For Reason::connect, the text begins with
     // the peer's address.
     const End& end() const { return end_; }
@@ -127,8 +128,8 @@ private:
     const bool connected_;
     bool wildcard_ = false;  // each datagram carries its local address
     bool paused_ = false;
-    bool blocked_ = false;  // the system's buffer is full
-    unsigned lone_ = 0;     // consecutive calls that returned one datagram
+    bool blocked_ = false;        // the system's buffer is full
+    unsigned lone_receives_ = 0;  // consecutive calls that returned one datagram
     Address address_;
     Address peer_;  // set for a connected socket
     End end_;
@@ -139,7 +140,7 @@ private:
     std::uint64_t refused_ = 0;
     Lifetime lifetime_;
     ev::Timer resume_;  // ends a pause after a failure to receive
-    ev::Timer ending_;  // due at once: reports an end that occurred in a call of the user
+    ev::Timer ending_;  // reports from the loop an end that occurred in a call of the user
     ev::Watch watch_;
 };
 

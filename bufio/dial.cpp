@@ -19,20 +19,20 @@ bool is_connected_to_itself(int fd, const Address& peer) {
     return peer.family() != AF_UNIX && Address::of_socket(fd).text() == peer.text();
 }
 
-// Returns the text for the errno `code`. It means that no ephemeral port is left, or that the
+// Returns the text for `code`, an errno that means that no ephemeral port is left or that the
 // given source port is in use.
 std::string no_port_text(const Endpoint& endpoint, int code) {
-    const std::size_t ports = endpoint.source_port.empty() ? source_ports() : 0;
+    const std::size_t ports = endpoint.source_port.empty() ? ephemeral_port_count() : 0;
     if (ports == 0) return std::generic_category().message(code);
     return "no ephemeral port is left: the system has " + std::to_string(ports) +
            " for each destination";
 }
 
-// Returns the reason why the socket can't connect. The system also reports a refused
-// connection if the path is not a socket, and a missing permission for a broadcast address. It
-// reports a lack of source ports differently for TCP and UDP.
+// Returns the reason why the socket can't connect. ECONNREFUSED may also mean that the path is
+// not a socket, and EACCES that the address is a broadcast address. A lack of ephemeral ports
+// is EADDRNOTAVAIL, or EAGAIN for UDP.
 std::string failure_text(const Endpoint& endpoint, const Address& address, int code) {
-    if (code == ECONNREFUSED && is_other_file(address)) return "it is not a socket";
+    if (code == ECONNREFUSED && is_non_socket_file(address)) return "it is not a socket";
     if (code == EACCES && endpoint.datagrams)
         return "broadcast and multicast addresses are not supported";
     if (code == EADDRNOTAVAIL || (code == EAGAIN && endpoint.datagrams))

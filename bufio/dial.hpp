@@ -1,7 +1,8 @@
 // Turns a name into a connected socket. Alternates between IPv6 and IPv4 addresses. The next
-// attempt starts when one fails or takes long, and the first to connect wins (RFC 8305, "Happy
-// Eyeballs"). A datagram socket connects without an answer, so only the first address is used:
-// an IPv4 address if there is one, because most servers on a name such as localhost have it.
+// attempt starts when one fails or is slow, and the first to connect wins (RFC 8305, "Happy
+// Eyeballs"). A datagram socket connects without waiting for an answer, so only the first
+// address is used. It is an IPv4 address if there is one, because most servers on a name such
+// as localhost listen there.
 #pragma once
 
 #include "bufio/end.hpp"
@@ -18,8 +19,8 @@ namespace bufio {
 
 struct DialResult {
     Fd socket = {};               // connected and non-blocking, or empty
-    Address address = {};         // the peer's, if there is a socket
-    End end = {};                 // the reason, if there is no socket
+    Address address = {};         // peer's address, if there is a socket
+    End end = {};                 // cause of the failure, if there is no socket
     ev::Duration lookup_time{};   // 0 for a known or numeric address
     ev::Duration connect_time{};  // since the end of the look-up
 };
@@ -59,9 +60,9 @@ private:
     bool resolved_ = false;
     std::optional<Lookup> lookup_;
     std::vector<Address> sources_;    // local addresses to connect from; empty: any
-    std::vector<Address> addresses_;  // in the order of trying
+    std::vector<Address> addresses_;  // in the order of the attempts
     std::size_t next_ = 0;            // index of the first address not yet tried
-    std::vector<Attempt> attempts_;   // capacity for all addresses, so that none moves
+    std::vector<Attempt> attempts_;   // capacity for all addresses, so that no attempt moves
     std::size_t in_progress_ = 0;     // attempts that have not failed yet
     std::string failures_;
     ev::Timer start_timer_;         // due at once, so that the loop calls begin()

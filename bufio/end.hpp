@@ -12,7 +12,7 @@ enum class Reason {
     unclosed,               // all is done, but the peer has not closed its side in time
     aborted,                // closed or aborted by us
     lookup,                 // no address found for the name
-    connect,                // refused, also by the service; unreachable, no such socket
+    connect,                // refused, unreachable, no such socket, or refused by the service
     timeout,                // a deadline passed
     tls,                    // the TLS handshake failed
     handshake_interrupted,  // the connection was lost during the TLS handshake
@@ -20,7 +20,7 @@ enum class Reason {
     pin,                    // the peer's public key is not pinned
     own_certificate,        // our certificate is missing, unusable or refused
     trust,                  // the file or directory of trusted certificates can't be used
-    send,                   // the peer no longer takes our bytes
+    send,                   // the peer no longer accepts our bytes
     receive,                // the connection was reset, or the peer broke the protocol
     truncated,              // the peer closed without close_notify or a close frame
     closed_early,           // the peer closed its side too early

@@ -1,14 +1,14 @@
-// Shows a function whether a callback has destroyed the object that the function works for.
+// Detects whether a callback has destroyed the object whose member function is running.
 #pragma once
 
 #include <memory>
 
 namespace bufio {
 
-// A member of that object.
+// Should be a member of the object.
 class Lifetime {
 public:
-    // The result expires with the object, or earlier by end().
+    // The result expires with the object, or at end() if that is called earlier.
     std::weak_ptr<void> watch() {
         if (!token_) token_ = std::make_shared<char>();
         return token_;

@@ -21,7 +21,7 @@ constexpr ev::Duration accept_pause = std::chrono::seconds(1);
 
 [[noreturn]] void refuse(const Address& address) {
     // The system also reports "address in use" if the path is a file other than a socket.
-    const int code = errno == EADDRINUSE && is_other_file(address) ? EEXIST : errno;
+    const int code = errno == EADDRINUSE && is_non_socket_file(address) ? EEXIST : errno;
     throw std::system_error(code, std::generic_category(),
                             "cannot listen on " + address.text());
 }

@@ -1,5 +1,5 @@
 // Resolves names into addresses. A numeric host is answered without delay. A name is looked up
-// on a separate thread, because the system's resolver may block for any time.
+// on a separate thread, because the system's resolver may block for any length of time.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -18,9 +18,9 @@ struct Endpoint {
     std::string service = {};      // a port or a service's name
     std::string path = {};         // unix-domain socket; overrides the host if not empty
     int family = AF_UNSPEC;        // AF_INET or AF_INET6: addresses of this family only
-    bool numeric = false;          // never asks the resolver
+    bool numeric = false;          // never ask the resolver
     bool datagrams = false;        // UDP instead of TCP
-    bool passive = false;          // the address is to listen on, not to connect to
+    bool passive = false;          // listen on the address instead of connecting to it
     std::string source_host = {};  // the numeric address to connect from; empty: any
     std::string source_port = {};  // the port to connect from; empty: any
     // The addresses from an earlier look-up of the host; null: look it up.

@@ -16,8 +16,8 @@ namespace {
 // quarter of it 50 % more.
 constexpr std::size_t read_size = 64 * 1024;
 
-// Bytes that one turn of the loop may write. Without this limit, a fast peer could take all of
-// the pending output in one turn and starve the loop's other streams.
+// Bytes that one turn of the loop may write. Without this limit, a fast peer could accept all
+// of the pending output in one turn and starve the loop's other streams.
 constexpr std::size_t max_write_per_turn = 1024 * 1024;
 
 // The memory of an empty queue is freed if it is larger than this many bytes.
@@ -110,15 +110,15 @@ std::uint64_t Stream::progress() const {
 }
 
 // Flushes output before it reads input, so that a user who answers the input finds the most
-// space in the output, and its answer follows the pending output. A hang-up comes last,
-// because bytes that the peer sent earlier may still be unread. It only counts once the input
-// has ended, because until then read() detects the end itself. The hang-up then means that the
-// peer takes no more bytes, which is a clean end unless the socket has an error.
+// space in the output. Handles a hang-up last, because bytes that the peer sent earlier may
+// still be unread. Ignores it until the input has ended, because read() detects that end
+// itself. It then means that the peer accepts no more bytes, which is a clean end unless the
+// socket has an error.
 void Stream::on_events(ev::Events events) {
     const std::uint64_t before = progress();
     if (!handshake_done_) {
         handshake();
-        if (wants_input() && transport_->buffers_input()) read();  // it came before our output
+        if (wants_input() && transport_->buffers_input()) read();  // arrived with the handshake
         return notify_of_change(before);
     }
     if (wants_output() && (events & write_waits_)) flush();
@@ -157,10 +157,10 @@ void Stream::handshake() {
 // input is empty, the user gets the bytes in that buffer, without a copy; notify() then stores
 // the bytes that the user does not consume.
 //
-// The first end counts, so the order decides. A failure to read, such as an alert, explains
-// better why the peer is gone than an earlier failure to send. The failure to send ends the
-// stream as soon as nothing more can be read at once. Only without any failure is the end
-// clean.
+// Only the first end is reported. A failure to read, such as a TLS alert, takes precedence over
+// an earlier failure to send, because it explains better why the peer is gone. A failure to
+// send ends the stream as soon as nothing more can be read at once. The end is clean only
+// without any failure.
 void Stream::read() {
     static thread_local std::array<char, read_size> shared;
     char* const space = input_.empty() ? shared.data() : input_.reserve(read_size);
@@ -223,8 +223,8 @@ void Stream::end_if_both_closed() {
     if (input_ended_ && output_closed_) end_with({Reason::clean, "closed"});
 }
 
-// The first end of the stream stays. The event in progress notifies the user, or else the
-// timer.
+// Does nothing if the stream has already ended. The event in progress notifies the user, or
+// else the timer does.
 void Stream::end_with(End end) {
     if (end_) return;
     end_ = rejection_ ? rejection_ : std::move(end);
@@ -232,8 +232,9 @@ void Stream::end_with(End end) {
     resume_timer_.start(ev::Duration::zero());
 }
 
-// Ignores the marks after a failure to send: only bytes that the system already holds can
-// still arrive, and the user may be waiting for space in the output before it consumes.
+// Ignores the water marks after a failure to send, because only bytes that the system already
+// holds can still arrive, and the user may be waiting for space in the output before it
+// consumes.
 bool Stream::wants_input() const {
     return handshake_done_ && !end_ && !input_ended_ && !reading_paused_ &&
            (!above_high_water_ || send_failure_);

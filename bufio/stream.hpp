@@ -1,7 +1,7 @@
 // A connection as two queues of bytes: the input, received but not yet consumed, and the
-// output, written but not yet taken by the system. The stream performs the handshake, if any.
-// It reads while there is space, writes as soon as the system accepts bytes, and notifies its
-// user of changes.
+// output, written but not yet accepted by the system. The stream performs the handshake, if
+// any. It reads while there is space, writes as soon as the system accepts bytes, and notifies
+// its user of changes.
 //
 // The user reads received() and calls consume(). write() passes bytes to the system at once if
 // the system accepts them. The stream calls stream_changed() only from the loop, never from
@@ -22,7 +22,7 @@
 // because they may contain the reason. It ends only then. A write to a closed connection
 // raises no SIGPIPE. Destroying a stream closes the connection and drops pending output.
 //
-// The handshake has no deadline: start a timer that aborts the stream.
+// The handshake has no deadline. To set one, start a timer that aborts the stream.
 #pragma once
 
 #include "bufio/buffer.hpp"
@@ -64,16 +64,16 @@ public:
     std::string_view received() const;
     void consume(std::size_t count);
 
-    // Appends all of the bytes to the output. Returns false, and takes none, if they would
+    // Appends all of the bytes to the output. Returns false, and appends nothing, if they would
     // exceed the limit, or if the stream is finishing or has ended. The stream may have ended
     // before the user is notified of it.
     bool write(std::string_view bytes);
-    // Bytes written by the user and not yet taken by the system.
+    // Bytes written by the user that the system has not yet accepted.
     std::size_t pending() const { return output_.size(); }
     std::uint64_t bytes_read() const { return bytes_read_; }
     // Bytes of a message that the transport passes on only as a whole; see Transport::held().
     std::size_t held() const { return transport_->held(); }
-    // Bytes of the user that the system has taken, without the overhead of the transport.
+    // Bytes written by the user that the system has accepted, without the transport's overhead.
     std::uint64_t bytes_written() const { return bytes_written_; }
 
     // Declares that the user needs at least `bytes` bytes to make progress. Until the next
@@ -89,8 +89,8 @@ public:
     // Like finish(), but ends the stream with Reason::timeout if the peer has not closed its
     // side within `deadline`.
     void finish(ev::Duration deadline);
-    // Ends the stream now, in an orderly way. Sends as much pending output as the system
-    // accepts at once and, if that was all, closes its side like finish(). The rest is lost.
+    // Ends the stream now, gracefully. Sends as much pending output as the system accepts at
+    // once and, if that was all, closes its side like finish(). The rest is lost.
     void close();
     // Ends the stream now. Pending output is lost, and the peer sees a reset.
     void abort();
@@ -105,8 +105,8 @@ public:
     bool reading() const { return !above_high_water_ && !reading_paused_; }
     // The peer has closed its side, or its input was rejected.
     bool input_ended() const { return input_ended_ || rejection_; }
-    // Why the transport rejected the input, or Reason::none. What still arrives is discarded.
-    // The user should finish the stream, which then ends for this reason.
+    // The reason for which the transport rejected the input, or Reason::none. Later input is
+    // discarded. The user should finish the stream, which then ends for this reason.
     const End& rejection() const { return rejection_; }
     // Reason::none while the stream has not ended.
     const End& end() const { return end_; }

@@ -58,8 +58,8 @@ std::string problem(const char* expected) {
     return ": " + openssl_reason();
 }
 
-void use_key(SSL_CTX* context, const std::string& file, bool unattended) {
-    PassPhrase phrase{!unattended};
+void use_key(SSL_CTX* context, const std::string& file, bool no_passphrase_prompt) {
+    PassPhrase phrase{!no_passphrase_prompt};
     SSL_CTX_set_default_passwd_cb(context, PassPhrase::answer);
     SSL_CTX_set_default_passwd_cb_userdata(context, &phrase);
     const int result = SSL_CTX_use_PrivateKey_file(context, file.c_str(), SSL_FILETYPE_PEM);
@@ -76,16 +76,16 @@ void use_key(SSL_CTX* context, const std::string& file, bool unattended) {
 }
 
 void use_certificate(SSL_CTX* context, const std::string& file, const std::string& key,
-                     bool unattended = false) {
+                     bool no_passphrase_prompt = false) {
     const std::string& key_file = key.empty() ? file : key;
-    if (unattended) {
+    if (no_passphrase_prompt) {
         check_regular(Reason::own_certificate, file);
         check_regular(Reason::own_certificate, key_file);
     }
     ERR_clear_error();
     if (SSL_CTX_use_certificate_chain_file(context, file.c_str()) != 1)
         refuse(Reason::own_certificate, "certificate " + file + problem("certificate"));
-    use_key(context, key_file, unattended);
+    use_key(context, key_file, no_passphrase_prompt);
     if (SSL_CTX_check_private_key(context) != 1)
         refuse(Reason::own_certificate,
                "key " + key_file + " does not match certificate " + file);
@@ -157,7 +157,7 @@ void offer_alpn(SSL_CTX* context, const std::vector<std::string>& protocols) {
 }
 
 // The loop's thread writes the log, so neither opening nor writing may block.
-void keep_key_log(TlsState& state, const std::string& file) {
+void open_key_log(TlsState& state, const std::string& file) {
     const std::string name = "key log " + file;
     struct stat status {};
     if (::stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
@@ -177,7 +177,7 @@ SslCtx new_context(bool client) {
     if (!context) refuse(Reason::tls, "cannot initialize OpenSSL: " + openssl_reason());
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
-    // SSL_MODE_RELEASE_BUFFERS is not set, so an idle connection keeps its buffers of 50 KiB.
+    // SSL_MODE_RELEASE_BUFFERS is not set, so an idle connection holds buffers of 50 KiB.
     // Freeing and allocating them for each message would cost 5 % of its time.
     SSL_CTX_set_mode(context.get(),
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
@@ -203,7 +203,7 @@ std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
     return state;
 }
 
-// Clients keep the sessions, in tickets. Without a session id context, a client with a
+// Clients store the sessions, as tickets. Without a session id context, a client with a
 // certificate could not resume.
 std::shared_ptr<TlsState> new_server() {
     auto state = std::make_shared<TlsState>(new_context(false));
@@ -239,14 +239,15 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
     if (!options.groups.empty() && SSL_CTX_set1_groups_list(ctx, options.groups.c_str()) != 1)
         refuse(Reason::tls, "key exchange groups " + options.groups + ": " + openssl_reason());
     if (!options.alpn.empty()) offer_alpn(ctx, options.alpn);
-    if (!options.key_log_file.empty()) keep_key_log(*state, options.key_log_file);
+    if (!options.key_log_file.empty()) open_key_log(*state, options.key_log_file);
     return TlsContext(std::move(state));
 }
 
 TlsContext TlsContext::server(const TlsServerOptions& options) {
     auto state = new_server();
-    use_certificate(state->ctx.get(), options.certificate, options.key, options.unattended);
-    if (options.unattended) check_regular(Reason::trust, options.client_ca);
+    use_certificate(state->ctx.get(), options.certificate, options.key,
+                    options.no_passphrase_prompt);
+    if (options.no_passphrase_prompt) check_regular(Reason::trust, options.client_ca);
     if (!options.client_ca.empty()) demand_certificates(state->ctx.get(), options.client_ca);
     return TlsContext(std::move(state));
 }

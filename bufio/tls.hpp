@@ -2,8 +2,8 @@
 // transports. The minimum version is TLS 1.2. Renegotiation is refused, and a close without
 // close_notify is reported as a truncation.
 //
-// Several threads may use a context or its copies at once; a transport belongs to one thread.
-// Only connections of the same thread resume a session.
+// Several threads may use a context or its copies at once; a transport belongs to one thread. A
+// session is resumed only by connections of the thread that made it.
 #pragma once
 
 #include "bufio/end.hpp"
@@ -45,7 +45,7 @@ struct TlsClientOptions {
     bool verify = true;            // verify the chain and the name
     std::string server_name = {};  // sent as SNI; empty: the host
     std::string verify_name = {};  // the name to verify; empty: the host
-    // The file to append the connections' secrets to, for protocol analysers. It can't be a
+    // The file to append the connections' secrets to, for protocol analyzers. It can't be a
     // FIFO. A failed write ends the handshake with Reason::output.
     std::string key_log_file = {};
     // The key exchange groups to offer, the preferred first, as in "X25519:P-256"; empty:
@@ -59,10 +59,11 @@ struct TlsClientOptions {
 struct TlsServerOptions {
     std::string certificate = {};  // a PEM file: our own certificate with its chain
     std::string key = {};          // a PEM file; empty: the key is in the certificate's file
-    std::string client_ca = {};    // a PEM file; not empty: clients need a certificate by these
-    // Making the context must not block, as in a reload: asks for no pass phrase, and refuses
-    // files that are not regular.
-    bool unattended = false;
+    // A PEM file: the authorities for client certificates, which are then required.
+    std::string client_ca = {};
+    // Never blocks, for a reload: asks for no pass phrase, and refuses files that are not
+    // regular.
+    bool no_passphrase_prompt = false;
 };
 
 // Returns the OpenSSL version at run time, as in "3.0.15".

@@ -12,8 +12,7 @@ namespace bufio {
 
 namespace {
 
-// Limits for the certificates and faults that are described, because the peer chooses their
-// number.
+// Maximum number of certificates and faults to describe, because the peer chooses their number.
 constexpr int max_chain = 10;
 constexpr int max_faults = 5;
 
@@ -64,7 +63,7 @@ std::vector<std::string> names_of(const GENERAL_NAMES* names) {
 
 // A host in the subject is ignored (RFC 9525). The text explains this, because it surprises
 // owners of old certificates.
-std::string mismatch(const X509* certificate, const std::string& host) {
+std::string name_mismatch_text(const X509* certificate, const std::string& host) {
     const Names names(static_cast<GENERAL_NAMES*>(
         X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
     if (!names)
@@ -98,7 +97,7 @@ std::string certificate_fault(int error, const X509* certificate, const std::str
     case X509_V_ERR_CERT_NOT_YET_VALID:
         return "is not valid before " + date_text(X509_get0_notBefore(certificate));
     case X509_V_ERR_HOSTNAME_MISMATCH:
-    case X509_V_ERR_IP_ADDRESS_MISMATCH: return mismatch(certificate, host);
+    case X509_V_ERR_IP_ADDRESS_MISMATCH: return name_mismatch_text(certificate, host);
     case X509_V_ERR_EE_KEY_TOO_SMALL:
     case X509_V_ERR_CA_KEY_TOO_SMALL: return weak_key(certificate);
     case X509_V_ERR_CA_MD_TOO_WEAK:
@@ -173,9 +172,9 @@ static bool lacks_trust(int error) {
            error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
 }
 
-// True if, in addition, the peer sent only its own certificate. Then an intermediate
-// certificate is probably missing. After an intermediate, only the root is missing, which
-// servers need not send.
+// True if no authority trusted here has issued the peer's only certificate. Then an
+// intermediate certificate is probably missing. After an intermediate, only the root is
+// missing, which servers need not send.
 static bool lacks_issuer(const Fault& fault) {
     return fault.depth == 0 && (is_by_namesake(fault.error) ||
                                 fault.error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||

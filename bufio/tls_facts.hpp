@@ -7,8 +7,8 @@
 
 namespace bufio {
 
-// A refused connection also has them. Texts from the peer have a bounded length but are
-// unfiltered, so they must be made printable before they are written to a terminal.
+// They are also available for a refused connection. Texts from the peer have a bounded length
+// but are unfiltered, so they must be made printable before they are written to a terminal.
 struct TlsFacts {
     std::string version;
     std::string cipher;
@@ -19,7 +19,7 @@ struct TlsFacts {
     std::string not_before;  // ISO date
     std::string not_after;   // ISO date
     bool expired = false;    // not_after has passed
-    long days_left = 0;      // whole days until not_after; negative: since then
+    long days_left = 0;      // whole days until not_after; negative once it has passed
     std::vector<std::string>
         chain;                // subject and end of each certificate sent, the peer's own first
     std::string pin;          // sha256//BASE64 of the peer's public key

@@ -53,10 +53,10 @@ public:
     // The newest is the last. Reusing a ticket of TLS 1.3 would let an eavesdropper recognise
     // the client, so each connection of a load needs its own.
     using List = std::vector<SslSession>;
-    static constexpr std::size_t max_count = 1000;  // some 5 MB
+    static constexpr std::size_t max_count = 1000;  // about 5 MB
 
-    // Returns this thread's sessions with the host, with space for all. The reference stays
-    // valid and belongs to the calling thread.
+    // Returns this thread's sessions with the host, with capacity for max_count. The reference
+    // stays valid and belongs to the calling thread.
     List& of(const std::string& host) {
         const std::lock_guard lock(mutex_);
         List& list = lists_[{std::this_thread::get_id(), host}];
@@ -99,9 +99,9 @@ BIO* new_socket_bio(TlsSocket& socket);
 
 // tls_transport.cpp
 
-// Returns the host's name in the form of certificates. A unix-domain socket has no host, so
-// its host is the local one: with an empty name, OpenSSL would verify no name at all. Throws
-// TlsError if the host is neither a name nor an address.
+// Returns the host in the form that certificates use. An empty host, as with a unix-domain
+// socket, becomes the local host, because OpenSSL would verify no name at all for an empty one.
+// Throws TlsError if the host is neither a name nor an address.
 std::string name_of_host(const std::string& host);
 std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
                                               const std::string& host);
@@ -144,7 +144,7 @@ struct TlsSituation {
     bool peer_speaks_tls = false;        // a handshake message from it was accepted
     bool certificate_requested = false;  // the peer requested our certificate
     bool has_certificate;                // we have a certificate
-    bool certificate_withheld = false;   // it suits none of the peer's algorithms
+    bool certificate_withheld = false;   // ours suits none of the peer's algorithms
     bool renegotiation_refused = false;  // the peer requested a renegotiation
     const std::string& host;             // name required in the peer's certificate
     const TlsFacts& facts;

@@ -321,12 +321,12 @@ private:
     std::shared_ptr<TlsState> state_;
     Ssl ssl_;
     std::string host_;                       // the name to verify in the peer's certificate
-    TlsSessions::List* sessions_ = nullptr;  // a client's, unless it resumes none
+    TlsSessions::List* sessions_ = nullptr;  // null: a server, or no session is resumed
     TlsFacts facts_;
-    std::exception_ptr thrown_;    // in a callback; must not pass through OpenSSL
+    std::exception_ptr thrown_;    // from a callback; must not pass through OpenSSL
     int first_fault_ = X509_V_OK;  // OpenSSL's code
     int key_log_error_ = 0;        // errno of a write to the key log
-    bool alert_sent_ = false;      // by OpenSSL
+    bool alert_sent_ = false;      // OpenSSL has sent an alert
     TlsSituation situation_;
 };
 

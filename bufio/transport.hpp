@@ -10,10 +10,9 @@
 namespace bufio {
 
 // The outcome of one attempt. After `wants_read` or `wants_write` the caller repeats the same
-// call once the descriptor is readable or writable. TLS may have to read in order to write,
-// and vice versa.
-// `rejected`: a read met bytes that the transport refuses, such as a broken frame; see
-// failure().
+// call once the descriptor is readable or writable. TLS may have to read in order to write, and
+// vice versa. `rejected`: a read found bytes that the transport refuses, such as a broken
+// frame; see failure().
 enum class IoStatus { done, wants_read, wants_write, end_of_input, rejected, failed };
 
 struct IoResult {
@@ -28,11 +27,11 @@ struct TlsFacts;  // bufio/tls_facts.hpp
 // the others.
 //
 // The caller repeats handshake() until it is `done`, and only then makes the other calls.
-// Lengths must not be zero, except for the case of buffers_output(). After `end_of_input` only
-// writes may follow; after close_output() is `done`, only reads. After `rejected`, writes may
-// follow, and reads, which discard all input. After a write or
-// close_output() has `failed`, only read() may be called, for the bytes that the peer sent
-// earlier. After handshake() or read() has `failed`, none of them may be called.
+// Lengths must not be zero, except as buffers_output() allows. After `end_of_input` only writes
+// may follow; after close_output() is `done`, only reads. After `rejected`, writes may follow,
+// and reads, which discard all input. After a write or close_output() has `failed`, only read()
+// may be called, for the bytes that the peer sent earlier. After handshake() or read() has
+// `failed`, none of them may be called.
 class Transport {
 public:
     virtual ~Transport() = default;
@@ -48,8 +47,8 @@ public:
     virtual IoResult close_output() = 0;
     // True if a read may succeed although the descriptor is not readable.
     virtual bool buffers_input() const { return false; }
-    // Returns the bytes of a message that read() does not return before the message is whole.
-    // While a message is held, they are at least one.
+    // Returns the number of bytes of a message that read() holds back until the message is
+    // whole. It is at least 1 while a message is held.
     virtual std::size_t held() const { return 0; }
     // True if the transport has bytes of its own to write, such as the answer to a ping. The
     // next write() sends them first, and may then have the length zero.

@@ -14,7 +14,7 @@ using bufio::Address;
 using bufio::Dialer;
 using bufio::DialResult;
 using bufio::Endpoint;
-using bufio::source_ports;
+using bufio::ephemeral_port_count;
 
 namespace {
 
@@ -361,9 +361,9 @@ TEST_CASE("reports a lack of source ports", "[dial]") {
     Dial dial;
     dial.start(endpoint);
     REQUIRE(dial.done());
-    const std::string expected = counted && source_ports() > 0
+    const std::string expected = counted && ephemeral_port_count() > 0
                                      ? "no ephemeral port is left: the system has " +
-                                           std::to_string(source_ports()) +
+                                           std::to_string(ephemeral_port_count()) +
                                            " for each destination"
                                      : std::generic_category().message(code);
     CHECK(dial.result.end.text == "cannot connect to 127.0.0.1:7: " + expected);

@@ -87,7 +87,7 @@ int run(YodelOptions options, int& signo) {
     refuse_shared_outputs(
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls) session.tls = bufio::TlsContext::client(options.tls);
-    const bool screen = may_have_screen(options) && terminal_able();
+    const bool screen = may_have_screen(options) && check_terminal();
     check_display(options, screen);
     return screen ? run_on_screen(loop, options, signo) : run_in_pipe(loop, options, signo);
 }

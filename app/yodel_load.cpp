@@ -48,7 +48,7 @@ int run(LoadOptions options, int& signo) {
     plan_load(options.plan, options, options);
     // In the background, the page would stop a run that needs no terminal.
     const bool page = !options.no_tui && !options.json() && !ui::in_background();
-    if (page && terminal_able())
+    if (page && check_terminal())
         options.page = [&loop](RunDisplay::User& user) {
             return std::make_unique<LoadScreen>(loop, user);
         };

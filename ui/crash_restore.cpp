@@ -52,7 +52,7 @@ void on_fatal_signal(int number) {
     ::raise(number);
 }
 
-// Signals by which the process reports its own fault.
+// True for signals that report a fault of the process itself.
 bool is_fault(int number) {
     return number == SIGABRT || number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
            number == SIGILL;

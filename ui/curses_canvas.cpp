@@ -28,7 +28,7 @@ struct Look {
     short background = -1;     // replaces reverse video
 };
 
-constexpr short bar = 236;  // a dark grey
+constexpr short bar = 236;  // a dark gray
 
 // In the order of Style. The cells of a heat map go from dark to bright, and are distinct to
 // all kinds of color vision. Both of their colors are the same, so that a cell is filled
@@ -103,8 +103,8 @@ private:
     struct sigaction found_[std::size(numbers)];
 };
 
-// True if the terminal's sequence for the default colors, op, also resets the attributes, which
-// curses does not expect: for instance xterm-color's.
+// True if the terminal's sequence for the default colors, op, also resets the attributes, as
+// with xterm-color. Curses does not expect this.
 bool resets_attributes() {
     const std::string sequence = control_sequence("op");
     return sequence == "\x1b[m" || sequence == "\x1b[0m";

@@ -27,12 +27,12 @@ enum class Style {
     status_good,  // within the status line
     status_bad,
     status_warn,
-    status_course,  // the recent round trips within the status line
-    heat_1,         // cells of a heat map, which contain a character for their shade
+    status_sparkline,  // the recent round trips within the status line
+    heat_1,            // cells of a heat map, which contain a character for their shade
     heat_2,
     heat_3,
     heat_4,
-    hot_1,  // cells of an emphasised row
+    hot_1,  // cells of an emphasized row
     hot_2,
     hot_3,
     hot_4,

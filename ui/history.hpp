@@ -14,16 +14,16 @@ namespace ui {
 
 class History {
 public:
-    // Keeps at most `limit` lines.
+    // Holds at most `limit` lines.
     explicit History(std::size_t limit = 1000) : limit_(limit) {}
 
     // Adds a line, unless it is empty or equal to the newest, and stops browsing. Removes the
     // oldest lines beyond the limit or beyond 1 MiB in total, but never the newest line.
     void add(std::string line);
 
-    // Return the line before or after the shown line, if there is one. `current` is the text
-    // in the editor: it is stored when browsing begins, and newer() returns it after the
-    // newest line.
+    // Return the line before or after the shown line, if there is one. `current` is the text in
+    // the editor. It is stored when browsing begins, and newer() returns it after the newest
+    // line.
     std::optional<std::string> older(const std::string& current);
     std::optional<std::string> newer();
     // Makes the next older() begin at the newest line again.

@@ -14,7 +14,8 @@ constexpr char esc = '\x1b';
 constexpr std::string_view paste_begin = "\x1b[200~";
 constexpr std::string_view paste_end = "\x1b[201~";
 constexpr std::string_view answers = "]P_^X";  // introduce OSC, DCS, APC, PM and SOS, after ESC
-// Bytes. Terminals limit their longest answer, the content of the clipboard, to 100,000.
+// Maximum bytes of a sequence. The longest answer, the content of the clipboard, has at most
+// 100,000.
 constexpr std::size_t max_sequence = 1 << 17;
 
 struct Parsed {
@@ -54,8 +55,8 @@ Parsed parse_character(std::string_view bytes) {
     return {size, Key{plain(symbol), std::string(bytes.substr(0, size)), false}};
 }
 
-// The keys by the last byte of their sequence, after CSI or SS3, and by the number of CSI
-// number ~, or by their code in kitty's protocol. Other sequences have the number 0 here.
+// The keys, by the last byte of their sequence after CSI or SS3, and by a number: its parameter
+// before `~`, its code in kitty's protocol before `u`, otherwise 0.
 constexpr struct {
     char final;
     int number;
@@ -76,7 +77,7 @@ constexpr struct {
     {'u', 57426, KeyCode::del},
 };
 
-// The characters of the keypad, from this code of kitty's protocol on.
+// The characters of the keypad, whose codes in kitty's protocol begin with this one.
 constexpr int first_of_keypad = 57399;
 constexpr std::string_view keypad = "0123456789./*-+";
 
@@ -138,8 +139,8 @@ Parsed pressed_code(std::size_t size, int code, int modifiers) {
     return parsed;
 }
 
-// CSI code:shifted:base;modifiers:event;text u. The shifted code and the text are the
-// terminal's knowledge of the keyboard's layout.
+// Parses CSI code:shifted:base;modifiers:event;text u. The shifted code and the text depend on
+// the keyboard layout, which only the terminal knows.
 Parsed parse_kitty(std::size_t size, std::string_view parameters, int modifiers) {
     const int shifted = (modifiers & shift) != 0 ? number(parameters, 0, 1) : 0;
     const int text = (modifiers & (alt_key | control)) == 0 ? number(parameters, 2) : 0;
@@ -178,7 +179,7 @@ Parsed parse_csi(std::string_view bytes) {
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }
 
 // Skips an answer that ends with BEL or ST. Another control character also ends it, because an
-// answer without an end must not hide the keys behind it.
+// answer without an end must not swallow the keys after it.
 Parsed skip_answer(std::string_view bytes) {
     const auto* const end = std::find_if(bytes.begin() + 2, bytes.end(), is_control);
     const auto at = static_cast<std::size_t>(end - bytes.begin());
@@ -198,7 +199,7 @@ Parsed parse_ss3(std::string_view bytes) {
 
 Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
     if (bytes.size() == 1) return whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
-    // A key with Alt, because nothing that it could introduce follows.
+    // True for a key with Alt: no bytes follow that could belong to a sequence.
     const bool alone = bytes.size() == 2 ? whole : is_control(bytes[2]);
     if (bytes[1] == '[' && !alone) return parse_csi(bytes);
     if (bytes[1] == 'O' && !alone) return parse_ss3(bytes);
@@ -268,9 +269,9 @@ std::optional<Key> KeyParser::next() {
 bool KeyParser::take_paste() {
     const std::size_t end = bytes_.find(paste_end);
     const bool ends = end != std::string::npos;
-    // Keeps the last bytes, which may begin the sequence that ends the paste.
-    const std::size_t kept = std::min(bytes_.size(), paste_end.size() - 1);
-    const std::size_t size = ends ? end : bytes_.size() - kept;
+    // Leaves the last bytes, which may begin the sequence that ends the paste.
+    const std::size_t tail = std::min(bytes_.size(), paste_end.size() - 1);
+    const std::size_t size = ends ? end : bytes_.size() - tail;
     const std::size_t space = paste_limit_ - pasted_.size();
     if (size > space) cut_ = true;
     pasted_.append(bytes_, 0, std::min(size, space));

@@ -1,4 +1,4 @@
-// A table of keys and their actions on an object. It is also the table for their help.
+// A table of keys and their actions on an object. It also contains their help.
 #pragma once
 
 #include "ui/key.hpp"

@@ -17,8 +17,8 @@ bool is_word(char c) {
 
 bool is_not_blank(char c) { return c != ' ' && c != '\t' && c != '\n'; }
 
-// Drops a final newline: text copied by whole lines ends in a newline that the user did not
-// mean to type.
+// Drops a final newline, because text copied by whole lines ends in a newline that the user did
+// not mean to type.
 std::string_view pasted(const Key& key) {
     std::string_view text = key.text;
     if (text.ends_with('\n')) text.remove_suffix(1);

@@ -17,14 +17,14 @@ namespace ui {
 
 class LineEditor {
 public:
-    // Edits the line if the key is bound or types text. False: the editor ignored the key.
-    // Pass every key to the editor first: after ^V it takes any key as text, and ^D deletes
-    // unless the line is empty. It takes M-Enter, but never Enter. A paste is one edit; a
-    // newline at its end is dropped.
+    // Edits the line if the key is bound or types text. False: the editor ignored the key. Pass
+    // every key to the editor first: after ^V it inserts any key as text, and ^D deletes unless
+    // the line is empty. It handles M-Enter, but never Enter. A paste is one edit; a newline at
+    // its end is dropped.
     bool press(const Key& key);
 
-    // True after ^V: the next key is text, whatever it is.
-    bool takes_all() const { return literal_; }
+    // True after ^V: the editor inserts the next key as text, even if it is bound.
+    bool next_is_literal() const { return literal_; }
 
     // Inserts bytes before the cursor.
     void insert(std::string_view bytes);
@@ -68,7 +68,7 @@ private:
     int width_ = 0;           // width of the last view()
     std::string killed_;      // the text for ^Y
     bool killing_ = false;    // the last key was a kill
-    bool joins_ = false;      // so was the key before: joins their texts
+    bool joins_ = false;      // the key before it was also a kill; joins their texts
     bool literal_ = false;    // ^V was pressed
 };
 

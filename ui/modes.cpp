@@ -11,10 +11,10 @@ Modes modes_for(std::string_view cup, std::string_view smcup) {
     modes.enable = "\x1b[?2004h";
     modes.restore = paste_off;
     if (smcup.find("\x1b[?") == smcup.npos) return modes;
-    // Ends a sequence of which the terminal received only the beginning.
+    // Ends a truncated sequence.
     const std::string cancel = "\x18";
-    // Switches the wheel's mode on before restoring it: on is the default of terminals that
-    // know the mode but can't restore it.
+    // Switches the wheel's mode on before restoring it, because on is the default of terminals
+    // that know the mode but can't restore it.
     const std::string wheel_back = "\x1b[?1007h\x1b[?1007r";
     modes.save = "\x1b[?1007s";
     modes.enable += "\x1b[?1007l";

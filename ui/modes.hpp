@@ -1,9 +1,9 @@
 // Terminal features that terminfo does not describe: the modes for bracketed paste, the wheel
-// and synchronised frames, and the clipboard.
+// and synchronized frames, and the clipboard.
 //
-// A terminal ignores the switch of an unknown mode if it knows the form of the sequence: CSI ?
-// number h. Two capabilities show this. If cup begins with CSI, only the mode switches that
-// are useful without a second screen are sent. If smcup contains CSI ?, as for xterm, its
+// A terminal ignores an unknown mode if it knows the form of the sequence (CSI ? number h). Two
+// capabilities reveal whether it does. If cup begins with CSI, only the mode switches that are
+// useful without an alternate screen are sent. If smcup contains CSI ?, as for xterm, its
 // descendants, tmux and screen, everything is sent. So the Linux console and a VT100 get only
 // the switch for bracketed paste.
 #pragma once
@@ -16,11 +16,11 @@ namespace ui {
 
 // A sequence is empty if the terminal must not receive it.
 struct Modes {
-    // Saves the modes for `restore`. Send it before our own modes are set, or they would be
-    // restored instead of the original ones.
+    // Saves the modes for `restore`. Send it before setting our own modes, because otherwise
+    // those would be restored.
     std::string save;
-    // Turns bracketed paste on and stops the wheel from sending arrow keys, which it does on a
-    // second screen: they would put older lines into the input line.
+    // Turns bracketed paste on and stops the wheel from sending arrow keys, which it does on
+    // the alternate screen, because they would put older lines into the input line.
     std::string enable;
     // Undoes all of these modes in any state of the terminal, even within a frame or after a
     // truncated sequence.
@@ -43,7 +43,8 @@ constexpr std::size_t longest_copy = 74'991;  // bytes
 
 // Returns the sequence (OSC 52) that puts a text into the clipboard. The text is made
 // printable. It contains no control characters, not even newlines, so that a shell into which
-// it is pasted waits for Enter. Empty: the printable text is longer than longest_copy.
+// it is pasted waits for Enter. Returns an empty text if the printable text is longer than
+// longest_copy.
 std::string clipboard_sequence(std::string_view text);
 
 }  // namespace ui

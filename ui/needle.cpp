@@ -11,14 +11,14 @@ namespace ui {
 
 namespace {
 
-// Converts ASCII itself, for speed: one key press may search megabytes, mostly of ASCII, whose
-// lower case is the same in all locales.
+// Converts ASCII itself for speed, because one key press may search megabytes of it. Its lower
+// case is the same in all locales.
 char32_t lower_case(char32_t value) {
     if (value >= 0x80) return static_cast<char32_t>(::towlower(static_cast<wint_t>(value)));
     return value >= 'A' && value <= 'Z' ? value - 'A' + 'a' : value;
 }
 
-// Returns the text in lower case with unchanged offsets: a character whose lower case has
+// Returns the text in lower case with unchanged offsets, so a character whose lower case has
 // another size stays as it is.
 std::string in_lower_case(std::string_view bytes) {
     std::string text;
@@ -43,7 +43,7 @@ bool Needle::in(std::string_view bytes) const {
     return in_lower_case(bytes).find(text_) != bytes.npos;
 }
 
-// Matches may overlap. Each byte is marked once, so that many of them cost no more.
+// Matches may overlap, but each byte is marked only once.
 std::vector<char> Needle::marks(std::string_view bytes) const {
     if (empty()) return {};
     const std::string searched = case_sensitive_ ? std::string(bytes) : in_lower_case(bytes);

@@ -16,8 +16,8 @@ public:
     bool empty() const { return text_.empty(); }
     bool in(std::string_view bytes) const;
 
-    // Returns a mark for each byte: 1 if a match covers it, else 0. Empty if the needle is. Not
-    // bits, because reading those takes longer.
+    // Returns a mark for each byte: 1 if a match covers it, else 0. Returns no marks for an
+    // empty needle. A vector<bool> would be slower to read.
     std::vector<char> marks(std::string_view bytes) const;
 
 private:

@@ -114,7 +114,7 @@ std::optional<Key> Terminal::read_key() {
     }
 }
 
-// Checks FIONREAD first, because read() could block: the descriptor is in blocking mode.
+// Checks FIONREAD first, because the descriptor is in blocking mode and read() could block.
 bool Terminal::read_bytes() {
     int available = 0;
     if (::ioctl(STDIN_FILENO, FIONREAD, &available) != 0) gone_ = errno != EINTR;
@@ -146,7 +146,7 @@ bool Terminal::flush() {
     return true;
 }
 
-// Returns false if the terminal did not take everything in time.
+// Returns false if the terminal did not accept everything in time.
 bool Terminal::flush_in_time() {
     const auto deadline = std::chrono::steady_clock::now() + flush_timeout;
     while (!flush() && std::chrono::steady_clock::now() < deadline)
@@ -177,7 +177,7 @@ Size Terminal::resize() {
 
 void Terminal::restore() {
     if (std::exchange(restored_, true)) return;
-    sigset_t stop;  // blocked: it would stop a background program here
+    sigset_t stop;  // blocked, or it would stop a background program here
     sigset_t found;
     sigemptyset(&stop);
     sigaddset(&stop, SIGTTOU);
@@ -187,14 +187,16 @@ void Terminal::restore() {
     } catch (const std::bad_alloc&) {
         if (parts_->crash_restore) parts_->crash_restore->restore();
     }
-    // Only after the sequences: with echo on, typed text would appear on the old screen.
+    // Only after the sequences, because with echo on, typed text would appear on the old
+    // screen.
     if (!in_background()) change_settings(parts_->found_settings);
     parts_->crash_restore.reset();
     ::sigprocmask(SIG_SETMASK, &found, nullptr);
 }
 
 void Terminal::leave_screen() {
-    // Discards a frame that the terminal does not take completely: it must not delay the end.
+    // Discards a frame that the terminal does not accept completely, so that it can't delay the
+    // end.
     if (!flush_in_time()) discard_output(parts_->output.fd());
     pending_.clear();
     put(parts_->modes.restore);
@@ -203,8 +205,8 @@ void Terminal::leave_screen() {
     put(parts_->clear_row);
     const std::string sequences = pending_;
     if (!flush_in_time()) {
-        // There was not enough space for the sequences. After another discard there is. All
-        // are written again, because it is unknown which were written.
+        // The sequences did not fit. Makes space by another discard, and writes all of them
+        // again, because it is unknown which were written.
         discard_output(parts_->output.fd());
         pending_ = sequences;
         flush();
@@ -219,7 +221,7 @@ bool Terminal::take_over() {
     // After a stop without a restore, the current modes are our own.
     if (std::exchange(restored_, false)) {
         put(parts_->modes.save);
-        // Before the first change.
+        // Must exist before the first change of the terminal.
         parts_->crash_restore.emplace(parts_->output.fd(), parts_->found_settings,
                                       crash_sequences(parts_->modes));
     }

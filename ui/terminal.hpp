@@ -111,11 +111,11 @@ public:
     bool gone() const { return gone_; }
 
     // Draws a frame; writes only the differences from the last frame. A terminal that supports
-    // synchronised frames shows it as a whole. Does nothing while the terminal is restored, or
-    // while it has not yet taken the last frame.
+    // synchronized frames shows it as a whole. Does nothing while the terminal is restored, or
+    // while it has not yet accepted the last frame.
     void draw(const Frame& frame);
 
-    // Continues to write pending output. True: the terminal has taken everything.
+    // Continues to write pending output. Returns true if the terminal has accepted everything.
     bool flush();
 
     // Returns the descriptor to watch for writability. It never changes.
@@ -147,8 +147,8 @@ public:
     // terminal from the background; call it again when the group is continued.
     bool take_over();
 
-    // Restores the terminal and stops the process group as ^Z does, unless there is no shell
-    // to continue it. SIGCONT arrives in both cases: call take_over() then.
+    // Restores the terminal and stops the process group as ^Z does, unless there is no shell to
+    // continue it. SIGCONT arrives in both cases; call take_over() then.
     void suspend();
 
 private:
@@ -163,7 +163,7 @@ private:
 
     std::unique_ptr<Parts> parts_;
     KeyParser parser_;
-    std::string pending_;  // bytes that the terminal has not yet taken
+    std::string pending_;  // bytes that the terminal has not yet accepted
     Size size_;
     bool gone_ = false;
     bool restored_ = true;  // the terminal is not taken over

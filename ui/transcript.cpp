@@ -60,7 +60,7 @@ public:
         for (const Span& span : spans) put(span.text, span.style, {}, wrap);
     }
 
-    // Begins the next rows below the next unit, if that leaves at least half of the width.
+    // Indents the next rows to the current column if that leaves at least half of the width.
     void hang() {
         if (rows_.size() == 1 && used_ * 2 <= width_) indent_ = used_;
     }
@@ -119,8 +119,8 @@ private:
         }
     }
 
-    // Returns a mark for each column of a hex row: of the byte that it shows, or of two bytes
-    // between whose numbers it stands.
+    // Returns a mark for each column of a hex row. A blank between two numbers gets its mark
+    // from both bytes.
     static Marks marked_columns(const HexRow& row, const Marks& marks) {
         Marks columns(row.text.size());
         for (std::size_t byte = row.begin; byte < std::min(row.end, marks.size()); ++byte) {

@@ -25,8 +25,8 @@ namespace ui {
 
 class Transcript {
 public:
-    // The place of an entry: ascends with each append(). Valid until the next append(), which
-    // may remove entries.
+    // Identifies an entry. Ascends with each append(). Valid until the next append(), which may
+    // remove entries.
     using Id = std::uint64_t;
     // Called with the index of each entry that is removed; 0: the oldest.
     using Removed = std::function<void(std::size_t index)>;
@@ -53,9 +53,9 @@ public:
         Limits limits, Removed removed = [](std::size_t) {})
         : limits_(limits), removed_(std::move(removed)) {}
 
-    // Adds an entry at the tail. Removes entries beyond the limits, but never the newest: the
-    // oldest ones, or while the window does not follow the tail, those above and then those
-    // below the window.
+    // Adds an entry at the tail. Removes the oldest entries beyond the limits, but never the
+    // newest. While the window does not follow the tail, first removes entries above it, then
+    // entries below it.
     Id append(Entry entry);
 
     // Changes an entry by calling `edit`, which must not use the transcript. False: the entry

@@ -20,8 +20,8 @@ std::size_t ascii_blocks(std::string_view bytes) {
     return at;
 }
 
-// True if a character can begin with these bytes. If any bytes complete it, then the lowest or
-// the highest ones do.
+// True if a character can begin with these bytes. Tries only the lowest and the highest
+// continuation, because one of them completes it if any does.
 bool may_begin(std::string_view bytes) {
     const std::size_t size = encoded_size(bytes.front());
     const std::size_t missing = size - bytes.size();

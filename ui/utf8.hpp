@@ -31,7 +31,7 @@ public:
     bool complete() const { return cut_.empty(); }  // the text ends with a whole character
 
 private:
-    std::string cut_;  // a character whose end has not come yet
+    std::string cut_;  // an incomplete character at the end of the text so far
 };
 
 bool is_utf8(std::string_view bytes);

@@ -21,7 +21,7 @@ using ui::Style;
 
 namespace {
 
-// For this long after a retry succeeded, the user may not have noticed yet.
+// Time in which the user may not have noticed a successful retry yet.
 constexpr ev::Duration reaction_time = std::chrono::seconds(2);
 // Round trips in the status line's sparkline.
 constexpr std::size_t recent_count = 8;
@@ -79,7 +79,7 @@ void Conversation::session_changed() {
 }
 
 // Reports a half-close by the server with Expect::none, because messages can still be sent.
-// Otherwise the connection ends with it.
+// With any other expectation, the half-close ends the connection.
 void Conversation::report_half_close() {
     const bool ended = session_.state() == State::open && session_.half_closed();
     if (ended && !half_close_noted_)
@@ -106,7 +106,7 @@ void Conversation::report_state() {
                  exit_status(session_.end()) != 0 ? Style::bad : Style::dim);
 }
 
-// A replay repeats one connection, so each connection has its own recording.
+// A replay repeats one connection, so each connection gets its own recording.
 void Conversation::begin_connection() {
     if (journal_ && journal_->complete()) {
         stop_file();
@@ -157,7 +157,7 @@ void Conversation::session_unsolicited(std::string_view payload) {
     log_.add_unsolicited(wall_time(), payload);
 }
 
-// Only the first one has a sentence.
+// Adds a note only about the first stale datagram.
 void Conversation::session_stale(std::string_view payload) {
     session_unsolicited(payload);
     if (results_.stale == 0) add_note(stale_text(payload), Style::warn);
@@ -181,9 +181,9 @@ void Conversation::quit_when_answered() {
     session_.finish();
 }
 
-// The session reports the lost messages and then its end, from the loop. Then
-// session_changed() stops the loop. A session that has already reported its end reports
-// nothing more.
+// The session reports the lost messages and then its end, from the loop. Then session_changed()
+// stops the loop. A session that has already reported its end reports nothing more, so quit()
+// stops the loop.
 void Conversation::quit() {
     quitting_ = true;
     session_.disconnect();
@@ -290,7 +290,7 @@ bool Conversation::stop_file() {
     return whole;
 }
 
-// Keeps the first error, which decides the exit status.
+// Stores the first error, which decides the exit status.
 void Conversation::fail_file(const std::string& trouble) {
     if (file_trouble_.empty()) file_trouble_ = trouble;
 }

@@ -23,7 +23,7 @@ public:
         Session::Options session;
         bool escapes = false;  // lines contain escapes such as \n and \xNN
         // Empty: a transcript named after its starting time. A recording that is started again
-        // gets a numbered file, because each recording begins its file.
+        // gets a numbered file, because each recording needs its own file.
         JournalFile log;
         bool quiet = false;  // no summary at the end if all is well
     };
@@ -48,13 +48,13 @@ public:
     std::size_t queued_lines() const { return queued_lines_.size(); }
 
     // Half-closes the connection, and stops the loop once all messages are answered.
-    // disconnect() and reconnect() cancel that. Without a connection it is the same as quit().
+    // disconnect() and reconnect() cancel that. Without a connection it acts like quit().
     void quit_when_answered();
     // Closes the connection, and stops the loop once the session has reported the end.
     void quit();
     void disconnect();
-    // Disconnects and connects again. If a retry has only just succeeded, the user may not
-    // have seen it: then adds a note to the log instead, and the next call reconnects.
+    // Disconnects and connects again. If a retry has only just succeeded, the user may not have
+    // noticed. In that case adds a note to the log instead; the next call reconnects.
     void reconnect();
 
     // Adds a remark by the program to the log.
@@ -114,8 +114,8 @@ private:
     bool half_close_noted_ = false;  // the log reports a half-close by the server
     std::string file_trouble_;       // why a file is missing or incomplete; empty: no error
     bool quitting_ = false;          // the loop stops once all is answered
-    // The failure of the last try to connect. It is reported once, even if many tries fail by
-    // it.
+    // The failure of the last attempt to connect. It is reported once, even if many attempts
+    // fail for the same reason.
     std::string reported_trouble_;
     // True if this connection followed a failure, and no key has requested another one since.
     bool retried_ = false;

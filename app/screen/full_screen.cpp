@@ -11,7 +11,7 @@
 
 namespace yodel {
 
-bool terminal_able() {
+bool check_terminal() {
     const char* const term = std::getenv("TERM");
     const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
     if (!able || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) return false;
@@ -38,8 +38,8 @@ FullScreen::FullScreen(ev::Loop& loop, ev::Duration frame_time)
       frame_(loop, [] {}) {}
 
 void FullScreen::turn_ended() {
-    // Not done in the handler of SIGCONT: a signal that came with it may end the program
-    // first.
+    // Not done in the handler of SIGCONT, because a signal that came with it may end the
+    // program first.
     if (resuming_ && terminal_.take_over()) {
         resuming_ = false;
         read_keys();  // keys that were read before the suspension

@@ -1,9 +1,9 @@
 // The base of each full-screen client: owns the terminal for its lifetime, reads its keys,
 // handles its signals, and decides when to draw.
 //
-// An event never draws: it marks the screen as changed. One drawing follows at the end of the
+// An event never draws, but marks the screen as changed. One drawing follows at the end of the
 // loop's turn. It is postponed if the last one was only just made, or if the terminal has not
-// yet taken all of it.
+// yet accepted all of it.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -11,9 +11,9 @@
 
 namespace yodel {
 
-// Returns true if standard input and output are a terminal that can show a screen. Reports a
-// terminal of unknown type, which counts as "dumb".
-bool terminal_able();
+// Returns true if standard input and output are a terminal that can show a screen. Otherwise
+// prints the reason, unless there is no terminal or its type is "dumb".
+bool check_terminal();
 
 class FullScreen {
 public:
@@ -34,13 +34,13 @@ protected:
     ui::Terminal& terminal() { return terminal_; }
     const ui::Terminal& terminal() const { return terminal_; }
     void mark_changed() { changed_ = true; }
-    // Restores the terminal and stops the program, as SIGTSTP from outside does.
+    // Restores the terminal and stops the program, as an external SIGTSTP does.
     void suspend();
 
 private:
     virtual void press(const ui::Key& key) = 0;
     virtual void draw() = 0;
-    // Called before the program is stopped: messages in flight can't be timed.
+    // Called before the program is stopped, because messages in flight can't be timed then.
     virtual void suspending() = 0;
 
     void read_keys();
@@ -56,7 +56,7 @@ private:
     bool resuming_ = false;  // take the terminal over again, after a suspension
     ev::Watch keyboard_;
     ev::Timer escape_;   // runs while an ESC may be a key or begin another one
-    ev::Watch display_;  // active until the terminal has taken the whole drawing
+    ev::Watch display_;  // active until the terminal has accepted the whole drawing
     ev::Timer frame_;    // runs while it is too early for another drawing
 };
 

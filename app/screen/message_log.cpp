@@ -23,7 +23,7 @@ constexpr struct {
               {ui::glyph::lost, Style::bad, '-'},
               {ui::glyph::unsolicited, Style::warn, '<'}};
 
-// Returns "+1.234s", or whole seconds from a thousand on.
+// Returns "+1.234s", or whole seconds if there are a thousand or more.
 std::string delta_text(ev::Duration duration) {
     const double seconds = std::chrono::duration<double>(duration).count();
     return format(seconds < 1000 ? "+%.3fs" : "+%.0fs", seconds);

@@ -26,7 +26,7 @@ struct Exchange {
     bool right = false;
     std::optional<std::size_t> difference = {};  // see Reply
     std::optional<ev::Duration> round_trip = {};
-    ev::Duration write_delay{};  // from the planned time until the system took all of it
+    ev::Duration write_delay{};  // from the planned time until the system accepted all of it
     std::optional<ev::Duration> network = {};  // its minimum round trip so far
     bool resent = false;                       // see Session::Options::mark_resent
 };
@@ -35,7 +35,7 @@ class MessageLog {
 public:
     using WallTime = std::chrono::system_clock::time_point;
 
-    // `checked`: replies are compared with something, so that right ones are marked.
+    // `checked`: replies are compared, so right ones are marked.
     MessageLog(ui::Transcript::Limits limits, bool checked)
         : transcript_(limits, [this](std::size_t place) { forget(place); }),
           checked_(checked) {}
@@ -63,7 +63,7 @@ public:
     // in the hex view their hex numbers on one line. Returns none if no entry is selected.
     std::optional<std::string> selected_text(std::size_t max_bytes) const;
 
-    // Passes the lines of each later entry to `lines`, if it is not empty.
+    // Passes the lines of each new entry to `lines` from now on, unless it is empty.
     using Lines = std::function<void(char sign, std::string_view line)>;
     void write_to(Lines lines) { lines_ = std::move(lines); }
 

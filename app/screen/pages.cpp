@@ -21,8 +21,8 @@ constexpr std::size_t max_bytes = 16 * 1024;
 constexpr std::size_t bytes_before = 128;
 constexpr std::size_t nowhere = std::string::npos;
 
-// Returns how many bytes at the front fit into `width` columns: whole words if possible, and
-// at least one cell. The caller skips a blank after them.
+// Returns the number of leading bytes that fit into `width` columns: whole words if possible,
+// and at least one cell. The caller skips a blank after them.
 std::size_t fitting(std::string_view bytes, int width) {
     std::size_t end = ui::next_cell(bytes, 0);
     while (end < bytes.size() &&
@@ -39,7 +39,7 @@ std::string repeated(const std::string& text, std::uint64_t count) {
     return all;
 }
 
-// Adds a row for each doubling of a microsecond, from the fastest round trip to the slowest.
+// Adds a row for each power of two microseconds, from the fastest round trip to the slowest.
 void add_histogram(PageRows& page, const Histogram& times) {
     struct Step {
         ev::Duration end;
@@ -159,7 +159,8 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
     for (const std::string& link : tls.chain) page.add_fact("chain", link);
 }
 
-// Adds the times of a message. If the peer was blocked, the system accepted it later than sent.
+// Adds the times of a message. If the peer was blocked, the system accepted it later than it
+// was sent.
 void add_times(PageRows& page, const Exchange& exchange) {
     if (exchange.write_delay > ev::Duration::zero())
         page.add_fact("written",

@@ -36,8 +36,8 @@ struct PageRows {
 
     // Adds a heading, with an empty row before it unless it is the first row.
     void add_title(const std::string& title);
-    // Adds a name and its value. A long value is wrapped in its own columns; it begins below a
-    // name that is too long to stand before it.
+    // Adds a name and its value. A long value is wrapped in its own columns; it begins in the
+    // next row if the name is too long.
     void add_fact(const std::string& name, std::string_view value,
                   ui::Style style = ui::Style::normal);
 

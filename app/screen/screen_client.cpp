@@ -136,7 +136,7 @@ void ScreenClient::press(const ui::Key& key) {
     if (key.cut) conversation_.add_note("the paste was truncated: too long", Style::warn);
     ui::Chord chord = key.chord;
     chord.alt = false;  // an Esc shortly before the key sets it
-    const bool interrupts = chord == ui::ctrl('c') && !editor_.takes_all();
+    const bool interrupts = chord == ui::ctrl('c') && !editor_.next_is_literal();
     if (interrupts && quit_asked_.pending()) return conversation_.quit();
     quit_asked_.cancel();
     if (interrupts) quit_asked_.start(quit_time);
@@ -259,7 +259,7 @@ void ScreenClient::copy_selected() {
                               : "not copied; " + trouble;
 }
 
-// Does not replace a line being typed: the refused line is in the history.
+// Does not replace a line being typed, because the refused line is in the history.
 void ScreenClient::line_refused(const std::string& line) {
     if (editor_.empty()) editor_.set(line);
 }
@@ -323,7 +323,7 @@ std::vector<Part> ScreenClient::status() const {
     return parts;
 }
 
-// The input row; labelled if it is a search rather than a message.
+// Returns the input row, with a label if it is a search rather than a message.
 ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     if (const auto* const search = std::get_if<ui::HistorySearch>(&mode_))
         return search_row(*search, width, frame);
@@ -345,8 +345,8 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
 
 ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
                                  ui::Frame& frame) const {
-    // The match may be long. No column takes more than 20 bytes: a base character and its
-    // marks.
+    // Truncates a long match first. A column needs at most 20 bytes, for a base character and
+    // its marks.
     const std::size_t max_bytes = 20 * static_cast<std::size_t>(width);
     ui::Row row;
     ui::append(row, search.failed() ? "not in the history: " : "search: ", Style::dim);

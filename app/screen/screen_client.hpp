@@ -48,7 +48,7 @@ private:
 
     // The modes. Each defines the effect of the keys until one of them ends it.
     struct Typing {};   // a message, with the keys of the editor and of `bindings`
-    struct Escaped {};  // the same, after Esc: the next key counts as pressed with Alt
+    struct Escaped {};  // after Esc: the next key counts as pressed with Alt
     struct Find {       // the text to find
         ui::LineEditor text;
         bool failed = false;  // it was not found, and no key was pressed since
@@ -78,7 +78,7 @@ private:
     bool press_in(ui::Page& page, const ui::Key& key);
     void open_page(ui::Page::Compose compose) { mode_.emplace<ui::Page>(std::move(compose)); }
 
-    // The actions of more than one statement.
+    // Actions that are too long for the table of bindings.
     void submit();
     void back_to_end();
     void older_line();

@@ -22,7 +22,7 @@ void ScreenJournal::connected() {
 void ScreenJournal::add(Fate fate, const Message* message, const Reply* reply,
                         const Answer& answer, ev::Time now) {
     if (!journal_.add_message(fate, message, reply, now)) return;
-    const bool counted = fate == Fate::late;  // before, as lost
+    const bool counted = fate == Fate::late;  // already counted, as lost
     if (message && !counted) result_.count_sent(1, message->sent);
     tally_.add(fate, answer, now);
 }

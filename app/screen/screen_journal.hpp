@@ -15,11 +15,11 @@ namespace yodel {
 
 class ScreenJournal {
 public:
-    // Begins with the connection if one is open, and with the next message. The session must
+    // Begins with the open connection, if any, and with the next message. The session must
     // outlive the journal. Throws OutputError, see Journal.
     ScreenJournal(const JournalFile& file, const Session& session, ev::Time now);
 
-    // True if it cannot contain another connection.
+    // True if the journal is a recording that already contains a connection.
     bool complete() const { return journal_.recording() && result_.opened > 0; }
     void connected();
     // Adds a message to a recording, or a reply without one. Ignores a message that was sent

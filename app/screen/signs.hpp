@@ -16,8 +16,8 @@ inline constexpr const char* queued = "queued";  // after a number
 inline constexpr const char* file = "FILE";
 inline constexpr const char* key_log = "KEYLOG";
 inline constexpr const char* unverified = "UNVERIFIED (-k)";
-inline constexpr const char* duplicate = "duplicate";  // after a number, like the next
-inline constexpr const char* reordered = "reordered";
+inline constexpr const char* duplicate = "duplicate";  // after a number
+inline constexpr const char* reordered = "reordered";  // after a number
 
 }  // namespace status_word
 

@@ -40,7 +40,7 @@ std::string certificate_words(const bufio::TlsFacts* tls) {
            tls->not_after;
 }
 
-// Returns a failure that the page of the connection explains; empty: it is another one.
+// Returns a failure that the page of the connection explains; empty: any other failure.
 std::string explained_words(const Session& session) {
     switch (session.end().reason) {
     case bufio::Reason::certificate: return certificate_words(session.tls());
@@ -103,10 +103,10 @@ void add_times(std::vector<Part>& parts, const Histogram& times,
         return format("%4s", milliseconds_text(time).c_str());
     };
     add(Priority::time, padded(recent.back()) + "ms");
-    if (ui::utf8_locale()) add(Priority::course, sparkline(recent), Style::status_course);
+    if (ui::utf8_locale()) add(Priority::sparkline, sparkline(recent), Style::status_sparkline);
     for (const auto& [name, percent] :
          {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
-        add(Priority::course, name + padded(times.percentile(percent)));
+        add(Priority::sparkline, name + padded(times.percentile(percent)));
 }
 
 }  // namespace

@@ -13,8 +13,8 @@
 
 namespace yodel {
 
-// Returns minutes, in at least this many digits, and seconds: 4:07 or 04:07. From an hour on,
-// also the hours: 1:04:07
+// Returns minutes and seconds, such as 4:07, or 04:07 if `minute_digits` is 2. Includes the
+// hours if there are any: 1:04:07
 std::string elapsed_text(ev::Duration duration, int minute_digits);
 
 // Returns the state of a session in words, with the time since the state began.
@@ -22,7 +22,7 @@ std::string state_words(const Session& session, ev::Time now);
 
 // The rank of a part. `mode`: a state that a key has chosen.
 struct Priority {
-    enum { state, failure, trust, mode, count, target, time, detail, course };
+    enum { state, failure, trust, mode, count, target, time, detail, sparkline };
 };
 
 // A bar separates two groups.

@@ -24,7 +24,7 @@ struct Counters {
 
 // Totals and reports derive from this table.
 struct CounterRow {
-    const char* name;  // in JSON; in text with spaces
+    const char* name;  // name in JSON; in text, spaces replace the underscores
     std::uint64_t Counters::*count;
     bool datagrams = false;  // reported only by servers that answer datagrams
 };

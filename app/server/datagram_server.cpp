@@ -144,7 +144,7 @@ private:
     const bool faulty_;
     FaultDice dice_;
     DelayQueue<Answer> held_;
-    DelayQueue<Answer> reordered_;  // kept until another one is sent
+    DelayQueue<Answer> reordered_;  // held until another answer is sent
     ev::Timer due_;
     DatagramSocket socket_;
 };

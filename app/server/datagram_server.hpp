@@ -1,5 +1,5 @@
 // Answers datagrams with the same bytes (RFC 862), with faults on demand. Used by yodeld
-// beside the EchoServer.
+// alongside the EchoServer.
 //
 // Anybody can forge the source address of a datagram. So an answer is never longer than the
 // question, and never goes to a privileged port, which belongs to another service, to this

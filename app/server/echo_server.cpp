@@ -19,19 +19,19 @@ using bufio::Stream;
 
 namespace {
 
-// Time for a peer that keeps sending after our end to read our earlier output.
+// Time to read our earlier output, for a peer that keeps sending after we have closed our side.
 constexpr ev::Duration lingering = std::chrono::seconds(2);
 // While draining, a peer that has received everything is dropped once it is silent for this
 // long. A peer that still sends would get a reset, which destroys replies in flight.
 constexpr ev::Duration silence = std::chrono::milliseconds(100);
 
-// Bytes of a read that are considered for its excerpt in the log.
+// Maximum bytes of a read that are logged as its excerpt.
 constexpr std::size_t head_bytes = 256;
-// If the grace ends for more connections than this, their number is logged instead of each.
+// If the grace ends for more connections than this, only their number is logged.
 constexpr int max_cut_off_logged = 8;
 
-// Buffered input is in addition to max_buffer, so it is kept small; but the low-water mark must
-// exceed a part of a length prefix, or reading would stall.
+// Buffered input is in addition to max_buffer, so it is small; but the low-water mark must
+// exceed an incomplete length prefix, or reading would stall.
 Stream::Limits limits(std::size_t buffer) {
     Stream::Limits limits;
     limits.input_high = std::clamp<std::size_t>(buffer, 16, 16 * 1024);
@@ -155,7 +155,7 @@ private:
             start(silence_, moved_at_ + silence, [this] { close(); });
     }
 
-    // False once our side is closed or can't send: then the input is discarded.
+    // False once our side is closed or can't send; the input is then discarded.
     bool answering() const { return !stream_.finishing() && !stream_.output_failed(); }
 
     void answer() {
@@ -177,7 +177,7 @@ private:
         close();
     }
 
-    // Only the first failure of a connection is logged: the others follow from it.
+    // Only the first failure of a connection is logged, because the others follow from it.
     void fail(const std::string& text) {
         if (!failed_) log(text);
         count_failure();
@@ -201,7 +201,7 @@ private:
 
     EchoServer& server_;
     std::string peer_;
-    // Each is empty until it is needed.
+    // Each timer is empty until it is needed.
     ev::Timer handshake_;
     ev::Timer idle_;
     ev::Timer resume_;   // until the responder wants to be called again

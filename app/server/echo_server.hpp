@@ -1,5 +1,5 @@
-// The echo server: it sends back all that it receives, with faults on demand. yodeld runs it,
-// and so does yodel when it is started without a target.
+// Sends back everything that it receives, with faults on demand. Used by yodeld, and by the
+// clients when they are started without a target.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -48,15 +48,15 @@ public:
         // Shared by several servers; null: max_connections limits this server alone.
         std::shared_ptr<ConnectionLimit> limit = nullptr;
         // Upper limit of the bytes that wait to be sent on a connection. Above it nothing is
-        // answered, and soon nothing is read. Empty: 1 MiB, or one message of a framing by
-        // lengths if that is more. A message of such a framing is answered once it is whole:
-        // while it arrives, its bytes do not count here.
+        // answered, and soon nothing is read. Empty: 1 MiB, or one message of a length-prefixed
+        // framing if that is more. Such a message is answered once it is whole; until then its
+        // bytes do not count here.
         std::optional<std::size_t> max_buffer;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
         ev::Duration handshake_timeout = std::chrono::seconds(10);
-        // With websocket_framing() the server speaks WebSocket, and counts bytes in the form of
-        // that framing.
+        // With websocket_framing() the server speaks WebSocket, and counts each message with
+        // its 5-byte internal prefix.
         const Framing* framing = find_framing("raw");
         Faults faults;
         bool verbose = false;  // log connections and reads, not only failures
@@ -78,11 +78,11 @@ public:
     // Returns the listening address. Throws std::system_error.
     const bufio::Address& listen(const bufio::Address& address,
                                  bufio::Sharing sharing = bufio::Sharing::alone);
-    // Takes over a connection. Connections to a listening address need no call.
+    // Serves a connection that was accepted elsewhere.
     void accept(bufio::Fd socket, const bufio::Address& peer);
     // Applies to connections that are accepted from now on.
     void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
-    // Stops accepting, and ends each connection as soon as nothing is under way to its peer,
+    // Stops accepting, and ends each connection as soon as nothing is left to send to its peer,
     // whether the peer closes its side or not. Calls back once: when no connection is left, or
     // when `grace` has passed.
     void drain(ev::Duration grace, std::function<void()> drained);

@@ -61,7 +61,7 @@ private:
         std::size_t sent = 0;
     };
 
-    // A message is kept whole, so the buffer limits its size too.
+    // Messages are held whole, so the buffer also limits their size.
     std::size_t max_message() const {
         return framing_.sized() ? limits_.message : std::min(limits_.message, limits_.buffer);
     }
@@ -108,7 +108,7 @@ private:
             return reply_to(bytes.substr(0, cut.used), cut.payload);
         if (end_ || !last || bytes.empty()) return std::nullopt;
         if (!framing_.sized()) return reply_to(bytes, framing_.partial_payload(bytes));
-        end_ = cut_message(framing_, bytes);
+        end_ = end_inside_message(framing_, bytes);
         return std::nullopt;
     }
 
@@ -130,15 +130,15 @@ private:
             held_.push({reply.bytes}, due);
     }
 
-    // Each piece waits until the system has taken the previous piece; otherwise the system
+    // Each piece waits until the system has accepted the previous piece; otherwise the system
     // would join the chunks.
     void send(Stream& stream) {
         const int pieces = faults_.chunk > 0 ? 1 : max_writes;
         for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
     }
 
-    // Removes the replies that are due from the front: with chunks at most one, otherwise all
-    // that fit into a piece.
+    // Removes and returns replies that are due: with chunks at most one, otherwise all that fit
+    // into a piece.
     std::string next_piece() {
         const std::size_t size =
             std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.buffer);
@@ -168,7 +168,7 @@ private:
     EchoLimits limits_;
     Decoder decoder_;
     FaultDice dice_;
-    std::uint64_t taken_ = 0;  // messages
+    std::uint64_t taken_ = 0;  // messages read from the input
     DelayQueue<Held> held_;
 };
 
@@ -180,8 +180,8 @@ bool Faults::any() const {
            no_read || stall_handshake || !banner.empty();
 }
 
-// Every message draws the same number of random values, so that one outcome never shifts the
-// next.
+// Every message draws the same number of random values, so that the fate of one never affects
+// the next.
 FaultDice::Plan FaultDice::next() {
     Plan plan{};
     plan.drop = random_.fraction() < faults_.drop;

@@ -22,21 +22,21 @@ namespace yodel {
 
 struct Faults {
     ev::Duration delay{};   // before each reply
-    ev::Duration jitter{};  // largest change of the delay; replies keep their order
-    double drop = 0;        // the chance of a message to get no reply, from 0 to 1
-    double corrupt = 0;     // the chance of a reply to have one bit flipped
-    double dup = 0;         // the chance of a reply to be duplicated
+    ev::Duration jitter{};  // maximum change of the delay; replies keep their order
+    double drop = 0;        // probability, from 0 to 1, that a message gets no reply
+    double corrupt = 0;     // probability that one bit of a reply is flipped
+    double dup = 0;         // probability that a reply is duplicated
     std::size_t chunk = 0;  // bytes written at once, one chunk a turn; 0: no limit
-    std::optional<std::uint64_t> close_after = {};  // messages until an orderly close
+    std::optional<std::uint64_t> close_after = {};  // messages until a graceful close
     std::optional<std::uint64_t> reset_after = {};  // messages until a reset
-    bool half_close = false;                        // closes the sending side at once
+    bool half_close = false;                        // close the sending side at once
     bool no_read = false;
-    bool stall_handshake = false;  // never answers the handshake
+    bool stall_handshake = false;  // never answer the handshake
     std::string banner = {};       // sent before everything else
-    double reorder = 0;            // the chance of a datagram to be reordered; not of streams
+    double reorder = 0;            // probability that a datagram is reordered; not for streams
     std::uint64_t seed = 1;
 
-    bool any() const;  // true if there are faults of connections
+    bool any() const;  // ignores `reorder`, which streams do not have
 };
 
 // Decides which faults the messages of a connection meet, one after the other.
@@ -49,7 +49,7 @@ public:
         bool drop;
         bool dup;
         bool corrupt;
-        std::uint64_t place;  // selects the bit to flip, as corrupt() uses it
+        std::uint64_t place;  // selects the bit to flip, see corrupt()
         ev::Duration delay;
     };
     Plan next();
@@ -67,7 +67,7 @@ template <class Reply>
 class DelayQueue {
 public:
     bool empty() const { return replies_.empty(); }
-    // Bytes of memory that the replies take.
+    // Bytes of memory that the replies occupy.
     std::size_t memory() const { return memory_; }
     static std::size_t memory_of(const Reply& reply) {
         return sizeof reply + reply.bytes.size();
@@ -79,7 +79,8 @@ public:
         replies_.emplace(due, std::move(reply));
     }
 
-    // Return the due times at the two ends; in an empty queue, a time after and before all.
+    // Return the first and the last due time. For an empty queue, they are the maximum and the
+    // minimum of ev::Time.
     ev::Time first_due() const { return empty() ? ev::Time::max() : replies_.begin()->first; }
     ev::Time last_due() const { return empty() ? ev::Time::min() : replies_.rbegin()->first; }
 

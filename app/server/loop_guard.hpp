@@ -1,8 +1,8 @@
-// Detects two services that answer each other for ever, by the same bytes coming again and
-// again from the same address.
+// Detects two services that answer each other forever. The same bytes then come again and again
+// from the same address.
 //
-// It remembers a bounded number of senders; if there are more, it keeps the senders with the
-// most repeats. Time is an argument.
+// It remembers a bounded number of senders; if there are more, it remembers the senders with
+// the most repeats. Time is an argument.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -32,7 +32,7 @@ private:
     static constexpr std::size_t ways = 4;
     struct Entry {
         std::uint64_t key = 0;
-        ev::Time since{};  // time of the first repeat; in a loop, of the last
+        ev::Time since{};  // time of the first repeat; in a loop, of the latest repeat
         unsigned count = 0;
     };
 

@@ -22,7 +22,7 @@ bufio::Address loopback_address(const bufio::Endpoint& endpoint) {
     return found.addresses.front();
 }
 
-// Answers only our own messages, so that the same message again and again is no loop.
+// Answers only our own messages, so a message that is repeated again and again is no loop.
 std::unique_ptr<DatagramServer> datagram_server(ev::Loop& loop) {
     DatagramServer::Options options;
     options.reflect_any = true;

@@ -19,7 +19,7 @@ public:
     struct Options {
         const Framing& framing;
         std::size_t connections = 1;             // clients at once
-        bufio::TlsClientOptions* tls = nullptr;  // trusts the server; null: no TLS
+        bufio::TlsClientOptions* tls = nullptr;  // changed to trust the server; null: no TLS
     };
 
     // Listens on a free loopback port, and completes the endpoint with it. The loop must
@@ -30,7 +30,7 @@ public:
 
 private:
     std::unique_ptr<EchoServer> streams_;
-    std::unique_ptr<DatagramServer> datagrams_;  // instead, if the endpoint has datagrams
+    std::unique_ptr<DatagramServer> datagrams_;  // used instead if the endpoint has datagrams
 };
 
 }  // namespace yodel

@@ -12,7 +12,7 @@ using bufio::Stream;
 
 namespace {
 
-// Sends every byte back as it comes, or the reply that the framing defines to each payload.
+// Echoes every byte as it arrives, or sends the reply that the framing defines to each payload.
 class FaithfulResponder : public Responder {
 public:
     // Input that waits for space and the buffers of TLS take memory beside the output. A large
@@ -75,11 +75,11 @@ private:
         const std::size_t ready = whole_frames(stream, max);
         const std::string_view rest = stream.received().substr(ready);
         const bool last = stream.input_ended() && left_ == 0 && ready < max;
-        if (last && !end_ && !rest.empty()) end_ = cut_message(framing_, rest);
+        if (last && !end_ && !rest.empty()) end_ = end_inside_message(framing_, rest);
         return echo(stream, ready);
     }
 
-    // The number of bytes at the front, at most `max`, that belong to whole messages.
+    // Returns the number of bytes at the front, at most `max`, that belong to whole messages.
     std::size_t whole_frames(Stream& stream, std::size_t max) {
         std::size_t at = std::min(left_, max);
         left_ -= at;
@@ -112,7 +112,7 @@ private:
 
 }  // namespace
 
-bufio::End cut_message(const Framing& framing, std::string_view fragment) {
+bufio::End end_inside_message(const Framing& framing, std::string_view fragment) {
     return {bufio::Reason::truncated,
             "closed inside a message, " + framing.fragment_text(fragment)};
 }

@@ -25,9 +25,10 @@ public:
     // One call does a bounded amount of work. Returns the time at which it must be called again
     // even if the stream has not changed by then; a time in the past means the next turn.
     virtual std::optional<ev::Time> answer(bufio::Stream& stream) = 0;
-    // Returns true while replies are kept to be sent later.
+    // Returns true while replies are held to be sent later.
     virtual bool has_pending() const { return false; }
-    // Why answering has stopped while the peer may go on; Reason::none while it goes on.
+    // The reason why answering has stopped although the peer may continue; Reason::none until
+    // then.
     const bufio::End& end() const { return end_; }
 
 protected:
@@ -36,17 +37,17 @@ protected:
 
 struct EchoLimits {
     std::size_t buffer;   // limit of bytes to be sent; above it, nothing is answered
-    std::size_t message;  // bytes of a message, with a framing by lengths
+    std::size_t message;  // bytes of a message, with a length-prefixed framing
 };
 
-// Returns the end of a connection that was closed inside a message, with a framing by lengths.
-// `fragment` is the part of the frame that was received.
-bufio::End cut_message(const Framing& framing, std::string_view fragment);
+// Returns the end of a connection that was closed inside a message, with a length-prefixed
+// framing. `fragment` is the part of the frame that was received.
+bufio::End end_inside_message(const Framing& framing, std::string_view fragment);
 
-// Sends every byte back as it comes. A message of a framing by lengths is answered once it is
-// whole, and until then the part that was received is kept in memory.
-// If the framing defines another reply than the message, that reply is sent byte by byte,
-// and its greeting comes first. The framing must outlive the responder.
+// Echoes every byte as it arrives. A message of a length-prefixed framing is answered once it
+// is whole; until then, its received part is held in memory. If the framing defines another
+// reply than the message, that reply is sent byte by byte, and its greeting comes first. The
+// framing must outlive the responder.
 std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits);
 
 }  // namespace yodel

@@ -19,7 +19,7 @@ using bufio::Sharing;
 namespace {
 
 // Attempts to find a port that is free for connections and for datagrams.
-constexpr int max_tries = 16;
+constexpr int max_attempts = 16;
 
 // Lines of one thread that may wait to be logged.
 constexpr std::size_t max_lines = 1024;
@@ -81,17 +81,17 @@ struct ServerThreads::Servers {
     }
 
     // Listens for connections and, with `udp`, for datagrams on the same port. A port that is
-    // free for datagrams may be taken for connections: then try another one.
+    // free for datagrams may be taken for connections; then tries another one.
     Address listen(const Address& wanted, Sharing sharing) {
         if (!udp || wanted.family() == AF_UNIX) return streams.listen(wanted, sharing);
-        for (int tries = 1;; ++tries) {
+        for (int attempt = 1;; ++attempt) {
             const Address address = datagrams.listen(wanted, sharing);
             try {
                 return streams.listen(address, sharing);
             } catch (const std::system_error& error) {
                 datagrams.close_last();
                 const bool any_port = wanted.port() == 0;
-                if (!any_port || error.code().value() != EADDRINUSE || tries == max_tries)
+                if (!any_port || error.code().value() != EADDRINUSE || attempt == max_attempts)
                     throw;
             }
         }

@@ -1,8 +1,8 @@
-// The servers of yodeld, for connections and for datagrams, on the caller's loop and on more
+// The servers of yodeld for connections and datagrams: on the caller's loop, and on additional
 // threads, each with a loop and servers of its own.
 //
 // All threads listen on the same addresses, and the system distributes connections and
-// datagrams over them; all from one port of a peer go to one thread. Only the connections to a
+// datagrams over them. All traffic from one port of a peer goes to one thread. Connections to a
 // unix-domain path all go to the caller's thread. All threads share one limit on connections.
 // The faults of thread n, from 0, are drawn from the seed plus n.
 #pragma once
@@ -30,15 +30,15 @@ public:
         bool busy = false;  // other threads never sleep while they have a connection
     };
     // `log` is called on the caller's thread. Lines of other threads reach it a moment later;
-    // if too many of them wait, they are counted instead. Throws std::system_error if no
-    // descriptors are left.
+    // if too many wait, the others are only counted. Throws std::system_error if no descriptors
+    // are left.
     ServerThreads(ev::Loop& loop, const Options& options, EchoServer::Log log);
     ~ServerThreads();
     ServerThreads(const ServerThreads&) = delete;
 
     // Returns the listening address. Call it before start(). Throws std::system_error.
     bufio::Address listen(const bufio::Address& wanted);
-    // Starts the other threads. The caller's loop throws their exceptions again.
+    // Starts the other threads. The caller's loop rethrows their exceptions.
     void start();
 
     // Applies to connections that are accepted from now on.

@@ -1,8 +1,8 @@
 // A file with the server's ports, for the program that started it; it exists as long as this
 // object.
 //
-// It takes the place of a plain file at the path when it is whole, so that nobody reads half
-// of it. A link, FIFO, device or folder is refused.
+// It replaces a plain file at the path once it is complete, so that nobody reads an incomplete
+// file. A link, FIFO, device or folder is refused.
 #pragma once
 
 #include "bufio/fd.hpp"

@@ -105,7 +105,7 @@ int fail(const Trouble& trouble) {
     return trouble.status;
 }
 
-// A file that does not exist yet has a path only.
+// A file that does not exist yet is identified by its path alone.
 static std::string identity(const std::string& file, struct stat& status) {
     std::error_code error;
     status = {};

@@ -44,12 +44,12 @@ Trouble current_trouble(const char* program);
 int fail(const Trouble& trouble);
 
 // Throws UsageError if two of these outputs are the same file, or one is standard output, to
-// which lines are printed: they would overwrite each other. Each output is an option and its
-// file; empty: none. Devices may be shared.
+// which lines are printed, because they would overwrite each other. Each output is an option
+// and its file; empty: none. Devices may be shared.
 void refuse_shared_outputs(const std::vector<std::pair<std::string, std::string>>& outputs);
 
 // Raises the soft limit of descriptors to the hard limit if fewer than `needed` are allowed.
-// Returns the number that is allowed then, or `needed` if more are.
+// Returns the resulting limit, or `needed` if the limit already sufficed.
 std::size_t raise_descriptor_limit(std::size_t needed);
 
 // Provides `count` descriptors besides the program's own: raises the soft limit to the hard

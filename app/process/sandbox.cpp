@@ -41,7 +41,7 @@ namespace {
 
 std::string refusal(int code) { return "none: " + std::generic_category().message(code); }
 
-// The interface of the kernel. System headers may lack it, or contain an older version. The
+// The kernel's interface, because system headers may lack it or contain an older version. These
 // numbers are the same on all processors whose calls are numbered from 0.
 constexpr long create_ruleset_call = 444;
 constexpr long add_rule_call = 445;
@@ -137,7 +137,7 @@ private:
         add(path_beneath, &rule);
     }
 
-    // EBADFD is about pipes and sockets, which need no rule.
+    // EBADFD means a pipe or a socket, which needs no rule.
     void add(int type, const void* rule) {
         if (error_ != 0) return;
         if (::syscall(add_rule_call, fd_.get(), type, rule, 0) == 0) return;

@@ -18,8 +18,8 @@ namespace yodel {
 struct SandboxRules {
     std::vector<std::string> files{};    // may be written and truncated; created now if missing
     std::vector<std::string> folders{};  // files in them may be created and written
-    // Paths that will be removed. Landlock has no right to remove a single file, so it is
-    // given for the folder of each.
+    // Paths that will be removed. Landlock has no right to remove a single file, so the right
+    // is given for its folder.
     std::vector<std::string> removed{};
     std::vector<std::uint16_t> connects{};  // TCP ports to connect to
     std::vector<std::uint16_t> binds{};     // TCP ports to bind; 0: any free one

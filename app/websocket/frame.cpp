@@ -9,7 +9,7 @@ namespace yodel::websocket {
 
 namespace {
 
-// Sizes above these need 2 or 8 more bytes.
+// These values mean that the size follows in 2 or 8 bytes.
 constexpr unsigned size_in_2 = 126;
 constexpr unsigned size_in_8 = 127;
 
@@ -27,7 +27,7 @@ unsigned byte(std::string_view head, std::size_t at) {
     return static_cast<unsigned char>(head[at]);
 }
 
-// Returns the bytes of the size after the first two, known from those.
+// Returns the number of bytes after the first two that contain the size.
 std::size_t more_size(std::string_view head) {
     const unsigned size = byte(head, 1) & 0x7f;
     return size == size_in_8 ? 8 : size == size_in_2 ? 2 : 0;
@@ -41,7 +41,7 @@ std::size_t head_size(std::string_view head) {
 
 bool is_control(Opcode opcode) { return opcode >= Opcode::close; }
 
-// Writes the length as a word, because write_number() takes long for each message.
+// Writes the length as a word, because write_number() is too slow for every message.
 void write_message_head(char* to, bool text, std::uint64_t size) {
     const std::uint32_t number = htonl(static_cast<std::uint32_t>(size));
     to[0] = text ? 0 : 1;
@@ -136,16 +136,16 @@ bool parse_closure(std::string_view payload, Closure& closure) {
     return false;
 }
 
-// A step that does not return has made progress.
+// Each iteration makes progress or returns.
 FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to) {
     for (;;) {
-        if (!open_ && !has_output()) {
+        if (!head_read_ && !has_output()) {
             const std::string_view head = take_head(wire);
             if (head.empty()) return Stop::blocked;
             if (!begin(head)) return Stop::failed;
         }
-        if (!write_kept(to)) return Stop::blocked;
-        if (!open_) continue;
+        if (!write_held(to)) return Stop::blocked;
+        if (!head_read_) continue;
         if (!take_payload(wire, to)) return Stop::failed;
         if (left_ > 0) return Stop::blocked;
         finish_frame();
@@ -154,14 +154,14 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
 }
 
 // Returns false if there is not enough space.
-bool FrameReader::write_kept(std::span<char>& to) {
+bool FrameReader::write_held(std::span<char>& to) {
     if (!has_output()) return true;
-    const std::size_t count = kept_.copy(to.data(), to.size(), written_);
+    const std::size_t count = held_.copy(to.data(), to.size(), written_);
     to = to.subspan(count);
     written_ += count;
-    if (written_ < kept_.size()) return false;
-    kept_.clear();
-    kept_.shrink_to_fit();
+    if (written_ < held_.size()) return false;
+    held_.clear();
+    held_.shrink_to_fit();
     return true;
 }
 
@@ -189,7 +189,7 @@ bool FrameReader::begin(std::string_view head) {
     if (const char* const text = fault(head)) return fail(protocol_error, text);
     if (masked_) std::memcpy(&key_, head.data() + head.size() - sizeof key_, sizeof key_);
     left_ = size_;
-    open_ = true;
+    head_read_ = true;
     head_.clear();
     if (!is_control(opcode_)) return begin_data();
     control_.clear();
@@ -214,34 +214,34 @@ const char* FrameReader::fault(std::string_view head) const {
     return nullptr;
 }
 
-// A message of one frame is written as it arrives. The length of another one is known at its
-// end, so that it is kept until then.
+// A message of one frame is written as it arrives. A fragmented message is held until its end,
+// because its length is known only then.
 bool FrameReader::begin_data() {
     if (opcode_ != Opcode::continuation) {
         text_ = opcode_ == Opcode::text;
-        kept_.assign(message_head, '\0');
+        held_.assign(message_head, '\0');
         written_ = 0;
     }
-    const std::uint64_t before = kept_.size() - message_head;
+    const std::uint64_t before = held_.size() - message_head;
     if (size_ > max_message_ - before)
         return fail(too_big, "a message of " + std::to_string(before + size_) +
                                  " bytes or more exceeds the limit of " +
                                  std::to_string(max_message_) + " (--max-frame)");
     fragmented_ = fragmented_ || !final_;
-    if (!fragmented_) write_message_head(kept_.data(), text_, size_);
+    if (!fragmented_) write_message_head(held_.data(), text_, size_);
     return true;
 }
 
-// Takes payload while there is wire and space. Returns false if it is not UTF-8 but must be;
-// such a message is never written to its end.
+// Reads payload while there are bytes and space. Returns false if a text is not UTF-8; such a
+// message is never written completely.
 bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     const bool direct = !is_control(opcode_) && !fragmented_;
     std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(left_, wire.size()));
     if (direct) count = std::min(count, to.size());
-    std::string& kept = is_control(opcode_) ? control_ : kept_;
-    const std::size_t before = kept.size();
-    if (!direct) kept.resize(before + count);
-    char* const place = direct ? to.data() : kept.data() + before;
+    std::string& held = is_control(opcode_) ? control_ : held_;
+    const std::size_t before = held.size();
+    if (!direct) held.resize(before + count);
+    char* const place = direct ? to.data() : held.data() + before;
     mask(place, wire.data(), count, key_, size_ - left_);
     wire.remove_prefix(count);
     left_ -= count;
@@ -255,10 +255,10 @@ bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
 }
 
 void FrameReader::finish_frame() {
-    open_ = false;
+    head_read_ = false;
     if (is_control(opcode_) || !fragmented_ || !final_) return;
     fragmented_ = false;
-    write_message_head(kept_.data(), text_, kept_.size() - message_head);
+    write_message_head(held_.data(), text_, held_.size() - message_head);
 }
 
 bool FrameReader::fail(unsigned code, std::string text) {

@@ -18,7 +18,7 @@ namespace yodel::websocket {
 
 enum class Opcode : unsigned char { continuation, text, binary, close = 8, ping, pong };
 
-using Key = std::uint32_t;  // its bytes in the memory's order
+using Key = std::uint32_t;  // its bytes in memory order
 
 constexpr std::size_t message_head = 5;  // bytes before a payload above this room
 // Returns the length of the payload after the head of a message.
@@ -35,13 +35,13 @@ constexpr unsigned invalid_data = 1007;
 constexpr unsigned too_big = 1009;
 
 // Writes the head of an unfragmented frame, and returns its size. `key`: null for a frame that
-// is not masked, as all frames of a server.
+// is not masked, such as every frame of a server.
 std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key);
 // Returns a whole control frame.
 std::string control_frame(Opcode opcode, std::string_view payload, const Key* key);
 
-// Copies bytes and masks or unmasks them. `at`: the place of the first one in the payload. The
-// ranges must not overlap unless they are equal.
+// Copies bytes and masks or unmasks them. `at`: the offset of the first byte in the payload.
+// The ranges must not overlap unless they are equal.
 void mask(char* to, const char* from, std::size_t size, Key key, std::uint64_t at);
 
 struct Closure {
@@ -55,8 +55,8 @@ struct Closure {
 // Reads the frames of one side.
 class FrameReader {
 public:
-    // `masked`: whether the peer has to mask its frames, as a client has. `max_message`: bytes;
-    // no message is longer than its head can state.
+    // `masked`: whether the peer must mask its frames, as a client must. `max_message`: maximum
+    // bytes of a message; it is also limited by the length in the head.
     FrameReader(bool masked, std::uint64_t max_message)
         : masked_(masked), max_message_(std::min(max_message, std::uint64_t{UINT32_MAX})) {}
 
@@ -65,24 +65,24 @@ public:
         control,  // a control frame was read; see opcode() and control()
         failed,   // the peer has broken the protocol; see failure()
     };
-    // Takes frames from the front of `wire`, and writes messages to the front of `to`. Each
-    // becomes its own rest.
+    // Reads frames from `wire`, and writes messages to `to`. Removes the used part from the
+    // front of both.
     Stop next(std::string_view& wire, std::span<char>& to);
 
     // True if next() can write without more bytes.
-    bool has_output() const { return !fragmented_ && !kept_.empty(); }
+    bool has_output() const { return !fragmented_ && !held_.empty(); }
     // True between the first and the last byte of a message.
-    bool inside() const { return fragmented_ || open_ || !head_.empty(); }
-    // Returns the bytes of a message in fragments, which is not written before it is whole, and
-    // one for its head.
-    std::size_t held() const { return fragmented_ ? kept_.size() - message_head + 1 : 0; }
+    bool inside_message() const { return fragmented_ || head_read_ || !head_.empty(); }
+    // Returns the bytes received of a fragmented message, plus one for its head. Such a message
+    // is not written until it is whole.
+    std::size_t held() const { return fragmented_ ? held_.size() - message_head + 1 : 0; }
     Opcode opcode() const { return opcode_; }
     std::string_view control() const { return control_; }
     // The code to close with, and a clause that explains it.
     const Closure& failure() const { return failure_; }
 
 private:
-    bool write_kept(std::span<char>& to);
+    bool write_held(std::span<char>& to);
     std::string_view take_head(std::string_view& wire);
     bool begin(std::string_view head);
     const char* fault(std::string_view head) const;
@@ -94,25 +94,25 @@ private:
     bool masked_;
     std::uint64_t max_message_;
     // The frame in progress.
-    std::string head_;  // while it is not whole
+    std::string head_;  // the incomplete head
     Opcode opcode_ = Opcode::continuation;
     bool final_ = true;
     Key key_ = 0;
     std::uint64_t size_ = 0;
-    std::uint64_t left_ = 0;  // bytes of its payload
-    bool open_ = false;       // its head was read
+    std::uint64_t left_ = 0;  // bytes of its payload still to be read
+    bool head_read_ = false;  // its head was read
     std::string control_;     // the payload of the last control frame
     // The message in progress.
     bool fragmented_ = false;
     bool text_ = false;
     ui::Utf8Check check_;      // complete between messages
-    std::string kept_;         // its head, and the payload if it comes in fragments
-    std::size_t written_ = 0;  // bytes of that, once it is whole
+    std::string held_;         // its head, and the payload if it comes in fragments
+    std::size_t written_ = 0;  // bytes of it that were written, once it is whole
     Closure failure_;
 };
 
-// Parses the payload of a close frame. Returns false if it breaks the protocol; then the
-// closure is the failure.
+// Parses the payload of a close frame. Returns false if it breaks the protocol; then `closure`
+// describes the failure.
 bool parse_closure(std::string_view payload, Closure& closure);
 
 }  // namespace yodel::websocket

@@ -55,7 +55,7 @@ struct Header {
         }
         return members;
     }
-    // Returns true if a list contains the word, in letters of any case.
+    // Returns true if a list contains the word, ignoring case.
     bool lists(const std::string& name, std::string_view word) const {
         const auto members = list(name);
         return std::any_of(members.begin(), members.end(),
@@ -88,7 +88,7 @@ Header parse(std::string_view text) {
     return header;
 }
 
-// Proves that the server has read the key as a WebSocket server.
+// Returns the value by which a server proves that it speaks WebSocket.
 std::string accept_value(std::string_view key) {
     return ui::base64(bufio::sha1(std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"));
 }

@@ -23,8 +23,8 @@ struct Request {
     std::vector<std::string> subprotocols = {};  // the preferred first
 };
 
-// Returns true if it can be a field of the request: a name, a colon and a value without control
-// characters. The fields that the handshake itself sets are excluded.
+// Returns true if the line can be a field of the request: a name, a colon and a value without
+// control characters. The fields that the handshake itself sets are excluded.
 bool is_header(std::string_view line);
 bool is_token(std::string_view text);  // a token of RFC 9110, such as a subprotocol
 
@@ -45,9 +45,9 @@ bufio::End check_response(std::string_view response, const Request& request,
 
 struct Reply {
     std::string text;        // the response to send
-    std::string error = {};  // why it is a refusal; empty: the WebSocket is open
+    std::string error = {};  // reason for a refusal; empty: the WebSocket is open
 };
-// Answers a whole request, or a part that cannot become one.
+// Answers a whole request, or a beginning that no request can have.
 Reply reply_to(std::string_view request);
 
 }  // namespace yodel::websocket

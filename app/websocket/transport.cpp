@@ -40,7 +40,7 @@ Key new_key() {
     return key;
 }
 
-bool in_order(const Closure& closure) {
+bool is_graceful(const Closure& closure) {
     return closure.code == normal_closure || closure.code == going_away ||
            closure.code == no_status;
 }
@@ -66,7 +66,7 @@ public:
     IoResult handshake() override {
         if (!connected_) {
             const IoResult result = below_->handshake();
-            if (result.status != IoStatus::done) return passed(result);
+            if (result.status != IoStatus::done) return forward(result);
             connected_ = true;
             if (client_) wire_ = request_text(client_->request, client_->key);
             if (client_) client_->facts = {.request = wire_, .response = {}};
@@ -89,7 +89,7 @@ public:
         IoResult below{ended_.value_or(IoStatus::done)};
         if (!holds_input() && !ended_)
             below = below_->read(fresh.data(), std::min(size, fresh.size()));
-        if (rejected_) return passed({below.status});
+        if (rejected_) return forward({below.status});
         std::string_view wire = unread_.empty() ? std::string_view(fresh.data(), below.count)
                                                 : std::string_view(unread_);
         std::span<char> space(to, size);
@@ -98,7 +98,7 @@ public:
         std::string(status == IoStatus::done ? wire : "").swap(unread_);
         if (status != IoStatus::done) return result;
         if (!holds_input()) return end_of(below, result.count);
-        note_end(below.status);
+        store_end(below.status);
         return result;
     }
 
@@ -123,7 +123,7 @@ public:
         result = below_->close_output();
         // A peer may leave as soon as both sides have sent a close frame.
         const bool left = result.status == IoStatus::failed && close_sent_;
-        return left ? IoResult{IoStatus::done} : passed(result);
+        return left ? IoResult{IoStatus::done} : forward(result);
     }
 
     bool buffers_input() const override {
@@ -137,7 +137,7 @@ public:
 
 private:
     // Returns the result of the transport below as our own.
-    IoResult passed(IoResult result) {
+    IoResult forward(IoResult result) {
         return result.status == IoStatus::failed ? fail(below_->failure()) : result;
     }
 
@@ -146,7 +146,7 @@ private:
         const IoResult result = below_->read(bytes.data(), bytes.size());
         unread_.append(bytes.data(), result.count);
         opened_ = client_ ? take_response() : take_request();
-        note_end(result.status);
+        store_end(result.status);
         if (opened_ || refusal_ || result.status == IoStatus::done) return {IoStatus::done};
         if (result.status == IoStatus::end_of_input)
             return blame(Reason::connect,
@@ -163,8 +163,8 @@ private:
     bool holds_input() const {
         return !rejected_ && (!unread_.empty() || reader_.has_output() || last_);
     }
-    // Both take the peer's part of the handshake from the front of the bytes; more may follow
-    // it. They return true if the WebSocket is open.
+    // Both remove the peer's part of the handshake from the front of unread_, which may contain
+    // more. They return true if the WebSocket is open.
     bool take_response() {
         const auto size = opening_size(unread_);
         const std::string response = unread_.substr(0, size.value_or(std::string::npos));
@@ -190,12 +190,12 @@ private:
     }
 
     // The bytes that were read come first.
-    void note_end(IoStatus below) {
+    void store_end(IoStatus below) {
         if (below == IoStatus::end_of_input || below == IoStatus::failed) ended_ = below;
     }
 
     // Reads until the wire is empty or the space is full. `done` means that the connection
-    // goes on.
+    // continues.
     IoStatus read_frames(std::string_view& wire, std::span<char>& space) {
         using Stop = FrameReader::Stop;
         const std::size_t size = space.size();
@@ -220,7 +220,7 @@ private:
         closed_by_peer_ = true;
         if (client_) client_->facts.closure = closure_;
         if (close_sent_ && wire_.empty()) below_->close_output();
-        if (in_order(closure_)) return IoStatus::end_of_input;
+        if (is_graceful(closure_)) return IoStatus::end_of_input;
         return reject({Reason::receive, peer() + "closed with " + closure_.text()});
     }
 
@@ -243,7 +243,7 @@ private:
     IoResult end_of(IoResult below, std::size_t count) {
         if (below.status == IoStatus::failed) return {fail(below_->failure()).status, count};
         if (below.status != IoStatus::end_of_input) return {below.status, count};
-        const std::string where = reader_.inside() ? "inside a message " : "";
+        const std::string where = reader_.inside_message() ? "inside a message " : "";
         const std::string text = "ended the connection " + where + "without a close frame";
         return {blame(Reason::truncated, text).status, count};
     }
@@ -263,7 +263,7 @@ private:
         wire_ += control(Opcode::close, payload);
     }
 
-    // Answers each ping. If the peer takes no answers, only the newest pings are answered, as
+    // Answers each ping. If the peer accepts no answers, only the newest pings are answered, as
     // RFC 6455 allows.
     void add_pong() {
         if (pongs_.size() >= piece) pongs_.clear();
@@ -275,7 +275,7 @@ private:
         return control_frame(opcode, payload, client_ ? &key : nullptr);
     }
 
-    // Turns messages into frames, at most a piece of them, and notes how much that is.
+    // Encodes at most a piece of the messages as frames, and stores its size in encoded_.
     void encode(std::string_view messages) {
         const std::size_t size = messages.size();
         while (wire_.size() < piece) {
@@ -290,7 +290,7 @@ private:
             }
             append_payload(messages);
         }
-        taken_ = size - messages.size();
+        encoded_ = size - messages.size();
     }
 
     void begin_frame(std::string_view message) {
@@ -317,22 +317,22 @@ private:
         while (pushed_ < wire_.size()) {
             const IoResult result =
                 below_->write(wire_.data() + pushed_, wire_.size() - pushed_);
-            if (result.status != IoStatus::done) return passed(result);
+            if (result.status != IoStatus::done) return forward(result);
             pushed_ += result.count;
         }
         pushed_ = 0;
         wire_.clear();
         if (wire_.capacity() > spare().capacity()) wire_.swap(spare());
-        if (wire_.capacity() > kept) std::string().swap(wire_);
-        return {IoStatus::done, std::exchange(taken_, 0)};
+        if (wire_.capacity() > max_idle_memory) std::string().swap(wire_);
+        return {IoStatus::done, std::exchange(encoded_, 0)};
     }
 
-    // Memory for frames that are sent at once, which is the rule.
+    // Memory for frames that are sent at once, as most are.
     static std::string& spare() {
         static thread_local std::string memory;
         return memory;
     }
-    static constexpr std::size_t kept = 256;  // bytes of memory of an idle connection
+    static constexpr std::size_t max_idle_memory = 256;  // bytes, of one connection
 
     std::unique_ptr<Transport> below_;
     std::optional<Client> client_;
@@ -346,19 +346,19 @@ private:
     // Input.
     FrameReader reader_;
     std::string unread_;  // frames that were read and not yet turned into messages
-    // A close frame or a failure that is kept for the next read, so that the messages before
-    // it can be answered before the connection ends.
+    // A close frame or a failure that is held for the next read, so that the messages before it
+    // can be answered before the connection ends.
     std::optional<FrameReader::Stop> last_;
-    std::optional<IoStatus> ended_;  // the end that follows them
-    Closure closure_;                // the peer's, or why its input was rejected
+    std::optional<IoStatus> ended_;  // the end below, reported after them
+    Closure closure_;                // the peer's, or the reason for rejecting its input
     // Output.
-    std::string pongs_;       // frames that wait for the end of a message
-    std::string wire_;        // frames to send
-    std::size_t pushed_ = 0;  // bytes of them that are sent
-    std::size_t taken_ = 0;   // bytes of messages in them
-    std::string head_;        // the first bytes of a message's head
-    std::size_t left_ = 0;    // bytes of the frame in progress
-    std::uint64_t at_ = 0;    // the place of the next of them
+    std::string pongs_;        // pong frames that wait for the end of a message
+    std::string wire_;         // frames to send
+    std::size_t pushed_ = 0;   // bytes of wire_ that are sent
+    std::size_t encoded_ = 0;  // bytes of messages encoded in wire_
+    std::string head_;         // the first bytes of a message's head
+    std::size_t left_ = 0;     // payload bytes of the current frame still to be encoded
+    std::uint64_t at_ = 0;     // offset of the next byte in its payload
     Key key_ = 0;
 };
 

@@ -19,14 +19,14 @@
 
 namespace yodel::websocket {
 
-// What a client shows of its connection.
+// Facts about a client's connection, for display.
 struct Facts {
     std::string request;                  // the opening handshake, as sent and received
     std::string response;                 // empty before it has arrived
     std::optional<Closure> closure = {};  // the peer's close frame
 };
 
-// Both take over the transport below, before its handshake. A message of more than
+// Both take ownership of the transport below, before its handshake. A message of more than
 // `max_message` bytes fails the connection. The facts outlive the transport.
 std::unique_ptr<bufio::Transport> connect(std::unique_ptr<bufio::Transport> below,
                                           Request request, std::size_t max_message,

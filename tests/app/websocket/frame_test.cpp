@@ -87,8 +87,9 @@ Heard hear(std::string_view bytes, bool masked, std::size_t piece, std::size_t s
             if (!wire.empty() && got.empty() && wire.size() == before) FAIL("is stuck");
             if (!wire.empty() || reader.has_output()) break;
             if (bytes.empty()) {
-                if (!reader.inside() && !part.empty()) FAIL("is not inside");
-                heard.events.insert(heard.events.end(), reader.inside() ? 1 : 0, "inside");
+                if (!reader.inside_message() && !part.empty()) FAIL("is not inside");
+                heard.events.insert(heard.events.end(), reader.inside_message() ? 1 : 0,
+                                    "inside");
                 return heard;
             }
             wire = bytes.substr(0, piece);

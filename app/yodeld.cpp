@@ -35,7 +35,8 @@ namespace yodel {
 
 namespace {
 
-// Descriptors besides connections: stdio and look-ups of the program, and of each thread.
+// Descriptors besides connections: for standard streams and look-ups of the program, and for
+// each thread.
 constexpr std::size_t own_descriptors = 12;
 constexpr std::size_t descriptors_of_thread = 4;
 
@@ -44,8 +45,7 @@ public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
           servers_(loop_, options_, [this](const auto& event) { log(event); }) {}
-    // A signal during the clean-up must not end the program in another way, even if an
-    // exception ends it.
+    // Blocks signals, because a signal during the clean-up must not change the exit status.
     ~Daemon() { block_signals(); }
     Daemon(const Daemon&) = delete;
 

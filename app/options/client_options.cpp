@@ -67,7 +67,7 @@ void check_sizes(const ClientOptions& options) {
         throw UsageError(size + " does not fit into " + framing.label());
 }
 
-// Refuses a name with -n, and a source address and a target of two families.
+// Refuses a name with -n, and a source address and a target of different families.
 void check_families(const bufio::Endpoint& endpoint) {
     check_family(endpoint.family, endpoint.host);
     const int source = numeric_family(endpoint.source_host);
@@ -104,7 +104,7 @@ void prepare_framing(ClientOptions& options) {
     session.framing = datagrams ? datagram_framing() : websocket_framing();
 }
 
-// A service whose replies are framed unlike messages can only be expected to answer.
+// If replies are framed unlike messages, they can't be echoes, so any answer is expected.
 void choose_expectation(ClientOptions& options) {
     const Framing& framing = *options.run.session.framing;
     if (framing.can_echo()) return;
@@ -136,13 +136,13 @@ void connect_to(ClientOptions& options, const Target& target) {
 
 }  // namespace
 
-void set_target(ClientOptions& options, const std::vector<std::string>& words) {
+void set_target(ClientOptions& options, const std::vector<std::string>& operands) {
     const bool path_given = !options.run.session.endpoint.path.empty();
-    if (path_given && !words.empty())
+    if (path_given && !operands.empty())
         throw UsageError(chosen_by(options.given, mode::path) +
-                         " cannot be combined with the target " + words[0]);
-    options.own_server = words.empty() && !path_given;
-    if (!words.empty()) connect_to(options, parse_target(words));
+                         " cannot be combined with the target " + operands[0]);
+    options.own_server = operands.empty() && !path_given;
+    if (!operands.empty()) connect_to(options, parse_target(operands));
     prepare_framing(options);
     choose_expectation(options);
 }

@@ -16,7 +16,7 @@ namespace yodel {
 struct ClientOptions : RunClient::Options, MessagePlan {
     bufio::TlsClientOptions tls;
     bool use_tls = false;
-    websocket::Request websocket;     // what the options add to the request
+    websocket::Request websocket;     // the request, as far as options define it
     std::optional<unsigned> retries;  // none: the default of the mode
     bool own_server = false;          // no target: run an echo server in this process
     bool no_tui = false;
@@ -31,19 +31,20 @@ struct ClientOptions : RunClient::Options, MessagePlan {
     bool generated() const { return !chosen_by(given, mode::generated).empty(); }
 };
 
-// Return the rows of both tables. Each sets its value in `to`, which must outlive the table.
+// Return the options that are in the tables of both clients. Each sets its value in `to`, which
+// must outlive the table.
 OptionGroup connection_options(ClientOptions& to);
 OptionGroup tls_options(ClientOptions& to);
 OptionGroup message_options(ClientOptions& to);
 std::vector<Option> generated_options(ClientOptions& to);
 std::vector<Option> process_options(ClientOptions& to);
 
-// Sets the target that the words name, and the framing and the expectation that follow from it.
+// Sets the target from the operands, and the framing and the expectation that it implies.
 // Throws UsageError.
-void set_target(ClientOptions& options, const std::vector<std::string>& words);
+void set_target(ClientOptions& options, const std::vector<std::string>& operands);
 
-// Checks the options; `run`: the mode, and more than one if only standard input or the terminal
-// decides. Throws UsageError.
+// Checks the options. `run` is the mode, or several modes if only standard input or the
+// terminal decides between them. Throws UsageError.
 void check_client(ClientOptions& options, Modes run);
 
 // The last lines of --help, which explain the arguments.

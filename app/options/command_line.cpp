@@ -10,7 +10,7 @@ namespace yodel {
 
 namespace {
 
-// Returns the number of letters to insert, remove, replace or swap with their neighbours.
+// Returns the number of letters to insert, remove, replace or swap with their neighbors.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
     std::vector<std::size_t> before;
     std::vector<std::size_t> last(to.size() + 1);
@@ -59,7 +59,7 @@ public:
         while (!done_ && next_ < words_.size()) {
             const std::string& word = words_[next_++];
             if (options_ended || word.size() < 2 || !word.starts_with('-')) {
-                result_.words.push_back(word);
+                result_.operands.push_back(word);
             } else if (word == "--") {
                 options_ended = true;
             } else if (word.starts_with("--")) {

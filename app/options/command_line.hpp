@@ -1,4 +1,4 @@
-// Parses a command line by a table of options, from which --help is made as well.
+// Parses a command line by a table of options, which also generates --help.
 #pragma once
 
 #include "app/options/modes.hpp"
@@ -16,11 +16,11 @@ struct Option {
     const char* argument = nullptr;  // the argument's name in the help; null: no argument
     const char* help = "";           // "": no row of its own in the help
     // Called with the argument, or "" if the option takes none. May throw UsageError without
-    // naming the option: the parser adds its name as the user wrote it.
+    // naming the option, because the parser adds the name as the user wrote it.
     std::function<void(const std::string&)> apply = {};
     Modes modes = 0;    // modes that the option applies to; 0: the modes of its group
     Modes chooses = 0;  // the option chooses one of these modes
-    bool last = false;  // ignore the words after it
+    bool last = false;  // ignore everything after it
 };
 
 // The options under one heading of the help.
@@ -31,8 +31,8 @@ struct OptionGroup {
 };
 
 struct CommandLine {
-    std::vector<std::string> words;  // the arguments that are not options
-    std::vector<Given> given;        // the options, in their order
+    std::vector<std::string> operands;  // the arguments that are not options
+    std::vector<Given> given;           // the options, in their order
 };
 
 // The program to which an unknown option may belong.
@@ -41,7 +41,7 @@ struct OtherProgram {
     std::vector<OptionGroup> options;
 };
 
-// Applies the options from left to right. Options may follow other words, and "--" ends them.
+// Applies the options from left to right. Options may follow operands, and "--" ends them.
 // Names must be written in full. `other` is called for an unknown option. Throws UsageError,
 // and WrongProgram with the command to type for an option of the other program.
 CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups,

@@ -109,10 +109,10 @@ OptionGroup result_group(LoadOptions& to) {
 
 // --- Checks.
 
-// Takes all operands as files.
+// Treats all operands as files.
 void check_merge(LoadOptions& options, const CommandLine& line) {
     std::vector<std::string>& files = options.merge;
-    files.insert(files.end(), line.words.begin(), line.words.end());
+    files.insert(files.end(), line.operands.begin(), line.operands.end());
     std::vector<std::string> sorted = files;
     std::sort(sorted.begin(), sorted.end());
     const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
@@ -179,7 +179,7 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
         check_merge(options, line);
         return options;
     }
-    set_target(options, line.words);
+    set_target(options, line.operands);
     check_client(options, run_mode(options));
     check_messages(options);
     check_load(options);

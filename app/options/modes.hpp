@@ -58,8 +58,8 @@ inline constexpr Modes replies = any_reply | echo_reply;
 
 }  // namespace mode
 
-// Returns true if an option with these modes applies to the mode. Of a kind that has none among
-// them all apply, but of runs not `merge`.
+// Returns true if an option with these modes applies to the mode. If they include no mode of
+// its kind, every mode of that kind applies, except `merge`.
 bool applies(Modes modes, Modes mode);
 
 // An option, or the scheme of a target, that was given.
@@ -70,7 +70,7 @@ struct Given {
 };
 
 struct ActiveMode {
-    Modes mode;        // several bits: not known yet which one
+    Modes mode;        // several bits: not yet known which of them
     std::string by{};  // the option that chose it; empty: it is the default
 };
 
@@ -81,7 +81,7 @@ void check_modes(const std::vector<Given>& given, const std::vector<ActiveMode>&
 // there is none.
 std::string chosen_by(const std::vector<Given>& given, Modes modes);
 
-// Returns the mode if an option chooses it, else the default one of its kind.
+// Returns the mode if an option chooses it, else `otherwise`, the default of its kind.
 ActiveMode chosen(const std::vector<Given>& given, Modes mode, Modes otherwise);
 
 }  // namespace yodel

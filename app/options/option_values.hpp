@@ -25,11 +25,11 @@ Value checked(const std::optional<Value>& value, const std::string& text,
     return *value;
 }
 
-// Returns the text if it is valid. Otherwise throws the same error.
+// Returns the text if it is valid. Otherwise throws an error like checked().
 std::string accepted(bool valid, const std::string& text, const std::string& expected);
 
-// Return the action of an option: the first stores its argument, parsed if there is a parser;
-// the second sets a flag. The referenced variables must outlive the table.
+// Return an action for an option. into() stores the argument, parsed if there is a parser;
+// flag() sets a flag. The referenced variables must outlive the table.
 template <class To, class Parse = std::identity>
 auto into(To& to, Parse parse = {}) {
     return [&to, parse](const std::string& text) { to = parse(text); };
@@ -38,7 +38,7 @@ inline auto flag(bool& to) {
     return [&to](const std::string&) { to = true; };
 }
 
-// Returns a parser of one of these words.
+// Returns a parser that accepts only these words.
 template <class Value>
 auto one_of(std::vector<std::pair<std::string, Value>> words) {
     return [words = std::move(words)](const std::string& text) {
@@ -73,7 +73,7 @@ Option sandbox_option(bool& left_out);
 
 // Stands for a missing name or argument of an option.
 inline constexpr const char* nothing = nullptr;
-// The help of an option that the help of another one mentions.
+// The help of an option that is explained in another option's help.
 inline constexpr const char* unlisted = "";
 
 // Sets the address family. Refuses a second one.

@@ -214,7 +214,7 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     ServerOptions options;
     const CommandLine line = parse_command_line(argc, argv, server_table(options));
     if (options.help || options.version) return options;
-    for (const std::string& word : line.words)
+    for (const std::string& word : line.operands)
         options.endpoints.push_back(endpoint(word, options.family));
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
     check_modes(line.given, active_modes(line.given));

@@ -9,13 +9,13 @@
 
 namespace yodel {
 
-// A scheme of targets. In yodel it counts as an option.
+// A scheme of targets. It has the effect of an option.
 struct Scheme {
     std::string_view written;  // "tls://"
     Modes modes;               // modes to which it applies
     Modes chooses;
-    std::string_view server_options;  // what to write before a port of yodeld instead
-    std::string_view port = {};       // by default, with its colon; empty: none
+    std::string_view server_options;  // options to suggest for yodeld, which accepts no scheme
+    std::string_view port = {};       // default port, with its colon; empty: none
 };
 
 struct Target {
@@ -29,8 +29,8 @@ struct Target {
 };
 
 // Parses HOST PORT (two words), HOST:PORT or [v6]:PORT, each also after tcp://, tls:// or
-// udp://, or unix:PATH, or ws://HOST[:PORT][/PATH], or the same with wss://. There must be at
-// least one word. Throws UsageError, which suggests the right form if there is a likely one.
+// udp://, or unix:PATH, or ws://HOST[:PORT][/PATH], also with wss://. There must be at least
+// one word. Throws UsageError, which suggests the right form if there is a likely one.
 Target parse_target(const std::vector<std::string>& words);
 
 // Parses [ADDR:]PORT. Port 0 means any free port; the default address is the loopback. Throws

@@ -19,7 +19,7 @@ Modes run_mode(const YodelOptions& options) {
     return options.no_tui || options.json() ? mode::input : mode::input | mode::screen;
 }
 
-// Masks what any of the expressions matches.
+// Masks every match of any of the expressions.
 void add_mask(std::optional<Expression>& to, const std::string& text) {
     if (to) return to->add(text);
     to.emplace(text);
@@ -109,7 +109,7 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
     const CommandLine line = parse_command_line(argc, argv, yodel_table(options), yodel_load);
     if (options.help || options.version) return options;
     options.given = line.given;
-    set_target(options, line.words);
+    set_target(options, line.operands);
     check_client(options, run_mode(options));
     if (options.escapes && options.generated())
         throw UsageError("--escapes cannot be combined with " +
@@ -135,7 +135,7 @@ void check_display(const YodelOptions& options, bool screen) {
         throw UsageError("--retry-delay needs --retry in pipe mode");
 }
 
-// Datagrams and WebSocket must be given again, a framing need not.
+// The options for datagrams or WebSocket must be given again, but not the framing.
 void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) {
     const std::string& file = recording->name();
     const Framing& framing = *recording->framing();

@@ -24,7 +24,7 @@ bool may_have_screen(const YodelOptions& options);
 // it is known whether there is a screen.
 void check_display(const YodelOptions& options, bool screen);
 
-// Takes the framing from the recording. Throws UsageError if the options name another one.
+// Takes the framing from the recording. Throws UsageError if the options name another framing.
 void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording);
 
 std::string yodel_help();  // the whole output of --help

@@ -20,8 +20,8 @@ struct TlsFacts {
     std::string not_after;   // ISO date
     bool expired = false;    // not_after has passed
     long days_left = 0;      // whole days until not_after; negative once it has passed
-    std::vector<std::string>
-        chain;                // subject and end of each certificate sent, the peer's own first
+    // Subject and last day of each certificate sent, the peer's own first.
+    std::vector<std::string> chain;
     std::string pin;          // sha256//BASE64 of the peer's public key
     std::string unverified;   // all faults of the certificate; empty if it was verified
     int faults = 0;           // the number of faults

@@ -18,8 +18,8 @@ constexpr std::size_t max_opening = 16 * 1024;  // bytes
 struct Request {
     std::string host;        // the Host field: HOST or HOST:PORT
     std::string path = "/";  // with its query
-    std::vector<std::string> headers =
-        {};  // whole lines, such as "Origin: https://example.com"
+    // Whole lines, such as "Origin: https://example.com".
+    std::vector<std::string> headers = {};
     std::vector<std::string> subprotocols = {};  // the preferred first
 };
 

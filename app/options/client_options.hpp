@@ -16,7 +16,7 @@ namespace yodel {
 struct ClientOptions : RunClient::Options, MessagePlan {
     bufio::TlsClientOptions tls;
     bool use_tls = false;
-    websocket::Request websocket;     // the request, as far as options define it
+    websocket::Request websocket;     // the request that opens a WebSocket
     std::optional<unsigned> retries;  // none: the default of the mode
     bool own_server = false;          // no target: run an echo server in this process
     bool no_tui = false;

@@ -53,16 +53,16 @@ std::string byte_text(std::string_view bytes, std::size_t at) {
     return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at])) : "end";
 }
 
-std::string place_text(const Reply& wrong) {
+std::string place_text(const Reply& bad) {
     const auto text = [](std::optional<char> byte) {
         if (!byte) return std::string("end");
         const bool visible = *byte > ' ' && *byte <= '~';
         return visible ? std::string(1, *byte) : "0x" + byte_text({&*byte, 1}, 0);
     };
-    const std::size_t at = *wrong.difference;
+    const std::size_t at = *bad.difference;
     const auto got =
-        at < wrong.payload.size() ? std::optional<char>(wrong.payload[at]) : std::nullopt;
-    return "at byte " + std::to_string(at) + " (" + text(wrong.right_byte) + ", got " +
+        at < bad.payload.size() ? std::optional<char>(bad.payload[at]) : std::nullopt;
+    return "at byte " + std::to_string(at) + " (" + text(bad.right_byte) + ", got " +
            text(got) + ")";
 }
 
@@ -72,9 +72,9 @@ std::string stale_text(std::string_view payload) {
            " followed a right reply and answers no message";
 }
 
-std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& wrong) {
-    const std::string_view reply = wrong.payload;
-    if (!wrong.difference)
+std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad) {
+    const std::string_view reply = bad.payload;
+    if (!bad.difference)
         return reply.size() <= Expression::max_examined
                    ? ""
                    : "only its first " + bytes_text(Expression::max_examined) +

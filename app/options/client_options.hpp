@@ -23,7 +23,7 @@ struct ClientOptions : RunClient::Options, MessagePlan {
     bool no_sandbox = false;
     bool help = false;
     bool version = false;
-    std::vector<Given> given;  // all of these, in their order
+    std::vector<GivenOption> given;  // all of these, in their order
 
     bool json() const { return report.form == Reporter::Form::json; }
     bool silent() const { return run.session.expect == Expect::none; }

@@ -32,7 +32,7 @@ struct OptionGroup {
 
 struct CommandLine {
     std::vector<std::string> operands;  // the arguments that are not options
-    std::vector<Given> given;           // the options, in their order
+    std::vector<GivenOption> given;     // the options, in their order
 };
 
 // The program to which an unknown option may belong.

@@ -42,8 +42,8 @@ Modes kind_of(Modes mode) {
                          [&](Modes kind) { return (kind & mode) != 0; });
 }
 
-std::string refusal(const Given& option, const ActiveMode& active,
-                    const std::vector<Given>& given) {
+std::string refusal(const GivenOption& option, const ActiveMode& active,
+                    const std::vector<GivenOption>& given) {
     if (!active.by.empty()) return option.written + " cannot be combined with " + active.by;
     const Modes wanted = option.modes & kind_of(active.mode);
     const auto* const found =
@@ -62,21 +62,21 @@ bool applies(Modes modes, Modes mode) {
     return listed == 0 ? mode != mode::merge : (listed & mode) != 0;
 }
 
-void check_modes(const std::vector<Given>& given, const std::vector<ActiveMode>& active) {
+void check_modes(const std::vector<GivenOption>& given, const std::vector<ActiveMode>& active) {
     for (const ActiveMode& each : active)
-        for (const Given& option : given)
+        for (const GivenOption& option : given)
             if (!applies(option.modes, each.mode))
                 throw UsageError(refusal(option, each, given));
 }
 
-std::string chosen_by(const std::vector<Given>& given, Modes modes) {
-    const auto found = std::find_if(given.begin(), given.end(), [&](const Given& each) {
+std::string chosen_by(const std::vector<GivenOption>& given, Modes modes) {
+    const auto found = std::find_if(given.begin(), given.end(), [&](const GivenOption& each) {
         return (each.chooses & modes) != 0;
     });
     return found == given.end() ? "" : found->written;
 }
 
-ActiveMode chosen(const std::vector<Given>& given, Modes mode, Modes otherwise) {
+ActiveMode chosen(const std::vector<GivenOption>& given, Modes mode, Modes otherwise) {
     const std::string by = chosen_by(given, mode);
     return {by.empty() ? otherwise : mode, by};
 }

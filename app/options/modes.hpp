@@ -63,7 +63,7 @@ inline constexpr Modes replies = any_reply | echo_reply;
 bool applies(Modes modes, Modes mode);
 
 // An option, or the scheme of a target, that was given.
-struct Given {
+struct GivenOption {
     std::string written;
     Modes modes = 0;    // modes to which it applies
     Modes chooses = 0;  // one of these
@@ -75,13 +75,13 @@ struct ActiveMode {
 };
 
 // Throws UsageError about the first given option that does not apply to an active mode.
-void check_modes(const std::vector<Given>& given, const std::vector<ActiveMode>& active);
+void check_modes(const std::vector<GivenOption>& given, const std::vector<ActiveMode>& active);
 
 // Returns the first given option that chooses one of the modes, as it was written; empty if
 // there is none.
-std::string chosen_by(const std::vector<Given>& given, Modes modes);
+std::string chosen_by(const std::vector<GivenOption>& given, Modes modes);
 
 // Returns the mode if an option chooses it, else `otherwise`, the default of its kind.
-ActiveMode chosen(const std::vector<Given>& given, Modes mode, Modes otherwise);
+ActiveMode chosen(const std::vector<GivenOption>& given, Modes mode, Modes otherwise);
 
 }  // namespace yodel

@@ -170,7 +170,7 @@ bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
                        [](const bufio::Endpoint& endpoint) { return endpoint.path.empty(); });
 }
 
-std::vector<ActiveMode> active_modes(const std::vector<Given>& given) {
+std::vector<ActiveMode> active_modes(const std::vector<GivenOption>& given) {
     const bool websocket = !chosen_by(given, mode::websocket).empty();
     const Modes other = websocket ? mode::websocket : mode::datagrams;
     return {chosen(given, other, mode::stream), chosen(given, mode::tls, mode::plain),

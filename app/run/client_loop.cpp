@@ -5,7 +5,7 @@
 namespace yodel {
 
 SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {
-    constexpr std::uint16_t dns_port = 53;  // look-ups with long answers go over TCP
+    constexpr std::uint16_t dns_port = 53;  // long answers come over TCP
     SandboxRules rules;
     rules.connects = {dns_port};
     if (endpoint.datagrams || !endpoint.path.empty()) return rules;

@@ -1,4 +1,4 @@
-// Runs a client on a loop until it ends, by itself or by a signal.
+// Runs a client on a loop until the client or a signal ends it.
 #pragma once
 
 #include "app/process/sandbox.hpp"
@@ -11,7 +11,7 @@
 
 namespace yodel {
 
-// Records the first of the signals that end a program.
+// Records the first signal that ends the program.
 class EndingSignals {
 public:
     template <class Leave>
@@ -30,15 +30,14 @@ private:
     int signo_ = 0;
 };
 
-// Returns the exit status, and the signal that ended the client. With `busy` the loop never
-// sleeps while a connection is open. Otherwise it only waits for the network and the clock, and
-// waking up delays no round trip.
+// Returns the exit status, and sets `signo` to the signal that ended the client. With `busy`
+// the loop never sleeps while a connection is open, so that no round trip includes a wake-up.
 template <class Client>
 int run_client(ev::Loop& loop, const typename Client::Options& options, bool busy, int& signo) {
     std::optional<Client> client;
     const EndingSignals ending(loop, [&](int number) { client->quit(number); });
     const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
-    client.emplace(loop, options);  // may take the terminal: signals are handled by now
+    client.emplace(loop, options);  // may set up the terminal, so handle signals first
     while (loop.step()) {
         client->turn_ended();
         loop.set_busy(busy && client->has_open_connection());
@@ -47,7 +46,7 @@ int run_client(ev::Loop& loop, const typename Client::Options& options, bool bus
     return client->report();
 }
 
-// Returns the rights of a client that connects to the endpoint.
+// Returns the sandbox rules for a client that connects to the endpoint.
 SandboxRules rules_to_connect(const bufio::Endpoint& endpoint);
 
 }  // namespace yodel

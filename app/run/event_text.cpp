@@ -11,7 +11,7 @@ namespace yodel {
 
 namespace {
 
-// At most this many bytes of a payload are shown, from shortly before the first difference.
+// Maximum number of payload bytes shown, and how many of them precede the first difference.
 constexpr std::size_t shown_bytes = 256;
 constexpr std::size_t shown_before = 64;
 
@@ -50,8 +50,8 @@ void add_tcp(Results& results, const Session& session) {
                      .cwnd = facts->cwnd});
 }
 
-std::string wrong_reply_text(const Message& message, const Reply& reply,
-                             const Session::Options& options) {
+std::string bad_reply_text(const Message& message, const Reply& reply,
+                           const Session::Options& options) {
     const std::string which = "reply " + std::to_string(message.id);
     const bool given = options.expect == Expect::given;
     const std::string hint = given ? "" : reply_hint(*options.framing, message.payload, reply);
@@ -108,7 +108,7 @@ std::string DifferenceText::late(const Message& message, const Reply& reply) {
            " and matches the recording\n";
 }
 
-// Includes the size of a payload that is not shown whole.
+// Adds the size of a payload that is shown only in part.
 std::string DifferenceText::part(const char* name, std::string_view payload,
                                  std::size_t difference) const {
     const std::size_t before = std::max(difference, shown_before) - shown_before;

@@ -1,5 +1,5 @@
-// Sentences about the events of a run: opened connections, and replies that are wrong, missing
-// or different from the recording.
+// Describes the events of a run: opened connections, and replies that are bad, missing, or
+// different from the recording.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -15,27 +15,26 @@ namespace yodel {
 std::string connection_text(const Session& session);
 // Returns "subject, issued by issuer, valid until 2027-01-01, sha256//…".
 std::string certificate_text(const bufio::TlsFacts& tls);
-// Adds the system's figures for the connection. Call it when the connection has ended.
+// Adds the system's TCP facts about the connection. Call it when the connection has ended.
 void add_tcp(Results& results, const Session& session);
 
-// Returns "reply 3 differs from its message at byte 7", with the option that may help, or
-// "reply 3 does not match "^OK": ERR unknown".
-std::string wrong_reply_text(const Message& message, const Reply& reply,
-                             const Session::Options& options);
+// Returns "reply 3 differs from its message at byte 7", with an option that may help, or "reply
+// 3 does not match "^OK": ERR unknown".
+std::string bad_reply_text(const Message& message, const Reply& reply,
+                           const Session::Options& options);
 // Returns "no reply to message 3 within 5s; 6 bytes received", or "no reply to message 3
 // before the connection ended".
 std::string lost_reply_text(const Message& message, const Session& session);
 
-// Describes how a replay differs from its recording, in whole lines. The lines are printable
-// even if the payloads are not.
+// Describes how a replay differs from its recording, in whole lines of printable text.
 class DifferenceText {
 public:
-    // `hex`: print payloads as hex dumps. The options are the session's, and outlive this.
+    // `hex`: prints payloads as hex dumps. The session's options outlive this object.
     DifferenceText(bool hex, const Session::Options& options) : hex_(hex), options_(options) {}
 
     std::string wrong(const Message& message, const Reply& reply) const;
     std::string lost(const Message& message) const;
-    // Describes a right reply to a message that was reported as lost.
+    // Describes a right reply to a message already reported as lost.
     static std::string late(const Message& message, const Reply& reply);
     std::string unrecorded(std::string_view unsolicited) const;
     std::string missing(std::string_view unsolicited) const;

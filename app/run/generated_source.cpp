@@ -9,9 +9,9 @@ namespace {
 
 constexpr std::size_t checks = 2;  // letters
 
-// Both letters are sums modulo a prime that exceeds the values of a place (0 to 10) and the
-// number of places. So a change in one place changes both sums, and changes in two places
-// change at least one.
+// Both check letters are sums modulo a prime that exceeds the number of places and their values
+// (0 to 10). A change in one place changes both sums, and changes in two places change at least
+// one.
 constexpr unsigned modulus = 23;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Generated messages, numbered from 1. The connections of one thread share a source.
+// Generates messages, numbered from 1. The connections of one thread share a source.
 #pragma once
 
 #include "app/run/source.hpp"
@@ -11,22 +11,21 @@
 
 namespace yodel {
 
-// The texts of generated messages: printable, without the delimiter of any framing, and
-// different for consecutive numbers if the size allows.
+// Generates the texts of messages. A text is printable, contains no delimiter of any framing,
+// and differs from the previous text if its size allows.
 //
-// A text consists of a number, letters, and two check letters. Two such texts differ in at
-// least three bytes. So a text with one damaged byte equals no other text, and is still
-// closest to the original. If there is no space for the check letters after the number, they
-// are omitted. Damage may then turn one text into another.
+// A text consists of a number, letters, and two check letters. Any two texts differ in at least
+// three bytes, so a text with one damaged byte is still closest to the original. If the check
+// letters do not fit, they are omitted, and damage may turn one text into another.
 class GeneratedText {
 public:
-    // The smallest size that fits every number in full and the check letters.
+    // Minimum size for every number and the check letters.
     static constexpr std::size_t min_checked_size = 22;
 
     explicit GeneratedText(std::size_t size);  // bytes
 
-    // Returns the text for a number: its last digits, then letters, then the check letters.
-    // The view is valid until the next call. Allocates nothing.
+    // Returns the text for a number: its last digits, letters, and the check letters. The view
+    // is valid until the next call. Does not allocate.
     std::string_view text(std::uint64_t number);
 
 private:

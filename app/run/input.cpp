@@ -75,14 +75,14 @@ std::string_view Input::whole_lines(std::size_t limit) const {
     return bytes.substr(0, bytes.rfind('\n') + 1);
 }
 
-void Input::take_lines(std::size_t size) {
+void Input::remove_lines(std::size_t size) {
     lines_.restart();
-    take(size);
+    remove(size);
 }
 
-void Input::take(std::size_t size) {
-    const std::string_view taken = buffer_.view().substr(0, size);
-    line_ += static_cast<std::uint64_t>(std::count(taken.begin(), taken.end(), '\n'));
+void Input::remove(std::size_t size) {
+    const std::string_view removed = buffer_.view().substr(0, size);
+    line_ += static_cast<std::uint64_t>(std::count(removed.begin(), removed.end(), '\n'));
     if (direct_.empty()) return buffer_.consume(size);
     direct_ = {};
 }
@@ -110,7 +110,7 @@ void Script::read() {
     while (const auto message = input_.next()) {
         bytes_ += sizeof(std::string) + message->size();
         messages_.emplace_back(*message);
-        input_.take_message();
+        input_.remove_message();
     }
     if (bytes_ > max_bytes)
         input_.fail("more than " + std::to_string(max_bytes / 1024 / 1024) +

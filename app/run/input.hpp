@@ -1,4 +1,4 @@
-// Standard input, cut into messages: one per line, or one per read.
+// Reads messages from standard input: one per line, or one per read.
 //
 // Reads only on demand, so that a fast writer meets back-pressure. Calls `changed` from the
 // loop after each read.
@@ -23,29 +23,28 @@ class Input {
 public:
     struct Options {
         const Framing* framing = find_framing("line");  // the connections' framing
-        std::size_t max_frame = 32 * 1024 * 1024;       // limit for a message
+        std::size_t max_frame = 32 * 1024 * 1024;       // in bytes
         bool escapes = false;                           // lines contain \n, \xNN and the like
         bool lines = true;                              // false: each read is a message
-        // Returns space for a read that becomes a message as it is. Null: reads into our own
-        // buffer.
+        // Returns space for a read that becomes one message. Null: reads into our own buffer.
         std::function<char*(std::size_t)> reserve = nullptr;
     };
     Input(ev::Loop& loop, Options options, std::function<void()> changed);
 
     void want(bool more) { watch_.want(more && !ended_ ? ev::readable : ev::none); }
-    // Returns the next complete message, valid until it is taken. Returns none if no message
-    // is complete yet, at the end, and after an error.
+    // Returns the next message, valid until it is removed. Returns none if no message is
+    // complete, at the end, and after an error.
     std::optional<std::string_view> next();
-    // Returns the complete lines in the first `limit` bytes, with their newlines.
+    // Returns the whole lines in the first `limit` bytes, including their newlines.
     std::string_view whole_lines(std::size_t limit) const;
     // Remove the message from next(), or `size` bytes of the lines from whole_lines().
-    void take_message() { take(used_); }
-    void take_lines(std::size_t size);
-    // True if the message from next() is in the space from `reserve`.
+    void remove_message() { remove(used_); }
+    void remove_lines(std::size_t size);
+    // Returns true if the message from next() is in the space from `reserve`.
     bool direct() const { return !direct_.empty(); }
-    // True if the message from next() was not ended by a newline.
+    // Returns true if the message from next() ends without a newline.
     bool unterminated() const { return unterminated_; }
-    // True if the input has ended and all messages were taken.
+    // Returns true if the input has ended and all messages were removed.
     bool over() const { return ended_ && buffer_.empty() && direct_.empty(); }
 
     const Trouble& trouble() const { return trouble_; }
@@ -54,15 +53,15 @@ public:
 
 private:
     void read();
-    void take(std::size_t size);
+    void remove(std::size_t size);
     void refuse(const std::string& text);
     Decoder::Cut cut();
 
     const Options options_;
     const std::function<void()> changed_;
     bool ended_ = false;
-    bufio::Buffer buffer_;     // bytes read and not yet taken
-    std::string_view direct_;  // the same in the space from `reserve`
+    bufio::Buffer buffer_;     // bytes read and not yet removed
+    std::string_view direct_;  // unremoved bytes in the space from `reserve`
     Decoder lines_;
     std::size_t used_ = 0;    // bytes that the message from next() occupies
     std::uint64_t line_ = 1;  // number of the next line
@@ -72,17 +71,17 @@ private:
     ev::Watch watch_;
 };
 
-// Standard input as the source of many connections: each connection sends all messages, in
-// order. Messages are kept, because a connection that opens late begins with the first one. An
-// error is reported once, not for each connection.
+// Buffers standard input for many connections, each of which sends all messages. Stores all
+// messages, because a connection that opens late begins with the first. Reports an error once,
+// not for each connection.
 class Script {
 public:
     static constexpr std::size_t max_bytes = 256 * 1024 * 1024;  // including overhead
 
-    // Calls `changed` from the loop when more messages have come, or the input has ended.
+    // Calls `changed` from the loop after more messages or the end of the input.
     Script(ev::Loop& loop, Input::Options options, std::function<void()> changed);
 
-    std::size_t size() const { return messages_.size(); }  // messages so far
+    std::size_t size() const { return messages_.size(); }  // messages read so far
     // The reference is valid until the next turn of the loop.
     const std::string& message(std::size_t i) const { return messages_[i]; }
     bool ended() const { return input_.over(); }

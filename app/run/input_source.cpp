@@ -23,12 +23,12 @@ InputSource::InputSource(ev::Loop& loop, Session& session, User& user, bool esca
       session_(session),
       greeting_wait_(greeting_wait),
       input_(loop, input_options(session, escapes), [&user] { user.source_changed(); }),
-      greeting_(loop, [&user] { user.source_changed(); }) {}
+      greeting_timer_(loop, [&user] { user.source_changed(); }) {}
 
 std::optional<Outgoing> InputSource::next() {
     const ev::Time greeted = session_.since() + greeting_wait_;
     if (loop_.now() < greeted) {
-        greeting_.start_at(greeted);
+        greeting_timer_.start_at(greeted);
         return std::nullopt;
     }
     const std::size_t in_flight = session_.in_flight_bytes();
@@ -47,8 +47,8 @@ std::optional<Outgoing> InputSource::next() {
 
 void InputSource::sent(const Outgoing& message, Queued queued) {
     if (!queued) return;
-    if (lines_) return input_.take_lines(message.payload.size() + 1);
-    input_.take_message();
+    if (lines_) return input_.remove_lines(message.payload.size() + 1);
+    input_.remove_message();
 }
 
 }  // namespace yodel

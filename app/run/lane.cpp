@@ -16,30 +16,30 @@ using State = Session::State;
 
 namespace {
 
-// Limits for one turn of the loop, so that replies are read in between.
+// Limits per turn of the loop, so that replies are read in between.
 constexpr unsigned connections_per_turn = 64;
 constexpr unsigned messages_per_turn = 256;
 
-// Limits in flight to a server that has answered nothing in time. They fill the system's
-// buffers, which soon shows whether the server reads at all.
+// Window for a server without a timely reply. It fills the system's buffers, which soon shows
+// whether the server reads at all.
 constexpr std::size_t silent_window = 64 * 1024;  // messages, unless they are coalesced
 constexpr std::size_t silent_window_bytes = 4 * 1024 * 1024;
 
-// Limit for datagrams in flight: bytes, and the system's overhead for each payload. They fit
-// into the usual socket buffer. Without back-pressure, more would be dropped.
+// Limit of the datagrams in flight, in bytes including the system's overhead for each. They fit
+// into the usual socket buffer; more would be dropped.
 constexpr std::size_t datagram_bytes = 128 * 1024;
 constexpr std::size_t datagram_overhead = 1024;
 
-// Window for `raw` to a near peer, whose round trips are below `near_time`: its bytes stay in
-// the processor's caches. A longer link needs the full window to stay busy.
+// Window for `raw` if round trips are below `near_time`, small enough for the processor's
+// caches. A longer link needs the full window to stay busy.
 constexpr std::size_t near_window = 2;
 constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 
-// If N messages are in flight, a server that serves all answers the next one after about N
-// replies. A connection without a reply starves after this many times N.
+// A fair server answers each of N messages in flight within about N replies. A connection
+// starves if it gets no reply among N times this number.
 constexpr std::uint64_t starving_rounds = 10;
 
-// Time for overdue messages at the end, which waited for a new connection or for a processor.
+// Time at the end for overdue messages, which waited for a connection or for a processor.
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 }  // namespace
@@ -54,16 +54,16 @@ public:
           number(static_cast<std::uint32_t>(its_number)),
           lane_(lane) {
         if (lane.options_.lifetime)
-            age = ev::Timer(lane.loop_, [this] { lane_.outlived(*this); });
+            age = ev::Timer(lane.loop_, [this] { lane_.wear_out(*this); });
     }
 
     Session session;
     const std::unique_ptr<Source> own_source;  // null: generated messages
     Tally tally;
-    std::uint64_t sent = 0;    // messages, over the current connection
-    std::uint64_t due_at = 0;  // the replies of the lane by which it should have one; 0: it has
-    ev::Timer age;             // the end of its lifetime, if that is limited
-    const std::uint32_t number;  // from 1
+    std::uint64_t sent = 0;        // messages on the current connection
+    std::uint64_t starves_at = 0;  // reply count of the lane at which it starves; 0: it got one
+    ev::Timer age;                 // end of its lifetime, if limited
+    const std::uint32_t number;    // from 1
     State reported = State::idle;
     Stage stage = Stage::trying;
     bool opened = false;  // the current connection was open
@@ -92,7 +92,7 @@ private:
     }
     void session_echoed(const Batch& batch, std::optional<ev::Duration> time) override {
         silent = false;
-        due_at = 0;
+        starves_at = 0;
         lane_.results_->count_echoed(batch.count, time, lane_.loop_.now());
         if (lane_.observer_) lane_.observer_->echoed(number, batch);
     }
@@ -102,15 +102,15 @@ private:
     }
     void session_stale(std::string_view payload) override {
         ++lane_.results_->stale;
-        lane_.report_wrong(*this, stale_text(payload));
+        lane_.report_bad(*this, stale_text(payload));
         session_unsolicited(payload);
     }
     void session_differing(const std::string& sentence) override {
-        lane_.report_wrong(*this, sentence);
+        lane_.report_bad(*this, sentence);
     }
     void session_duplicate(std::string_view payload) override {
         if (!lane_.results_->datagrams)
-            lane_.report_wrong(*this, "the server sent a duplicate reply");
+            lane_.report_bad(*this, "the server sent a duplicate reply");
         resolved(Fate::duplicate, payload);
     }
     void session_received(std::string_view bytes) override {
@@ -134,9 +134,9 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       hooks_(std::move(hooks)),
       observer_(observer),
       results_(std::make_unique<Results>()),
-      connect_(loop, [this] { session_options_ ? connect_due() : look_up(); }),
-      due_(loop, [this] { due(); }),
-      time_up_(loop, [this] { time_up(); }) {
+      connect_timer_(loop, [this] { session_options_ ? connect_due() : look_up(); }),
+      step_timer_(loop, [this] { step(); }),
+      end_timer_(loop, [this] { time_up(); }) {
     results_->datagrams = options.session.endpoint.datagrams;
     results_->probe = options.probe;
     if (options.session.expect == Expect::given) results_->replay = Results::Replay{};
@@ -145,7 +145,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
     else if (!options.source)
         generated_ = std::make_unique<GeneratedSource>(options.size);
     connections_.reserve(share_.own_connections());
-    connect_.start(ev::Duration::zero());
+    connect_timer_.start(ev::Duration::zero());
     limit_connecting(loop.now());
 }
 
@@ -153,8 +153,8 @@ Lane::~Lane() = default;
 
 // --- Connecting.
 
-// Looks up the name once for all connections, on a separate thread. A single connection looks
-// it up by itself, again in each try.
+// Looks up the name once for all connections, on another thread. A single connection looks it
+// up itself, in each attempt.
 void Lane::look_up() {
     const bufio::Endpoint& endpoint = options_.session.endpoint;
     if (options_.connections == 1 && !options_.churns()) {
@@ -205,18 +205,17 @@ void Lane::connect_due() {
         if (connections_.size() == share_.own_connections())
             return limit_connecting(loop_.now());
     }
-    connect_.start_at(std::max(next(), loop_.now()));
-    limit_connecting(connect_.deadline());
+    connect_timer_.start_at(std::max(next(), loop_.now()));
+    limit_connecting(connect_timer_.deadline());
 }
 
-// Limits connecting to the run's length, counted from this time or from the requested start if
-// that is later.
+// Limits connecting to the run's length, from `begun` or, if later, from the requested start.
 void Lane::limit_connecting(ev::Time begun) {
     if (!options_.length || phase_ != Phase::connecting) return;
-    time_up_.start_at(std::max(options_.start.value_or(begun), begun) + *options_.length);
+    end_timer_.start_at(std::max(options_.start.value_or(begun), begun) + *options_.length);
 }
 
-// In a replay each session has its own options, because it asks its own source.
+// Each session of a replay has its own options, which refer to its own source.
 std::shared_ptr<const Session::Options> Lane::options_of(Connection& connection) {
     if (options_.session.expect != Expect::given) return session_options_;
     auto to = std::make_shared<Session::Options>(*session_options_);
@@ -239,15 +238,15 @@ void Lane::state_changed(Connection& connection) {
     const State before = std::exchange(connection.reported, connection.session.state());
     if (before == State::open && connection.age) connection.age.cancel();
     if (connection.reported != State::open) connection.source().wait(false);
-    // A due message that waits for a connection is sent after this call, from the loop.
-    if (schedule_ && !over() && !due_.pending()) due_.start(ev::Duration::zero());
+    // Send a due message that waits for a connection from the loop, after this call.
+    if (schedule_ && !over() && !step_timer_.pending()) step_timer_.start(ev::Duration::zero());
     if (before == State::waiting && connection.reported == State::dialing)
         begin_try(connection);
     if (connection.reported == State::open) opened(connection);
     if (connection.reported == State::waiting) interrupted(connection);
     if (connection.reported != State::closed) return;
     connection.source().closed();
-    // A failed attempt that was to be retried was counted on entering `waiting`.
+    // An attempt that failed before `waiting` has already been counted.
     if (before != State::waiting) end_try(connection);
     closed(connection);
 }
@@ -289,7 +288,7 @@ void Lane::closed(Connection& connection) {
     enter(connection, replaced ? Stage::replacing : Stage::gone);
     settle();
     if (replaced) {
-        // Its old state is forgotten, so that the new connection does not count as closed.
+        // Reset the state, so that the new connection does not count as closed.
         connection.reported = State::idle;
         begin_try(connection);
         return connection.session.connect();
@@ -305,7 +304,7 @@ void Lane::end_try(Connection& connection) {
     const bool failed = status != 0 || session.end().reason == bufio::Reason::unclosed;
     if (failed && counts) {
         bufio::End end = session.end();
-        // The original sentences would differ in their counts of replies: use one for all.
+        // Use one sentence for all, because the original ones contain different counts.
         if (end.reason == bufio::Reason::closed_early && options_.connections > 1)
             end.text = session.options().closed_early;
         results_->count_failure(explain(end, session.tls()), status, connection.opened);
@@ -314,12 +313,12 @@ void Lane::end_try(Connection& connection) {
     if (observer_) observer_->ended(connection.number, session);
 }
 
-// The open loop begins when the last connection settles, the closed loop when one is open.
+// Becomes ready when all connections have settled (open loop), or one is open (closed loop).
 void Lane::settle() {
     if (phase_ != Phase::connecting) return;
     if (options_.pace ? settled() < share_.own_connections() : open() == 0) return;
     phase_ = Phase::ready;
-    time_up_.cancel();  // the limit for connecting
+    end_timer_.cancel();  // the limit for connecting
     hooks_.ready();
 }
 
@@ -330,7 +329,7 @@ void Lane::end_if_done() {
     if (!over()) count_unsent({});
     stop_sending();
     phase_ = Phase::ended;
-    due_.start(ev::Duration::zero());
+    step_timer_.start(ev::Duration::zero());
 }
 
 void Lane::enter(Connection& connection, Stage stage) {
@@ -340,7 +339,7 @@ void Lane::enter(Connection& connection, Stage stage) {
 }
 
 // The callback may destroy the lane.
-void Lane::due() {
+void Lane::step() {
     if (phase_ == Phase::ended) {
         const std::function<void()> done = hooks_.done;
         return done();
@@ -354,16 +353,16 @@ void Lane::due() {
 void Lane::begin_at(ev::Time time) {
     if (phase_ != Phase::connecting && phase_ != Phase::ready) return;
     phase_ = Phase::ready;
-    time_up_.cancel();
-    due_.start_at(std::max(options_.start.value_or(time), time));
-    if (!options_.pace && due_.deadline() <= loop_.now()) begin();
+    end_timer_.cancel();
+    step_timer_.start_at(std::max(options_.start.value_or(time), time));
+    if (!options_.pace && step_timer_.deadline() <= loop_.now()) begin();
 }
 
-// Begins the warm-up, if there is one; called again at its end. Planned times count from the
+// Begins the warm-up, if any, and is called again at its end. Planned times count from the
 // requested start, not from when the timer fired.
 void Lane::begin() {
-    const ev::Time start = due_.deadline();
-    due_.cancel();
+    const ev::Time start = step_timer_.deadline();
+    step_timer_.cancel();
     const bool first = phase_ == Phase::ready;
     if (options_.start && first) results_->late_start = start - *options_.start;
     phase_ = first && options_.warm_up ? Phase::warming_up : Phase::sending;
@@ -372,7 +371,7 @@ void Lane::begin() {
     const std::optional<ev::Duration> length =
         warming_up() ? options_.warm_up : options_.length;
     const std::uint64_t count = warming_up() ? 0 : options_.count;
-    if (length && !warming_up()) time_up_.start_at(start + *length);
+    if (length && !warming_up()) end_timer_.start_at(start + *length);
     if (options_.pace) {
         turn_ = connections_.size() - 1;
         schedule_.emplace(Schedule::Options{.pace = *options_.pace,
@@ -383,7 +382,7 @@ void Lane::begin() {
                           start);
         return send_due();
     }
-    if (warming_up()) due_.start_at(measured_from_);
+    if (warming_up()) step_timer_.start_at(measured_from_);
     if (count > 0) generated_->end_after(share_.own_messages(count));
     sources_changed();
 }
@@ -411,11 +410,11 @@ void Lane::converse(Connection& connection) {
 
 bool Lane::may_send(const Connection& connection) const {
     const bool sending = phase_ == Phase::sending || warming_up();
-    return sending && !options_.pace && takes(connection) && has_room(connection);
+    return sending && !options_.pace && accepts_more(connection) && has_room(connection);
 }
 
-// True if the peer is not blocked and the memory limits allow another message.
-bool Lane::takes(const Connection& connection) const {
+// Returns true if the peer is not blocked and the memory limits allow another message.
+bool Lane::accepts_more(const Connection& connection) const {
     const Session& session = connection.session;
     if (connection.reported != State::open || session.state() != State::open) return false;
     if (connection.stage != Stage::open) return false;
@@ -425,7 +424,7 @@ bool Lane::takes(const Connection& connection) const {
            max_bytes_per_connection(options_.connections, options_.size);
 }
 
-// True if the window allows another message.
+// Returns true if the window allows another message.
 bool Lane::has_room(const Connection& connection) const {
     const Session& session = connection.session;
     const std::size_t count = session.in_flight();
@@ -441,32 +440,32 @@ bool Lane::has_room(const Connection& connection) const {
     return count < (results_->round_trips.min() < near_time ? near_window : default_window);
 }
 
-// A waiting message keeps its planned time, so that its round trip includes the wait.
+// A message that waits keeps its planned time, so that its round trip includes the wait.
 void Lane::send_due() {
     for (unsigned i = 0; i < messages_per_turn; ++i) {
         const auto message = schedule_->due(loop_.now());
         if (!message) break;
-        // Nothing can be sent now, but soon a replacement connection will be open.
+        // Wait for a replacement connection.
         if (options_.churns() && !next_open(turn_) &&
             count(Stage::worn_out) + count(Stage::replacing) > 0)
             return;
         schedule_->pass(loop_.now());
         send_planned(*message);
     }
-    if (!schedule_->over()) return due_.start_at(schedule_->next_time());
+    if (!schedule_->over()) return step_timer_.start_at(schedule_->next_time());
     if (!warming_up()) return finish_all();
     schedule_.reset();
-    due_.start_at(measured_from_);
+    step_timer_.start_at(measured_from_);
 }
 
-// Before the run begins, no connection is replaced.
-void Lane::outlived(Connection& connection) {
+// Replaces no connection before the run begins.
+void Lane::wear_out(Connection& connection) {
     if (phase_ < Phase::warming_up) return connection.age.start(*options_.lifetime);
     enter(connection, Stage::worn_out);
     converse(connection);
 }
 
-// Returns the place of the first connection, from this place on, that may send more messages.
+// Returns the place of the first connection, from `place` on, that may send more messages.
 std::optional<std::size_t> Lane::next_open(std::size_t place) const {
     const std::size_t count = connections_.size();
     for (std::size_t i = 0; i < count && open() > 0; ++i) {
@@ -477,7 +476,7 @@ std::optional<std::size_t> Lane::next_open(std::size_t place) const {
     return std::nullopt;
 }
 
-// Sends on the connection whose turn it is or, if that is not open, on the next open one.
+// Sends on the connection in turn or, if it is not open, on the next open one.
 void Lane::send_planned(const Schedule::Message& message) {
     turn_ = options_.fixed_connections ? share_.place_of(message.number)
                                        : (turn_ + 1) % connections_.size();
@@ -487,7 +486,7 @@ void Lane::send_planned(const Schedule::Message& message) {
     Connection& connection = *connections_[turn_];
     Outgoing next = *connection.source().next();
     next.planned = message.planned;
-    if (gone || !takes(connection)) return leave_unsent(connection, next);
+    if (gone || !accepts_more(connection)) return leave_unsent(connection, next);
     send(connection, next);
 }
 
@@ -503,7 +502,7 @@ bool Lane::send(Connection& connection, Outgoing message) {
     const ev::Time now = results_->first_sent ? loop_.now() : loop_.read_clock();
     results_->count_sent(queued.count, now, warming_up());
     if (connection.sent == 0)
-        connection.due_at =
+        connection.starves_at =
             replies() + starving_rounds * std::max<std::uint64_t>(results_->in_flight(),
                                                                   share_.own_connections());
     connection.sent += queued.count;
@@ -552,18 +551,18 @@ void Lane::pause(bool paused) {
 
 // Adds this lane's share of the planned rate.
 void Lane::stop_sending() {
-    if (phase_ == Phase::ended) return;  // due() is about to report it
+    if (phase_ == Phase::ended) return;  // step() will report it
     if (!over() && schedule_ && !warming_up()) {
         const double share = static_cast<double>(share_.own_connections()) /
                              static_cast<double>(options_.connections);
         const double planned = options_.pace->rate() * share;
         results_->add_planned_rate(
-            {.planned = planned, .reached = planned * schedule_->kept().value_or(1)});
+            {.planned = planned, .reached = planned * schedule_->kept_fraction().value_or(1)});
     }
     report_starved();
     phase_ = std::max(phase_, Phase::over);
     lookup_.reset();
-    for (ev::Timer* timer : {&connect_, &due_, &time_up_}) timer->cancel();
+    for (ev::Timer* timer : {&connect_timer_, &step_timer_, &end_timer_}) timer->cancel();
 }
 
 void Lane::count_unsent(ev::Duration tolerated) {
@@ -573,7 +572,7 @@ void Lane::count_unsent(ev::Duration tolerated) {
         results_->unsent_sentence = "not sent: overdue at the end of the run";
 }
 
-// Tolerates a message that has only just become due when the user ends the run.
+// Tolerates messages that have just become due when the user ends the run.
 void Lane::finish() {
     if (!over()) count_unsent(tolerated_lateness);
     stop_connecting({});
@@ -601,19 +600,19 @@ void Lane::time_up() {
     const std::string limit =
         "no connection within " + duration_text(*options_.length) + " (--max-time): still ";
     if (!session_options_) return fail_all(limit + "resolving", timed_out);
-    // A schedule that is not over contains overdue messages.
+    // A schedule that is not over still contains overdue messages.
     if (schedule_ && phase_ == Phase::sending) {
         phase_ = Phase::catching_up;
-        return time_up_.start(std::min(max_catch_up, options_.session.reply_timeout));
+        return end_timer_.start(std::min(max_catch_up, options_.session.reply_timeout));
     }
-    // In a probe only the connect timeout decides, because the last ones have just begun.
+    // In a probe, the last connections have just begun, so they get their connect timeout.
     if (!options_.probe || phase_ == Phase::connecting) stop_connecting(limit);
     count_unsent({});
     finish_all();
 }
 
-// A connection that is not open within the limit has failed. A replacement counts neither as
-// failed nor as requested, and without a limit no connection does.
+// Counts a connection that is not open within the limit as failed. Replacements, and all
+// connections without a limit, count as neither attempted nor failed.
 void Lane::stop_connecting(const std::string& limit) {
     for (const auto& connection : connections_) {
         Session& session = connection->session;
@@ -632,7 +631,7 @@ void Lane::stop_connecting(const std::string& limit) {
     }
 }
 
-// Messages already overdue are not timed either.
+// Also excludes messages that are already overdue.
 void Lane::void_round_trips() {
     resumed_at_ = loop_.now();
     for (const auto& connection : connections_) connection->session.void_round_trips();
@@ -640,19 +639,17 @@ void Lane::void_round_trips() {
 
 // --- Replies.
 
-// The round trip of a generated message is measured from its planned time, not from when the
-// peer took it.
+// Measures the round trip of a generated message from its planned time.
 void Lane::answered(Connection& connection, const Message& message, const Reply& reply) {
     connection.silent = false;
-    connection.due_at = 0;
+    connection.starves_at = 0;
     if (!message.late) connection.source().left_flight(message);
     const bool replayed = options_.session.expect == Expect::given;
     if (replayed && message.late && !message.expected) results_->count_late_as_lost();
     Reply counted = reply;
     if (counted.round_trip && generated_) *counted.round_trip += message.sent - message.planned;
-    if (!reply.right && results_->wrong_sentence.empty())
-        report_wrong(connection,
-                     wrong_reply_text(message, reply, connection.session.options()));
+    if (!reply.right && results_->bad_sentence.empty())
+        report_bad(connection, bad_reply_text(message, reply, connection.session.options()));
     Fate fate = fate_of(message, reply);
     if (replayed && !message.late) fate = reply.right ? Fate::as_recorded : Fate::different;
     connection.resolved(fate, &message, &counted,
@@ -660,19 +657,19 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
                          reply.reordered, reply.round_trip});
 }
 
-// Keeps only the first sentence.
-void Lane::report_wrong(const Connection& connection, const std::string& text) {
+// Stores only the first sentence.
+void Lane::report_bad(const Connection& connection, const std::string& text) {
     const std::string which = "connection " + std::to_string(connection.number) + ": ";
-    if (results_->wrong_sentence.empty())
-        results_->wrong_sentence = (options_.connections > 1 ? which : "") + text;
+    if (results_->bad_sentence.empty())
+        results_->bad_sentence = (options_.connections > 1 ? which : "") + text;
 }
 
-// Called when the first connection has nothing left to send, or the run ends. Later, a server
-// that serves one client after the other answers the next one.
+// Called when the first connection has nothing left to send, or at the end. After that, a
+// server that serves clients one by one would answer the next.
 void Lane::report_starved() {
-    if (std::exchange(judged_, true)) return;
+    if (std::exchange(starved_reported_, true)) return;
     for (const auto& connection : connections_) {
-        if (connection->due_at == 0 || replies() < connection->due_at) continue;
+        if (connection->starves_at == 0 || replies() < connection->starves_at) continue;
         results_->count_starved();
         if (results_->starved_sentence.empty())
             results_->starved_sentence = "connection " + std::to_string(connection->number) +
@@ -681,7 +678,7 @@ void Lane::report_starved() {
     }
 }
 
-// In a replay, a message without a recorded reply is expected to get none.
+// In a replay, a message without a recorded reply expects none.
 void Lane::lost(Connection& connection, const Message& message) {
     connection.silent = message.late;
     connection.source().left_flight(message);

@@ -1,19 +1,19 @@
-// One thread's connections of a run, on that thread's loop. The lane opens them, sends
-// messages, replaces worn-out connections, and closes them. A Run has one lane per thread.
+// Drives one thread's connections of a run, on that thread's loop. Opens connections, sends
+// messages, replaces worn-out connections, and closes them. A Run creates one lane per thread.
 //
-// In the closed loop, each connection sends its next message when it has room for one. In the
+// In the closed loop, each connection sends its next message when its window allows. In the
 // open loop, messages have planned times, which begin when every connection is open or has
-// failed. They are sent on the connections in turn, whether or not replies come. Round trips
-// are measured from the planned times. If every connection that could take a due message is
-// being replaced (`churn`), the message waits for the first new one. Otherwise it stays unsent
-// if no connection is open, or if too much is queued on the connection in turn.
+// failed. Connections send in turn, whether or not replies come, and round trips are measured
+// from the planned times. If all connections for a due message are being replaced (`churn`), it
+// waits for the first new connection. Otherwise it stays unsent if no connection is open, or if
+// too much is queued on the connection in turn.
 //
-// A connection that gets no reply while others of its thread are served is reported.
+// Reports a connection that gets no reply while others of its thread do.
 //
-// Messages of a warm-up are counted apart, and the observer does not hear of them. Planned
-// times begin again after it.
+// Messages of a warm-up are counted separately, and not passed to the observer. Planned times
+// start again after it.
 //
-// Sending generated messages allocates nothing in the steady state.
+// Sending generated messages does not allocate in the steady state.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -38,8 +38,8 @@ namespace yodel {
 
 class Lane {
 public:
-    // Both are called from the loop. `ready`: the lane is ready to send, and waits for
-    // begin_at(). `done`: all connections are closed; the callback may destroy the lane.
+    // Called from the loop. `ready`: the lane waits for begin_at(). `done`: all connections are
+    // closed; the callback may destroy the lane.
     struct Hooks {
         std::function<void()> ready;
         std::function<void()> done;
@@ -51,22 +51,22 @@ public:
     ~Lane();
     Lane(const Lane&) = delete;
 
-    // Begins to send at this time, or at RunOptions::start if that is later.
+    // Begins to send at this time or, if later, at RunOptions::start.
     void begin_at(ev::Time time);
     void sources_changed();
     // While paused, reads nothing, so that the peers meet our back-pressure.
     void pause(bool paused);
     // Stops sending, waits for the replies, and closes the connections gracefully.
     void finish();
-    // Closes the connections at once; messages in flight count neither as echoed nor as lost.
+    // Closes the connections now. Messages in flight count neither as echoed nor as lost.
     void close();
-    // Excludes the messages in flight from the round trips, because something other than the
-    // service delays their replies.
+    // Excludes the messages in flight from timing, because something other than the service
+    // delays their replies.
     void void_round_trips();
 
     bool over() const { return phase_ >= Phase::over; }  // sending has ended
     const Results& results() const { return *results_; }
-    // Returns the number of connections that were opened and have not ended.
+    // Returns the number of open connections, including those about to be replaced.
     std::size_t open() const { return count(Stage::open) + count(Stage::worn_out); }
 
 private:
@@ -85,12 +85,12 @@ private:
         ended
     };
     enum class Stage : std::uint8_t {
-        trying,     // was never open, and has not failed
-        replacing,  // the same, in place of a connection that was worn out
+        trying,     // never open, and not failed
+        replacing,  // like trying, in place of a worn-out connection
         retrying,   // connects again after a failure
         open,
-        worn_out,   // open or finishing; another one takes its place
-        withdrawn,  // its attempt to connect is no longer wanted
+        worn_out,   // open or finishing; to be replaced
+        withdrawn,  // its attempt to connect was cancelled
         gone        // closed for good
     };
     static constexpr std::size_t stages = 7;
@@ -111,23 +111,23 @@ private:
     void settle();
     void enter(Connection& connection, Stage stage);
     std::size_t count(Stage stage) const { return census_[static_cast<std::size_t>(stage)]; }
-    // Returns the number of connections that were open once, or failed.
+    // Returns the number of connections that were ever open, or failed.
     std::size_t settled() const { return connections_.size() - count(Stage::trying); }
     bool warming_up() const { return phase_ == Phase::warming_up; }
-    void due();
+    void step();
     void end_if_done();
 
     void begin();
     void converse(Connection& connection);
     bool in_warm_up(const Message& message) const;
     bool may_send(const Connection& connection) const;
-    bool takes(const Connection& connection) const;
+    bool accepts_more(const Connection& connection) const;
     bool has_room(const Connection& connection) const;
     void send_due();
     std::optional<std::size_t> next_open(std::size_t place) const;
     void send_planned(const Schedule::Message& message);
     bool send(Connection& connection, Outgoing message);
-    void outlived(Connection& connection);
+    void wear_out(Connection& connection);
     void leave_unsent(Connection& connection, const Outgoing& message);
     void finish_if_done(Connection& connection);
 
@@ -138,7 +138,7 @@ private:
     void stop_connecting(const std::string& limit);
 
     void answered(Connection& connection, const Message& message, const Reply& reply);
-    void report_wrong(const Connection& connection, const std::string& text);
+    void report_bad(const Connection& connection, const std::string& text);
     void lost(Connection& connection, const Message& message);
 
     std::uint64_t replies() const { return results_->echoed + results_->bad; }
@@ -150,22 +150,22 @@ private:
     const Hooks hooks_;
     RunObserver* const observer_;
     std::unique_ptr<Source> generated_;    // shared; null: each connection has its own source
-    std::optional<bufio::Lookup> lookup_;  // resolves the target for all connections
+    std::optional<bufio::Lookup> lookup_;  // for the target of all connections
     std::shared_ptr<const Session::Options> session_options_;  // set after the look-up
     ev::Time connecting_since_{};
-    std::vector<std::unique_ptr<Connection>> connections_;  // the connections made so far
+    std::vector<std::unique_ptr<Connection>> connections_;  // created so far
     std::array<std::size_t, stages> census_{};              // connections in each stage
-    std::size_t turn_ = 0;  // place of the connection that took the last planned message
+    std::size_t turn_ = 0;  // place of the connection for the last planned message
     std::optional<Schedule> schedule_;
     Phase phase_ = Phase::connecting;
     ev::Time measured_from_{};  // end of the warm-up; earlier messages are not measured
     bool paused_ = false;
-    bool judged_ = false;    // report_starved() was called
-    ev::Time resumed_at_{};  // time of the last void_round_trips()
+    bool starved_reported_ = false;  // report_starved() was called
+    ev::Time resumed_at_{};          // when void_round_trips() was last called
     std::unique_ptr<Results> results_;
-    ev::Timer connect_;  // the look-up, and the next connections
-    ev::Timer due_;      // the next step: see due()
-    ev::Timer time_up_;  // end of the run's time; until the lane is ready, limit for connecting
+    ev::Timer connect_timer_;  // look-up, and the next connections
+    ev::Timer step_timer_;     // the next step; see step()
+    ev::Timer end_timer_;      // end of the run's time; before ready, limit for connecting
 };
 
 }  // namespace yodel

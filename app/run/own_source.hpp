@@ -1,4 +1,4 @@
-// A source of the user's own messages.
+// The source of messages from a file of the user.
 #pragma once
 
 #include "app/run/schedule.hpp"
@@ -37,7 +37,7 @@ private:
     const OwnMessages messages_;
     const Share share_;
     std::uint64_t left_ = std::numeric_limits<std::uint64_t>::max();
-    std::uint64_t number_;  // the next message's number in the run
+    std::uint64_t number_;  // number of the next message in the run
 };
 
 }  // namespace yodel

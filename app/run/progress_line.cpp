@@ -32,8 +32,8 @@ bool in_background() {
 }  // namespace
 
 ProgressDisplay::ProgressDisplay(ev::Loop& loop, User& user)
-    : user_(user), due_(loop, [this] { show(); }) {
-    due_.start(period);
+    : user_(user), timer_(loop, [this] { show(); }) {
+    timer_.start(period);
 }
 
 bool ProgressDisplay::make_way() {
@@ -42,14 +42,15 @@ bool ProgressDisplay::make_way() {
 }
 
 void ProgressDisplay::show() {
-    due_.start(period);
+    timer_.start(period);
     clear();
     if (in_background()) return;
     const RunProgress progress = user_.progress();
     std::string text = progress.load ? std::to_string(progress.open) + " open, " : "";
     if (progress.phase == RunProgress::Phase::warming_up) text += "warming up, ";
     text += progress_text(progress.results);
-    text.resize(std::min(text.size(), columns() - 1));  // some wrap after the last column
+    text.resize(
+        std::min(text.size(), columns() - 1));  // some terminals wrap after the last column
     diagnostics().show(text);
     width_ = text.size();
 }

@@ -1,4 +1,4 @@
-// The progress of a run as a line on the terminal of standard error, updated in place.
+// Shows the progress of a run on one line of standard error, updated in place.
 #pragma once
 
 #include "app/stats/run_display.hpp"
@@ -24,7 +24,7 @@ private:
 
     User& user_;
     std::size_t width_ = 0;  // columns to clear
-    ev::Timer due_;
+    ev::Timer timer_;
 };
 
 }  // namespace yodel

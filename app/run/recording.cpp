@@ -41,7 +41,7 @@ void Recording::read_head() {
     if (readable()) read();
 }
 
-// The lines are read again from the copy, so that each has its message when it is needed.
+// Checks the lines while copying. item() reads them again from the copy.
 bool Recording::fetch(ev::Loop& loop, std::optional<ev::Duration> limit) {
     if (regular_ || !readable()) return true;
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> copy(std::tmpfile(), std::fclose);

@@ -14,21 +14,21 @@ namespace yodel {
 
 namespace {
 
-// A message of the usual maximum size and its reply fit into a line.
+// Fits a message of the default maximum size and its reply.
 constexpr std::size_t max_line = 128 * 1024 * 1024;
 
-// Messages were written when they were answered. Each is kept until all messages sent before
-// it have been read.
+// Messages are recorded when they are answered. The reader holds each until all earlier
+// messages were read.
 constexpr std::size_t max_ahead = 64 * 1024 * 1024;  // bytes, including overhead
 
 constexpr std::string_view space = " \t\r";
 
-// A sum of a few such times does not overflow.
+// Small enough that sums of a few times do not overflow.
 constexpr ev::Duration max_time = std::chrono::hours(24 * 365);
 
 [[noreturn]] void refuse(const std::string& trouble) { throw JsonError(trouble); }
 
-// Refuses an end object whose count differs from the messages read.
+// Refuses an end object that counts other than `here` messages.
 void check_count(const std::string& name, std::uint64_t counted, std::uint64_t here) {
     if (counted != here)
         refuse("the end object counts " + std::to_string(counted) + " messages as " + name +
@@ -63,7 +63,7 @@ void RecordingReader::append(std::string_view bytes) {
         while (true) {
             const std::size_t end = bytes.find('\n');
             rest_ += bytes.substr(0, end);
-            // A line that does not begin as an object is refused before its end is read.
+            // Refuse a line that is no object before its end is read.
             const std::size_t begin = rest_.find_first_not_of(space);
             if (begin != rest_.npos && rest_[begin] != '{')
                 refuse("the line is not a JSON object");
@@ -177,7 +177,8 @@ void RecordingReader::check_payloads(const Text& sent, const Text& received) con
         refuse("\"received\" is not a reply " + framing);
 }
 
-// A late reply becomes an unsolicited message: its message was already added without a reply.
+// Adds a late reply as an unsolicited message, because its message was already added without
+// one.
 void RecordingReader::add_message(std::uint64_t number, bool late, RecordedItem item) {
     const bool known = number < next_ || ahead_.contains(number);
     if (known && late && item.reply) {
@@ -205,8 +206,8 @@ void RecordingReader::add_ahead() {
     }
 }
 
-// Numbers still missing belong to messages that were in flight when a signal ended the
-// program. The end object counts them as sent, but neither as answered nor as lost.
+// Numbers still missing belong to messages in flight when a signal ended the program. The end
+// object counts these messages only as sent.
 void RecordingReader::read_end(const JsonFields& object) {
     ended_ = true;
     add_ahead();

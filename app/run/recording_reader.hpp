@@ -1,9 +1,9 @@
-// Parses a recording as --json --payload writes it, one object per line, in pieces of any
-// size. Each message and each unsolicited message becomes an item.
+// Parses a recording of --json --payload, one object per line, in pieces of any size. Each
+// message and each unsolicited message becomes an item.
 //
-// Checks the JSON of each line, its members, and their consistency. The first bad line ends
-// the reading: trouble() names it, and neither this line nor a later one becomes an item. The
-// end object is required, and must count the same messages.
+// Checks the JSON of each line, its members, and their consistency. Reading ends at the first
+// bad line, which trouble() names; no later line becomes an item. The end object is required,
+// and its counts must agree with the items.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -21,17 +21,17 @@
 
 namespace yodel {
 
-// A message to send again, or an unsolicited message to expect again.
+// A message to replay, or an unsolicited message to expect.
 struct RecordedItem {
     enum class Kind {
         message,
-        unsolicited,  // answers no message, or came after the reply timeout
-        unsent,       // a message that was due, but not sent
+        unsolicited,  // answers no message, or is a late reply
+        unsent,       // was due, but not sent
     };
     Kind kind = Kind::message;
-    ev::Duration at{};         // planned time or time of arrival, since a common start
-    ev::Duration delay{};      // time from the message to its late reply
-    std::string payload = {};  // bytes that were sent, or came unsolicited
+    ev::Duration at{};                       // planned or arrival time, from a common start
+    ev::Duration delay{};                    // time from the message to its late reply
+    std::string payload = {};                // sent or unsolicited bytes
     std::optional<std::string> reply = {};   // none: no reply came in time
     ev::Duration answered{};                 // time of the reply; `at` if unknown
     std::optional<std::string> masked = {};  // the payload without its masked parts, once known
@@ -42,16 +42,16 @@ std::size_t memory_of(const RecordedItem& item);
 
 class RecordingReader {
 public:
-    // `name`: the file's name, for errors. A payload of more than `max_frame` bytes is an
+    // `name`: the file's name, for error texts. A payload of more than `max_frame` bytes is an
     // error.
     RecordingReader(std::string name, std::size_t max_frame)
         : name_(std::move(name)), max_frame_(max_frame) {}
 
-    // Take the next bytes of the file, and its end. Both are ignored after an error.
+    // Process the next bytes of the file, and its end. Ignored after an error.
     void append(std::string_view bytes);
     void end();
 
-    // Returns the items read so far in replay order: messages are sorted by number.
+    // Returns the items read so far in replay order, with messages sorted by number.
     std::deque<RecordedItem>& items() { return items_; }
     const std::deque<RecordedItem>& items() const { return items_; }
     // Returns the framing of the recording; null until its first line is read.
@@ -73,17 +73,17 @@ private:
 
     const std::string name_;
     const std::size_t max_frame_;
-    std::string rest_;        // the beginning of an incomplete line
+    std::string rest_;        // beginning of an incomplete line
     std::uint64_t line_ = 1;  // number of the current line
     const Framing* framing_ = nullptr;
     bool connected_ = false;
     bool has_message_ = false;  // a message was read
     bool ended_ = false;
     std::uint64_t next_ = 1;                       // number of the next message to replay
-    std::map<std::uint64_t, RecordedItem> ahead_;  // messages read before their turn, by number
+    std::map<std::uint64_t, RecordedItem> ahead_;  // messages read too early, by number
     std::size_t ahead_bytes_ = 0;
-    std::uint64_t messages_ = 0;   // messages sent, counted from the lines like the next three
-    std::uint64_t unawaited_ = 0;  // messages that awaited no reply
+    std::uint64_t messages_ = 0;   // sent; these four are counted from the lines
+    std::uint64_t unawaited_ = 0;  // messages without an expected reply
     std::uint64_t late_ = 0;       // late replies
     std::uint64_t unsolicited_ = 0;
     std::deque<RecordedItem> items_;

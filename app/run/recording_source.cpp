@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::size_t max_expected = 4096;  // unsolicited messages
 
-// An unsolicited message may come before messages that preceded it in the recording, but not
-// before more than these bytes.
+// Number of recorded bytes by which an unsolicited message may come early.
 constexpr std::size_t max_bytes_ahead = 8 * 1024 * 1024;
 
 }  // namespace
@@ -33,11 +32,11 @@ RecordingSource::RecordingSource(ev::Loop& loop, std::shared_ptr<Recording> reco
       fast_(fast),
       session_(session),
       user_(user),
-      due_(loop, [this] { user_.source_changed(); }),
-      overdue_(loop, [this] {
+      due_timer_(loop, [this] { user_.source_changed(); }),
+      overdue_timer_(loop, [this] {
           while (!expected_.empty() && expected_.front().deadline <= loop_.now())
               report_first_missing();
-          if (!expected_.empty()) overdue_.start_at(expected_.front().deadline);
+          if (!expected_.empty()) overdue_timer_.start_at(expected_.front().deadline);
           user_.source_changed();
       }) {}
 
@@ -47,7 +46,7 @@ RecordedItem* RecordingSource::item(std::size_t place) {
     if (stopped_ || recording_->trouble().empty()) return found;
     trouble_ = {recording_->status(), recording_->trouble()};
     stop();
-    due_.start(ev::Duration::zero());
+    due_timer_.start(ev::Duration::zero());
     return nullptr;
 }
 
@@ -74,14 +73,14 @@ bool RecordingSource::may_send(const RecordedItem& item) {
     if ((fast_ || !begun_) && awaited) return false;
     if (!begun_) start_ = loop_.now() - item.at;
     begun_ = true;
-    // If the replies in flight were recorded after this message, they may depend on it: one
-    // reply of several lines may have been taken for replies to several messages.
+    // Replies in flight that were recorded after this message may depend on it: a reply of
+    // several lines may have been recorded as several replies.
     const bool replies_may_depend =
         std::all_of(answered_.begin(), answered_.end(),
                     [&](const auto& each) { return each.second > item.at; });
     if (fast_) return session_.in_flight() == without_reply_ || replies_may_depend;
     const ev::Time due = start_ + item.at;
-    if (due > loop_.now()) due_.start_at(due);
+    if (due > loop_.now()) due_timer_.start_at(due);
     return due <= loop_.now();
 }
 
@@ -115,13 +114,13 @@ void RecordingSource::closed() {
 }
 
 void RecordingSource::cancel() {
-    due_.cancel();
-    overdue_.cancel();
+    due_timer_.cancel();
+    overdue_timer_.cancel();
 }
 
 // --- Unsolicited messages.
 
-// Without recorded times, the message is due now, or after the recorded delay of a late reply.
+// Without recorded times, expects the message now, or after the recorded delay of a late reply.
 void RecordingSource::expect(std::size_t place) {
     RecordedItem& item = *recording_->item(place);
     const bool timed = begun_ && !fast_;
@@ -130,7 +129,7 @@ void RecordingSource::expect(std::size_t place) {
         std::max(recorded, loop_.now()) + session_.options().reply_timeout;
     expected_.push_back({std::move(item), deadline});
     recording_->remove(place);
-    if (!overdue_.pending()) overdue_.start_at(expected_.front().deadline);
+    if (!overdue_timer_.pending()) overdue_timer_.start_at(expected_.front().deadline);
 }
 
 std::optional<std::size_t> RecordingSource::find(std::string_view payload) {
@@ -141,8 +140,7 @@ std::optional<std::size_t> RecordingSource::find(std::string_view payload) {
     return find_ahead(wanted);
 }
 
-// Messages that the server sends by itself may come faster than they were recorded. They are
-// accepted until the reply timeout before their time.
+// Accepts a message that comes earlier than recorded, by at most the reply timeout.
 std::optional<std::size_t> RecordingSource::find_ahead(const std::string& wanted) {
     std::optional<ev::Duration> latest;  // recorded time
     std::size_t bytes = 0;

@@ -1,9 +1,8 @@
-// Replays one recorded conversation as the source of a connection. Sends its messages again,
-// at their recorded times or as soon as replies come, and expects its unsolicited messages
-// again.
+// Replays a recorded conversation as the source of a connection. Sends the messages at their
+// recorded times, or as soon as replies come, and expects the recorded unsolicited messages.
 //
 // Times count from the first message, which waits for everything recorded before it, such as a
-// greeting. The recording is read while it is replayed.
+// greeting. The recording is read during the replay.
 #pragma once
 
 #include "app/run/recording.hpp"
@@ -23,10 +22,10 @@ namespace yodel {
 
 class RecordingSource final : public Source {
 public:
-    // Sets the session options that a replay requires, apart from the target.
+    // Sets the session options that a replay requires, except the target.
     static void prepare(Session::Options& options, const Framing& framing);
 
-    // Requires a recording without trouble(). With `fast`, each message is sent as soon as all
+    // The recording must be without trouble(). With `fast`, each message is sent once all
     // replies and unsolicited messages recorded before it have come.
     RecordingSource(ev::Loop& loop, std::shared_ptr<Recording> recording, bool fast,
                     Session& session, User& user);
@@ -64,17 +63,17 @@ private:
     const bool fast_;
     Session& session_;
     User& user_;
-    bool begun_ = false;             // the first message was due
+    bool begun_ = false;             // the first message is or was due
     bool stopped_ = false;           // by the user, or after a bad line
-    ev::Time start_{};               // start of the recorded times, once begun
+    ev::Time start_{};               // time 0 of the recording, once begun
     std::size_t without_reply_ = 0;  // messages in flight without an expected reply
     std::size_t reply_bytes_ = 0;    // bytes of the expected replies in flight
-    // With `fast`: recorded times of the replies to messages in flight, by message id.
+    // With `fast`: recorded reply times of the messages in flight, by message id.
     std::map<std::uint64_t, ev::Duration> answered_;
     std::deque<Expected> expected_;
     Trouble trouble_;
-    ev::Timer due_;      // the next message, or the report of trouble
-    ev::Timer overdue_;  // the deadline of the first in `expected_`
+    ev::Timer due_timer_;      // the next message, or the report of trouble
+    ev::Timer overdue_timer_;  // deadline of the first item in `expected_`
 };
 
 }  // namespace yodel

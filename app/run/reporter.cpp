@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::size_t max_remarks = 1000;  // lines about connections
 
-// 64 bytes, seq 1, 0.21 ms
+// Returns "64 bytes, seq 1, 0.21 ms".
 std::string sequence_line(const Message& message, const Reply& reply) {
     std::string text = bytes_text(reply.payload.size()) + ", seq " + std::to_string(message.id);
     if (reply.round_trip) text += ", " + ms_text(*reply.round_trip);
@@ -30,7 +30,7 @@ std::string sequence_line(const Message& message, const Reply& reply) {
     return message.resent ? text + ", resent" : text;
 }
 
-// Returns the number of bytes at the end that begin an incomplete UTF-8 character.
+// Returns the size of an incomplete UTF-8 character at the end.
 std::size_t partial_character(std::string_view bytes) {
     for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
         const std::size_t size = ui::encoded_size(bytes[bytes.size() - back]);
@@ -39,7 +39,7 @@ std::size_t partial_character(std::string_view bytes) {
     return 0;
 }
 
-// Returns a row even for an empty message.
+// Returns at least one row, even for an empty message.
 std::string hex_text(std::string_view bytes) {
     constexpr int width = 80;
     if (bytes.empty()) return ui::hex_row(bytes, 0);
@@ -135,7 +135,7 @@ void Reporter::answered(std::size_t connection, Fate fate, const Message& messag
     if (fate == Fate::late) add_difference(DifferenceText::late(message, reply));
 }
 
-// Prints lines that came back unchanged.
+// Prints echoed lines without decoding them.
 void Reporter::echoed(std::size_t /*connection*/, const Batch& batch) {
     const bool open = batch.first.id + batch.count - 1 == open_line_;
     output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
@@ -154,7 +154,7 @@ void Reporter::unanswered(Fate fate, const Message& message) {
         output_.append_line("no reply, seq " + number + (message.resent ? ", resent" : ""));
 }
 
-// A duplicate datagram comes from the network, and its payload is not printed.
+// Does not print the payload of a duplicate datagram, which the network made.
 void Reporter::unsolicited(std::size_t connection, Fate fate, const Reply& reply) {
     const std::string_view payload = reply.payload;
     if (fate == Fate::missing) {
@@ -202,7 +202,7 @@ void Reporter::add_message(std::size_t connection, Fate fate, const Message* mes
     output_.append_line(object.str());
 }
 
-// Prints nothing for `raw`, whose bytes received() has already printed.
+// Prints nothing for `raw`: received() has already printed the bytes.
 void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
     if (!prints_replies() || (raw_ && !load())) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
@@ -214,7 +214,7 @@ void Reporter::print(std::size_t connection, std::string_view payload, bool newl
     if (newline || load()) output_.append("\n");
 }
 
-// Makes all bytes visible except newlines.
+// Escapes all unsafe bytes except newlines.
 void Reporter::print_visible(std::string_view bytes) {
     std::size_t end = 0;
     while ((end = bytes.find('\n')) != std::string_view::npos) {

@@ -1,9 +1,8 @@
-// Prints the events of a run: connections, replies, lost messages. Writes them in one of
-// several forms to standard output, and to a journal.
+// Prints the events of a run to standard output, in one of several forms, and to a journal.
 //
-// Form::json prints one object per line for each connection and each message. A message
-// without a reply in time is `lost`; a reply that comes later is another object, `late`. In a
-// load, lines begin with the connection's number, and objects contain it.
+// Form::json prints an object for each connection and each message, one per line. A message
+// without a timely reply is `lost`; its late reply is another object, `late`. In a load, each
+// line or object contains the number of the connection.
 #pragma once
 
 #include "app/protocol/journal.hpp"
@@ -25,18 +24,18 @@ namespace yodel {
 
 class Reporter final : public RunObserver {
 public:
-    // `payload`: each reply and a newline, or the bytes as they come if there are no frames;
-    // `hex`: the same as a hex dump; `sequence`: one line per reply, like ping.
+    // `payload`: each reply and a newline, or the received bytes without frames. `hex`: hex
+    // dumps. `sequence`: one line per reply, like ping.
     enum class Form { payload, hex, json, sequence };
     struct Options {
         Form form = Form::payload;
         bool payloads = false;  // with `json`: print a recording
         bool hex = false;       // print a replay's differences as hex dumps
-        bool quiet = false;     // results only
+        bool quiet = false;     // print only results
         bool verbose = false;   // also report connections
         bool probe = false;     // report connections only
-        // Report totals instead of each connection and generated message, number the
-        // connections, and print replies only with `verbose`.
+        // Report totals instead of connections and generated messages, number the connections,
+        // and print replies only with `verbose`.
         bool load = false;
         JournalFile log;
         std::vector<Requirement> required;
@@ -45,7 +44,7 @@ public:
     public:
         // Called after queued output was written, or when writing failed.
         virtual void output_changed() = 0;
-        // Called before a line is written to standard error. Returns false if it must be
+        // Called before a line is written to standard error. Returns false if the line must be
         // omitted.
         virtual bool make_way() = 0;
 
@@ -53,7 +52,7 @@ public:
         ~User() = default;
     };
 
-    // `messages`: report each message, not only connections. Throws std::system_error if the
+    // `messages`: report messages, not only connections. Throws std::system_error if the
     // journal cannot be opened.
     Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages, User& user);
 
@@ -70,21 +69,21 @@ public:
     // Returns standard output. Call flush() after writing to it.
     Output& output() { return output_; }
     const Output& output() const { return output_; }
-    // Completes the journal. Call it after the last event, before the end is reported.
+    // Completes the journal. Call it after the last event and before the end is reported.
     void close_log();
     // Writes the end object to the recording and, with Form::json, to standard output.
     void add_end(const std::string& object);
     bool needs_end() const {
         return options_.form == Form::json || (journal_ && journal_->recording());
     }
-    // In a load, replies are printed only on request.
+    // A load prints replies only with `verbose`.
     bool prints_replies() const {
         const bool form = options_.form == Form::payload || options_.form == Form::hex;
         return messages_ && form && !replay() && (!load() || options_.verbose);
     }
-    // Returns a sentence; empty if all was written.
+    // Returns the error as a sentence; empty if there is none.
     std::string log_trouble() const { return journal_ ? journal_->trouble() : ""; }
-    // Returns the facts of the certificate that was refused, if there was one.
+    // Returns the facts about the refused certificate, if any.
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
         return refused_certificate_;
     }
@@ -115,13 +114,13 @@ private:
     const bool messages_;
     User& user_;
     const bool raw_;      // replies have no frames
-    const bool visible_;  // standard output is a terminal: unsafe bytes are made visible
+    const bool visible_;  // standard output is a terminal; escape unsafe bytes
     const DifferenceText difference_;
     std::size_t remarks_ = 0;      // lines printed about connections
-    std::uint64_t open_line_ = 0;  // id of the message whose reply gets no newline
+    std::uint64_t open_line_ = 0;  // id of the message whose reply ends without a newline
     std::string partial_;          // first bytes of an incomplete UTF-8 character
     Output output_;
-    const ev::Time start_;  // start of the times in objects
+    const ev::Time start_;  // time 0 of the times in objects
     std::optional<bufio::TlsFacts> refused_certificate_;
     std::optional<Journal> journal_;
 };

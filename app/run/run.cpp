@@ -14,11 +14,11 @@ namespace {
 // Interval between reports of all threads.
 constexpr ev::Duration report_time = std::chrono::milliseconds(100);
 
-// Planned times begin this long after the last connection has settled, so that every thread is
-// notified in time.
+// Delay of the first planned time after the last connection has settled, so that every thread
+// is notified in time.
 constexpr ev::Duration notice = std::chrono::milliseconds(1);
 
-// Descriptors of each additional thread: for its loop and its mailbox.
+// Descriptors that each additional thread needs for its loop and its mailbox.
 constexpr std::size_t descriptors_per_thread = 4;
 
 RunOptions completed(RunOptions options) {
@@ -34,7 +34,7 @@ RunOptions completed(RunOptions options) {
 
 }  // namespace
 
-// All lanes are made before the first thread starts, because making one may fail.
+// Makes all lanes before the first thread starts, because making one may fail.
 Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObserver* observer)
     : loop_(loop),
       options_(completed(std::move(options))),
@@ -49,8 +49,8 @@ Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObse
              }) {
     if (lanes_.alone()) return;
     sum_ = std::make_unique<Report>();
-    report_ = ev::Timer(loop, [this] { request_reports(); });
-    report_.start(report_time);
+    report_timer_ = ev::Timer(loop, [this] { request_reports(); });
+    report_timer_.start(report_time);
     lanes_.start([busy = options_.busy](ev::Loop& own, Lane& lane) {
         own.set_busy(busy && lane.open() > 0);
     });
@@ -58,7 +58,7 @@ Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObse
 
 Run::~Run() = default;
 
-// A lane of another thread posts its calls to the owner's.
+// The hooks of a lane on another thread post to the owner's thread.
 Lane::Hooks Run::hooks(std::size_t thread, ev::Mailbox* owner) {
     const auto hook = [this, thread, owner](auto call) -> std::function<void()> {
         const auto called = [this, thread, call] { (this->*call)(thread); };
@@ -76,17 +76,17 @@ void Run::settled(std::size_t thread) {
     --unsettled_;
     if (begun_ || (options_.pace && unsettled_ > 0)) return;
     begun_ = true;
-    // A handshake may have taken long in this turn.
+    // The loop's time may be old, because a handshake can take long.
     const ev::Time paced = loop_.read_clock() + (lanes_.alone() ? ev::Duration{} : notice);
     const ev::Time time = options_.pace ? paced : loop_.now();
     lanes_.for_each([time](Lane& lane) { lane.begin_at(time); });
 }
 
-// A lane can end without having been ready, because the look-up may fail on its thread alone.
+// Settles a lane that was never ready: the look-up may have failed on its thread alone.
 void Run::ended(std::size_t thread) {
     if (!lanes_.alone()) settled(thread);
     if (--running_ > 0) return;
-    report_ = {};
+    report_timer_ = {};
     lanes_.join();
     if (sum_) {
         *sum_ = {};
@@ -95,13 +95,13 @@ void Run::ended(std::size_t thread) {
     done_();
 }
 
-// The next reports are requested once these have arrived.
+// Requests the next reports once these have arrived.
 void Run::request_reports() {
     lanes_.gather<Report>([](const Lane& lane) { return Report(lane); },
                           [this](const Report& sum) {
                               if (running_ == 0) return;
                               *sum_ = sum;
-                              report_.start(report_time);
+                              report_timer_.start(report_time);
                           });
 }
 

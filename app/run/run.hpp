@@ -1,9 +1,9 @@
-// A run: 1 to N connections to one target, spread over 1 to T threads. They send the messages
-// of a source and check every reply. Each thread has its own lane, the first one on the
-// caller's loop. Lanes share nothing while they run; their results are added up.
+// Runs 1 to N connections to one target on 1 to T threads. They send the messages of a source
+// and check every reply. Each thread runs its own lane, the first lane on the caller's loop.
+// Lanes share nothing while they run. Their results are added up.
 //
-// All lanes begin to send together: in the open loop when every connection is open or has
-// failed, in the closed loop when the first one is open. A lane whose connections have all
+// All lanes begin to send together. The open loop begins when every connection is open or has
+// failed, the closed loop when the first connection is open. A lane whose connections have all
 // failed skips its messages.
 #pragma once
 
@@ -22,18 +22,18 @@ namespace yodel {
 
 class Run {
 public:
-    // Calls `done` once, from the loop, when all connections of all threads are closed; the
-    // callback may destroy the run. The loop rethrows an exception from a thread. The observer
-    // may be null. Throws std::runtime_error if the system's limits do not allow that many
-    // connections, std::system_error if there are no threads or descriptors left.
+    // Calls `done` once, from the loop, when all connections are closed. The callback may
+    // destroy the run. The loop rethrows an exception from a thread. The observer may be null.
+    // Throws std::runtime_error if the system's limits do not allow the connections, and
+    // std::system_error if it has no threads or descriptors left.
     Run(ev::Loop& loop, RunOptions options, std::function<void()> done,
         RunObserver* observer = nullptr);
     ~Run();
     Run(const Run&) = delete;
 
-    // Call it when the sources of the first lane have more messages, or have ended.
+    // Call it when sources of the first lane have more messages or have ended.
     void sources_changed() { lanes_.first().sources_changed(); }
-    // These do the same for all connections as the functions of Lane.
+    // Call the functions of each Lane.
     void pause(bool paused) {
         lanes_.for_each([paused](Lane& lane) { lane.pause(paused); });
     }
@@ -43,17 +43,17 @@ public:
 
     const RunOptions& options() const { return options_; }
     bool over() const { return lanes_.first().over(); }  // sending has ended
-    // With several threads these two are up to a tenth of a second old. They are exact after
-    // the end.
+    // With several threads, the next two are up to a tenth of a second old until the end of the
+    // run.
     const Results& results() const { return sum_ ? sum_->results : lanes_.first().results(); }
     std::size_t open() const {
         return sum_ ? sum_->open : lanes_.first().open();
     }  // connections
-    // True if a connection of the caller's thread is open.
+    // Returns true if a connection of the caller's thread is open.
     bool has_open_connection() const { return lanes_.first().open() > 0; }
 
 private:
-    // A snapshot of some lanes.
+    // Snapshot of one or more lanes.
     struct Report {
         Report() = default;
         explicit Report(const Lane& lane) : results(lane.results()), open(lane.open()) {}
@@ -75,8 +75,8 @@ private:
     const RunOptions options_;
     const std::function<void()> done_;
     std::unique_ptr<Report> sum_;  // null with one thread
-    ev::Timer report_;
-    std::vector<bool> settled_;  // for each thread: it is ready to begin, or ended
+    ev::Timer report_timer_;
+    std::vector<bool> settled_;  // for each thread: ready to begin, or ended
     std::size_t unsettled_;      // threads that are not settled
     std::size_t running_;        // threads that have not ended
     bool begun_ = false;

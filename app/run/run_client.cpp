@@ -28,11 +28,11 @@ namespace {
 
 using From = RunClient::Options::From;
 
-// Extra time at the end, for late datagrams and for our own output.
+// Additional time at the end, for late datagrams and for our output.
 constexpr ev::Duration grace_time = std::chrono::seconds(2);
 
-// Sends nothing. Unless the connection is to stay open, the source is over when it is asked
-// for the first message, because until then a retry is worthwhile.
+// Sends nothing. Unless the connection stays open, the source is over after the first call of
+// next(): until then a retry is worthwhile.
 class NoSource final : public Source {
 public:
     explicit NoSource(bool stays) : stays_(stays) {}
@@ -48,8 +48,8 @@ private:
     bool over_ = false;
 };
 
-// True if many lines may be sent at once, and their echoes copied to a file or pipe unchanged.
-// Nothing may depend on the single echo.
+// Returns true if many lines can be sent at once and their echoes copied unchanged, because
+// nothing depends on a single echo.
 bool can_coalesce(const RunClient::Options& options) {
     const RunOptions& run = options.run;
     return run.session.framing->is_lines() && !run.window && !options.escapes &&
@@ -58,9 +58,9 @@ bool can_coalesce(const RunClient::Options& options) {
            ::isatty(STDOUT_FILENO) == 0;
 }
 
-// With Expect::any, a greeting that comes after the first message is taken for its reply. A
-// recording of that could not be replayed to the same server, because a replay awaits the
-// greeting first.
+// Returns how long a recorded run with Expect::any waits for a greeting. Otherwise a late
+// greeting could be recorded as the first reply, and a replay, which waits for the greeting,
+// would fail.
 ev::Duration greeting_wait(const RunClient::Options& options) {
     const bool recorded = options.report.payloads || options.report.log.recording;
     const Session::Options& session = options.run.session;
@@ -68,7 +68,7 @@ ev::Duration greeting_wait(const RunClient::Options& options) {
     return waits ? session.greeting_time : ev::Duration::zero();
 }
 
-// Standard input is not read if messages are generated: data there was meant to be sent.
+// Returns true if standard input contains data, which the user probably meant to send.
 bool has_unread_input() {
     struct stat input {};
     int count = 0;
@@ -87,15 +87,15 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
       messages_(!options_.load || (!generated_ && options.from != From::nothing)),
       start_(loop.now()),
       max_time_(generated_ ? std::nullopt : options.run.session.max_time),
-      interval_(loop, [this] { interval_over(); }),
-      limit_(loop, [this] { out_of_time(); }),
+      interval_timer_(loop, [this] { interval_over(); }),
+      limit_timer_(loop, [this] { out_of_time(); }),
       run_options_(run_options(options)),
       reporter_(loop, options.report, run_options_, messages_, *this),
       run_(
           loop, run_options_, [this] { done(); },
           messages_ || options.report.verbose ? &reporter_ : nullptr) {
-    if (intervals()) interval_.start(std::chrono::seconds(1));
-    if (max_time_) limit_.start(*max_time_ - options.run.session.spent);
+    if (intervals()) interval_timer_.start(std::chrono::seconds(1));
+    if (max_time_) limit_timer_.start(*max_time_ - options.run.session.spent);
     make_display(options);
 }
 
@@ -113,7 +113,7 @@ RunOptions RunClient::run_options(const Options& options) {
 
 void RunClient::make_source(const Options& options, RunOptions& to) {
     if (options.from == From::nothing) {
-        // A server may refuse our certificate, or the lack of one, only after the handshake.
+        // A server may refuse our certificate, or its absence, only after the handshake.
         const ev::Duration longest = to.session.tls ? std::chrono::seconds(1) : ev::Duration();
         to.session.close_timeout = std::min(to.session.close_timeout, longest);
         to.source = [stays = to.length || to.lifetime](auto&, auto&, auto&) {
@@ -146,7 +146,7 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
     };
 }
 
-// A progress line would mix with replies printed on the same terminal.
+// Shows no progress line if replies are printed on the same terminal.
 void RunClient::make_display(const Options& options) {
     if (options.page) own_descriptors_ = used_descriptors();
     const bool printing = (json() || messages_) && ::isatty(STDOUT_FILENO) == 1;
@@ -164,21 +164,21 @@ void RunClient::interval_over() {
     JsonObject object;
     object.text("type", "interval");
     const auto seconds =
-        std::chrono::duration_cast<std::chrono::seconds>(interval_.deadline() - start_);
+        std::chrono::duration_cast<std::chrono::seconds>(interval_timer_.deadline() - start_);
     object.number("t", static_cast<std::uint64_t>(seconds.count()));
     object.number("open", run_.open());
     const Results& results = run_.results();
     add_counts(object, results, results.probe);
     add_recent(object, take_recent(), main_times(results));
     reporter_.output().append_line(object.str());
-    interval_.start_at(interval_.deadline() + std::chrono::seconds(1));
+    interval_timer_.start_at(interval_timer_.deadline() + std::chrono::seconds(1));
     reporter_.flush();
 }
 
 Histogram RunClient::take_recent() {
     const Histogram& all = run_.results().*main_times(run_.results()).times;
-    Histogram recent = all.since(seen_);
-    seen_ = all;
+    Histogram recent = all.since(reported_times_);
+    reported_times_ = all;
     return recent;
 }
 
@@ -205,22 +205,23 @@ RunProgress RunClient::progress() {
     return now;
 }
 
-// Reports the first wrong reply at once, because its sentence may suggest a remedy. After the
-// run's time, limits the time for replies, for closing connections, and for our output.
+// Reports the first bad reply at once, because its text may suggest a remedy. Starts the time
+// limit for the end once the run's time is over.
 void RunClient::turn_ended() {
     if (display_) display_->turn_ended();
-    const std::string& wrong = run_.results().wrong_sentence;
-    if (!options_.load && !wrong_reported_ && !wrong.empty()) {
-        wrong_reported_ = true;
+    const std::string& wrong = run_.results().bad_sentence;
+    if (!options_.load && !bad_reported_ && !wrong.empty()) {
+        bad_reported_ = true;
         make_way();
         print_error(wrong);
     }
-    if (!run_.options().length || !run_.over() || limit_.pending() || out_of_time_) return;
+    if (!run_.options().length || !run_.over() || limit_timer_.pending() || out_of_time_)
+        return;
     const Session::Options& session = run_.options().session;
     ev::Duration rest = session.reply_timeout + session.close_timeout + grace_time;
     if (run_.options().probe) rest += session.connect_timeout;
     max_time_ = *run_.options().length + rest;
-    limit_.start(rest);
+    limit_timer_.start(rest);
 }
 
 void RunClient::continued() {
@@ -228,7 +229,7 @@ void RunClient::continued() {
     if (display_) display_->continued();
 }
 
-// A second ^C kills the program, as ^C normally does.
+// Finishes gracefully at the first ^C. The second ^C kills the program.
 void RunClient::interrupted() {
     if (interrupted_) std::raise(SIGINT);
     interrupted_ = true;
@@ -249,7 +250,7 @@ void RunClient::out_of_time() {
     output_changed();
 }
 
-// Stops reading from the connections while standard output is blocked.
+// Reads nothing from the connections while standard output is blocked.
 void RunClient::output_changed() {
     Output& output = reporter_.output();
     if (output.error() != 0 && !over_) run_.close();
@@ -267,9 +268,9 @@ void RunClient::output_changed() {
     loop_.stop();
 }
 
-// Completes the log first, because its errors affect the status in the end object.
+// Completes the journal first, because its errors affect the status in the end object.
 void RunClient::done() {
-    interval_.cancel();
+    interval_timer_.cancel();
     display_.reset();
     reporter_.close_log();
     const auto add = [this](const Trouble& trouble) {
@@ -287,7 +288,7 @@ void RunClient::done() {
     output_changed();
 }
 
-// With --quiet, a summary is printed if there is no other result.
+// Prints a summary despite --quiet if there is no other result.
 Outcome RunClient::outcome() const {
     const bool summarized = !json() && !reporter_.prints_replies();
     Outcome to{.results = run_.results(),
@@ -296,7 +297,7 @@ Outcome RunClient::outcome() const {
                .signo = signo_,
                .words = {.answered = run_.options().session.expect == Expect::any,
                          .load = options_.load,
-                         .wrong_reported = wrong_reported_,
+                         .bad_reported = bad_reported_,
                          .verbose = options_.verbose && options_.load,
                          .summary = !options_.probe && (!options_.quiet || summarized)}};
     const Output& output = reporter_.output();

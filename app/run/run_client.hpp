@@ -1,10 +1,9 @@
-// Both clients without a screen: makes the source of a run, runs it, and prints its events and
-// its results.
+// Runs both clients without a screen: makes the source of a run, runs it, and prints events and
+// results.
 //
-// Prints the replies on standard output or, with Form::json, objects. A load prints an
-// `interval` object each second instead of one for each message. During the run a display may
-// show its progress: the page made by the options, or a line on standard error if that is a
-// terminal.
+// Prints replies or, with Form::json, objects on standard output. A load prints an `interval`
+// object each second instead of an object for each message. A display may show the progress:
+// the page of the options, or a line on standard error if it is a terminal.
 #pragma once
 
 #include "app/run/input.hpp"
@@ -30,23 +29,22 @@ public:
         Reporter::Options report = {};
         From from = From::generator;
         bool escapes = false;  // the input contains escapes such as \n and \xNN
-        std::shared_ptr<Recording> recording = {};  // without trouble()
+        std::shared_ptr<Recording> recording = {};  // must be without trouble()
         bool fast = false;                          // see RecordingSource
-        // The time of the first message.
+        // Time of the first message.
         std::optional<std::chrono::system_clock::time_point> start = {};
-        // Makes a page, which has standard output to itself; null: there is no page.
+        // Makes the page, which then owns standard output; null: no page.
         RunDisplay::Make page = {};
     };
 
-    // Throws as Run and Reporter do.
+    // Throws what Run and Reporter throw.
     RunClient(ev::Loop& loop, const Options& options);
     RunClient(const RunClient&) = delete;
 
-    // Closes the connections on a signal and soon stops the loop. The exit status is then 128
-    // plus the signal.
+    // Closes the connections after a signal, and soon stops the loop. The exit status is then
+    // 128 plus the signal.
     void quit(int signo);
-    // Call it when the program continues after a suspension. Excludes the messages in flight
-    // from the round trips.
+    // Call it after a suspension. Excludes the messages in flight from timing.
     void continued();
     bool has_open_connection() const { return run_.has_open_connection(); }
     void turn_ended();
@@ -82,13 +80,13 @@ private:
     bool paused_ = false;
     bool out_of_time_ = false;
     bool interrupted_ = false;
-    bool wrong_reported_ = false;      // the first wrong reply was reported
+    bool bad_reported_ = false;        // the first bad reply was reported
     std::size_t own_descriptors_ = 0;  // in use before the first connection
-    Histogram seen_;                   // round trips until the last take_recent()
+    Histogram reported_times_;         // round trips until the last take_recent()
     std::vector<Trouble> troubles_;
-    std::unique_ptr<Script> script_;  // standard input, if several connections share it
-    ev::Timer interval_;              // the end of an interval
-    ev::Timer limit_;                 // the end of the time, also for our own output
+    std::unique_ptr<Script> script_;  // shared standard input; null if not shared
+    ev::Timer interval_timer_;        // end of the interval
+    ev::Timer limit_timer_;           // end of the time for replies and for our output
     const RunOptions run_options_;
     Reporter reporter_;
     Run run_;

@@ -7,7 +7,7 @@ namespace yodel {
 
 namespace {
 
-// Returns how many of the numbers below `end` belong to the thread.
+// Returns how many numbers below `end` belong to the thread.
 std::uint64_t share_of(std::uint64_t end, const Share& share) {
     return end / share.threads + (share.thread < end % share.threads ? 1 : 0);
 }
@@ -25,8 +25,8 @@ void Schedule::pass(ev::Time now) {
     advance(options_.share.message_after(number_));
 }
 
-// Random gaps are drawn for the messages of all threads, so that the planned times do not
-// depend on the threads.
+// Draws the random gaps of all threads, so that planned times do not depend on the number of
+// threads.
 void Schedule::advance(std::uint64_t number) {
     if (options_.seed) {
         const double mean = 1e9 / options_.pace.rate();  // in nanoseconds
@@ -38,15 +38,15 @@ void Schedule::advance(std::uint64_t number) {
     number_ = number;
 }
 
-std::optional<double> Schedule::kept() const {
+std::optional<double> Schedule::kept_fraction() const {
     if (passed_ <= first_ || passed_at_ <= first_) return std::nullopt;
     return std::chrono::duration<double>(passed_ - first_) / (passed_at_ - first_);
 }
 
 bool Schedule::over() const { return !planned_until(number_, planned_, ev::Duration::max()); }
 
-// Planned times follow from the numbers, so a binary search finds the first one not yet due.
-// Random gaps must be drawn one by one; after many, mean gaps are close enough.
+// Finds the first message not yet due by binary search. Random gaps must be drawn one by one;
+// beyond a million, mean gaps are close enough.
 std::uint64_t Schedule::overdue(ev::Time now) const {
     constexpr std::uint64_t max_drawn = 1'000'000;
     Schedule rest = *this;
@@ -86,7 +86,7 @@ std::uint64_t Share::own_messages(std::uint64_t count) const {
     return count / connections * own_connections() + share_of(count % connections, *this);
 }
 
-// Returns the next message of the same round over all connections, or the first of the next
+// Returns the next message in the same round over all connections, or the first one in the next
 // round.
 std::uint64_t Share::message_after(std::uint64_t message) const {
     const std::uint64_t connection = message % connections;
@@ -99,8 +99,8 @@ Pace Pace::per_second(std::uint64_t thousandths) {
     return {thousandths, std::chrono::seconds(1000)};
 }
 
-// Only the part within one span is computed in floating point: it is less than 2^53 ns, and so
-// exact to a fraction of a nanosecond.
+// Computes only the part within one span in floating point. Below 2^53 ns it is exact to a
+// fraction of a nanosecond.
 ev::Duration Pace::offset(std::uint64_t number) const {
     const auto spans = static_cast<std::int64_t>(number / messages_);
     const double part =

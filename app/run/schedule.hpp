@@ -1,5 +1,5 @@
-// Plans the messages of an open loop: when each is due, and which thread sends it. Pure: reads
-// no clock.
+// Plans when the messages of an open loop are due, and which thread sends each. Pure: reads no
+// clock.
 #pragma once
 
 #include "app/text/random.hpp"
@@ -11,17 +11,16 @@
 
 namespace yodel {
 
-// Spreads messages or connections evenly over time. Each time is computed independently, to
+// Spreads messages or connections evenly over time. Each time is computed from its number, to
 // the nanosecond, so that a long run does not drift.
 class Pace {
 public:
-    // Plans `messages` (at least 1) in each span of time (longer than zero).
+    // Plans `messages` (at least 1) per span (longer than zero).
     Pace(std::uint64_t messages, ev::Duration span) : messages_(messages), span_(span) {}
-    // Returns the pace of a rate in thousandths of a message a second, at least 1.
+    // Returns the pace for a rate in messages per 1000 seconds, at least 1.
     static Pace per_second(std::uint64_t thousandths);
 
-    // Returns the planned time of the message with this number (from 0) after the first
-    // message.
+    // Returns the planned time of message `number` (from 0), relative to message 0.
     ev::Duration offset(std::uint64_t number) const;
     double rate() const;  // messages a second
 
@@ -30,42 +29,40 @@ private:
     ev::Duration span_;
 };
 
-// One thread's share of a run: some of the connections, and the messages sent on them. All
-// shares together make the whole run. The number of threads does not change the messages of a
-// connection.
+// One thread's share of a run: some of the connections, and the messages sent on them. A
+// connection sends the same messages for any number of threads.
 //
-// Connections and messages have numbers from 0. Connection k belongs to thread k % threads, and
+// Connections and messages are numbered from 0. Connection k belongs to thread k % threads, and
 // message n to connection n % connections.
 struct Share {
     std::size_t thread = 0;
     std::size_t threads = 1;
     std::size_t connections = 1;  // in the whole run; at least `threads`
 
-    // Returns the number of connections owned by this thread. Each has an index from 0, its
-    // place.
+    // Returns the number of connections of this thread. Their places are numbered from 0.
     std::size_t own_connections() const;
     std::size_t number_of(std::size_t place) const { return place * threads + thread; }
-    // Returns the place of the connection that sends this message. It must be one of this
+    // Returns the place of the connection that sends this message, which must belong to this
     // thread.
     std::size_t place_of(std::uint64_t message) const;
 
     // Returns how many of the first `count` messages belong to this thread.
     std::uint64_t own_messages(std::uint64_t count) const;
-    // Returns this thread's next message after one of its own. The thread's number is the
-    // first.
+    // Returns this thread's message after `message`. The first one is the message with the
+    // thread's number.
     std::uint64_t message_after(std::uint64_t message) const;
 };
 
-// Each message is due at its planned time, regardless of earlier messages. due() returns the
-// next message, and pass() removes it.
+// Lists the messages by planned time, regardless of replies. due() returns the next message,
+// and pass() removes it.
 class Schedule {
 public:
     struct Options {
         Pace pace;
         std::optional<std::uint64_t> seed = {};   // for random gaps (Poisson); none: even gaps
         std::uint64_t count = 0;                  // messages; 0: any number
-        std::optional<ev::Duration> length = {};  // messages planned for later are omitted
-        Share share = {};  // this schedule's part, if several schedules share the pace
+        std::optional<ev::Duration> length = {};  // later messages are omitted
+        Share share = {};  // part of this schedule, if several share the pace
     };
     struct Message {
         std::uint64_t number;  // from 0
@@ -79,14 +76,14 @@ public:
         first_ = planned_;
     }
 
-    // Returns the next message if it is due. It stays the next one until pass() is called.
+    // Returns the next message if it is due. It remains the next one until pass().
     std::optional<Message> due(ev::Time now) const;
     void pass(ev::Time now);
-    // Returns the fraction of the planned rate that was kept, from the first message to the
-    // last passed one; none for fewer than two messages.
-    std::optional<double> kept() const;
-    // Returns the number of due messages that were not passed. With random gaps, an estimate
-    // replaces all but the first million.
+    // Returns the actual rate divided by the planned rate, from the first to the last passed
+    // message; none for fewer than two messages.
+    std::optional<double> kept_fraction() const;
+    // Returns the number of due messages that were not passed. With random gaps, the number
+    // beyond a million is an estimate.
     std::uint64_t overdue(ev::Time now) const;
     bool over() const;  // no message is left
     // Returns when the next message is due. There must be one.
@@ -101,9 +98,9 @@ private:
     Random random_;
     std::uint64_t number_ = 0;  // the next message
     ev::Duration planned_{};    // planned time of the next message, since `begin_`
-    ev::Duration first_{};      // planned time of the first one
-    ev::Duration passed_{};     // planned time of the last passed one
-    ev::Duration passed_at_{};  // when that one was passed
+    ev::Duration first_{};      // planned time of the first message
+    ev::Duration passed_{};     // planned time of the last passed message
+    ev::Duration passed_at_{};  // when that message was passed
 };
 
 }  // namespace yodel

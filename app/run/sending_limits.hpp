@@ -1,4 +1,4 @@
-// Limits for queued bytes, and for messages and bytes in flight.
+// Limits of queued bytes, and of messages and bytes in flight.
 #pragma once
 
 #include "ev/time.hpp"
@@ -9,33 +9,33 @@
 
 namespace yodel {
 
-// A peer counts as blocked if more bytes than this are queued for it.
+// Queued bytes above which a peer counts as blocked.
 inline constexpr std::size_t peer_high_water = 256 * 1024;
 
-// Standard input is not read while more bytes than this are queued for the socket or for
-// standard output. A higher limit would be no faster.
+// Bytes queued for the socket or standard output above which standard input is not read. A
+// higher limit is no faster.
 inline constexpr std::size_t input_high_water = 64 * 1024;
 
-// Default window, in messages; short ones may exceed it up to the window in bytes. With half
-// of this, a server on another processor is sometimes idle. With more, messages leave the
+// Default window in messages. Short messages may exceed it, up to the window in bytes. With
+// half of it, a server on another processor is sometimes idle; with more, messages leave the
 // caches.
 inline constexpr std::size_t default_window = 64;
 inline constexpr std::size_t default_window_bytes = 128 * 1024;
 
-// Limits for bytes in flight on one connection, and on all. They are kept until the reply
+// Maximum bytes in flight on one connection, and on all. They are buffered until the reply
 // comes.
 inline constexpr std::size_t max_bytes_in_flight = 8 * 1024 * 1024;
 inline constexpr std::size_t max_total_bytes_in_flight = 256 * 1024 * 1024;
 
-// Returns the limit for each connection. It allows at least one message of this size.
+// Returns the limit per connection, which allows at least one message of this size.
 constexpr std::size_t max_bytes_per_connection(std::size_t connections, std::size_t size) {
     constexpr std::size_t min = 64 * 1024;
     return std::min(max_bytes_in_flight,
                     std::max(max_total_bytes_in_flight / connections, min + size));
 }
 
-// How long the first reply of a connection may still turn out to be a greeting. Nobody waits
-// for that reply, so the time is longer than in other runs.
+// Time in which the first reply of a connection may turn out to be a greeting. It is longer
+// than in other runs, because nobody waits for the reply.
 inline constexpr ev::Duration generated_greeting_time = std::chrono::seconds(2);
 
 }  // namespace yodel

@@ -1,7 +1,7 @@
-// The source of a connection's messages: standard input, a generator or a recording.
+// Supplies the messages of a connection: standard input, a generator or a recording.
 //
-// The user calls next() while the connection has room for a message. A source never calls its
-// user from inside such a call.
+// The user calls next() while the connection can send. A source never calls its user from
+// inside a call.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -19,10 +19,10 @@ namespace yodel {
 // A message to send. Its views are valid until the next call of the source.
 struct Outgoing {
     std::string_view payload;
-    ev::Time planned{};                          // due time; none: when it is written
+    ev::Time planned{};                          // due time; none: time of the write
     std::optional<std::string_view> reply = {};  // see Session::send()
     bool reserved = false;                       // the payload is in Session::reserve()'s space
-    bool unterminated = false;                   // the input's last line, without a newline
+    bool unterminated = false;                   // last line of the input, without a newline
 };
 
 class Source {
@@ -31,7 +31,7 @@ public:
     public:
         // next() may return another message now, or over() has become true.
         virtual void source_changed() = 0;
-        // A recorded unsolicited message did not come again.
+        // A recorded unsolicited message did not come.
         virtual void source_missed(std::string_view payload) = 0;
 
     protected:
@@ -46,24 +46,24 @@ public:
     Source& operator=(const Source&) = delete;
     virtual ~Source() = default;
 
-    // Returns the next message if it may go out now. It stays the next one until sent().
+    // Returns the next message if it may be sent now. It remains the next one until sent().
     virtual std::optional<Outgoing> next() = 0;
     // The message was sent with these ids.
     virtual void sent(const Outgoing&, Queued) {}
-    // Called when everything that may be sent now was sent. `room`: the connection is open and
-    // could take more.
+    // Called when all messages that may be sent were sent. `room`: the connection could send
+    // more.
     virtual void wait(bool /*room*/) {}
-    // True if no message is left.
+    // Returns true if no message is left.
     virtual bool over() const = 0;
-    // Limits the source to this number of messages from now on.
+    // Limits the source to `count` more messages.
     virtual void end_after(std::uint64_t /*count*/) {}
-    // Returns the error that ended the source; empty after an orderly end.
+    // Returns the error that ended the source, if any.
     virtual Trouble trouble() const { return {}; }
-    // True if the end of the source half-closes the connection at once, because the service
-    // may await that before it replies. Otherwise the replies are awaited first.
+    // Returns true if our side is closed at the end of the source, before the last replies,
+    // because the service may wait for that end.
     virtual bool ends_sending() const { return false; }
 
-    virtual void left_flight(const Message&) {}  // it was answered in time, or lost
+    virtual void left_flight(const Message&) {}  // answered in time, or lost
     // Compares an unsolicited message with the recording.
     virtual Fate compare(std::string_view) { return Fate::unsolicited; }
     virtual bool expects(std::string_view /*unsolicited*/) { return false; }

@@ -58,8 +58,8 @@ bool Outcome::faulty() const {
 std::vector<std::string> Outcome::lines() const {
     std::vector<std::string> lines;
     const bool failed = status() != success;
-    if (!results.wrong_sentence.empty() && !words.wrong_reported)
-        lines.push_back(results.wrong_sentence);
+    if (!results.bad_sentence.empty() && !words.bad_reported)
+        lines.push_back(results.bad_sentence);
     const std::uint64_t lost = results.lost + results.warm_up.lost;
     if (failed && lost > 0 && !results.lost_sentence.empty())
         lines.push_back(results.lost_sentence + times(lost));

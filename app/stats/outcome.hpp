@@ -19,7 +19,7 @@ struct Outcome {
     // Errors of standard input or output, or of a file. The first decides the status.
     std::vector<Trouble> troubles = {};
     int signo = 0;  // the signal that ended the program; 0: none
-    Words words = {};
+    SummaryParts words = {};
     std::string reason = "closed";  // why it ended, unless something failed
 
     // Returns the signal's status, as a shell reports it. Otherwise returns the status of a

@@ -186,7 +186,7 @@ void Results::add(const Results& other) {
         own.failed += failure.failed;
     }
     for (std::string Results::*sentence :
-         {&Results::wrong_sentence, &Results::lost_sentence, &Results::unsent_sentence,
+         {&Results::bad_sentence, &Results::lost_sentence, &Results::unsent_sentence,
           &Results::starved_sentence, &Results::unverified})
         if ((this->*sentence).empty()) this->*sentence = other.*sentence;
     if (other.first_sent)

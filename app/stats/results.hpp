@@ -148,8 +148,8 @@ struct Results : Counts {
 
     // A sentence about the first message of each kind, set by the owner; empty if there was
     // none.
-    std::string wrong_sentence;  // about a wrong reply, a duplicate, or stale bytes
-    std::string lost_sentence;   // "no reply to message 3 within 5s"
+    std::string bad_sentence;   // about a wrong reply, a duplicate, or stale bytes
+    std::string lost_sentence;  // "no reply to message 3 within 5s"
     std::string unsent_sentence;
     std::string starved_sentence;
     // The remark of a summary about a certificate that was accepted only because of -k.

@@ -38,7 +38,7 @@ std::string number(std::uint64_t count, const char* of) {
     return ", " + std::to_string(count) + " " + of;
 }
 
-std::string connections_remark(const Results& results, const Words& words) {
+std::string connections_remark(const Results& results, const SummaryParts& words) {
     std::string text;
     if (words.load && results.failed > 0 && !results.probe)
         text += "; " + std::to_string(results.failed) + " of " +
@@ -56,7 +56,7 @@ std::string number_if_any(std::uint64_t count, const char* of) {
     return count > 0 ? number(count, of) : "";
 }
 
-std::string message_counts(const Counts& counts, const Words& words) {
+std::string message_counts(const Counts& counts, const SummaryParts& words) {
     return std::to_string(counts.sent) + " sent" +
            number(counts.echoed, words.answered ? "answered" : "echoed") +
            number(counts.bad, "bad") + number(counts.lost, "lost");
@@ -79,7 +79,7 @@ std::string late_start_remark(const Results& results) {
     return "; began " + ms_text(*results.late_start) + " after --start-at";
 }
 
-std::string warm_up_remark(const Counts& warm_up, const Words& words) {
+std::string warm_up_remark(const Counts& warm_up, const SummaryParts& words) {
     if (!warm_up.any()) return "";
     return "; warm-up: " + message_counts(warm_up, words) +
            number_if_any(warm_up.unsent, "unsent");
@@ -87,7 +87,7 @@ std::string warm_up_remark(const Counts& warm_up, const Words& words) {
 
 }  // namespace
 
-std::string counts_text(const Results& results, const Words& words) {
+std::string counts_text(const Results& results, const SummaryParts& words) {
     if (results.probe)
         return count_text(results.opened, "connection") + " opened" +
                number(results.failed, "failed");
@@ -109,7 +109,7 @@ std::string own_fault_remarks(const Results& results) {
     return text;
 }
 
-std::string summary(const Results& results, const Words& words) {
+std::string summary(const Results& results, const SummaryParts& words) {
     std::string text = counts_text(results, words) + number_if_any(results.late, "late") +
                        number_if_any(results.unsent, "unsent") + unsolicited_text(results) +
                        datagrams_text(results);
@@ -120,7 +120,7 @@ std::string summary(const Results& results, const Words& words) {
            connections_remark(results, words);
 }
 
-std::string progress_text(const Results& results, const Words& words) {
+std::string progress_text(const Results& results, const SummaryParts& words) {
     std::string text = counts_text(results, words) + datagrams_text(results);
     const TimesRow& row = main_times(results);
     const Histogram& times = results.*row.times;

@@ -47,7 +47,7 @@ private:
         while (const auto message = input.next()) {
             messages += "[" + std::string(*message) + "]";
             ends += input.unterminated() ? 'u' : 'n';
-            input.take_message();
+            input.remove_message();
         }
     }
 };
@@ -195,10 +195,10 @@ TEST_CASE("a message stays the next one until it is taken") {
     CHECK(changes == 1);
     CHECK(input.next() == "one");
     CHECK(input.next() == "one");
-    input.take_message();
+    input.remove_message();
     CHECK(input.whole_lines(100) == "two\n");
     CHECK(input.whole_lines(3).empty());
-    input.take_lines(4);
+    input.remove_lines(4);
     CHECK_FALSE(input.next());
     CHECK_FALSE(input.over());
     standard_input.write("ee");
@@ -208,7 +208,7 @@ TEST_CASE("a message stays the next one until it is taken") {
     CHECK(input.next() == "three");
     CHECK(input.unterminated());
     CHECK_FALSE(input.over());
-    input.take_message();
+    input.remove_message();
     CHECK(input.over());
 }
 

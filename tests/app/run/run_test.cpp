@@ -596,7 +596,7 @@ TEST_CASE_METHOD(VirtualFixture, "a run counts the same with one connection and 
     CHECK(connections(results) == Connections{.attempts = count, .opened = count, .failed = 0});
     CHECK(results.connect_times.count() == count);
     CHECK(status(results) == (row.echoed == 60 ? success : reply_wrong_or_lost));
-    CHECK(results.wrong_sentence.empty() == !row.damaged);
+    CHECK(results.bad_sentence.empty() == !row.damaged);
     CHECK(results.lost_sentence.empty() == !row.silent);
 }
 

@@ -135,8 +135,7 @@ TEST_CASE_METHOD(Fixture, "bad replies are counted exactly, and the first one is
     CHECK(results.bad > 0);
     CHECK(results.echoed + results.bad == 500);
     CHECK(status(results) == reply_wrong_or_lost);
-    CHECK(results.wrong_sentence.find("differs from its message at byte 1") !=
-          std::string::npos);
+    CHECK(results.bad_sentence.find("differs from its message at byte 1") != std::string::npos);
 }
 
 TEST_CASE_METHOD(Fixture,

@@ -143,11 +143,11 @@ TEST_CASE("a message stays the next one until it is passed") {
 
 TEST_CASE("the kept rate is measured until the last message was passed") {
     Schedule schedule({.pace = Pace::per_second(1'000'000)}, begin);
-    CHECK_FALSE(schedule.kept());
+    CHECK_FALSE(schedule.kept_fraction());
     schedule.pass(begin);
-    CHECK_FALSE(schedule.kept());
+    CHECK_FALSE(schedule.kept_fraction());
     for (int i = 1; i <= 10; ++i) schedule.pass(begin + i * 2ms);
-    CHECK(schedule.kept() == 0.5);
+    CHECK(schedule.kept_fraction() == 0.5);
 }
 
 TEST_CASE("overdue messages with random gaps are not drawn one by one") {

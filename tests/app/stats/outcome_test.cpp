@@ -20,7 +20,7 @@ int status_of(const Results& results, const Verdict& verdict = {}) {
     return Outcome{.results = results, .verdict = verdict}.status();
 }
 
-std::vector<std::string> words_about(const Results& results, const Words& words = {}) {
+std::vector<std::string> words_about(const Results& results, const SummaryParts& words = {}) {
     return Outcome{.results = results, .words = words}.lines();
 }
 
@@ -147,7 +147,7 @@ TEST_CASE("names a server that did not close as the reason, with status 0") {
 
 TEST_CASE("prints the last words in one order") {
     Results results = counted(5, 2, 1, 2);
-    results.wrong_sentence = "reply 2 differs";
+    results.bad_sentence = "reply 2 differs";
     results.lost_sentence = "no reply to message 3 within 5s";
     results.count_failure("connection refused", 7, false, 2);
     results.count_end(7, false);
@@ -161,7 +161,7 @@ TEST_CASE("prints the last words in one order") {
 }
 
 TEST_CASE("prints a sentence for a failed run, even without a summary") {
-    const Words quiet{.summary = false};
+    const SummaryParts quiet{.summary = false};
     CHECK(words_about(counted(2, 2), quiet).empty());
     CHECK(words_about(counted(2, 1, 0, 1), quiet) == Lines{"2 sent, 1 echoed, 0 bad, 1 lost"});
     Results results = counted(2, 1, 0, 1);

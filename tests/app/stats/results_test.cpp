@@ -219,13 +219,13 @@ TEST_CASE("keeps the sentences of the first results, and adds up planned rates")
     Results sum;
     sum.add_planned_rate({.planned = 100, .reached = 90});
     Results other;
-    other.wrong_sentence = "other";
+    other.bad_sentence = "other";
     other.add_planned_rate({.planned = 50, .reached = 50});
     sum.add(other);
-    CHECK(sum.wrong_sentence == "other");
-    other.wrong_sentence = "third";
+    CHECK(sum.bad_sentence == "other");
+    other.bad_sentence = "third";
     sum.add(other);
-    CHECK(sum.wrong_sentence == "other");
+    CHECK(sum.bad_sentence == "other");
     CHECK(sum.planned_rate->planned == 200);
     CHECK(sum.planned_rate->reached == 190);
 }

@@ -30,7 +30,7 @@ void HeatMap::add(ev::Time now, const Histogram& slice) {
         columns_.back()[cell(bucket.upper_end)] += bucket.count;
 }
 
-// Columns without round trips are kept: a service that stalled shows as a gap.
+// Adds also empty columns, so that a stalled service is visible as a gap.
 void HeatMap::extend_to(ev::Time now) {
     while ((now - begin_) / width_ >= static_cast<std::int64_t>(max_columns)) {
         columns_ = merged(2);
@@ -86,9 +86,8 @@ HeatMap::Range HeatMap::filled() const {
             static_cast<std::size_t>(sum.rend() - last)};
 }
 
-// Returns a range with the same number of cells for each row, and the filled cells in the
-// middle. If few cells are filled, empty ones surround them, so that the map does not jump
-// later.
+// Returns a range with equally many cells per row and the filled cells in the middle. Surrounds
+// few filled cells by empty ones, so that the map does not jump later.
 HeatMap::Range HeatMap::covered(std::size_t rows) const {
     const Range range = filled();
     const std::size_t size = range.end - range.begin;

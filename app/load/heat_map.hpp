@@ -1,8 +1,8 @@
-// The round trips of a run as a heat map. Time runs to the right, and the round trip upwards
-// on a logarithmic scale. The shade of a cell is its share of the round trips of its column.
+// Draws the round trips of a run as a heat map, with time to the right and round trips upwards
+// on a logarithmic scale. The shade of a cell is its share of the round trips in its column.
 //
-// Memory is bounded (220 KiB): when all columns are used, each pair of columns becomes one
-// column of twice the time. Pure: it reads no clock.
+// Memory is bounded (220 KiB): each time the map fills up, the time per column doubles. Pure:
+// it reads no clock.
 #pragma once
 
 #include "app/stats/histogram.hpp"
@@ -21,21 +21,21 @@ public:
     static constexpr ev::Duration first_width = std::chrono::milliseconds(250);
     static constexpr std::size_t max_columns = 256;
 
-    // The limits between shades. A cell without round trips has shade 0. Up to these shares of
-    // the round trips of its column it has shade 1, 2 or 3, and above shade 4.
+    // Shares up to which a cell has shade 1, 2 or 3; above them it has shade 4. An empty cell
+    // has shade 0.
     static constexpr std::array<double, 3> shares{0.01, 0.1, 0.4};
 
     struct Row {
-        ev::Duration upper_end;   // the longest round trip of the row
-        std::vector<int> shades;  // from the first column on
+        ev::Duration upper_end;   // longest round trip of the row
+        std::vector<int> shades;  // one for each column
     };
     struct View {
-        ev::Duration width{};   // the time of a column
+        ev::Duration width{};   // time of a column
         std::vector<Row> rows;  // the longest round trips first
     };
 
-    // Adds the round trips that ended since the last call. The map begins with the first of
-    // them. Must be called in the order of time.
+    // Adds the round trips that ended since the last call. The map begins with the first one.
+    // Call it in order of time.
     void add(ev::Time now, const Histogram& slice);
     bool empty() const { return columns_.empty(); }
 
@@ -44,8 +44,7 @@ public:
     View view(std::size_t rows, std::size_t columns) const;
 
 private:
-    // The cells range over 1 us to 68 s. The outermost cells also count shorter and longer
-    // times.
+    // Cells range from 1 us to 68 s. The outermost cells also count shorter and longer times.
     using Layout = Buckets<2>;
     static constexpr std::size_t first_bucket = Layout::index((std::uint64_t{1} << 10) - 1);
     static constexpr std::size_t last_bucket = Layout::index(std::uint64_t{1} << 36);

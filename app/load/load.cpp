@@ -15,8 +15,8 @@ namespace {
 
 using From = RunClient::Options::From;
 
-// Returns the source of the messages. Without a terminal, a load without a schedule and a
-// length sends the lines of standard input.
+// Returns the source of the messages. A load without a schedule or a length sends the lines of
+// standard input unless it is a terminal.
 From source_of(const LoadPlan& plan, const RunOptions& run) {
     if (run.probe) return From::nothing;
     const bool unread = run.session.max_time || ::isatty(STDIN_FILENO) == 1;

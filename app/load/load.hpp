@@ -1,4 +1,4 @@
-// The front end of yodel-load: from its options to a run.
+// Turns the options of yodel-load into a run.
 #pragma once
 
 #include "app/run/run_client.hpp"
@@ -10,18 +10,18 @@
 
 namespace yodel {
 
-// The options of messages beyond a MessagePlan.
+// Options for the messages, in addition to MessagePlan.
 struct LoadPlan {
     std::optional<std::uint64_t> rate;  // thousandths of messages a second
-    bool random_arrivals = false;       // a Poisson process; false: even gaps
-    std::optional<std::uint64_t> seed;  // start of the random gaps (1)
-    std::string messages;               // file of the messages to send; empty: generated ones
-    bool generated = false;             // false: standard input is read, unless a terminal
-    bool threads_auto = false;          // use no more threads than possible
+    bool random_arrivals = false;       // Poisson process; false: even gaps
+    std::optional<std::uint64_t> seed;  // for random gaps; default 1
+    std::string messages;               // file of messages; empty: generated messages
+    bool generated = false;             // false: reads standard input unless it is a terminal
+    bool threads_auto = false;          // limit threads to a possible number
 };
 
-// Completes the run: source, schedule, window and messages. Throws UsageError, and
-// the errors of read_own_messages().
+// Sets the source, schedule, window and messages of the run. Throws UsageError, and what
+// read_own_messages() throws.
 void plan_load(const LoadPlan& plan, const MessagePlan& given, RunClient::Options& load);
 
 }  // namespace yodel

@@ -20,23 +20,23 @@ using ui::Style;
 
 namespace {
 
-// The columns of the scale of the heat map.
+// Width of the heat map's scale, in columns.
 constexpr int scale_width = 8;
-// On a narrower screen the names of the facts are omitted.
+// Minimum width at which facts are shown with their names.
 constexpr int width_with_names = 36;
 
 // A heat map has a title, an axis, and at least this many rows between them.
 constexpr int min_map_rows = 2;
-// Beyond `min_facts`, facts are dropped until the map has at least this many rows.
+// Facts beyond `min_facts` are dropped until the map has this number of rows.
 constexpr int preferred_map_rows = 9;
 constexpr int min_facts = 5;
 
 constexpr std::size_t max_failures = 5;
 
-// The columns between two marks of the axis.
+// Distance of two marks on the axis, in columns.
 constexpr std::size_t mark_distance = 16;
 
-// A row of the page. As the height shrinks, the row of the highest rank is omitted first.
+// A row of the page. If rows do not fit, the row of the highest rank is omitted first.
 struct Fact {
     int rank;
     std::string name;
@@ -169,7 +169,7 @@ void add_failures(std::vector<Fact>& facts, const std::vector<Results::Failure>&
         facts.push_back({20, "", {{number(failures.size() - shown, "other kinds")}}});
 }
 
-// Returns the facts in the order of their display.
+// Returns the facts in display order.
 std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
     const Results& results = progress.results;
     std::vector<Fact> facts{{1, results.probe ? "total" : "messages", count_parts(progress)},

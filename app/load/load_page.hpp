@@ -1,4 +1,4 @@
-// The page of a load: rows of text, composed for a size.
+// Composes the page of a load for a given size.
 #pragma once
 
 #include "app/load/heat_map.hpp"
@@ -7,10 +7,9 @@
 
 namespace yodel {
 
-// Returns the page of a load, with at most size.rows rows of at most size.columns columns:
-// counts, rates, percentiles, failures, and a heat map of the round trips. If there is no space
-// for all rows, the least important ones are omitted; so are the parts of a row. `rate`: right
-// replies in the last second.
+// Returns a page that fits into `size`: counts, rates, percentiles, failures, and a heat map of
+// the round trips. Omits the least important rows, and parts of rows, that do not fit. `rate`:
+// right replies in the last second.
 Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui::Size size);
 
 }  // namespace yodel

@@ -24,7 +24,7 @@ void LoadScreen::draw() {
     map_.add(loop_.now(), user_.take_recent());
     rate_.add(loop_.now(), progress.results.achieved());
     terminal().draw({.rows = load_page(progress, rate_.per_second(), map_, terminal().size())});
-    mark_changed();  // the page contains times, so the next drawing always differs
+    mark_changed();  // the page contains times, so it always differs
 }
 
 }  // namespace yodel

@@ -1,4 +1,4 @@
-// The page of a load, drawn at most ten times a second. Keys: ^C ends the run, ^Z suspends, ^L
+// Draws the page of a load, at most ten times a second. Keys: ^C ends the run, ^Z suspends, ^L
 // redraws.
 #pragma once
 
@@ -23,7 +23,7 @@ public:
 private:
     void press(const ui::Key& key) override;
     void draw() override;
-    // Replies read later in this turn were delayed by the suspension.
+    // The suspension delays replies that are read later in this turn.
     void suspending() override { user_.suspending(); }
 
     ev::Loop& loop_;

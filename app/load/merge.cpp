@@ -18,18 +18,17 @@ namespace yodel {
 
 namespace {
 
-// Below it the runs hardly add up to one load.
+// Overlap below which the runs hardly add up to one load.
 constexpr double min_overlap = 0.9;
 
-// The time from the first to the last beginning of runs, the time that all share, and the time
-// from the first beginning to the last end.
+// Computes when runs began and ended, the time they share, and their total time.
 struct Spans {
     ev::Time first_began = ev::Time::max();
     ev::Time last_began = ev::Time::min();
     ev::Time first_ended = ev::Time::max();
     ev::Time last_ended = ev::Time::min();
 
-    // Leaves one run out; null: none.
+    // `without`: a run to omit; null for none.
     Spans(const std::vector<RunSpan>& runs, const RunSpan* without) {
         for (const RunSpan& run : runs) {
             if (&run == without) continue;
@@ -70,11 +69,11 @@ void refuse_same(const std::vector<std::string>& files) {
     }
 }
 
-// Adds the last run of each file to `sum`. Returns a remark for the user, if there is a reason;
-// otherwise adds to `runs` how well they coincided.
+// Adds the last run of each file to `sum`. Returns a remark for the user, or else describes in
+// `runs` how well they coincided.
 std::string add_up(const std::vector<std::string>& files, Results& sum, std::string& runs) {
     std::vector<RunSpan> spans;
-    std::string silent;  // a file with a run that sent nothing
+    std::string silent;  // file of a run that sent nothing
     for (const std::string& file : files) {
         const std::unique_ptr<Results> last = last_run(file);
         if (last->first_sent)
@@ -99,7 +98,7 @@ std::string add_up(const std::vector<std::string>& files, Results& sum, std::str
 
 }  // namespace
 
-// The run that is off is the one without which the others overlap most.
+// The outlier is the run without which the others overlap most.
 Coincidence Coincidence::of(const std::vector<RunSpan>& runs) {
     const Spans all(runs, nullptr);
     Coincidence result{.began_within = all.last_began - all.first_began,

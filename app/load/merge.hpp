@@ -16,17 +16,17 @@ struct RunSpan {
     ev::Time ended;
 };
 
-// How well runs coincided.
+// How well runs coincided in time.
 struct Coincidence {
-    ev::Duration began_within{};  // from the first to the last beginning
-    double overlap = 0;           // the time that all share, as a part of all their time
-    std::string remark = {};      // the run that is off, as a sentence; empty: none
+    ev::Duration began_within{};  // time between the first and the last start
+    double overlap = 0;           // shared time, as a fraction of the total time
+    std::string remark = {};      // sentence that names an outlier; empty: none
 
     // There must be at least one run.
     static Coincidence of(const std::vector<RunSpan>& runs);
 };
 
-// Adds up the results of the files, prints the sum and its verdict, and returns the exit
+// Adds up the results in the files, prints the sum and its verdict, and returns the exit
 // status. Throws UsageError and OutputError.
 int merge(const std::vector<std::string>& files, const Reporter::Options& options);
 

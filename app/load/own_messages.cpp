@@ -35,7 +35,7 @@ std::string read_file(const std::string& name) {
     return text;
 }
 
-// Returns why the framing does not allow the message; empty if it does.
+// Returns why the message cannot be sent; empty if it can.
 std::string refusal(std::string_view message, const Framing& framing, std::size_t max_frame) {
     if (message.size() > max_frame)
         return above_limit("a message of " + bytes_text(message.size()), max_frame);

@@ -9,9 +9,8 @@
 
 namespace yodel {
 
-// Reads the lines of a file, or of standard input if its name is "-". Each line is a message;
-// there is at least one. Throws InputError if the file cannot be read, and FileError, with the
-// number of the line, if a message cannot be sent.
+// Reads messages from the lines of a file, or of standard input for "-". Throws InputError if
+// the file cannot be read, and FileError if it is empty or a line cannot be sent.
 OwnMessages read_own_messages(const std::string& file, const Framing& framing,
                               std::size_t max_frame, bool escapes);
 

@@ -16,13 +16,14 @@ namespace {
 
 constexpr std::size_t max_line = 64 * 1024 * 1024;
 
-// An upper limit of fractions, so that no sum of them is infinite.
+// Maximum of a fraction, so that no sum becomes infinite.
 constexpr double max_fraction = 1e15;
 
-// A century: no sum with a time overflows.
+// A century, so that no sum of times overflows.
 constexpr ev::Duration max_elapsed = std::chrono::hours(24 * 36525);
 
-// Above it a shell reports commands and signals, such as the signal that ended a run.
+// Maximum status of our own. A shell uses higher values for commands it could not run and for
+// signals.
 constexpr int max_own_status = 125;
 
 // --- Writing.
@@ -77,8 +78,8 @@ void add_facts(JsonObject& object, const Results& results) {
     }
 }
 
-// The times have microseconds. Both are derived from the first, so that a file that is read
-// and written again does not change.
+// Writes times in microseconds. Both derive from the first, so that writing a restored object
+// does not change it.
 void add_span(JsonObject& object, const Results& results) {
     using std::chrono::microseconds;
     if (results.first_sent) {
@@ -101,7 +102,7 @@ void add_span(JsonObject& object, const Results& results) {
 
 int status_of(const JsonFields& of) { return static_cast<int>(of.count("status", 0, 255)); }
 
-// A count that is always measured must be there.
+// Requires counts that are always measured.
 std::uint64_t count_of(const JsonFields& of, const Figure& figure) {
     const bool optional = *figure.unmeasured != '\0' && !of.has(figure.name);
     return optional ? 0 : of.count(figure.name);
@@ -144,7 +145,7 @@ void read_span(const JsonFields& end, Results& results) {
     if (utc_time(end, "ended") != ended) disagree("ended");
 }
 
-// A malformed bucket gets a count of 0, with which no histogram is restored.
+// Gives a malformed bucket the count 0, which Histogram::restored() refuses.
 std::vector<Histogram::Bucket> buckets_of(const JsonValue& list) {
     std::vector<Histogram::Bucket> buckets;
     for (const JsonValue& pair : list.items) {
@@ -158,7 +159,7 @@ std::vector<Histogram::Bucket> buckets_of(const JsonValue& list) {
     return buckets;
 }
 
-// Both members are left out if no time was measured.
+// Accepts that both members are absent, if no time was measured.
 void read_times(const JsonFields& of, const TimesRow& row, Histogram& to) {
     if (!of.has(row.object) && !of.has(row.buckets)) return;
     const JsonFields times = of.object(row.object);
@@ -198,7 +199,7 @@ void read_facts(const JsonFields& end, Results& results) {
     }
 }
 
-// A status of 1 that follows from the counts is left to the verdict on the sum.
+// Ignores a status of 1 that follows from the counts, which the verdict on the sum decides.
 void read_status(const JsonFields& end, Results& results) {
     int status = status_of(end);
     if (status > max_own_status) status = reply_wrong_or_lost;

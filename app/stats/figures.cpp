@@ -19,7 +19,7 @@ constexpr Figure::Whole handshakes{
     [](const Results& results) { return results.handshakes_full + results.handshakes_resumed; },
     "there was no TLS handshake"};
 
-// A count, and the figure that it makes.
+// A count, and its figure.
 struct CountRow {
     const char* name;
     std::uint64_t Results::*count;

@@ -1,6 +1,6 @@
-// The figures of a run, each a row of one table. The sums of threads and files, the end object
-// in both directions, --require and the names in sentences derive from it. A new count is a
-// member of Results and a row here; new times are a histogram and a row in `times_rows`.
+// Lists the figures of a run in one table. Sums over threads and files, the end object in both
+// directions, --require and the names in sentences derive from it. To add a count, add a member
+// to Results and a row to the table. To add times, add a histogram and a row in `times_rows`.
 #pragma once
 
 #include "app/stats/results.hpp"
@@ -14,7 +14,7 @@
 
 namespace yodel {
 
-// The statistics of a histogram: members of its JSON object, and figures.
+// A statistic of a histogram: a member of its JSON object, and a figure.
 struct Statistic {
     const char* name;
     ev::Duration (*of)(const Histogram&);
@@ -31,14 +31,14 @@ inline constexpr Statistic statistics[] = {
     {"max", [](const Histogram& times) { return times.max(); }},
 };
 
-// Each statistic of each of these histograms is a figure.
+// A histogram. Each of its statistics is a figure.
 struct TimesRow {
     const char* name;
     const char* prefix;  // prefix of the figures' names
     Histogram Results::*times;
-    const char* object;   // JSON, with a member for each statistic
-    const char* buckets;  // JSON
-    bool of_connections;  // both are members of the object `connections`
+    const char* object;   // JSON object with a member for each statistic
+    const char* buckets;  // JSON array
+    bool of_connections;  // both JSON members are in the object `connections`
     const char* unmeasured;
 };
 inline constexpr TimesRow times_rows[] = {
@@ -51,13 +51,13 @@ inline constexpr TimesRow times_rows[] = {
     {"handshake", "handshake_", &Results::handshake_times, "handshake_us",
      "handshake_histogram", true, "there was no handshake"},
 };
-// Returns the times that a run measures first of all: round trips, or in a probe handshakes,
-// or without any the times to connect.
+// Returns the most important times of a run: round trips or, in a probe, handshakes if there
+// are any, otherwise connect times.
 const TimesRow& main_times(const Results& results);
 
 struct Figure {
     enum class Kind { time, count, rate };
-    // The count that percentages refer to. If it is 0, they prove nothing.
+    // Count that percentages refer to. If it is 0, they prove nothing.
     struct Whole {
         std::uint64_t (*of)(const Results&);
         const char* empty;  // as a clause
@@ -65,25 +65,24 @@ struct Figure {
 
     std::string name;
     Kind kind;
-    std::string path;  // in the end object: connections.connect_us.p99
-    // In nanoseconds, messages, messages a second, or from 0 to 1; none if nothing was
-    // measured.
+    std::string path;  // in the end object, such as connections.connect_us.p99
+    // Value in nanoseconds, messages, messages a second, or from 0 to 1; none if not measured.
     std::function<std::optional<double>(const Results&)> value;
-    const char* unmeasured = "";  // why there is none, as a clause
-    // These three are for counts.
+    const char* unmeasured = "";  // why there is no value, as a clause
+    // The next three are for counts.
     std::uint64_t Results::*count = nullptr;
     const Whole* whole = nullptr;
-    bool fault = false;  // above 0 the status is 1, unless a requirement decides
+    bool fault = false;  // above 0, the status is 1 unless a requirement decides
 
     bool of_connections() const { return path.starts_with("connections."); }
-    // Returns the percentage of the whole.
+    // Returns the value as a percentage of the whole.
     std::optional<double> part(const Results& results) const;
 };
 
 const std::vector<Figure>& figures();
 // Returns null if no figure has this name.
 const Figure* find_figure(std::string_view name);
-// Returns all names, for a sentence.
+// Returns all names as a list for a sentence.
 std::string figure_names();
 
 }  // namespace yodel

@@ -24,7 +24,8 @@ std::uint64_t limited_product(std::uint64_t duration, std::uint64_t times) {
     return duration * times;
 }
 
-// Rounds up, in integers, because in floating point 99.9 % of 5000 is not exactly 4995.
+// Rounds up. Computes in integers, because in floating point 99.9 % of 5000 is not exactly
+// 4995.
 std::uint64_t rank_of(double percent, std::uint64_t count) {
     constexpr std::uint64_t whole = 1'000'000;
     const auto parts = static_cast<std::uint64_t>(std::llround(percent / 100 * whole));
@@ -119,8 +120,8 @@ ev::Duration Histogram::upper_end(std::size_t bucket) {
     return ev::Duration(static_cast<std::int64_t>(Layout::upper_end(bucket)));
 }
 
-// The minimum and the maximum are in the outermost buckets. The sum is at least the count times
-// the minimum, and at most the present sum, of the upper ends.
+// Returns true if the minimum and maximum are in the outermost buckets, and the sum is at least
+// the count times the minimum and at most the sum of the upper ends.
 bool Histogram::agrees_with(ev::Duration min, ev::Duration max, std::uint64_t sum) const {
     if (count_ == 0) return min == max && max == ev::Duration::zero() && sum == 0;
     const std::uint64_t min_sum = limited_product(nanoseconds(min), count_);

@@ -1,8 +1,8 @@
-// A histogram of durations, after HdrHistogram: the width of its buckets grows with the value,
-// so that its memory is bounded (58 KiB) and a percentile is wrong by at most 1 part in 128,
-// however many durations are recorded. Recording allocates nothing.
+// A histogram of durations, after HdrHistogram. The width of its buckets grows with the
+// duration. So memory is bounded (58 KiB), and the relative error of a percentile is at most
+// 1/128. Recording does not allocate.
 //
-// Histograms can be added up: the sum equals the histogram of all durations, bucket for bucket.
+// The sum of two histograms equals the histogram of all their durations, bucket for bucket.
 #pragma once
 
 #include "ev/time.hpp"
@@ -18,12 +18,11 @@
 
 namespace yodel {
 
-// The buckets of a histogram: the range from each power of two nanoseconds to the next is
-// divided into 2^steps_log buckets of equal width, so that a bucket is never wider than 1 part
-// in 2^steps_log of the durations in it.
+// The buckets of a histogram. Each octave of nanoseconds is divided into 2^steps_log buckets of
+// equal width, so the width of a bucket is at most 1/2^steps_log of the durations in it.
 template <unsigned steps_log>
 struct Buckets {
-    // Enough for every duration, the longest of which is 2^63 - 1 ns.
+    // Covers every duration, up to 2^63 - 1 ns.
     static constexpr std::size_t count = (64 - steps_log) << steps_log;
 
     // The lowest 2^(steps_log + 1) buckets hold one nanosecond each. Above, the highest
@@ -47,14 +46,14 @@ struct Buckets {
 class Histogram {
 public:
     struct Bucket {
-        ev::Duration upper_end;  // the longest duration that the bucket holds
+        ev::Duration upper_end;  // longest duration in the bucket
         std::uint64_t count;
 
         bool operator==(const Bucket&) const = default;
     };
 
-    // Rebuilds a histogram from buckets saved earlier; none if they are not buckets of a
-    // histogram in ascending order, or contradict the other three arguments.
+    // Rebuilds a histogram from its buckets. Returns none if these are not buckets in ascending
+    // order, or contradict the other arguments.
     static std::optional<Histogram> restored(const std::vector<Bucket>& buckets,
                                              ev::Duration min, ev::Duration max,
                                              std::uint64_t sum);
@@ -62,24 +61,24 @@ public:
     // A negative duration counts as zero.
     void record(ev::Duration duration, std::uint64_t times = 1);
     void add(const Histogram& other);
-    // Returns the durations recorded since this histogram was equal to `earlier`. Within its
-    // bucket, each counts as the longest possible.
+    // Returns the durations recorded since this histogram equalled `earlier`. Each counts as
+    // the longest duration of its bucket.
     Histogram since(const Histogram& earlier) const;
 
     std::uint64_t count() const { return count_; }
-    // These three are exact; 0 while nothing is recorded. The sum is in nanoseconds, and
-    // saturates at 2^64 - 1, which is 584 years.
+    // Return exact values, or 0 for an empty histogram. The sum is in nanoseconds and saturates
+    // at 2^64 - 1 (584 years).
     ev::Duration min() const { return min_; }
     ev::Duration max() const { return max_; }
     std::uint64_t sum() const { return sum_; }
-    // Returns the mean, rounded to a nanosecond; 0 while nothing is recorded.
+    // Returns the mean, rounded to a nanosecond; 0 for an empty histogram.
     ev::Duration mean() const;
-    // Returns the duration that `percent` (0 to 100) of all recorded durations do not exceed; 0
-    // while nothing is recorded.
+    // Returns the duration that `percent` (0 to 100) of all durations do not exceed; 0 for an
+    // empty histogram.
     ev::Duration percentile(double percent) const;
     // Returns the number of durations in the buckets below the bucket of this duration.
     std::uint64_t count_below(ev::Duration duration) const;
-    // Returns the buckets that are not empty, the shortest durations first.
+    // Returns the buckets that are not empty, shortest durations first.
     std::vector<Bucket> buckets() const;
 
     bool operator==(const Histogram&) const = default;

@@ -1,5 +1,5 @@
-// The last minutes of a run: percentiles of the round trips, the rate of a growing count. Both
-// are pure: they read no clock.
+// Records the last minutes of a run: percentiles of round trips, and the rate of a growing
+// count. Pure: reads no clock.
 #pragma once
 
 #include "app/stats/histogram.hpp"
@@ -12,29 +12,29 @@
 
 namespace yodel {
 
-// Two percentiles of the round trips for each of the last periods.
+// Two percentiles of the round trips in each of the last periods.
 class PercentileHistory {
 public:
     static constexpr ev::Duration period = std::chrono::seconds(10);
-    static constexpr std::size_t max_periods = 60;  // kept
+    static constexpr std::size_t max_periods = 60;
 
     struct Percentiles {
         std::deque<ev::Duration> p50;
         std::deque<ev::Duration> p95;
     };
 
-    // Must be called in the order of time.
+    // Call it in order of time.
     void record(ev::Time now, ev::Duration round_trip);
 
-    // Returns the percentiles of the periods that had round trips, the oldest period first. The
-    // last period may still be running.
+    // Returns the percentiles of the periods with round trips, oldest first. The last period
+    // may be incomplete.
     Percentiles percentiles() const;
 
 private:
     void append_current(Percentiles& to) const;
 
     Percentiles past_;
-    Histogram current_;  // round trips of the running period
+    Histogram current_;  // round trips of the current period
     ev::Time begin_{};   // start of the current period
 };
 
@@ -43,10 +43,10 @@ class RecentRate {
 public:
     static constexpr ev::Duration span = std::chrono::seconds(1);
 
-    // Records the count at this time. Must be called in the order of time.
+    // Records the count at this time. Call it in order of time.
     void add(ev::Time now, std::uint64_t count);
-    // Returns the growth a second, from the last count that is at least `span` old, or the
-    // first one; 0 before the second call.
+    // Returns the growth per second over the last `span`, or since the first call if that is
+    // later; 0 before the second call.
     double per_second() const;
 
 private:

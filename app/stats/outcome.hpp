@@ -1,5 +1,5 @@
-// The end of a run, of a sum of runs, or of a conversation on the screen: the exit status, the
-// last sentences and the end object.
+// Reports the end of a run, of a sum of runs, or of a conversation on the screen: the exit
+// status, the last sentences and the end object.
 #pragma once
 
 #include "app/stats/requirement.hpp"
@@ -20,19 +20,19 @@ struct Outcome {
     std::vector<Trouble> troubles = {};
     int signo = 0;  // the signal that ended the program; 0: none
     SummaryParts words = {};
-    std::string reason = "closed";  // why it ended, unless something failed
+    std::string reason = "closed";  // why the run ended, if nothing failed
 
-    // Returns the signal's status, as a shell reports it. Otherwise returns the status of a
-    // failed connection or of trouble, or 1 if a requirement failed, a reply was wrong or lost,
-    // or a message unsent. The text is what decided.
+    // Returns the exit status, and its cause as the text. The first of these decides: a signal,
+    // as a shell reports it; trouble or a failed connection; a failed requirement, a bad or
+    // lost reply, or an unsent message, each with status 1.
     Trouble decided() const;
     int status() const { return decided().status; }
 
-    // Returns what to print, in this order: sentences about the first wrong and lost reply,
-    // failures of connections with their counts, trouble, the summary, the verdict. If the
-    // status is not 0, there is at least one sentence.
+    // Returns the lines to print: sentences about the first bad and lost reply, failures of
+    // connections with their counts, trouble, the summary, the verdict. If the status is not 0,
+    // there is at least one sentence.
     std::vector<std::string> lines() const;
-    void print() const;  // the lines, on standard error
+    void print() const;  // prints lines() on standard error
     JsonObject json() const;
 
 private:
@@ -40,8 +40,8 @@ private:
     std::string failure_with(int status) const;
 };
 
-// Returns the first ten failures of connections: "connection refused (3 times)". `all`: false
-// leaves out failures with a status, which a retry has made good.
+// Returns the first ten failures of connections, such as "connection refused (3 times)".
+// Without `all`, omits failures that a retry has repaired.
 std::vector<std::string> failure_lines(const Results& results, bool all = true);
 
 }  // namespace yodel

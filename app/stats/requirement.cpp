@@ -28,7 +28,8 @@ std::string_view without_blanks(std::string_view text) {
     return text.substr(begin, last == text.npos ? 0 : last - begin + 1);
 }
 
-// Joins a number and its unit. Digits on both sides of a blank are two numbers.
+// Removes blanks between a number and its unit. Blanks between digits separate two numbers, and
+// stay.
 std::string joined(std::string_view text) {
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
     std::string made;
@@ -40,7 +41,7 @@ std::string joined(std::string_view text) {
     return made;
 }
 
-// How a value of a figure is written: divided by the unit.
+// The unit by which a value is divided for printing, and its name.
 struct Scale {
     double unit;
     const char* suffix;
@@ -128,7 +129,8 @@ Requirement::Judged Requirement::judge(const Results& results) const {
     return judged;
 }
 
-// Only a round trip contains the client's lateness.
+// Returns an empty text for other figures than round trips, which do not include the client's
+// lateness.
 std::string Requirement::lateness_remark(const Results& results, double value) const {
     const Figure* const lateness = find_figure("lateness_" + figure_->name);
     const auto late = lateness ? lateness->value(results) : std::nullopt;
@@ -137,8 +139,8 @@ std::string Requirement::lateness_remark(const Results& results, double value) c
            duration_text(ev::Duration(std::llround(*late))) + ")";
 }
 
-// A part of nothing proves nothing: if nothing was sent, nothing could be lost. But the number
-// of messages sent is a measurement, even 0.
+// Returns true if the figure proves nothing because its whole is 0: without messages, no
+// message can be lost. The number of messages sent is always a measurement.
 bool Requirement::out_of_nothing(const Results& results) const {
     if (!figure_->whole || figure_->whole->of(results) > 0) return false;
     return percentage_ || figure_->name != "sent";

@@ -1,4 +1,4 @@
-// Requirements on the result of a run: `p99<5ms`, `lost<0.1%`, `rate>10k`.
+// Checks requirements on the results of a run: `p99<5ms`, `lost<0.1%`, `rate>10k`.
 //
 // A clause is NAME OP VALUE. NAME is a figure (app/stats/figures.hpp), or lateness for its p99.
 // OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; a count may also be a
@@ -24,12 +24,11 @@ public:
     struct Judged {
         std::string clause;
         std::string figure;
-        std::string was;      // the value, as in a sentence; empty: nothing was measured
+        std::string was;      // value as text; empty: not measured
         std::string failure;  // "required p99<5ms, was 7.2ms"; empty: the requirement holds
     };
-    // Names the client's own lateness if it makes up most of a time that fails the requirement.
-    // The requirement also fails if nothing was measured, or if it is about replies and nothing
-    // was sent.
+    // Checks the requirement, which also fails if its figure was not measured. If the client's
+    // lateness makes up most of a failing time, `failure` mentions it.
     Judged judge(const Results& results) const;
     const std::string& clause() const { return clause_; }
 
@@ -53,12 +52,13 @@ private:
 // Parses clauses that are separated by commas. Throws UsageError.
 std::vector<Requirement> parse_requirements(std::string_view text);
 
-// The verdict of requirements on results.
+// The judgement of all requirements on the results.
 struct Verdict {
     static Verdict on(const Results& results, const std::vector<Requirement>& required);
 
-    // True if there are requirements on this figure, and all of them hold. They replace the
-    // rule that a wrong or lost reply, an unsent message or a failed connection fails the run.
+    // Returns true if there are requirements on this figure and all of them hold. They replace
+    // the rule that a bad or lost reply, an unsent message or a failed connection fails the
+    // run.
     bool tolerates(std::string_view figure) const;
     bool failed() const { return !lines().empty(); }  // a requirement does not hold
     std::vector<std::string> lines() const;           // sentences about the failures

@@ -1,14 +1,12 @@
-// Everything that a run counts, over one connection or many: a value, and the only class that
+// All counts of a run, on one connection or many. This value type is the only class that
 // counts.
 //
-// Each thread of a run has its own results, and add() adds them up. Results from files
-// (app/stats/end_object.hpp) are added up the same way. Counting a message allocates nothing;
-// a new kind of failure does.
+// Each thread of a run owns results. add() adds up these, or results from files
+// (app/stats/end_object.hpp). Counting a message does not allocate; a new kind of failure does.
 //
-// A message is counted in this order: count_sent(), then count_answered(), count_echoed() or
-// count_lost(); a late reply moves it from `lost` to `late`. A message that this program did
-// not send, because of its own limit or the end of the run, is counted by count_unsent()
-// alone.
+// Call count_sent() for a message, and then count_answered(), count_echoed() or count_lost(). A
+// late reply moves the message from `lost` to `late`. For a message that this program did not
+// send, because of its own limit or the end of the run, call count_unsent() alone.
 #pragma once
 
 #include "app/stats/histogram.hpp"
@@ -25,16 +23,16 @@
 
 namespace yodel {
 
-// How much later than planned a message may be written, in a short run.
+// Tolerated delay of the last message in a short run.
 inline constexpr std::chrono::milliseconds tolerated_lateness{50};
 
-// The rate of messages with planned times, and the rate that the client itself reached.
+// The planned rate of messages, and the rate that the client reached.
 struct PlannedRate {
     double planned = 0;  // messages a second
     double reached = 0;  // messages a second, until the last message was sent
 };
 
-// The system's facts about TCP connections, each at its end.
+// The system's facts about TCP connections, at their ends.
 struct TcpTotals {
     std::optional<ev::Duration> min_rtt = {};  // the smallest of all connections
     std::uint64_t retransmits = 0;             // sum over all connections
@@ -46,9 +44,9 @@ struct TcpTotals {
     bool operator==(const TcpTotals&) const = default;
 };
 
-// The interarrival jitter of one connection (RFC 3550, 6.4.1): a running mean of the
-// difference between the transit times of consecutive replies, each with a weight of one
-// sixteenth. A transit is the way there and back.
+// The interarrival jitter of one connection (RFC 3550, 6.4.1): a running mean of the difference
+// between the transit times of consecutive replies, with a weight of one sixteenth. A transit
+// time includes both ways.
 struct Jitter {
     double mean = 0;  // nanoseconds
     std::uint64_t transits = 0;
@@ -63,15 +61,15 @@ ev::Duration utc_offset_now();
 // How a reply is counted.
 struct Answer {
     bool right = true;
-    bool late = false;                            // its message was counted as lost before
+    bool late = false;                            // its message was already counted as lost
     std::optional<ev::Duration> round_trip = {};  // none: it was not timed
-    bool warm_up = false;                         // its message was part of the warm-up
+    bool warm_up = false;                         // its message belongs to the warm-up
     // Of datagrams:
     bool reordered = false;                    // came after the reply to a later message
     std::optional<ev::Duration> transit = {};  // since the message was written; none: unknown
 };
 
-// What became of messages.
+// Numbers of messages, by fate.
 struct Counts {
     std::uint64_t sent = 0;
     std::uint64_t echoed = 0;  // answered by the right reply
@@ -93,15 +91,14 @@ inline constexpr std::pair<const char*, std::uint64_t Counts::*> warm_up_counts[
 };
 
 struct Results : Counts {
-    Counts warm_up;                 // its messages are counted nowhere else
-    std::uint64_t late = 0;         // echoed or bad, after the reply timeout
+    Counts warm_up;                 // messages counted only here
+    std::uint64_t late = 0;         // answered after the reply timeout; also echoed or bad
     std::uint64_t unsolicited = 0;  // messages from the server that answer nothing
     std::uint64_t stale = 0;        // unsolicited messages behind a right reply
     std::uint64_t duplicates = 0;   // duplicate replies
     std::uint64_t reordered = 0;    // replies that came after replies to later messages
     Histogram round_trips;
-    // How long after its planned time the client wrote each message; empty without planned
-    // times.
+    // Delay of each message's write after its planned time; empty without planned times.
     Histogram lateness;
     std::optional<PlannedRate> planned_rate;  // none: no planned times
 
@@ -109,8 +106,8 @@ struct Results : Counts {
     double jitter_sum = 0;           // mean jitter of each connection times its transits, in ns
     std::uint64_t jitter_count = 0;  // transits
 
-    // The unsolicited messages of a recording that is replayed. Replies as recorded count as
-    // echoed, other replies as bad.
+    // Unsolicited messages of a replay. Replies as recorded count as echoed, other replies as
+    // bad.
     struct Replay {
         std::uint64_t recurred = 0;  // as recorded
         std::uint64_t unrecorded = 0;
@@ -125,76 +122,73 @@ struct Results : Counts {
     std::uint64_t attempts = 0;  // to connect, retries and replacements included
     std::uint64_t opened = 0;
     std::uint64_t failed = 0;              // attempts that never opened
-    std::uint64_t starved = 0;             // got no reply while others were served
+    std::uint64_t starved = 0;             // without a reply while others were served
     std::uint64_t handshakes_full = 0;     // TLS handshakes of connections that opened
-    std::uint64_t handshakes_resumed = 0;  // the same, with the session of an earlier one
+    std::uint64_t handshakes_resumed = 0;  // with the session of an earlier connection
     Histogram connect_times;               // one time per connection that opened
     Histogram handshake_times;
-    std::optional<TcpTotals> tcp;  // sums over connections that opened and ended; none: unknown
+    std::optional<TcpTotals> tcp;  // sums over ended connections; none: unknown
 
-    // A failure of connections, by its sentence. The text may contain bytes that a peer chose.
+    // A kind of connection failure. The text may contain bytes that a peer chose.
     struct Failure {
         std::string text;
-        int status;  // the exit status that it leads to
+        int status;  // resulting exit status
         std::uint64_t count;
         std::uint64_t failed = 0;  // occurrences before the connection opened
 
         bool operator==(const Failure&) const = default;
     };
-    // In the order of their first occurrence. At most `max_failures` sentences are
-    // distinguished.
+    // Failures by first occurrence. At most `max_failures` texts are distinguished.
     std::vector<Failure> failures;
     static constexpr std::size_t max_failures = 100;
 
-    // A sentence about the first message of each kind, set by the owner; empty if there was
-    // none.
-    std::string bad_sentence;   // about a wrong reply, a duplicate, or stale bytes
+    // Sentences about the first message of each kind, set by the owner; empty if there is none.
+    std::string bad_sentence;   // about a bad, duplicate or stale reply
     std::string lost_sentence;  // "no reply to message 3 within 5s"
     std::string unsent_sentence;
     std::string starved_sentence;
-    // The remark of a summary about a certificate that was accepted only because of -k.
+    // Remark about a certificate that was accepted only because of -k.
     std::string unverified;
 
-    // In a probe: when the first connection was tried, and the last one opened.
+    // In a probe: first attempt to connect, and when the last connection opened.
     std::optional<ev::Time> first_sent;
     ev::Time last_answered{};
-    // Added to these two it gives the time since 1970 in UTC. Results from files contain that.
+    // Converts these two times to UTC. It is 0 in results from files.
     ev::Duration utc_offset = utc_offset_now();
-    // By how much the requested start was missed; none: no start was requested.
+    // Delay of the start after the requested time; none: no start was requested.
     std::optional<ev::Duration> late_start;
-    // For merged runs: the time that all share, as a part of the time from the first message to
-    // the last reply.
+    // For merged runs: shared time, as a fraction of the time from the first message to the
+    // last reply.
     std::optional<double> overlap;
 
-    // The exit status of the first connection that ended for good by a failure: after it was
-    // open, and before. For results from files: the status of the run.
+    // Exit status of the first connection that failed for good: after opening, and before. For
+    // results from files: the status of the run.
     int ended_status = 0;
     int failed_status = 0;
 
     void count_sent(std::uint64_t count, ev::Time now, bool in_warm_up = false);
     void count_answered(const Answer& answer, ev::Time now);
-    // Counts right replies that were read together, and their round trip.
+    // Counts right replies that were read together, with one round trip.
     void count_echoed(std::uint64_t count, std::optional<ev::Duration> round_trip,
                       ev::Time now);
     void count_unsent(std::uint64_t count = 1, bool in_warm_up = false) {
         counts(in_warm_up).unsent += count;
     }
-    // Counts the order and the transit of a datagram's reply, in addition to count_answered().
-    // The transit begins when the message was written; none: unknown.
+    // Counts the order and the transit time of a datagram's reply. Call it in addition to
+    // count_answered(). `transit`: time since the message was written; none: unknown.
     void count_datagram(Jitter& connection, bool late_in_order,
                         std::optional<ev::Duration> transit);
     void record_lateness(ev::Duration late_by) { lateness.record(late_by); }
     void add_planned_rate(const PlannedRate& more);
 
-    // Counts a silent message as lost, because a late reply comes: call it before
-    // count_answered().
+    // Counts a silent message as lost when a late reply comes. Call it before count_answered().
     void count_late_as_lost();
 
     void count_try() { ++attempts; }
-    // `tls`: the handshake was not of WebSocket alone.
+    // `tls`: the handshake included TLS.
     void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time,
                       bool resumed = false, bool tls = true);
-    // Counts the failure of an open connection, or of a try, which then counts as failed.
+    // Counts a failure of an open connection, or of an attempt, which then counts as failed.
     void count_failure(std::string_view text, int status, bool was_open,
                        std::uint64_t times = 1);
     void count_starved() { ++starved; }
@@ -210,8 +204,8 @@ struct Results : Counts {
     std::uint64_t achieved() const { return probe ? opened : echoed; }
     double rate() const;  // achieved a second
     ev::Duration jitter() const;
-    // True if the client has sent all messages that were due, the last of them late by at most
-    // 5 % of the run or, in a short run, by the tolerated lateness.
+    // Returns true if the client sent all due messages, the last of them late by at most 5 % of
+    // the run or, in a short run, by `tolerated_lateness`.
     bool kept_rate() const;
 
     void add(const Results& other);

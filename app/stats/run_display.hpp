@@ -1,5 +1,5 @@
-// A live display of a run: a line, or a page on the whole screen. A display pulls its data
-// from its user when it is time to draw.
+// Displays a run live: on a line, or on a full-screen page. A display requests data from its
+// user when it is time to draw.
 #pragma once
 
 #include "app/stats/results.hpp"
@@ -15,18 +15,18 @@ namespace yodel {
 
 struct RunProgress {
     enum class Phase {
-        connecting,  // no message was sent yet
+        connecting,  // no message has been sent
         warming_up,
         running,
-        ending,  // nothing more is sent; replies and ends of connections are awaited
+        ending,  // waits for replies and ends of connections
     };
 
-    // The counts so far, valid until the next turn of the loop.
+    // Counts so far, valid until the next turn of the loop.
     const Results& results;
     Phase phase = Phase::connecting;
     std::string target;
     bool load = true;                           // false: a single connection without a load
-    std::size_t connections = 1;                // concurrent connections wanted
+    std::size_t connections = 1;                // requested concurrent connections
     std::size_t open = 0;                       // open connections
     std::optional<double> planned_rate = {};    // messages a second; none: paced by the replies
     ev::Duration elapsed{};                     // since the first message
@@ -43,7 +43,8 @@ public:
         virtual RunProgress progress() = 0;
         // Returns the round trips since the last call.
         virtual Histogram take_recent() = 0;
-        // Called for ^C: the first ends the run gracefully, the second at once.
+        // Called for ^C. The first call ends the run gracefully, the second call ends it at
+        // once.
         virtual void interrupted() = 0;
         // Called before the program is suspended.
         virtual void suspending() = 0;
@@ -62,8 +63,8 @@ public:
 
     // Draws if it is time to. Call it after each turn of the loop.
     virtual void turn_ended() = 0;
-    // Call it before a line is written to standard error. False: the line would spoil the
-    // display, and must be left out.
+    // Call it before a line is written to standard error. Returns false if the line would spoil
+    // the display and must be omitted.
     virtual bool make_way() = 0;
     // Call it after the program was suspended.
     virtual void continued() {}

@@ -9,7 +9,7 @@ namespace yodel {
 
 namespace {
 
-// Writes these percentiles and the maximum: 0.05/0.21/0.40 ms
+// Returns these percentiles and the maximum: "0.05/0.21/0.40 ms".
 std::string times_text(const Histogram& times, std::initializer_list<double> percents) {
     std::string text;
     for (const double percent : percents)
@@ -26,7 +26,7 @@ std::string round_trips_text(const Results& results) {
     return results.datagrams ? text + "; jitter " + ms_text(results.jitter()) : text;
 }
 
-// If the network takes less than a tenth of the time, the time is the service's.
+// Returns an empty text if the network takes less than a tenth of the time.
 std::string network_remark(const Results& results) {
     if (!results.tcp || !results.tcp->min_rtt || results.round_trips.count() == 0) return "";
     const ev::Duration p50 = results.round_trips.percentile(50);

@@ -1,4 +1,4 @@
-// The summary of a run of any kind.
+// Writes the summary of a run.
 #pragma once
 
 #include "app/stats/results.hpp"
@@ -7,22 +7,22 @@
 
 namespace yodel {
 
-// Options of the wording.
+// Selects the parts of a summary, and the words in it.
 struct SummaryParts {
-    bool answered = false;      // any reply will do: "answered" instead of "echoed"
-    bool load = false;          // the rate follows the counts; all failures are reported
-    bool bad_reported = false;  // the sentence about a wrong reply was printed
-    bool verbose = false;       // the times of connecting are added
-    bool summary = true;        // false: sentences about failures only, no summary
+    bool answered = false;      // "answered" instead of "echoed"
+    bool load = false;          // include the rate and all failures
+    bool bad_reported = false;  // the sentence about a bad reply was printed
+    bool verbose = false;       // include the connect times
+    bool summary = true;        // false: only sentences about failures
 };
 
-// "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms", and
-// remarks if there are any. Of a probe: "120 connections opened, 0 failed, 1.2k/s; connect
-// p50/p99/max 0.04/0.1/0.2 ms, handshake 0.5/1.1/2.3 ms, 10 full, 110 resumed".
+// Returns "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms",
+// with remarks. For a probe: "120 connections opened, 0 failed, 1.2k/s; connect p50/p99/max
+// 0.04/0.1/0.2 ms, handshake 0.5/1.1/2.3 ms, 10 full, 110 resumed".
 std::string summary(const Results& results, const SummaryParts& words = {});
-// "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms": while the run goes on.
+// Returns "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms", for a run in progress.
 std::string progress_text(const Results& results, const SummaryParts& words = {});
-// "120 sent, 119 echoed, 0 bad, 1 lost"
+// Returns "120 sent, 119 echoed, 0 bad, 1 lost".
 std::string counts_text(const Results& results, const SummaryParts& words = {});
 // Returns the clauses of a summary about the client's lateness and a missed planned rate: ";
 // late p50/p99 0.04/0.21 ms; planned 10M/s, reached 287k/s". Empty if the client was neither

@@ -1,4 +1,4 @@
-// Counts what became of the messages of one session, for a run and for the screen alike.
+// Counts the fates of one session's messages, for runs and for the screen.
 #pragma once
 
 #include "app/stats/results.hpp"
@@ -11,10 +11,10 @@ namespace yodel {
 
 class Tally {
 public:
-    // The results must outlive it; several tallies can share them.
+    // The results must outlive the tally. Several tallies can share them.
     explicit Tally(Results& results) : results_(results) {}
 
-    // `answer`: the reply, if the message has one. Messages are counted as sent elsewhere.
+    // `answer`: the reply, if any. Does not count messages as sent.
     void add(Fate fate, const Answer& answer, ev::Time now);
 
 private:

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_pending = 64 * 1024;
 
-// Longer than for other outputs, because these lines report why the program ends.
+// Longer than `last_wait`, because these lines report why the program ends.
 constexpr ev::Duration wait_for_reader = std::chrono::milliseconds(300);
 
 }  // namespace
@@ -53,9 +53,8 @@ std::string Diagnostics::remark_line(const std::string& text) const {
     return (dated_ ? date_text(now) + " " : "") + program_ + ": " + ui::printable(text);
 }
 
-// Drops a line that standard error refuses: it can't be reported elsewhere. The next line is
-// tried again, because a full disk may have space by then. The count of dropped lines is
-// written in their place.
+// Drops a line that cannot be written, because the error cannot be reported elsewhere. The next
+// line is still tried, because a full disk may have space by then.
 void Diagnostics::flush() {
     output_.flush();
     if (output_.error() != 0) output_.clear();

@@ -1,6 +1,6 @@
-// Standard error, written in whole lines without ever blocking. Lines wait while nobody reads.
-// Above 64 KiB they are left out and counted, and the count is written in their place as soon
-// as there is space again.
+// Writes whole lines to standard error without blocking. Lines are buffered while nobody reads.
+// Beyond 64 KiB they are dropped, and their count is written in their place once there is
+// space.
 //
 // Only the main thread may use it.
 #pragma once
@@ -16,28 +16,28 @@ namespace yodel {
 
 class Diagnostics {
 public:
-    // How a remark is written: "program: text", or as the object {"text":"text"}.
+    // Form of a remark: "program: text", or the object {"text":"text"}.
     enum class Form { text, json };
 
-    // The descriptor outlives this object, and so does the program's name.
+    // The descriptor and the program's name outlive this object.
     Diagnostics(int fd, const char* program) : program_(program), output_(fd) {}
 
     void set_program(const char* program) { program_ = program; }
     void set_form(Form form) { form_ = form; }
     Form form() const { return form_; }
-    // Makes remarks begin with the time, like the lines of a log.
+    // Prefixes remarks with the time, as in a log.
     void set_dated() { dated_ = true; }
 
-    // Writes one remark. The text may contain any bytes: it is made printable first.
+    // Writes one remark. The text may contain any bytes, and is made printable.
     void remark(const std::string& text) { line(remark_line(text)); }
-    // Writes a line as it is, and a newline.
+    // Writes a line unchanged, and a newline.
     void line(std::string_view text);
-    // Writes a passing state to a terminal. It is left out while lines wait, and not counted.
+    // Writes a temporary text to a terminal, unless lines are buffered.
     void show(std::string_view text);
 
     void attach(ev::Loop& loop);
     void detach() { output_.detach(); }
-    // Waits at most `max_time` for the reader to take the waiting lines.
+    // Waits at most `max_time` until the buffered lines are written.
     void drain(ev::Duration max_time);
 
 private:
@@ -47,15 +47,15 @@ private:
     const char* program_;
     Form form_ = Form::text;
     bool dated_ = false;
-    std::uint64_t left_out_ = 0;  // lines left out since the last one was written
+    std::uint64_t left_out_ = 0;  // lines dropped since the last written line
     Output output_;
 };
 
-// The diagnostics of this process. The first call opens standard error, so it must come after
-// fill_standard_descriptors().
+// Returns the diagnostics of this process. Call fill_standard_descriptors() before the first
+// call, which opens standard error.
 Diagnostics& diagnostics();
 
-// While this object lives, waiting lines are written from the loop, which outlives it.
+// While this object lives, the loop, which must outlive it, writes buffered lines.
 class DiagnosticsOnLoop {
 public:
     explicit DiagnosticsOnLoop(ev::Loop& loop) { diagnostics().attach(loop); }
@@ -67,8 +67,7 @@ public:
 // Writes a remark to standard error: "program: text".
 void print_error(const std::string& text);
 
-// Gives the reader of standard error a moment to take the waiting lines. Must be the last call
-// before the program ends.
+// Waits a moment until the buffered lines are written. Call it last before the program ends.
 void finish_diagnostics();
 
 }  // namespace yodel

@@ -11,7 +11,7 @@ namespace yodel {
 
 namespace {
 
-// Removes an escape, whose backslash is already gone, from the front and returns its byte.
+// Removes an escape without its backslash from the front, and returns its byte.
 std::optional<char> take_escape(std::string_view& text) {
     static constexpr std::string_view letters = "nrt0\\";
     static constexpr std::string_view meanings{"\n\r\t\0\\", 5};
@@ -45,7 +45,7 @@ std::optional<std::string> unescaped(std::string_view text) {
     return plain;
 }
 
-// Comparing with ui::base64() also refuses texts whose unused bits are not zero.
+// The comparison with ui::base64() also refuses texts whose unused bits are not zero.
 std::optional<std::string> from_base64(std::string_view text) {
     std::string bytes;
     bytes.reserve(text.size() / 4 * 3);

@@ -47,11 +47,11 @@ std::string ways_to_accept(const bufio::TlsFacts& tls) {
     return text + "--pinnedpubkey " + tls.pin + ", or -k";
 }
 
-// Payload of a TCP segment on an Ethernet.
+// Payload of a TCP segment on Ethernet, in bytes.
 constexpr std::size_t usual_segment = 1448;
 
-// Some servers and middleboxes expect a whole ClientHello in the first segment, but the key
-// exchanges of today no longer fit into one.
+// Some servers and middleboxes expect the whole ClientHello in the first segment, which is too
+// small for current key exchanges.
 std::string remark_on_hello(const bufio::TlsFacts* tls) {
     if (!tls || tls->unanswered_hello <= usual_segment) return "";
     return "; it did not answer a ClientHello of " + std::to_string(tls->unanswered_hello) +
@@ -60,8 +60,7 @@ std::string remark_on_hello(const bufio::TlsFacts* tls) {
            (tls->groups.empty() ? ": --groups X25519 makes it smaller" : "");
 }
 
-// The alert does not contain the server's requirement. The default groups of OpenSSL suit
-// nearly every server.
+// The alert does not name the required groups, but OpenSSL's defaults suit nearly every server.
 std::string remark_on_groups(const bufio::TlsFacts* tls) {
     if (!tls || !tls->offer_refused || tls->groups.empty()) return "";
     return "; it may not support the groups of --groups " + tls->groups;

@@ -1,4 +1,4 @@
-// The exit status of both programs. Failures that curl also reports have the numbers of curl.
+// Exit statuses of all programs. Failures that curl also reports have curl's numbers.
 #pragma once
 
 #include "bufio/end.hpp"
@@ -12,7 +12,7 @@ namespace yodel {
 
 enum ExitStatus : int {
     success = 0,
-    // 1 has two meanings: the check of the replies failed, or the program could not run at all.
+    // Status 1 means that the replies failed the check, or that the program could not run.
     reply_wrong_or_lost = 1,
     cannot_run = 1,
     usage_error = 2,
@@ -30,19 +30,19 @@ enum ExitStatus : int {
     pin_differs = 90,
 };
 
-// A failure: its exit status, and one sentence.
+// A failure: its exit status and one sentence.
 struct Trouble {
     int status = success;
     std::string text = {};
 };
 
-// The error of a file or of standard output that cannot be written. Its text names the file.
+// A file or standard output cannot be written. The text names the file.
 struct OutputError : std::system_error {
     OutputError(const std::string& name, int code)
         : std::system_error(code, std::generic_category(), name) {}
 };
 
-// The error of a file of the user that cannot be read. Its text names the file.
+// A file of the user cannot be read. The text names the file.
 struct InputError : std::system_error {
     InputError(const std::string& name, int code)
         : std::system_error(code, std::generic_category(), name) {}
@@ -53,35 +53,34 @@ struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// An option of another program, as one clause with the command to type.
+// An option of another program was used. The text is one clause with the right command.
 struct WrongProgram : UsageError {
     using UsageError::UsageError;
 };
 
-// A bad file of the user, as one clause that names it. The exit status is usage_error.
+// A mistake in a file of the user, as one clause that names the file. Ends with usage_error.
 struct FileError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Returns the status for the end of a connection: 0 if it was clean, or if the user or the
-// program asked for it.
+// Returns the status for the end of a connection: 0 if it was clean, or caused by the user or
+// the program.
 int exit_status(const bufio::End& end);
 
 // Returns a clause about a signal that ends the program: "ended by SIGTERM".
 std::string ended_by(int signo);
 
-// Returns the end in one clause, with the option that helps if there is one. `tls` may be null:
-// the connection did not use TLS.
+// Explains the end in one clause, with an option that may help. `tls` is null without TLS.
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);
 
 // Returns the faults of the certificate, as a clause; empty if it was verified.
 std::string certificate_faults(const bufio::TlsFacts& tls);
 
-// Returns when the certificate expires or has expired: 2026-12-01, in 9 days
+// Returns when the certificate expires or expired: "2026-12-01, in 9 days".
 std::string certificate_end(const bufio::TlsFacts& tls);
 
-// Returns the end of a summary if the peer's certificate was accepted only because of -k: its
-// faults. Otherwise returns an empty text, also after a refused certificate.
+// Returns the faults of a certificate that was accepted only because of -k, as the end of a
+// summary. Otherwise returns an empty text.
 std::string unverified_remark(const bufio::End& end, const bufio::TlsFacts* tls);
 
 }  // namespace yodel

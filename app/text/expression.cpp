@@ -13,8 +13,8 @@ namespace yodel {
 
 namespace {
 
-// The C library keeps the states that a search has reached, and a hostile text can make them
-// many, so they are dropped after this number of bytes.
+// Bytes after which the expression is compiled again. This frees the states that the C library
+// caches, and that a hostile text can multiply.
 constexpr std::size_t max_since_compiled = 16 * 1024;
 
 // Selects the C locale for this thread while it lives.
@@ -32,7 +32,7 @@ private:
     locale_t before_;
 };
 
-// A limit for written_out(). Compiling an expression of this size takes two seconds at most.
+// Limit of written_out(). Compiling an expression of this size takes at most two seconds.
 constexpr double max_written_out = 1000;
 
 UsageError refusal(const std::string& text, const std::string& reason) {
@@ -67,7 +67,7 @@ std::size_t bracket_end(const std::string& text, std::size_t begin) {
     return at;
 }
 
-// Returns the greatest number between the braces at `at`, and moves `at` to their end.
+// Returns the greatest number in the braces at `at`, and moves `at` to their end.
 double count_at(const std::string& text, std::size_t& at) {
     double greatest = 1;
     double number = 0;
@@ -93,7 +93,7 @@ std::size_t part_end(const std::string& text, std::size_t at) {
 // a+ becomes aa*, and a{3} becomes aaa. A bracket expression counts as one character.
 double written_out(const std::string& text) {
     std::vector<double> groups{0};
-    double last = 0;  // length of the part that a repetition would repeat
+    double last = 0;  // length of the part before a repetition
     for (std::size_t at = 0; at < text.size(); ++at) {
         const char sign = text[at];
         if (sign == '+' || sign == '{') {
@@ -183,7 +183,7 @@ void Expression::examine(std::string_view text) const {
     if (since_compiled_ > max_since_compiled) compile();
 }
 
-// Returns the first part from there on that matches, unless `found` is null.
+// Searches from `from` on. Sets `found`, unless null, to the first match.
 bool Expression::search(std::size_t from, regmatch_t* found) const {
     const ByteLocale bytes;
     const int flags = (from > 0 ? REG_NOTBOL : 0) | (cut_ ? REG_NOTEOL : 0);

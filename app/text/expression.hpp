@@ -1,8 +1,8 @@
-// A POSIX extended regular expression over bytes, as in the C locale. It is compiled once.
+// A POSIX extended regular expression over bytes, as in the C locale.
 //
-// Only the beginning of a text is examined, because a hostile text can make regexec() take a
-// time that grows with the square of its length. ^ and $ match at the ends of the text, not of
-// its lines. A NUL byte counts as the byte 1, because regexec() would end there.
+// Examines only the beginning of a text, because a hostile text can make regexec() take
+// quadratic time. ^ and $ match at the ends of the text, not of its lines. A NUL byte, at which
+// regexec() would end, counts as the byte 1.
 #pragma once
 
 #include <regex.h>
@@ -15,7 +15,7 @@
 
 namespace yodel {
 
-// Belongs to one thread, because searching changes it. A copy is compiled again.
+// Use each object in one thread only, because searching changes it. A copy is compiled again.
 class Expression {
 public:
     static constexpr std::size_t max_examined = 4096;  // bytes
@@ -35,18 +35,18 @@ public:
         compile();
         return *this;
     }
-    // Adds an expression, whose parts find_all() then returns as well.
+    // Adds an expression whose matches find_all() also returns.
     void add(const std::string& text) { others_.emplace_back(text); }
 
     const std::string& text() const { return text_; }
-    // True if a part of the text matches.
+    // Returns true if a part of the text matches.
     bool matches(std::string_view text) const;
-    // Returns the parts that match, from left to right, but no empty ones. Of parts of one
-    // expression that overlap, the leftmost and longest counts; of several, all together.
+    // Returns the non-empty matches from left to right. Of overlapping matches of one
+    // expression, returns the leftmost and longest; merges matches of several.
     std::vector<Range> find_all(std::string_view text) const;
-    // Returns the text with a NUL byte in place of each of these parts.
+    // Returns the text with each match replaced by a NUL byte.
     std::string masked(std::string_view text) const;
-    // Converts an offset in masked(text) into one in the text.
+    // Converts an offset in masked(text) into an offset in the text.
     std::size_t unmasked(std::string_view text, std::size_t offset) const;
 
 private:
@@ -58,12 +58,11 @@ private:
     std::vector<Expression> others_;
     mutable std::shared_ptr<regex_t> compiled_;
     mutable std::size_t since_compiled_ = 0;  // bytes examined
-    mutable std::string examined_;            // the beginning of the text
+    mutable std::string examined_;            // beginning of the text
     mutable bool cut_ = false;                // more of the text follows
 };
 
-// Returns the text as it is compared with others: without a mask as it is, otherwise masked, in
-// `space`.
+// Returns the text to compare: masked, in `space`, or unchanged without a mask.
 std::string_view comparable(const Expression* mask, std::string_view text, std::string& space);
 
 }  // namespace yodel

@@ -1,4 +1,4 @@
-// The fate of a message that was sent, was due, or came from the service, and its word in JSON.
+// The fate of a message that was sent, due or received, and its word in JSON.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@ namespace yodel {
 enum class Fate {
     sent,         // no reply is awaited
     unsent,       // was due, but could not be sent
-    echoed,       // answered by a right reply, like the next two in time
-    bad,          // by another reply
-    as_recorded,  // in a replay: by the recorded reply
-    different,    // in a replay: by another reply
+    echoed,       // answered in time by a right reply
+    bad,          // answered in time by another reply
+    as_recorded,  // in a replay: answered by the recorded reply
+    different,    // in a replay: answered by another reply
     late,         // answered after it counted as lost
     lost,
-    silent,       // in a replay: got no reply, as recorded
-    unsolicited,  // from the service, and answers nothing
-    duplicate,    // a reply that came again
+    silent,       // in a replay: not answered, as recorded
+    unsolicited,  // received, and answers nothing
+    duplicate,    // duplicate of a reply
     recurred,     // in a replay: unsolicited, as recorded
     unrecorded,   // in a replay: unsolicited, and not recorded
-    missing,      // in a replay: recorded as unsolicited, and did not come again
+    missing,      // in a replay: recorded as unsolicited, and not received
 };
 
 inline constexpr const char* fate_words[] = {

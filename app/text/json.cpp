@@ -10,7 +10,7 @@ namespace yodel {
 
 namespace {
 
-// Nanoseconds as microseconds.
+// Returns nanoseconds as microseconds with three decimals.
 std::string microseconds(std::uint64_t nanoseconds) {
     std::string decimals = std::to_string(nanoseconds % 1000);
     decimals.insert(0, 3 - decimals.size(), '0');
@@ -23,7 +23,7 @@ std::string microseconds(ev::Duration duration) {
     return (count < 0 ? "-" : "") + microseconds(magnitude);
 }
 
-// Appends the escape of a character; above 16 bits, the escapes of its two surrogates.
+// Appends the escape of a character, or of its two surrogates if it exceeds 16 bits.
 void append_escape(std::string& to, char32_t character) {
     char escape[16];
     if (character >= 0x10000) {

@@ -1,4 +1,4 @@
-// Writes JSON: objects on one line.
+// Writes JSON objects, each on one line.
 #pragma once
 
 #include "ev/time.hpp"
@@ -10,13 +10,13 @@
 
 namespace yodel {
 
-// Returns the text as a JSON string, quotation marks included. The text may contain any bytes.
-// Bytes that are not UTF-8, and characters that could command a terminal, are made visible as
-// by ui::printable(), so a reader cannot restore them.
+// Returns the text as a JSON string with its quotation marks. The text may contain any bytes.
+// Invalid UTF-8, and characters that could command a terminal, are replaced as by
+// ui::printable(), so a reader cannot restore them.
 std::string json_string(std::string_view text);
 
 // Returns the text as a JSON string from which a reader restores every byte; none if it is not
-// UTF-8. Characters that could command a terminal, or are invisible, are escaped.
+// UTF-8. Escapes characters that could command a terminal or are invisible.
 std::optional<std::string> exact_json_string(std::string_view text);
 
 class JsonArray;
@@ -27,8 +27,8 @@ public:
     JsonObject& text(std::string_view name, std::string_view value) {
         return add(name, json_string(value));
     }
-    // Adds any bytes, so that a reader can restore them: a text of that name or, if they are
-    // not UTF-8, base64 in a member whose name ends in "_base64".
+    // Adds any bytes so that a reader can restore them: as text or, if they are not UTF-8, as
+    // base64 in a member with "_base64" added to its name.
     JsonObject& bytes(std::string_view name, std::string_view value);
     JsonObject& number(std::string_view name, std::uint64_t value) {
         return add(name, std::to_string(value));
@@ -40,7 +40,7 @@ public:
         return add(name, value.str());
     }
     JsonObject& array(std::string_view name, const JsonArray& value);
-    // Adds a number of microseconds with three decimals, exactly.
+    // Adds microseconds with three decimals, exactly.
     JsonObject& time(std::string_view name, ev::Duration value);
     JsonObject& nanoseconds(std::string_view name, std::uint64_t value);
     // Adds a finite number, rounded to three decimals.

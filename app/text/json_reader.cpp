@@ -17,8 +17,8 @@ constexpr std::size_t max_values = 1'000'000;  // a hundred bytes each
 
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
 
-// Each function reads one element at the beginning of the rest of the text. If it is not
-// there, the function throws JsonError with the error as the end of a sentence.
+// Each function reads one element from the front of the remaining text, or throws JsonError
+// with the end of a sentence.
 class Reader {
 public:
     explicit Reader(std::string_view text) : text_(text) {}
@@ -112,7 +112,7 @@ private:
         ++at_;
     }
 
-    // A character above 16 bits is escaped as two surrogates.
+    // Reads one escape, or two if it is a surrogate.
     char32_t read_code() {
         const char32_t value = read_four_digits();
         if (value < 0xd800 || value > 0xdfff) return value;
@@ -124,7 +124,7 @@ private:
         return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
     }
 
-    // Begins at the letter u.
+    // Starts at the letter u.
     char32_t read_four_digits() {
         const std::string_view digits = text_.substr(++at_, 4);
         unsigned value = 0;
@@ -172,7 +172,7 @@ private:
     }
 
     bool ended() const { return at_ == text_.size(); }
-    // A zero byte stands for the end: JSON allows none outside a text.
+    // Returns the next byte, or NUL at the end. JSON allows no NUL outside a text.
     char peek() const { return ended() ? '\0' : text_[at_]; }
 
     [[noreturn]] void refuse() const {
@@ -207,7 +207,7 @@ std::optional<std::uint64_t> JsonValue::nanoseconds() const {
     return parse_count(text.substr(0, point) + decimals);
 }
 
-// This uses strtod because std::from_chars would need libm, which is not loaded otherwise.
+// Uses strtod() because std::from_chars() would load libm.
 std::optional<double> JsonValue::fraction() const {
     if (kind != Kind::number) return std::nullopt;
     const double number = std::strtod(text.c_str(), nullptr);

@@ -1,9 +1,9 @@
-// Reads JSON, one value from one text, strictly by RFC 8259: no comments, no trailing commas,
-// no byte that is not UTF-8, no name twice in an object. A number keeps its digits until it is
-// read as a count, a time or a fraction.
+// Reads one JSON value from a text, strictly by RFC 8259: no comments, trailing commas, invalid
+// UTF-8 or duplicate names. A number is stored as its digits until it is read as a count, a
+// time or a fraction.
 //
-// The text may come from anywhere: its depth and its number of values are bounded, and time is
-// proportional to its length. A file of many objects is read line by line, a text for each.
+// The text need not be trusted: nesting and the number of values are limited, and reading takes
+// linear time. A file with one object per line is read line by line.
 #pragma once
 
 #include "ev/time.hpp"
@@ -17,21 +17,21 @@
 
 namespace yodel {
 
-// A value, which owns all of its text.
+// A value. It owns its text.
 struct JsonValue {
     enum class Kind { null, flag, number, text, array, object };
 
     Kind kind = Kind::null;
-    std::string text = {};  // a text with its escapes decoded, or the digits of a number
+    std::string text = {};  // decoded text, or the digits of a number
     bool flag = false;
     std::vector<JsonValue> items = {};    // elements of an array or an object
     std::vector<std::string> names = {};  // names[i] is the name of items[i] in an object
 
-    // Returns the member of an object; null if there is none, or this is not an object.
+    // Returns the member with this name; null if there is none.
     const JsonValue* find(std::string_view name) const;
-    // Each of these is none if the value is of another kind, or out of range.
-    std::optional<std::uint64_t> count() const;  // a whole number, written without an exponent
-    // The nanoseconds in a number of microseconds with at most three decimals, exactly.
+    // The next three return none if the value is of another kind or out of range.
+    std::optional<std::uint64_t> count() const;  // whole number without an exponent
+    // Converts microseconds with at most three decimals to nanoseconds, exactly.
     std::optional<std::uint64_t> nanoseconds() const;
     std::optional<double> fraction() const;  // any number, rounded to a double
 
@@ -40,12 +40,11 @@ struct JsonValue {
 
 struct JsonResult {
     std::optional<JsonValue> value;
-    // The error in the text, as the end of a sentence: "is cut short". Empty if there is a
-    // value.
+    // Error as the end of a sentence, such as "is cut short"; empty if there is a value.
     std::string trouble;
 };
 
-// Reads a text that contains one value, and nothing else but space around it.
+// Reads a text that contains one value, perhaps surrounded by space.
 JsonResult read_json(std::string_view text);
 
 // An error in the members of an object, as one clause.
@@ -53,12 +52,11 @@ struct JsonError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// No sum of counts from files overflows.
+// Maximum of a count in a file, so that no sum overflows.
 inline constexpr std::uint64_t max_count = 10'000'000'000'000;
 
-// The members of an object, each checked when it is read. Except for the first two functions,
-// all throw JsonError if the member is missing, of another kind, or out of range. The object
-// outlives this.
+// Reads and checks the members of an object, which must outlive this. All functions but has()
+// and word() throw JsonError if the member is missing, of another kind, or out of range.
 class JsonFields {
 public:
     explicit JsonFields(const JsonValue& object) : object_(object) {}

@@ -21,7 +21,7 @@ namespace {
 
 constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
-// Opens the file of the descriptor a second time, with flags of its own.
+// Opens the descriptor's file again, with separate flags.
 bufio::Fd reopen(int fd) {
     constexpr int flags = O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY;
 #if YODEL_HAS_PROC_FD
@@ -36,9 +36,9 @@ bufio::Fd reopen(int fd) {
 
 Output::Output(int fd) : fd_(fd), piece_(PIPE_BUF) {
     struct stat status {};
-    const bool invalid = ::fstat(fd, &status) != 0;  // each write will report it
+    const bool invalid = ::fstat(fd, &status) != 0;  // each write will report the error
     const bool terminal = ::isatty(fd) == 1;
-    const bool device = S_ISCHR(status.st_mode) && !terminal;  // /dev/null and its like
+    const bool device = S_ISCHR(status.st_mode) && !terminal;  // such as /dev/null
     if (invalid || S_ISREG(status.st_mode) || device) piece_ = any_size;
     socket_ = S_ISSOCK(status.st_mode);
     if (S_ISFIFO(status.st_mode) || terminal) own_ = reopen(fd);
@@ -111,7 +111,7 @@ void Output::write_some() {
         blocked_ = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
         if (count < 0 && !blocked_ && errno != EINTR) error_ = errno;
     } while (!blocked_ && !done());
-    if (!watch_) blocked_ = false;  // no loop reports when there is space: the next call tries
+    if (!watch_) blocked_ = false;  // without a loop, the next call tries again
     if (watch_) watch_.want(done() ? ev::none : ev::writable);
 }
 

@@ -1,11 +1,11 @@
-// Writing to a pipe, a terminal, a socket or a file without ever blocking: bytes that the
-// reader has not taken wait here.
+// Writes to a pipe, a terminal, a socket or a file without blocking. Buffers the bytes that the
+// reader does not yet accept.
 //
-// The flags of the descriptor stay as they are, because other processes share them. A pipe or a
-// terminal is opened a second time instead, so that O_NONBLOCK is ours alone; a socket is
-// written with MSG_DONTWAIT. If the system can't open a pipe again (no /proc/self/fd), it
-// gets at most PIPE_BUF bytes at once, and only when it is writable, which does not block
-// unless another process fills it at the same moment; a terminal written that way may block.
+// The flags of the descriptor stay unchanged, because other processes share them. Instead, a
+// pipe or terminal is opened again with O_NONBLOCK, and a socket is written with MSG_DONTWAIT.
+// If the system cannot open a pipe again (no /proc/self/fd), at most PIPE_BUF bytes are written
+// at once, and only when the pipe is writable. This blocks only if another process fills the
+// pipe at the same moment. A terminal written this way may block.
 #pragma once
 
 #include "bufio/buffer.hpp"
@@ -18,53 +18,52 @@
 
 namespace yodel {
 
-// How long a program or a file that ends waits for its reader.
+// Maximum wait for a slow reader at the end.
 inline constexpr ev::Duration last_wait = std::chrono::milliseconds(200);
 
 class Output {
 public:
-    // Until attach(), writes happen only inside the calls below. The descriptor stays the
-    // caller's and outlives this object.
+    // Until attach(), writes happen only inside the calls below. The caller owns the
+    // descriptor, which must outlive this object.
     explicit Output(int fd);
-    // Takes over a file that was opened with O_NONBLOCK.
+    // Owns the file, which must be opened with O_NONBLOCK.
     explicit Output(bufio::Fd file);
     Output(ev::Loop& loop, int fd, std::function<void()> changed) : Output(fd) {
         attach(loop, std::move(changed));
     }
 
-    // From here on waiting bytes are also written from the loop, which must live until
-    // detach() or the end of this object. `changed` is called after such a write, and when one
-    // has failed.
+    // Writes buffered bytes also from the loop, which must live until detach() or the end of
+    // this object. Calls `changed` after each such write, failed or not.
     void attach(ev::Loop& loop, std::function<void()> changed);
     void detach();
 
     void append(std::string_view bytes) { buffer_.append(bytes); }
-    void append_line(std::string_view text);  // appends a newline as well
-    // Appends and flushes. Bytes that the reader takes at once are not copied.
+    void append_line(std::string_view text);  // and a newline
+    // Appends and flushes. Copies only the bytes that cannot be written now.
     void write(std::string_view bytes);
-    // Writes all that the reader takes now; the rest is written from the loop.
+    // Writes what the reader accepts now. The loop writes the rest.
     void flush();
-    // Waits at most `max_time` for the reader to take everything. Detaches from the loop, and
-    // must not be called from one of its callbacks.
+    // Waits at most `max_time` until everything is written. Detaches from the loop. Do not call
+    // it from a callback of the loop.
     void drain(ev::Duration max_time);
-    // Drops the waiting bytes, and forgets an error.
+    // Drops the buffered bytes, and resets the error.
     void clear();
     std::size_t pending() const { return buffer_.size(); }
     bool done() const { return pending() == 0 || error() != 0; }
-    int error() const { return error_; }  // errno of the write that failed; 0 if none did
+    int error() const { return error_; }  // errno of a failed write; 0 if none
     std::string error_text() const;       // error() in words
 
 private:
     void write_some();
     ssize_t write_piece(std::string_view bytes) const;
 
-    bufio::Fd own_;  // opened here or handed over; empty: the descriptor is shared
+    bufio::Fd own_;  // empty: the caller owns the descriptor
     int fd_;
     bool socket_ = false;
-    std::size_t piece_;  // bytes to write at once; if limited, only while that does not block
+    std::size_t piece_;  // maximum bytes per write
     bufio::Buffer buffer_;
     int error_ = 0;
-    bool blocked_ = false;  // the last write found no space; the loop reports when it does
+    bool blocked_ = false;  // the last write found no space
     std::function<void()> changed_;
     ev::Watch watch_;
 };

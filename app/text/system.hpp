@@ -1,7 +1,7 @@
-// The features beyond POSIX that app uses, and the systems that have them. This file alone
-// asks which system it is; the others ask for a feature. A feature is used only on systems on
-// which it has been tested. With YODEL_PORTABLE none is used, so that a build on Linux tests
-// the code for other systems.
+// Lists the features beyond POSIX that app uses. Only this file checks the operating system;
+// other files check for a feature. A feature is used only on systems on which it was tested.
+// YODEL_PORTABLE disables all features, so that a build on Linux tests the code for other
+// systems.
 #pragma once
 
 #include <cstdlib>  // names the C library
@@ -12,11 +12,11 @@
 #    define YODEL_ON_LINUX 0
 #endif
 
-// /proc/self/fd: a descriptor's file can be opened again, with flags of its own.
+// /proc/self/fd: opens a descriptor's file again, with separate flags.
 #define YODEL_HAS_PROC_FD YODEL_ON_LINUX
 
-// PR_SET_TIMERSLACK: how late the kernel may end a wait.
+// PR_SET_TIMERSLACK: limits how late the kernel ends a wait.
 #define YODEL_HAS_TIMER_SLACK YODEL_ON_LINUX
 
-// Landlock: limits on the rights of a process.
+// Landlock: limits the rights of a process.
 #define YODEL_HAS_LANDLOCK YODEL_ON_LINUX

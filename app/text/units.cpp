@@ -13,8 +13,8 @@ namespace yodel {
 
 namespace {
 
-// This uses strtod because std::from_chars would need libm, and loading that library takes one
-// fifteenth of the start-up time.
+// Uses strtod() because std::from_chars() would load libm, which takes a fifteenth of the
+// start-up time.
 std::optional<double> parse_fraction(const std::string& text) {
     char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
@@ -43,7 +43,7 @@ double take_unit(std::string_view& text, const Unit (&units)[count]) {
     return 1;
 }
 
-// Returns true if the text equals the form, in which each `d` stands for a digit.
+// Returns true if the text has this form, in which each `d` stands for a digit.
 bool has_form(std::string_view text, std::string_view form) {
     const auto fits = [](char letter, char wanted) {
         return wanted == 'd' ? letter >= '0' && letter <= '9' : letter == wanted;
@@ -78,13 +78,13 @@ std::string excerpt(std::string_view head, std::size_t size) {
 }
 
 std::optional<ev::Duration> parse_duration(std::string_view text) {
-    // The factors are whole nanoseconds, so that a whole number times its unit is exact.
+    // Factors are whole nanoseconds, so that a whole number times its unit is exact.
     static constexpr Unit units[] = {
         {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
     const bool bare = text.find_first_of("smh") == text.npos;
     const double factor = bare ? 1e9 : take_unit(text, units);
     const auto number = parse_fraction(std::string(text));
-    // A century is as good as for ever, and yet far below the limit of a Duration.
+    // A century is far below the limit of a Duration.
     const double longest = 100 * 365.25 * 86400e9;
     if (!number || *number * factor > longest) return std::nullopt;
     return std::chrono::nanoseconds(static_cast<std::int64_t>(*number * factor + 0.5));
@@ -140,7 +140,7 @@ std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string
         return static_cast<int>(*parse_count(text.substr(place, digits)));
     };
     const int year = number(0, 4);
-    if (year < 1970 || year > 2200) return std::nullopt;  // a clock of nanoseconds ends in 2262
+    if (year < 1970 || year > 2200) return std::nullopt;  // a nanosecond clock ends in 2262
     const std::chrono::year_month_day day(std::chrono::year(year),
                                           std::chrono::month(static_cast<unsigned>(number(5))),
                                           std::chrono::day(static_cast<unsigned>(number(8))));
@@ -235,7 +235,8 @@ std::string milliseconds_text(ev::Duration duration) {
 
 std::string ms_text(ev::Duration duration) { return milliseconds_text(duration) + " ms"; }
 
-// The system measures in whole microseconds, so the network's part may exceed the round trip.
+// The network's part may exceed the round trip, because the system measures in whole
+// microseconds.
 std::string shares_text(ev::Duration round_trip, ev::Duration network) {
     const bool unicode = ui::utf8_locale();
     const ev::Duration part = std::min(network, round_trip);

@@ -1,6 +1,5 @@
-// Parses durations, sizes, numbers and times of day that users write, and formats them for
-// users. The parsers take the whole text, without spaces around it, and return none if it is
-// not valid.
+// Parses and formats durations, sizes, numbers and times of day for users. A parser accepts no
+// surrounding spaces, and returns none for an invalid text.
 #pragma once
 
 #include "ev/time.hpp"
@@ -16,7 +15,7 @@
 
 namespace yodel {
 
-// Formats as printf does, in the C library's locale; cut after 63 characters.
+// Formats like printf(), in the current locale. Cuts the text after 63 characters.
 template <class... Arguments>
 std::string format(const char* pattern, Arguments... arguments) {
     char text[64];
@@ -24,19 +23,19 @@ std::string format(const char* pattern, Arguments... arguments) {
     return text;
 }
 
-// Quotes words of a user or of a file in a sentence.
+// Quotes a text of a user or a file in a sentence.
 inline std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
-// Returns the head of `size` bytes in printable form, cut after 64 columns; "..." stands for
-// the rest.
+// Returns `head`, the beginning of a text of `size` bytes, in printable form. Cuts it after 64
+// columns; "..." stands for the rest.
 std::string excerpt(std::string_view head, std::size_t size);
 
-// Parses a number, fractions allowed, with one of the units us, ms, s, m, h; seconds without a
-// unit. At most a century; rounded to the nanosecond.
+// Parses a decimal number with the unit us, ms, s, m or h, by default s. Accepts at most a
+// century; rounds to the nanosecond.
 std::optional<ev::Duration> parse_duration(std::string_view text);
-// Parses a finite number that is not negative, fractions allowed.
+// Parses a finite decimal number of at least 0.
 std::optional<double> parse_decimal(std::string_view text);
-// Parses a number from 0 to 1, or from 0% to 100%; returns it as 0 to 1.
+// Parses a number from 0 to 1, or from 0% to 100%. Returns 0 to 1.
 std::optional<double> parse_chance(std::string_view text);
 // Returns true if the text consists of digits.
 inline bool is_number(std::string_view text) {
@@ -44,13 +43,13 @@ inline bool is_number(std::string_view text) {
 }
 // Parses a whole number.
 std::optional<std::uint64_t> parse_count(std::string_view text);
-// Parses a whole number of bytes, with k, M or G (powers of 1024). The limit is a third of the
-// range, so that the sum of two sizes does not overflow.
+// Parses a whole number of bytes, perhaps with k, M or G (powers of 1024). The limit is a third
+// of the range, so that the sum of two sizes does not overflow.
 std::optional<std::size_t> parse_size(std::string_view text);
-// Parses a number, fractions allowed, with k, M or G (powers of 1000).
+// Parses a decimal number, perhaps with k, M or G (powers of 1000).
 std::optional<double> parse_rate(std::string_view text);
-// Parses a time in UTC, from 1970 to 2200: 2026-12-01T10:00:00Z, also with a fraction of the
-// seconds.
+// Parses a time in UTC from 1970 to 2200, such as 2026-12-01T10:00:00Z, perhaps with a fraction
+// of a second.
 std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string_view text);
 // Parses a whole number between the bounds, inclusive.
 std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsigned max);
@@ -59,23 +58,23 @@ std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsign
 std::vector<std::string> comma_separated(std::string_view text);
 std::string joined(const std::vector<std::string>& list, const std::string& separator);
 
-// Writes the local time by a pattern of strftime; at most 63 characters.
+// Returns the local time by a pattern of strftime(), at most 63 characters.
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at);
-// Local time: 12:04:31.208
+// Returns local time: 12:04:31.208
 std::string clock_text(std::chrono::system_clock::time_point at);
-// Local time: 2026-11-21 12:04:31.208
+// Returns local time: 2026-11-21 12:04:31.208
 std::string date_text(std::chrono::system_clock::time_point at);
-// Local time: 2026-11-21 12:04:31.208417
+// Returns local time: 2026-11-21 12:04:31.208417
 std::string precise_date_text(std::chrono::system_clock::time_point at);
-// UTC, for programs: 2026-11-21T11:04:31.208417Z
+// Returns UTC, for programs: 2026-11-21T11:04:31.208417Z
 std::string timestamp_text(std::chrono::system_clock::time_point at);
 
-// Writes milliseconds below a second and seconds above: 250ms, 1.5s, 10s
+// Returns milliseconds below a second, otherwise seconds: 250ms, 1.5s, 10s
 std::string duration_text(ev::Duration duration);
-// Writes seconds without the unit, with milliseconds: 0.500
+// Returns seconds with three decimals, without a unit: 0.500
 std::string seconds_text(std::chrono::duration<double> duration);
-// Writes a number with `digits` significant digits and without an exponent. Zeros at the end of
-// the decimals are left out.
+// Returns a number with `digits` significant digits, without an exponent or trailing decimal
+// zeros.
 std::string significant_text(double value, int digits);
 // Writes a number of things: 1 day, 12 days
 std::string count_text(std::uint64_t count, const std::string& thing);

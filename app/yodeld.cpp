@@ -121,7 +121,7 @@ private:
         announce((udp ? "listening udp " : "listening ") + address.text(), object);
     }
 
-    // The system may allow fewer descriptors than --max-conns needs.
+    // Raises the descriptor limit to what --max-conns needs, or reports that it is too low.
     void provide_descriptors() const {
         const std::size_t max_connections = options_.streams.max_connections;
         const std::size_t needed =

@@ -43,7 +43,7 @@ void put_data(msghdr& header, DatagramControl& control, int level, int type, con
     std::memcpy(CMSG_DATA(next), &info, sizeof info);
 }
 
-// `spec_dst` is the local address by which the system received the datagram, `addr` its
+// `spec_dst` is the local address on which the datagram was received, `addr` its
 // destination address. They differ for a broadcast.
 void read_v4(const cmsghdr* control, Datagram& datagram) {
     const auto info = data_of<in_pktinfo>(control);
@@ -60,7 +60,7 @@ void set_source_v4(msghdr& header, DatagramControl& control, const in_addr& from
     put_data(header, control, IPPROTO_IP, IP_PKTINFO, info);
 }
 
-// A link-local address is valid only with its link.
+// A link-local address needs its interface.
 void read_v6(const cmsghdr* control, Datagram& datagram) {
     const auto info = data_of<in6_pktinfo>(control);
     auto& in6 = reinterpret_cast<sockaddr_in6&>(datagram.local.storage);

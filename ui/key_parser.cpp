@@ -111,7 +111,7 @@ std::string usual_bytes(int code, int modifiers) {
     if ((modifiers & other_modifiers) != 0 || code <= 0) return {};
     if (code >= first_of_keypad && code < first_of_keypad + static_cast<int>(keypad.size()))
         return {keypad[static_cast<std::size_t>(code - first_of_keypad)]};
-    if (code >= 0xe000 && code < 0xf900) return {};  // a key without a character
+    if (code >= 0xe000 && code < 0xf900) return {};  // private use: a key that has no character
     std::string bytes;
     if ((modifiers & control) == 0 || code < ' ' || code == 0x7f) {
         const bool upper = letter && ((modifiers & shift) != 0) != ((modifiers & caps) != 0);

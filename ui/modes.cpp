@@ -25,7 +25,7 @@ Modes modes_for(std::string_view cup, std::string_view smcup) {
 }
 
 std::string clipboard_sequence(std::string_view text) {
-    if (text.size() > longest_copy) return {};  // printable text is never shorter
+    if (text.size() > longest_copy) return {};  // printable() never shortens a text
     const std::string shown = printable(text);
     if (shown.size() > longest_copy) return {};
     return "\x1b]52;c;" + base64(shown) + "\x1b\\";

@@ -221,7 +221,7 @@ bool Terminal::take_over() {
     // After a stop without a restore, the current modes are our own.
     if (std::exchange(restored_, false)) {
         put(parts_->modes.save);
-        // Must exist before the first change of the terminal.
+        // Must exist before the first change to the terminal.
         parts_->crash_restore.emplace(parts_->output.fd(), parts_->found_settings,
                                       crash_sequences(parts_->modes));
     }

@@ -33,10 +33,10 @@ constexpr int min_facts = 5;
 
 constexpr std::size_t max_failures = 5;
 
-// Distance of two marks on the axis, in columns.
+// Distance between two marks on the axis, in columns.
 constexpr std::size_t mark_distance = 16;
 
-// A row of the page. If rows do not fit, the row of the highest rank is omitted first.
+// A row of the page. If not all rows fit, those with the largest rank are omitted first.
 struct Fact {
     int rank;
     std::string name;

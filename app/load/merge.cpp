@@ -18,7 +18,7 @@ namespace yodel {
 
 namespace {
 
-// Overlap below which the runs hardly add up to one load.
+// Below this overlap, the runs can hardly be called one load.
 constexpr double min_overlap = 0.9;
 
 // Computes when runs began and ended, the time they share, and their total time.

@@ -103,7 +103,7 @@ OptionGroup connection_options(ClientOptions& to) {
           into(session.connect_timeout, duration_value)},
          {0, "idle-timeout", "D", "close after this time without traffic (off)",
           into(session.idle_timeout, limit_value)},
-         {'m', "max-time", "D", "time limit; duration of generated messages (off)",
+         {'m', "max-time", "D", "time limit of the run (off)",
           into(session.max_time, limit_value)},
          {0, "retry", "N", "number of retries (0; full-screen mode: forever)",
           into(to.retries, retries), mode::runs & ~mode::replay},

@@ -70,7 +70,7 @@ struct GivenOption {
 };
 
 struct ActiveMode {
-    Modes mode;        // several bits: not yet known which of them
+    Modes mode;        // several bits: one of them, not yet known which
     std::string by{};  // the option that chose it; empty: it is the default
 };
 

@@ -25,7 +25,7 @@ Value checked(const std::optional<Value>& value, const std::string& text,
     return *value;
 }
 
-// Returns the text if it is valid. Otherwise throws an error like checked().
+// Returns the text if it is valid. Otherwise throws the same error as checked().
 std::string accepted(bool valid, const std::string& text, const std::string& expected);
 
 // Return an action for an option. into() stores the argument, parsed if there is a parser;

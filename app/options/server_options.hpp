@@ -20,7 +20,7 @@ struct ServerOptions : ServerThreads::Options {
     std::vector<bufio::Endpoint> endpoints;  // at least one
     ev::Duration grace = std::chrono::seconds(5);
     std::string port_file;
-    bool threads_auto = false;  // `auto`: no more than can be used
+    bool threads_auto = false;  // one thread, instead of an error, if more cannot be used
     bool json = false;
     bool no_sandbox = false;
     bool help = false;

@@ -11,7 +11,7 @@ namespace yodel {
 
 namespace {
 
-// Returns two modes if only the terminal decides between them.
+// Returns both `input` and `screen` if only the terminal decides between them.
 Modes run_mode(const YodelOptions& options) {
     if (options.run.probe) return mode::probe;
     if (!options.replay.empty()) return mode::replay;

@@ -1,9 +1,10 @@
 // Carries messages in datagrams: one for each message, and one for each reply.
 //
-// The link is ready at once, because only a reply shows that there is a peer. Only an ICMP
-// message that the port is unreachable shows that there is none, and ends the socket.
+// The link is ready at once, because only a reply shows that there is a peer. Only an
+// ICMP "port unreachable" shows that there is none, and it ends the socket.
 //
-// The link lingers after the last reply, because a late reply revokes the loss of its message.
+// The link lingers after the last reply, because a late reply changes the fate of its message
+// from lost to late.
 
 #include "app/protocol/content_matcher.hpp"
 #include "app/protocol/link.hpp"

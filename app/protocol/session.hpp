@@ -103,7 +103,7 @@ public:
     // Returns an id for a message that is not queued because it cannot be sent.
     std::uint64_t reserve_id() { return matcher_.reserve_id(); }
     void flush();
-    // Returns when flush() last tried to write messages.
+    // The time of the last flush() that tried to write messages.
     ev::Time flushed_at() const { return flushed_at_; }
     // Excludes the messages in flight from timing, because something other than the service
     // delays their replies.

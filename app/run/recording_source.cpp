@@ -40,7 +40,8 @@ RecordingSource::RecordingSource(ev::Loop& loop, std::shared_ptr<Recording> reco
           user_.source_changed();
       }) {}
 
-// After a bad line, messages in flight still get their replies.
+// Returns the item, or null if there is none. At a bad line of the recording, stops sending;
+// replies to messages in flight are still read.
 RecordedItem* RecordingSource::item(std::size_t place) {
     RecordedItem* const found = stopped_ ? nullptr : recording_->item(place);
     if (stopped_ || recording_->trouble().empty()) return found;

@@ -86,8 +86,8 @@ std::uint64_t Share::own_messages(std::uint64_t count) const {
     return count / connections * own_connections() + share_of(count % connections, *this);
 }
 
-// Returns the next message in the same round over all connections, or the first one in the next
-// round.
+// Returns the next message of this share: for its next connection in the same round, or for its
+// first connection in the next round. A round is one message for each connection.
 std::uint64_t Share::message_after(std::uint64_t message) const {
     const std::uint64_t connection = message % connections;
     if (connection + threads < connections) return message + threads;

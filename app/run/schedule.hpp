@@ -61,7 +61,7 @@ public:
         Pace pace;
         std::optional<std::uint64_t> seed = {};   // for random gaps (Poisson); none: even gaps
         std::uint64_t count = 0;                  // messages; 0: any number
-        std::optional<ev::Duration> length = {};  // later messages are omitted
+        std::optional<ev::Duration> length = {};  // no message is planned after this time
         Share share = {};  // part of this schedule, if several share the pace
     };
     struct Message {

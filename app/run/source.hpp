@@ -59,8 +59,8 @@ public:
     virtual void end_after(std::uint64_t /*count*/) {}
     // Returns the error that ended the source, if any.
     virtual Trouble trouble() const { return {}; }
-    // Returns true if our side is closed at the end of the source, before the last replies,
-    // because the service may wait for that end.
+    // Returns true if our sending side must be closed as soon as the source ends, before the
+    // last replies, because the service may not reply until it sees the end of its input.
     virtual bool ends_sending() const { return false; }
 
     virtual void left_flight(const Message&) {}  // answered in time, or lost

@@ -21,7 +21,7 @@ public:
 
     // Call it after each turn of the loop.
     void turn_ended();
-    // Call it after SIGCONT. Its handler must be installed before the screen is made.
+    // Call it after SIGCONT. Install the handler of SIGCONT before making the screen.
     void continued() { resuming_ = true; }
 
 protected:

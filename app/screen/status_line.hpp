@@ -20,7 +20,7 @@ std::string elapsed_text(ev::Duration duration, int minute_digits);
 // Returns the state of a session in words, with the time since the state began.
 std::string state_words(const Session& session, ev::Time now);
 
-// The rank of a part. `mode`: a state that a key has chosen.
+// The rank of a part. `mode`: a mode that the user chose with a key.
 struct Priority {
     enum { state, failure, trust, mode, count, target, time, detail, sparkline };
 };

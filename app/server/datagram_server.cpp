@@ -130,7 +130,8 @@ private:
         if (next != ev::Time::max()) due_.start_at(next);
     }
 
-    // Sends the answers that are due; also reordered ones, if no other answer came in time.
+    // Sends the answers that are due, and those held back for reordering if no later answer was
+    // sent before their deadline.
     void send_due() {
         const ev::Time now = server_.loop_.now();
         while (held_.first_due() <= now) deliver(held_.pop());

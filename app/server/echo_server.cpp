@@ -137,8 +137,8 @@ private:
             log_read(static_cast<std::size_t>(input));
     }
 
-    // Logs the last bytes of the input. With WebSocket they contain prefixes that the peer has
-    // not sent.
+    // Logs the number of bytes just read, and the bytes. With WebSocket these contain length
+    // prefixes that the peer did not send, and are left out.
     void log_read(std::size_t count) {
         std::string_view bytes = stream_.received();
         bytes.remove_prefix(bytes.size() - count);

@@ -15,7 +15,7 @@ namespace yodel {
 
 class LoopGuard {
 public:
-    static constexpr unsigned max_repeats = 64;  // in a second
+    static constexpr unsigned max_repeats = 64;  // per second
     static constexpr ev::Duration second = std::chrono::seconds(1);
 
     enum class Decision {
@@ -32,7 +32,7 @@ private:
     static constexpr std::size_t ways = 4;
     struct Entry {
         std::uint64_t key = 0;
-        ev::Time since{};  // time of the first repeat; in a loop, of the latest repeat
+        ev::Time since{};  // time of the first repeat; once a loop is detected, of the latest
         unsigned count = 0;
     };
 

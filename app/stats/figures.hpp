@@ -69,7 +69,7 @@ struct Figure {
     // Value in nanoseconds, messages, messages a second, or from 0 to 1; none if not measured.
     std::function<std::optional<double>(const Results&)> value;
     const char* unmeasured = "";  // why there is no value, as a clause
-    // The next three are for counts.
+    // The next three members are set only if the figure is a count.
     std::uint64_t Results::*count = nullptr;
     const Whole* whole = nullptr;
     bool fault = false;  // above 0, the status is 1 unless a requirement decides

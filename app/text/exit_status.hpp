@@ -58,7 +58,8 @@ struct WrongProgram : UsageError {
     using UsageError::UsageError;
 };
 
-// A mistake in a file of the user, as one clause that names the file. Ends with usage_error.
+// An error in a file of the user. what() is one clause that names the file. The exit status is
+// usage_error.
 struct FileError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

@@ -46,7 +46,7 @@ std::optional<std::uint64_t> parse_count(std::string_view text);
 // Parses a whole number of bytes, perhaps with k, M or G (powers of 1024). The limit is a third
 // of the range, so that the sum of two sizes does not overflow.
 std::optional<std::size_t> parse_size(std::string_view text);
-// Parses a decimal number, perhaps with k, M or G (powers of 1000).
+// Parses a decimal number with an optional suffix k, M or G (powers of 1000).
 std::optional<double> parse_rate(std::string_view text);
 // Parses a time in UTC from 1970 to 2200, such as 2026-12-01T10:00:00Z, perhaps with a fraction
 // of a second.

@@ -69,12 +69,12 @@ public:
     // front of both.
     Stop next(std::string_view& wire, std::span<char>& to);
 
-    // True if next() can write without more bytes.
+    // True if next() has output to write, even without more input.
     bool has_output() const { return !fragmented_ && !held_.empty(); }
     // True between the first and the last byte of a message.
     bool inside_message() const { return fragmented_ || head_read_ || !head_.empty(); }
-    // Returns the bytes received of a fragmented message, plus one for its head. Such a message
-    // is not written until it is whole.
+    // Returns the payload bytes held back until a fragmented message is complete, plus 1, so
+    // that the result is above 0 before the first of them. Returns 0 without such a message.
     std::size_t held() const { return fragmented_ ? held_.size() - message_head + 1 : 0; }
     Opcode opcode() const { return opcode_; }
     std::string_view control() const { return control_; }

@@ -22,8 +22,9 @@ public:
     // framing is known or there is trouble(). Any other file requires fetch().
     Recording(const std::string& path, std::size_t max_frame);
 
-    // Copies and checks a whole pipe, on the loop, until there is trouble(). Returns false if
-    // the limit passes first, because the writer may be silent, or if the loop is stopped.
+    // Runs the loop until a whole pipe is copied and checked, or there is trouble(). Returns
+    // false if the limit passes first, because the writer may be silent, or if the loop is
+    // stopped.
     bool fetch(ev::Loop& loop, std::optional<ev::Duration> limit);
     // The path, or "standard input".
     const std::string& name() const { return name_; }

@@ -23,8 +23,8 @@ struct Outcome {
     std::string reason = "closed";  // why the run ended, if nothing failed
 
     // Returns the exit status, and its cause as the text. The first of these decides: a signal,
-    // as a shell reports it; trouble or a failed connection; a failed requirement, a bad or
-    // lost reply, or an unsent message, each with status 1.
+    // as a shell reports it; a failed connection; trouble; a failed requirement, a bad or lost
+    // reply, or an unsent message, each with status 1.
     Trouble decided() const;
     int status() const { return decided().status; }
 

@@ -69,8 +69,8 @@ void refuse_same(const std::vector<std::string>& files) {
     }
 }
 
-// Adds the last run of each file to `sum`. Returns a remark for the user, or else describes in
-// `runs` how well they coincided.
+// Adds the last run of each file to `sum`. Describes in `runs` how well several runs coincided,
+// unless one sent nothing. Returns a remark for the user; empty if there is no reason for one.
 std::string add_up(const std::vector<std::string>& files, Results& sum, std::string& runs) {
     std::vector<RunSpan> spans;
     std::string silent;  // file of a run that sent nothing

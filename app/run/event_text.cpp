@@ -11,7 +11,7 @@ namespace yodel {
 
 namespace {
 
-// Maximum number of payload bytes shown, and how many of them precede the first difference.
+// Maximum number of payload bytes shown, and about how many precede the first difference.
 constexpr std::size_t shown_bytes = 256;
 constexpr std::size_t shown_before = 64;
 

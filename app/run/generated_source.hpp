@@ -14,9 +14,9 @@ namespace yodel {
 // Generates the texts of messages. A text is printable, contains no delimiter of any framing,
 // and differs from the previous text if its size allows.
 //
-// A text consists of a number, letters, and two check letters. Any two texts differ in at least
-// three bytes, so a text with one damaged byte is still closest to the original. If the check
-// letters do not fit, they are omitted, and damage may turn one text into another.
+// A text consists of a number, letters, and two check letters. Two such texts differ in at
+// least three bytes, so a text with one damaged byte is still closest to the original. If the
+// check letters do not fit, they are omitted, and damage may turn one text into another.
 class GeneratedText {
 public:
     // Minimum size for every number and the check letters.

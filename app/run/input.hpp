@@ -23,7 +23,7 @@ class Input {
 public:
     struct Options {
         const Framing* framing = find_framing("line");  // the connections' framing
-        std::size_t max_frame = 32 * 1024 * 1024;       // in bytes
+        std::size_t max_frame = 32 * 1024 * 1024;       // limit of a message, in bytes
         bool escapes = false;                           // lines contain \n, \xNN and the like
         bool lines = true;                              // false: each read is a message
         // Returns space for a read that becomes one message. Null: reads into our own buffer.

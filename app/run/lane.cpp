@@ -238,7 +238,7 @@ void Lane::state_changed(Connection& connection) {
     const State before = std::exchange(connection.reported, connection.session.state());
     if (before == State::open && connection.age) connection.age.cancel();
     if (connection.reported != State::open) connection.source().wait(false);
-    // Send a due message that waits for a connection from the loop, after this call.
+    // The loop sends a due message that waits for a connection, after this call.
     if (schedule_ && !over() && !step_timer_.pending()) step_timer_.start(ev::Duration::zero());
     if (before == State::waiting && connection.reported == State::dialing)
         begin_try(connection);
@@ -246,7 +246,7 @@ void Lane::state_changed(Connection& connection) {
     if (connection.reported == State::waiting) interrupted(connection);
     if (connection.reported != State::closed) return;
     connection.source().closed();
-    // An attempt that failed before `waiting` has already been counted.
+    // An attempt that led to `waiting` was counted then.
     if (before != State::waiting) end_try(connection);
     closed(connection);
 }
@@ -611,8 +611,8 @@ void Lane::time_up() {
     finish_all();
 }
 
-// Counts a connection that is not open within the limit as failed. Replacements, and all
-// connections without a limit, count as neither attempted nor failed.
+// Counts a connection that is not open within the limit as failed. The attempt of a replacement
+// or a retry, and without a limit every attempt, counts as neither made nor failed.
 void Lane::stop_connecting(const std::string& limit) {
     for (const auto& connection : connections_) {
         Session& session = connection->session;

@@ -66,7 +66,7 @@ public:
 
     bool over() const { return phase_ >= Phase::over; }  // sending has ended
     const Results& results() const { return *results_; }
-    // Returns the number of open connections, including those about to be replaced.
+    // Returns the number of connections that have opened and not ended.
     std::size_t open() const { return count(Stage::open) + count(Stage::worn_out); }
 
 private:

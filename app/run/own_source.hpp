@@ -1,4 +1,4 @@
-// The source of messages from a file of the user.
+// The source of the user's own messages, read from a file or from standard input.
 #pragma once
 
 #include "app/run/schedule.hpp"

@@ -1,4 +1,4 @@
-// Shows the progress of a run on one line of standard error, updated in place.
+// Shows the progress of a run on one line of the terminal on standard error, updated in place.
 #pragma once
 
 #include "app/stats/run_display.hpp"

@@ -1,7 +1,7 @@
 // Reads a recording from a file of any length, piece by piece.
 //
-// Copies a pipe to a temporary file first, because its next line must not come later than the
-// server's messages.
+// Copies a file that is not regular, such as a pipe, to a temporary file first, because its
+// next line must not come later than the server's messages.
 #pragma once
 
 #include "app/run/recording_reader.hpp"
@@ -19,7 +19,8 @@ namespace yodel {
 class Recording {
 public:
     // Opens the file without blocking; "-" is standard input. Reads a regular file until its
-    // framing is known or there is trouble(). Any other file requires fetch().
+    // framing is known or there is trouble(), and a regular file below 64 KiB to its end. Any
+    // other file requires fetch().
     Recording(const std::string& path, std::size_t max_frame);
 
     // Runs the loop until a whole pipe is copied and checked, or there is trouble(). Returns

@@ -2,8 +2,8 @@
 // message and each unsolicited message becomes an item.
 //
 // Checks the JSON of each line, its members, and their consistency. Reading ends at the first
-// bad line, which trouble() names; no later line becomes an item. The end object is required,
-// and its counts must agree with the items.
+// bad line, which trouble() names; neither this line nor a later line becomes an item. The end
+// object is required, and must count the same messages.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -56,7 +56,7 @@ public:
     const std::deque<RecordedItem>& items() const { return items_; }
     // Returns the framing of the recording; null until its first line is read.
     const Framing* framing() const { return framing_; }
-    // One sentence such as "file.json:17: the line is cut short"; empty if there is no error.
+    // One sentence such as "file.json:17: the line is truncated"; empty if there is no error.
     const std::string& trouble() const { return trouble_; }
 
 private:

@@ -25,8 +25,8 @@ public:
     // Sets the session options that a replay requires, except the target.
     static void prepare(Session::Options& options, const Framing& framing);
 
-    // The trouble() of the recording must be empty. With `fast`, each message is sent once all
-    // replies and unsolicited messages recorded before it have come.
+    // The trouble() of the recording must be empty. With `fast`, each message is sent as soon
+    // as all replies and unsolicited messages recorded before it have come.
     RecordingSource(ev::Loop& loop, std::shared_ptr<Recording> recording, bool fast,
                     Session& session, User& user);
 

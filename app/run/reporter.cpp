@@ -202,7 +202,7 @@ void Reporter::add_message(std::size_t connection, Fate fate, const Message* mes
     output_.append_line(object.str());
 }
 
-// Prints nothing for `raw`: received() has already printed the bytes.
+// Prints nothing for `raw`, except in a load: received() has already printed the bytes.
 void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
     if (!prints_replies() || (raw_ && !load())) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));

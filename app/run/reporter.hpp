@@ -1,8 +1,8 @@
 // Prints the events of a run to standard output, in one of several forms, and to a journal.
 //
 // Form::json prints an object for each connection and each message, one per line. A message
-// without a timely reply is `lost`; its late reply is another object, `late`. In a load, each
-// line or object contains the number of the connection.
+// without a timely reply is `lost`; its late reply is another object, `late`. In a load, lines
+// begin with the number of the connection, and objects contain it.
 #pragma once
 
 #include "app/protocol/journal.hpp"
@@ -24,8 +24,8 @@ namespace yodel {
 
 class Reporter final : public RunObserver {
 public:
-    // `payload`: each reply and a newline, or the received bytes without frames. `hex`: hex
-    // dumps. `sequence`: one line per reply, like ping.
+    // `payload`: each reply and a newline or, if there are no frames, the bytes as received.
+    // `hex`: the same as hex dumps. `sequence`: one line per reply, like ping.
     enum class Form { payload, hex, json, sequence };
     struct Options {
         Form form = Form::payload;

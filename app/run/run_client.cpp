@@ -58,9 +58,9 @@ bool can_coalesce(const RunClient::Options& options) {
            ::isatty(STDOUT_FILENO) == 0;
 }
 
-// Returns how long a recorded run with Expect::any waits for a greeting. Otherwise a late
-// greeting could be recorded as the first reply, and a replay, which waits for the greeting,
-// would fail.
+// Returns how long a recorded run with Expect::any waits for a greeting. Without the wait,
+// a late greeting could be recorded as the first reply, and a replay, which waits for the
+// greeting, would fail.
 ev::Duration greeting_wait(const RunClient::Options& options) {
     const bool recorded = options.report.payloads || options.report.log.recording;
     const Session::Options& session = options.run.session;
@@ -205,8 +205,8 @@ RunProgress RunClient::progress() {
     return now;
 }
 
-// Reports the first bad reply at once, because its text may suggest a remedy. Starts the time
-// limit for the end once the run's time is over.
+// Reports the first bad reply at once, because its text may suggest a remedy. After the
+// run's time, limits the time for replies, for closing connections, and for our output.
 void RunClient::turn_ended() {
     if (display_) display_->turn_ended();
     const std::string& wrong = run_.results().bad_sentence;
@@ -288,7 +288,7 @@ void RunClient::done() {
     output_changed();
 }
 
-// Prints a summary despite --quiet if there is no other result.
+// Includes a summary despite --quiet if there is no other result.
 Outcome RunClient::outcome() const {
     const bool summarized = !json() && !reporter_.prints_replies();
     Outcome to{.results = run_.results(),

@@ -86,7 +86,7 @@ private:
     std::vector<Trouble> troubles_;
     std::unique_ptr<Script> script_;  // shared standard input; null if not shared
     ev::Timer interval_timer_;        // end of the interval
-    ev::Timer limit_timer_;           // end of the time for replies and for our output
+    ev::Timer limit_timer_;           // end of the time, also for our output
     const RunOptions run_options_;
     Reporter reporter_;
     Run run_;

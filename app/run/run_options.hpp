@@ -19,27 +19,28 @@ struct RunOptions {
     Session::Options session;
     std::size_t connections = 1;
     std::size_t threads = 1;                // at most `connections`
-    bool busy = false;                      // never sleep while a connection is open
+    bool busy = false;                      // threads with an open connection never sleep
     std::optional<Pace> connect_pace = {};  // rate of connecting; none: all at once
     std::uint64_t churn = 0;  // messages per connection before it is replaced; 0: unlimited
     // Lifetime of a connection before it is replaced; none: unlimited.
     std::optional<ev::Duration> lifetime = {};
     bool churns() const { return churn > 0 || lifetime; }
     // Makes the source of each connection; null: messages are generated. With a source, only
-    // `window` of the options below applies.
+    // `window`, `length`, `start` and `probe` of the options below apply.
     Source::Make source = nullptr;
     std::optional<Pace> pace = {};           // rate of messages; none: closed loop
     std::optional<std::uint64_t> seed = {};  // for random gaps (Poisson); none: even gaps
     // With a pace: the messages of a failed connection stay unsent. Otherwise the next
     // connection sends them.
     bool fixed_connections = false;
-    // Closed loop: maximum number of messages in flight per connection; none: automatic.
+    // Closed loop: maximum number of messages in flight per connection; none: enough to keep
+    // it busy.
     std::optional<unsigned> window = 1;
     std::uint64_t count = 0;  // messages; 0: unlimited
     // Time from the first message. Overdue messages may be sent for one more second, and then
     // count as unsent. Connections have the same time to open before the first message. In a
-    // probe the time begins with the first open connection. At its end, the other connections
-    // still have the rest of their connect timeout.
+    // probe the time begins with the first open connection. At its end, connections that
+    // are not yet open still have the rest of their connect timeout.
     std::optional<ev::Duration> length = {};
     // Messages sent during the warm-up are counted separately. `count` and `length` begin after
     // it.
@@ -53,7 +54,7 @@ struct RunOptions {
 // Options that the user gave for the messages. A run chooses the defaults of the others.
 struct MessagePlan {
     std::optional<unsigned> window;        // messages in flight per connection
-    std::optional<ev::Duration> interval;  // between messages of a connection
+    std::optional<ev::Duration> interval;  // between messages of a connection; 0: none
     std::optional<std::size_t> size;       // bytes per generated message
 };
 
@@ -72,7 +73,7 @@ public:
     virtual void echoed(std::size_t connection, const Batch& batch) = 0;
     // With `raw`: bytes as they were read, before matching.
     virtual void received(std::size_t connection, std::string_view bytes) = 0;
-    // Called after the other calls of a turn.
+    // Called after some of the calls above, when a connection has been handled.
     virtual void flush() = 0;
 
 protected:

@@ -48,8 +48,8 @@ struct Share {
 
     // Returns how many of the first `count` messages belong to this thread.
     std::uint64_t own_messages(std::uint64_t count) const;
-    // Returns this thread's message after `message`. The first one is the message with the
-    // thread's number.
+    // Returns this thread's next message after `message`, which must belong to this thread.
+    // The first one is the message with the thread's number.
     std::uint64_t message_after(std::uint64_t message) const;
 };
 
@@ -62,7 +62,7 @@ public:
         std::optional<std::uint64_t> seed = {};   // for random gaps (Poisson); none: even gaps
         std::uint64_t count = 0;                  // messages; 0: any number
         std::optional<ev::Duration> length = {};  // no message is planned after this time
-        Share share = {};  // part of this schedule, if several share the pace
+        Share share = {};  // this schedule's part, if several share the pace
     };
     struct Message {
         std::uint64_t number;  // from 0

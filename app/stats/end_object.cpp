@@ -19,7 +19,7 @@ constexpr std::size_t max_line = 64 * 1024 * 1024;
 // Maximum of a fraction, so that no sum becomes infinite.
 constexpr double max_fraction = 1e15;
 
-// A century, so that no sum of times overflows.
+// A century. The sum with a time before 2162 does not overflow.
 constexpr ev::Duration max_elapsed = std::chrono::hours(24 * 36525);
 
 // Maximum status of our own. A shell uses higher values for commands it could not run and for
@@ -78,8 +78,8 @@ void add_facts(JsonObject& object, const Results& results) {
     }
 }
 
-// Writes times in microseconds. Both derive from the first, so that writing a restored object
-// does not change it.
+// Writes times in microseconds. Derives `ended` from the rounded `began`, so that writing a
+// restored object does not change it.
 void add_span(JsonObject& object, const Results& results) {
     using std::chrono::microseconds;
     if (results.first_sent) {

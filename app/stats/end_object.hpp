@@ -30,8 +30,9 @@ JsonObject end_object(const Results& results, std::string_view reason, int statu
 std::unique_ptr<Results> restored_results(const JsonFields& end);
 
 // Restores results from each end object in a file with one JSON object per line, and passes
-// them to `take`. Throws JsonError, with the file and the line, if the file cannot be read, a
-// line is incomplete, or there is no end object. Blocks while reading.
+// them to `take`. Throws InputError if the file cannot be read or a line is too long. Throws
+// JsonError, which names the file, if a line is not JSON, an end object is wrong, or there is
+// no end object. Blocks while reading.
 void read_results(const std::string& path,
                   const std::function<void(std::unique_ptr<Results>)>& take);
 

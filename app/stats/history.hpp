@@ -45,8 +45,8 @@ public:
 
     // Records the count at this time. Call it in order of time.
     void add(ev::Time now, std::uint64_t count);
-    // Returns the growth per second over the last `span`, or since the first call if that is
-    // later; 0 before the second call.
+    // Returns the growth per second since the last count that is at least `span` old, or since
+    // the first count; 0 before the second call.
     double per_second() const;
 
 private:

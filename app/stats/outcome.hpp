@@ -28,9 +28,10 @@ struct Outcome {
     Trouble decided() const;
     int status() const { return decided().status; }
 
-    // Returns the lines to print: sentences about the first bad and lost reply, failures of
-    // connections with their counts, trouble, the summary, the verdict. If the status is not 0,
-    // there is at least one sentence.
+    // Returns the lines to print, in this order: sentences about the first bad reply, lost
+    // reply, unsent message and starved connection, failures of connections with their counts,
+    // trouble, the summary, the verdict. If the status is not 0, there is at least one
+    // sentence.
     std::vector<std::string> lines() const;
     void print() const;  // prints lines() on standard error
     JsonObject json() const;
@@ -41,7 +42,7 @@ private:
 };
 
 // Returns the first ten failures of connections, such as "connection refused (3 times)".
-// Without `all`, omits failures that a retry has repaired.
+// Without `all`, omits failures with a status other than 0, which a retry has repaired.
 std::vector<std::string> failure_lines(const Results& results, bool all = true);
 
 }  // namespace yodel

@@ -129,8 +129,8 @@ Requirement::Judged Requirement::judge(const Results& results) const {
     return judged;
 }
 
-// Returns an empty text for other figures than round trips, which do not include the client's
-// lateness.
+// Returns an empty text unless the figure is a round trip, because only round trips include the
+// client's lateness.
 std::string Requirement::lateness_remark(const Results& results, double value) const {
     const Figure* const lateness = find_figure("lateness_" + figure_->name);
     const auto late = lateness ? lateness->value(results) : std::nullopt;

@@ -27,8 +27,9 @@ public:
         std::string was;      // value as text; empty: not measured
         std::string failure;  // "required p99<5ms, was 7.2ms"; empty: the requirement holds
     };
-    // Checks the requirement, which also fails if its figure was not measured. If the client's
-    // lateness makes up most of a failing time, `failure` mentions it.
+    // Checks the requirement. It also fails if its figure was not measured, or if it proves
+    // nothing, as a count of replies does if nothing was sent. If the client's lateness makes
+    // up most of a failing time, `failure` mentions it.
     Judged judge(const Results& results) const;
     const std::string& clause() const { return clause_; }
 

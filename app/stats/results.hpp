@@ -23,7 +23,7 @@
 
 namespace yodel {
 
-// Tolerated delay of the last message in a short run.
+// Tolerated delay of a message after its planned time, in a short run.
 inline constexpr std::chrono::milliseconds tolerated_lateness{50};
 
 // The planned rate of messages, and the rate that the client reached.
@@ -153,7 +153,8 @@ struct Results : Counts {
     // In a probe: first attempt to connect, and when the last connection opened.
     std::optional<ev::Time> first_sent;
     ev::Time last_answered{};
-    // Converts these two times to UTC. It is 0 in results from files.
+    // Converts these two times to the time since 1970 in UTC, if added to them. It is 0 in
+    // results from files.
     ev::Duration utc_offset = utc_offset_now();
     // Delay of the start after the requested time; none: no start was requested.
     std::optional<ev::Duration> late_start;

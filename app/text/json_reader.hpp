@@ -27,7 +27,7 @@ struct JsonValue {
     std::vector<JsonValue> items = {};    // elements of an array or an object
     std::vector<std::string> names = {};  // names[i] is the name of items[i] in an object
 
-    // Returns the member with this name; null if there is none.
+    // Returns the member with this name; null if there is none, or this is no object.
     const JsonValue* find(std::string_view name) const;
     // The next three return none if the value is of another kind or out of range.
     std::optional<std::uint64_t> count() const;  // whole number without an exponent
@@ -40,7 +40,7 @@ struct JsonValue {
 
 struct JsonResult {
     std::optional<JsonValue> value;
-    // Error as the end of a sentence, such as "is cut short"; empty if there is a value.
+    // Error as the end of a sentence, such as "is truncated"; empty if there is a value.
     std::string trouble;
 };
 

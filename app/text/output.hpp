@@ -57,7 +57,7 @@ private:
     void write_some();
     ssize_t write_piece(std::string_view bytes) const;
 
-    bufio::Fd own_;  // empty: the caller owns the descriptor
+    bufio::Fd own_;  // opened here or handed over; empty: the caller owns the descriptor
     int fd_;
     bool socket_ = false;
     std::size_t piece_;  // maximum bytes per write

@@ -19,8 +19,8 @@ constexpr std::size_t max_line = 64 * 1024 * 1024;
 // Maximum of a fraction, so that no sum becomes infinite.
 constexpr double max_fraction = 1e15;
 
-// A century. The sum with a time before 2162 does not overflow.
-constexpr ev::Duration max_elapsed = std::chrono::hours(24 * 36525);
+// 60 years. The sum with a time up to 2200, the latest that is read, does not overflow.
+constexpr ev::Duration max_elapsed = std::chrono::hours(24 * 21915);
 
 // Maximum status of our own. A shell uses higher values for commands it could not run and for
 // signals.

@@ -45,7 +45,8 @@ public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
           servers_(loop_, options_, [this](const auto& event) { log(event); }) {}
-    // Blocks signals, because a signal during the clean-up must not change the exit status.
+    // Blocks signals, because a signal during the clean-up must not end the program instead,
+    // even if an exception ends it.
     ~Daemon() { block_signals(); }
     Daemon(const Daemon&) = delete;
 

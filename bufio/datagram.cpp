@@ -184,7 +184,8 @@ void DatagramSocket::pause_reading(bool paused) {
 }
 
 // Writes the queue first, so that the answers to the datagrams received now find the most
-// space. receive() also detects an error of the socket; while reading is paused, this does.
+// space. receive() also detects an error of the socket. While reading is paused, this function
+// does it instead.
 void DatagramSocket::on_events(ev::Events events) {
     const std::weak_ptr<void> life = lifetime_.watch();
     if (blocked_ && (events & ev::writable)) {

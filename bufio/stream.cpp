@@ -112,8 +112,8 @@ std::uint64_t Stream::progress() const {
 // Flushes output before it reads input, so that a user who answers the input finds the most
 // space in the output. Handles a hang-up last, because bytes that the peer sent earlier may
 // still be unread. Ignores it until the input has ended, because read() detects that end
-// itself. It then means that the peer accepts no more bytes, which is a clean end unless the
-// socket has an error.
+// itself. After that, a hang-up means that the peer accepts no more bytes, which is a clean end
+// unless the socket has an error.
 void Stream::on_events(ev::Events events) {
     const std::uint64_t before = progress();
     if (!handshake_done_) {

@@ -19,8 +19,9 @@ struct TlsFacts {
     std::string not_before;  // ISO date
     std::string not_after;   // ISO date
     bool expired = false;    // not_after has passed
-    long days_left = 0;      // whole days until not_after; negative once it has passed
-    // Subject and last day of each certificate sent, the peer's own first.
+    long days_left = 0;      // whole days until not_after; negative: since then
+    // Subject and last day of each certificate sent, the peer's own first. A long chain ends
+    // with the number of the others.
     std::vector<std::string> chain;
     std::string pin;          // sha256//BASE64 of the peer's public key
     std::string unverified;   // all faults of the certificate; empty if it was verified

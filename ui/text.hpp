@@ -71,7 +71,7 @@ inline constexpr std::string_view base64_digits =
 // Returns the bytes in base64 (RFC 4648), with padding and without line breaks.
 std::string base64(std::string_view bytes);
 
-// Returns the row of a hex dump that begins at bytes[offset]: "00000010  68 65   |he|",
+// Returns the row of a hex dump that begins at bytes[offset]: "00000010  68 65  |he|",
 // always with space for `count` bytes. Bytes outside printable ASCII are dots in its right
 // column.
 std::string hex_row(std::string_view bytes, std::size_t offset, std::size_t count = 16);

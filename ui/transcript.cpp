@@ -119,8 +119,8 @@ private:
         }
     }
 
-    // Returns a mark for each column of a hex row. A blank between two numbers gets its mark
-    // from both bytes.
+    // Returns a mark for each column of a hex row. A blank between two numbers is marked only
+    // if both bytes have the same mark.
     static Marks marked_columns(const HexRow& row, const Marks& marks) {
         Marks columns(row.text.size());
         for (std::size_t byte = row.begin; byte < std::min(row.end, marks.size()); ++byte) {

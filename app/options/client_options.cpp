@@ -104,7 +104,8 @@ void prepare_framing(ClientOptions& options) {
     session.framing = datagrams ? datagram_framing() : websocket_framing();
 }
 
-// If replies are framed unlike messages, they can't be echoes, so any answer is expected.
+// If replies are framed unlike messages, they can't be echoes, so any answer is expected by
+// default.
 void choose_expectation(ClientOptions& options) {
     const Framing& framing = *options.run.session.framing;
     if (framing.can_echo()) return;

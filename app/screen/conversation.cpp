@@ -157,7 +157,7 @@ void Conversation::session_unsolicited(std::string_view payload) {
     log_.add_unsolicited(wall_time(), payload);
 }
 
-// Adds a note only about the first stale datagram.
+// Adds a note only about the first stale reply.
 void Conversation::session_stale(std::string_view payload) {
     session_unsolicited(payload);
     if (results_.stale == 0) add_note(stale_text(payload), Style::warn);

@@ -12,7 +12,7 @@
 namespace yodel {
 
 // Returns true if standard input and output are a terminal that can show a screen. Otherwise
-// prints the reason, unless there is no terminal or its type is "dumb".
+// prints the reason, unless there is no terminal or its type is "dumb" or not set.
 bool check_terminal();
 
 class FullScreen {

@@ -25,9 +25,10 @@ constexpr ev::Duration lingering = std::chrono::seconds(2);
 // long. A peer that still sends would get a reset, which destroys replies in flight.
 constexpr ev::Duration silence = std::chrono::milliseconds(100);
 
-// Maximum bytes of a read that are logged as its excerpt.
+// Bytes at the front of a read from which excerpt() makes its text for the log.
 constexpr std::size_t head_bytes = 256;
-// If the grace ends for more connections than this, only their number is logged.
+// If the grace ends for more connections than this, only their number is logged, unless the
+// log is verbose.
 constexpr int max_cut_off_logged = 8;
 
 // Buffered input is in addition to max_buffer, so it is small; but the low-water mark must

@@ -56,7 +56,8 @@ struct Closure {
 class FrameReader {
 public:
     // `masked`: whether the peer must mask its frames, as a client must. `max_message`: maximum
-    // bytes of a message; it is also limited by the length in the head.
+    // bytes of a message. It is also limited to 2^32 - 1, the largest length that a message's
+    // head can contain.
     FrameReader(bool masked, std::uint64_t max_message)
         : masked_(masked), max_message_(std::min(max_message, std::uint64_t{UINT32_MAX})) {}
 

@@ -17,8 +17,9 @@ std::unique_ptr<Backend> make_epoll_backend();
 // share that is usually ready. It begins with poll.
 std::unique_ptr<Backend> make_auto_backend();
 
-// Polls `inner` without sleeping: all the time (Loop::set_busy()), or before each sleep if such
-// polls found events recently. Otherwise `inner` sleeps.
+// Polls `inner` without sleeping: all the time (Loop::set_busy()), or once before a sleep if
+// the last turn had events. While such polls find nothing, they become rarer. Otherwise `inner`
+// sleeps.
 std::unique_ptr<Backend> make_spin_backend(std::unique_ptr<Backend> inner, ReadClock clock);
 
 // Writes a line to standard error for each turn: its number, the time waited, and the ready

@@ -170,8 +170,9 @@ public:
 private:
     long watched() const { return static_cast<long>(registrations_.size()); }
 
-    // The unit is the time that poll takes for a descriptor, about 17 ns. If poll may sleep,
-    // the kernel also adds and removes a wait-queue hook for each descriptor.
+    // The unit is the time that poll takes for a descriptor, about 17 ns. The other costs are
+    // multiples of it, which were measured once. If poll may sleep, the kernel also adds and
+    // removes a wait-queue hook for each descriptor.
     void update_excess(bool may_sleep, long found) {
         const long by_poll = watched() * (may_sleep ? 4 : 1);
         const long by_epoll = found * 8 + 1;

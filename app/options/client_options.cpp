@@ -84,7 +84,7 @@ void prepare_match(ClientOptions& options, Modes run) {
     if (!session.pattern || run == mode::replay) return;
     if (!session.framing->replies_framed())
         throw UsageError("--match cannot be combined with -f " +
-                         std::string(session.framing->name) + ", which has no messages");
+                         std::string(session.framing->name) + ", whose replies have no frames");
     session.expect = Expect::any;
 }
 

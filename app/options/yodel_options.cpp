@@ -142,7 +142,7 @@ void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) 
     Session::Options& session = options.run.session;
     if (session.pattern && !framing.replies_framed())
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
-                         " of " + file + ", which has no messages");
+                         " of " + file + ", whose replies have no frames");
     const Framing& wanted = *session.framing;
     const bool given = !framing.is_option() || !wanted.is_option() ||
                        !chosen_by(options.given, mode::framed | mode::raw).empty();

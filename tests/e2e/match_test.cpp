@@ -129,5 +129,5 @@ TEST_CASE("a mask needs a recording whose replies have frames") {
                                .output;
     CHECK(run({yodel, "--replay", file, "--mask", "x", "127.0.0.1", "1"}).errors ==
           "yodel: --mask cannot be combined with -f caret of " + file +
-              ", which has no messages (yodel -h shows the options)\n");
+              ", whose replies have no frames (yodel -h shows the options)\n");
 }

@@ -140,7 +140,7 @@ ContentMatcher::Entry* ContentMatcher::find_equal(std::string_view reply) {
     return entry && equals(*entry) ? entry : nullptr;
 }
 
-// Returns the message that a reply of this length answers badly, or null.
+// Returns the message with which to compare a reply that equals none, or null.
 ContentMatcher::Entry* ContentMatcher::find_of_equal_length(std::string_view reply) {
     std::string space;
     const std::size_t length = comparable(options_.pattern, reply, space).size();
@@ -208,7 +208,7 @@ void ContentMatcher::set_current(Entry entry) {
     current_ = std::move(entry);
 }
 
-// Removes an entry, in flight or late, from its queue.
+// Moves an entry, in flight or late, out of its queue, and marks its place as over.
 ContentMatcher::Entry ContentMatcher::extract(Entry& entry) {
     const State before = std::exchange(entry.state, State::over);
     Entry extracted = std::move(entry);

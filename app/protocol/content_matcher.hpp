@@ -4,14 +4,14 @@
 //
 // With Expect::echo a reply answers the oldest message in flight that it equals, or else an
 // equal late message. With Expect::given it is compared with the reply given for each message
-// instead. A reply that equals none is a duplicate if it equals an earlier reply. Any other
-// reply is a bad reply to the oldest message in flight that expects a reply of its length. If
-// payloads are numbered, the message with the reply's number is preferred. Without such a
-// message the reply is unsolicited. A reply that may answer an evicted late message is also
-// unsolicited.
+// instead. A reply that equals none is a duplicate if it equals the reply to an answered
+// message. Any other reply is a bad reply to the oldest message in flight that expects a reply
+// of its length. If payloads are numbered, the message with the reply's number is preferred.
+// Without such a message the reply is unsolicited. A reply that may answer an evicted late
+// message is also unsolicited.
 //
-// With Expect::any a reply answers the oldest message in flight. With Expect::none every reply
-// is unsolicited.
+// With Expect::any a reply answers the oldest message in flight, or else the oldest late one.
+// With Expect::none every reply is unsolicited.
 //
 // The caller pulls events:
 //
@@ -57,7 +57,8 @@ public:
     Queued queue(std::string_view payload, ev::Time planned, ev::Time now,
                  std::optional<std::string_view> reply = {});
     std::uint64_t reserve_id() override;
-    // Records that `total` datagrams were written since restart(), the last of them at `time`.
+    // Records that `total` datagrams left the socket's queue since restart(), the last of them
+    // at `time`.
     void record_written(std::uint64_t total, ev::Time time);
     void void_round_trips() override;
 
@@ -75,7 +76,7 @@ public:
     std::size_t in_flight() const override { return in_flight_; }
     std::size_t in_flight_bytes() const override { return in_flight_bytes_; }
     std::uint64_t last_id() const override { return first_id_ + entries_.size() - 1; }
-    ev::Time oldest_sent_at() const override { return oldest().sent; }  // or queued at
+    ev::Time oldest_sent_at() const override { return oldest().sent; }  // or queued, if unsent
     bool has_unwritten() const override { return false; }
     ev::Duration longest_round_trip() const { return longest_round_trip_; }
 

@@ -60,7 +60,7 @@ private:
         items_[begin_ + place] = std::move(item);
     }
 
-    // Doubles the space, which makes insertion amortised constant.
+    // Doubles the space, so that making space takes amortised constant time for each item.
     void make_space_in_front() {
         const std::size_t count = items_.size();
         items_.resize(2 * count);
@@ -68,8 +68,8 @@ private:
         begin_ = count;
     }
 
-    // Moves the items to the front only if they do not outnumber the removed items, which keeps
-    // push_back() amortised constant.
+    // Moves the items to the front if the memory is full and they do not outnumber the removed
+    // items. This keeps push_back() amortised constant.
     void make_space() {
         if (items_.size() < items_.capacity() || begin_ < size()) return;
         items_.erase(items_.begin(), items_.begin() + offset(0));

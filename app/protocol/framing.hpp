@@ -2,7 +2,7 @@
 //
 // A framing is a row of data, and no other file depends on which framing it is. To add a
 // framing, add a row to the table of framing.cpp and a case to its test. A frame consists of
-// head, length, payload and delimiter, each of which may be absent:
+// head, length, payload and delimiter in this order, each of which may be absent:
 //
 //     line    hi\n              a delimiter
 //     len2    \0\2hi            a length
@@ -65,7 +65,7 @@ struct Framing {
     bool is_lines() const { return delimiter == "\n" && joins_pieces(); }
     // Returns true if the bytes of a connection are divided into messages.
     bool has_frames() const { return prefix > 0 || !delimiter.empty() || datagrams; }
-    // Returns true if replies have frames. Otherwise the size of its message ends a reply.
+    // Returns true if replies have frames. Otherwise a reply is as long as its message.
     bool replies_framed() const { return has_frames() && reply == nullptr; }
     // Returns true if the frames of several messages, without the last delimiter, form one
     // payload that for_each_piece() would cut into these messages.
@@ -152,13 +152,14 @@ void encode(const Framing& framing, std::string_view payload, Bytes& to) {
 // Returns "a message of 70 bytes exceeds the limit of 64 (--max-frame)".
 std::string above_limit(const std::string& what, std::size_t limit);
 
-// Explains an implausible length at the front of these bytes: wrong byte order, a length that
-// includes itself, or text. Returns an empty text if no explanation fits all bytes.
+// Explains a length at the front of these bytes that is too long or exceeds them: wrong byte
+// order, a length that includes itself, or text. Returns an empty text if no explanation fits
+// all bytes.
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame);
 
 // Finds the boundaries of messages in the bytes of one direction. The caller passes each byte
-// once, in pieces of any size. The cursor buffers no payload. The framing must outlive the
-// cursor.
+// once, in order, in pieces of any size. The cursor buffers no payload. The framing must
+// outlive the cursor.
 class FrameCursor {
 public:
     explicit FrameCursor(const Framing& framing) : framing_(&framing) {}
@@ -205,7 +206,7 @@ public:
         enum class Kind {
             incomplete,  // more bytes are needed
             message,
-            stray,  // bytes before a head, a greeting, or a push message
+            stray,  // answers nothing: a greeting, a push message, or bytes before a head
             error,  // the connection can no longer be decoded
         };
         Kind kind = Kind::incomplete;
@@ -213,8 +214,8 @@ public:
         std::size_t used = 0;           // bytes to remove: the frame, or the stray bytes
         std::string error = {};         // as a sentence
     };
-    // Decodes the message at the front of the received bytes. Without frames, all the bytes are
-    // one message.
+    // Decodes the message at the front of `bytes`, which are all received bytes that are not
+    // yet removed. Without frames, all the bytes are one message.
     Cut next(std::string_view bytes);
     // Returns true if the framing needs no greeting, or a greeting, right or wrong, was
     // received.

@@ -241,7 +241,8 @@ Message InFlight::message(std::size_t i) const {
     return all;
 }
 
-// Splits off the messages that end by `end`. Returns true if there are any.
+// Splits the entry after the messages that end by `end`, unless all of them do. Returns true if
+// there are any.
 bool InFlight::split(std::size_t i, std::uint64_t end) {
     Entry& entry = entries_[i];
     if (entry.end <= end) return true;

@@ -45,7 +45,7 @@ struct Batch {
     std::string_view frames = {};  // as sent; valid until the queue changes
 };
 
-// The consecutive ids of the messages that a call has queued.
+// The consecutive ids of the messages that a call has queued. The count is 0 if there are none.
 struct Queued {
     std::uint64_t first = 0;
     std::size_t count = 0;
@@ -55,7 +55,7 @@ struct Queued {
 class InFlight {
 public:
     struct Options {
-        bool expected = true;   // false: messages are not stored after sending
+        bool expected = true;   // replies are expected; if not, sent messages are not stored
         bool coalesce = false;  // messages queued together become one entry
         // The expected reply is queued with each message. Otherwise it is the message itself.
         // Excludes `coalesce`.
@@ -67,7 +67,7 @@ public:
     };
     InFlight(const Framing& framing, Options options) : framing_(framing), options_(options) {}
 
-    // Queues a message, or several if the payload contains delimiters. `planned` defaults to
+    // Queues a message, or several if for_each_piece() cuts the payload. `planned` defaults to
     // the time of the flush. `reply`: the expected reply with the option `given`; none if no
     // reply is expected.
     Queued queue(std::string_view payload, ev::Time planned = {},
@@ -87,7 +87,7 @@ public:
     bool flushed() const { return flushed_ == queued(); }
     // Returns the frames queued since the last call, to be written now.
     std::string_view flush(ev::Time now);
-    // Records that `bytes` bytes of the connection were written by `time`.
+    // Records that the first `bytes` bytes of the connection were written by `time`.
     void record_written(std::uint64_t bytes, ev::Time time);
     void void_round_trips();
 
@@ -121,11 +121,12 @@ public:
 
     // Returns the frames of all messages, oldest first.
     std::string_view frames() const { return frames_.view().substr(answered_); }
-    // Returns the place of the oldest message that expects this reply. Takes logarithmic time,
-    // except that each message is indexed once.
+    // Returns the number of messages before the oldest message that expects this reply; none if
+    // no message expects it. Takes logarithmic time, except that each message is indexed once.
     std::optional<std::size_t> find(std::string_view reply);
 
-    // Removes the oldest message, which stays valid until the next one is removed.
+    // Removes the oldest message. Its bytes stay in memory until the next one is removed, or
+    // until a release function frees them.
     Message remove_oldest();
     // Splits the first entry after the messages that lie entirely in the first `bytes` bytes of
     // frames(). Returns true if there is such a message; remove_within() then removes them all.
@@ -135,7 +136,8 @@ public:
     bool removed_last(std::string_view payload) const;
     // Frees the memory of the removed messages.
     void release_removed() { release(count_ == 0 ? frames_.size() : answered_); }
-    // Frees it only if nothing is in flight, and keeps a small message for removed_last().
+    // Frees the memory of the removed messages if the queue is empty, unless the memory is
+    // small enough to keep for removed_last().
     void release_idle();
     // Frees the memory of a removed batch except its last message.
     void release_all_but_last();
@@ -195,7 +197,7 @@ private:
     std::size_t unwritten_ = 0;  // entries at the end that are not fully written
     bool late_evicted_ = false;
     std::uint64_t evicted_ = 0;     // evicted messages whose replies may still come
-    std::unique_ptr<Index> index_;  // made by the first find()
+    std::unique_ptr<Index> index_;  // made by the first find(), emptied with the queue
 };
 
 }  // namespace yodel

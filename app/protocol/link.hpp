@@ -1,7 +1,7 @@
 // Carries the messages of a session, over a stream or in datagrams. A link owns a matcher, and
 // the socket of the current connection. It encodes and decodes messages, and knows how its kind
-// of connection ends. The session does what all links share: connecting, retries, timeouts,
-// reports.
+// of connection ends. A session uses links only through this interface. It does what all links
+// share: connecting, retries, timeouts, reports.
 //
 // To add a link, write one file with a class and a function that makes it. Call the function in
 // the constructor of Session.
@@ -36,7 +36,7 @@ struct SessionOptions {
     bool numbered = false;                     // see ContentMatcher::Options
     Expect expect = Expect::echo;
     // With Expect::any, right replies match the pattern. With Expect::given, the parts of
-    // replies that match it are not compared.
+    // replies that match it count as equal.
     std::optional<Expression> pattern = {};
     const Expression* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
     bool coalesce = false;  // see OrderedMatcher::Options
@@ -50,9 +50,9 @@ struct SessionOptions {
     // finish() the reply timeout applies instead, because nobody watches for the reply.
     ev::Duration greeting_time = std::chrono::milliseconds(500);
     std::optional<ev::Duration> idle_timeout;
-    // Sets Message::resent if the system retransmitted a segment of ours while the message was
-    // in flight. Each reply that takes more than two network round trips may cost a system
-    // call.
+    // Sets Message::resent, also for late messages, if the system retransmitted a segment of
+    // ours while the message was in flight. Each reply that takes at least two network round
+    // trips may cost a system call.
     bool mark_resent = false;
     // Queries the system's facts about a connection. Tests replace it.
     std::optional<bufio::TcpFacts> (*tcp_facts)(int socket) = bufio::tcp_facts;
@@ -67,7 +67,7 @@ struct SessionOptions {
     // Error text if the server closes while the user still wants to send.
     std::string closed_early = "the server closed the connection";
 
-    // Returns the target as a URL, with its scheme, port and path.
+    // Returns the target as a user may write it, with its scheme, port and path.
     std::string target() const;
     bool has_handshake() const { return tls || websocket; }
     // Returns the name of the handshake for error texts.
@@ -99,10 +99,10 @@ public:
     // The connection.
     virtual void reset_facts() {}                     // drops the facts of the last connection
     virtual void open(bufio::DialResult result) = 0;  // owns result.socket, which must exist
-    virtual void close() = 0;                         // closes now, as Stream::close() does
+    virtual void close() = 0;                         // closes now; a stream gracefully
     virtual bool connected() const = 0;      // from the start of its handshake to close()
     virtual bool ready() const = 0;          // the handshake is done
-    virtual void opened() {}                 // called once ready(), before the session is open
+    virtual void opened() {}                 // called while ready(), until the session is open
     virtual bool greeted() { return true; }  // no greeting is needed, or it was received
     virtual void pause(bool paused) = 0;     // stops reading while paused
     virtual bool input_ended() const { return false; }   // the peer has closed its side
@@ -121,7 +121,7 @@ public:
     virtual void record_written(ev::Time now) = 0;
     virtual std::size_t pending() const = 0;    // bytes to write
     virtual std::uint64_t traffic() const = 0;  // bytes or datagrams read and written
-    virtual std::uint64_t written() const = 0;  // bytes or datagrams
+    virtual std::uint64_t written() const = 0;  // bytes or datagrams passed to the system
     virtual bool has_back_pressure() const = 0;
 
     // Input. Call done() after the last call of next().
@@ -150,7 +150,8 @@ public:
     virtual const bufio::TlsFacts* tls() const { return nullptr; }
     virtual const websocket::Facts* websocket() const { return nullptr; }
     virtual std::optional<bufio::TcpFacts> tcp() const { return std::nullopt; }
-    // Sets Message::resent. Called only with the option `mark_resent`. `taken`: the round trip.
+    // Sets Message::resent. Called only with the option `mark_resent`. `taken`: the round trip,
+    // or the reply timeout if there is none.
     virtual void mark_resent(Message& /*message*/, ev::Duration /*taken*/, ev::Time /*now*/) {}
 
 protected:

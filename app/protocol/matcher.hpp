@@ -71,12 +71,12 @@ public:
     struct Arrived {
         std::string_view bytes;
     };
-    // The incomplete reply is already bad: its beginning fits no message in flight. Reported
-    // once for each reply.
+    // The incomplete reply is already bad: its beginning fits no message. Reported once for
+    // each reply.
     struct Differing {
-        Message message;  // the oldest in flight
+        Message message;  // the oldest, late or not
     };
-    // The connection can no longer be decoded. No event follows until restart().
+    // The connection can no longer be decoded, and nothing more is read from it.
     struct Refused {
         bufio::End end;
     };

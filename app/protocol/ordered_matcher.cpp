@@ -133,8 +133,9 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
     return Answered{batch.first, right_reply(batch.first.payload, time)};
 }
 
-// Returns none for a first reply whose first byte differs, which may be a greeting. Replies to
-// evicted messages equal no message that is left.
+// Returns none for a first reply whose first byte differs, which may be a greeting. With a
+// mask, only a whole reply can be compared. Replies to evicted messages equal no message that
+// is left.
 std::optional<Matcher::Event> OrderedMatcher::next_differing(std::string_view received) {
     const std::string_view begun = framing().partial_payload(received);
     if (options_.expect != Expect::echo || differing_ || begun.empty() || awaiting() == 0 ||

@@ -54,7 +54,8 @@ public:
 
     // Returns the next event of the received bytes, and removes the processed bytes from their
     // front. Returns none if it needs more bytes. `received`: all bytes not yet removed. Bytes
-    // past those the last call left are new. Only they can answer messages queued since.
+    // past those the last call left are new. If there are any, replies may answer the messages
+    // queued by now.
     std::optional<Event> next(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_resolved() override;
     // Assigns the unmatched replies first to late messages, then to messages in flight.
@@ -85,8 +86,10 @@ private:
         std::string payload;
         ev::Time read_at{};
         std::uint64_t queued = 0;  // messages queued before it was read
-        bool unsolicited = false;  // a duplicate, or an expected message
-        bool duplicate = false;    // a duplicate of an echo
+        // Equals the message removed last, answers an evicted message, or was expected as an
+        // unsolicited message.
+        bool unsolicited = false;
+        bool duplicate = false;  // a duplicate of an echo
     };
     // Unmatched replies in order of arrival.
     class UnmatchedQueue {
@@ -110,7 +113,7 @@ private:
         std::size_t memory_ = 0;
         Unmatched popped_;
     };
-    // Numbers of replies and messages still to report, in this order.
+    // Numbers of replies and messages still to process, in this order.
     struct Resolution {
         std::size_t unsolicited = 0;  // replies that belong to no message
         std::size_t skipped = 0;      // late messages without a reply, reported before
@@ -146,7 +149,7 @@ private:
     Decoder decoder_;
     InFlight messages_;
     std::uint64_t queued_ = 0;  // messages queued before the input was read
-    std::size_t unread_ = 0;    // bytes of input that the last call of next() left
+    std::size_t unread_ = 0;    // bytes of input that next() or greeted() left
     std::size_t equal_ = 0;     // bytes at the front of the input found equal so far
     UnmatchedQueue unmatched_;
     std::optional<Resolution> resolution_;

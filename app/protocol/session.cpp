@@ -267,7 +267,7 @@ void Session::report(const Matcher::Event& event) {
     close(explained(std::get<Matcher::Refused>(event).end));
 }
 
-// Always queries the system for a message without a timely reply.
+// Passes the reply timeout if there is no round trip, because a query is then worthwhile.
 Message Session::marked(Message message, std::optional<ev::Duration> round_trip) {
     if (options_->mark_resent)
         link_->mark_resent(message, round_trip.value_or(options_->reply_timeout), read_at_);
@@ -304,8 +304,8 @@ std::string Session::partial_text(const Message& message) const {
     return text + (hint.empty() ? "" : "; " + hint);
 }
 
-// Handles the end of the input after all its replies were matched. If no reply is awaited, the
-// user may continue to send. While finishing, only awaited replies can be lost.
+// Handles the end of the input after all its replies were matched. If no replies are expected,
+// the user may continue to send. While finishing, only awaited replies can be lost.
 void Session::on_input_ended() {
     const std::string rest = options_->framing->has_frames() ? link_->partial_message() : "";
     const bool partial = !rest.empty() && !partial_message_;
@@ -318,7 +318,7 @@ void Session::on_input_ended() {
     }
     if (partial) {
         End end = explained(truncated(rest));
-        if (end.reason != Reason::tls) user_.session_unsolicited(rest);  // or it is an alert
+        if (end.reason != Reason::tls) user_.session_unsolicited(rest);  // not an alert
         if (connection.expired()) return;
         return on_end(std::move(end));
     }

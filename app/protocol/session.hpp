@@ -55,7 +55,7 @@ public:
         virtual void session_answered(const Message& message, const Reply& reply) = 0;
         // Called only with the option `coalesce`.
         virtual void session_echoed(const Batch&, std::optional<ev::Duration> /*round_trip*/) {}
-        // The connection has ended, or no reply came within the reply timeout (`late`).
+        // No reply will come, or none came within the reply timeout (`late`).
         virtual void session_lost(const Message& message) = 0;
         virtual void session_unsolicited(std::string_view payload) = 0;
         // Like session_unsolicited(), on a connection that has echoed a message.
@@ -66,7 +66,7 @@ public:
         virtual void session_duplicate(std::string_view payload) {
             session_unsolicited(payload);
         }
-        // Called before matching, if replies have no frames.
+        // If replies have no frames: passes the bytes as they come, before they are matched.
         virtual void session_received(std::string_view) {}
 
     protected:
@@ -82,18 +82,18 @@ public:
     // Allowed in idle, closed and waiting. In waiting it retries now, and restarts the count of
     // attempts.
     void connect();
-    // Closes now and does not retry, as Stream::close() does. Pending output is lost.
+    // Closes now, as Stream::close() does, and does not retry. Pending output is lost.
     void disconnect();
     // Closes our side once all replies have come, or when none comes for a moment, because the
     // service may wait for our end before it answers. With datagrams, waits a moment for late
     // and duplicate replies instead.
     void finish();
 
-    // Queues a message, or several if the payload contains delimiters. Call flush() before the
-    // loop goes on, because a queued message counts as in flight. Returns no ids if the session
-    // is not open, or if the message is too long for the framing or --max-frame, or too short
-    // for the framing. `planned`: when the message was due; defaults to the time of flush().
-    // `reply`: the expected reply with Expect::given; none if no reply is expected.
+    // Queues a message, or several if for_each_piece() cuts the payload. Call flush() before
+    // the loop goes on, because a queued message counts as in flight. Returns no ids if the
+    // session is not open, or if the message is too long for the framing or --max-frame, or too
+    // short for the framing. `planned`: when the message was due; defaults to the time of
+    // flush(). `reply`: the expected reply with Expect::given; none if no reply is expected.
     Queued send(std::string_view payload, ev::Time planned = {},
                 std::optional<std::string_view> reply = {});
     // Send without a copy, with `raw`. reserve() returns space in the queue, and
@@ -130,8 +130,8 @@ public:
     bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
     // Returns true if the server has closed its side, but messages can still be sent.
     bool half_closed() const { return link_->input_ended() && !ends_with_input(); }
-    // Returns a clause on how much of the reply was received, with a likely cause. Empty if
-    // nothing was received.
+    // Returns a clause on how much of the reply to the message was received, with a likely
+    // cause and, for a late message, the missing delimiter. Empty if nothing was received.
     std::string partial_text(const Message& message) const;
     std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }
@@ -232,7 +232,7 @@ private:
     ev::Timer idle_timer_;   // the idle timeout
     ev::Timer write_timer_;  // limit for a peer that accepts no output
     ev::Timer reply_timer_;  // reply timeout of the oldest message in flight
-    ev::Timer close_timer_;  // due at once when the peer has closed
+    ev::Timer close_timer_;  // due at once if the peer closes before finish()
 };
 
 }  // namespace yodel

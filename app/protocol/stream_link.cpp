@@ -90,7 +90,7 @@ public:
     bool flush(ev::Time now) override {
         InFlight& messages = matcher_.messages();
         const bool taken = stream_->write(messages.flush(now));
-        if (!taken && !stream_->end()) return false;  // the stream reports its end
+        if (!taken && !stream_->end()) return false;  // an ended stream reports its end
         messages.release_idle();
         record_written(now);
         return true;
@@ -179,7 +179,7 @@ private:
     std::optional<std::string_view> unread_;
     std::optional<bufio::TcpFacts> tcp_;  // at the end of the last connection
     std::unique_ptr<RetransmitWatch> retransmits_;
-    Alert first_bytes_{};  // all received bytes, while they are no more
+    Alert first_bytes_{};  // first received bytes; examined only if no more came
 };
 
 }  // namespace

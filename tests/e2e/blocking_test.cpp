@@ -109,11 +109,11 @@ std::vector<std::string> endless_client(const Server& server) {
 struct Fifo {
     explicit Fifo(const std::string& name) : path(name) {
         ::mkfifo(path.c_str(), 0600);
-        label.reset(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-        test::fill(label);
+        holder.reset(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+        test::fill(holder);
     }
     std::string path;
-    bufio::Fd label;
+    bufio::Fd holder;
 };
 
 }  // namespace

@@ -43,24 +43,24 @@ void Backend::update_kernel(Registration& registration, Events) {
     if (polled_.size() >= limit.rlim_cur) fail(EMFILE, "poll");
 }
 
-bool is_short(Duration longest) { return longest > 0ms && longest < 20ms; }
+bool needs_ns(Duration max_wait) { return max_wait > 0ms && max_wait < 20ms; }
 
-int milliseconds_of(Duration longest) {
-    if (longest == longest.max()) return -1;
-    const auto limit = std::clamp<Duration>(longest, 0ms, 24h);  // one turn a day
-    return static_cast<int>((is_short(limit) ? limit + 1ms - 1ns : limit - limit / 128) / 1ms);
+int milliseconds_of(Duration max_wait) {
+    if (max_wait == max_wait.max()) return -1;
+    const auto limit = std::clamp<Duration>(max_wait, 0ms, 24h);  // costs one extra turn a day
+    return static_cast<int>((needs_ns(limit) ? limit + 1ms - 1ns : limit - limit / 128) / 1ms);
 }
 
-void Backend::wait(Duration longest, std::vector<Readiness>& ready) {
+void Backend::wait(Duration max_wait, std::vector<Readiness>& ready) {
     const auto size = static_cast<nfds_t>(polled_.size());
 #if EV_HAS_PPOLL
-    const timespec time{0, static_cast<long>(longest.count())};
-    int left = is_short(longest) ? ::ppoll(polled_.data(), size, &time, nullptr)
-                                 : ::poll(polled_.data(), size, milliseconds_of(longest));
+    const timespec time{0, static_cast<long>(max_wait.count())};
+    int left = needs_ns(max_wait) ? ::ppoll(polled_.data(), size, &time, nullptr)
+                                  : ::poll(polled_.data(), size, milliseconds_of(max_wait));
 #else
-    int left = ::poll(polled_.data(), size, milliseconds_of(longest));
+    int left = ::poll(polled_.data(), size, milliseconds_of(max_wait));
 #endif
-    if (left < 0 && errno == EINVAL && size > 0)  // the limit was lowered
+    if (left < 0 && errno == EINVAL && size > 0)  // RLIMIT_NOFILE was lowered
         return ready.push_back({registrations_.back(), error});
     if (left < 0 && errno != EINTR) fail(errno, "poll");
     for (nfds_t i = 0; left > 0; ++i)

@@ -15,26 +15,27 @@ Time Loop::after(Duration delay) const {
     return start + std::clamp(delay, Duration::zero(), Time::max() - start);
 }
 
-bool Loop::step(Duration longest) {
-    assert(!in_turn_ && "a turn inside a turn");
+bool Loop::step(Duration max_wait) {
+    assert(!in_turn_ && "step() was called from a callback");
     const Time deadline = timers_.begin_turn();
     if (take_stop() || (watches_ == 0 && timers_.empty())) return false;
 
-    // Reads the clock only once if a few descriptors end a sleep, because the deadline has
-    // probably not passed. If it has, the next turn notices before it sleeps. Many callbacks
-    // would make that delay long, and a second reading is then a small part of the turn.
+    // If a few descriptors end the sleep, the timers also use the time before it, which saves a
+    // second reading of the clock. The deadline has probably not passed; if it has, the next
+    // turn fires the timers without sleeping. The callbacks of many descriptors would delay the
+    // timers too long, so in that case the clock is read again.
     std::optional<Time> before;
-    if (longest > Duration::zero() && deadline != Time::max()) {
+    if (max_wait > Duration::zero() && deadline != Time::max()) {
         before = clock_();
-        longest = std::min(longest, deadline - *before);
+        max_wait = std::min(max_wait, deadline - *before);
     }
     ready_.clear();
-    backend_->wait(longest, ready_);
-    if (longest > Duration::zero() && (ready_.empty() || ready_.size() > 4)) before.reset();
+    backend_->wait(max_wait, ready_);
+    if (max_wait > Duration::zero() && (ready_.empty() || ready_.size() > 4)) before.reset();
 
     const auto end = [](Loop* loop) {  // runs even if a callback throws
         loop->in_turn_ = false;
-        loop->sweep();
+        loop->delete_destroyed();
     };
     const std::unique_ptr<Loop, decltype(end)> turn(this, end);
     in_turn_ = true;
@@ -42,10 +43,10 @@ bool Loop::step(Duration longest) {
     if (signals_) serve_signals();
     for (const Readiness& ready : ready_) deliver(ready);
     if (deadline == Time::max()) return !take_stop();
-    // Timers come last, because the callbacks of descriptors may have restarted or cancelled
+    // Timers come last, because the callbacks of descriptors may have restarted or canceled
     // them.
-    const Time due = before && !time_ ? *before : now();
-    while (auto* const timer = timers_.pop_due(due)) timer->callback();
+    const Time timer_time = before && !time_ ? *before : now();
+    while (auto* const timer = timers_.pop_due(timer_time)) timer->callback();
     return !take_stop();
 }
 
@@ -56,13 +57,13 @@ void Loop::deliver(const Readiness& ready) {
     const Events wanted = ready.events & watch.interest & ~failure;
     const Events events = failure == none ? wanted : watch.interest | failure;
     if (watch.interest == none || events == none) return;
-    if (wanted == none) backend_->set(watch, none);  // else every turn would report this
+    if (wanted == none) backend_->set(watch, none);  // else every turn would report the failure
     watch.callback(events);
 }
 
 // Frees destroyed objects, but not during a turn, which may still refer to them. Freeing a
-// callback can destroy other objects and so call sweep() again.
-void Loop::sweep() {
+// callback can destroy other objects and so call delete_destroyed() again.
+void Loop::delete_destroyed() {
     while (graveyard_ && !in_turn_) {
         const std::unique_ptr<Object> dead(graveyard_);
         graveyard_ = dead->next_dead;
@@ -72,7 +73,7 @@ void Loop::sweep() {
 void Loop::Object::Bury::operator()(Object* object) const noexcept {
     object->stop();
     object->next_dead = std::exchange(object->loop.graveyard_, object);
-    object->loop.sweep();
+    object->loop.delete_destroyed();
 }
 
 Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)

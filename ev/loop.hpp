@@ -22,32 +22,34 @@
 //     }
 //
 // Watches, timers and signals are objects: each owns its callback, can be moved, and stops
-// waiting when it is destroyed.  A callback may create, change, move and destroy any of them,
-// including its own; it must not run a turn inside the turn. The loop must outlive its
-// objects. No member of a default-constructed or moved-from object may be called.
+// waiting when it is destroyed. A callback may create, change, move and destroy any of them,
+// including its own; it must not call run() or step(). The loop must outlive its objects. A
+// default-constructed or moved-from object may only be tested by operator bool, assigned to and
+// destroyed.
 //
 // Each turn waits until the nearest deadline at the latest. It then calls back for all signals
 // that have arrived, then for all ready descriptors in any order, then for all due timers.
 // Anything started during a turn is served from the next turn on, so that a zero-length timer
-// can't starve descriptors. A signal is served at most once a turn. A timer that comes due
-// while its turn sleeps or calls back may be left to the next turn, which does not sleep.
+// can't starve descriptors. A signal is served at most once a turn. A timer that becomes due
+// while the turn sleeps or runs callbacks may fire only in the next turn, which does not sleep.
 //
-// An exception from a callback passes through step() and run(); the next turn serves the rest.
-// An operation that throws std::bad_alloc has no effect, and destroying an object never
-// allocates.
+// An exception from a callback passes through step() and run(). The next turn makes the
+// remaining calls. An operation that throws std::bad_alloc has no effect, and destroying an
+// object never allocates.
 //
 // A loop and its objects belong to one thread. Other threads reach it through a Mailbox
 // (ev/threads/mailbox.hpp) and must block signals (ev/threads/loop_thread.hpp starts such
 // threads).
 //
-// The child of a fork shares the descriptors of its parent's loops. It must not use or destroy
-// these loops and their objects, and so must end by _exit() or exec(). It may make loops and
-// objects of its own, and Signals for any number: fork() restores in the child the
-// dispositions that the parent's Signals replaced.
+// A child process made by fork() shares the descriptors of its parent's loops. It must not use
+// or destroy these loops and their objects, so it must end by _exit() or exec(). It may create
+// its own loops and objects, including Signals for any number, because fork() restores in the
+// child the dispositions that the parent's Signals replaced.
 //
-// Environment: EV_BACKEND names the backend of loops that are made without a backend name.
-// With EV_TRACE=1 each loop writes a line about each turn to standard error (turn number, time
-// waited, ready descriptors: r readable, w writable, h hang-up, e error).
+// Environment: EV_BACKEND names the backend of loops that are made without a backend name. If
+// EV_TRACE is set and not empty, these loops also write a line to standard error for each wait:
+// its number, the time waited, and the ready descriptors (r readable, w writable, h hang-up, e
+// error). Polls that find nothing are neither printed nor counted.
 #pragma once
 
 #include "ev/backend.hpp"
@@ -63,12 +65,12 @@ namespace ev {
 
 class Loop {
 public:
-    // The state of a watch, timer or signal. It is freed after the turn, because the turn may
-    // still refer to it.
+    // The state of a watch, timer or signal. If its owner is destroyed during a turn, the state
+    // is freed only after the turn, which may still refer to it.
     struct Object {
-        explicit Object(Loop& of) : loop(of) {}
+        explicit Object(Loop& parent) : loop(parent) {}
         virtual ~Object() = default;
-        virtual void stop() = 0;  // its loop never calls it again
+        virtual void stop() = 0;  // after this, its callback is never called again
 
         struct Bury {
             void operator()(Object* object) const noexcept;
@@ -84,20 +86,19 @@ public:
     // other name, and std::system_error if the system has no descriptor left for epoll.
     explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {})
         : Loop(clock, make_backend(backend, clock)) {}
-    // Uses the given backend.
     Loop(ReadClock clock, std::unique_ptr<Backend> backend)
         : clock_(clock), backend_(std::move(backend)) {}
-    ~Loop() { assert(watches_ == 0 && timers_.empty() && "a loop outlives its objects"); }
+    ~Loop() { assert(watches_ == 0 && timers_.empty() && "a loop must outlive its objects"); }
 
     // Runs turns until stop() is called or nothing is left to wait for. May be called again.
     void run() {
         while (step()) {
         }
     }
-    // Runs one turn, which waits for at most `longest`. It may return early without any
+    // Runs one turn, which waits for at most `max_wait`. It may return early without any
     // callback, for example after a signal. Returns false if stop() was called, in this turn or
     // before it, or if there is nothing to wait for. Each stop() takes effect only once.
-    bool step(Duration longest = Duration::max());
+    bool step(Duration max_wait = Duration::max());
     // Ends run() and makes step() return false at the end of the turn, after its remaining
     // callbacks. Between turns, or if an exception ends the turn, it makes the next step()
     // return false at once, without waiting and without any callback.
@@ -111,8 +112,8 @@ public:
     // set_busy().
     void set_busy(bool busy) { backend_->set_busy(busy); }
 
-    // Returns the monotonic time. A turn reads the clock once, when the time is first needed
-    // after the wait.
+    // Returns the monotonic time. During a turn's callbacks, all calls return the time of the
+    // first call. Between turns, each call reads the clock.
     Time now() const;
     // Reads the clock now, even within a turn. Use it for times that must be exact.
     Time read_clock() const { return clock_(); }
@@ -126,7 +127,7 @@ private:
     bool take_stop() { return std::exchange(stopping_, false); }
     void serve_signals();
     void deliver(const Readiness& ready);
-    void sweep();
+    void delete_destroyed();
 
     const ReadClock clock_;
     const std::unique_ptr<Backend> backend_;
@@ -135,7 +136,7 @@ private:
     struct Signals* signals_ = nullptr;
     Object* graveyard_ = nullptr;       // objects destroyed in this turn
     std::vector<Readiness> ready_;      // found by the turn's wait
-    mutable std::optional<Time> time_;  // the turn's time, once the clock was read
+    mutable std::optional<Time> time_;  // the turn's time, once the clock has been read
     bool in_turn_ = false;
     bool stopping_ = false;
 };
@@ -153,12 +154,12 @@ auto& state_of(const auto& owner) {
 // Several watches may share a descriptor; each reports only its own interest. With epoll, each
 // watch but the first holds a duplicate of the descriptor while it has an interest.
 //
-// An error or hang-up is always reported, together with the watch's whole interest, so that the
-// callback's own read or write meets the error. If the system reports nothing else, this
-// happens once, because the interest then becomes `none`. So a callback that continues after an
-// error must call want() again. This matters most for datagram sockets, which stay usable.
-// There, an error only means that a peer refused a datagram. Every backend reports an error for
-// a negative descriptor.
+// Unless the watch sleeps, an error or hang-up is always reported, together with the watch's
+// whole interest, so that the callback's own read or write encounters the error. If no wanted
+// event occurs with it, the interest becomes `none`, so the error is reported only once. A
+// callback that continues after such an error must call want() again. This matters most for
+// datagram sockets, which stay usable, because an error there only means that a peer refused a
+// datagram. Every backend reports an error for a negative descriptor.
 //
 // If the system refuses the descriptor, the constructor and want() throw std::system_error and
 // change nothing. The error is EMFILE or ENOSPC if there are too many descriptors. poll and
@@ -173,13 +174,13 @@ public:
     explicit operator bool() const { return state_ != nullptr; }
 
     // Changes the interest. With `none` the watch sleeps and reports nothing. With `hangup` it
-    // reports only errors and hang-ups, which select can't detect.
+    // reports only errors and hang-ups; select can't wait for these alone.
     void want(Events interest) { state_of(state_).loop.backend_->set(*state_, interest); }
     Events wanted() const { return state_of(state_).interest; }
 
 private:
     struct State final : Loop::Object, Registration {
-        State(Loop& of, Registration&& it) : Object(of), Registration(std::move(it)) {}
+        State(Loop& parent, Registration&& it) : Object(parent), Registration(std::move(it)) {}
         void stop() override {
             loop.backend_->set(*this, none);
             --loop.watches_;
@@ -200,16 +201,16 @@ public:
     Timer(Loop& loop, Callback callback) : state_(new State(loop, std::move(callback))) {}
     explicit operator bool() const { return state_ != nullptr; }
 
-    // Both start or restart the timer.
+    // Starts or restarts the timer.
     void start(Duration delay) { start_at(state_of(state_).loop.after(delay)); }
     void start_at(Time deadline) { state_of(state_).loop.timers_.start(*state_, deadline); }
     void cancel() { state_of(state_).cancel(); }
     bool pending() const { return state_of(state_).pending(); }
-    Time deadline() const { return state_of(state_).deadline(); }  // as last started
+    Time deadline() const { return state_of(state_).deadline(); }  // set by the last start
 
 private:
     struct State final : Loop::Object, TimerQueue::Item {
-        State(Loop& of, Callback&& callee) : Object(of) { callback = std::move(callee); }
+        State(Loop& parent, Callback&& call) : Object(parent) { callback = std::move(call); }
         void stop() override { loop.timers_.remove(*this); }
     };
     std::unique_ptr<State, Loop::Object::Bury> state_;

@@ -25,9 +25,9 @@ public:
     }
     Pipe(Pipe&&) = delete;
 
-    int out() const { return ends_[0]; }  // readable after wake(), until drain()
-    // May be called from a signal handler. If the pipe is full the byte is lost, but the loop
-    // wakes anyway.
+    int fd() const { return ends_[0]; }  // readable after wake(), until drain()
+    // May be called from a signal handler. If the pipe is full, the byte is lost, but the bytes
+    // in the pipe wake the loop.
     void wake() const {
         while (::write(ends_[1], "", 1) < 0 && errno == EINTR) {
         }

@@ -11,7 +11,7 @@ namespace ev {
 // The signals of one loop. Each number has a flag of its own, so that a flood of one signal
 // can't displace another; the pipe only ends the wait.
 struct Signals : std::enable_shared_from_this<Signals> {
-    explicit Signals(Loop& served) : loop(served) { loop.signals_ = this; }
+    explicit Signals(Loop& parent) : loop(parent) { loop.signals_ = this; }
     ~Signals() { loop.signals_ = nullptr; }
     static std::shared_ptr<Signals> of(Loop& loop) {
         return loop.signals_ ? loop.signals_->shared_from_this()
@@ -25,7 +25,7 @@ struct Signals : std::enable_shared_from_this<Signals> {
     Loop& loop;
     std::atomic<bool> raised = false;
     Pipe pipe;
-    Watch watch{loop, pipe.out(), readable, [](Events events) {  // the pipe is drained by now
+    Watch watch{loop, pipe.fd(), readable, [](Events events) {  // the pipe is drained by now
                     if (events & error) fail(EBADF, "poll");
                 }};
 };
@@ -35,35 +35,35 @@ namespace {
 // The state of one signal number, for the handler and all loops of the process. Only the
 // thread of its loop uses the members that are not atomic.
 struct Slot {
-    std::atomic<Signals*> signals = nullptr;  // null: no Signal has this number
+    std::atomic<Signals*> owner = nullptr;  // null: no Signal has this number
     std::atomic<bool> raised = false;
     const Signal::Callback* callback = nullptr;
     struct sigaction before {};  // the disposition to restore
 };
-Slot slots[65];  // by number; 0 is no signal
+Slot slots[65];  // by signal number; 0 is unused
 
 void handle(int signo) {
     const int saved = errno;
     slots[signo].raised = true;
-    slots[signo].signals.load()->wake();
+    slots[signo].owner.load()->wake();
     errno = saved;
 }
 
 // Restores the dispositions in the child of a fork, which can't use the parent's loops.
 void restore_in_child() {
     for (int signo = 1; signo < std::ssize(slots); ++signo)
-        if (slots[signo].signals.exchange(nullptr))
+        if (slots[signo].owner.exchange(nullptr))
             ::sigaction(signo, &slots[signo].before, nullptr);
 }
 [[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, restore_in_child);
 
 struct State final : Loop::Object {
-    State(Loop& of, int number, Signal::Callback callee)
-        : Object(of), signo(number), callback(std::move(callee)), signals(Signals::of(of)) {
+    State(Loop& parent, int number, Signal::Callback call)
+        : Object(parent), signo(number), callback(std::move(call)), signals(Signals::of(loop)) {
         if (signo < 1 || signo >= std::ssize(slots)) fail(EINVAL, "sigaction");
         Slot& slot = slots[signo];
         Signals* expected = nullptr;
-        if (!slot.signals.compare_exchange_strong(expected, signals.get()))
+        if (!slot.owner.compare_exchange_strong(expected, signals.get()))
             fail(EBUSY, "another Signal has this number");
         slot.callback = &callback;
         struct sigaction action {};
@@ -71,13 +71,13 @@ struct State final : Loop::Object {
         action.sa_flags = SA_RESTART;
         sigfillset(&action.sa_mask);
         if (::sigaction(signo, &action, &slot.before) == 0) return;
-        slot.signals = nullptr;
+        slot.owner = nullptr;
         fail(errno, "sigaction");
     }
     void stop() override {
         ::sigaction(signo, &slots[signo].before, nullptr);
         slots[signo].raised = false;
-        slots[signo].signals = nullptr;
+        slots[signo].owner = nullptr;
     }
 
     const int signo;
@@ -91,8 +91,8 @@ void Loop::serve_signals() {
     if (!signals_->raised.exchange(false)) return;
     signals_->pipe.drain();
     for (Slot& slot : slots) {
-        if (slot.signals != signals_ || !slot.raised.exchange(false)) continue;
-        signals_->wake();  // the next turn looks for more, even if this call throws
+        if (slot.owner != signals_ || !slot.raised.exchange(false)) continue;
+        signals_->wake();  // if the callback throws, the next turn serves the other signals
         (*slot.callback)();
     }
 }

@@ -63,7 +63,7 @@ void TimerQueue::leave_heap(std::size_t place) {
     entries_[place] = entries_[--heap_size_];
     put(heap_size_, leaving);
     sift_down(place);
-    if (place > 0) sift_up(place);
+    sift_up(place);
 }
 
 void TimerQueue::put(std::size_t place, const Entry& entry) {

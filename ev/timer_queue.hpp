@@ -8,10 +8,10 @@
 // swaps places with the heap's last entry. The heap then shrinks by one, which puts the entry
 // into the nursery.
 //
-// A timer has at most one entry and stores its index. The timer is authoritative; its entry
-// may be out of date. Cancelling a timer, or restarting it for a later time, changes only the
-// timer. The entry is refreshed or dropped when its own deadline passes. So restarting an idle
-// timer for each byte costs two stores, plus at most one needless turn per period.
+// A timer has at most one entry and stores its index. The timer is authoritative; its entry may
+// be out of date. Canceling a timer, or restarting it for a later time, changes only the timer.
+// The entry is refreshed or dropped when its own deadline passes. So restarting an idle timer
+// for each byte costs two stores, plus at most one needless turn per timeout.
 #pragma once
 
 #include "ev/time.hpp"
@@ -50,11 +50,11 @@ public:
     void start(Item& timer, Time deadline);
     void remove(Item& timer);
 
-    // Merges the nursery, and returns a time before which no timer is due.
+    // Merges the nursery into the heap. Returns a time before which no timer is due.
     Time begin_turn();
-    bool empty() const { return entries_.empty(); }  // no timer was pending at begin_turn()
-    // Removes and returns the next due timer, or returns null. A timer started since the turn
-    // began is left for the next turn, whatever its deadline.
+    bool empty() const { return entries_.empty(); }  // after begin_turn(): no timer is pending
+    // Removes and returns the next due timer; null if none is left. A timer started since the
+    // turn began is left for the next turn, whatever its deadline.
     Item* pop_due(Time now);
 
 private:

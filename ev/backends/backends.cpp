@@ -27,15 +27,16 @@ static std::unique_ptr<Backend> make_named_backend(std::string_view name) {
                                 std::string(backend_names()) + ")");
 }
 
-static std::string_view environment(const char* name) {
+static std::string_view environment_variable(const char* name) {
     const char* const value = std::getenv(name);
     return value ? value : "";
 }
 
 std::unique_ptr<Backend> make_backend(std::string_view name, ReadClock clock) {
-    if (name.empty()) name = environment("EV_BACKEND");
+    if (name.empty()) name = environment_variable("EV_BACKEND");
     std::unique_ptr<Backend> backend = make_named_backend(name.empty() ? "auto" : name);
-    if (!environment("EV_TRACE").empty()) backend = make_trace_backend(std::move(backend));
+    if (!environment_variable("EV_TRACE").empty())
+        backend = make_trace_backend(std::move(backend));
     return make_spin_backend(std::move(backend), clock);
 }
 

@@ -41,13 +41,13 @@ private:
 // this backend has no epoll instance, it uses poll.
 class EpollBackend : public Backend {
 public:
-    void wait(Duration longest, std::vector<Readiness>& ready) override {
-        if (!is_open() && !open()) return Backend::wait(longest, ready);
+    void wait(Duration max_wait, std::vector<Readiness>& ready) override {
+        if (!is_open() && !open()) return Backend::wait(max_wait, ready);
         ready.insert(ready.end(), refused_.begin(), refused_.end());
-        const int count = call_epoll(refused_.empty() ? longest : longest.zero());
+        const int count = call_epoll(refused_.empty() ? max_wait : max_wait.zero());
         if (count < 0 && errno != EINTR) fail(errno, "epoll");
         for (int i = 0; i < count; ++i) {
-            const epoll_event& found = found_[static_cast<std::size_t>(i)];
+            const epoll_event& found = epoll_events_[static_cast<std::size_t>(i)];
             ready.push_back({static_cast<Registration*>(found.data.ptr), found.events});
         }
     }
@@ -73,38 +73,39 @@ public:
     }
 
 private:
-    int call_epoll(Duration longest) {
-        const auto limit = static_cast<int>(found_.size());
+    int call_epoll(Duration max_wait) {
+        const auto limit = static_cast<int>(epoll_events_.size());
 #    if EV_HAS_EPOLL_PWAIT2
-        if (is_short(longest) && has_pwait2_) {  // since Linux 5.11
-            const timespec time{0, static_cast<long>(longest.count())};
-            const int count = ::epoll_pwait2(epoll_, found_.data(), limit, &time, nullptr);
+        if (needs_ns(max_wait) && has_pwait2_) {  // since Linux 5.11
+            const timespec time{0, static_cast<long>(max_wait.count())};
+            const int count =
+                ::epoll_pwait2(epoll_, epoll_events_.data(), limit, &time, nullptr);
             if (count >= 0 || errno != ENOSYS) return count;
             has_pwait2_ = false;
         }
 #    endif
-        return ::epoll_wait(epoll_, found_.data(), limit, milliseconds_of(longest));
+        return ::epoll_wait(epoll_, epoll_events_.data(), limit, milliseconds_of(max_wait));
     }
 
     void update_kernel(Registration& registration, Events interest) override {
         const bool is_new = registration.interest == none;
-        if (is_new && found_.size() <= registrations_.size())
-            found_.resize(2 * registrations_.size() + 1);
+        if (is_new && epoll_events_.size() <= registrations_.size())
+            epoll_events_.resize(2 * registrations_.size() + 1);
         if (!is_open()) return Backend::update_kernel(registration, interest);
         const auto same = [&](const Readiness& ready) {
             return ready.registration == &registration;
         };
-        const bool refused = std::erase_if(refused_, same) > 0;
+        const bool was_refused = std::erase_if(refused_, same) > 0;
         if (interest != none)
             register_interest(is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, registration, interest);
-        else if (!refused)
+        else if (!was_refused)
             unregister(registration);
     }
 
     void register_interest(int change, Registration& registration, Events interest) {
-        if (control(change, number_of(registration), registration, interest)) return;
+        if (control(change, descriptor_of(registration), registration, interest)) return;
         if (errno == EEXIST) return add_duplicate(registration, interest);
-        // EINVAL: the epoll instance has reused the number of a closed descriptor.
+        // EINVAL: the number of a closed descriptor now belongs to the epoll instance itself.
         if (errno != EPERM && errno != EBADF && errno != ENOENT && errno != EINVAL)
             fail(errno, "epoll");
         refused_.push_back({&registration, errno == EPERM ? interest : error});
@@ -115,7 +116,7 @@ private:
         return ::epoll_ctl(epoll_, change, fd, &event) == 0;
     }
 
-    // epoll accepts a descriptor once, so each other watch registers a duplicate of it.
+    // epoll accepts a descriptor only once, so any other watch registers a duplicate of it.
     void add_duplicate(Registration& registration, Events interest) {
         Descriptor duplicate(::fcntl(registration.fd, F_DUPFD_CLOEXEC, 0));
         duplicates_.reserve(duplicates_.size() + 1);
@@ -124,17 +125,17 @@ private:
         duplicates_.push_back({&registration, std::move(duplicate)});
     }
 
-    int number_of(const Registration& registration) const {
+    int descriptor_of(const Registration& registration) const {
         for (const Duplicate& duplicate : duplicates_)
             if (duplicate.registration == &registration) return duplicate.number;
         return registration.fd;
     }
 
     // If a descriptor was closed too early, its open file may stay in the epoll instance,
-    // always ready, under a number that is no longer ours. The next wait opens a new instance
-    // without it.
+    // always ready, and can't be removed by its number. So the instance is closed. The next
+    // wait opens a new one (EpollBackend) or uses poll (AutoBackend).
     void unregister(Registration& removed) {
-        const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, number_of(removed), nullptr);
+        const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor_of(removed), nullptr);
         std::erase_if(duplicates_,
                       [&](const Duplicate& each) { return each.registration == &removed; });
         if (result != 0) close();
@@ -148,7 +149,7 @@ private:
     Descriptor epoll_{-1};
     std::vector<Readiness> refused_;  // regular files and invalid descriptors, always ready
     std::vector<Duplicate> duplicates_;
-    std::vector<epoll_event> found_{1};  // large enough for all registrations
+    std::vector<epoll_event> epoll_events_{1};  // large enough for all registrations
 #    if EV_HAS_EPOLL_PWAIT2
     bool has_pwait2_ = true;
 #    endif
@@ -160,38 +161,38 @@ private:
 // for the next, so that a borderline load does not make it oscillate.
 class AutoBackend final : public EpollBackend {
 public:
-    void wait(Duration longest, std::vector<Readiness>& ready) override {
-        if (excess_ > patience_ * (watched() + 16)) switch_method();
+    void wait(Duration max_wait, std::vector<Readiness>& ready) override {
+        if (excess_ > switch_threshold_ * (watch_count() + 16)) switch_method();
         const std::size_t before = ready.size();
-        is_open() ? EpollBackend::wait(longest, ready) : Backend::wait(longest, ready);
-        update_excess(longest > longest.zero(), static_cast<long>(ready.size() - before));
+        is_open() ? EpollBackend::wait(max_wait, ready) : Backend::wait(max_wait, ready);
+        update_excess(max_wait > max_wait.zero(), static_cast<long>(ready.size() - before));
     }
 
 private:
-    long watched() const { return static_cast<long>(registrations_.size()); }
+    long watch_count() const { return static_cast<long>(registrations_.size()); }
 
     // The unit is the time that poll takes for a descriptor, about 17 ns. The other costs are
     // multiples of it, which were measured once. If poll may sleep, the kernel also adds and
     // removes a wait-queue hook for each descriptor.
     void update_excess(bool may_sleep, long found) {
-        const long by_poll = watched() * (may_sleep ? 4 : 1);
-        const long by_epoll = found * 8 + 1;
-        const long difference = by_poll - by_epoll;
+        const long poll_cost = watch_count() * (may_sleep ? 4 : 1);
+        const long epoll_cost = found * 8 + 1;
+        const long difference = poll_cost - epoll_cost;
         excess_ = std::max(0L, excess_ + (is_open() ? -difference : difference));
     }
 
     // If the system refuses epoll, the backend stays with poll.
     void switch_method() {
         excess_ = 0;
-        patience_ = std::min(2 * patience_, 512L);
+        switch_threshold_ = std::min(2 * switch_threshold_, 512L);
         if (is_open())
             close();
         else
             open();
     }
 
-    long excess_ = 0;    // excess cost of the current choice, in units of update_excess()
-    long patience_ = 8;  // excess per descriptor that causes a switch
+    long excess_ = 0;  // excess cost of the current choice, in units of update_excess()
+    long switch_threshold_ = 8;  // excess per descriptor that causes a switch
 };
 
 }  // namespace

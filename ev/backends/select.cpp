@@ -13,13 +13,13 @@ using namespace std::chrono_literals;
 namespace {
 
 // select(2) reports a hang-up or an error as readiness, and fails as a whole if one descriptor
-// is invalid. So select(2) only sleeps; poll(2), called without a wait, reports the details.
+// is invalid. So select(2) only sleeps; poll(2) with a timeout of 0 then reports the details.
 class SelectBackend final : public Backend {
 public:
-    void wait(Duration longest, std::vector<Readiness>& ready) override {
-        const int found = sleep(longest);
+    void wait(Duration max_wait, std::vector<Readiness>& ready) override {
+        const int found = call_select(max_wait);
         if (found > 0 || (found < 0 && errno == EBADF))
-            Backend::wait(longest.zero(), ready);
+            Backend::wait(max_wait.zero(), ready);
         else if (found < 0 && errno != EINTR)
             fail(errno, "select");
     }
@@ -32,7 +32,7 @@ private:
         Backend::update_kernel(registration, interest);
     }
 
-    int sleep(Duration longest) const {
+    int call_select(Duration max_wait) const {
         fd_set reads;
         fd_set writes;
         FD_ZERO(&reads);
@@ -45,11 +45,11 @@ private:
             end = std::max(end, each.fd + 1);
         }
         // Waits for a day at most, which costs only one extra turn a day.
-        const auto limit = std::clamp<Duration>(longest, 0s, 24h);
+        const auto limit = std::clamp<Duration>(max_wait, 0s, 24h);
         const timespec time{static_cast<std::time_t>(limit / 1s),
                             static_cast<long>((limit % 1s).count())};
         return ::pselect(end, &reads, &writes, nullptr,
-                         longest == longest.max() ? nullptr : &time, nullptr);
+                         max_wait == max_wait.max() ? nullptr : &time, nullptr);
     }
 };
 

@@ -1,6 +1,6 @@
-// Objects of one type, one for each thread. The first is on the owner's loop, every other one
-// on the loop of an additional thread. No lock is needed to set them up before start() and to
-// read them after join().
+// Objects of one type, one per thread. The first uses the owner's loop; each of the others uses
+// the loop of an additional thread. No lock is needed to set them up before start() and to read
+// them after join().
 #pragma once
 
 #include "ev/loop.hpp"
@@ -19,8 +19,8 @@ namespace ev {
 template <class T>
 class Crew {
 public:
-    // Makes the object of thread number `thread`; the owner's is 0. `owner` posts tasks to the
-    // owner's loop, and is null for the first object, which is on that loop.
+    // Makes the object of thread number `thread`; 0 is the owner's thread. `owner` posts tasks
+    // to the owner's loop. It is null for the first object, which uses that loop itself.
     using Make =
         std::function<std::unique_ptr<T>(Loop& loop, std::size_t thread, Mailbox* owner)>;
 
@@ -46,11 +46,11 @@ public:
     }
 
     T& first() const { return *first_; }
-    bool alone() const { return workers_.empty(); }  // there is only one thread
+    bool single_threaded() const { return workers_.empty(); }
 
     // Calls `call` for each object on its own thread: at once for the first, soon for the
     // others.
-    void for_each(const std::function<void(T&)>& call) {
+    void post_to_each(const std::function<void(T&)>& call) {
         for (const auto& worker : workers_)
             worker->thread.post([call, &object = *worker->object] { call(object); });
         call(*first_);
@@ -58,7 +58,7 @@ public:
     // Calls `call` for each object, on the caller's thread. Allowed only before start() and
     // after join().
     template <class Call>
-    void visit(const Call& call) const {
+    void for_each_on_caller(const Call& call) const {
         call(*first_);
         for (const auto& worker : workers_) call(*worker->object);
     }

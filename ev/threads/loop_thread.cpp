@@ -12,7 +12,7 @@
 
 namespace ev {
 
-unsigned processors() {
+unsigned processor_count() {
 #if EV_HAS_AFFINITY
     cpu_set_t allowed;
     if (::sched_getaffinity(0, sizeof allowed, &allowed) == 0)
@@ -48,8 +48,8 @@ std::thread start_thread(std::function<void()> work) {
 
 LoopThread::LoopThread(Mailbox& owner)
     : owner_(owner), failure_(std::make_shared<std::exception_ptr>()) {
-    stop_.emplace_back([this] { loop_.stop(); });
-    report_.emplace_back([failure = failure_] { std::rethrow_exception(*failure); });
+    stop_task_.emplace_back([this] { loop_.stop(); });
+    report_task_.emplace_back([failure = failure_] { std::rethrow_exception(*failure); });
 }
 
 void LoopThread::start(std::function<void()> turn_ended) {
@@ -62,13 +62,13 @@ void LoopThread::run() {
         while (loop_.step()) turn_ended_();
     } catch (...) {
         *failure_ = std::current_exception();
-        owner_.post(std::move(report_));
+        owner_.post(std::move(report_task_));
     }
 }
 
 void LoopThread::join() {
     if (!thread_.joinable()) return;
-    mailbox_.post(std::move(stop_));
+    mailbox_.post(std::move(stop_task_));
     thread_.join();
 }
 

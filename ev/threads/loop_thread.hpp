@@ -12,7 +12,7 @@
 namespace ev {
 
 // Returns the number of processors that this process may use, at least 1.
-unsigned processors();
+unsigned processor_count();
 
 // Starts a thread with all signals blocked, because the main loop handles the signals of the
 // program. Throws std::system_error if the system has no thread left.
@@ -26,7 +26,7 @@ std::thread start_thread(std::function<void()> work);
 // An exception from a callback ends the thread and is rethrown by a turn of the owner's loop.
 class LoopThread {
 public:
-    // `owner` is the mailbox of the creating thread's loop, and must outlive this.
+    // `owner` is the mailbox of the creating thread's loop, and must outlive this object.
     explicit LoopThread(Mailbox& owner);
     ~LoopThread() { join(); }
     LoopThread(const LoopThread&) = delete;
@@ -50,9 +50,9 @@ private:
     Loop loop_;
     Mailbox mailbox_{loop_};
     // Allocated in advance, so that posting can't fail for lack of memory.
-    Mailbox::Prepared stop_;
-    Mailbox::Prepared report_;
-    std::shared_ptr<std::exception_ptr> failure_;  // rethrown by the task in report_
+    Mailbox::Prepared stop_task_;
+    Mailbox::Prepared report_task_;
+    std::shared_ptr<std::exception_ptr> failure_;  // rethrown by the task in report_task_
     std::function<void()> turn_ended_;
     std::thread thread_;
 };

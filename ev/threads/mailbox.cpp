@@ -5,7 +5,7 @@
 namespace ev {
 
 Mailbox::Mailbox(Loop& loop)
-    : watch_(loop, pipe_.out(), readable, [this](Events events) {
+    : watch_(loop, pipe_.fd(), readable, [this](Events events) {
           if (events & error) fail(EBADF, "poll");  // else no task would ever run again
           take()();
       }) {}
@@ -23,7 +23,7 @@ void Mailbox::post(Prepared prepared) noexcept {
     tasks_.splice(tasks_.end(), prepared);
 }
 
-// The byte stays in the pipe while tasks are left, so that the next turn wakes.
+// The byte stays in the pipe while tasks are left, so that the next turn does not sleep.
 Mailbox::Task Mailbox::take() {
     const std::lock_guard lock(mutex_);
     Task task = std::move(tasks_.front());

@@ -12,11 +12,11 @@
 namespace ev {
 
 // Runs each task from its loop, in the order of posting, one task a turn, so that many tasks
-// don't starve the descriptors. While it lives, its loop has something to wait for.
+// don't starve the descriptors. While a mailbox exists, its loop has something to wait for.
 //
 // A task may destroy the mailbox; the destructor drops the remaining tasks. No thread may post
-// from then on. An exception from a task passes through the loop's turn; the next turn serves
-// the rest. A turn throws std::system_error if the system can no longer watch the mailbox, for
+// from then on. An exception from a task leaves the loop's turn; the next turn runs the next
+// task. A turn throws std::system_error if the system can no longer watch the mailbox, for
 // example because the descriptor limit was lowered.
 class Mailbox {
 public:
@@ -30,7 +30,8 @@ public:
     // before.
     void post(Task task);
 
-    // Posts a list that was made in advance. This allocates no memory, so it can't fail.
+    // Posts the tasks of a list that was made in advance. Allocates no memory, so it can't
+    // fail.
     using Prepared = std::list<Task>;
     void post(Prepared prepared) noexcept;
 

@@ -12,7 +12,7 @@ namespace {
 
 // Repeats an operation that failed for lack of memory: nothing must have changed.
 template <class Operation>
-void persist(Operation operation) {
+void retry(Operation operation) {
     try {
         operation();
     } catch (const std::bad_alloc&) {
@@ -24,19 +24,20 @@ void persist(Operation operation) {
 // meanwhile.
 class Scene {
 public:
-    explicit Scene(std::size_t crowd) : watches_(crowd), timers_(crowd) {
+    Scene(const std::string& backend, std::size_t crowd)
+        : loop_(backend), watches_(crowd), timers_(crowd) {
         while (channels_.size() < crowd) channels_.push_back(make_pipe());
     }
 
     // Runs until the loop has nothing left to wait for.
     void play() {
         for (std::size_t i = 0; i < channels_.size(); ++i) join(i);
-        persist([&] { one_ = ev::Signal(loop_, SIGUSR1, [this] { signalled(); }); });
+        retry([&] { one_ = ev::Signal(loop_, SIGUSR1, [this] { signalled(); }); });
         std::raise(SIGUSR1);
         channels_[0].put();
         bool goes_on = true;
         for (int turns = 0; goes_on && turns < 1000; ++turns)
-            persist([&] { goes_on = loop_.turn_after(1ms); });
+            retry([&] { goes_on = loop_.turn_after(1ms); });
     }
 
     std::size_t heard = 0;
@@ -45,9 +46,9 @@ public:
 
 private:
     void join(std::size_t i) {
-        persist([&] { timers_[i] = ev::Timer(loop_, [this, i] { timed_out(i); }); });
-        persist([&] { timers_[i].start(1h); });
-        persist([&] {
+        retry([&] { timers_[i] = ev::Timer(loop_, [this, i] { timed_out(i); }); });
+        retry([&] { timers_[i].start(1h); });
+        retry([&] {
             watches_[i] = ev::Watch(loop_, channels_[i].out, ev::readable,
                                     [this, i](ev::Events) { hear(i); });
         });
@@ -58,7 +59,7 @@ private:
     void hear(std::size_t i) {
         ev::Watch another(loop_, channels_[i].in, ev::writable, [](ev::Events) {});
         timers_[i].start(1ms * static_cast<int>(channels_.size() - i));
-        persist([&] { watches_[i].want(ev::readable | ev::writable); });
+        retry([&] { watches_[i].want(ev::readable | ev::writable); });
         heard += channels_[i].take();
         channels_[(i == 0 ? channels_.size() : i) - 1].put();
         watches_[i].want(ev::none);
@@ -67,13 +68,13 @@ private:
     void timed_out(std::size_t i) {
         ++timed;
         watches_[i] = {};
-        persist([&] { timers_[i] = ev::Timer(loop_, [this, i] { timers_[i] = {}; }); });
-        persist([&] { timers_[i].start(0ms); });
+        retry([&] { timers_[i] = ev::Timer(loop_, [this, i] { timers_[i] = {}; }); });
+        retry([&] { timers_[i].start(0ms); });
     }
 
     void signalled() {
         ++signals;
-        persist([&] {
+        retry([&] {
             other_ = ev::Signal(loop_, SIGUSR2, [this] {
                 ++signals;
                 other_ = {};
@@ -93,20 +94,51 @@ private:
 }  // namespace
 
 TEST_CASE("a loop loses nothing when any one allocation fails", "[loop]") {
-    const std::size_t crowd = GENERATE(20U, 40U);  // 40 make auto use epoll
+    const auto [backend, crowd] = GENERATE(table<std::string, std::size_t>(
+        {{"poll", 20}, {"select", 20}, {"auto", 40}}));  // 40 make auto use epoll
     auto& [count, largest, refused] = test::allocations;
+    const auto before = open_descriptors();
     bool met = true;
     for (std::size_t nth = 1; met; ++nth) {
-        Scene scene(crowd);
-        refused = count + nth;
-        scene.play();
-        met = count >= refused;
-        refused = 0;
-        INFO("refused: allocation " << nth);
-        REQUIRE(scene.heard == crowd);
-        REQUIRE(scene.timed == crowd);
-        REQUIRE(scene.signals == 2);
+        {
+            Scene scene(backend, crowd);
+            refused = count + nth;
+            scene.play();
+            met = count >= refused;
+            refused = 0;
+            INFO("refused: allocation " << nth);
+            REQUIRE(scene.heard == crowd);
+            REQUIRE(scene.timed == crowd);
+            REQUIRE(scene.signals == 2);
+        }
         REQUIRE(std::signal(SIGUSR1, SIG_DFL) == SIG_DFL);
         REQUIRE(std::signal(SIGUSR2, SIG_DFL) == SIG_DFL);
+        REQUIRE(open_descriptors() == before);
+    }
+}
+
+TEST_CASE("a registration that fails for lack of memory reports nothing", "[loop]") {
+    for (const std::string& name : backends()) {
+        INFO(name);
+        const std::unique_ptr<ev::Backend> backend = ev::make_backend(name);
+        auto pipe = make_pipe();
+        pipe.put();
+        std::vector<Fd> fds;
+        std::vector<ev::Registration> registrations(20);
+        for (std::size_t i = 0; i < registrations.size(); ++i) {
+            fds.emplace_back(::dup(pipe.out));
+            registrations[i].fd = fds.back();
+            for (std::size_t nth = 1; registrations[i].interest == ev::none; ++nth) {
+                std::vector<ev::Readiness> ready;
+                backend->wait(0ns, ready);
+                REQUIRE(ready.size() == i);
+                test::allocations.refused = test::allocations.count + nth;
+                try {
+                    backend->set(registrations[i], ev::readable);
+                } catch (const std::bad_alloc&) {
+                }
+                test::allocations.refused = 0;
+            }
+        }
     }
 }

@@ -12,7 +12,8 @@
 #include <cstdlib>
 #include <functional>
 #include <memory>
-#include <string_view>
+#include <stdexcept>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -64,7 +65,7 @@ inline Channel make_socketpair() {
     return {ends[0], ends[1]};
 }
 
-// Reports an error for its last registration in each wait.
+// Each wait reports an error for the latest registration.
 class BrokenBackend final : public ev::Backend {
 public:
     void wait(ev::Duration, std::vector<ev::Readiness>& ready) override {
@@ -96,9 +97,22 @@ inline std::vector<int> open_descriptors() {
     return open;
 }
 
-// A loop whose clock the test moves. Its turns do not wait.
+// Returns the names of all backends. In the tests of the core alone, each name means poll.
+inline std::vector<std::string> backends() {
+    std::vector<std::string> names{"auto", "poll", "select", "epoll"};
+    try {
+        ev::make_backend("epoll");
+    } catch (const std::invalid_argument&) {
+        names.pop_back();  // the system lacks epoll
+    }
+    return names;
+}
+
+// A loop whose clock the test moves. turn() does not wait.
 struct FakeLoop : ev::Loop {
-    FakeLoop() : Loop([] { return time; }) { time = ev::Time{} + std::chrono::hours(1000); }
+    explicit FakeLoop(const std::string& backend = {}) : Loop([] { return time; }, backend) {
+        time = ev::Time{} + std::chrono::hours(1000);
+    }
     bool turn() { return step(ev::Duration::zero()); }
     bool turn_after(ev::Duration duration) {
         time += duration;
@@ -107,23 +121,23 @@ struct FakeLoop : ev::Loop {
     static inline ev::Time time;
 };
 
-// Delegates to the backend that the environment names, and records the waits.
+// Delegates to the default backend, and records the waits.
 class WaitRecorder final : public ev::Backend {
 public:
     struct Log {
-        std::vector<ev::Duration> longest;  // one entry per wait
+        std::vector<ev::Duration> max_waits;  // one entry per wait
         std::function<void(ev::Duration)> before = [](ev::Duration) {};
-        bool looks_find_nothing = false;
+        bool polls_find_nothing = false;
     };
     explicit WaitRecorder(Log& log) : log_(log) {}
     void set(ev::Registration& registration, ev::Events interest) override {
         inner_->set(registration, interest);
     }
-    void wait(ev::Duration longest, std::vector<ev::Readiness>& ready) override {
-        log_.longest.push_back(longest);
-        log_.before(longest);
-        if (longest > ev::Duration::zero() || !log_.looks_find_nothing)
-            inner_->wait(longest, ready);
+    void wait(ev::Duration max_wait, std::vector<ev::Readiness>& ready) override {
+        log_.max_waits.push_back(max_wait);
+        log_.before(max_wait);
+        if (max_wait > ev::Duration::zero() || !log_.polls_find_nothing)
+            inner_->wait(max_wait, ready);
     }
 
 private:
@@ -134,7 +148,7 @@ private:
 // A loop whose clock advances by one microsecond with each reading. Its waits are recorded.
 struct TickingLoop : ev::Loop {
     TickingLoop() : TickingLoop(std::make_shared<WaitRecorder::Log>()) {}
-    const std::vector<ev::Duration>& waits() const { return log->longest; }
+    const std::vector<ev::Duration>& waits() const { return log->max_waits; }
     const std::shared_ptr<WaitRecorder::Log> log;
     static inline ev::Time time;
     static inline int clock_reads;
@@ -154,8 +168,3 @@ protected:
         return time;
     }
 };
-
-inline bool backend_is(std::string_view name) {
-    const char* const named = std::getenv("EV_BACKEND");
-    return (named && *named ? named : "auto") == name;
-}

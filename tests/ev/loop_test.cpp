@@ -1,7 +1,6 @@
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
 
-#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,48 +11,20 @@
 
 using namespace std::chrono_literals;
 
-TEST_CASE("run() returns when there is nothing to wait for", "[loop]") {
-    ev::Loop loop;
-    loop.run();
-    CHECK_FALSE(loop.step());
-}
-
-TEST_CASE("run() continues until the timers have fired", "[loop]") {
-    ev::Loop loop;
-    int fired = 0;
-    ev::Timer timer(loop, [&] {
-        if (++fired < 3) timer.start(0ms);
-    });
-    timer.start(0ms);
-    loop.run();
-    CHECK(fired == 3);
-}
-
-TEST_CASE("a loop runs again after it was stopped", "[loop]") {
+TEST_CASE("run() continues until a stop, or until there is nothing to wait for", "[loop]") {
     FakeLoop loop;
+    loop.run();
     int fired = 0;
     ev::Timer timer(loop, [&] {
-        ++fired;
-        timer.start(0ms);
-        loop.stop();
+        if (++fired < 5) timer.start(0ms);
+        if (fired == 2) loop.stop();
     });
     timer.start(0ms);
-    loop.run();
-    CHECK(fired == 1);
     loop.run();
     CHECK(fired == 2);
-}
-
-TEST_CASE("a stop before run() ends only that run", "[loop]") {
-    FakeLoop loop;
-    int fired = 0;
-    ev::Timer timer(loop, [&] { ++fired; });
-    timer.start(0ms);
-    loop.stop();
     loop.run();
-    CHECK(fired == 0);
-    CHECK(loop.turn());
-    CHECK(fired == 1);
+    CHECK(fired == 5);
+    CHECK_FALSE(loop.step());
 }
 
 TEST_CASE("a turn with a stop still makes all its other callbacks", "[loop]") {
@@ -110,20 +81,6 @@ TEST_CASE("a stop outlives the exception that ends its turn", "[loop]") {
     CHECK(calls == 1);
 }
 
-TEST_CASE("two loops live in one process", "[loop]") {
-    FakeLoop first, second;
-    int fired_first = 0, fired_second = 0;
-    ev::Timer one(first, [&] { ++fired_first; });
-    ev::Timer two(second, [&] { ++fired_second; });
-    one.start(1ms);
-    two.start(1ms);
-    first.turn_after(1ms);
-    CHECK(fired_first == 1);
-    CHECK(fired_second == 0);
-    second.turn();
-    CHECK(fired_second == 1);
-}
-
 TEST_CASE("a callback may run another loop", "[loop]") {
     ev::Loop outer, inner;
     int fired = 0;
@@ -151,13 +108,19 @@ TEST_CASE("reads the time once a turn", "[loop]") {
     CHECK(loop.now() == loop.time);
 }
 
-TEST_CASE("a step waits no longer than its limit", "[loop]") {
-    ev::Loop loop;
+TEST_CASE("a step waits until the nearest deadline, or its limit", "[loop]") {
+    TickingLoop loop;
     auto pipe = make_pipe();
     ev::Watch watch(loop, pipe.out, ev::readable, [](ev::Events) {});
-    const auto start = ev::Clock::now();
     CHECK(loop.step(2ms));
-    CHECK(ev::Clock::now() - start >= 2ms);
+    CHECK(loop.waits().back() == 2ms);
+    ev::Timer timer(loop, [] {});
+    timer.start(1h);
+    CHECK(loop.step(2ms));
+    CHECK(loop.waits().back() == 2ms);
+    timer.start(1ms);
+    CHECK(loop.step(1h));
+    CHECK(loop.waits().back() == 1ms - 1us);  // the clock has moved since the start
 }
 
 TEST_CASE("an exception leaves the rest of the turn to the next turn", "[loop]") {
@@ -238,10 +201,10 @@ TEST_CASE("a member of an empty object is a bug") {
         return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
     };
     CHECK(aborts([] { ev::Watch().want(ev::readable); }));
-    CHECK(aborts([] { [[maybe_unused]] const auto unused = ev::Watch().wanted(); }));
+    CHECK(aborts([] { return ev::Watch().wanted(); }));
     CHECK(aborts([] { ev::Timer().start(1s); }));
     CHECK(aborts([] { ev::Timer().start_at({}); }));
     CHECK(aborts([] { ev::Timer().cancel(); }));
-    CHECK(aborts([] { [[maybe_unused]] const auto unused = ev::Timer().pending(); }));
-    CHECK(aborts([] { [[maybe_unused]] const auto unused = ev::Timer().deadline(); }));
+    CHECK(aborts([] { return ev::Timer().pending(); }));
+    CHECK(aborts([] { return ev::Timer().deadline(); }));
 }

@@ -7,6 +7,8 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <sstream>
+#include <string>
 #include <unordered_map>
 
 using namespace std::chrono_literals;
@@ -57,7 +59,8 @@ int steps(int usual) {
     return usual / 100 * std::atoi(percent ? percent : all);
 }
 
-// Compares the queue with a model: a map ordered by deadline that appends behind equal keys.
+// Compares the queue with a model: an ordered map in which equal deadlines keep their order of
+// insertion.
 class Twins {
 public:
     explicit Twins(std::size_t population) {
@@ -177,42 +180,54 @@ TEST_CASE("the queue agrees with an ordered multimap", "[queue]") {
     twins.finish();
 }
 
-TEST_CASE("timers with equal deadlines come due in the order of starting", "[queue]") {
-    Queue queue;
-    Timers started;
-    while (started.size() < 100) started.push_back(queue.create());
-    std::swap(started[3], started[90]);
-    for (auto* const timer : started) queue.start(*timer, at(5ms));
-    CHECK(turn(queue, at(5ms)) == started);
-}
-
-TEST_CASE("a timer restarted to the same deadline goes behind its equals", "[queue]") {
-    Queue queue;
-    auto *const first = queue.create(), *const second = queue.create();
-    queue.start(*first, at(5ms));
-    queue.start(*second, at(5ms));
-    queue.begin_turn();
-    queue.start(*first, at(5ms));
-    CHECK(turn(queue, at(5ms)) == Timers{second, first});
-}
-
-TEST_CASE("cancelling in the middle of the heap keeps its order", "[queue]") {
-    Queue queue;
-    Timers timers;
-    for (const auto deadline : {7700ms, 1100ms, 11000ms, 8800ms, 9900ms, 2200ms, 3300ms}) {
-        timers.push_back(queue.create());
-        queue.start(*timers.back(), at(deadline));
+TEST_CASE(
+    "timers come due by deadline and order of starting, but not in the turn that starts them",
+    "[queue]") {
+    // a5 starts the timer a for 5 ms, -a cancels it, | begins a turn and shows the time until
+    // which nothing is due, and @5 shows the timers that are due at 5 ms.
+    const struct {
+        const char *name, *words, *shown;
+    } rows[] = {
+        {"equal deadlines", "b5 a5 c5 | @4 @5", "5 b a c"},
+        {"restarted to the same deadline", "a5 b5 | a5 | @5", "5 5 b a"},
+        {"canceled in the middle", "a77 b11 c110 d88 e99 f22 g33 | -d | @33 | @110 |",
+         "11 11 b f g 77 a e c none"},
+        {"postponed", "a10 b15 | a11 a19 | @14 | @18 | @19 |", "10 10 15 b 19 a none"},
+        {"restarted for an earlier time", "a10 b15 | b5 | @9 | @10 |", "10 5 b 10 a none"},
+        {"started during the turn", "a50 b1 | c0 a2 b3 @10 | @10", "1 0 c a b"},
+        {"canceled at the top", "a1 b2 | -a -a | @2", "1 2 b"},
+        {"none", "| a1 -a |", "none none"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.name);
+        TimerQueue queue;
+        std::map<char, TimerQueue::Item> timers;
+        std::string shown;
+        std::istringstream in(row.words);
+        for (std::string word; in >> word;) {
+            const auto number = [&] { return at(1ms * std::stoi(word.substr(1))); };
+            if (word == "|") {
+                const Time next = queue.begin_turn();
+                shown += next == Time::max()
+                             ? " none"
+                             : ' ' + std::to_string(next.time_since_epoch() / 1ms);
+            } else if (word[0] == '@') {
+                while (auto* const due = queue.pop_due(number()))
+                    for (const auto& [letter, timer] : timers)
+                        if (&timer == due) shown += std::string(" ") + letter;
+            } else if (word[0] == '-') {
+                timers[word[1]].cancel();
+            } else {
+                queue.start(timers[word[0]], number());
+            }
+        }
+        CHECK(shown.substr(1) == row.shown);
+        for (auto& [letter, timer] : timers) queue.remove(timer);
+        CHECK(queue.empty());
     }
-    queue.begin_turn();
-    timers[3]->cancel();
-    CHECK(turn(queue, at(3300ms)) == Timers{timers[1], timers[5], timers[6]});
-    CHECK(turn(queue, at(11000ms)) == Timers{timers[0], timers[4], timers[2]});
-    CHECK(queue.begin_turn() == Time::max());
-    CHECK(queue.empty());
 }
 
-// If cancelling took linear time, this would take minutes and the watchdog would end it.
-TEST_CASE("a hundred thousand timers are cancelled at random", "[queue]") {
+TEST_CASE("a hundred thousand timers are canceled at random", "[queue]") {
     Queue queue;
     std::mt19937 random(2026);
     Timers timers;
@@ -242,32 +257,4 @@ TEST_CASE("entries of destroyed and restarted timers do not pile up", "[queue]")
     }
     CHECK(test::allocations.largest < 10'000);
     CHECK(turn(queue, at(2h)) == Timers{earlier});
-}
-
-TEST_CASE("a postponed timer comes due at its last deadline", "[queue]") {
-    Queue queue;
-    auto *const idle = queue.create(), *const other = queue.create();
-    queue.start(*idle, at(10ms));
-    queue.start(*other, at(15ms));
-    CHECK(queue.begin_turn() == at(10ms));
-    for (auto deadline = 11ms; deadline < 20ms; deadline += 1ms)
-        queue.start(*idle, at(deadline));
-    CHECK(turn(queue, at(14ms)).empty());
-    CHECK(queue.begin_turn() == at(15ms));
-    CHECK(turn(queue, at(18ms)) == Timers{other});
-    CHECK(turn(queue, at(19ms)) == Timers{idle});
-}
-
-TEST_CASE("a timer started during a turn waits for the next turn", "[queue]") {
-    Queue queue;
-    auto *const fresh = queue.create(), *const earlier = queue.create(),
-                *const later = queue.create();
-    queue.start(*earlier, at(50ms));
-    queue.start(*later, at(1ms));
-    queue.begin_turn();
-    queue.start(*fresh, at(0ms));
-    queue.start(*earlier, at(2ms));
-    queue.start(*later, at(3ms));
-    CHECK(queue.pop_due(at(10ms)) == nullptr);
-    CHECK(turn(queue, at(10ms)) == Timers{fresh, earlier, later});
 }

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Makes the kernel refuse epoll_pwait2(2), like an older one. Returns false if this is not
+// Makes the kernel refuse epoll_pwait2(2), like an older kernel. Returns false if this is not
 // allowed.
 bool forget_epoll_pwait2() {
     sock_filter filter[] = {

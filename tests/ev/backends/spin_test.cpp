@@ -23,7 +23,7 @@ private:
 
 bool never_sleeps(const TickingLoop& loop) {
     return std::all_of(loop.waits().begin(), loop.waits().end(),
-                       [](ev::Duration longest) { return longest <= 0ns; });
+                       [](ev::Duration max_wait) { return max_wait <= 0ns; });
 }
 
 }  // namespace
@@ -98,4 +98,38 @@ TEST_CASE("a loop that is no longer busy sleeps again", "[loop]") {
     timer.start(3us);
     loop.step();
     CHECK(loop.waits().back() > 0ns);
+}
+
+TEST_CASE("polls before it sleeps after a busy turn, more rarely while that finds nothing",
+          "[backend]") {
+    // Follows a script of waits: p is a poll that finds nothing, P a poll that finds an event,
+    // s a sleep that finds an event, - a sleep that finds nothing.
+    struct Inner final : ev::Backend {
+        Inner(std::string& done, const std::string& coming) : waits(done), script(coming) {}
+        void wait(ev::Duration max_wait, std::vector<ev::Readiness>& ready) override {
+            const char next = script[waits.size()];
+            CHECK((max_wait > 0ns) == (next == 's' || next == '-'));
+            waits += next;
+            if (next == 's' || next == 'P') ready.push_back({&registration, ev::readable});
+        }
+        std::string& waits;
+        const std::string& script;
+        ev::Registration registration;
+    };
+    const std::string script = "s"
+                               "ps"
+                               "sps"
+                               "sssps"
+                               "sssssssps" +
+                               std::string(15, 's') + "ps" + std::string(15, 's') +
+                               "PPp-"
+                               "ssps"
+                               "sssP";
+    std::string waits;
+    const auto backend =
+        ev::make_spin_backend(std::make_unique<Inner>(waits, script), ev::Clock::now);
+    while (waits.size() < script.size()) {
+        std::vector<ev::Readiness> ready;
+        backend->wait(1ms, ready);
+    }
 }

@@ -34,14 +34,14 @@ Threads number_of(const Member& member) { return {{member.thread}}; }
 TEST_CASE("a crew has one object a thread, and the first is on the owner's loop", "[thread]") {
     ev::Loop loop;
     Crew<Member> crew(loop, 3, make_member);
-    CHECK_FALSE(crew.alone());
+    CHECK_FALSE(crew.single_threaded());
     CHECK(crew.first().owner == nullptr);
     crew.start();
-    crew.for_each([](Member& member) { member.ran_in = std::this_thread::get_id(); });
+    crew.post_to_each([](Member& member) { member.ran_in = std::this_thread::get_id(); });
     CHECK(crew.first().ran_in == std::this_thread::get_id());
     crew.join();
     std::set<std::thread::id> ids;
-    crew.visit([&](const Member& member) {
+    crew.for_each_on_caller([&](const Member& member) {
         CHECK((member.thread == 0) == (member.owner == nullptr));
         ids.insert(member.ran_in);
     });
@@ -68,7 +68,7 @@ TEST_CASE("a crew calls back with the sum over its threads, once, from the owner
 TEST_CASE("a crew of one needs no thread and no mailbox", "[thread]") {
     ev::Loop loop;
     Crew<Member> crew(loop, 1, make_member);
-    CHECK(crew.alone());
+    CHECK(crew.single_threaded());
     crew.start();
     int calls = 0;
     crew.gather<Threads>(number_of, [&](const Threads& sum) {

@@ -78,4 +78,4 @@ TEST_CASE("a thread blocks all signals, and leaves its owner's mask unchanged", 
     CHECK_FALSE(blocked(SIGINT));
 }
 
-TEST_CASE("there is at least one processor", "[thread]") { CHECK(ev::processors() >= 1); }
+TEST_CASE("there is at least one processor", "[thread]") { CHECK(ev::processor_count() >= 1); }

@@ -3,9 +3,6 @@
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
 
-#include <unistd.h>
-
-#include <algorithm>
 #include <memory>
 #include <stdexcept>
 #include <system_error>
@@ -84,27 +81,6 @@ TEST_CASE("a task may post another one, and destroy the mailbox", "[mailbox]") {
     CHECK_FALSE(mailbox);
     CHECK_FALSE(loop.turn());
     CHECK(called == 1);
-}
-
-TEST_CASE("the descriptors of a mailbox are closed on exec and by its destructor",
-          "[mailbox]") {
-    const std::vector<int> before = open_descriptors();
-    {
-        ev::Loop loop;
-        const Mailbox mailbox(loop);
-        for (const int fd : open_descriptors())
-            if (std::find(before.begin(), before.end(), fd) == before.end())
-                CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
-    }
-    CHECK(open_descriptors() == before);
-}
-
-TEST_CASE("refuses to make a mailbox without free descriptors", "[mailbox]") {
-    ev::Loop loop;
-    const DescriptorLimit limit(256);
-    std::vector<Fd> rest;
-    while (rest.empty() || rest.back() >= 0) rest.emplace_back(::dup(0));
-    CHECK_THROWS_AS(Mailbox{loop}, std::system_error);
 }
 
 TEST_CASE("reports that the system no longer watches a mailbox", "[mailbox]") {

@@ -1,5 +1,7 @@
 #include "bufio/dial.hpp"
 
+#include "bufio/accept.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -21,7 +23,7 @@ bool is_connected_to_itself(int fd, const Address& peer) {
 
 // Returns the text for `code`, an errno that means that no ephemeral port is left or that the
 // given source port is in use.
-std::string no_port_text(const Endpoint& endpoint, int code) {
+std::string no_ephemeral_port_text(const Endpoint& endpoint, int code) {
     const std::size_t ports = endpoint.source_port.empty() ? ephemeral_port_count() : 0;
     if (ports == 0) return std::generic_category().message(code);
     return "no ephemeral port is left: the system has " + std::to_string(ports) +
@@ -33,10 +35,10 @@ std::string no_port_text(const Endpoint& endpoint, int code) {
 // is EADDRNOTAVAIL, or EAGAIN for UDP.
 std::string failure_text(const Endpoint& endpoint, const Address& address, int code) {
     if (code == ECONNREFUSED && is_non_socket_file(address)) return "it is not a socket";
-    if (code == EACCES && endpoint.datagrams)
+    if (code == EACCES && endpoint.udp)
         return "broadcast and multicast addresses are not supported";
-    if (code == EADDRNOTAVAIL || (code == EAGAIN && endpoint.datagrams))
-        return no_port_text(endpoint, code);
+    if (code == EADDRNOTAVAIL || (code == EAGAIN && endpoint.udp))
+        return no_ephemeral_port_text(endpoint, code);
     return std::generic_category().message(code);
 }
 
@@ -51,7 +53,9 @@ LookupResult look_up_source(const Endpoint& to) {
     return resolve_without_network(source);
 }
 
-// Returns false, with errno set, if none of the source addresses can be used.
+// Binds to the source address of this family. Returns true without binding if no sources are
+// given or the family is AF_UNIX. Returns false, with errno set, if no source has this family
+// or bind() fails.
 bool bind_source(int fd, const Endpoint& endpoint, const std::vector<Address>& sources,
                  int family) {
     if (sources.empty() || family == AF_UNIX) return true;
@@ -62,30 +66,31 @@ bool bind_source(int fd, const Endpoint& endpoint, const std::vector<Address>& s
         errno = EAFNOSUPPORT;
         return false;
     }
-    // A closed connection may still hold the port. With UDP two sockets would share it.
-    const int on = endpoint.datagrams ? 0 : 1;
+    // With TCP, a closed connection may still hold the port. With UDP, this option would let
+    // two sockets share the port.
+    const int on = endpoint.udp ? 0 : 1;
     ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     return ::bind(fd, source->get(), source->size) == 0;
 }
 
-// Returns a TCP socket that is connecting to the address, or a connected UDP socket. On
+// Returns a stream socket that is connecting to the address, or a connected UDP socket. On
 // failure it is empty, and `failure` contains the reason.
 Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
                 const Address& address, std::string& failure) {
-    Fd socket = endpoint.datagrams ? open_datagram_socket(address.family())
-                                   : open_socket(address.family());
+    Fd socket =
+        endpoint.udp ? open_datagram_socket(address.family()) : open_socket(address.family());
     // Answers to a multicast datagram come from other addresses, so a connected socket would
     // drop them.
-    const bool multicast = endpoint.datagrams && address.is_multicast();
+    const bool multicast = endpoint.udp && address.is_multicast();
     if (!socket || multicast) {
         failure = failure_text(endpoint, address, socket ? EACCES : errno);
         return {};
     }
     if (!bind_source(socket.get(), endpoint, sources, address.family())) {
-        // Without a port, bind() already allocates an ephemeral one.
+        // Without a port, bind() already allocates an ephemeral port.
         const bool foreign = errno == EADDRNOTAVAIL && !endpoint.source_host.empty();
         failure = foreign ? endpoint.source_host + " is not an address of this machine"
-                  : errno == EADDRINUSE ? no_port_text(endpoint, errno)
+                  : errno == EADDRINUSE ? no_ephemeral_port_text(endpoint, errno)
                                         : std::generic_category().message(errno);
         return {};
     }
@@ -118,18 +123,28 @@ Dialer::Dialer(ev::Loop& loop, Endpoint endpoint, Callback done)
     start_timer_.start(ev::Duration::zero());
 }
 
+Dialer::~Dialer() {
+    if (endpoint_.acceptor) endpoint_.acceptor->cancel();
+}
+
 std::string Dialer::phase() const {
+    if (endpoint_.acceptor) return "listening " + endpoint_.acceptor->address().text();
     if (!resolved_) return "resolving";
     return attempts_.empty() ? "connecting" : "connecting " + attempts_.back().address.text();
 }
 
 void Dialer::begin() {
     started_ = loop_.now();
+    if (endpoint_.acceptor)
+        return endpoint_.acceptor->accept([this](DialResult result) {
+            started_ = resolved_at_ = loop_.now();
+            finish(std::move(result));
+        });
     LookupResult source = look_up_source(endpoint_);
     sources_ = std::move(source.addresses);
     if (!source.error.empty())
         return on_resolved({{}, endpoint_.source_host + ": " + source.error});
-    if (endpoint_.known) return on_resolved({*endpoint_.known, {}});
+    if (endpoint_.known_addresses) return on_resolved({*endpoint_.known_addresses, {}});
     LookupResult known = resolve_without_network(endpoint_);
     if (known.addresses.empty() && known.error.empty()) {
         try {
@@ -149,24 +164,25 @@ void Dialer::on_resolved(const LookupResult& result) {
     if (result.addresses.empty())
         return finish({.end = {Reason::lookup,
                                "cannot resolve " + endpoint_.text() + ": " + result.error}});
-    const int preferred = result.addresses.front().family();
-    addresses_ = interleave(result.addresses, endpoint_.datagrams ? AF_INET : preferred);
+    const int preferred_family = result.addresses.front().family();
+    addresses_ = interleave(result.addresses, endpoint_.udp ? AF_INET : preferred_family);
     attempts_.reserve(addresses_.size());
     try_next();
 }
 
-// Starts attempts until one does not fail at once. Finishes when all addresses have failed.
+// Starts the next attempt, and skips addresses that fail at once. Finishes when all addresses
+// have failed.
 void Dialer::try_next() {
-    while (next_ < addresses_.size()) {
-        const Address& address = addresses_[next_];
-        ++next_;
+    while (next_address_ < addresses_.size()) {
+        const Address& address = addresses_[next_address_];
+        ++next_address_;
         if (!start_attempt(address)) continue;
-        if (next_ < addresses_.size()) next_attempt_timer_.start(attempt_delay);
+        if (next_address_ < addresses_.size()) next_attempt_timer_.start(attempt_delay);
         return;
     }
-    if (in_progress_ > 0) return;
-    finish(
-        {.end = {Reason::connect, "cannot connect to " + endpoint_.text() + ": " + failures_}});
+    if (attempts_in_progress_ > 0) return;
+    finish({.end = {Reason::connect,
+                    "cannot connect to " + endpoint_.text() + ": " + failures_text_}});
 }
 
 // Returns false if the attempt failed at once. If it succeeded at once, the next turn finds
@@ -179,7 +195,7 @@ bool Dialer::start_attempt(const Address& address) {
         return false;
     }
     Attempt& attempt = attempts_.emplace_back(Attempt{address, std::move(socket), {}});
-    ++in_progress_;
+    ++attempts_in_progress_;
     attempt.watch = ev::Watch(loop_, attempt.socket.get(), ev::writable,
                               [this, &attempt](ev::Events) { on_writable(attempt); });
     return true;
@@ -192,7 +208,7 @@ void Dialer::on_writable(Attempt& attempt) {
         code = ECONNREFUSED;
     if (code != 0) {
         attempt.socket.reset();
-        --in_progress_;
+        --attempts_in_progress_;
         add_failure(attempt.address, failure_text(endpoint_, attempt.address, code));
         return try_next();
     }
@@ -203,9 +219,9 @@ void Dialer::on_writable(Attempt& attempt) {
 }
 
 void Dialer::add_failure(const Address& address, const std::string& failure) {
-    if (!failures_.empty()) failures_ += "; ";
-    if (addresses_.size() > 1) failures_ += address.text() + ": ";
-    failures_ += failure;
+    if (!failures_text_.empty()) failures_text_ += "; ";
+    if (addresses_.size() > 1) failures_text_ += address.text() + ": ";
+    failures_text_ += failure;
 }
 
 // The callback may destroy the dialer and done_, so it is moved out and called last.

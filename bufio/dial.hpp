@@ -1,8 +1,8 @@
 // Turns a name into a connected socket. Alternates between IPv6 and IPv4 addresses. The next
-// attempt starts when one fails or is slow, and the first to connect wins (RFC 8305, "Happy
-// Eyeballs"). A datagram socket connects without waiting for an answer, so only the first
-// address is used. It is an IPv4 address if there is one, because most servers on a name such
-// as localhost listen there.
+// attempt starts when an attempt fails or is slow, and the first to connect wins (RFC 8305,
+// "Happy Eyeballs"). A datagram socket connects without waiting for an answer, so it uses the
+// first address that the system accepts. IPv4 addresses come first, because most servers on a
+// name such as localhost listen there.
 #pragma once
 
 #include "bufio/end.hpp"
@@ -25,6 +25,8 @@ struct DialResult {
     ev::Duration connect_time{};  // since the end of the look-up
 };
 
+// A dialer whose endpoint has an acceptor waits for a peer. Its times are then 0.
+//
 // A dialer calls back once, from the loop and never from its constructor. The callback may
 // destroy it. Destroying it earlier cancels all attempts without a callback. It has no
 // deadline.
@@ -32,9 +34,10 @@ class Dialer {
 public:
     using Callback = std::function<void(DialResult)>;
     Dialer(ev::Loop& loop, Endpoint endpoint, Callback done);
+    ~Dialer();
 
-    // Returns the current activity, for display: "resolving", or "connecting" and the last
-    // address tried.
+    // Returns the current activity, for display: "resolving", "connecting" and the last address
+    // tried, or "listening" and the address.
     std::string phase() const;
 
 private:
@@ -61,10 +64,10 @@ private:
     std::optional<Lookup> lookup_;
     std::vector<Address> sources_;    // local addresses to connect from; empty: any
     std::vector<Address> addresses_;  // in the order of the attempts
-    std::size_t next_ = 0;            // index of the first address not yet tried
+    std::size_t next_address_ = 0;    // index of the first address not yet tried
     std::vector<Attempt> attempts_;   // capacity for all addresses, so that no attempt moves
-    std::size_t in_progress_ = 0;     // attempts that have not failed yet
-    std::string failures_;
+    std::size_t attempts_in_progress_ = 0;  // attempts that have not failed yet
+    std::string failures_text_;
     ev::Timer start_timer_;         // due at once, so that the loop calls begin()
     ev::Timer next_attempt_timer_;  // starts an additional attempt
 };

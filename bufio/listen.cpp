@@ -26,8 +26,9 @@ constexpr ev::Duration accept_pause = std::chrono::seconds(1);
                             "cannot listen on " + address.text());
 }
 
-// True if the error concerns only one connection, which was lost while it waited.
-bool lost_one_connection(int code) {
+// True if accept() can continue at once: a signal interrupted it, or a single connection was
+// lost while it waited.
+bool can_accept_next(int code) {
     switch (code) {
     case EINTR:
     case ECONNABORTED:
@@ -56,9 +57,9 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
                    OnExhausted on_exhausted, Sharing sharing)
     : socket_(open_socket(address.family())),
       address_(address),
-      accepted_(std::move(accepted)),
+      on_accepted_(std::move(accepted)),
       on_exhausted_(std::move(on_exhausted)),
-      resume_timer_(loop, [this] { watch_.want(ev::readable); }) {
+      resume_timer_(loop, [this] { update_interest(); }) {
     const int on = 1;
     if (!socket_) refuse(address);
     // The watch is made before the path, because a std::bad_alloc in between would leave the
@@ -86,13 +87,13 @@ void Listener::Path::own(std::string path) {
 // The socket is still open here, so its inode number can't have been reused.
 Listener::Path::~Path() {
     struct stat status {};
-    const bool there = !path_.empty() && ::lstat(path_.c_str(), &status) == 0;
-    if (there && status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
+    const bool exists = !path_.empty() && ::lstat(path_.c_str(), &status) == 0;
+    if (exists && status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
 }
 
 void Listener::pause_accepting(int code) {
     resume_timer_.start(accept_pause);
-    watch_.want(ev::none);
+    update_interest();
     if (exhausted_) return;
     exhausted_ = true;
     on_exhausted_(code);
@@ -103,18 +104,27 @@ void Listener::resume() {
     if (resume_timer_.pending()) resume_timer_.start(ev::Duration::zero());
 }
 
+void Listener::pause(bool paused) {
+    paused_ = paused;
+    update_interest();
+}
+
+void Listener::update_interest() {
+    watch_.want(paused_ || resume_timer_.pending() ? ev::none : ev::readable);
+}
+
 void Listener::accept_some() {
-    for (int i = 0; i < max_accepts_per_turn; ++i) {
+    for (int i = 0; i < max_accepts_per_turn && !paused_; ++i) {
         Address peer;
         peer.size = sizeof peer.storage;
         Fd socket(
             ::accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size));
-        if (!socket && lost_one_connection(errno)) continue;
+        if (!socket && can_accept_next(errno)) continue;
         if (!socket && errno != EAGAIN && errno != EWOULDBLOCK) return pause_accepting(errno);
         if (!socket) exhausted_ = false;
         if (!socket) return;
         prepare_socket(socket.get(), address_.family());
-        accepted_(std::move(socket), peer);
+        on_accepted_(std::move(socket), peer);
     }
 }
 

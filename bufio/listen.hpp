@@ -27,11 +27,13 @@ public:
     // the listener.
     Listener(
         ev::Loop& loop, const Address& address, Callback accepted,
-        OnExhausted on_exhausted = [](int) {}, Sharing sharing = Sharing::alone);
+        OnExhausted on_exhausted = [](int) {}, Sharing sharing = Sharing::exclusive);
     Listener(const Listener&) = delete;
 
     // Ends a pause. Call it after freeing a descriptor or memory. May be called at any time.
     void resume();
+    // While paused, accepts nothing. The callback may pause the listener.
+    void pause(bool paused);
 
     const Address& address() const { return address_; }  // with the actual port
 
@@ -54,12 +56,14 @@ private:
 
     void accept_some();
     void pause_accepting(int code);
+    void update_interest();
 
     Fd socket_;
-    Path path_;  // after the socket: it is removed before the socket is closed
+    Path path_;  // after the socket, so that the path is removed before the socket is closed
     Address address_;
-    Callback accepted_;
+    Callback on_accepted_;
     OnExhausted on_exhausted_;
+    bool paused_ = false;
     bool exhausted_ = false;  // on_exhausted_ was called for the current shortage
     ev::Timer resume_timer_;
     ev::Watch watch_;

@@ -19,7 +19,7 @@ namespace {
 LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags, int& code) {
     addrinfo hints{};
     hints.ai_family = endpoint.family;
-    hints.ai_socktype = endpoint.datagrams ? SOCK_DGRAM : SOCK_STREAM;
+    hints.ai_socktype = endpoint.udp ? SOCK_DGRAM : SOCK_STREAM;
     hints.ai_flags = flags | (endpoint.passive ? AI_PASSIVE : 0);
     addrinfo* list = nullptr;
     const char* const host = endpoint.host.empty() ? nullptr : endpoint.host.c_str();
@@ -95,7 +95,7 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
         try {
             shared->result = look_up(endpoint);
         } catch (const std::bad_alloc&) {
-            shared->result.error = "out of memory";  // too short to allocate
+            shared->result.error = "out of memory";  // too short to need an allocation
         }
         shared->ready = true;
         shared->done.reset();  // closing the pipe wakes the loop

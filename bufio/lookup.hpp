@@ -13,18 +13,23 @@
 
 namespace bufio {
 
+class Acceptor;  // bufio/accept.hpp
+
 struct Endpoint {
     std::string host = {};         // a name, an address, or empty with a unix-domain path
     std::string service = {};      // a port or a service's name
     std::string path = {};         // unix-domain socket; overrides the host if not empty
     int family = AF_UNSPEC;        // AF_INET or AF_INET6: addresses of this family only
     bool numeric = false;          // never ask the resolver
-    bool datagrams = false;        // UDP instead of TCP
+    bool udp = false;              // UDP instead of TCP
     bool passive = false;          // listen on the address instead of connecting to it
     std::string source_host = {};  // the numeric address to connect from; empty: any
     std::string source_port = {};  // the port to connect from; empty: any
     // The addresses from an earlier look-up of the host; null: look it up.
-    std::shared_ptr<const std::vector<Address>> known = nullptr;
+    std::shared_ptr<const std::vector<Address>> known_addresses = nullptr;
+
+    // Wait for a peer here instead of connecting. It outlives its users; null: connect.
+    Acceptor* acceptor = nullptr;
 
     std::string text() const;  // HOST:PORT, [v6]:PORT or the path
 };

@@ -1,0 +1,105 @@
+#include "bufio/accept.hpp"
+
+#include "tests/bufio/datagram_fixture.hpp"
+#include "tests/bufio/fixture.hpp"
+
+#include <cerrno>
+#include <memory>
+#include <string>
+#include <vector>
+
+using namespace test;
+using bufio::Acceptor;
+using bufio::Address;
+using bufio::Dialer;
+using bufio::DialResult;
+
+namespace {
+
+Fd connect_to(const Address& where) {
+    Fd socket = bufio::open_socket(where.family());
+    const int result = ::connect(socket.get(), where.get(), where.size);
+    REQUIRE((result == 0 || errno == EINPROGRESS));
+    return socket;
+}
+
+// Accepts peers, and stores what it gets.
+struct Accepting {
+    Accepting(ev::Loop& loop, bool udp) : acceptor(loop, loopback(), udp) {}
+    void accept() {
+        acceptor.accept([this](DialResult result) { results.push_back(std::move(result)); });
+    }
+    Acceptor acceptor;
+    std::vector<DialResult> results;
+};
+
+void settle(ev::Loop& loop) {
+    for (int i = 0; i < 10; ++i) loop.step(std::chrono::milliseconds(1));
+}
+
+}  // namespace
+
+TEST_CASE("an acceptor passes on one peer for each call", "[accept]") {
+    ev::Loop loop;
+    Accepting accepting(loop, false);
+    const Fd one = connect_to(accepting.acceptor.address());
+    const Fd two = connect_to(accepting.acceptor.address());
+    settle(loop);
+    CHECK(accepting.results.empty());
+    accepting.accept();
+    REQUIRE(run_until(loop, [&] { return accepting.results.size() == 1; }));
+    settle(loop);
+    REQUIRE(accepting.results.size() == 1);
+    CHECK(accepting.results[0].socket);
+    CHECK(accepting.results[0].address.text() == Address::of_socket(one.get()).text());
+    accepting.accept();
+    accepting.acceptor.cancel();
+    settle(loop);
+    CHECK(accepting.results.size() == 1);
+    accepting.accept();
+    REQUIRE(run_until(loop, [&] { return accepting.results.size() == 2; }));
+    CHECK(accepting.results[1].address.text() == Address::of_socket(two.get()).text());
+}
+
+TEST_CASE("an acceptor of datagrams leaves the first one to its user", "[accept]") {
+    ev::Loop loop;
+    Accepting accepting(loop, true);
+    const Address address = accepting.acceptor.address();
+    for (const std::string text : {"first", "second"}) {
+        Correspondent client;
+        client.connect(loop, address);
+        client.socket->send(text);
+        client.socket->flush();
+        accepting.accept();
+        REQUIRE(run_until(loop, [&] { return !accepting.results.empty(); }));
+        CHECK(accepting.results[0].address.text() == client.socket->address().text());
+        char bytes[10];
+        const auto size = ::recv(accepting.results[0].socket.get(), bytes, sizeof bytes, 0);
+        REQUIRE(size > 0);
+        CHECK(std::string(bytes, static_cast<std::size_t>(size)) == text);
+        accepting.results.clear();
+    }
+}
+
+TEST_CASE("a dialer with an acceptor waits for a peer", "[accept]") {
+    ev::Loop loop;
+    Acceptor acceptor(loop, loopback(), false);
+    const bufio::Endpoint endpoint{.acceptor = &acceptor};
+    std::vector<DialResult> results;
+    const auto dial = [&] {
+        return std::make_unique<Dialer>(
+            loop, endpoint, [&](DialResult result) { results.push_back(std::move(result)); });
+    };
+    auto dialer = dial();
+    CHECK(dialer->phase() == "listening " + acceptor.address().text());
+    settle(loop);
+    dialer.reset();
+    const Fd client = connect_to(acceptor.address());
+    settle(loop);
+    CHECK(results.empty());
+    dialer = dial();
+    REQUIRE(run_until(loop, [&] { return !results.empty(); }));
+    CHECK(results[0].socket);
+    CHECK(results[0].lookup_time == ev::Duration::zero());
+    CHECK(results[0].connect_time == ev::Duration::zero());
+}

@@ -19,11 +19,11 @@
 
 namespace bufio {
 
-static const sockaddr_in& v4(const Address& address) {
+static const sockaddr_in& as_ipv4(const Address& address) {
     return reinterpret_cast<const sockaddr_in&>(address.storage);
 }
 
-static const sockaddr_in6& v6(const Address& address) {
+static const sockaddr_in6& as_ipv6(const Address& address) {
     return reinterpret_cast<const sockaddr_in6&>(address.storage);
 }
 
@@ -49,18 +49,18 @@ Address Address::of_socket(int fd) {
 }
 
 int Address::port() const {
-    if (family() == AF_INET) return ntohs(v4(*this).sin_port);
-    return family() == AF_INET6 ? ntohs(v6(*this).sin6_port) : 0;
+    if (family() == AF_INET) return ntohs(as_ipv4(*this).sin_port);
+    return family() == AF_INET6 ? ntohs(as_ipv6(*this).sin6_port) : 0;
 }
 
 std::string Address::text() const {
     char host[INET6_ADDRSTRLEN] = "";
     if (family() == AF_INET) {
-        ::inet_ntop(AF_INET, &v4(*this).sin_addr, host, sizeof host);
+        ::inet_ntop(AF_INET, &as_ipv4(*this).sin_addr, host, sizeof host);
         return std::string(host) + ":" + std::to_string(port());
     }
     if (family() == AF_INET6) {
-        ::inet_ntop(AF_INET6, &v6(*this).sin6_addr, host, sizeof host);
+        ::inet_ntop(AF_INET6, &as_ipv6(*this).sin6_addr, host, sizeof host);
         return "[" + std::string(host) + "]:" + std::to_string(port());
     }
     if (family() == AF_UNIX && size > offsetof(sockaddr_un, sun_path))
@@ -69,20 +69,20 @@ std::string Address::text() const {
 }
 
 bool Address::is_wildcard() const {
-    if (family() == AF_INET) return v4(*this).sin_addr.s_addr == htonl(INADDR_ANY);
-    return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&v6(*this).sin6_addr);
+    if (family() == AF_INET) return as_ipv4(*this).sin_addr.s_addr == htonl(INADDR_ANY);
+    return family() == AF_INET6 && IN6_IS_ADDR_UNSPECIFIED(&as_ipv6(*this).sin6_addr);
 }
 
 bool Address::is_multicast() const {
     if (family() != AF_INET)
-        return family() == AF_INET6 && IN6_IS_ADDR_MULTICAST(&v6(*this).sin6_addr);
-    const std::uint32_t host = ntohl(v4(*this).sin_addr.s_addr);
+        return family() == AF_INET6 && IN6_IS_ADDR_MULTICAST(&as_ipv6(*this).sin6_addr);
+    const std::uint32_t host = ntohl(as_ipv4(*this).sin_addr.s_addr);
     return (host & 0xf0000000) == 0xe0000000 || host == INADDR_BROADCAST;
 }
 
 // Without SO_BROADCAST the system refuses to connect to a broadcast address. The port is
 // irrelevant, but some systems reject 0.
-bool reaches_many(const Address& address) {
+bool is_broadcast_or_multicast(const Address& address) {
     if (address.family() != AF_INET || address.is_multicast()) return address.is_multicast();
     Address probe = address;
     reinterpret_cast<sockaddr_in&>(probe.storage).sin_port = htons(9);
@@ -92,9 +92,9 @@ bool reaches_many(const Address& address) {
 
 bool same_host(const Address& a, const Address& b) {
     if (a.family() != b.family()) return false;
-    if (a.family() == AF_INET) return v4(a).sin_addr.s_addr == v4(b).sin_addr.s_addr;
+    if (a.family() == AF_INET) return as_ipv4(a).sin_addr.s_addr == as_ipv4(b).sin_addr.s_addr;
     return a.family() == AF_INET6 &&
-           std::memcmp(&v6(a).sin6_addr, &v6(b).sin6_addr, sizeof(in6_addr)) == 0;
+           std::memcmp(&as_ipv6(a).sin6_addr, &as_ipv6(b).sin6_addr, sizeof(in6_addr)) == 0;
 }
 
 bool is_non_socket_file(const Address& address) {
@@ -129,7 +129,7 @@ bool ports_can_be_shared() { return BUFIO_SHARES_PORTS_BY >= 0; }
 // [::] does not include 0.0.0.0, whatever the system's default is.
 bool bind_socket(int fd, const Address& address, Sharing sharing) {
     const int on = 1;
-    const bool shares = sharing == Sharing::together && address.family() != AF_UNIX;
+    const bool shares = sharing == Sharing::shared && address.family() != AF_UNIX;
     if (shares && ::setsockopt(fd, SOL_SOCKET, BUFIO_SHARES_PORTS_BY, &on, sizeof on) != 0)
         return false;
     if (address.family() == AF_INET6)
@@ -163,18 +163,18 @@ bool is_address_of(int family, const std::string& text) {
 }
 
 // Unlike isalnum(), this does not depend on the locale.
-bool is_name_character(char c) {
+bool is_host_name_character(char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            c == '-' || c == '_';
 }
 
-bool is_name(std::string_view name) {
+bool is_host_name(std::string_view name) {
     if (name.size() > 253) return false;
     for (;;) {
         const std::size_t dot = name.find('.');
         const std::string_view label = name.substr(0, dot);
         if (label.empty() || label.size() > 63 ||
-            !std::all_of(label.begin(), label.end(), is_name_character))
+            !std::all_of(label.begin(), label.end(), is_host_name_character))
             return false;
         if (dot == name.npos) return true;
         name.remove_prefix(dot + 1);
@@ -187,7 +187,7 @@ bool is_address(const std::string& text) {
     return is_address_of(AF_INET, text) || is_address_of(AF_INET6, text);
 }
 
-std::string certified_name(const std::string& host) {
+std::string name_in_certificate(const std::string& host) {
     if (is_address(host)) return host;
     const std::size_t scope = host.find('%');
     if (scope != host.npos) {
@@ -197,7 +197,7 @@ std::string certified_name(const std::string& host) {
     }
     const bool dotted = !host.empty() && host.back() == '.';
     const std::string name = host.substr(0, host.size() - (dotted ? 1 : 0));
-    return is_name(name) && !is_address(name) ? name : std::string();
+    return is_host_name(name) && !is_address(name) ? name : std::string();
 }
 
 }  // namespace bufio

@@ -34,22 +34,24 @@ struct Address {
 
 // True for a multicast address or a broadcast address of this machine's networks. Asks the
 // system for the latter.
-bool reaches_many(const Address& address);
+bool is_broadcast_or_multicast(const Address& address);
 
-// True if both name the same host, whatever their ports.
+// True if both are the same IP address, whatever their ports. False for paths.
 bool same_host(const Address& a, const Address& b);
 
 // True if the address is a unix-domain path, and the file there is not a socket.
 bool is_non_socket_file(const Address& address);
 
-// Makes a socket of this family non-blocking and closed on exec. Also disables Nagle's delay
+// Makes a socket of this family non-blocking and close-on-exec. Also disables Nagle's algorithm
 // on a TCP socket (TCP_NODELAY).
 void prepare_socket(int fd, int family);
 
-// Returns a new prepared socket. On failure it is empty and errno is set.
+// Returns a new stream socket, prepared by prepare_socket(). On failure it is empty and errno
+// is set.
 Fd open_socket(int family);
 
-// Returns a new prepared UDP socket for IPv4 or IPv6. On failure it is empty and errno is set.
+// Returns a new UDP socket for IPv4 or IPv6, non-blocking and close-on-exec. On failure it is
+// empty and errno is set.
 Fd open_datagram_socket(int family);
 
 // True if several sockets, each on its own thread, can share an address and port, as on Linux.
@@ -57,11 +59,11 @@ Fd open_datagram_socket(int family);
 // all traffic from one peer's port reaches the same socket.
 bool ports_can_be_shared();
 enum class Sharing {
-    alone,     // fails while anybody else listens on the address
-    together,  // fails only if another listener is alone, or belongs to another user
+    exclusive,  // fails while another socket listens on the address
+    shared,     // fails only if another listener is exclusive, or belongs to another user
 };
 
-// Binds the socket to the address; a path is never shared. Returns false, with errno set, on
+// Binds the socket to the address. A path is never shared. Returns false, with errno set, on
 // failure.
 bool bind_socket(int fd, const Address& address, Sharing sharing);
 
@@ -74,11 +76,11 @@ std::size_t ephemeral_port_count();
 // True for a numeric IPv4 or IPv6 address without a scope.
 bool is_address(const std::string& text);
 
-// Returns the host in the form that certificates use: an IPv6 address without its scope, a
-// name without its final dot. Returns an empty text if the host is neither an address nor a
-// name. A name is at most 253 bytes long, in labels of 1 to 63 letters, digits, hyphens and
+// Returns the host in the form that certificates use: an IPv6 address without its scope, a name
+// without its final dot. Returns an empty text if the host is neither an address nor a name. A
+// name is at most 253 bytes long, in labels of 1 to 63 letters, digits, hyphens and
 // underscores. Wildcards are refused, because only certificates may contain them. So is a
-// leading dot, which OpenSSL would take for a wildcard.
-std::string certified_name(const std::string& host);
+// leading dot, which OpenSSL would treat as a wildcard.
+std::string name_in_certificate(const std::string& host);
 
 }  // namespace bufio

@@ -10,15 +10,15 @@ namespace bufio {
 
 namespace {
 
-// A buffer never shrinks below this many bytes.
+// consume() never shrinks a buffer below this many bytes.
 constexpr std::size_t min_shrunk_capacity = 64 * 1024;
 
 // Memory of this size or more comes from malloc(), so that realloc() can move pages instead of
 // copying bytes. A copy would need the memory twice.
-constexpr std::size_t min_large = 2 * 1024 * 1024;
+constexpr std::size_t min_malloc_capacity = 2 * 1024 * 1024;
 
 char* allocate(std::size_t capacity) {
-    if (capacity < min_large) return new char[capacity];
+    if (capacity < min_malloc_capacity) return new char[capacity];
     void* const memory = std::malloc(capacity);
     return memory ? static_cast<char*>(memory) : throw std::bad_alloc();
 }
@@ -33,7 +33,7 @@ bool Buffer::append(std::string_view bytes) {
     return true;
 }
 
-// The bytes consumed since the buffer was last this full pay for copying the remaining bytes.
+// Shrinks a buffer that is almost empty, and so copies few bytes compared with its capacity.
 void Buffer::consume(std::size_t count) {
     assert(count <= size());
     begin_ += count;
@@ -46,16 +46,16 @@ void Buffer::consume(std::size_t count) {
 }
 
 // Takes amortized constant time per byte. Moves N bytes to the front only after N bytes were
-// consumed, and doubles a capacity of N only after N bytes were appended. If another doubling
-// would exceed the limit, the capacity grows to the limit at once. Copying more than half of
-// the limit would need much memory and gain little.
+// consumed, and doubles a capacity of N only after N bytes were appended. If doubling twice
+// would exceed the limit, the capacity grows to the limit at once. Otherwise a later growth
+// would copy more than half of the limit, which needs much memory and gains little.
 char* Buffer::reserve(std::size_t count) {
     if (count > limit_ - size()) return nullptr;
     if (count > capacity_ - end_) {
         const std::size_t need = size() + count;
-        const bool fits = need <= capacity_ && begin_ >= size();
-        const std::size_t grown = 2 * capacity_ > limit_ / 2 ? limit_ : 2 * capacity_;
-        relocate(fits ? capacity_ : std::max(need, grown));
+        const bool fits_after_move = need <= capacity_ && begin_ >= size();
+        const std::size_t next_capacity = 2 * capacity_ > limit_ / 2 ? limit_ : 2 * capacity_;
+        relocate(fits_after_move ? capacity_ : std::max(need, next_capacity));
     }
     return memory_ + end_;
 }
@@ -76,7 +76,8 @@ void Buffer::release() {
 
 void Buffer::relocate(std::size_t capacity) {
     const std::size_t count = size();
-    const bool in_place = capacity == capacity_ || std::min(capacity, capacity_) >= min_large;
+    const bool in_place =
+        capacity == capacity_ || std::min(capacity, capacity_) >= min_malloc_capacity;
     char* const other = in_place ? memory_ : allocate(capacity);
     if (count > 0) std::memmove(other, memory_ + begin_, count);
     if (!in_place) free_memory();
@@ -92,7 +93,7 @@ void Buffer::relocate(std::size_t capacity) {
 }
 
 void Buffer::free_memory() {
-    if (capacity_ < min_large) {
+    if (capacity_ < min_malloc_capacity) {
         delete[] memory_;
     } else {
         std::free(memory_);

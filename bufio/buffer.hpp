@@ -26,7 +26,7 @@ public:
     bool append(std::string_view bytes);
     // Removes the first `count` bytes, at most size().
     void consume(std::size_t count);
-    // Returns space for `count` bytes after the last one, or null if the limit would be
+    // Returns space for `count` bytes after the last byte, or null if the limit would be
     // exceeded. The caller writes into it and then commits the number of bytes written.
     char* reserve(std::size_t count);
     void commit(std::size_t count);

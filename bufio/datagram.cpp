@@ -27,8 +27,8 @@ constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 constexpr std::size_t max_empty_capacity = 256 * 1024;
 
 // --- The arguments of the system calls, and the receive buffer. All sockets of a thread share
-// them: between two calls they contain nothing but received datagrams of which the user is
-// being notified.
+// them, because their contents are needed only until the user has been notified of the received
+// datagrams.
 
 // The headers of one call.
 struct Headers {
@@ -38,7 +38,7 @@ struct Headers {
 };
 
 struct Arguments {
-    // Prepares the headers for receiving. After its use, each is prepared again.
+    // Prepares the headers for receiving. Each header is prepared again after its use.
     Arguments() {
         for (std::size_t i = 0; i < max_batch; ++i) {
             msghdr& header = in.headers[i].msg_hdr;
@@ -76,7 +76,7 @@ struct Arguments {
     std::array<Datagram, max_batch> datagrams;
 };
 
-// Returns the thread's Arguments, made on demand.
+// Returns the thread's Arguments, created on demand.
 Arguments& arguments() {
     static thread_local const auto all = std::make_unique<Arguments>();
     return *all;
@@ -87,12 +87,6 @@ Arguments& arguments() {
 [[noreturn]] void refuse_port(const Address& address) {
     throw std::system_error(errno, std::generic_category(),
                             "cannot listen on udp " + address.text());
-}
-
-Fd bound_socket(const Address& address, Sharing sharing) {
-    Fd socket = open_datagram_socket(address.family());
-    if (!socket || !bind_socket(socket.get(), address, sharing)) refuse_port(address);
-    return socket;
 }
 
 bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
@@ -113,12 +107,19 @@ bool is_peer_absent(int code) {
 
 }  // namespace
 
+Fd bound_datagram_socket(const Address& address, Sharing sharing) {
+    Fd socket = open_datagram_socket(address.family());
+    if (!socket || !bind_socket(socket.get(), address, sharing)) refuse_port(address);
+    return socket;
+}
+
 DatagramSocket::DatagramSocket(ev::Loop& loop, Fd connected, User& user, Limits limits)
     : DatagramSocket(loop, std::move(connected), {}, user, limits, true) {}
 
 DatagramSocket::DatagramSocket(ev::Loop& loop, const Address& address, User& user,
                                Limits limits, Sharing sharing)
-    : DatagramSocket(loop, bound_socket(address, sharing), address, user, limits, false) {}
+    : DatagramSocket(loop, bound_datagram_socket(address, sharing), address, user, limits,
+                     false) {}
 
 DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address, User& user,
                                Limits limits, bool connected)
@@ -126,9 +127,9 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
       user_(user),
       limits_{limits.output, std::clamp<std::size_t>(limits.batch, 1, max_batch)},
       connected_(connected),
-      wildcard_(address.is_wildcard()),
-      resume_(loop, [this] { update(); }),
-      ending_(loop, [this] { notify_of_end(); }),
+      bound_to_wildcard_(address.is_wildcard()),
+      resume_timer_(loop, [this] { update_interest(); }),
+      end_timer_(loop, [this] { notify_of_end(); }),
       watch_(loop, socket_.get(), ev::readable, [this](ev::Events e) { on_events(e); }) {
     // A bound socket whose port is unknown is useless, because nobody could send to it. The
     // address of a connected socket may be unknown.
@@ -142,7 +143,7 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address
     const int size = static_cast<int>(kernel_buffer);
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
     ::setsockopt(socket_.get(), SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
-    if (wildcard_) ask_for_local_address(socket_.get(), address_.family());
+    if (bound_to_wildcard_) ask_for_local_address(socket_.get(), address_.family());
 }
 
 bool DatagramSocket::send(std::string_view bytes, const Address& to, const Address& from) {
@@ -153,16 +154,17 @@ bool DatagramSocket::send(std::string_view bytes, const Address& to, const Addre
     return true;
 }
 
-// Returns null if the limit would be exceeded. Reserves the entry first, so that a
-// std::bad_alloc leaves both queues unchanged.
+// Returns null if the datagram is too long, the queue lacks space or the socket has ended.
+// Reserves the entry first, so that a std::bad_alloc changes neither queue_ nor bytes_.
 DatagramSocket::Queued* DatagramSocket::queue(std::string_view bytes) {
     const std::size_t used = bytes_.size() + pending() * sizeof(Queued);
-    if (end_ || bytes.size() > longest_datagram ||
+    if (end_ || bytes.size() > max_datagram ||
         used + bytes.size() + sizeof(Queued) > limits_.output)
         return nullptr;
-    if (taken_ > 0 && taken_ >= pending()) {
-        queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(taken_));
-        taken_ = 0;
+    if (queue_begin_ > 0 && queue_begin_ >= pending()) {
+        queue_.erase(queue_.begin(),
+                     queue_.begin() + static_cast<std::ptrdiff_t>(queue_begin_));
+        queue_begin_ = 0;
     }
     if (queue_.size() == queue_.capacity())
         queue_.reserve(std::max<std::size_t>(2 * queue_.size(), 4));
@@ -174,18 +176,18 @@ DatagramSocket::Queued* DatagramSocket::queue(std::string_view bytes) {
 
 void DatagramSocket::flush() {
     write_queue();
-    if (end_ && !ending_.pending()) ending_.start(ev::Duration::zero());
-    update();
+    if (end_ && !end_timer_.pending()) end_timer_.start(ev::Duration::zero());
+    update_interest();
 }
 
 void DatagramSocket::pause_reading(bool paused) {
     paused_ = paused;
-    update();
+    update_interest();
 }
 
-// Writes the queue first, so that the answers to the datagrams received now find the most
-// space. receive() also detects an error of the socket. While reading is paused, this function
-// does it instead.
+// Writes the queue first, to make space for the answers to the datagrams that receive() reads.
+// receive() also detects an error of the socket. While reading is paused, this function detects
+// it.
 void DatagramSocket::on_events(ev::Events events) {
     const std::weak_ptr<void> life = lifetime_.watch();
     if (blocked_ && (events & ev::writable)) {
@@ -200,16 +202,16 @@ void DatagramSocket::on_events(ev::Events events) {
     if (!end_ && paused_ && (events & ev::error))
         receive_failed(pending_socket_error(socket_.get()));
     if (end_) return notify_of_end();
-    update();
+    update_interest();
 }
 
 // Asking for more than one datagram costs the system a second attempt. So after a call that
-// returned a single one, only every 16th call asks for more. The user, who is called last, may
-// destroy the socket.
+// returned a single datagram, only every 16th call asks for more. Calls the user last, because
+// it may destroy the socket.
 void DatagramSocket::receive() {
     Arguments& all = arguments();
-    const std::size_t asked = lone_receives_ % batch_interval == 0 ? limits_.batch : 1;
-    const int count = receive_some(socket_.get(), all.in.headers.data(), asked);
+    const std::size_t max_count = lone_receives_ % batch_interval == 0 ? limits_.batch : 1;
+    const int count = receive_some(socket_.get(), all.in.headers.data(), max_count);
     if (count < 0) return receive_failed(errno);
     lone_receives_ = count == 1 ? lone_receives_ + 1 : 0;
     user_.datagrams_received(all.received(static_cast<std::size_t>(count), address_));
@@ -217,7 +219,7 @@ void DatagramSocket::receive() {
 
 void DatagramSocket::receive_failed(int code) {
     if (code == 0 || code == EINTR || would_block(code)) return;
-    if (!connected_) return resume_.start(receive_pause);
+    if (!connected_) return resume_timer_.start(receive_pause);
     if (is_peer_absent(code)) return end_with(system_end(Reason::connect, peer_.text(), code));
     end_with(system_end(Reason::receive, "receiving", code));
 }
@@ -225,23 +227,23 @@ void DatagramSocket::receive_failed(int code) {
 void DatagramSocket::write_queue() {
     while (!end_ && !blocked_ && pending() > 0) {
         const std::size_t count = write_some();
-        for (std::size_t i = 0; i < count; ++i) bytes_.consume(queue_[taken_ + i].size);
-        taken_ += count;
-        written_ += count;
+        for (std::size_t i = 0; i < count; ++i) bytes_.consume(queue_[queue_begin_ + i].size);
+        queue_begin_ += count;
+        dequeued_ += count;
     }
     if (pending() > 0) return;
     queue_.clear();
-    taken_ = 0;
+    queue_begin_ = 0;
     if (bytes_.capacity() > max_empty_capacity) bytes_.release();
 }
 
-// Returns the number of datagrams that leave the queue.
+// Passes a batch to the system. Returns the number of datagrams that leave the queue.
 std::size_t DatagramSocket::write_some() {
     Headers& out = arguments().out;
     const std::size_t count = std::min(pending(), limits_.batch);
     const char* bytes = bytes_.view().data();
     for (std::size_t i = 0; i < count; ++i) {
-        const Queued& next = queue_[taken_ + i];
+        const Queued& next = queue_[queue_begin_ + i];
         out.parts[i] = {const_cast<char*>(bytes), next.size};
         bytes += next.size;
         msghdr& header = out.headers[i].msg_hdr;
@@ -251,14 +253,14 @@ std::size_t DatagramSocket::write_some() {
         if (connected_) continue;
         header.msg_name = const_cast<sockaddr_storage*>(&next.to.storage);
         header.msg_namelen = next.to.size;
-        if (wildcard_ && !next.from.is_wildcard())
+        if (bound_to_wildcard_ && !next.from.is_wildcard())
             set_source(header, out.controls[i], next.from);
     }
     const int sent = send_some(socket_.get(), out.headers.data(), count);
     return sent < 0 ? write_refused(errno) : static_cast<std::size_t>(sent);
 }
 
-// Handles a refusal of the first datagram. Some errors concern only this one. Returns the
+// Handles a refusal of the first datagram. Some errors concern only this datagram. Returns the
 // number of datagrams that leave the queue.
 std::size_t DatagramSocket::write_refused(int code) {
     if (code == EINTR) return 0;
@@ -276,18 +278,18 @@ std::size_t DatagramSocket::write_refused(int code) {
 
 void DatagramSocket::end_with(End end) {
     end_ = std::move(end);
-    update();
+    update_interest();
 }
 
 void DatagramSocket::notify_of_end() {
-    ending_.cancel();
+    end_timer_.cancel();
     user_.datagrams_ended();
 }
 
 // A connected socket watches for errors even while it is paused.
-void DatagramSocket::update() {
+void DatagramSocket::update_interest() {
     if (end_) return watch_.want(ev::none);
-    const bool reads = !paused_ && !resume_.pending();
+    const bool reads = !paused_ && !resume_timer_.pending();
     ev::Events wanted = connected_ ? ev::hangup : ev::none;
     if (reads) wanted |= ev::readable;
     if (blocked_) wanted |= ev::writable;

@@ -9,8 +9,8 @@
 // by itself. A datagram that does not fit into the queue is refused as a whole.
 //
 // A socket bound to a wildcard address asks the system for each datagram's local address
-// (IP_PKTINFO, IPV6_PKTINFO). So an answer can leave from that address. If the system can't
-// report it, the answer leaves from the address that the route selects.
+// (IP_PKTINFO, IPV6_PKTINFO), so that an answer can leave from that address. If the system
+// can't report it, the answer leaves from the address that the route selects.
 //
 // A connected socket ends when the system reports an error for its peer, such as an ICMP "port
 // unreachable". end() then contains the reason: Reason::connect if the error shows that the
@@ -39,7 +39,7 @@
 namespace bufio {
 
 // The largest payload of a UDP datagram over IPv4, in bytes.
-constexpr std::size_t longest_datagram = 65507;
+constexpr std::size_t max_datagram = 65507;
 
 // A received datagram. It is valid only during the callback.
 struct Datagram {
@@ -49,12 +49,15 @@ struct Datagram {
     bool to_group = false;  // sent to a broadcast or multicast address
 };
 
+// Returns a non-blocking UDP socket bound to this address. Throws std::system_error.
+Fd bound_datagram_socket(const Address& address, Sharing sharing);
+
 class DatagramSocket {
 public:
     class User {
     public:
         virtual void datagrams_received(std::span<const Datagram> datagrams) = 0;
-        // A queue that was blocked is empty again.
+        // The queue is empty again after the system's send buffer was full.
         virtual void datagrams_written() {}
         // The connected socket has ended; see end().
         virtual void datagrams_ended() {}
@@ -72,27 +75,31 @@ public:
     DatagramSocket(ev::Loop& loop, Fd connected, User& user, Limits limits);
     DatagramSocket(ev::Loop& loop, Fd connected, User& user)
         : DatagramSocket(loop, std::move(connected), user, Limits()) {}
+    // Takes ownership of a socket that is bound to this address.
+    DatagramSocket(ev::Loop& loop, Fd bound, const Address& address, User& user)
+        : DatagramSocket(loop, std::move(bound), address, user, Limits(), false) {}
     // Makes a socket bound to this address. Throws std::system_error.
     DatagramSocket(ev::Loop& loop, const Address& address, User& user, Limits limits,
-                   Sharing sharing = Sharing::alone);
+                   Sharing sharing = Sharing::exclusive);
     DatagramSocket(ev::Loop& loop, const Address& address, User& user)
         : DatagramSocket(loop, address, user, Limits()) {}
     DatagramSocket(const DatagramSocket&) = delete;
 
-    // Queues a datagram of up to longest_datagram bytes for the next flush(). Returns false,
-    // and queues nothing, if the queue lacks space or the socket has ended. The first form is
-    // for connected sockets. The second is for bound sockets: it sends to `to` from the local
-    // address `from`, or from any address if `from` is a wildcard or omitted.
+    // Queues a datagram of up to max_datagram bytes for the next flush(). Returns false, and
+    // queues nothing, if the queue lacks space or the socket has ended. The first form is for
+    // connected sockets. The second is for bound sockets and sends to `to`. A socket bound to a
+    // wildcard address sends from the local address `from`; if `from` is a wildcard or omitted,
+    // the route selects the address.
     bool send(std::string_view bytes) { return queue(bytes) != nullptr; }
     bool send(std::string_view bytes, const Address& to, const Address& from = {});
     void flush();
 
     // Queued datagrams that the system has not yet accepted.
-    std::size_t pending() const { return queue_.size() - taken_; }
+    std::size_t pending() const { return queue_.size() - queue_begin_; }
     std::size_t pending_bytes() const { return bytes_.size(); }
-    // Number of datagrams that have left the queue; refused(): how many of them the system
-    // refused.
-    std::uint64_t written() const { return written_; }
+    // The number of datagrams that have left the queue: accepted or refused by the system.
+    // refused() counts the refused datagrams alone.
+    std::uint64_t dequeued() const { return dequeued_; }
     std::uint64_t refused() const { return refused_; }
 
     // Stops or resumes reading. A paused connected socket still ends if an error is reported.
@@ -120,27 +127,27 @@ private:
     void receive_failed(int code);
     void end_with(End end);
     void notify_of_end();
-    void update();
+    void update_interest();
 
     Fd socket_;
     User& user_;
     const Limits limits_;
     const bool connected_;
-    bool wildcard_ = false;  // each datagram carries its local address
+    bool bound_to_wildcard_ = false;  // the system reports each datagram's local address
     bool paused_ = false;
-    bool blocked_ = false;        // the system's buffer is full
+    bool blocked_ = false;        // the system's send buffer is full
     unsigned lone_receives_ = 0;  // consecutive calls that returned one datagram
     Address address_;
     Address peer_;  // set for a connected socket
     End end_;
-    Buffer bytes_;               // the queued datagrams, back to back
-    std::vector<Queued> queue_;  // the first `taken_` entries have left it
-    std::size_t taken_ = 0;
-    std::uint64_t written_ = 0;
+    Buffer bytes_;  // the queued datagrams, back to back
+    std::vector<Queued> queue_;
+    std::size_t queue_begin_ = 0;  // index of the first entry that has not left the queue
+    std::uint64_t dequeued_ = 0;
     std::uint64_t refused_ = 0;
     Lifetime lifetime_;
-    ev::Timer resume_;  // ends a pause after a failure to receive
-    ev::Timer ending_;  // reports from the loop an end that occurred in a call of the user
+    ev::Timer resume_timer_;  // ends a pause after a failure to receive
+    ev::Timer end_timer_;  // reports from the loop an end that occurred in a call by the user
     ev::Watch watch_;
 };
 

@@ -45,7 +45,7 @@ void put_data(msghdr& header, DatagramControl& control, int level, int type, con
 
 // `spec_dst` is the local address on which the datagram was received, `addr` its
 // destination address. They differ for a broadcast.
-void read_v4(const cmsghdr* control, Datagram& datagram) {
+void read_pktinfo_v4(const cmsghdr* control, Datagram& datagram) {
     const auto info = data_of<in_pktinfo>(control);
     auto& in = reinterpret_cast<sockaddr_in&>(datagram.local.storage);
     in.sin_addr = info.ipi_addr;
@@ -61,7 +61,7 @@ void set_source_v4(msghdr& header, DatagramControl& control, const in_addr& from
 }
 
 // A link-local address needs its interface.
-void read_v6(const cmsghdr* control, Datagram& datagram) {
+void read_pktinfo_v6(const cmsghdr* control, Datagram& datagram) {
     const auto info = data_of<in6_pktinfo>(control);
     auto& in6 = reinterpret_cast<sockaddr_in6&>(datagram.local.storage);
     in6.sin6_addr = info.ipi6_addr;
@@ -80,9 +80,9 @@ void ask_for_local_address(int fd, int family) {
 void read_local_address(msghdr& header, Datagram& datagram) {
     for (cmsghdr* each = CMSG_FIRSTHDR(&header); each; each = CMSG_NXTHDR(&header, each)) {
         if (each->cmsg_level == IPPROTO_IP && each->cmsg_type == IP_PKTINFO)
-            read_v4(each, datagram);
+            read_pktinfo_v4(each, datagram);
         if (each->cmsg_level == IPPROTO_IPV6 && each->cmsg_type == IPV6_PKTINFO)
-            read_v6(each, datagram);
+            read_pktinfo_v6(each, datagram);
     }
 }
 

@@ -1,5 +1,5 @@
-// The system calls that move datagrams and report their local addresses, for DatagramSocket.
-// On systems without the special calls they use POSIX calls.
+// Wrappers around the system calls that move datagrams and report their local addresses. On
+// systems that lack the special calls, they use POSIX calls.
 #pragma once
 
 #include "bufio/datagram.hpp"
@@ -34,10 +34,11 @@ struct alignas(cmsghdr) DatagramControl {
 #endif
 };
 
-// These functions do nothing if the system lacks the feature; then the local address
-// stays the wildcard. Makes the system report the local address of each datagram from now on.
+// Makes the system report the local address of each datagram from now on. If the system lacks
+// the feature, this and the next two functions do nothing, and the local address stays the
+// wildcard.
 void ask_for_local_address(int fd, int family);
-// Sets the datagram's local host and `to_group` from the header. The local port stays.
+// Sets the datagram's local host and `to_group` from the header, but not the local port.
 void read_local_address(msghdr& header, Datagram& datagram);
 // Makes the datagram leave from this address.
 void set_source(msghdr& header, DatagramControl& control, const Address& from);

@@ -12,7 +12,7 @@ enum class Reason {
     unclosed,               // all is done, but the peer has not closed its side in time
     aborted,                // closed or aborted by us
     lookup,                 // no address found for the name
-    connect,                // refused, unreachable, no such socket, or refused by the service
+    connect,                // refused, unreachable, no such socket, or rejected by the service
     timeout,                // a deadline passed
     tls,                    // the TLS handshake failed
     handshake_interrupted,  // the connection was lost during the TLS handshake
@@ -22,7 +22,7 @@ enum class Reason {
     trust,                  // the file or directory of trusted certificates can't be used
     send,                   // the peer no longer accepts our bytes
     receive,                // the connection was reset, or the peer broke the protocol
-    truncated,              // the peer closed without close_notify or a close frame
+    truncated,              // no close_notify or close frame, or closed inside a message
     closed_early,           // the peer closed its side too early
     limit,                  // a message exceeds the limit of a buffer
     output,                 // our own output or log can't be written
@@ -37,7 +37,9 @@ struct End {
     explicit operator bool() const { return reason != Reason::none; }
 };
 
-// Returns an end with the text "what: the system's message for the errno `code`".
+// Returns an end with the text "WHAT: MESSAGE", MESSAGE being the system's for the errno
+// `code`. EPIPE becomes closed_early with a text of its own. A reset while sending becomes
+// Reason::receive, "receiving".
 End system_end(Reason reason, const std::string& what, int code);
 
 }  // namespace bufio

@@ -5,7 +5,7 @@
 
 namespace bufio {
 
-// Should be a member of the object.
+// Make it a member of the object.
 class Lifetime {
 public:
     // The result expires with the object, or at end() if that is called earlier.

@@ -35,7 +35,7 @@ public:
     }
 
     IoResult close_output() override {
-        // The next read reports a reset by the peer.
+        // ENOTCONN: the peer has reset the connection, which the next read reports.
         if (::shutdown(fd_.get(), SHUT_WR) == 0 || errno == ENOTCONN) return {IoStatus::done};
         return fail(system_end(Reason::send, "closing the sending side", errno));
     }

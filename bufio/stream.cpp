@@ -16,9 +16,9 @@ namespace {
 // quarter of it 50 % more.
 constexpr std::size_t read_size = 64 * 1024;
 
-// Bytes that one turn of the loop may write. Without this limit, a fast peer could accept all
-// of the pending output in one turn and starve the loop's other streams.
-constexpr std::size_t max_write_per_turn = 1024 * 1024;
+// Bytes that one call may write. Without this limit, a fast peer could accept all of the
+// pending output in one turn and starve the loop's other streams.
+constexpr std::size_t max_write = 1024 * 1024;
 
 // The memory of an empty queue is freed if it is larger than this many bytes.
 constexpr std::size_t max_idle_capacity = 1024;
@@ -32,57 +32,65 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user,
       output_(limits.output),
       watch_(loop, transport_->descriptor(), ev::none, [this](ev::Events e) { on_events(e); }),
       resume_timer_(loop, [this] { resume(); }),
-      finish_deadline_(loop, [this] {
+      finish_timer_(loop, [this] {
           end_with({Reason::timeout, "the peer did not close in time"});
           notify();
       }) {
     handshake();
     handshake_reported_ = handshake_done_ && !transport_->tls();
     if (handshake_done_ && !handshake_reported_) resume_timer_.start(ev::Duration::zero());
-    update();
+    update_interest();
 }
 
 std::string_view Stream::received() const {
-    return unconsumed_read_.empty() ? input_.view() : unconsumed_read_;
+    return shared_input_.empty() ? input_.view() : shared_input_;
 }
 
 void Stream::consume(std::size_t count) {
     assert(count <= received().size());
-    if (!unconsumed_read_.empty()) return unconsumed_read_.remove_prefix(count);
+    if (!shared_input_.empty()) return shared_input_.remove_prefix(count);
     input_.consume(count);
     if (input_.empty() && input_.capacity() > max_idle_capacity) input_.release();
-    update();
+    update_interest();
 }
 
 bool Stream::write(std::string_view bytes) {
     if (end_ || finishing_ || bytes.size() > output_.limit() - output_.size()) return false;
-    if (handshake_done_ && !send_failure_ && output_.empty()) push(bytes);
+    if (handshake_done_ && !send_failure_ && output_.empty()) write_to_transport(bytes);
     output_.append(bytes);
-    update();
+    update_interest();
     return true;
+}
+
+void Stream::ping() {
+    if (!is_open() || finishing_ || send_failure_) return;
+    transport_->ping();
+    std::string_view nothing;
+    if (output_.empty()) write_to_transport(nothing);
+    update_interest();
 }
 
 void Stream::set_min_readable(std::size_t bytes) {
     if (bytes == min_readable_) return;
     min_readable_ = bytes;
-    update();
+    update_interest();
 }
 
 void Stream::pause_reading(bool paused) {
     reading_paused_ = paused;
-    update();
+    update_interest();
 }
 
 void Stream::finish() {
     if (end_ || finishing_) return;
     finishing_ = true;
     if (handshake_done_ && !send_failure_ && output_.empty()) close_output();
-    update();
+    update_interest();
 }
 
 void Stream::finish(ev::Duration deadline) {
     finish();
-    if (!end_) finish_deadline_.start(deadline);
+    if (!end_) finish_timer_.start(deadline);
 }
 
 void Stream::close() {
@@ -93,36 +101,36 @@ void Stream::close() {
     } while (bytes_written_ != before);
     finish();
     end_with({Reason::aborted, "closed"});
-    update();
+    update_interest();
 }
 
 void Stream::abort() {
     const linger at_once{1, 0};
     ::setsockopt(transport_->descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     end_with({Reason::aborted, "aborted"});
-    update();
+    update_interest();
 }
 
-// Returns a number that grows with each change to report.
-std::uint64_t Stream::progress() const {
+// Returns a number that differs after each change to report.
+std::uint64_t Stream::change_count() const {
     return bytes_read_ + held() + bytes_written_ + handshake_reported_ + input_ended_ +
-           output_closed_ + static_cast<bool>(rejection_);
+           output_closed_ + static_cast<bool>(rejection_) + answered_ping();
 }
 
-// Flushes output before it reads input, so that a user who answers the input finds the most
-// space in the output. Handles a hang-up last, because bytes that the peer sent earlier may
-// still be unread. Ignores it until the input has ended, because read() detects that end
-// itself. After that, a hang-up means that the peer accepts no more bytes, which is a clean end
-// unless the socket has an error.
+// Flushes output before it reads input, to make space for the user's answers. Handles a hang-up
+// last, because bytes that the peer sent earlier may still be unread. Ignores a hang-up until
+// the input has ended, because read() detects the end of the input itself. After that, a
+// hang-up means that the peer accepts no more bytes, which is a clean end unless the socket has
+// an error.
 void Stream::on_events(ev::Events events) {
-    const std::uint64_t before = progress();
+    const std::uint64_t before = change_count();
     if (!handshake_done_) {
         handshake();
         if (wants_input() && transport_->buffers_input()) read();  // arrived with the handshake
         return notify_of_change(before);
     }
-    if (wants_output() && (events & write_waits_)) flush();
-    if (wants_input() && (events & read_waits_)) read();
+    if (wants_output() && (events & write_waits_for_)) flush();
+    if (wants_input() && (events & read_waits_for_)) read();
     if (input_ended_ && (events & (ev::hangup | ev::error))) {
         const int code = pending_socket_error(transport_->descriptor());
         end_with(code == 0 ? End{Reason::clean, "closed"}
@@ -133,7 +141,7 @@ void Stream::on_events(ev::Events events) {
 
 // Called by the timer, to read input that poll cannot see or to report a handshake or an end.
 void Stream::resume() {
-    const std::uint64_t before = progress();
+    const std::uint64_t before = change_count();
     if (wants_input()) read();
     notify_of_change(before);
 }
@@ -145,17 +153,17 @@ void Stream::handshake() {
         transport_has_buffered_input_ = transport_->buffers_input();
         if (!output_.empty() || finishing_) flush();
         break;
-    case IoStatus::wants_read: handshake_waits_ = ev::readable; break;
-    case IoStatus::wants_write: handshake_waits_ = ev::writable; break;
+    case IoStatus::wants_read: handshake_waits_for_ = ev::readable; break;
+    case IoStatus::wants_write: handshake_waits_for_ = ev::writable; break;
     case IoStatus::end_of_input:
     case IoStatus::rejected:
     case IoStatus::failed: end_with(transport_->failure()); break;
     }
 }
 
-// All streams of a thread read into one buffer, so that an idle connection owns none. If the
-// input is empty, the user gets the bytes in that buffer, without a copy; notify() then stores
-// the bytes that the user does not consume.
+// All streams of a thread read into one buffer, so that an idle connection needs no buffer. If
+// the input is empty, the user gets the bytes in that buffer, without a copy; notify() then
+// stores the bytes that the user does not consume.
 //
 // Only the first end is reported. A failure to read, such as a TLS alert, takes precedence over
 // an earlier failure to send, because it explains better why the peer is gone. A failure to
@@ -167,13 +175,13 @@ void Stream::read() {
     const IoResult result = transport_->read(space, read_size);
     bytes_read_ += result.count;
     if (input_.empty()) {
-        unconsumed_read_ = {space, result.count};
+        shared_input_ = {space, result.count};
     } else {
         input_.commit(result.count);
     }
     transport_has_buffered_input_ =
         result.status == IoStatus::done && transport_->buffers_input();
-    read_waits_ = result.status == IoStatus::wants_write ? ev::writable : ev::readable;
+    read_waits_for_ = result.status == IoStatus::wants_write ? ev::writable : ev::readable;
     if (result.status == IoStatus::end_of_input) input_ended_ = true;
     if (result.status == IoStatus::rejected) rejection_ = transport_->failure();
     if (result.status == IoStatus::failed) end_with(transport_->failure());
@@ -183,20 +191,19 @@ void Stream::read() {
 
 void Stream::flush() {
     std::string_view rest = output_.view();
-    push(rest);
+    write_to_transport(rest);
     output_.consume(output_.size() - rest.size());
     if (!output_.empty() || send_failure_) return;
     if (output_.capacity() > max_idle_capacity) output_.release();
     if (finishing_) close_output();
 }
 
-// Writes the bytes that the system accepts, up to the limit of one turn, and leaves the rest in
-// `bytes`.
-void Stream::push(std::string_view& bytes) {
-    std::size_t left = std::min(bytes.size(), max_write_per_turn);
+// Writes the bytes that the system accepts, at most max_write, and leaves the rest in `bytes`.
+void Stream::write_to_transport(std::string_view& bytes) {
+    std::size_t left = std::min(bytes.size(), max_write);
     while (left > 0 || transport_->buffers_output()) {
         const IoResult result = transport_->write(bytes.data(), left);
-        write_waits_ = result.status == IoStatus::wants_read ? ev::readable : ev::writable;
+        write_waits_for_ = result.status == IoStatus::wants_read ? ev::readable : ev::writable;
         if (result.status == IoStatus::failed) fail_output();
         if (result.status != IoStatus::done) return;
         bytes.remove_prefix(result.count);
@@ -207,7 +214,7 @@ void Stream::push(std::string_view& bytes) {
 
 void Stream::close_output() {
     const IoResult result = transport_->close_output();
-    write_waits_ = result.status == IoStatus::wants_read ? ev::readable : ev::writable;
+    write_waits_for_ = result.status == IoStatus::wants_read ? ev::readable : ev::writable;
     if (result.status == IoStatus::failed) fail_output();
     output_closed_ = result.status == IoStatus::done;
     end_if_both_closed();
@@ -228,7 +235,7 @@ void Stream::end_if_both_closed() {
 void Stream::end_with(End end) {
     if (end_) return;
     end_ = rejection_ ? rejection_ : std::move(end);
-    finish_deadline_.cancel();
+    finish_timer_.cancel();
     resume_timer_.start(ev::Duration::zero());
 }
 
@@ -248,14 +255,14 @@ bool Stream::wants_output() const {
 // Decides what the stream waits for; called after every change of state. A stream with nothing
 // else to wait for still watches a peer that has closed its side, to notice when the peer
 // disappears.
-void Stream::update() {
+void Stream::update_interest() {
     std::size_t high = limits_.input_high;
     if (min_readable_ > limits_.input_low) high = std::max(high, min_readable_ + read_size);
     const std::size_t low = std::max(limits_.input_low, min_readable_);
     above_high_water_ = received().size() > (above_high_water_ ? low : high);
-    ev::Events wanted = handshake_done_ || end_ ? ev::none : handshake_waits_;
-    if (wants_input()) wanted |= read_waits_;
-    if (wants_output()) wanted |= write_waits_;
+    ev::Events wanted = handshake_done_ || end_ ? ev::none : handshake_waits_for_;
+    if (wants_input()) wanted |= read_waits_for_;
+    if (wants_output()) wanted |= write_waits_for_;
     if (!wanted && input_ended_ && !end_) wanted = ev::hangup;
     watch_.want(wanted);
     if ((transport_has_buffered_input_ || send_failure_) && wants_input() &&
@@ -263,11 +270,11 @@ void Stream::update() {
         resume_timer_.start(ev::Duration::zero());
 }
 
-// Also reports an end that was caused by a call of the user.
+// Also reports an end that was caused by a call by the user.
 void Stream::notify_of_change(std::uint64_t before) {
     handshake_reported_ = handshake_done_;
-    if (end_ || progress() != before) return notify();
-    update();
+    if (end_ || change_count() != before) return notify();
+    update_interest();
 }
 
 void Stream::notify() {
@@ -275,9 +282,9 @@ void Stream::notify() {
     const std::weak_ptr<void> life = lifetime_.watch();
     user_.stream_changed(*this);
     if (life.expired()) return;
-    input_.append(unconsumed_read_);
-    unconsumed_read_ = {};
-    update();
+    input_.append(shared_input_);
+    shared_input_ = {};
+    update_interest();
 }
 
 }  // namespace bufio

@@ -6,10 +6,10 @@
 // The user reads received() and calls consume(). write() passes bytes to the system at once if
 // the system accepts them. The stream calls stream_changed() only from the loop, never from
 // inside the user's own calls. It does so when the handshake is done, when bytes were received
-// or sent, when either side was closed, when the input was rejected and when the stream has
-// ended. It reports nothing else, such as a TLS record without data or a ping. A transport
-// without a handshake is open from the beginning, which is not reported. The user may do
-// anything in stream_changed(), including destroying the stream, and writing to or aborting
+// or sent, when a ping was answered, when either side was closed, when the input was rejected
+// and when the stream has ended. It reports nothing else, such as a TLS record without data. A
+// transport without a handshake is open from the beginning, which is not reported. The user may
+// do anything in stream_changed(), including destroying the stream, and writing to or aborting
 // other streams. An exception that it throws passes through the loop; after that, or after a
 // std::bad_alloc from any call, the stream may only be destroyed.
 //
@@ -18,8 +18,8 @@
 // to the peer. The excess is at most one read of 64 KiB. A write that would exceed the limit
 // of the output is refused as a whole; pending() returns the size of the output.
 //
-// When sending has failed, the stream still reads the bytes that the peer sent earlier,
-// because they may contain the reason. It ends only then. A write to a closed connection
+// When sending has failed, the stream still reads the bytes that the peer sent earlier, because
+// they may contain the reason. The stream ends only afterwards. A write to a closed connection
 // raises no SIGPIPE. Destroying a stream closes the connection and drops pending output.
 //
 // The handshake has no deadline. To set one, start a timer that aborts the stream.
@@ -68,6 +68,9 @@ public:
     // exceed the limit, or if the stream is finishing or has ended. The stream may have ended
     // before the user is notified of it.
     bool write(std::string_view bytes);
+    // Sends a ping, if the transport supports it; see Transport::ping().
+    void ping();
+    std::uint64_t answered_ping() const { return transport_->answered_ping(); }
     // Bytes written by the user that the system has not yet accepted.
     std::size_t pending() const { return output_.size(); }
     std::uint64_t bytes_read() const { return bytes_read_; }
@@ -82,9 +85,9 @@ public:
     // Stops or resumes reading. A paused stream does not notice that the peer has closed.
     void pause_reading(bool paused);
 
-    // Half-closes the connection once all pending output is sent: by FIN, with TLS
-    // by close_notify, with WebSocket by a close frame. Reading continues. Once the peer has
-    // also closed its side, the stream ends cleanly.
+    // Half-closes the connection once all pending output is sent: by FIN, with TLS by
+    // close_notify, with WebSocket by a close frame. Reading continues. Once the peer has also
+    // closed its side, the stream ends cleanly.
     void finish();
     // Like finish(), but ends the stream with Reason::timeout if the peer has not closed its
     // side within `deadline`.
@@ -96,7 +99,7 @@ public:
     void abort();
 
     bool handshake_done() const { return handshake_done_; }
-    bool open() const { return handshake_done_ && !end_; }
+    bool is_open() const { return handshake_done_ && !end_; }
     bool finishing() const { return finishing_; }
     // Sending has failed; the stream only reads what the peer sent earlier.
     bool output_failed() const { return static_cast<bool>(send_failure_); }
@@ -116,21 +119,21 @@ public:
     int descriptor() const { return transport_->descriptor(); }
 
 private:
-    std::uint64_t progress() const;
+    std::uint64_t change_count() const;
     void notify_of_change(std::uint64_t before);
     void on_events(ev::Events events);
     void resume();
     void handshake();
     void read();
     void flush();
-    void push(std::string_view& bytes);
+    void write_to_transport(std::string_view& bytes);
     void close_output();
     void fail_output();
     void end_if_both_closed();
     void end_with(End end);
     bool wants_input() const;
     bool wants_output() const;
-    void update();
+    void update_interest();
     void notify();
 
     std::unique_ptr<Transport> transport_;
@@ -140,7 +143,7 @@ private:
     Buffer input_;
     Buffer output_;
     // Bytes received that are still in the shared read buffer; empty except while notifying.
-    std::string_view unconsumed_read_;
+    std::string_view shared_input_;
     End end_;
     End rejection_;     // why the input was rejected
     End send_failure_;  // why sending failed
@@ -148,16 +151,16 @@ private:
     // Continues without an event: reads bytes that poll cannot see, or reports the handshake
     // or the end.
     ev::Timer resume_timer_;
-    ev::Timer finish_deadline_;
+    ev::Timer finish_timer_;
     std::uint64_t bytes_read_ = 0;
     std::uint64_t bytes_written_ = 0;
     Lifetime lifetime_;
-    ev::Events handshake_waits_ = ev::none;
-    ev::Events read_waits_ = ev::readable;   // the direction that the next read waits for
-    ev::Events write_waits_ = ev::writable;  // the direction that the next write waits for
+    ev::Events handshake_waits_for_ = ev::none;
+    ev::Events read_waits_for_ = ev::readable;   // the direction that the next read waits for
+    ev::Events write_waits_for_ = ev::writable;  // the direction that the next write waits for
     bool handshake_done_ = false;
-    bool handshake_reported_ = false;  // true if there was no handshake
-    // The input has exceeded its high-water mark and not yet fallen to the low one.
+    bool handshake_reported_ = false;  // true also if there was no handshake
+    // The input has exceeded its high-water mark and not yet fallen to the low-water mark.
     bool above_high_water_ = false;
     // The last read stopped while the transport still held bytes that poll cannot see.
     bool transport_has_buffered_input_ = false;

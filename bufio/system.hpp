@@ -18,7 +18,7 @@
 // IP_PKTINFO and IPV6_PKTINFO: the local address to which a datagram was sent.
 #define BUFIO_HAS_PKTINFO BUFIO_ON_LINUX
 
-// MSG_MORE: the system waits for more before it sends.
+// MSG_MORE: the system waits for more bytes before it sends.
 #define BUFIO_HAS_MSG_MORE BUFIO_ON_LINUX
 
 // The option that lets sockets share a port so that the system distributes its traffic evenly.

@@ -14,7 +14,7 @@ namespace bufio {
 
 #if BUFIO_HAS_TCP_INFO
 
-// An older kernel leaves unknown fields unchanged.
+// An older kernel leaves the fields that it does not know at 0.
 std::optional<TcpFacts> tcp_facts(int socket) {
     tcp_info info{};
     socklen_t size = sizeof info;

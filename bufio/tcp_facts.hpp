@@ -9,10 +9,10 @@
 namespace bufio {
 
 struct TcpFacts {
-    // The shortest time from a segment to its acknowledgement, of the last five minutes. It is
-    // the network's minimum round-trip time. The system's smoothed round-trip time is no
-    // substitute: if a reply carries the acknowledgement, it includes the time of the service.
-    // None until the first segment is acknowledged.
+    // The network's minimum round-trip time: the shortest time from a segment to its
+    // acknowledgement in the last five minutes. The system's smoothed round-trip time is no
+    // substitute, because it includes the service's time if the reply carries the
+    // acknowledgement. None until the first segment is acknowledged.
     std::optional<ev::Duration> min_rtt;
     std::uint64_t retransmits = 0;  // our segments only
     std::uint64_t mss = 0;          // bytes of payload in a full segment

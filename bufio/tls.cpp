@@ -15,7 +15,7 @@
 
 namespace bufio {
 
-std::string tls_library() { return ::OpenSSL_version(OPENSSL_VERSION_STRING); }
+std::string tls_library_version() { return ::OpenSSL_version(OPENSSL_VERSION_STRING); }
 
 namespace {
 
@@ -49,7 +49,7 @@ struct PassPhrase {
 // Returns the end of a sentence about a file that OpenSSL refuses. If the file contains no item
 // of the expected kind, OpenSSL reports "no start line" or, from its decoders, "unsupported";
 // 3.0.2 reports only "PEM lib".
-std::string problem(const char* expected) {
+std::string load_problem_text(const char* expected) {
     const unsigned long error = ERR_peek_error();
     const int reason = ERR_GET_REASON(error);
     const bool no_start = ERR_GET_LIB(error) == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE;
@@ -58,8 +58,8 @@ std::string problem(const char* expected) {
     return ": " + openssl_reason();
 }
 
-void use_key(SSL_CTX* context, const std::string& file, bool no_passphrase_prompt) {
-    PassPhrase phrase{!no_passphrase_prompt};
+void use_key(SSL_CTX* context, const std::string& file, bool must_not_block) {
+    PassPhrase phrase{!must_not_block};
     SSL_CTX_set_default_passwd_cb(context, PassPhrase::answer);
     SSL_CTX_set_default_passwd_cb_userdata(context, &phrase);
     const int result = SSL_CTX_use_PrivateKey_file(context, file.c_str(), SSL_FILETYPE_PEM);
@@ -72,42 +72,43 @@ void use_key(SSL_CTX* context, const std::string& file, bool no_passphrase_promp
                    (phrase.may_ask
                         ? " is encrypted, and there is no terminal to ask for its pass phrase"
                         : " is encrypted, and a reload can't ask for its pass phrase"));
-    refuse(Reason::own_certificate, "key " + file + problem("private key"));
+    refuse(Reason::own_certificate, "key " + file + load_problem_text("private key"));
 }
 
 void use_certificate(SSL_CTX* context, const std::string& file, const std::string& key,
-                     bool no_passphrase_prompt = false) {
+                     bool must_not_block = false) {
     const std::string& key_file = key.empty() ? file : key;
-    if (no_passphrase_prompt) {
+    if (must_not_block) {
         check_regular(Reason::own_certificate, file);
         check_regular(Reason::own_certificate, key_file);
     }
     ERR_clear_error();
     if (SSL_CTX_use_certificate_chain_file(context, file.c_str()) != 1)
-        refuse(Reason::own_certificate, "certificate " + file + problem("certificate"));
-    use_key(context, key_file, no_passphrase_prompt);
+        refuse(Reason::own_certificate,
+               "certificate " + file + load_problem_text("certificate"));
+    use_key(context, key_file, must_not_block);
     if (SSL_CTX_check_private_key(context) != 1)
         refuse(Reason::own_certificate,
                "key " + key_file + " does not match certificate " + file);
 }
 
-constexpr char trusted[] = "trusted certificates ";
+constexpr char trusted_prefix[] = "trusted certificates ";
 
 // Checks in advance, because OpenSSL silently skips a directory or file that it can't open.
 void check_access(const std::string& path) {
     if (::access(path.c_str(), R_OK) != 0)
-        refuse(Reason::trust, system_end(Reason::trust, trusted + path, errno).text);
+        refuse(Reason::trust, system_end(Reason::trust, trusted_prefix + path, errno).text);
 }
 
 void trust(SSL_CTX* context, const std::string& file) {
     ERR_clear_error();
     if (SSL_CTX_load_verify_file(context, file.c_str()) != 1)
-        refuse(Reason::trust, trusted + file + ": " + openssl_reason());
+        refuse(Reason::trust, trusted_prefix + file + ": " + openssl_reason());
 }
 
 // OpenSSL calls this for an authority that it has found nowhere else. The first call reads the
 // system's bundle into the store; other threads wait meanwhile. The store owns the returned
-// certificate. OpenSSL adds its own reference to it, so ours is dropped.
+// certificate. OpenSSL itself adds a reference, so the reference added here is dropped.
 int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* name,
                  X509_OBJECT* found) noexcept {
     static std::mutex reading;
@@ -127,14 +128,14 @@ int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* na
     return certificate ? 1 : 0;
 }
 
-// Parsing the system's bundle takes longer than the rest of the start. So authorities are
+// Parsing the system's bundle takes longer than the rest of the startup. So authorities are
 // first looked up by hash in the system's directory, and the bundle is read only when one is
 // missing there.
 void trust_system(SSL_CTX* context) {
-    const char* const named = std::getenv(X509_get_default_cert_file_env());
-    if (named && *named) {
-        check_access(named);
-        check_regular(Reason::trust, named);
+    const char* const bundle = std::getenv(X509_get_default_cert_file_env());
+    if (bundle && *bundle) {
+        check_access(bundle);
+        check_regular(Reason::trust, bundle);
     }
     SSL_CTX_set_default_verify_dir(context);
     static X509_LOOKUP_METHOD* const method = [] {
@@ -178,7 +179,7 @@ SslCtx new_context(bool client) {
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
     // SSL_MODE_RELEASE_BUFFERS is not set, so an idle connection holds buffers of 50 KiB.
-    // Freeing and allocating them for each message would cost 5 % of its time.
+    // Freeing and allocating them for each message would take 5 % of the time per message.
     SSL_CTX_set_mode(context.get(),
                      SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     // Reads two records at once. Four would save the same amount of time again, but double the
@@ -228,8 +229,8 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
     name_of_host(options.verify_name);
     auto state = new_client(options);
     SSL_CTX* const ctx = state->ctx.get();
-    const bool by_chain = options.verify && options.pins.empty();
-    SSL_CTX_set_verify(ctx, by_chain ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, on_verified);
+    const bool verifies_chain = options.verify && options.pins.empty();
+    SSL_CTX_set_verify(ctx, verifies_chain ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, on_verified);
     if (!options.ca_file.empty()) trust(ctx, options.ca_file);
     if (options.ca_file.empty() && options.pins.empty()) trust_system(ctx);
     if (!options.certificate.empty()) use_certificate(ctx, options.certificate, options.key);
@@ -245,9 +246,8 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
 
 TlsContext TlsContext::server(const TlsServerOptions& options) {
     auto state = new_server();
-    use_certificate(state->ctx.get(), options.certificate, options.key,
-                    options.no_passphrase_prompt);
-    if (options.no_passphrase_prompt) check_regular(Reason::trust, options.client_ca);
+    use_certificate(state->ctx.get(), options.certificate, options.key, options.must_not_block);
+    if (options.must_not_block) check_regular(Reason::trust, options.client_ca);
     if (!options.client_ca.empty()) demand_certificates(state->ctx.get(), options.client_ca);
     return TlsContext(std::move(state));
 }

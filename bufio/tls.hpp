@@ -33,9 +33,9 @@ private:
 enum class TlsVersion { v1_2, v1_3 };
 
 struct TlsClientOptions {
-    // A PEM file: the trusted authorities. If it is empty, the system's are trusted:
-    // SSL_CERT_FILE and SSL_CERT_DIR, or OpenSSL's defaults. The system's file is read only
-    // when an authority is missing from the directory.
+    // A PEM file: the trusted authorities. Empty: the system's authorities, in SSL_CERT_FILE
+    // and SSL_CERT_DIR, or in OpenSSL's defaults. The system's file is read only when an
+    // authority is missing from the directory.
     std::string ca_file = {};
     std::string certificate = {};  // a PEM file: our own certificate with its chain
     std::string key = {};          // a PEM file; empty: the key is in the certificate's file
@@ -63,11 +63,11 @@ struct TlsServerOptions {
     std::string client_ca = {};
     // Never blocks, for a reload: asks for no pass phrase, and refuses files that are not
     // regular.
-    bool no_passphrase_prompt = false;
+    bool must_not_block = false;
 };
 
 // Returns the OpenSSL version at run time, as in "3.0.15".
-std::string tls_library();
+std::string tls_library_version();
 
 struct TlsState;
 
@@ -80,8 +80,9 @@ public:
     // These throw TlsError. They read files, and may ask for a pass phrase at the terminal.
     static TlsContext client(const TlsClientOptions& options);
     static TlsContext server(const TlsServerOptions& options);
-    // Makes a key and a certificate for `localhost` and the loopback addresses. A client can
-    // trust the server by its pin(). For `client_ca` see TlsServerOptions.
+    // Makes a server with a new key and a self-signed certificate for `localhost` and the
+    // loopback addresses. A client can trust the server by its pin(). For `client_ca` see
+    // TlsServerOptions.
     static TlsContext self_signed_server(const std::string& client_ca = {});
 
     // Both take ownership of a non-blocking socket. `host` is the host that the user named. It

@@ -16,8 +16,8 @@ namespace {
 constexpr int max_chain = 10;
 constexpr int max_faults = 5;
 
-// Cuts a text after 255 bytes, but not inside a UTF-8 character, because the peer chooses the
-// texts in its certificates.
+// Truncates a text after at most 255 bytes, but not inside a UTF-8 character. The peer chooses
+// the texts in its certificates.
 std::string clipped(const std::string& text) {
     std::size_t size = 255;
     if (text.size() <= size) return text;
@@ -82,7 +82,7 @@ std::string issuer_text(const X509* certificate) {
     return name_text(X509_get_issuer_name(certificate));
 }
 
-std::string weak_key(const X509* certificate) {
+std::string weak_key_text(const X509* certificate) {
     const EVP_PKEY* const key = X509_get0_pubkey(certificate);
     if (!key) return "has a key that is too weak";
     const char* const type = OBJ_nid2sn(EVP_PKEY_get_base_id(key));
@@ -90,7 +90,8 @@ std::string weak_key(const X509* certificate) {
            "), which is too weak";
 }
 
-std::string certificate_fault(int error, const X509* certificate, const std::string& host) {
+std::string certificate_fault_text(int error, const X509* certificate,
+                                   const std::string& host) {
     switch (error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
         return "expired on " + date_text(X509_get0_notAfter(certificate));
@@ -99,7 +100,7 @@ std::string certificate_fault(int error, const X509* certificate, const std::str
     case X509_V_ERR_HOSTNAME_MISMATCH:
     case X509_V_ERR_IP_ADDRESS_MISMATCH: return name_mismatch_text(certificate, host);
     case X509_V_ERR_EE_KEY_TOO_SMALL:
-    case X509_V_ERR_CA_KEY_TOO_SMALL: return weak_key(certificate);
+    case X509_V_ERR_CA_KEY_TOO_SMALL: return weak_key_text(certificate);
     case X509_V_ERR_CA_MD_TOO_WEAK:
         return std::string("is signed with ") +
                OBJ_nid2ln(X509_get_signature_nid(certificate)) + ", which is too weak";
@@ -158,40 +159,41 @@ std::string pin_of(EVP_PKEY* key) {
 
 // True if a trusted authority matches the issuer only by name. OpenSSL 3.0.2 reports this
 // before the missing issuer; other versions report only the latter.
-static bool is_by_namesake(int error) {
+static bool issuer_matches_only_by_name(int error) {
     return error == X509_V_ERR_AKID_SKID_MISMATCH ||
            error == X509_V_ERR_AKID_ISSUER_SERIAL_MISMATCH;
 }
 
 // True if no authority trusted here has issued the certificate.
 static bool lacks_trust(int error) {
-    return is_by_namesake(error) || error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
+    return issuer_matches_only_by_name(error) ||
+           error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT ||
            error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
            error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE ||
            error == X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN ||
            error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
 }
 
-// True if no authority trusted here has issued the peer's only certificate. Then an
-// intermediate certificate is probably missing. After an intermediate, only the root is
-// missing, which servers need not send.
-static bool lacks_issuer(const Fault& fault) {
-    return fault.depth == 0 && (is_by_namesake(fault.error) ||
+// True if the issuer of the peer's own certificate is neither trusted here nor sent by the
+// peer. An intermediate certificate is then probably missing. If only the issuer of an
+// intermediate is missing, it is the root, which servers need not send.
+static bool lacks_intermediate(const Fault& fault) {
+    return fault.depth == 0 && (issuer_matches_only_by_name(fault.error) ||
                                 fault.error == X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY ||
                                 fault.error == X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE);
 }
 
-std::string verification_error(const Fault& fault, const std::string& host) {
+std::string verification_error_text(const Fault& fault, const std::string& host) {
     const X509* const certificate = fault.certificate;
     if (fault.error == X509_V_OK) return {};
-    if (lacks_issuer(fault))
+    if (lacks_intermediate(fault))
         return "was sent without the certificate of its issuer " + issuer_text(certificate) +
                ", an intermediate or an untrusted CA";
     if (lacks_trust(fault.error) && fault.error != X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT)
-        return "is issued by an untrusted CA: " + issuer_text(certificate);
-    const std::string text = certificate_fault(fault.error, certificate, host);
+        return "was issued by an untrusted CA: " + issuer_text(certificate);
+    const std::string text = certificate_fault_text(fault.error, certificate, host);
     if (fault.depth == 0) return text;
-    return "is issued by " + name_text(X509_get_subject_name(certificate)) +
+    return "was issued by " + name_text(X509_get_subject_name(certificate)) +
            ", whose certificate " + text;
 }
 
@@ -212,16 +214,16 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
 
 // OpenSSL reports an unknown issuer twice.
 void add_fault(TlsFacts& facts, const Fault& fault, const std::string& host) {
-    const bool trust = lacks_trust(fault.error);
-    if (facts.untrusted && trust) return;
-    const std::string text = verification_error(fault, host);
-    if (text.empty() || facts.unverified.find(text) != std::string::npos) return;
-    facts.untrusted |= trust;
-    facts.incomplete |= lacks_issuer(fault);
-    ++facts.faults;
-    if (facts.faults > max_faults) return;
-    facts.unverified += (facts.unverified.empty() ? "" : "; it also ") + text;
-    if (facts.faults == max_faults) facts.unverified += "; and more";
+    const bool untrusted = lacks_trust(fault.error);
+    if (facts.untrusted && untrusted) return;
+    const std::string text = verification_error_text(fault, host);
+    if (text.empty() || facts.faults_text.find(text) != std::string::npos) return;
+    facts.untrusted |= untrusted;
+    facts.incomplete_chain |= lacks_intermediate(fault);
+    ++facts.fault_count;
+    if (facts.fault_count > max_faults) return;
+    facts.faults_text += (facts.faults_text.empty() ? "" : "; it also ") + text;
+    if (facts.fault_count == max_faults) facts.faults_text += "; and more";
 }
 
 Certificate make_certificate(EVP_PKEY* key) {

@@ -41,10 +41,10 @@ std::string alert_name(int alert) {
 End alert_end(int alert, Reason reason, const TlsSituation& situation) {
     const std::string name = " (TLS alert: " + alert_name(alert) + ")";
     const bool refused = concerns_our_certificate(alert);
-    const bool missed = refused || alert == SSL_AD_HANDSHAKE_FAILURE;
-    if (situation.certificate_requested && !situation.has_certificate && missed)
+    const bool may_be_missing = refused || alert == SSL_AD_HANDSHAKE_FAILURE;
+    if (situation.certificate_requested && !situation.has_certificate && may_be_missing)
         return {Reason::own_certificate, "the peer requires a client certificate" + name};
-    if (situation.certificate_withheld && missed)
+    if (situation.certificate_withheld && may_be_missing)
         return {Reason::own_certificate,
                 "the peer accepts no signature algorithm of our certificate" + name};
     if (situation.certificate_requested && refused)
@@ -70,8 +70,8 @@ TlsFailure take_failure() {
     unsigned long chosen = ERR_peek_error();
     for (unsigned long error = ERR_get_error(); error != 0; error = ERR_get_error())
         if (ERR_GET_LIB(error) == ERR_LIB_SSL && !ERR_COMMON_ERROR(error)) chosen = error;
-    const bool of_ssl = ERR_GET_LIB(chosen) == ERR_LIB_SSL;
-    return {of_ssl ? ERR_GET_REASON(chosen) : 0, error_text(chosen)};
+    const bool is_ssl_error = ERR_GET_LIB(chosen) == ERR_LIB_SSL;
+    return {is_ssl_error ? ERR_GET_REASON(chosen) : 0, error_text(chosen)};
 }
 
 // A plain echo server returns our first TLS message, which OpenSSL reports as unexpected.
@@ -102,7 +102,7 @@ End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituatio
     if (code == SSL_R_CERTIFICATE_VERIFY_FAILED)
         return {Reason::certificate, (situation.client ? "the certificate of " + situation.host
                                                        : "the client's certificate") +
-                                         " " + situation.facts.unverified};
+                                         " " + situation.facts.faults_text};
     if (is_not_tls(code, situation)) return {Reason::tls, "the peer does not speak TLS"};
     // Codes beyond the alerts are errors of OpenSSL itself, such as a lack of memory.
     const int alert = code - SSL_AD_REASON_OFFSET;

@@ -1,4 +1,4 @@
-// The facts of a TLS connection, for display.  This needs no OpenSSL.
+// The facts of a TLS connection, for display. This header needs no OpenSSL.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace bufio {
 
-// They are also available for a refused connection. Texts from the peer have a bounded length
+// Facts are also available for a refused connection. Texts from the peer have a bounded length
 // but are unfiltered, so they must be made printable before they are written to a terminal.
 struct TlsFacts {
     std::string version;
@@ -19,20 +19,20 @@ struct TlsFacts {
     std::string not_before;  // ISO date
     std::string not_after;   // ISO date
     bool expired = false;    // not_after has passed
-    long days_left = 0;      // whole days until not_after; negative: since then
-    // Subject and last day of each certificate sent, the peer's own first. A long chain ends
-    // with the number of the others.
+    long days_left = 0;      // whole days until not_after; negative after it
+    // Subject and last day of each certificate sent, the peer's own first. The last entry of a
+    // long chain is the number of the others.
     std::vector<std::string> chain;
     std::string pin;          // sha256//BASE64 of the peer's public key
-    std::string unverified;   // all faults of the certificate; empty if it was verified
-    int faults = 0;           // the number of faults
+    std::string faults_text;  // the first faults of the certificate; empty: verified or pinned
+    int fault_count = 0;      // number of faults, listed or not
     bool untrusted = false;   // not issued by a trusted authority
-    bool incomplete = false;  // untrusted, and the peer sent only its own certificate
-    bool resumed = false;     // the session was resumed
+    bool incomplete_chain = false;  // untrusted, and the issuer's certificate was not sent
+    bool resumed = false;           // the session was resumed
     // Bytes of our ClientHello if the server has not answered; else 0.
-    std::size_t unanswered_hello = 0;
-    std::string groups;  // requested key exchange groups; empty: OpenSSL's defaults
-    // The server rejected everything that we offered, with an alert.
+    std::size_t unanswered_hello_size = 0;
+    std::string requested_groups;  // requested key exchange groups; empty: OpenSSL's defaults
+    // The server rejected our offer with a handshake_failure alert.
     bool offer_refused = false;
 };
 

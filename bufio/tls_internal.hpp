@@ -1,5 +1,5 @@
-// Declarations shared by the TLS files. Only bufio/tls* and a fuzz target include this header
-// or OpenSSL.
+// Declarations shared by the TLS files. Only bufio/tls* and tests include this header or
+// OpenSSL.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -39,25 +39,25 @@ using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
 using MemoryBio = std::unique_ptr<BIO, Deleter<BIO_free>>;
 
-// Returns a new OpenSSL object. Throws std::bad_alloc for null, which OpenSSL returns only for
-// lack of memory.
+// Returns the object. Throws std::bad_alloc if it is null, because OpenSSL returns null only
+// for lack of memory.
 template <class T>
 T* check_allocated(T* object) {
     return object ? object : throw std::bad_alloc();
 }
 
 // Sessions of earlier connections, to be resumed. Only the thread that made a session resumes
-// it: OpenSSL does not document that two threads may use one session at the same time.
+// it, because OpenSSL does not document that two threads may use one session at the same time.
 class TlsSessions {
 public:
-    // The newest is the last. Reusing a ticket of TLS 1.3 would let an eavesdropper recognise
+    // The newest is the last. Reusing a ticket of TLS 1.3 would let an eavesdropper recognize
     // the client, so each connection of a load needs its own.
     using List = std::vector<SslSession>;
     static constexpr std::size_t max_count = 1000;  // about 5 MB
 
     // Returns this thread's sessions with the host, with capacity for max_count. The reference
     // stays valid and belongs to the calling thread.
-    List& of(const std::string& host) {
+    List& for_host(const std::string& host) {
         const std::lock_guard lock(mutex_);
         List& list = lists_[{std::this_thread::get_id(), host}];
         list.reserve(max_count);
@@ -69,13 +69,13 @@ private:
     std::map<std::pair<std::thread::id, std::string>, List> lists_;
 };
 
-// The state that a context shares with its transports, on all threads. Only the sessions
-// change after construction. Each line of the key log is a single write.
+// The state that a context shares with its transports, on all threads. Only the sessions change
+// after construction. A single system call writes each line of the key log.
 struct TlsState {
     explicit TlsState(SslCtx context) : ctx(std::move(context)) {}
     SslCtx ctx;
     bool client = false;
-    TlsClientOptions options{};  // client options
+    TlsClientOptions options{};  // unused by a server
     Fd key_log{};                // empty: no log
     TlsSessions sessions{};
 };
@@ -86,12 +86,12 @@ struct TlsState {
 // the bytes received by one call.
 struct TlsSocket {
     Fd fd;
-    std::size_t budget = 0;  // bytes that the current call may still receive
-    std::size_t silent = 0;  // bytes received since the last application data
-    int burden = 0;          // handshake messages received, minus one per call
-    int error = 0;           // errno of the last permanent failure
-    bool more = false;       // another record follows the current one
-    bool ended = false;      // the peer closed its side
+    std::size_t budget = 0;        // bytes that the current call may still receive
+    std::size_t silent_bytes = 0;  // bytes received since the last application data
+    int handshake_burden = 0;      // handshake messages received, minus one per call
+    int error = 0;                 // errno of the last permanent failure
+    bool record_follows = false;   // after the current record
+    bool ended = false;            // the peer closed its side
 };
 
 // Returns a BIO for the socket, which must outlive it. Throws std::bad_alloc.
@@ -109,8 +109,9 @@ std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, F
 // Callbacks that the context registers with OpenSSL, for an SSL that belongs to a TLS
 // transport. No exception may leave them.
 
-// Verifies the peer's certificate. OpenSSL continues after each fault, so that all faults are
-// found; any fault refuses the certificate.
+// Verifies the peer's certificate and records all faults, because on_verified() lets OpenSSL
+// continue after each. Returns 0 if there are any, which ends the handshake unless verification
+// is off (SSL_VERIFY_NONE).
 int verify_chain(X509_STORE_CTX* store, void*) noexcept;
 int on_verified(int accepted, X509_STORE_CTX* store) noexcept;
 // Stores a session for a later connection.
@@ -129,22 +130,23 @@ void log_key(const SSL* ssl, const char* line) noexcept;
 std::string openssl_reason();
 
 // The most informative error of OpenSSL's queue after a failed call for a connection: the last
-// error of the SSL library if there is one, because earlier errors are its inner causes.
+// error of the SSL library, because earlier errors are its inner causes, or else the first
+// error.
 struct TlsFailure {
     int code;  // SSL_R_*; 0 for errors of other libraries, which use the same numbers
     std::string text;
 };
-// Returns that error, and clears the queue.
+// Returns the most informative error, and clears the queue.
 TlsFailure take_failure();
 
-// The facts besides OpenSSL's code on which the meaning of an error depends.
+// Facts that determine the meaning of an error in addition to OpenSSL's code.
 struct TlsSituation {
     bool client;  // we are the client
     bool handshake_done = false;
     bool peer_speaks_tls = false;        // a handshake message from it was accepted
     bool certificate_requested = false;  // the peer requested our certificate
     bool has_certificate;                // we have a certificate
-    bool certificate_withheld = false;   // ours suits none of the peer's algorithms
+    bool certificate_withheld = false;   // our certificate suits none of the peer's algorithms
     bool renegotiation_refused = false;  // the peer requested a renegotiation
     const std::string& host;             // name required in the peer's certificate
     const TlsFacts& facts;
@@ -176,7 +178,7 @@ struct Fault {
 };
 // Returns a clause that continues "the certificate of HOST", or an empty text if there is no
 // fault.
-std::string verification_error(const Fault& fault, const std::string& host);
+std::string verification_error_text(const Fault& fault, const std::string& host);
 // Fills in the facts about the peer's certificate and chain.
 void describe_certificate(TlsFacts& facts, const X509* certificate,
                           const STACK_OF(X509) * chain);

@@ -45,14 +45,14 @@ int bio_read(BIO* bio, char* to, int size) {
     BIO_clear_retry_flags(bio);
     socket.ended = count == 0;
     socket.budget -= static_cast<std::size_t>(count);
-    socket.silent += static_cast<std::size_t>(count);
+    socket.silent_bytes += static_cast<std::size_t>(count);
     return static_cast<int>(count);
 }
 
 int bio_write(BIO* bio, const char* from, int size) {
     auto& socket = *static_cast<TlsSocket*>(BIO_get_data(bio));
     const ssize_t count = ::send(socket.fd.get(), from, static_cast<std::size_t>(size),
-                                 socket.more ? send_more : MSG_NOSIGNAL);
+                                 socket.record_follows ? send_more : MSG_NOSIGNAL);
     if (count < 0) return on_error(bio, BIO_FLAGS_WRITE);
     BIO_clear_retry_flags(bio);
     return static_cast<int>(count);

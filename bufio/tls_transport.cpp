@@ -20,7 +20,7 @@ int append_line(int fd, const char* line) {
     ssize_t written = -1;
     do {
         written = ::writev(fd, whole, 2);
-    } while (written < 0 && errno == EINTR);  // a signal may interrupt a FIFO's write
+    } while (written < 0 && errno == EINTR);  // a signal may interrupt the write
     if (written < 0) return errno;
     return static_cast<std::size_t>(written) == size ? 0 : ENOSPC;
 }
@@ -38,8 +38,8 @@ constexpr std::size_t burdened_budget = 2 * 1024;
 constexpr int max_records = 256;
 
 // A peer that sends more than this many bytes of key updates, tickets and the like without any
-// data is hostile: honest peers send few of them, and they are small.
-constexpr std::size_t max_silent = 1024 * 1024;
+// data is hostile, because honest peers send few of them, and they are small.
+constexpr std::size_t max_silent_bytes = 1024 * 1024;
 
 class TlsTransport final : public Transport {
 public:
@@ -63,7 +63,7 @@ public:
     }
 
     // SSL_free() without a shutdown marks the session as not resumable. To resume the session
-    // of a lost connection, this pretends that the shutdown has happened.
+    // of a lost connection, the destructor pretends that the shutdown has happened.
     ~TlsTransport() override {
         SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     }
@@ -86,13 +86,14 @@ public:
         begin_call();
         ERR_clear_error();
         const int result = SSL_do_handshake(ssl_.get());
-        if (thrown_) std::rethrow_exception(std::exchange(thrown_, nullptr));
+        if (callback_exception_)
+            std::rethrow_exception(std::exchange(callback_exception_, nullptr));
         if (key_log_error_ != 0)
             return fail(system_end(Reason::output, "key log " + options().key_log_file,
                                    key_log_error_));
         if (result == 1) {
             situation_.handshake_done = true;
-            socket_.silent = 0;
+            socket_.silent_bytes = 0;
             collect_facts();
             return check_pin();
         }
@@ -117,20 +118,20 @@ public:
     IoResult write(const char* from, std::size_t size) override {
         std::size_t count = 0;
         begin_call();
-        socket_.more = size > SSL3_RT_MAX_PLAIN_LENGTH;
+        socket_.record_follows = size > SSL3_RT_MAX_PLAIN_LENGTH;
         ERR_clear_error();
         const int result = SSL_write_ex(ssl_.get(), from, size, &count);
-        socket_.more = false;
+        socket_.record_follows = false;
         return result == 1 ? IoResult{IoStatus::done, count}
                            : classify_error(result, Reason::send);
     }
 
-    // OpenSSL refuses the shutdown after a partial message of the peer.
+    // OpenSSL refuses a shutdown inside a handshake message, so process the rest of it first.
     IoResult close_output() override {
         begin_call();
         ERR_clear_error();
-        const int message = SSL_in_init(ssl_.get()) ? SSL_do_handshake(ssl_.get()) : 1;
-        if (message != 1) return classify_error(message, Reason::send);
+        const int handshake_result = SSL_in_init(ssl_.get()) ? SSL_do_handshake(ssl_.get()) : 1;
+        if (handshake_result != 1) return classify_error(handshake_result, Reason::send);
         const int result = SSL_shutdown(ssl_.get());
         return result >= 0 ? IoResult{IoStatus::done} : classify_error(result, Reason::send);
     }
@@ -157,7 +158,7 @@ public:
             add({X509_STORE_CTX_get_error(store), X509_STORE_CTX_get_error_depth(store),
                  X509_STORE_CTX_get_current_cert(store)});
         } catch (...) {
-            thrown_ = std::current_exception();
+            callback_exception_ = std::current_exception();
         }
     }
 
@@ -168,8 +169,8 @@ public:
 
     // A session of TLS 1.2 can be resumed any number of times, so the newest is enough.
     void store_session(SSL_SESSION* session) {
-        const bool lasting = SSL_version(ssl_.get()) < TLS1_3_VERSION;
-        if (lasting) sessions_->clear();
+        const bool is_reusable = SSL_version(ssl_.get()) < TLS1_3_VERSION;
+        if (is_reusable) sessions_->clear();
         if (sessions_->size() == TlsSessions::max_count) sessions_->erase(sessions_->begin());
         sessions_->emplace_back(session);
     }
@@ -178,7 +179,7 @@ public:
     // after the message header and, in TLS 1.3, after the request context.
     void on_sent(int type, const unsigned char* bytes, std::size_t size) {
         const int message = type == SSL3_RT_HANDSHAKE && size > 4 ? bytes[0] : -1;
-        if (message == SSL3_MT_CLIENT_HELLO) facts_.unanswered_hello = size;
+        if (message == SSL3_MT_CLIENT_HELLO) facts_.unanswered_hello_size = size;
         if (message == SSL3_MT_CERTIFICATE) {
             const bool has_context = SSL_version(ssl_.get()) >= TLS1_3_VERSION;
             const std::size_t empty = 4 + (has_context ? 1 + bytes[4] : 0) + 3;
@@ -191,19 +192,19 @@ public:
 
     void on_certificate_request() { situation_.certificate_requested = true; }
 
-    // OpenSSL reports a handshake message once its type is accepted. This call still processes
-    // the bytes that were already received.
+    // OpenSSL reports a handshake message once its type is accepted. Above max_burden, the
+    // current call receives no more bytes, but processes the bytes already received.
     void on_received(int type) {
-        facts_.unanswered_hello = 0;
+        facts_.unanswered_hello_size = 0;
         if (type != SSL3_RT_HANDSHAKE) return;
         situation_.peer_speaks_tls = true;
-        if (++socket_.burden > max_burden) socket_.budget = 0;
+        if (++socket_.handshake_burden > max_burden) socket_.budget = 0;
     }
 
 private:
     void begin_call() {
-        if (socket_.burden > 0) --socket_.burden;
-        socket_.budget = socket_.burden > max_burden ? burdened_budget : call_budget;
+        if (socket_.handshake_burden > 0) --socket_.handshake_burden;
+        socket_.budget = socket_.handshake_burden > max_burden ? burdened_budget : call_budget;
     }
 
     const TlsClientOptions& options() const { return state_->options; }
@@ -213,13 +214,13 @@ private:
         ERR_clear_error();
         const int result = SSL_read_ex(ssl_.get(), to, size, &count);
         if (result == 1) {
-            socket_.silent = 0;
+            socket_.silent_bytes = 0;
             return {IoStatus::done, count};
         }
         const IoResult outcome = classify_error(result, Reason::receive);
         const bool waits =
             outcome.status == IoStatus::wants_read || outcome.status == IoStatus::wants_write;
-        if (waits && socket_.silent > max_silent)
+        if (waits && socket_.silent_bytes > max_silent_bytes)
             return fail({Reason::receive, "the peer keeps sending TLS records without data"});
         return outcome;
     }
@@ -238,9 +239,9 @@ private:
             X509_VERIFY_PARAM_set1_host(verify, host_.c_str(), 0) != 1)
             throw std::bad_alloc();
         SSL_set_connect_state(ssl_.get());
-        facts_.groups = options().groups;
+        facts_.requested_groups = options().groups;
         if (!options().resume) return;
-        sessions_ = &state_->sessions.of(host_);
+        sessions_ = &state_->sessions.for_host(host_);
         if (sessions_->empty()) return;
         SSL_SESSION* const newest = sessions_->back().get();
         SSL_set_session(ssl_.get(), newest);
@@ -255,9 +256,10 @@ private:
         if (error == SSL_ERROR_WANT_WRITE) return {IoStatus::wants_write};
         const bool closed = error == SSL_ERROR_ZERO_RETURN;
         if (closed && reason != Reason::send) return {IoStatus::end_of_input};
-        // Otherwise OpenSSL itself failed, for example for lack of memory.
-        const bool of_system = error == SSL_ERROR_SYSCALL && socket_.error != 0;
-        if (closed || of_system)
+        // SSL_ERROR_SYSCALL without an errno is a failure of OpenSSL itself, such as a lack of
+        // memory.
+        const bool is_system_error = error == SSL_ERROR_SYSCALL && socket_.error != 0;
+        if (closed || is_system_error)
             return fail(system_failure(socket_.error, reason, situation_.handshake_done));
         return fail(protocol_failure(reason));
     }
@@ -310,10 +312,10 @@ private:
         if (std::find(pins.begin(), pins.end(), facts_.pin) == pins.end())
             return fail({Reason::pin, "the public key of " + host_ +
                                           " does not match the pin: it is " + facts_.pin});
-        facts_.unverified.clear();
-        facts_.faults = 0;
+        facts_.faults_text.clear();
+        facts_.fault_count = 0;
         facts_.untrusted = false;
-        facts_.incomplete = false;
+        facts_.incomplete_chain = false;
         return {IoStatus::done};
     }
 
@@ -321,12 +323,12 @@ private:
     std::shared_ptr<TlsState> state_;
     Ssl ssl_;
     std::string host_;                       // the name to verify in the peer's certificate
-    TlsSessions::List* sessions_ = nullptr;  // null: a server, or no session is resumed
+    TlsSessions::List* sessions_ = nullptr;  // null for a server or without resumption
     TlsFacts facts_;
-    std::exception_ptr thrown_;    // from a callback; must not pass through OpenSSL
-    int first_fault_ = X509_V_OK;  // OpenSSL's code
-    int key_log_error_ = 0;        // errno of a write to the key log
-    bool alert_sent_ = false;      // OpenSSL has sent an alert
+    std::exception_ptr callback_exception_;  // from a callback; must not pass through OpenSSL
+    int first_fault_ = X509_V_OK;            // OpenSSL's code
+    int key_log_error_ = 0;                  // errno of a write to the key log
+    bool alert_sent_ = false;                // OpenSSL has sent an alert
     TlsSituation situation_;
 };
 
@@ -334,7 +336,7 @@ private:
 
 std::string name_of_host(const std::string& host) {
     if (host.empty()) return "localhost";
-    std::string name = certified_name(host);
+    std::string name = name_in_certificate(host);
     if (name.empty())
         throw TlsError({Reason::tls, host + " is neither a host name nor an address"});
     return name;

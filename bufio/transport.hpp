@@ -5,14 +5,15 @@
 #include "bufio/end.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 
 namespace bufio {
 
-// The outcome of one attempt. After `wants_read` or `wants_write` the caller repeats the same
-// call once the descriptor is readable or writable. TLS may have to read in order to write, and
-// vice versa. `rejected`: a read found bytes that the transport refuses, such as a broken
-// frame; see failure().
+// The outcome of one call. After `wants_read` or `wants_write` the caller repeats the same call
+// once the descriptor is readable or writable. TLS may have to read in order to write, and vice
+// versa. `rejected`: a read found bytes that the transport refuses, such as a broken frame; see
+// failure().
 enum class IoStatus { done, wants_read, wants_write, end_of_input, rejected, failed };
 
 struct IoResult {
@@ -53,6 +54,10 @@ public:
     // True if the transport has bytes of its own to write, such as the answer to a ping. The
     // next write() sends them first, and may then have the length zero.
     virtual bool buffers_output() const { return false; }
+    // Sends a ping with the next write(), if the protocol contains pings.
+    virtual void ping() {}
+    // Returns the number of the last ping that the peer has answered, from 1 on; 0: none.
+    virtual std::uint64_t answered_ping() const { return 0; }
     // Null without TLS. The facts are complete when the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 
@@ -69,8 +74,9 @@ private:
     End failure_;
 };
 
-// Takes ownership of a non-blocking, connected socket.
 class Fd;
+
+// Takes ownership of the socket, which must be connected and non-blocking.
 std::unique_ptr<Transport> make_plain_transport(Fd fd);
 
 }  // namespace bufio

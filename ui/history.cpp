@@ -20,28 +20,28 @@ void History::add(std::string line) {
 }
 
 std::optional<std::string> History::older(const std::string& current) {
-    if (shown_ == 0) return std::nullopt;
-    if (shown_ == lines_.size()) own_ = current;
-    --shown_;
-    return lines_[shown_];
+    if (shown_index_ == 0) return std::nullopt;
+    if (shown_index_ == lines_.size()) own_line_ = current;
+    --shown_index_;
+    return lines_[shown_index_];
 }
 
 std::optional<std::string> History::newer() {
-    if (shown_ == lines_.size()) return std::nullopt;
-    ++shown_;
-    return shown_ == lines_.size() ? std::exchange(own_, {}) : lines_[shown_];
+    if (shown_index_ == lines_.size()) return std::nullopt;
+    ++shown_index_;
+    return shown_index_ == lines_.size() ? std::exchange(own_line_, {}) : lines_[shown_index_];
 }
 
 bool HistorySearch::press(const Key& key) {
-    const std::size_t newest = history_.lines().size();
+    const std::size_t end = history_.lines().size();
     if (key.chord == ctrl('r')) {
-        search(at_);
+        search(match_index_);
     } else if (key.chord == plain(KeyCode::backspace)) {
         query_.erase(previous_cell(query_, query_.size()));
-        search(newest);
+        search(end);
     } else if (key.chord.code == KeyCode::character && !key.chord.alt && !key.chord.ctrl) {
         query_ += key.text;
-        search(at_ == newest ? newest : at_ + 1);
+        search(match_index_ == end ? end : match_index_ + 1);
     } else {
         return false;
     }
@@ -50,7 +50,8 @@ bool HistorySearch::press(const Key& key) {
 
 std::string_view HistorySearch::match() const {
     const std::deque<std::string>& lines = history_.lines();
-    return at_ < lines.size() ? std::string_view(lines[at_]) : std::string_view();
+    return match_index_ < lines.size() ? std::string_view(lines[match_index_])
+                                       : std::string_view();
 }
 
 // Moves to the newest line before index `end` that contains the query.
@@ -58,14 +59,14 @@ void HistorySearch::search(std::size_t end) {
     const std::deque<std::string>& lines = history_.lines();
     failed_ = false;
     if (query_.empty()) {
-        at_ = lines.size();
+        match_index_ = lines.size();
         return;
     }
     const Needle needle(query_);
     std::size_t at = end;
-    while (at > 0 && !needle.in(lines[at - 1])) --at;
+    while (at > 0 && !needle.is_in(lines[at - 1])) --at;
     failed_ = at == 0;
-    if (!failed_) at_ = at - 1;
+    if (!failed_) match_index_ = at - 1;
 }
 
 }  // namespace ui

@@ -27,7 +27,7 @@ public:
     std::optional<std::string> older(const std::string& current);
     std::optional<std::string> newer();
     // Makes the next older() begin at the newest line again.
-    void stop_browsing() { shown_ = lines_.size(); }
+    void stop_browsing() { shown_index_ = lines_.size(); }
 
     // Oldest first.
     const std::deque<std::string>& lines() const { return lines_; }
@@ -38,27 +38,28 @@ private:
     std::deque<std::string> lines_;
     std::size_t bytes_ = 0;  // the sum of the sizes of lines_
     std::size_t limit_;
-    std::size_t shown_ = 0;  // index of the line shown; lines_.size(): the user's own
-    std::string own_;        // the user's own line while another one is shown
+    std::size_t shown_index_ = 0;  // index of the line shown; lines_.size(): the user's own
+    std::string own_line_;         // the user's own line while another one is shown
 };
 
-// The incremental search of ^R: each key narrows it, or moves to an older match. Case matters
-// as in a Needle. Create a search when ^R is pressed, pass every key to press(), and show
-// query(), match() and failed() until it ends.
+// The incremental search of ^R. Text narrows the search, Backspace widens it, and ^R moves to
+// an older match. Case matters as in a Needle. Create a search when ^R is pressed, pass every
+// key to press(), and show query(), match() and failed() until it ends.
 class HistorySearch {
 public:
     // The history must outlive the search and must not change during it.
     explicit HistorySearch(const History& history)
-        : history_(history), at_(history.lines().size()) {}
+        : history_(history), match_index_(history.lines().size()) {}
 
-    // Handles a key. False: the key ends the search. For Escape and ^G the caller then cancels
-    // it; for any other key it puts match() into the editor and handles the key as usual.
+    // Handles a key. Returns false if the key ends the search. For Escape and ^G, the caller
+    // then cancels the search. For any other key, the caller puts match() into the editor and
+    // handles the key.
     bool press(const Key& key);
 
     const std::string& query() const { return query_; }
-    // The line found; empty if none was found yet. Valid as long as the history is unchanged.
+    // Returns the line found; empty if none. Valid as long as the history is unchanged.
     std::string_view match() const;
-    // True if no line contains the query; match() is then the match of a shorter query.
+    // True if the last key found no match; match() is then the previous match.
     bool failed() const { return failed_; }
 
 private:
@@ -66,7 +67,7 @@ private:
 
     const History& history_;
     std::string query_;
-    std::size_t at_;  // index of the match; lines().size(): none
+    std::size_t match_index_;  // index of the match; lines().size(): none
     bool failed_ = false;
 };
 

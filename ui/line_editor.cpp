@@ -1,8 +1,10 @@
 #include "ui/line_editor.hpp"
 
 #include "ui/text.hpp"
+#include "ui/utf8.hpp"
 
 #include <algorithm>
+#include <cwctype>
 #include <utility>
 
 namespace ui {
@@ -10,33 +12,41 @@ namespace ui {
 namespace {
 
 // True for letters, digits, and everything outside ASCII.
-bool is_word(char c) {
+bool is_word_character(char c) {
     return (c & '\x80') != 0 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
            (c >= 'a' && c <= 'z');
+}
+
+char32_t upper(char32_t c) {
+    return static_cast<char32_t>(std::towupper(static_cast<wint_t>(c)));
+}
+
+char32_t lower(char32_t c) {
+    return static_cast<char32_t>(std::towlower(static_cast<wint_t>(c)));
 }
 
 bool is_not_blank(char c) { return c != ' ' && c != '\t' && c != '\n'; }
 
 // Drops a final newline, because text copied by whole lines ends in a newline that the user did
 // not mean to type.
-std::string_view pasted(const Key& key) {
+std::string_view pasted_text(const Key& key) {
     std::string_view text = key.text;
     if (text.ends_with('\n')) text.remove_suffix(1);
     return text;
 }
 
 // Returns the bytes that a key inserts after ^V; empty for keys without a character.
-std::string literal(const Key& key) {
+std::string literal_text(const Key& key) {
     switch (key.chord.code) {
     case KeyCode::character:
-        return key.chord.ctrl ? std::string(1, static_cast<char>(key.chord.symbol & 0x1f))
+        return key.chord.ctrl ? std::string(1, static_cast<char>(key.chord.code_point & 0x1f))
                               : key.text;
     case KeyCode::enter: return "\r";
     case KeyCode::newline: return "\n";
     case KeyCode::tab: return "\t";
     case KeyCode::backspace: return "\x7f";
     case KeyCode::escape: return "\x1b";
-    case KeyCode::paste: return std::string(pasted(key));
+    case KeyCode::paste: return std::string(pasted_text(key));
     default: return {};
     }
 }
@@ -46,134 +56,213 @@ std::string literal(const Key& key) {
 // M-Enter has no help, because its effect depends on the message framing, which only the
 // caller knows.
 const Binding<LineEditor> LineEditor::bindings[] = {
-    {ctrl('a'), [](LineEditor& e) { e.cursor_ = 0; }, "^A ^E",
+    {keys(ctrl('a'), plain(KeyCode::home)), [](LineEditor& e) { e.cursor_ = 0; }, "^A ^E",
      "go to the start, end of the line (also Home, End)"},
-    {plain(KeyCode::home), [](LineEditor& e) { e.cursor_ = 0; }},
-    {ctrl('e'), [](LineEditor& e) { e.cursor_ = e.text_.size(); }},
-    {plain(KeyCode::end), [](LineEditor& e) { e.cursor_ = e.text_.size(); }},
-    {ctrl('b'), [](LineEditor& e) { e.cursor_ = previous_cell(e.text_, e.cursor_); }, "^B ^F",
+    {keys(ctrl('e'), plain(KeyCode::end)), [](LineEditor& e) { e.cursor_ = e.text_.size(); }},
+    {keys(ctrl('b'), plain(KeyCode::left)),
+     [](LineEditor& e) { e.cursor_ = previous_cell(e.text_, e.cursor_); }, "^B ^F",
      "go one character left, right (also Left, Right)"},
-    {plain(KeyCode::left),
-     [](LineEditor& e) { e.cursor_ = previous_cell(e.text_, e.cursor_); }},
-    {ctrl('f'), [](LineEditor& e) { e.cursor_ = next_cell(e.text_, e.cursor_); }},
-    {plain(KeyCode::right), [](LineEditor& e) { e.cursor_ = next_cell(e.text_, e.cursor_); }},
-    {alt('b'), [](LineEditor& e) { e.cursor_ = e.word_left(is_word); }, "M-b M-f",
+    {keys(ctrl('f'), plain(KeyCode::right)),
+     [](LineEditor& e) { e.cursor_ = next_cell(e.text_, e.cursor_); }},
+    {keys(alt('b'), ctrl(KeyCode::left), alt(KeyCode::left)),
+     [](LineEditor& e) { e.cursor_ = e.word_left(is_word_character, e.cursor_); }, "M-b M-f",
      "go one word left, right"},
-    {ctrl(KeyCode::left), [](LineEditor& e) { e.cursor_ = e.word_left(is_word); }},
-    {alt(KeyCode::left), [](LineEditor& e) { e.cursor_ = e.word_left(is_word); }},
-    {alt('f'), [](LineEditor& e) { e.cursor_ = e.word_right(is_word); }},
-    {ctrl(KeyCode::right), [](LineEditor& e) { e.cursor_ = e.word_right(is_word); }},
-    {alt(KeyCode::right), [](LineEditor& e) { e.cursor_ = e.word_right(is_word); }},
-    {plain(KeyCode::backspace),
-     [](LineEditor& e) { e.erase(previous_cell(e.text_, e.cursor_), e.cursor_); }},
-    {plain(KeyCode::del),
-     [](LineEditor& e) { e.erase(e.cursor_, next_cell(e.text_, e.cursor_)); }},
-    {ctrl('d'), [](LineEditor& e) { e.erase(e.cursor_, next_cell(e.text_, e.cursor_)); }},
-    {ctrl('u'), [](LineEditor& e) { e.kill(0, e.cursor_); }, "^U ^K ^W",
+    {keys(alt('f'), ctrl(KeyCode::right), alt(KeyCode::right)),
+     [](LineEditor& e) { e.cursor_ = e.word_right(e.cursor_); }},
+    {keys(plain(KeyCode::backspace)),
+     [](LineEditor& e) { e.replace(previous_cell(e.text_, e.cursor_), e.cursor_); }},
+    {keys(plain(KeyCode::del), ctrl('d')),
+     [](LineEditor& e) { e.replace(e.cursor_, next_cell(e.text_, e.cursor_)); }},
+    {keys(ctrl('u')), [](LineEditor& e) { e.kill(0, e.cursor_); }, "^U ^K ^W",
      "cut to the start, to the end, the previous word"},
-    {ctrl('k'), [](LineEditor& e) { e.kill(e.cursor_, e.text_.size()); }},
-    {ctrl('w'), [](LineEditor& e) { e.kill(e.word_left(is_not_blank), e.cursor_); }},
-    {alt(KeyCode::backspace), [](LineEditor& e) { e.kill(e.word_left(is_word), e.cursor_); }},
-    {alt('d'), [](LineEditor& e) { e.kill(e.cursor_, e.word_right(is_word)); }, "M-d",
+    {keys(ctrl('k')), [](LineEditor& e) { e.kill(e.cursor_, e.text_.size()); }},
+    {keys(ctrl('w')),
+     [](LineEditor& e) { e.kill(e.word_left(is_not_blank, e.cursor_), e.cursor_); }},
+    {keys(alt(KeyCode::backspace)),
+     [](LineEditor& e) { e.kill(e.word_left(is_word_character, e.cursor_), e.cursor_); }},
+    {keys(alt('d'), alt(KeyCode::del)),
+     [](LineEditor& e) { e.kill(e.cursor_, e.word_right(e.cursor_)); }, "M-d",
      "cut the next word"},
-    {ctrl('y'), [](LineEditor& e) { e.insert(e.killed_); }, "^Y ^T",
-     "paste the cut text; swap two characters"},
-    {ctrl('t'), [](LineEditor& e) { e.transpose(); }},
-    {ctrl('v'), [](LineEditor& e) { e.literal_ = true; }, "^V",
+    {keys(ctrl('y')), [](LineEditor& e) { e.yank(e.cursor_); }, "^Y M-y",
+     "paste the cut text; replace it with the text cut before"},
+    {keys(alt('y')), [](LineEditor& e) { e.yank_older(); }},
+    {keys(ctrl('t')), [](LineEditor& e) { e.transpose(); }, "^T M-t",
+     "swap two characters, words"},
+    {keys(alt('t')), [](LineEditor& e) { e.transpose_words(); }},
+    {keys(alt('u')), [](LineEditor& e) { e.change_case(upper, upper); }, "M-u M-l M-c",
+     "make the word upper case, lower case, capitalized"},
+    {keys(alt('l')), [](LineEditor& e) { e.change_case(lower, lower); }},
+    {keys(alt('c')), [](LineEditor& e) { e.change_case(upper, lower); }},
+    {keys(ctrl('_')), [](LineEditor& e) { e.undo(); }, "^_ M-r",
+     "undo the last change, all changes"},
+    {keys(alt('r')),
+     [](LineEditor& e) {
+         while (e.undo()) continue;
+     }},
+    {keys(ctrl('v')), [](LineEditor& e) { e.literal_ = true; }, "^V",
      "insert the next key literally"},
-    {alt(KeyCode::enter), [](LineEditor& e) { e.insert("\n"); }},
-    {alt(KeyCode::newline), [](LineEditor& e) { e.insert("\n"); }},
+    {keys(alt(KeyCode::enter), alt(KeyCode::newline)), [](LineEditor& e) { e.insert("\n"); }},
 };
 
 std::vector<KeyHelp> LineEditor::key_help() { return help_for(bindings); }
 
 bool LineEditor::press(const Key& key) {
-    joins_ = std::exchange(killing_, false);
+    previous_ = std::exchange(last_, Action::other);
     if (std::exchange(literal_, false)) {
-        insert(literal(key));
+        insert(literal_text(key));
         return true;
     }
     if (key.chord == ctrl('d') && empty()) return false;
     if (perform(bindings, key.chord, *this)) return true;
+    if (key.chord == plain(KeyCode::tab)) type("\t");
+    if (key.chord == plain(KeyCode::paste)) insert(pasted_text(key));
     const bool is_text =
         key.chord.code == KeyCode::character && !key.chord.alt && !key.chord.ctrl;
-    if (is_text) insert(key.text);
-    if (key.chord == plain(KeyCode::tab)) insert("\t");
-    if (key.chord == plain(KeyCode::paste)) insert(pasted(key));
+    if (is_text) type(key.text);
     return is_text || key.chord == plain(KeyCode::tab) || key.chord == plain(KeyCode::paste);
 }
 
-void LineEditor::insert(std::string_view bytes) {
-    text_.insert(cursor_, bytes);
-    cursor_ += bytes.size();
-    snap_to_cell();
-}
+void LineEditor::insert(std::string_view bytes) { replace(cursor_, cursor_, bytes); }
 
 void LineEditor::set(std::string text) {
     text_ = std::move(text);
     cursor_ = text_.size();
-    left_ = 0;
-    killing_ = false;
+    first_visible_ = 0;
+    changes_.clear();
+    last_ = Action::other;
     literal_ = false;
 }
 
-// Moves the cursor to the end of its cell if an edit has joined two cells, as with a combining
-// mark after its base.
-void LineEditor::snap_to_cell() {
+// Replaces a part of the text, as a change that undo() reverts. Puts the cursor after `with`,
+// or at the end of its cell if the change has joined two cells, as with a combining mark after
+// its base.
+void LineEditor::replace(std::size_t begin, std::size_t end, std::string_view with) {
+    if (std::string_view(text_).substr(begin, end - begin) == with) {
+        cursor_ = end;
+        return;
+    }
+    if (changes_.size() == max_changes) changes_.erase(changes_.begin());
+    changes_.push_back({begin, text_.substr(begin, end - begin), with.size()});
+    text_.replace(begin, end - begin, with);
+    cursor_ = begin + with.size();
     if (cursor_ > 0) cursor_ = next_cell(text_, previous_cell(text_, cursor_));
 }
 
-void LineEditor::erase(std::size_t begin, std::size_t end) {
-    text_.erase(begin, end - begin);
-    cursor_ = begin;
-    snap_to_cell();
+// Typing is one change until a new word begins.
+void LineEditor::type(std::string_view bytes) {
+    last_ = Action::type;
+    const std::size_t at = cursor_;
+    const bool begins_word =
+        at > 0 && is_word_character(bytes[0]) && !is_word_character(text_[at - 1]);
+    insert(bytes);
+    if (previous_ != Action::type || begins_word || changes_.size() < 2) return;
+    Change& before = changes_[changes_.size() - 2];
+    if (before.at + before.inserted != at) return;
+    before.inserted += bytes.size();
+    changes_.pop_back();
 }
 
-// Consecutive kills become one text for ^Y.
+// Puts the cursor after the text that it restores. Returns false if there is no change to undo.
+bool LineEditor::undo() {
+    if (changes_.empty()) return false;
+    const Change change = std::move(changes_.back());
+    changes_.pop_back();
+    text_.replace(change.at, change.inserted, change.removed);
+    cursor_ = change.at + change.removed.size();
+    return true;
+}
+
+// Consecutive kills become one text for ^Y. A kill of nothing is none.
 void LineEditor::kill(std::size_t begin, std::size_t end) {
-    killing_ = true;
     if (begin == end) return;
-    if (!joins_) killed_.clear();
-    killed_.insert(end == cursor_ ? 0 : killed_.size(), text_, begin, end - begin);
-    erase(begin, end);
+    last_ = Action::kill;
+    if (previous_ != Action::kill || killed_.empty()) {
+        if (killed_.size() == max_killed) killed_.pop_back();
+        killed_.emplace_front();
+    }
+    std::string& killed = killed_.front();
+    killed.insert(end == cursor_ ? 0 : killed.size(), text_, begin, end - begin);
+    replace(begin, end);
 }
 
-// Returns the beginning of the word before the cursor. `part` decides which bytes belong to a
-// word.
-std::size_t LineEditor::word_left(bool (*part)(char)) const {
-    std::size_t at = cursor_;
+// Replaces the text from `begin` to the cursor with the latest killed text.
+void LineEditor::yank(std::size_t begin) {
+    last_ = Action::yank;
+    yanked_at_ = begin;
+    if (!killed_.empty()) replace(begin, cursor_, killed_.front());
+}
+
+// Replaces the yanked text with the text killed before it. After the oldest comes the newest.
+void LineEditor::yank_older() {
+    if (previous_ != Action::yank || killed_.empty()) return;
+    std::rotate(killed_.begin(), killed_.begin() + 1, killed_.end());
+    yank(yanked_at_);
+}
+
+// Returns the beginning of the word around or before `at`. `part` decides which bytes belong to
+// a word.
+std::size_t LineEditor::word_left(bool (*part)(char), std::size_t at) const {
     while (at > 0 && !part(text_[at - 1])) --at;
     while (at > 0 && part(text_[at - 1])) --at;
     return previous_cell(text_, at + 1);  // the beginning of the cell around `at`
 }
 
-std::size_t LineEditor::word_right(bool (*part)(char)) const {
-    std::size_t at = cursor_;
-    while (at < text_.size() && !part(text_[at])) ++at;
-    while (at < text_.size() && part(text_[at])) ++at;
-    return at == cursor_ ? at : next_cell(text_, at - 1);  // the end of the cell before `at`
+// Returns the end of the word at or after `from`.
+std::size_t LineEditor::word_right(std::size_t from) const {
+    std::size_t at = from;
+    while (at < text_.size() && !is_word_character(text_[at])) ++at;
+    while (at < text_.size() && is_word_character(text_[at])) ++at;
+    return at == from ? at : next_cell(text_, at - 1);  // the end of the cell before `at`
 }
 
 // Swaps the two cells around the cursor, or the last two if it is at the end.
 void LineEditor::transpose() {
     const std::size_t middle =
         cursor_ == text_.size() ? previous_cell(text_, cursor_) : cursor_;
-    const std::size_t begin = previous_cell(text_, middle);
-    const std::size_t end = next_cell(text_, middle);
-    const auto at = [this](std::size_t offset) {
-        return text_.begin() + static_cast<std::ptrdiff_t>(offset);
-    };
-    if (begin == middle) return;
-    std::rotate(at(begin), at(middle), at(end));
-    cursor_ = end;
-    snap_to_cell();
+    swap_parts(previous_cell(text_, middle), middle, middle, next_cell(text_, middle));
 }
 
-// Returns the columns from left_ to the cursor. Stops counting at `width`, so that a long text
-// costs no more than a row.
+// Swaps the words around the cursor, or the last two if no word follows it.
+void LineEditor::transpose_words() {
+    std::size_t end = word_right(cursor_);
+    if (end == text_.size()) end = word_right(word_left(is_word_character, end));
+    const std::size_t middle = word_left(is_word_character, end);
+    const std::size_t begin = word_left(is_word_character, middle);
+    swap_parts(begin, word_right(begin), middle, end);
+}
+
+// Exchanges [a, a_end) and [b, b_end). Does nothing if one of them is empty or they overlap.
+void LineEditor::swap_parts(std::size_t a, std::size_t a_end, std::size_t b,
+                            std::size_t b_end) {
+    if (a == a_end || b == b_end || a_end > b) return;
+    const std::string swapped = text_.substr(b, b_end - b) + text_.substr(a_end, b - a_end) +
+                                text_.substr(a, a_end - a);
+    replace(a, b_end, swapped);
+}
+
+// Changes the case of the rest of the word at the cursor, or of the next word.
+void LineEditor::change_case(char32_t (*first)(char32_t), char32_t (*later)(char32_t)) {
+    const std::size_t end = word_right(cursor_);
+    std::string changed;
+    bool begun = false;
+    for (std::size_t at = cursor_; at < end;) {
+        const CodePoint point = decode(text_, at);
+        const std::size_t size = std::max<std::size_t>(point.size, 1);
+        if (point.size == 0)
+            changed += text_[at];
+        else
+            append_utf8(changed, (begun ? later : first)(point.value));
+        begun = begun || is_word_character(text_[at]);
+        at += size;
+    }
+    replace(cursor_, end, changed);
+}
+
+// Returns the columns from first_visible_ to the cursor. Stops counting at `width`, so that a
+// long text costs no more than a row.
 int LineEditor::columns_to_cursor(int width) const {
     int sum = 0;
-    Cells cells(text_, left_);
+    Cells cells(text_, first_visible_);
     std::optional<Cell> cell = cells.next();
     while (cell && cell->begin < cursor_ && sum < width) {
         sum += cell->width;
@@ -182,20 +271,20 @@ int LineEditor::columns_to_cursor(int width) const {
     return sum;
 }
 
-// Scrolls by half a row, so that typing does not scroll at every key and the text before the
-// cursor stays visible.
+// Moves the cursor to the middle of the row unless it and some text before it are visible. So
+// typing does not scroll at every key.
 void LineEditor::scroll_to_cursor(int width) {
-    if (width_ != width) left_ = 0;  // a wider row may show more
+    if (width_ != width) first_visible_ = 0;  // a wider row may show more
     width_ = width;
-    const bool before_seen = left_ < cursor_ || left_ == 0;
-    if (before_seen && columns_to_cursor(width) < width) return;
-    left_ = cursor_;
+    const bool shows_text_before = first_visible_ < cursor_ || first_visible_ == 0;
+    if (shows_text_before && columns_to_cursor(width) < width) return;
+    first_visible_ = cursor_;
     int space = width / 2;
-    while (left_ > 0) {
-        const std::size_t before = previous_cell(text_, left_);
-        space -= display_width(std::string_view(text_).substr(before, left_ - before));
+    while (first_visible_ > 0) {
+        const std::size_t before = previous_cell(text_, first_visible_);
+        space -= display_width(std::string_view(text_).substr(before, first_visible_ - before));
         if (space < 0) break;
-        left_ = before;
+        first_visible_ = before;
     }
 }
 
@@ -205,7 +294,7 @@ LineEditor::View LineEditor::view(int width) {
     View view;
     view.cursor = columns_to_cursor(width);
     int used = 0;
-    Cells cells(text_, left_);
+    Cells cells(text_, first_visible_);
     std::optional<Cell> cell = cells.next();
     while (cell && used + cell->width <= width) {
         append(view.row, cell->text, cell->escaped ? Style::escaped : Style::normal);

@@ -9,6 +9,7 @@
 #include "ui/key_table.hpp"
 
 #include <cstddef>
+#include <deque>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,10 +18,10 @@ namespace ui {
 
 class LineEditor {
 public:
-    // Edits the line if the key is bound or types text. False: the editor ignored the key. Pass
-    // every key to the editor first: after ^V it inserts any key as text, and ^D deletes unless
-    // the line is empty. It handles M-Enter, but never Enter. A paste is one edit; a newline at
-    // its end is dropped.
+    // Edits the line if the key is bound or types text, else returns false. Pass every key to
+    // the editor first, because after ^V it inserts any key as text, and ^D deletes unless the
+    // line is empty. It handles M-Enter, but never Enter. A paste is one edit; a newline at its
+    // end is dropped. ^_ undoes the last of up to 1000 changes since set().
     bool press(const Key& key);
 
     // True after ^V: the editor inserts the next key as text, even if it is bound.
@@ -53,23 +54,42 @@ public:
 private:
     static const Binding<LineEditor> bindings[];
 
+    // A replacement of bytes, which ^_ reverts.
+    struct Change {
+        std::size_t at;
+        std::string removed;
+        std::size_t inserted;  // bytes
+    };
+    enum class Action { other, type, kill, yank };
+
+    void replace(std::size_t begin, std::size_t end, std::string_view with = {});
+    void type(std::string_view bytes);
+    bool undo();
     void kill(std::size_t begin, std::size_t end);
-    void erase(std::size_t begin, std::size_t end);
-    void snap_to_cell();
+    void yank(std::size_t begin);
+    void yank_older();
     void transpose();
-    std::size_t word_left(bool (*part)(char)) const;
-    std::size_t word_right(bool (*part)(char)) const;
+    void transpose_words();
+    void swap_parts(std::size_t a, std::size_t a_end, std::size_t b, std::size_t b_end);
+    void change_case(char32_t (*first)(char32_t), char32_t (*later)(char32_t));
+    std::size_t word_left(bool (*part)(char), std::size_t at) const;
+    std::size_t word_right(std::size_t from) const;
     int columns_to_cursor(int width) const;
     void scroll_to_cursor(int width);
 
     std::string text_;
-    std::size_t cursor_ = 0;  // at the beginning of a cell or the end of the text
-    std::size_t left_ = 0;    // the first visible byte
-    int width_ = 0;           // width of the last view()
-    std::string killed_;      // the text for ^Y
-    bool killing_ = false;    // the last key was a kill
-    bool joins_ = false;      // the key before it was also a kill; joins their texts
-    bool literal_ = false;    // ^V was pressed
+    std::size_t cursor_ = 0;         // at the beginning of a cell or the end of the text
+    std::size_t first_visible_ = 0;  // the first visible byte
+    int width_ = 0;                  // width of the last view()
+    static constexpr std::size_t max_changes = 1000;
+    static constexpr std::size_t max_killed = 10;
+
+    std::vector<Change> changes_;      // oldest first
+    std::deque<std::string> killed_;   // newest first
+    std::size_t yanked_at_ = 0;        // beginning of the last yank
+    Action last_ = Action::other;      // action of the last key
+    Action previous_ = Action::other;  // action of the key before it
+    bool literal_ = false;             // ^V was pressed
 };
 
 }  // namespace ui

@@ -7,6 +7,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -14,7 +15,7 @@ using namespace std::string_view_literals;
 using test::Locale;
 using ui::LineEditor;
 
-// Types as at a terminal. Returns true if the editor took the last key.
+// Types as at a terminal. Returns true if the editor handled the last key.
 bool type(LineEditor& editor, std::string_view bytes) {
     ui::KeyParser parser;
     parser.feed(bytes);
@@ -100,6 +101,30 @@ constexpr struct {
      "b",
      "_a \u0301b"},
 };
+
+// Returns an editor with this text, whose cursor is at the _.
+LineEditor editor_with(std::string text) {
+    const std::size_t cursor = text.find('_');
+    text.erase(cursor, 1);
+    LineEditor editor;
+    editor.set(text);
+    type(editor, "\1");
+    while (editor.cursor() < cursor) type(editor, "\6");
+    return editor;
+}
+
+struct Row {
+    std::string before, keys, after;
+};
+
+void check(const std::vector<Row>& rows) {
+    for (const Row& row : rows) {
+        INFO(row.before << " then " << row.keys);
+        LineEditor editor = editor_with(row.before);
+        type(editor, row.keys);
+        CHECK(state(editor) == row.after);
+    }
+}
 
 }  // namespace
 
@@ -222,4 +247,126 @@ TEST_CASE("a long paste is edited like a short one") {
     }
     type(editor, "\x0b\x15");
     REQUIRE(editor.empty());
+}
+
+TEST_CASE("Alt with u, l and c changes the case from the cursor to the end of the word") {
+    const Locale locale("C.UTF-8");
+    check({
+        {"_one two", "\033u", "ONE_ two"},
+        {"o_ne two", "\033u", "oNE_ two"},
+        {"one_ two", "\033u", "one TWO_"},
+        {"one_ two", "\033u\033u", "one TWO_"},
+        {"_ONE Two", "\033l\033l", "one two_"},
+        {"_oNE tWO", "\033c\033c", "One Two_"},
+        {"o_ne two", "\033c", "oNe_ two"},
+        {"_  one", "\033c", "  One_"},
+        {"_2nd", "\033c", "2nd_"},
+        {"one  _", "\033u", "one  _"},
+        {"_\u00e4\u00f6 x", "\033u", "\u00c4\u00d6_ x"},
+        {"_a\xff\x62 c", "\033u",
+         "A\xff"
+         "B_ c"},
+        {"_", "\033u\033l\033c", "_"},
+    });
+}
+
+TEST_CASE("with Alt, Shift and Caps Lock change no letter") {
+    check({
+        {"one_", "\033B", "_one"},
+        {"_one two", "\033F\033U", "one TWO_"},
+        {"_one", "\033[85;4u", "ONE_"},     // kitty: Shift, Alt
+        {"_one", "\033[117;67u", "ONE_"},   // kitty: Caps Lock, Alt
+        {"_one", "\033[27;4;85~", "ONE_"},  // modifyOtherKeys: Shift, Alt
+    });
+}
+
+TEST_CASE("^T swaps characters, and Alt with t swaps words") {
+    check({
+        {"ab_", "\24", "ba_"},
+        {"a_bc", "\24", "ba_c"},
+        {"_ab", "\24", "_ab"},
+        {"a_", "\24", "a_"},
+        {"one two_", "\033t", "two one_"},
+        {"one_ two", "\033t", "two one_"},
+        {"one t_wo, six", "\033t", "two one_, six"},
+        {"one two,  _", "\033t", "two one_,  "},
+        {"one - two_", "\033t", "two - one_"},
+        {"on_e two", "\033t", "on_e two"},
+        {"one_", "\033t", "one_"},
+        {"  _", "\033t", "  _"},
+    });
+}
+
+TEST_CASE("arrows with Ctrl or Alt move by words") {
+    check({
+        {"one two_", "\033[1;5D", "one _two"},
+        {"one two_", "\033[1;3D\033[1;3D", "_one two"},
+        {"_one two", "\033[1;5C", "one_ two"},
+        {"_one two", "\033\033[C", "one_ two"},
+        {"_one two", "\033[3;3~", "_ two"},
+    });
+}
+
+TEST_CASE("^Y pastes the text cut last, and Alt with y replaces it by the text cut before") {
+    check({
+        {"one two_", "\27\27\31", "one two_"},            // cut in sequence: one text
+        {"one two three_", "\27\13\27\31", "one two _"},  // cut nothing between
+        {"one two_", "\27\1\13\31", "one _"},             // a key between: two texts
+        {"one two_", "\27\1\13\31\033y", "two_"},
+        {"one two_", "\27\1\13\31\033y\033y", "one _"},
+        {"one two_", "\27\31x\033y", "one twox_"},  // only after a paste
+        {"one_", "\33y\31\33y", "one_"},            // nothing was cut
+        {"a b_", "\27\5\31c\31\033y", "a bcb_"},    // one text only
+    });
+}
+
+TEST_CASE("the last ten texts that were cut can be pasted") {
+    LineEditor editor;
+    for (int i = 0; i < 12; ++i) {
+        type(editor, "cut" + std::to_string(i));
+        type(editor, "\25");
+        editor.clear();
+    }
+    type(editor, "\31");
+    for (int i = 11; i >= 2; --i) {
+        CHECK(editor.text() == "cut" + std::to_string(i));
+        type(editor, "\033y");
+    }
+    CHECK(editor.text() == "cut11");
+}
+
+TEST_CASE("^_ undoes changes, typing word by word, and Alt with r undoes all") {
+    check({
+        {"_", "one two\37", "one _"},
+        {"_", "one two\37\37", "_"},
+        {"_", "one two\37\37\37", "_"},
+        {"_", "one\2x\37", "on_e"},
+        {"one two_", "\27\37", "one two_"},
+        {"one two_", "\1\13\37", "one two_"},
+        {"ab_", "\177\37", "ab_"},
+        {"ab_", "\33[200~c d\33[201~\37", "ab_"},
+        {"one_", "\033b\033u\37", "one_"},
+        {"ab_c", "\4\37", "abc_"},
+        {"one _two three", "\033d\37", "one two_ three"},
+        {"one two_", "\033b\033t\37", "one two_"},
+        {"one_", "\27\31\31\37", "one_"},
+        {"one_", "x y\27\1\13\033r", "one_"},
+        {"one_", "\033r", "one_"},
+    });
+}
+
+TEST_CASE("a line that was set has nothing to undo") {
+    LineEditor editor = editor_with("a_");
+    type(editor, "b");
+    editor.set("c");
+    type(editor, "\37");
+    CHECK(state(editor) == "c_");
+}
+
+TEST_CASE("the last 1000 changes can be undone") {
+    LineEditor editor;
+    editor.set(std::string(1001, 'a'));
+    for (int i = 0; i < 1001; ++i) type(editor, "\177");
+    type(editor, "\033r");
+    CHECK(editor.text().size() == 1000);
 }

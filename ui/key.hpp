@@ -7,7 +7,7 @@
 namespace ui {
 
 enum class KeyCode {
-    character,  // see Chord::symbol
+    character,  // see Chord::code_point
     enter,
     newline,  // ^J
     tab,
@@ -22,6 +22,14 @@ enum class KeyCode {
     page_up,
     page_down,
     f1,
+    f2,
+    f3,
+    f4,
+    f5,
+    f6,
+    f7,
+    f8,
+    f9,
     escape,
     paste,  // a bracketed paste
 };
@@ -32,8 +40,8 @@ enum class KeyCode {
 //     std::map<ui::Chord, Action> bindings{{ui::alt('h'), ...}, {ui::alt(KeyCode::up), ...}};
 struct Chord {
     KeyCode code = KeyCode::character;
-    char32_t symbol = 0;  // a character's code point (lower case with ctrl); else 0
-    bool alt = false;     // a modifier of the key, or ESC typed before it
+    char32_t code_point = 0;  // a character's code point (lower case with ctrl or alt); else 0
+    bool alt = false;         // a modifier of the key, or ESC typed before it
     bool ctrl = false;
 
     auto operator<=>(const Chord&) const = default;
@@ -41,17 +49,25 @@ struct Chord {
 
 struct Key {
     Chord chord;
-    std::string text;  // the bytes that a character or a paste inserts; else empty
-    bool cut = false;  // a paste exceeded the limit and was cut
+    std::string text;        // the bytes that a character or a paste inserts; else empty
+    bool truncated = false;  // a paste exceeded the limit
 
     bool operator==(const Key&) const = default;
 };
 
+// Returns the key pressed with Alt. Ignores Shift and Caps Lock for letters.
+inline Key add_alt(Key key) {
+    char32_t& c = key.chord.code_point;
+    if (c >= U'A' && c <= U'Z') c |= 0x20;
+    key.chord.alt = true;
+    return key;
+}
+
 constexpr Chord plain(KeyCode code) { return {code, 0, false, false}; }
-constexpr Chord plain(char32_t symbol) { return {KeyCode::character, symbol, false, false}; }
+constexpr Chord plain(char32_t c) { return {KeyCode::character, c, false, false}; }
 constexpr Chord alt(KeyCode code) { return {code, 0, true, false}; }
-constexpr Chord alt(char32_t symbol) { return {KeyCode::character, symbol, true, false}; }
+constexpr Chord alt(char32_t c) { return {KeyCode::character, c, true, false}; }
 constexpr Chord ctrl(KeyCode code) { return {code, 0, false, true}; }
-constexpr Chord ctrl(char32_t symbol) { return {KeyCode::character, symbol, false, true}; }
+constexpr Chord ctrl(char32_t c) { return {KeyCode::character, c, false, true}; }
 
 }  // namespace ui

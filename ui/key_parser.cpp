@@ -13,7 +13,8 @@ namespace {
 constexpr char esc = '\x1b';
 constexpr std::string_view paste_begin = "\x1b[200~";
 constexpr std::string_view paste_end = "\x1b[201~";
-constexpr std::string_view answers = "]P_^X";  // introduce OSC, DCS, APC, PM and SOS, after ESC
+constexpr std::string_view answer_introducers =
+    "]P_^X";  // introduce OSC, DCS, APC, PM and SOS, after ESC
 // Maximum bytes of a sequence. The longest answer, the content of the clipboard, has at most
 // 100,000.
 constexpr std::size_t max_sequence = 1 << 17;
@@ -38,8 +39,9 @@ Parsed parse_control(char c) {
     case '\x7f': return pressed(1, plain(KeyCode::backspace));
     default: break;
     }
-    const auto symbol = static_cast<char32_t>(c | 0x40);
-    return pressed(1, ctrl(symbol >= U'A' && symbol <= U'Z' ? symbol | 0x20 : symbol));
+    const auto code_point = static_cast<char32_t>(c | 0x40);
+    return pressed(
+        1, ctrl(code_point >= U'A' && code_point <= U'Z' ? code_point | 0x20 : code_point));
 }
 
 // A byte that can't be part of a UTF-8 character counts as a character, because the terminal
@@ -51,12 +53,13 @@ Parsed parse_character(std::string_view bytes) {
         return incomplete;
     const CodePoint point = decode(bytes, 0);
     const std::size_t size = std::max<std::size_t>(point.size, 1);
-    const char32_t symbol = point.size > 0 ? point.value : static_cast<unsigned char>(bytes[0]);
-    return {size, Key{plain(symbol), std::string(bytes.substr(0, size)), false}};
+    const char32_t code_point =
+        point.size > 0 ? point.value : static_cast<unsigned char>(bytes[0]);
+    return {size, Key{plain(code_point), std::string(bytes.substr(0, size)), false}};
 }
 
-// The keys, by the last byte of their sequence after CSI or SS3, and by a number: its parameter
-// before `~`, its code in kitty's protocol before `u`, otherwise 0.
+// The keys, by the last byte of their sequence after CSI or SS3, and by a number: the parameter
+// before `~`, the code of kitty's protocol before `u`, the byte after CSI [, otherwise 0.
 constexpr struct {
     char final;
     int number;
@@ -65,11 +68,19 @@ constexpr struct {
     {'A', 0, KeyCode::up},          {'B', 0, KeyCode::down},
     {'C', 0, KeyCode::right},       {'D', 0, KeyCode::left},
     {'H', 0, KeyCode::home},        {'F', 0, KeyCode::end},
-    {'P', 0, KeyCode::f1},          {'~', 1, KeyCode::home},
-    {'~', 7, KeyCode::home},        {'~', 3, KeyCode::del},
-    {'~', 4, KeyCode::end},         {'~', 8, KeyCode::end},
-    {'~', 5, KeyCode::page_up},     {'~', 6, KeyCode::page_down},
-    {'~', 11, KeyCode::f1},         {'u', 57414, KeyCode::enter},  // from here: the keypad
+    {'P', 0, KeyCode::f1},          {'Q', 0, KeyCode::f2},
+    {'R', 0, KeyCode::f3},          {'S', 0, KeyCode::f4},
+    {'~', 1, KeyCode::home},        {'~', 3, KeyCode::del},
+    {'~', 4, KeyCode::end},         {'~', 5, KeyCode::page_up},
+    {'~', 6, KeyCode::page_down},   {'~', 7, KeyCode::home},
+    {'~', 8, KeyCode::end},         {'~', 11, KeyCode::f1},
+    {'~', 12, KeyCode::f2},         {'~', 13, KeyCode::f3},
+    {'~', 14, KeyCode::f4},         {'~', 15, KeyCode::f5},
+    {'~', 17, KeyCode::f6},         {'~', 18, KeyCode::f7},
+    {'~', 19, KeyCode::f8},         {'~', 20, KeyCode::f9},
+    {'[', 'A', KeyCode::f1},        {'[', 'B', KeyCode::f2},  // the Linux console
+    {'[', 'C', KeyCode::f3},        {'[', 'D', KeyCode::f4},
+    {'[', 'E', KeyCode::f5},        {'u', 57414, KeyCode::enter},  // from here: the keypad
     {'u', 57417, KeyCode::left},    {'u', 57418, KeyCode::right},
     {'u', 57419, KeyCode::up},      {'u', 57420, KeyCode::down},
     {'u', 57421, KeyCode::page_up}, {'u', 57422, KeyCode::page_down},
@@ -77,7 +88,8 @@ constexpr struct {
     {'u', 57426, KeyCode::del},
 };
 
-// The characters of the keypad, whose codes in kitty's protocol begin with this one.
+// The keypad's characters. Their codes in kitty's protocol are consecutive from first_of_keypad
+// on.
 constexpr int first_of_keypad = 57399;
 constexpr std::string_view keypad = "0123456789./*-+";
 
@@ -90,7 +102,8 @@ std::optional<KeyCode> find_key(char final, int number = 0) {
 // The modifiers of a key. Caps Lock and Num Lock also have bits.
 enum Modifier { shift = 1, alt_key = 2, control = 4, other_modifiers = 8 | 16 | 32, caps = 64 };
 
-// Returns a part of a field of "1:2;3:4"; 0: it is missing.
+// Returns a part of a field of parameters such as "1:2;3:4", which are two fields of two parts.
+// Fields and parts are counted from 0. Returns 0 if the part is missing.
 int number(std::string_view parameters, int field, int part = 0) {
     const auto skip = [&](char separator) {
         const std::size_t end = parameters.find(separator);
@@ -104,9 +117,9 @@ int number(std::string_view parameters, int field, int part = 0) {
     return value;
 }
 
-// Returns the bytes that terminals send for the key of a character unless one of the two
-// protocols is on. Empty: they send none.
-std::string usual_bytes(int code, int modifiers) {
+// Returns the bytes that terminals send for a character key while neither of the two protocols
+// is on; empty if they send none.
+std::string legacy_bytes(int code, int modifiers) {
     const bool letter = code >= 'a' && code <= 'z';
     if ((modifiers & other_modifiers) != 0 || code <= 0) return {};
     if (code >= first_of_keypad && code < first_of_keypad + static_cast<int>(keypad.size()))
@@ -127,16 +140,14 @@ std::string usual_bytes(int code, int modifiers) {
     return bytes;
 }
 
-// Returns the key with a code of kitty's protocol or of modifyOtherKeys.
+// Returns the key for a code of kitty's protocol or of modifyOtherKeys.
 Parsed pressed_code(std::size_t size, int code, int modifiers) {
     const bool with_alt = (modifiers & alt_key) != 0;
     if (const auto found = find_key('u', code)) return pressed(size, {*found, 0, with_alt});
-    const std::string bytes = usual_bytes(code, modifiers);
+    const std::string bytes = legacy_bytes(code, modifiers);
     if (bytes.empty()) return {size};
-    Parsed parsed = parse(bytes, true);
-    parsed.size = size;
-    parsed.key->chord.alt = with_alt;
-    return parsed;
+    const Key key = *parse(bytes, true).key;
+    return {size, with_alt ? add_alt(key) : key};
 }
 
 // Parses CSI code:shifted:base;modifiers:event;text u. The shifted code and the text depend on
@@ -151,7 +162,7 @@ Parsed parse_kitty(std::size_t size, std::string_view parameters, int modifiers)
 bool is_parameter(char c) { return c >= 0x20 && c < 0x40; }
 
 Parsed parse_csi(std::string_view bytes) {
-    constexpr int released = 3;  // an event
+    constexpr int released = 3;  // the event of releasing a key
     const auto* const end = std::find_if_not(bytes.begin() + 2, bytes.end(), is_parameter);
     auto at = static_cast<std::size_t>(end - bytes.begin());
     if (at > max_sequence) return {at};
@@ -160,10 +171,12 @@ Parsed parse_csi(std::string_view bytes) {
     if (final < 0x40 || final == '\x7f') return {at};
     const std::string_view parameters = bytes.substr(2, at - 2);
     ++at;
-    if (final == '[') {  // the Linux console: CSI [ A is F1
+    if (final == '[') {
         if (at == bytes.size()) return incomplete;
-        return bytes[at] == 'A' ? pressed(at + 1, plain(KeyCode::f1)) : Parsed{at + 1};
+        const auto code = find_key(final, bytes[at]);
+        return code ? pressed(at + 1, plain(*code)) : Parsed{at + 1};
     }
+    if (final == 'R') return {at};           // an answer: the position of the cursor
     if (final == 'M' && parameters.empty())  // a mouse report: three bytes follow
         return bytes.size() < at + 3 ? incomplete : Parsed{at + 3};
     const int first = number(parameters, 0);
@@ -178,8 +191,8 @@ Parsed parse_csi(std::string_view bytes) {
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }
 
-// Skips an answer that ends with BEL or ST. Another control character also ends it, because an
-// answer without an end must not swallow the keys after it.
+// Skips an answer, which ends with BEL or ST. Any other control character also ends it, because
+// an unterminated answer must not swallow the keys after it.
 Parsed skip_answer(std::string_view bytes) {
     const auto* const end = std::find_if(bytes.begin() + 2, bytes.end(), is_control);
     const auto at = static_cast<std::size_t>(end - bytes.begin());
@@ -200,18 +213,20 @@ Parsed parse_ss3(std::string_view bytes) {
 Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
     if (bytes.size() == 1) return whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
     // True for a key with Alt: no bytes follow that could belong to a sequence.
-    const bool alone = bytes.size() == 2 ? whole : is_control(bytes[2]);
-    if (bytes[1] == '[' && !alone) return parse_csi(bytes);
-    if (bytes[1] == 'O' && !alone) return parse_ss3(bytes);
-    if (answers.find(bytes[1]) != answers.npos && !alone) return skip_answer(bytes);
+    const bool is_alt_key = bytes.size() == 2 ? whole : is_control(bytes[2]);
+    if (bytes[1] == '[' && !is_alt_key) return parse_csi(bytes);
+    if (bytes[1] == 'O' && !is_alt_key) return parse_ss3(bytes);
+    if (answer_introducers.find(bytes[1]) != answer_introducers.npos && !is_alt_key)
+        return skip_answer(bytes);
     if (bytes[1] == esc && nested) return pressed(1, plain(KeyCode::escape));
     Parsed parsed = parse(bytes.substr(1), whole, true);
     if (parsed.size == 0) return incomplete;
-    if (parsed.key) parsed.key->chord.alt = true;
+    if (parsed.key) parsed.key = add_alt(*std::move(parsed.key));
     return {parsed.size + 1, std::move(parsed.key)};
 }
 
-// Returns the key at the beginning of `bytes`. `whole`: no more bytes will follow.
+// Returns the key at the beginning of `bytes`. `whole`: no more bytes will follow. `nested`: an
+// ESC precedes the bytes.
 Parsed parse(std::string_view bytes, bool whole, bool nested) {
     const char first = bytes[0];
     if (first == esc) return parse_escape(bytes, whole, nested);
@@ -240,7 +255,7 @@ void KeyParser::feed(std::string_view bytes) {
     bytes_ += bytes;
 }
 
-bool KeyParser::waiting() const {
+bool KeyParser::key_incomplete() const {
     return !in_paste_ && !expired_ && !bytes_.empty() && bytes_[0] == esc &&
            parse(bytes_, false).size == 0 && parse(bytes_, true).size != 0;
 }
@@ -250,7 +265,7 @@ std::optional<Key> KeyParser::next() {
         if (in_paste_) {
             if (!take_paste()) return std::nullopt;
             return Key{plain(KeyCode::paste), cr_to_lf(std::exchange(pasted_, {})),
-                       std::exchange(cut_, false)};
+                       std::exchange(paste_truncated_, false)};
         }
         if (bytes_.compare(0, paste_begin.size(), paste_begin) == 0) {
             bytes_.erase(0, paste_begin.size());
@@ -273,7 +288,7 @@ bool KeyParser::take_paste() {
     const std::size_t tail = std::min(bytes_.size(), paste_end.size() - 1);
     const std::size_t size = ends ? end : bytes_.size() - tail;
     const std::size_t space = paste_limit_ - pasted_.size();
-    if (size > space) cut_ = true;
+    if (size > space) paste_truncated_ = true;
     pasted_.append(bytes_, 0, std::min(size, space));
     bytes_.erase(0, ends ? size + paste_end.size() : size);
     in_paste_ = !ends;

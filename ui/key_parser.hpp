@@ -2,8 +2,8 @@
 //
 // The parser knows the sequences and modifiers of the descendants of the VT100 (xterm, screen,
 // tmux, the Linux console, rxvt), kitty's keyboard protocol and xterm's modifyOtherKeys, which
-// another program may have left on. It skips other sequences, such as answers to queries, as a
-// whole, so that no part of them counts as typed text. Pure: it reads nothing itself.
+// another program may have left on. It skips every other sequence, such as an answer to a
+// query, as a whole, so that no part of it counts as typed text. Pure: it reads nothing itself.
 #pragma once
 
 #include "ui/key.hpp"
@@ -17,8 +17,9 @@ namespace ui {
 
 class KeyParser {
 public:
+    static constexpr std::size_t max_paste = 16 << 20;
     // A paste becomes one key with at most `paste_limit` bytes of text.
-    explicit KeyParser(std::size_t paste_limit = 16 << 20) : paste_limit_(paste_limit) {}
+    explicit KeyParser(std::size_t paste_limit = max_paste) : paste_limit_(paste_limit) {}
 
     // Adds a copy of bytes that were read from the terminal.
     void feed(std::string_view bytes);
@@ -28,7 +29,7 @@ public:
 
     // True if the remaining bytes (for instance ESC) are a key unless more bytes follow at
     // once. If none follow, call expire(), and next() returns that key.
-    bool waiting() const;
+    bool key_incomplete() const;
     void expire() { expired_ = true; }
 
 private:
@@ -38,8 +39,8 @@ private:
     std::string pasted_;  // the beginning of an incomplete paste
     std::size_t paste_limit_;
     bool in_paste_ = false;
-    bool cut_ = false;      // the paste exceeded the limit
-    bool expired_ = false;  // no more bytes will follow
+    bool paste_truncated_ = false;  // the paste exceeded the limit
+    bool expired_ = false;          // no more bytes will follow
 };
 
 }  // namespace ui

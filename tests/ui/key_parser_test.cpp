@@ -36,7 +36,7 @@ std::vector<Key> keys_of(std::string_view bytes, std::size_t cut, std::size_t li
     auto keys = drain(parser);
     parser.feed(bytes.substr(cut));
     add(keys, drain(parser));
-    while (parser.waiting()) {
+    while (parser.key_incomplete()) {
         parser.expire();
         add(keys, drain(parser));
     }
@@ -78,7 +78,7 @@ TEST_CASE("keys do not depend on how their bytes are split") {
         {"\x1b\x1b", {key(alt(KeyCode::escape))}},
         {"\x1b\x1b\x1b", {key(alt(KeyCode::escape)), key(plain(KeyCode::escape))}},
         {"\x1b[", {key(alt('['), "[")}},
-        {"\x1bO", {key(alt('O'), "O")}},
+        {"\x1bO", {key(alt('o'), "O")}},
         {"\x1b/\x1b\r\x1b\x04",
          {key(alt('/'), "/"), key(alt(KeyCode::enter)),
           key({KeyCode::character, 'd', true, true})}},
@@ -100,7 +100,7 @@ TEST_CASE("keys do not depend on how their bytes are split") {
         // Mouse reports, also of terminals without SGR reports.
         {"\x1b[<64;10;3M\x1b[<M\x1b[M`!!\x1b[M \xc8\xffk", {key(plain('k'), "k")}},
         {"\x1b[?1007;2$y\x1b[?2026;0$yk", {key(plain('k'), "k")}},
-        {"\x1b[?1;2c\x1b[200;300;400x\x1b[24~\x1bOz\x1b[[Bk", {key(plain('k'), "k")}},
+        {"\x1b[?1;2c\x1b[200;300;400x\x1b[24~\x1bOz\x1b[[Zk", {key(plain('k'), "k")}},
         {"\x1b[12\x03k", {key(ctrl('c')), key(plain('k'), "k")}},
         {"\x1b[200~a\rb\r\n\x1b[A\xe4\xbd\x1b[201\x1b[201~k",
          {key(plain(KeyCode::paste), "a\nb\n\x1b[A\xe4\xbd\x1b[201"), key(plain('k'), "k")}},
@@ -131,11 +131,11 @@ TEST_CASE("answers of the terminal are skipped, however they are split") {
         {"\x1b]11;\x1b]12;\ak", {key(plain('k'), "k")}},
         // Nothing that an answer could contain follows: keys with Alt.
         {"\x1b]", {key(alt(']'), "]")}},
-        {"\x1bP\rk", {key(alt('P'), "P"), key(plain(KeyCode::enter)), key(plain('k'), "k")}},
+        {"\x1bP\rk", {key(alt('p'), "P"), key(plain(KeyCode::enter)), key(plain('k'), "k")}},
         {"\x1b_\x1b^\x1bX\x03",
-         {key(alt('_'), "_"), key(alt('^'), "^"), key(alt('X'), "X"), key(ctrl('c'))}},
+         {key(alt('_'), "_"), key(alt('^'), "^"), key(alt('x'), "X"), key(ctrl('c'))}},
         {"\x1b[\x03\x1bO\x7f",
-         {key(alt('['), "["), key(ctrl('c')), key(alt('O'), "O"),
+         {key(alt('['), "["), key(ctrl('c')), key(alt('o'), "O"),
           key(plain(KeyCode::backspace))}},
     };
     check_split(cases);
@@ -199,7 +199,7 @@ TEST_CASE("the parser waits only for bytes that could be a key by themselves") {
         KeyParser parser;
         parser.feed(each.bytes);
         drain(parser);
-        REQUIRE(parser.waiting() == each.waits);
+        REQUIRE(parser.key_incomplete() == each.waits);
     }
 }
 
@@ -230,4 +230,35 @@ TEST_CASE("many escapes without a sequence are keys") {
     KeyParser parser;
     parser.feed(std::string(100, '\x1b'));
     CHECK(drain(parser).size() == 49);
+}
+
+TEST_CASE("function keys are read as terminals send them") {
+    using ui::KeyCode;
+    const std::vector<std::pair<const char*, KeyCode>> rows = {
+        {"\033OP", KeyCode::f1},   {"\033OQ", KeyCode::f2},   {"\033OR", KeyCode::f3},
+        {"\033OS", KeyCode::f4},   {"\033[11~", KeyCode::f1}, {"\033[12~", KeyCode::f2},
+        {"\033[13~", KeyCode::f3}, {"\033[14~", KeyCode::f4}, {"\033[15~", KeyCode::f5},
+        {"\033[17~", KeyCode::f6}, {"\033[18~", KeyCode::f7}, {"\033[19~", KeyCode::f8},
+        {"\033[20~", KeyCode::f9}, {"\033[[A", KeyCode::f1},  {"\033[[B", KeyCode::f2},
+        {"\033[[C", KeyCode::f3},  {"\033[[D", KeyCode::f4},  {"\033[[E", KeyCode::f5},
+        {"\033[P", KeyCode::f1},   {"\033[Q", KeyCode::f2},   {"\033[S", KeyCode::f4},
+    };
+    for (const auto& [bytes, code] : rows) {
+        INFO(bytes + 1);
+        ui::KeyParser parser;
+        for (const char* byte = bytes; *byte != 0; ++byte) {
+            CHECK_FALSE(parser.next());
+            parser.feed({byte, 1});
+        }
+        const auto key = parser.next();
+        REQUIRE(key);
+        CHECK(key->chord == ui::plain(code));
+        CHECK_FALSE(parser.next());
+    }
+}
+
+TEST_CASE("the position of the cursor, which a terminal was asked for, is no key") {
+    ui::KeyParser parser;
+    parser.feed("\033[5;20Rx");
+    CHECK(parser.next()->chord == ui::plain(U'x'));
 }

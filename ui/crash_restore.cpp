@@ -88,8 +88,8 @@ void catch_signal(int number) {
     state.caught[number] = ::sigaction(number, &action, nullptr) == 0;
 }
 
-// Gives the handler a stack of its own unless the caller has set one, because the program's
-// stack may be full when SIGSEGV arrives.
+// Gives the handler its own stack unless the caller has set one, because the thread's stack may
+// be full when SIGSEGV arrives.
 void provide_signal_stack() {
     static char stack[64 * 1024];
     stack_t found{};

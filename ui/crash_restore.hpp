@@ -18,7 +18,7 @@ namespace ui {
 class CrashRestore {
 public:
     // On a crash, writes `sequences` to the descriptor `output` and applies `settings` to the
-    // terminal on standard input. The sequences are copied and cut after 256 bytes.
+    // terminal on standard input. At most 256 bytes of the sequences are copied and used.
     CrashRestore(int output, const termios& settings, std::string_view sequences);
     // Reinstates the signal actions that the constructor found.
     ~CrashRestore();

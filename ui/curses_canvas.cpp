@@ -19,20 +19,20 @@ namespace ui {
 
 namespace {
 
-// The appearance of a style. Without colors, other attributes replace them.
+// The appearance of a style. Without colors, only `monochrome` is used.
 struct Look {
     attr_t monochrome;
     attr_t attributes = monochrome;
     short color = -1;          // one of 8; -1: the default
     short foreground = color;  // one of 256
-    short background = -1;     // replaces reverse video
+    short background = -1;     // one of 256, used instead of reverse video; -1: the default
 };
 
-constexpr short bar = 236;  // a dark gray
+constexpr short bar_color = 236;  // a dark gray
 
-// In the order of Style. The cells of a heat map go from dark to bright, and are distinct to
-// all kinds of color vision. Both of their colors are the same, so that a cell is filled
-// whatever its character.
+// In the order of Style. The colors of a heat map go from dark to bright, and stay distinct for
+// color-blind users. With 256 colors, foreground and background are equal, so that a cell is
+// filled whatever its character.
 constexpr Look looks[] = {
     {A_NORMAL},
     {A_DIM},
@@ -44,11 +44,11 @@ constexpr Look looks[] = {
     {A_UNDERLINE | A_BOLD},
     {A_REVERSE | A_UNDERLINE | A_BOLD, A_REVERSE | A_BOLD, COLOR_RED},
     {A_REVERSE},
-    {A_REVERSE, A_REVERSE, -1, 252, bar},
-    {A_REVERSE, A_REVERSE, COLOR_GREEN, 114, bar},
-    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_RED, 210, bar},
-    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_YELLOW, 221, bar},
-    {A_REVERSE, A_REVERSE, -1, 80, bar},
+    {A_REVERSE, A_REVERSE, -1, 252, bar_color},
+    {A_REVERSE, A_REVERSE, COLOR_GREEN, 114, bar_color},
+    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_RED, 210, bar_color},
+    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_YELLOW, 221, bar_color},
+    {A_REVERSE, A_REVERSE, -1, 80, bar_color},
     {A_NORMAL, A_NORMAL, -1, 54, 54},
     {A_NORMAL, A_NORMAL, -1, 125, 125},
     {A_NORMAL, A_NORMAL, -1, 208, 208},
@@ -80,8 +80,8 @@ std::FILE* open_memory() {
     return std::tmpfile();
 }
 
-// Restores the terminal settings and the signal dispositions that it found, because curses
-// changes them.
+// Saves the terminal settings and signal dispositions, which curses changes, and restores them
+// at the end of the scope.
 class TerminalGuard {
 public:
     TerminalGuard() {
@@ -110,17 +110,18 @@ bool resets_attributes() {
     return sequence == "\x1b[m" || sequence == "\x1b[0m";
 }
 
-// False if the terminal has no usable colors. The number of a pair is the number of its style.
+// Returns false if the terminal has no usable colors. Each color pair has the number of its
+// style.
 bool start_colors() {
     if (!::has_colors() || resets_attributes()) return false;
     ::start_color();
-    const bool defaults = ::use_default_colors() == OK;
+    const bool has_default_colors = ::use_default_colors() == OK;
     for (short pair = 1; pair < static_cast<short>(std::size(looks)); ++pair) {
         const Look& look = looks[pair];
         const short foreground = COLORS >= 256 ? look.foreground : look.color;
         const short background = COLORS >= 256 ? look.background : -1;
-        ::init_pair(pair, foreground < 0 && !defaults ? COLOR_WHITE : foreground,
-                    background < 0 && !defaults ? COLOR_BLACK : background);
+        ::init_pair(pair, foreground < 0 && !has_default_colors ? COLOR_WHITE : foreground,
+                    background < 0 && !has_default_colors ? COLOR_BLACK : background);
     }
     return true;
 }
@@ -128,10 +129,10 @@ bool start_colors() {
 attr_t attributes_for(Style style, bool colors) {
     const Look& look = looks[static_cast<std::size_t>(style)];
     if (!colors) return look.monochrome;
-    const bool plain = (COLORS >= 256 ? look.foreground : look.color) < 0;
+    const bool uses_default_color = (COLORS >= 256 ? look.foreground : look.color) < 0;
     const bool reverse = COLORS < 256 || look.background < 0;
     const attr_t attributes = reverse ? look.attributes : look.attributes & ~A_REVERSE;
-    return plain ? attributes : attributes | COLOR_PAIR(static_cast<int>(style));
+    return uses_default_color ? attributes : attributes | COLOR_PAIR(static_cast<int>(style));
 }
 
 void draw_row(int y, const Row& row, int width, bool colors) {
@@ -153,9 +154,9 @@ CursesCanvas::CursesCanvas(bool with_colors)
     colors_ = with_colors && start_colors();
 }
 
-// Starts curses on the terminal, because it reads the speed and changes the settings. Then
-// replaces its output with the file, before anything can fail, because curses has already
-// begun to write.
+// Starts curses on the terminal itself, because curses reads its speed and its settings. Then
+// redirects the output to a file in memory before any other step can fail, because curses has
+// already begun to write.
 void CursesCanvas::start() {
     const TerminalGuard guard;
     const File memory(open_memory(), std::fclose);

@@ -1,8 +1,7 @@
 // Makes curses draw into memory instead of onto the terminal.
 //
-// Curses writes until everything is written, so it would block on a stalled terminal.
-// Therefore its output is a file in memory. The caller takes the bytes from there and writes
-// them when the terminal is ready.
+// Curses itself would block on a stalled terminal. So its output goes to a file in memory. The
+// caller takes the bytes from there and writes them when the terminal is ready.
 #pragma once
 
 #include "ui/frame.hpp"
@@ -33,9 +32,9 @@ public:
 
     // Draws a frame on a screen of `size`; writes only the changes since the last frame.
     void draw(const Frame& frame, Size size);
-    // Makes the next draw() write everything.
+    // Makes the next draw() write the whole screen.
     void redraw();
-    // Sets the size of the screen; the next draw() writes everything.
+    // Sets the size of the screen; the next draw() writes the whole screen.
     void resize(Size size);
     // Leaves the screen: resets the cursor and the attributes for a shell.
     void end();

@@ -1,8 +1,8 @@
 // A frame is the content of the screen as a value: rows of styled text. Composing a frame
 // needs no terminal.
 //
-// All text in a frame must be visible text: literals, or text that ui/text.hpp returned. Widths
-// are columns of the terminal.
+// All text in a frame must be visible text: literals, or text returned by functions of
+// ui/text.hpp. Widths are columns of the terminal.
 #pragma once
 
 #include <string>
@@ -19,16 +19,16 @@ enum class Style {
     good,
     bad,
     warn,
-    escaped,      // an escape that replaces unprintable bytes: reverse video
+    escaped,      // an escape that replaces unprintable bytes, in reverse video
     match,        // a match of a search
-    wrong,        // the first wrong byte of a reply
+    bad_byte,     // the first bad byte of a reply
     selected,     // the selected message
-    status,       // the status line: a bar
-    status_good,  // within the status line
+    status,       // the status line, drawn as a bar
+    status_good,  // parts of the status line
     status_bad,
     status_warn,
-    status_sparkline,  // the recent round trips within the status line
-    heat_1,            // cells of a heat map, which contain a character for their shade
+    status_sparkline,  // sparkline of recent round trips in the status line
+    heat_1,            // cells of a heat map; each contains a character for its shade
     heat_2,
     heat_3,
     heat_4,

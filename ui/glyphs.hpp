@@ -22,18 +22,18 @@ inline constexpr Glyph received{"‹", "<"};
 inline constexpr Glyph unsolicited{"«", "<<"};
 inline constexpr Glyph lost{"?", "?"};
 inline constexpr Glyph note{"-", "-"};
-inline constexpr Glyph match{"✓", "ok"};
-inline constexpr Glyph mismatch{"✗", "x"};
+inline constexpr Glyph right{"✓", "ok"};
+inline constexpr Glyph bad{"✗", "x"};
 inline constexpr Glyph connected{"●", "*"};
 inline constexpr Glyph disconnected{"○", "-"};
 inline constexpr Glyph separator{"│", "|"};
-inline constexpr Glyph outgoing{"↑", "^"};  // counters
+inline constexpr Glyph outgoing{"↑", "^"};  // after a counter
 inline constexpr Glyph incoming{"↓", "v"};
 inline constexpr Glyph in_flight{"…", "~"};
-inline constexpr Glyph becomes{"→", ">"};
-inline constexpr Glyph resent{"↻", "resent"};  // the system retransmitted a segment of it
-inline constexpr Glyph ellipsis{"…", "..."};   // the rest is not shown
-inline constexpr Glyph block{"█", "#"};        // one column of a bar
+inline constexpr Glyph arrow{"→", ">"};
+inline constexpr Glyph retransmitted{"↻", "retransmitted"};  // TCP segments
+inline constexpr Glyph ellipsis{"…", "..."};                 // the rest is not shown
+inline constexpr Glyph block{"█", "#"};                      // one column of a bar
 
 }  // namespace glyph
 }  // namespace ui

@@ -4,9 +4,9 @@
 
 namespace ui {
 
-Modes modes_for(std::string_view cup, std::string_view smcup) {
+ModeSequences mode_sequences_for(std::string_view cup, std::string_view smcup) {
     const std::string paste_off = "\x1b[?2004l";
-    Modes modes;
+    ModeSequences modes;
     if (!cup.starts_with("\x1b[")) return modes;
     modes.enable = "\x1b[?2004h";
     modes.restore = paste_off;
@@ -25,9 +25,9 @@ Modes modes_for(std::string_view cup, std::string_view smcup) {
 }
 
 std::string clipboard_sequence(std::string_view text) {
-    if (text.size() > longest_copy) return {};  // printable() never shortens a text
+    if (text.size() > max_clipboard_text) return {};  // printable() never shortens a text
     const std::string shown = printable(text);
-    if (shown.size() > longest_copy) return {};
+    if (shown.size() > max_clipboard_text) return {};
     return "\x1b]52;c;" + base64(shown) + "\x1b\\";
 }
 

@@ -11,8 +11,8 @@ namespace ui {
 
 namespace {
 
-// Converts ASCII itself for speed, because one key press may search megabytes of it. Its lower
-// case is the same in all locales.
+// Converts ASCII without the C library, because one key press may search megabytes of it. Its
+// lower case is the same in all locales.
 char32_t lower_case(char32_t value) {
     if (value >= 0x80) return static_cast<char32_t>(::towlower(static_cast<wint_t>(value)));
     return value >= 'A' && value <= 'Z' ? value - 'A' + 'a' : value;
@@ -37,7 +37,7 @@ std::string in_lower_case(std::string_view bytes) {
 Needle::Needle(std::string text)
     : text_(std::move(text)), case_sensitive_(in_lower_case(text_) != text_) {}
 
-bool Needle::in(std::string_view bytes) const {
+bool Needle::is_in(std::string_view bytes) const {
     if (empty()) return false;
     if (case_sensitive_) return bytes.find(text_) != bytes.npos;
     return in_lower_case(bytes).find(text_) != bytes.npos;

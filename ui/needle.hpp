@@ -14,7 +14,7 @@ public:
     explicit Needle(std::string text);
 
     bool empty() const { return text_.empty(); }
-    bool in(std::string_view bytes) const;
+    bool is_in(std::string_view bytes) const;
 
     // Returns a mark for each byte: 1 if a match covers it, else 0. Returns no marks for an
     // empty needle. A vector<bool> would be slower to read.

@@ -36,10 +36,10 @@ bool Page::press(const Key& key, int height) {
 
 std::vector<Row> Page::rows(int width, int height) {
     std::vector<Row> rows = compose_(width);
-    const std::size_t seen = std::min(rows.size(), static_cast<std::size_t>(height));
-    top_ = std::min(top_, rows.size() - seen);
+    const std::size_t visible_count = std::min(rows.size(), static_cast<std::size_t>(height));
+    top_ = std::min(top_, rows.size() - visible_count);
     rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(top_));
-    rows.resize(seen);
+    rows.resize(visible_count);
     for (Row& row : rows) truncate(row, width);
     return rows;
 }

@@ -22,8 +22,8 @@ public:
     // The objects that `compose` uses must outlive the page.
     explicit Page(Compose compose) : compose_(std::move(compose)) {}
 
-    // Scrolls by a row, by a window of `height` rows, or to an end, if the key is bound to
-    // that. False: the page ignored the key.
+    // Scrolls by one row, by one window (`height` - 1 rows), or to the start or end, if the key
+    // is bound to that. Otherwise returns false.
     bool press(const Key& key, int height);
 
     // The visible rows: at most `height`, of at most `width` columns each.

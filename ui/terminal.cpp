@@ -57,7 +57,7 @@ bool wants_colors() {
     return refused == nullptr || *refused == '\0';
 }
 
-std::string crash_sequences(const Modes& modes) {
+std::string crash_sequences(const ModeSequences& modes) {
     std::string sequences = modes.restore;
     for (const char* const capability : {"sgr0", "cnorm", "rmcup"})
         sequences += control_sequence(capability);
@@ -76,14 +76,15 @@ struct Terminal::Parts {
     Parts()
         : found_settings(terminal_settings()),
           canvas(wants_colors()),
-          modes(modes_for(control_sequence("cup"), control_sequence("smcup"))),
+          modes(mode_sequences_for(control_sequence("cup"), control_sequence("smcup"))),
           clear_row(control_sequence("rmcup").empty() ? control_sequence("el") : "") {}
 
     const termios found_settings;
     const Output output;
-    CursesCanvas canvas;  // first, because the others need the terminfo entry
-    const Modes modes;
-    // Clears the last row, at which the shell continues if the terminal has only one screen.
+    CursesCanvas canvas;  // before the members that need its terminfo entry
+    const ModeSequences modes;
+    // Clears the last row, on which the shell's prompt appears if the terminal has no alternate
+    // screen; otherwise empty.
     const std::string clear_row;
     std::optional<CrashRestore> crash_restore;  // while the terminal is taken over
 };
@@ -177,7 +178,7 @@ Size Terminal::resize() {
 
 void Terminal::restore() {
     if (std::exchange(restored_, true)) return;
-    sigset_t stop;  // blocked, or it would stop a background program here
+    sigset_t stop;  // SIGTTOU, which would stop a background program here
     sigset_t found;
     sigemptyset(&stop);
     sigaddset(&stop, SIGTTOU);
@@ -187,16 +188,16 @@ void Terminal::restore() {
     } catch (const std::bad_alloc&) {
         if (parts_->crash_restore) parts_->crash_restore->restore();
     }
-    // Only after the sequences, because with echo on, typed text would appear on the old
-    // screen.
+    // Changes the settings after the sequences, because otherwise the terminal would echo typed
+    // text onto the screen that the program leaves.
     if (!in_background()) change_settings(parts_->found_settings);
     parts_->crash_restore.reset();
     ::sigprocmask(SIG_SETMASK, &found, nullptr);
 }
 
 void Terminal::leave_screen() {
-    // Discards a frame that the terminal does not accept completely, so that it can't delay the
-    // end.
+    // Discards a frame that the terminal does not accept in time, so that it can't delay the
+    // program's end.
     if (!flush_in_time()) discard_output(parts_->output.fd());
     pending_.clear();
     put(parts_->modes.restore);
@@ -218,7 +219,8 @@ bool Terminal::take_over() {
         ::kill(0, SIGTTOU);
         return false;
     }
-    // After a stop without a restore, the current modes are our own.
+    // If the process was stopped without restore(), the current modes are our own. Saving them
+    // would overwrite the user's.
     if (std::exchange(restored_, false)) {
         put(parts_->modes.save);
         // Must exist before the first change to the terminal.
@@ -231,11 +233,11 @@ bool Terminal::take_over() {
     return true;
 }
 
-std::string Terminal::copy(std::string_view text) {
-    if (!parts_->modes.accepts_text()) return "this type of terminal has no clipboard";
+std::string Terminal::copy_to_clipboard(std::string_view text) {
+    if (!parts_->modes.can_hide_text()) return "this type of terminal has no clipboard";
     const std::string sequence = clipboard_sequence(text);
     if (sequence.empty())
-        return "it exceeds the limit of " + std::to_string(longest_copy) + " bytes";
+        return "it exceeds the limit of " + std::to_string(max_clipboard_text) + " bytes";
     if (restored_ || !flush()) return "the terminal is not ready";
     put(sequence);
     flush();
@@ -250,7 +252,7 @@ void Terminal::suspend() {
     ::sigaction(SIGTSTP, &standard, &found);
     if (found.sa_handler != SIG_IGN) ::kill(0, SIGTSTP);
     ::sigaction(SIGTSTP, &found, nullptr);
-    ::raise(SIGCONT);  // the system sends none if it was not stopped
+    ::raise(SIGCONT);  // the system sends none if the process was not stopped
 }
 
 }  // namespace ui

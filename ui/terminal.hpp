@@ -55,15 +55,15 @@
 //         Program().run();
 //     }
 //
-// The destructor, restore(), and every signal that ends the process by default return the
-// terminal to its original state; the process then ends by that signal. Ignored signals stay
-// ignored. The caller keeps the signals that it handled before the constructor was called. But
-// the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL first restore the terminal, then call
-// the caller's handler. The destructor removes all handlers.
+// The destructor and restore() return the terminal to its original state. So does every signal
+// that ends the process by default, before it ends the process. Ignored signals stay ignored.
+// A signal that the caller handled before construction still calls the caller's handler, but
+// the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL restore the terminal first. The
+// destructor and restore() remove the Terminal's own handlers.
 //
-// The flags of the descriptors are never changed, because other processes share them. A
-// stalled terminal (stopped, or on a dead line) never blocks: output waits in memory. There is
-// at most one Terminal at a time, used by one thread.
+// The flags of the descriptors are never changed, because other processes share them. A stalled
+// terminal (stopped, or on a dead line) never blocks the program: output waits in memory. There
+// is at most one Terminal at a time, used by one thread.
 #pragma once
 
 #include "ui/frame.hpp"
@@ -102,20 +102,20 @@ public:
     // True after an ESC that may be a key or begin a sequence. If nothing follows within the
     // delay (ESCDELAY in milliseconds, else 25 ms), call expire_key(), and read_key() returns
     // the key.
-    bool key_incomplete() const { return parser_.waiting(); }
+    bool key_incomplete() const { return parser_.key_incomplete(); }
     std::chrono::milliseconds escape_delay() const;
     void expire_key() { parser_.expire(); }
 
     // True if the terminal hung up or refused the settings for reading keys. Then no more keys
-    // arrive, and after a hang-up the terminal stays readable for ever.
+    // arrive, and after a hang-up the terminal stays readable forever.
     bool gone() const { return gone_; }
 
-    // Draws a frame; writes only the differences from the last frame. A terminal that supports
-    // synchronized frames shows it as a whole. Does nothing while the terminal is restored, or
-    // while it has not yet accepted the last frame.
+    // Draws a frame; writes only the differences from the last frame. A terminal with
+    // synchronized output shows the frame as a whole. Does nothing while the terminal is
+    // restored, or while it has not yet accepted the last frame.
     void draw(const Frame& frame);
 
-    // Continues to write pending output. Returns true if the terminal has accepted everything.
+    // Continues to write pending output. Returns true if none is left.
     bool flush();
 
     // Returns the descriptor to watch for writability. It never changes.
@@ -125,10 +125,10 @@ public:
     // become visible escapes, so that no program obeys them when the text is pasted. Returns
     // the reason why the text was not sent; empty: it was sent. The terminal does not answer,
     // and its settings may forbid it.
-    std::string copy(std::string_view text);
+    std::string copy_to_clipboard(std::string_view text);
 
-    // Makes the next draw() write everything, because another program may have written to the
-    // screen.
+    // Makes the next draw() write the whole screen. Call it if another program may have written
+    // to it.
     void redraw();
 
     // Reads and returns the terminal's size; call it after SIGWINCH. A size of 0 counts as 24
@@ -140,14 +140,14 @@ public:
     // discards the remaining output. May be called at any time.
     void restore();
 
-    // Takes the terminal over again, reads its size, and makes the next draw() write
-    // everything. May be called at any time; call it after SIGCONT, because other programs may
-    // have changed the terminal while the process was stopped. False: the terminal belongs to
-    // another job. The process group is then stopped by SIGTTOU, as for any use of the
-    // terminal from the background; call it again when the group is continued.
+    // Takes the terminal over again, reads its size, and makes the next draw() write the whole
+    // screen. May be called at any time; call it after SIGCONT, because other programs may have
+    // changed the terminal while the process was stopped. Returns false if the terminal belongs
+    // to another job. SIGTTOU then stops the process group, as for any use of the terminal from
+    // the background; call it again when the group is continued.
     bool take_over();
 
-    // Restores the terminal and stops the process group as ^Z does, unless there is no shell to
+    // Restores the terminal, and stops the process group as ^Z does if there is a shell to
     // continue it. SIGCONT arrives in both cases; call take_over() then.
     void suspend();
 

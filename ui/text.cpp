@@ -71,7 +71,7 @@ std::size_t end_of_marks(std::string_view bytes, std::size_t at) {
     return at;
 }
 
-// True if a cell begins at `at`, whatever the earlier bytes are. False: it depends on them.
+// Returns true if a cell begins at `at` whatever bytes precede it.
 bool surely_begins_cell(std::string_view bytes, std::size_t at) {
     const unsigned char byte = byte_at(bytes, at);
     if ((byte & 0xc0) == 0x80) return false;

@@ -61,8 +61,8 @@ int display_width(std::string_view bytes);
 // Returns the longest prefix of printable(bytes) that fits into `width` columns.
 std::string truncated(std::string_view bytes, int width);
 
-// Move a cursor: return the end of the cell around or after `at`, and the beginning of the
-// cell before `at`. Both results are within [0, bytes.size()].
+// Return the end of the cell around or after `at`, and the beginning of the cell around or
+// before `at`, to move a cursor. Both results are within [0, bytes.size()].
 std::size_t next_cell(std::string_view bytes, std::size_t at);
 std::size_t previous_cell(std::string_view bytes, std::size_t at);
 
@@ -83,9 +83,9 @@ struct HexRow {
     std::string text;
 
     // Return the columns at which a byte of the row begins in the text; `byte` may be `end`.
-    std::size_t number_column(std::size_t byte) const { return 10 + 3 * (byte - begin); }
-    std::size_t letter_column(std::size_t byte) const {
-        return number_column(end) + 2 + (byte - begin);
+    std::size_t hex_column(std::size_t byte) const { return 10 + 3 * (byte - begin); }
+    std::size_t text_column(std::size_t byte) const {
+        return hex_column(end) + 2 + (byte - begin);
     }
 };
 

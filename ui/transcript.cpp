@@ -23,7 +23,7 @@ std::size_t bytes_of(const Transcript::Entry& entry) {
 
 // A mark for each byte of a text, or for each column of a row.
 using Marks = std::vector<char>;
-constexpr char wrong_mark = 2;  // stronger than 1, the mark of a match
+constexpr char bad_byte_mark = 2;  // stronger than 1, the mark of a match
 
 char strongest(const Marks& marks, std::size_t begin, std::size_t end) {
     char mark = 0;
@@ -33,7 +33,7 @@ char strongest(const Marks& marks, std::size_t begin, std::size_t end) {
 }
 
 Style marked(Style style, char mark) {
-    if (mark == wrong_mark) return Style::wrong;
+    if (mark == bad_byte_mark) return Style::bad_byte;
     return mark != 0 ? Style::match : style;
 }
 
@@ -61,7 +61,7 @@ public:
     }
 
     // Indents the next rows to the current column if that leaves at least half of the width.
-    void hang() {
+    void indent_next_rows() {
         if (rows_.size() == 1 && used_ * 2 <= width_) indent_ = used_;
     }
 
@@ -110,7 +110,7 @@ private:
     void put(const Cell& cell, Style style) {
         const auto width = static_cast<std::size_t>(cell.width);
         if (cell.escaped) {
-            if (style != Style::wrong) style = Style::escaped;
+            if (style != Style::bad_byte) style = Style::escaped;
             for (const char c : cell.text) put_unit({&c, 1}, 1, style);
         } else if (width > width_ - indent_) {
             put_unit("?", 1, Style::escaped);
@@ -128,8 +128,8 @@ private:
             const bool joined =
                 byte + 1 < row.end && strongest(marks, byte + 1, byte + 2) == marks[byte];
             for (std::size_t i = 0; i < (joined ? 3 : 2); ++i)
-                columns[row.number_column(byte) + i] = marks[byte];
-            columns[row.letter_column(byte)] = marks[byte];
+                columns[row.hex_column(byte) + i] = marks[byte];
+            columns[row.text_column(byte)] = marks[byte];
         }
         return columns;
     }
@@ -159,9 +159,9 @@ private:
 Transcript::Id Transcript::append(Entry entry) {
     bytes_ += bytes_of(entry);
     entries_.push_back(std::move(entry));
-    ++next_;
+    ++next_id_;
     trim();
-    return next_ - 1;
+    return next_id_ - 1;
 }
 
 bool Transcript::change(Id id, const std::function<void(Entry&)>& edit) {
@@ -173,7 +173,7 @@ bool Transcript::change(Id id, const std::function<void(Entry&)>& edit) {
 }
 
 const Transcript::Entry* Transcript::find(Id id) const {
-    return id >= oldest() && id < next_ ? &at(id) : nullptr;
+    return id >= oldest() && id < next_id_ ? &at(id) : nullptr;
 }
 
 void Transcript::show_hex(bool hex) {
@@ -184,12 +184,12 @@ void Transcript::show_hex(bool hex) {
 void Transcript::trim() {
     while (size() > 1 && (size() > limits_.entries || bytes_ > limits_.bytes)) {
         // A window that does not follow the tail shows at most height_ entries.
-        const bool held = top_ && top_->id <= oldest();
-        remove(held ? std::min(std::max<std::size_t>(height_, 1), size() - 2) : 0);
+        const bool shows_oldest = top_ && top_->id <= oldest();
+        remove(shows_oldest ? std::min(std::max<std::size_t>(height_, 1), size() - 2) : 0);
     }
 }
 
-// The entries above the removed one move up by one place.
+// The ids of the entries older than the removed one grow by one.
 void Transcript::remove(std::size_t place) {
     const Id removed = oldest() + place;
     bytes_ -= bytes_of(entries_[place]);
@@ -197,8 +197,8 @@ void Transcript::remove(std::size_t place) {
     if (selected_ == removed) selected_.reset();
     if (selected_ && *selected_ < removed) ++*selected_;
     if (top_ && top_->id < removed) ++top_->id;
-    if (seen_ < removed) ++seen_;
-    removed_(place);
+    if (last_shown_ < removed) ++last_shown_;
+    on_removed_(place);
 }
 
 std::string_view Transcript::head(const Entry& entry) const {
@@ -214,9 +214,10 @@ Transcript::Layout Transcript::lay_out(Id id) const {
     Layout layout(width_);
     Marks marks = needle_.marks(shown);
     marks.resize(shown.size());
-    if (entry.wrong && *entry.wrong < shown.size()) marks[*entry.wrong] = wrong_mark;
+    if (entry.bad_byte && *entry.bad_byte < shown.size())
+        marks[*entry.bad_byte] = bad_byte_mark;
     layout.put(entry.prefix, Wrap::anywhere);
-    layout.hang();
+    layout.indent_next_rows();
     if (hex_ && entry.message) {
         layout.put_hex(shown, entry.style, marks);
     } else {
@@ -237,20 +238,20 @@ std::vector<Row> Transcript::rows(int width, int height) {
     std::vector<Row> seen;
     if (entries_.empty() || height_ == 0) return seen;
     auto [id, row] = top();
-    for (; id < next_ && seen.size() < height_; ++id, row = 0) {
+    for (; id < next_id_ && seen.size() < height_; ++id, row = 0) {
         Layout layout = lay_out(id);
         for (; row < layout.rows().size() && seen.size() < height_; ++row) {
             seen.push_back(std::move(layout.rows()[row]));
             if (id == selected_) show_selected(seen.back(), width);
         }
-        seen_ = id;
+        last_shown_ = id;
     }
     return seen;
 }
 
-std::size_t Transcript::below() const {
+std::size_t Transcript::entries_below() const {
     if (entries_.empty()) return 0;
-    return entries_.size() - 1 - index(std::clamp(seen_, oldest(), next_ - 1));
+    return entries_.size() - 1 - index(std::clamp(last_shown_, oldest(), next_id_ - 1));
 }
 
 Transcript::Place Transcript::up(Place from, std::size_t rows) const {
@@ -265,7 +266,7 @@ Transcript::Place Transcript::up(Place from, std::size_t rows) const {
 
 Transcript::Place Transcript::down(Place from, std::size_t rows) const {
     std::size_t count = row_count(from.id);
-    while (from.row + rows >= count && from.id + 1 < next_) {
+    while (from.row + rows >= count && from.id + 1 < next_id_) {
         rows -= count - from.row;
         from = {from.id + 1, 0};
         count = row_count(from.id);
@@ -275,7 +276,7 @@ Transcript::Place Transcript::down(Place from, std::size_t rows) const {
 }
 
 Transcript::Place Transcript::top_of_tail() const {
-    const Place last{next_ - 1, row_count(next_ - 1) - 1};
+    const Place last{next_id_ - 1, row_count(next_id_ - 1) - 1};
     return up(last, std::max<std::size_t>(height_, 1) - 1);
 }
 
@@ -324,13 +325,13 @@ void Transcript::select(Id id) {
 
 void Transcript::select_older() {
     if (entries_.empty()) return;
-    const Id before = selected().value_or(next_);
+    const Id before = selected().value_or(next_id_);
     select(before > oldest() ? before - 1 : before);
 }
 
 void Transcript::select_newer() {
     const std::optional<Id> id = selected();
-    if (id && *id + 1 < next_) return select(*id + 1);
+    if (id && *id + 1 < next_id_) return select(*id + 1);
     select_none();
     scroll_to_end();
 }
@@ -346,7 +347,7 @@ std::optional<Transcript::Id> Transcript::selected() const {
 
 bool Transcript::search(std::string text) {
     needle_ = Needle(std::move(text));
-    return search_before(next_);
+    return search_before(next_id_);
 }
 
 bool Transcript::search_before(Id end) {
@@ -357,14 +358,14 @@ bool Transcript::search_before(Id end) {
 }
 
 bool Transcript::search_newer() {
-    for (Id id = selected().value_or(next_) + 1; id < next_; ++id) {
+    for (Id id = selected().value_or(next_id_) + 1; id < next_id_; ++id) {
         if (select_match(id)) return true;
     }
     return false;
 }
 
 bool Transcript::select_match(Id id) {
-    const bool found = needle_.in(head(at(id)));
+    const bool found = needle_.is_in(head(at(id)));
     if (found) select(id);
     return found;
 }

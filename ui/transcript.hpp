@@ -39,7 +39,7 @@ public:
         // True: the body is a message, shown as text or as a hex dump. False: it is a note,
         // which wraps between words like the suffix.
         bool message = false;
-        std::optional<std::size_t> wrong = {};  // a byte of the body to mark as wrong
+        std::optional<std::size_t> bad_byte = {};  // a byte of the body to mark
     };
 
     struct Limits {
@@ -51,22 +51,23 @@ public:
     Transcript() = default;
     explicit Transcript(
         Limits limits, Removed removed = [](std::size_t) {})
-        : limits_(limits), removed_(std::move(removed)) {}
+        : limits_(limits), on_removed_(std::move(removed)) {}
 
     // Adds an entry at the tail. Removes the oldest entries beyond the limits, but never the
     // newest. While the window does not follow the tail, first removes entries above it, then
     // entries below it.
     Id append(Entry entry);
 
-    // Changes an entry by calling `edit`, which must not use the transcript. False: the entry
-    // no longer exists.
+    // Changes an entry by calling `edit`, which must not use the transcript. Returns false if
+    // the entry no longer exists.
     bool change(Id id, const std::function<void(Entry&)>& edit);
 
-    // Returns the entry, valid until the next append() or change(). Null: it no longer exists.
+    // Returns the entry, or null if it no longer exists. Valid until the next append() or
+    // change().
     const Entry* find(Id id) const;
 
     std::size_t size() const { return entries_.size(); }
-    Id oldest() const { return next_ - entries_.size(); }  // meaningful if size() > 0
+    Id oldest() const { return next_id_ - entries_.size(); }  // meaningful if size() > 0
 
     // Shows the bodies of messages as hex dumps, or as text again.
     void show_hex(bool hex);
@@ -81,7 +82,7 @@ public:
     void scroll_to_end() { top_.reset(); }  // follows the tail
     void toggle_freeze();  // stops following at the current position, or follows again
     bool following() const { return !top_; }
-    std::size_t below() const;  // entries after the last one in rows()
+    std::size_t entries_below() const;  // entries after the last one in rows()
 
     // Selecting scrolls the entry into the window and stops following. The selected entry is
     // shown in Style::selected.
@@ -92,10 +93,11 @@ public:
 
     // Selects the newest entry with `text` in the head of its body. Shows every match in
     // Style::match, also in hex, until the next search; an empty text ends the search. Case
-    // matters as in a Needle. False: there is no match, and the window did not move.
+    // matters as in a Needle. Without a match, the window stays, and the result is false.
     bool search(std::string text);
-    // False: there are no more matches, and the window did not move.
-    bool search_older() { return search_before(selected().value_or(next_)); }
+    // Select the next older or newer match. Without a match, the window stays, and the result
+    // is false.
+    bool search_older() { return search_before(selected().value_or(next_id_)); }
     bool search_newer();
 
 private:
@@ -135,14 +137,14 @@ private:
 
     std::deque<Entry> entries_;
     Limits limits_;
-    Removed removed_ = [](std::size_t) {};
-    Id next_ = 0;             // the id of the next entry
-    std::size_t bytes_ = 0;   // the size of entries_ as in Limits
+    Removed on_removed_ = [](std::size_t) {};
+    Id next_id_ = 0;          // the id of the next entry
+    std::size_t bytes_ = 0;   // size of entries_, computed as for Limits
     std::size_t width_ = 80;  // width of the last rows(), at least 1
     std::size_t height_ = 24;
     std::optional<Anchor> top_;  // none: follows the tail
     std::optional<Id> selected_;
-    Id seen_ = 0;  // the last entry that rows() showed
+    Id last_shown_ = 0;  // the last entry that rows() showed
     Needle needle_;
     bool hex_ = false;
 };

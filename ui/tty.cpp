@@ -53,14 +53,14 @@ std::string control_sequence(const char* capability) {
 
 std::string terminal_type_trouble() {
     const char* const type = std::getenv("TERM");
-    const std::string named =
+    const std::string subject =
         "the terminal type \"" + printable(type ? type : "") + "\" (TERM) ";
     int error = 0;
     if (::setupterm(type, STDOUT_FILENO, &error) != OK)
-        return named + "is not known on this system";
+        return subject + "is not known on this system";
     const bool places_cursor = !control_sequence("cup").empty();
     ::del_curterm(cur_term);
-    return places_cursor ? "" : named + "cannot position its cursor";
+    return places_cursor ? "" : subject + "cannot position its cursor";
 }
 
 }  // namespace ui

@@ -9,7 +9,7 @@ namespace {
 
 constexpr CodePoint not_utf8{0, 0};
 
-// Returns the number of bytes at the front that are ASCII, rounded down to whole blocks.
+// Returns the number of leading ASCII bytes, rounded down to whole blocks.
 std::size_t ascii_blocks(std::string_view bytes) {
     std::uint64_t block[2];
     std::size_t at = 0;
@@ -21,7 +21,7 @@ std::size_t ascii_blocks(std::string_view bytes) {
 }
 
 // True if a character can begin with these bytes. Tries only the lowest and the highest
-// continuation, because one of them completes it if any does.
+// continuation, because one of these is valid if any continuation is.
 bool may_begin(std::string_view bytes) {
     const std::size_t size = encoded_size(bytes.front());
     const std::size_t missing = size - bytes.size();
@@ -74,11 +74,11 @@ void append_utf8(std::string& to, char32_t value) {
 }
 
 bool Utf8Check::add(std::string_view bytes) {
-    while (!cut_.empty() && !bytes.empty()) {
-        cut_ += bytes.front();
+    while (!incomplete_.empty() && !bytes.empty()) {
+        incomplete_ += bytes.front();
         bytes.remove_prefix(1);
-        if (!may_begin(cut_)) return false;
-        if (cut_.size() == encoded_size(cut_.front())) cut_.clear();
+        if (!may_begin(incomplete_)) return false;
+        if (incomplete_.size() == encoded_size(incomplete_.front())) incomplete_.clear();
     }
     for (;;) {
         bytes.remove_prefix(ascii_blocks(bytes));
@@ -88,8 +88,8 @@ bool Utf8Check::add(std::string_view bytes) {
         if (size == 0) return false;
         bytes.remove_prefix(size);
     }
-    cut_ = bytes;
-    return may_begin(cut_);
+    incomplete_ = bytes;
+    return may_begin(incomplete_);
 }
 
 bool is_utf8(std::string_view bytes) {

@@ -19,19 +19,21 @@ std::size_t encoded_size(char lead);
 // over-long encodings, surrogates and values beyond Unicode are not UTF-8.
 CodePoint decode(std::string_view bytes, std::size_t at);
 
-// Appends the encoding of a character. A surrogate or a value beyond Unicode is not UTF-8.
+// Appends the encoding of a character. Surrogates and values beyond Unicode are encoded in the
+// same way, but the result is not valid UTF-8.
 void append_utf8(std::string& to, char32_t value);
 
-// Checks a text that comes in pieces, which may cut its characters.
+// Checks a text that arrives in pieces. A character may be split between pieces.
 class Utf8Check {
 public:
-    // Returns false if the text so far cannot be the beginning of UTF-8. Then it must not be
-    // called again.
+    // Returns false if the text so far cannot be the beginning of a UTF-8 text. Must not be
+    // called again after that.
     bool add(std::string_view bytes);
-    bool complete() const { return cut_.empty(); }  // the text ends with a whole character
+    // True if the text ends with a whole character.
+    bool complete() const { return incomplete_.empty(); }
 
 private:
-    std::string cut_;  // an incomplete character at the end of the text so far
+    std::string incomplete_;  // an incomplete character at the end of the text so far
 };
 
 bool is_utf8(std::string_view bytes);

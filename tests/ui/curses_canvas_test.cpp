@@ -3,39 +3,34 @@
 #include "tests/support/catch.hpp"
 #include "tests/ui/probe.hpp"
 
-#include <string>
-
 using test::probe;
 using test::Tty;
 
-TEST_CASE("draws on every type of terminal") {
-    for (const std::string type : {"vt100", "screen", "linux", "xterm-256color", "xterm"}) {
-        INFO(type);
-        Tty tty(probe("quit", {"TERM=" + type}));
+TEST_CASE("draws on every type of terminal, with the colors that it has") {
+    const struct {
+        const char* variable;
+        bool reverse, colored;
+        int background;
+    } rows[] = {
+        {"TERM=vt100", true, false, -1},
+        {"TERM=screen", true, true, -1},
+        {"TERM=linux", true, true, -1},
+        {"TERM=xterm", true, true, -1},
+        {"TERM=xterm-256color", false, true, 236},  // the bar has a background of its own
+        {"TERM=xterm-color", true, false, -1},      // default colors would reset attributes
+        {"NO_COLOR=1", true, false, -1},
+    };
+    for (const auto& row : rows) {
+        INFO(row.variable);
+        Tty tty(probe("quit", {row.variable}));
         REQUIRE(tty.wait_for("size 24x80"));
         tty.send("hi\x1b[A");
         REQUIRE(tty.wait_for("up."));
-        // With 256 colors the bar has a background of its own.
-        const bool many = type == "xterm-256color";
-        REQUIRE(tty.cell(0, 0).reverse == !many);
-        REQUIRE(tty.cell(0, 0).background == (many ? 236 : -1));
-        REQUIRE(tty.cell(0, 0).colored == (type != "vt100"));
+        CHECK(tty.cell(0, 0).reverse == row.reverse);
+        CHECK(tty.cell(0, 0).colored == row.colored);
+        CHECK(tty.cell(0, 0).background == row.background);
         tty.send("\r");
         REQUIRE(tty.wait_exit() == 0);
         REQUIRE(tty.settings_restored());
     }
-}
-
-TEST_CASE("a terminal whose default colors reset the attributes gets no colors") {
-    Tty tty(probe("quit", {"TERM=xterm-color"}));
-    REQUIRE(tty.wait_for("size 24x80"));
-    REQUIRE(tty.cell(0, 0).reverse);
-    REQUIRE_FALSE(tty.cell(0, 0).colored);
-}
-
-TEST_CASE("NO_COLOR turns the colors off") {
-    Tty tty(probe("quit", {"NO_COLOR=1"}));
-    REQUIRE(tty.wait_for("size 24x80"));
-    REQUIRE_FALSE(tty.cell(0, 0).colored);
-    REQUIRE(tty.cell(0, 0).reverse);
 }

@@ -11,23 +11,23 @@
 using test::Locale;
 using ui::base64;
 using ui::clipboard_sequence;
-using ui::Modes;
-using ui::modes_for;
+using ui::mode_sequences_for;
+using ui::ModeSequences;
 
 TEST_CASE("a terminal whose second screen is a private mode gets all modes") {
     const std::string smcup = GENERATE("\x1b[?1049h\x1b[22;0;0t", "\x1b[?1049h",
                                        "\x1b"
                                        "7\x1b[?47h");
-    const Modes modes = modes_for("\x1b[%i%p1%d;%p2%dH", smcup);
+    const ModeSequences modes = mode_sequences_for("\x1b[%i%p1%d;%p2%dH", smcup);
     CHECK(modes.save == "\x1b[?1007s");
     CHECK(modes.enable == "\x1b[?2004h\x1b[?1007l");
     CHECK(modes.frame_begin == "\x1b[?2026h");
     CHECK(modes.frame_end == "\x1b[?2026l");
-    CHECK(modes.accepts_text());
+    CHECK(modes.can_hide_text());
 }
 
 TEST_CASE("restore undoes every mode that is ever switched on") {
-    const Modes modes = modes_for("\x1b[H", "\x1b[?1049h");
+    const ModeSequences modes = mode_sequences_for("\x1b[H", "\x1b[?1049h");
     for (const auto* off : {"\x1b[?2026l", "\x1b[?2004l"})
         CHECK(modes.restore.find(off) != std::string::npos);
     // The wheel's mode is restored if possible, otherwise it is on.
@@ -36,15 +36,17 @@ TEST_CASE("restore undoes every mode that is ever switched on") {
 }
 
 TEST_CASE("a terminal without a second screen gets only bracketed paste") {
-    const Modes modes = modes_for("\x1b[%i%p1%d;%p2%dH", "");  // like linux and vt100
+    const ModeSequences modes =
+        mode_sequences_for("\x1b[%i%p1%d;%p2%dH", "");  // like linux and vt100
     CHECK(modes.enable == "\x1b[?2004h");
     CHECK(modes.restore == "\x1b[?2004l");
     CHECK(modes.save + modes.frame_begin + modes.frame_end == "");
-    CHECK_FALSE(modes.accepts_text());
+    CHECK_FALSE(modes.can_hide_text());
 }
 
 TEST_CASE("a terminal of another family gets no modes") {
-    const Modes modes = modes_for("\x1b=%p1%' '%+%c%p2%' '%+%c", "");  // like adm3a
+    const ModeSequences modes =
+        mode_sequences_for("\x1b=%p1%' '%+%c%p2%' '%+%c", "");  // like adm3a
     CHECK(modes.enable + modes.restore + modes.frame_begin == "");
 }
 
@@ -75,8 +77,8 @@ TEST_CASE("no attack puts a control character into the clipboard") {
 }
 
 TEST_CASE("returns no sequence for a text above the limit of terminals") {
-    const std::string longest(ui::longest_copy, 'x');
+    const std::string longest(ui::max_clipboard_text, 'x');
     CHECK(clipboard_sequence(longest).size() <= 100'000);
     CHECK(clipboard_sequence(longest + 'x').empty());
-    CHECK(clipboard_sequence(std::string(ui::longest_copy / 2 + 1, '\x01')).empty());
+    CHECK(clipboard_sequence(std::string(ui::max_clipboard_text / 2 + 1, '\x01')).empty());
 }

@@ -2,6 +2,8 @@
 
 #include "tests/support/catch.hpp"
 
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -20,65 +22,53 @@ Page numbered(int count) {
     });
 }
 
-// Returns the first column of the visible rows as one line.
-std::string seen(Page& page, int height) {
-    std::string text;
-    for (const Row& row : page.rows(1, height)) text += ui::plain_text(row);
-    return text;
-}
-
-bool press(Page& page, KeyCode code, int height) {
-    return page.press({ui::plain(code), {}}, height);
-}
-
 }  // namespace
 
-TEST_CASE("scrolls a page by rows and by windows, within its ends") {
-    Page page = numbered(8);
-    REQUIRE(seen(page, 3) == "012");
-    REQUIRE(press(page, KeyCode::down, 3));
-    REQUIRE(seen(page, 3) == "123");
-    REQUIRE(press(page, KeyCode::page_down, 3));
-    REQUIRE(seen(page, 3) == "345");
-    for (int i = 0; i < 9; ++i) REQUIRE(press(page, KeyCode::page_down, 3));
-    REQUIRE(seen(page, 3) == "567");
-    REQUIRE(press(page, KeyCode::up, 3));
-    REQUIRE(seen(page, 3) == "456");
-    for (int i = 0; i < 9; ++i) REQUIRE(press(page, KeyCode::page_up, 3));
-    REQUIRE(seen(page, 3) == "012");
-}
-
-TEST_CASE("scrolls a page to its ends") {
-    Page page = numbered(8);
-    REQUIRE(page.press({ui::alt('>'), {}}, 3));
-    REQUIRE(press(page, KeyCode::page_down, 3));
-    REQUIRE(seen(page, 3) == "567");
-    REQUIRE(page.press({ui::alt('<'), {}}, 3));
-    REQUIRE(seen(page, 3) == "012");
-}
-
-TEST_CASE("does not scroll a page that fits") {
-    Page page = numbered(2);
-    REQUIRE(press(page, KeyCode::page_down, 5));
-    REQUIRE(seen(page, 5) == "01");
-}
-
-TEST_CASE("scrolls by a row in a window of one row") {
-    Page page = numbered(3);
-    REQUIRE(press(page, KeyCode::page_down, 1));
-    REQUIRE(seen(page, 1) == "1");
-}
-
-TEST_CASE("a page stays at its end when its window grows") {
-    Page page = numbered(5);
-    for (int i = 0; i < 5; ++i) press(page, KeyCode::down, 2);
-    REQUIRE(seen(page, 2) == "34");
-    REQUIRE(seen(page, 4) == "1234");
+TEST_CASE("a page scrolls by rows, by windows and to its ends") {
+    const struct {
+        const char* name;
+        int count;  // rows
+        const char* play;
+    } rows[] = {
+        {"by rows and windows, within its ends", 8,
+         "3 =012 down =123 page-down =345 page-down =567 page-down down =567 up =456 page-up "
+         "=234 page-up =012 page-up up =012"},
+        {"to its ends", 8, "3 end =567 page-down =567 start =012"},
+        {"that fits", 2, "5 page-down down end =01"},
+        {"in a window of one row", 3, "1 page-down =1 page-up =0"},
+        {"stays at its end when its window grows", 5, "2 end =34 4 =1234 2 =12"},
+    };
+    const std::map<std::string, ui::Chord> chords{
+        {"up", ui::plain(KeyCode::up)},
+        {"down", ui::plain(KeyCode::down)},
+        {"page-up", ui::plain(KeyCode::page_up)},
+        {"page-down", ui::plain(KeyCode::page_down)},
+        {"start", ui::alt('<')},
+        {"end", ui::alt('>')},
+    };
+    for (const auto& row : rows) {
+        INFO(row.name);
+        Page page = numbered(row.count);
+        int height = 0;
+        std::istringstream in(row.play);
+        for (std::string word; in >> word;) {
+            INFO(word);
+            if (word[0] == '=') {
+                std::string seen;
+                for (const Row& each : page.rows(1, height)) seen += ui::plain_text(each);
+                CHECK(seen == word.substr(1));
+            } else if (chords.count(word)) {
+                CHECK(page.press({chords.at(word), {}}, height));
+            } else {
+                height = std::stoi(word);
+            }
+        }
+    }
 }
 
 TEST_CASE("other keys are left to the caller") {
     Page page = numbered(8);
-    REQUIRE_FALSE(press(page, KeyCode::enter, 3));
-    REQUIRE_FALSE(page.press({ui::alt(KeyCode::down), {}}, 3));
-    REQUIRE(seen(page, 3) == "012");
+    for (const ui::Chord chord : {ui::plain(KeyCode::enter), ui::alt(KeyCode::down),
+                                  ui::ctrl(KeyCode::down), ui::plain('<'), ui::alt('x')})
+        CHECK_FALSE(page.press({chord, {}}, 3));
 }

@@ -10,10 +10,10 @@
 
 namespace test {
 
-// Returns options for the probe, which performs `deed` on Enter.
-inline Tty::Options probe(const std::string& deed, std::vector<std::string> environment = {},
+// Returns options for the probe, which performs `action` on Enter.
+inline Tty::Options probe(const std::string& action, std::vector<std::string> environment = {},
                           Tty::Size size = {}) {
-    return {{SCREEN_PROBE, deed}, std::move(environment), size};
+    return {{SCREEN_PROBE, action}, std::move(environment), size};
 }
 
 // Requires that the terminal is in its original state.

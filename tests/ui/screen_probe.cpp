@@ -26,15 +26,16 @@ volatile std::sig_atomic_t resized = 0;
 
 std::string name(const ui::Key& key) {
     static constexpr const char* names[] = {
-        "",      "enter", "newline", "tab",     "backspace", "del", "up",     "down", "left",
-        "right", "home",  "end",     "page-up", "page-down", "f1",  "escape", "paste"};
+        "",      "enter", "newline", "tab",     "backspace", "del",    "up",   "down", "left",
+        "right", "home",  "end",     "page-up", "page-down", "f1",     "f2",   "f3",   "f4",
+        "f5",    "f6",    "f7",      "f8",      "f9",        "escape", "paste"};
     std::string text = key.chord.alt ? "alt-" : "";
     if (key.chord.ctrl) text += "ctrl-";
     text += names[static_cast<int>(key.chord.code)];
     if (key.chord.code == ui::KeyCode::paste)
         return text + ' ' + std::to_string(std::count(key.text.begin(), key.text.end(), '\n')) +
                " lines " + std::to_string(key.text.size()) + " bytes";
-    if (key.chord.ctrl) return text + static_cast<char>(key.chord.symbol);
+    if (key.chord.ctrl) return text + static_cast<char>(key.chord.code_point);
     return text + key.text;
 }
 
@@ -47,7 +48,7 @@ int overflow(int depth) {
 
 class Probe {
 public:
-    explicit Probe(std::string deed) : deed_(std::move(deed)) {}
+    explicit Probe(std::string action) : action_(std::move(action)) {}
 
     void run() {
         while (!done_ && !terminal_.gone()) {
@@ -93,16 +94,16 @@ private:
     }
 
     void act() {
-        if (deed_ == "quit") done_ = true;
-        if (deed_ == "starve") starve();
-        if (deed_ == "abort") std::abort();
-        if (deed_ == "segv") raise(SIGSEGV);
-        if (deed_ == "throw") throw std::runtime_error("thrown");
-        if (deed_ == "attacks") attacked_ = !attacked_;
-        if (deed_ == "overflow") overflow(1);
-        if (deed_ == "fill") fill_ = 'x';
-        if (deed_ == "copy") copy("two\nrows");
-        if (deed_ == "copy-much") copy(std::string(80'000, 'x'));
+        if (action_ == "quit") done_ = true;
+        if (action_ == "starve") starve();
+        if (action_ == "abort") std::abort();
+        if (action_ == "segv") raise(SIGSEGV);
+        if (action_ == "throw") throw std::runtime_error("thrown");
+        if (action_ == "attacks") attacked_ = !attacked_;
+        if (action_ == "overflow") overflow(1);
+        if (action_ == "fill") fill_ = 'x';
+        if (action_ == "copy") copy("two\nrows");
+        if (action_ == "copy-much") copy(std::string(80'000, 'x'));
     }
 
     // Makes the next allocation fail, unless it happens inside a shared C++ library.
@@ -114,7 +115,7 @@ private:
     }
 
     void copy(const std::string& text) {
-        const std::string trouble = terminal_.copy(text);
+        const std::string trouble = terminal_.copy_to_clipboard(text);
         keys_.push_back(trouble.empty() ? "sent." : "unable: " + trouble);
     }
 
@@ -152,7 +153,7 @@ private:
     }
 
     ui::Terminal terminal_;
-    std::string deed_;
+    std::string action_;
     std::vector<std::string> keys_;
     char fill_ = 0;  // fills all rows unless 0
     bool attacked_ = false;

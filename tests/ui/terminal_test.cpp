@@ -11,41 +11,15 @@ using test::probe;
 using test::require_restored;
 using test::Tty;
 
-TEST_CASE("keys of every kind are read") {
+TEST_CASE("every key is read, also keys that a terminal usually handles itself") {
     const struct {
         const char *sent, *shown;
     } keys[] = {
-        {"a", "a."},
-        {"\xc3\xa9", "é."},
-        {"\xe4\xbd\xa0", "你."},
-        {"\x01", "ctrl-a."},
-        {"\x03", "ctrl-c."},
-        {"\x04", "ctrl-d."},
-        {"\x11", "ctrl-q."},
-        {"\x13", "ctrl-s."},
-        {"\x16", "ctrl-v."},
-        {"\x1c", "ctrl-\\."},
-        {"\n", "newline."},
-        {"\t", "tab."},
-        {"\x7f", "backspace."},
-        {"\x1b", "escape."},
-        {"\x1b"
-         "b",
-         "alt-b."},
-        {"\x1b<", "alt-<."},
-        {"\x1b\r", "alt-enter."},
-        {"\x1b[A", "up."},
-        {"\x1bOB", "down."},
-        {"\x1b[1;3A", "alt-up."},
-        {"\x1b\x1b[B", "alt-down."},
+        {"\xe4\xbd\xa0", "你."},     {"\x03", "ctrl-c."}, {"\x04", "ctrl-d."},
+        {"\x11", "ctrl-q."},         {"\x13", "ctrl-s."}, {"\x16", "ctrl-v."},
+        {"\x1c", "ctrl-\\."},        {"\n", "newline."},  {"\t", "tab."},
+        {"\x7f", "backspace."},      {"\x1b", "escape."}, {"\x1b\r", "alt-enter."},
         {"\x1b[1;5C", "ctrl-right"},
-        {"\x1b[H", "home."},
-        {"\x1b[4~", "end."},
-        {"\x1b[3~", "del."},
-        {"\x1b[5~", "page-up."},
-        {"\x1b[6~", "page-down."},
-        {"\x1bOP", "f1."},
-        {"\x1b[[A", "f1."},
     };
     Tty tty(probe("nothing"));
     REQUIRE(tty.wait_for("size 24x80"));
@@ -217,7 +191,7 @@ TEST_CASE("never blocks on a stalled terminal") {
     }
 }
 
-TEST_CASE("each drawing is one synchronised frame, and nothing is drawn outside of frames") {
+TEST_CASE("each drawing is one synchronized frame, and nothing is drawn outside of frames") {
     Tty tty(probe("quit"));
     REQUIRE(tty.wait_for("size 24x80"));
     const std::size_t start = tty.output().size();

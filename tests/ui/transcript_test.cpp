@@ -3,6 +3,11 @@
 #include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
 
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -33,6 +38,34 @@ std::string seen(Transcript& transcript, int width, int height) {
     return text.empty() ? text : text.substr(1);
 }
 
+// Like seen(), but with * for the blanks that fill a selected row.
+std::string marked(Transcript& transcript, int width, int height) {
+    std::string text = seen(transcript, width, height);
+    std::replace(text.begin(), text.end(), ' ', '*');
+    return text;
+}
+
+// Returns false for an unknown verb.
+bool perform(Transcript& transcript, const std::string& verb, int number) {
+    const std::map<std::string, std::function<void()>> verbs{
+        {"scroll", [&] { transcript.scroll(number); }},
+        {"page", [&] { transcript.scroll_pages(number); }},
+        {"start", [&] { transcript.scroll_to_start(); }},
+        {"end", [&] { transcript.scroll_to_end(); }},
+        {"freeze", [&] { transcript.toggle_freeze(); }},
+        {"older", [&] { transcript.select_older(); }},
+        {"newer", [&] { transcript.select_newer(); }},
+        {"none", [&] { transcript.select_none(); }},
+        {"following", [&] { CHECK(transcript.following()); }},
+        {"scrolled", [&] { CHECK_FALSE(transcript.following()); }},
+        {"below",
+         [&] { CHECK(transcript.entries_below() == static_cast<std::size_t>(number)); }},
+    };
+    const auto found = verbs.find(verb);
+    if (found != verbs.end()) found->second();
+    return found != verbs.end();
+}
+
 }  // namespace
 
 TEST_CASE("entries wrap by column") {
@@ -50,7 +83,8 @@ TEST_CASE("entries wrap by column") {
         {"你", 1, ">| |?|!"},
         {"e\u0301e\u0301", 3, "> e\u0301|e\u0301 !"},
         {"a\nb", 20, "> a^J|  b !"},
-        {"\x1b\x1b", 3, "> ^|[^[|!"},  // an escape may be
+        {"a\n", 20, "> a^J !"},
+        {"\x1b\x1b", 3, "> ^|[^[|!"},  // an escape is split
         {"\xff", 1, ">| |\\|x|f|f|!"},
     };
     for (const auto& each : cases) {
@@ -92,21 +126,21 @@ TEST_CASE("styles are kept, and escapes have a style of their own") {
 TEST_CASE("a wrong byte is marked, in text, as an escape, and in both columns of a hex dump") {
     Transcript transcript;
     Transcript::Entry wrong = entry("abc");
-    wrong.wrong = 1;
+    wrong.bad_byte = 1;
     transcript.append(wrong);
     wrong.body = "a\x1b";
     transcript.append(wrong);
-    wrong.wrong = 2;
-    transcript.append(wrong);  // too short: the byte is missing
+    wrong.bad_byte = 2;
+    transcript.append(wrong);  // too short to contain the bad byte
     const auto rows = transcript.rows(80, 24);
-    REQUIRE(rows[0] == Row{{"a"}, {"b", Style::wrong}, {"c"}});
-    REQUIRE(rows[1] == Row{{"a"}, {"^[", Style::wrong}});
+    REQUIRE(rows[0] == Row{{"a"}, {"b", Style::bad_byte}, {"c"}});
+    REQUIRE(rows[1] == Row{{"a"}, {"^[", Style::bad_byte}});
     REQUIRE(rows[2] == Row{{"a"}, {"^[", Style::escaped}});
     transcript.show_hex(true);
     REQUIRE(transcript.rows(80, 24)[1] == Row{{"00000000  61 "},
-                                              {"62", Style::wrong},
+                                              {"62", Style::bad_byte},
                                               {" 63" + std::string(39, ' ') + "  |a"},
-                                              {"b", Style::wrong},
+                                              {"b", Style::bad_byte},
                                               {"c|"}});
 }
 
@@ -121,70 +155,6 @@ TEST_CASE("a long body is shown as its head and size") {
             "abcde… 8 bytes|abcd… 7 bytes|12345|xxxxx… 1048576 bytes");
 }
 
-TEST_CASE("follows the tail until scrolled away") {
-    auto transcript = with(10);
-    REQUIRE(seen(transcript, 10, 3) == "7|8|9");
-    transcript.append(entry("10"));
-    REQUIRE(seen(transcript, 10, 3) == "8|9|10");
-    transcript.scroll(-2);
-    REQUIRE(seen(transcript, 10, 3) == "6|7|8");
-    REQUIRE_FALSE(transcript.following());
-    REQUIRE(transcript.below() == 2);
-    transcript.append(entry("11"));
-    REQUIRE(seen(transcript, 10, 3) == "6|7|8");
-    transcript.scroll(1);
-    REQUIRE(seen(transcript, 10, 3) == "7|8|9");
-    transcript.scroll(100);
-    REQUIRE(seen(transcript, 10, 3) == "9|10|11");
-    REQUIRE(transcript.following());
-    REQUIRE(transcript.below() == 0);
-}
-
-TEST_CASE("the window scrolls by pages and to the ends") {
-    auto transcript = with(10);
-    seen(transcript, 10, 4);
-    transcript.scroll_pages(-1);
-    REQUIRE(seen(transcript, 10, 4) == "3|4|5|6");
-    transcript.scroll_to_start();
-    REQUIRE(seen(transcript, 10, 4) == "0|1|2|3");
-    transcript.scroll_pages(-5);
-    REQUIRE(seen(transcript, 10, 4) == "0|1|2|3");
-    transcript.scroll_pages(1);
-    REQUIRE(seen(transcript, 10, 4) == "3|4|5|6");
-    transcript.scroll_to_end();
-    REQUIRE(seen(transcript, 10, 4) == "6|7|8|9");
-    transcript.toggle_freeze();
-    transcript.append(entry("10"));
-    REQUIRE(seen(transcript, 10, 4) == "6|7|8|9");
-}
-
-TEST_CASE("scrolls by rows, also within an entry") {
-    Transcript transcript;
-    transcript.append(entry("abcdef"));
-    transcript.append(entry("ghijkl"));
-    REQUIRE(seen(transcript, 2, 3) == "gh|ij|kl");
-    transcript.scroll(-1);
-    REQUIRE(seen(transcript, 2, 3) == "ef|gh|ij");
-    transcript.scroll(-1);
-    REQUIRE(seen(transcript, 2, 3) == "cd|ef|gh");
-}
-
-TEST_CASE("resizing keeps the text at the top") {
-    Transcript transcript;
-    for (const auto* body : {"abcdefgh", "ijklmnop", "qrstuvwx", "yz"})
-        transcript.append(entry(body));
-    seen(transcript, 4, 2);
-    transcript.scroll_to_start();
-    transcript.scroll(3);
-    REQUIRE(seen(transcript, 4, 2) == "mnop|qrst");
-    REQUIRE(seen(transcript, 8, 2) == "ijklmnop|qrstuvwx");
-    REQUIRE(seen(transcript, 2, 2) == "mn|op");
-    REQUIRE(seen(transcript, 1, 1) == "m");
-    REQUIRE(seen(transcript, 0, 0) == "");
-    REQUIRE(seen(transcript, 80, 24) == "abcdefgh|ijklmnop|qrstuvwx|yz");
-    REQUIRE(seen(transcript, 4, 2) == "mnop|qrst");
-}
-
 TEST_CASE("what a window shows stays while it does not follow the tail") {
     std::vector<std::size_t> removed;
     Transcript transcript({10, 1 << 20, 100}, [&](std::size_t at) { removed.push_back(at); });
@@ -196,7 +166,7 @@ TEST_CASE("what a window shows stays while it does not follow the tail") {
     for (int i = 10; i < 15; ++i) transcript.append(entry(std::to_string(i)));
     REQUIRE(removed == std::vector<std::size_t>{0, 0, 3, 3, 3});
     REQUIRE(seen(transcript, 10, 3) == "2|3|4");
-    REQUIRE(transcript.below() == 7);
+    REQUIRE(transcript.entries_below() == 7);
     REQUIRE(transcript.find(*transcript.selected())->body == "9");
     for (int i = 15; i < 1000; ++i) transcript.append(entry(std::to_string(i)));
     REQUIRE(transcript.size() == 10);
@@ -230,37 +200,53 @@ TEST_CASE("an entry can be changed in its place") {
     REQUIRE(seen(transcript, 10, 2) == "|1 ok");
 }
 
-TEST_CASE("a selected message stays visible") {
-    auto transcript = with(10);
-    seen(transcript, 10, 3);
-    REQUIRE_FALSE(transcript.selected());
-    transcript.select_older();
-    REQUIRE(transcript.selected() == Transcript::Id{9});
-    const auto rows = transcript.rows(10, 3);
-    REQUIRE(rows[2] == Row{{"9         ", Style::selected}});
-    for (int i = 0; i < 4; ++i) transcript.select_older();
-    REQUIRE(seen(transcript, 10, 3) == "5         |6|7");
-    for (int i = 0; i < 20; ++i) transcript.select_older();
-    REQUIRE(transcript.selected() == Transcript::Id{0});
-    for (int i = 0; i < 3; ++i) transcript.select_newer();
-    REQUIRE(seen(transcript, 10, 3) == "1|2|3         ");
-    transcript.scroll_to_end();
-    transcript.select_newer();
-    REQUIRE(seen(transcript, 10, 3) == "4         |5|6");
-    for (int i = 0; i < 20; ++i) transcript.select_newer();
-    REQUIRE_FALSE(transcript.selected());
-    REQUIRE(transcript.following());
-}
-
-TEST_CASE("a selected entry higher than the window shows its beginning") {
-    Transcript transcript;
-    transcript.append(entry("abcdef"));
-    seen(transcript, 2, 2);
-    transcript.select_older();
-    REQUIRE(seen(transcript, 2, 2) == "ab|cd");
-    transcript.select_none();
-    transcript.scroll_to_end();
-    REQUIRE(seen(transcript, 2, 2) == "cd|ef");
+TEST_CASE("the window follows the tail, the user and the selection") {
+    // =7|8|9 shows these rows, in a window of the size set by WIDTHxHEIGHT.
+    const struct {
+        const char *name, *play;
+    } rows[] = {
+        {"follows the tail until scrolled away",
+         "10x3 0,1,2,3,4,5,6,7,8,9 =7|8|9 10 =8|9|10 following scroll:-2 =6|7|8 scrolled "
+         "below:2 "
+         "11 =6|7|8 scroll:1 =7|8|9 below:2 scroll:100 =9|10|11 following below:0"},
+        {"scrolls by pages, which overlap by a row, and to the ends",
+         "10x4 0,1,2,3,4,5,6,7,8,9 =6|7|8|9 page:-1 =3|4|5|6 start =0|1|2|3 page:-5 =0|1|2|3 "
+         "page:1 =3|4|5|6 end =6|7|8|9 freeze 10 =6|7|8|9 freeze =7|8|9|10"},
+        {"scrolls by a row in a window of one row",
+         "10x1 0,1,2 =2 page:-1 =1 page:-1 =0 page:1 =1 page:1 =2 following"},
+        {"scrolls within an entry",
+         "2x3 abcdef,ghijkl =gh|ij|kl scroll:-1 =ef|gh|ij scroll:-1 =cd|ef|gh"},
+        {"resizing keeps the text at the top",
+         "4x2 abcdefgh,ijklmnop,qrstuvw_,yz =uvw_|yz start scroll:3 =mnop|qrst 8x2 "
+         "=ijklmnop|qrstuvw_ 2x2 =mn|op 1x1 =m 0x0 = 80x24 =abcdefgh|ijklmnop|qrstuvw_|yz 4x2 "
+         "=mnop|qrst"},
+        {"a selected entry stays visible",
+         "3x3 0,1,2,3,4,5,6,7,8,9 =7|8|9 older =7|8|9** older older older older =5**|6|7 older "
+         "older older older older older older =0**|1|2 newer newer newer =1|2|3** end newer "
+         "=4**|5|6 newer newer newer newer newer =7|8|9** newer =7|8|9 following"},
+        {"a selected entry higher than the window shows its beginning",
+         "2x2 abcdef =cd|ef older =ab|cd none end =cd|ef"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.name);
+        Transcript transcript;
+        std::istringstream in(row.play);
+        int width = 0, height = 0;
+        for (std::string word; in >> word;) {
+            INFO(word);
+            const std::size_t colon = word.find(':');
+            const int number = colon == word.npos ? 0 : std::stoi(word.substr(colon + 1));
+            if (word[0] == '=') {
+                CHECK(marked(transcript, width, height) == word.substr(1));
+            } else if (word.find('x') != word.npos) {
+                REQUIRE(std::sscanf(word.c_str(), "%dx%d", &width, &height) == 2);
+            } else if (!perform(transcript, word.substr(0, colon), number)) {
+                std::istringstream bodies(word);
+                for (std::string body; std::getline(bodies, body, ',');)
+                    transcript.append(entry(body));
+            }
+        }
+    }
 }
 
 TEST_CASE("a search selects the entries whose body matches") {
@@ -329,7 +315,7 @@ TEST_CASE("an empty transcript shows nothing") {
     transcript.select_newer();
     transcript.select_none();
     REQUIRE_FALSE(transcript.search("x"));
-    REQUIRE(transcript.below() == 0);
+    REQUIRE(transcript.entries_below() == 0);
 }
 
 TEST_CASE("drawing among a million entries costs the same") {

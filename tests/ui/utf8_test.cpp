@@ -42,15 +42,15 @@ TEST_CASE("decodes characters, and returns size 0 for everything else") {
 
 namespace {
 
-enum class Verdict { utf8, cut, invalid };
+enum class Validity { utf8, cut, invalid };
 
-// The verdict on a text that comes in two pieces and, between them, nothing.
-Verdict checked(std::string_view text, std::size_t cut) {
+// Checks a text that arrives in two pieces, with an empty piece between them.
+Validity checked(std::string_view text, std::size_t cut) {
     ui::Utf8Check check;
     for (const std::string_view piece :
          {text.substr(0, cut), text.substr(cut, 0), text.substr(cut)})
-        if (!check.add(piece)) return Verdict::invalid;
-    return check.complete() ? Verdict::utf8 : Verdict::cut;
+        if (!check.add(piece)) return Validity::invalid;
+    return check.complete() ? Validity::utf8 : Validity::cut;
 }
 
 std::string character(unsigned code) {
@@ -65,44 +65,44 @@ std::string character(unsigned code) {
 
 }  // namespace
 
-TEST_CASE("a text that comes in pieces gets the verdict on the whole") {
+TEST_CASE("a text that arrives in pieces is judged as a whole") {
     const struct {
         std::string text;
-        Verdict verdict;
+        Validity validity;
     } cases[] = {
-        {"", Verdict::utf8},
-        {"plain text of more than a word", Verdict::utf8},
-        {"\xce\xba\xe1\xbd\xb9\xcf\x83\xf0\x9f\x98\x80\xce\xb5", Verdict::utf8},
-        {"in words: \xf0\x9f\x98\x80 and then ASCII again, for many bytes", Verdict::utf8},
-        {"\xf4\x8f\xbf\xbf\xef\xbf\xbf\xdf\xbf\x7f", Verdict::utf8},
-        {"ends in a character \xe1\xbd", Verdict::cut},
-        {"\xf0\x9f\x98", Verdict::cut},
-        {"\xc3", Verdict::cut},
-        {"\xc3z", Verdict::invalid},
-        {"plain text of more than a word\x80", Verdict::invalid},
-        {"1234567\xff", Verdict::invalid},
-        {"12345678\xe4\xbdz", Verdict::invalid},
-        {"\xe4\xbd\xa0\xa0", Verdict::invalid},
-        {"\xe0\x9f", Verdict::invalid},
-        {"\xed\xa0", Verdict::invalid},
-        {"\xf0\x8f", Verdict::invalid},
-        {"\xf4\x90", Verdict::invalid},
-        {"\xf0\x9fz", Verdict::invalid},
+        {"", Validity::utf8},
+        {"plain text of more than a word", Validity::utf8},
+        {"\xce\xba\xe1\xbd\xb9\xcf\x83\xf0\x9f\x98\x80\xce\xb5", Validity::utf8},
+        {"in words: \xf0\x9f\x98\x80 and then ASCII again, for many bytes", Validity::utf8},
+        {"\xf4\x8f\xbf\xbf\xef\xbf\xbf\xdf\xbf\x7f", Validity::utf8},
+        {"ends in a character \xe1\xbd", Validity::cut},
+        {"\xf0\x9f\x98", Validity::cut},
+        {"\xc3", Validity::cut},
+        {"\xc3z", Validity::invalid},
+        {"plain text of more than a word\x80", Validity::invalid},
+        {"1234567\xff", Validity::invalid},
+        {"12345678\xe4\xbdz", Validity::invalid},
+        {"\xe4\xbd\xa0\xa0", Validity::invalid},
+        {"\xe0\x9f", Validity::invalid},
+        {"\xed\xa0", Validity::invalid},
+        {"\xf0\x8f", Validity::invalid},
+        {"\xf4\x90", Validity::invalid},
+        {"\xf0\x9fz", Validity::invalid},
     };
     for (const auto& each : cases) {
-        CHECK(ui::is_utf8(each.text) == (each.verdict == Verdict::utf8));
+        CHECK(ui::is_utf8(each.text) == (each.validity == Validity::utf8));
         for (std::size_t cut = 0; cut <= each.text.size(); ++cut) {
             CAPTURE(each.text, cut);
-            CHECK(checked(each.text, cut) == each.verdict);
+            CHECK(checked(each.text, cut) == each.validity);
         }
     }
 }
 
-TEST_CASE("a text fails with its first byte that no UTF-8 contains there") {
+TEST_CASE("a text fails at the first byte that makes it invalid") {
     // A set of texts of up to three bytes; strings take long in tests that are not optimized.
     std::vector<bool> beginnings(4U << 24);
     const auto place = [](const char* text, std::size_t size) {
-        std::size_t number = size;  // then the bytes
+        std::size_t number = size;  // followed by the bytes
         for (std::size_t i = 0; i < 3; ++i)
             number = number << 8 | (i < size ? static_cast<unsigned char>(text[i]) : 0);
         return number;
@@ -114,7 +114,7 @@ TEST_CASE("a text fails with its first byte that no UTF-8 contains there") {
             if (size == whole.size() || code % 64 == 0)
                 beginnings[place(whole.data(), size)] = true;
     }
-    // All texts of one byte, of two, and of three that no character of two begins.
+    // All texts of one byte, of two bytes from 0x80 on, and of three bytes from 0xe0 on.
     int wrong = 0;
     const auto check = [&](std::initializer_list<unsigned> bytes) {
         char text[3]{};

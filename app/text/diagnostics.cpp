@@ -14,23 +14,23 @@ namespace {
 
 constexpr std::size_t max_pending = 64 * 1024;
 
-// Longer than `last_wait`, because these lines report why the program ends.
-constexpr ev::Duration wait_for_reader = std::chrono::milliseconds(300);
+// Longer than `last_drain_time`, because these lines report why the program ends.
+constexpr ev::Duration max_drain_time = std::chrono::milliseconds(300);
 
 }  // namespace
 
-void Diagnostics::line(std::string_view text) {
+void Diagnostics::write_line(std::string_view text) {
     flush();
     const bool fits = output_.pending() == 0 || output_.pending() + text.size() < max_pending;
-    if (left_out_ > 0 || !fits) {
-        ++left_out_;
+    if (dropped_lines_ > 0 || !fits) {
+        ++dropped_lines_;
         return;
     }
     output_.append_line(text);
     flush();
 }
 
-void Diagnostics::show(std::string_view text) {
+void Diagnostics::write_temporary(std::string_view text) {
     flush();
     if (output_.pending() == 0) output_.append(text);
     flush();
@@ -48,9 +48,9 @@ void Diagnostics::drain(ev::Duration max_time) {
 std::string Diagnostics::remark_line(const std::string& text) const {
     const auto now = std::chrono::system_clock::now();
     JsonObject object;
-    if (dated_) object.text("time", timestamp_text(now));
+    if (timestamps_) object.text("time", timestamp_text(now));
     if (form_ == Form::json) return object.text("text", text).str();
-    return (dated_ ? date_text(now) + " " : "") + program_ + ": " + ui::printable(text);
+    return (timestamps_ ? date_text(now) + " " : "") + program_ + ": " + ui::printable(text);
 }
 
 // Drops a line that cannot be written, because the error cannot be reported elsewhere. The next
@@ -58,11 +58,11 @@ std::string Diagnostics::remark_line(const std::string& text) const {
 void Diagnostics::flush() {
     output_.flush();
     if (output_.error() != 0) output_.clear();
-    if (left_out_ == 0 || output_.pending() > 0) return;
-    output_.append_line(remark_line(std::to_string(left_out_) +
-                                    (left_out_ == 1 ? " line was" : " lines were") +
+    if (dropped_lines_ == 0 || output_.pending() > 0) return;
+    output_.append_line(remark_line(std::to_string(dropped_lines_) +
+                                    (dropped_lines_ == 1 ? " line was" : " lines were") +
                                     " not written: standard error was not read"));
-    left_out_ = 0;
+    dropped_lines_ = 0;
     output_.flush();
 }
 
@@ -73,6 +73,6 @@ Diagnostics& diagnostics() {
 
 void print_error(const std::string& text) { diagnostics().remark(text); }
 
-void finish_diagnostics() { diagnostics().drain(wait_for_reader); }
+void finish_diagnostics() { diagnostics().drain(max_drain_time); }
 
 }  // namespace yodel

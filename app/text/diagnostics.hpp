@@ -19,21 +19,21 @@ public:
     // Form of a remark: "program: text", or the object {"text":"text"}.
     enum class Form { text, json };
 
-    // The descriptor and the program's name outlive this object.
+    // The descriptor and the program's name must outlive this object.
     Diagnostics(int fd, const char* program) : program_(program), output_(fd) {}
 
     void set_program(const char* program) { program_ = program; }
     void set_form(Form form) { form_ = form; }
     Form form() const { return form_; }
     // Prefixes remarks with the time, as in a log.
-    void set_dated() { dated_ = true; }
+    void set_timestamps() { timestamps_ = true; }
 
     // Writes one remark. The text may contain any bytes, and is made printable.
-    void remark(const std::string& text) { line(remark_line(text)); }
+    void remark(const std::string& text) { write_line(remark_line(text)); }
     // Writes a line unchanged, and a newline.
-    void line(std::string_view text);
+    void write_line(std::string_view text);
     // Writes a temporary text to a terminal, unless lines are buffered.
-    void show(std::string_view text);
+    void write_temporary(std::string_view text);
 
     void attach(ev::Loop& loop);
     void detach() { output_.detach(); }
@@ -46,13 +46,13 @@ private:
 
     const char* program_;
     Form form_ = Form::text;
-    bool dated_ = false;
-    std::uint64_t left_out_ = 0;  // lines dropped since the last written line
+    bool timestamps_ = false;
+    std::uint64_t dropped_lines_ = 0;  // lines dropped since the last written line
     Output output_;
 };
 
-// Returns the diagnostics of this process. Call fill_standard_descriptors() before the first
-// call, which opens standard error.
+// Returns the diagnostics of this process. The descriptor of standard error must be open before
+// the first call.
 Diagnostics& diagnostics();
 
 // While this object lives, the loop, which must outlive it, writes buffered lines.
@@ -67,7 +67,7 @@ public:
 // Writes a remark to standard error: "program: text".
 void print_error(const std::string& text);
 
-// Waits a moment until the buffered lines are written. Call it last before the program ends.
+// Waits for a moment, so that buffered lines can be written. Call it last in the program.
 void finish_diagnostics();
 
 }  // namespace yodel

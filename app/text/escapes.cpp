@@ -11,10 +11,12 @@ namespace yodel {
 
 namespace {
 
+// The letters of escapes, and their meanings.
+constexpr std::string_view letters = "nrt0\\";
+constexpr std::string_view meanings{"\n\r\t\0\\", 5};
+
 // Removes an escape without its backslash from the front, and returns its byte.
 std::optional<char> take_escape(std::string_view& text) {
-    static constexpr std::string_view letters = "nrt0\\";
-    static constexpr std::string_view meanings{"\n\r\t\0\\", 5};
     const std::size_t known = text.empty() ? letters.npos : letters.find(text[0]);
     if (known != letters.npos) {
         text.remove_prefix(1);
@@ -43,6 +45,16 @@ std::optional<std::string> unescaped(std::string_view text) {
         plain += *byte;
     }
     return plain;
+}
+
+std::string escaped(std::string_view bytes) {
+    std::string text;
+    for (const char byte : bytes) {
+        const std::size_t known = meanings.find(byte);
+        if (known != meanings.npos) text += '\\';
+        text += known == meanings.npos ? byte : letters[known];
+    }
+    return text;
 }
 
 // The comparison with ui::base64() also refuses texts whose unused bits are not zero.

@@ -11,6 +11,9 @@ namespace yodel {
 // backslash.
 std::optional<std::string> unescaped(std::string_view text);
 
+// Returns a text from which unescaped() restores the bytes.
+std::string escaped(std::string_view bytes);
+
 // Error text for a user if unescaped() fails.
 inline constexpr const char* escapes_expected =
     "a backslash must be followed by n, r, t, 0, a backslash, or x and two digits";

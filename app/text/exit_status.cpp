@@ -32,7 +32,7 @@ int exit_status(const bufio::End& end) {
     case Reason::trust: return trust_unusable;
     case Reason::pin: return pin_differs;
     }
-    return reply_wrong_or_lost;
+    return reply_bad_or_lost;
 }
 
 namespace {
@@ -41,9 +41,9 @@ namespace {
 // intermediate certificate, its owner should fix that, instead of each client trusting more.
 std::string ways_to_accept(const bufio::TlsFacts& tls) {
     std::string text;
-    if (tls.incomplete) text += "; the server should send its intermediate certificate";
+    if (tls.incomplete_chain) text += "; the server should send its intermediate certificate";
     text += "; to accept it: ";
-    if (tls.untrusted && tls.faults == 1) text += "--cacert FILE, ";
+    if (tls.untrusted && tls.fault_count == 1) text += "--cacert FILE, ";
     return text + "--pinnedpubkey " + tls.pin + ", or -k";
 }
 
@@ -53,22 +53,23 @@ constexpr std::size_t usual_segment = 1448;
 // Some servers and middleboxes expect the whole ClientHello in the first segment, which is too
 // small for current key exchanges.
 std::string remark_on_hello(const bufio::TlsFacts* tls) {
-    if (!tls || tls->unanswered_hello <= usual_segment) return "";
-    return "; it did not answer a ClientHello of " + std::to_string(tls->unanswered_hello) +
+    if (!tls || tls->unanswered_hello_size <= usual_segment) return "";
+    return "; it did not answer a ClientHello of " +
+           std::to_string(tls->unanswered_hello_size) +
            " bytes, which exceeds one TCP segment and is too large for some servers and "
            "middleboxes" +
-           (tls->groups.empty() ? ": --groups X25519 makes it smaller" : "");
+           (tls->requested_groups.empty() ? ": --groups X25519 makes it smaller" : "");
 }
 
 // The alert does not name the required groups, but OpenSSL's defaults suit nearly every server.
 std::string remark_on_groups(const bufio::TlsFacts* tls) {
-    if (!tls || !tls->offer_refused || tls->groups.empty()) return "";
-    return "; it may not support the groups of --groups " + tls->groups;
+    if (!tls || !tls->offer_refused || tls->requested_groups.empty()) return "";
+    return "; it may not support the groups of --groups " + tls->requested_groups;
 }
 
 }  // namespace
 
-std::string ended_by(int signo) {
+std::string signal_text(int signo) {
     if (signo == SIGINT) return "ended by SIGINT";
     if (signo == SIGHUP) return "ended by SIGHUP";
     return signo == SIGTERM ? "ended by SIGTERM" : "ended by signal " + std::to_string(signo);
@@ -87,11 +88,11 @@ std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
     }
 }
 
-std::string certificate_faults(const bufio::TlsFacts& tls) {
-    return tls.unverified.empty() ? "" : "the certificate " + tls.unverified;
+std::string certificate_faults_text(const bufio::TlsFacts& tls) {
+    return tls.faults_text.empty() ? "" : "the certificate " + tls.faults_text;
 }
 
-std::string certificate_end(const bufio::TlsFacts& tls) {
+std::string certificate_end_text(const bufio::TlsFacts& tls) {
     const auto days = static_cast<std::uint64_t>(std::abs(tls.days_left));
     const std::string time = days == 0 ? "less than a day" : count_text(days, "day");
     return tls.not_after + (tls.expired ? ", " + time + " ago" : ", in " + time);
@@ -99,8 +100,8 @@ std::string certificate_end(const bufio::TlsFacts& tls) {
 
 std::string unverified_remark(const bufio::End& end, const bufio::TlsFacts* tls) {
     const bool refused = end.reason == Reason::certificate || end.reason == Reason::pin;
-    if (refused || !tls || tls->unverified.empty()) return "";
-    return "; UNVERIFIED (-k): " + certificate_faults(*tls);
+    if (refused || !tls || tls->faults_text.empty()) return "";
+    return "; UNVERIFIED (-k): " + certificate_faults_text(*tls);
 }
 
 }  // namespace yodel

@@ -13,7 +13,7 @@ namespace yodel {
 enum ExitStatus : int {
     success = 0,
     // Status 1 means that the replies failed the check, or that the program could not run.
-    reply_wrong_or_lost = 1,
+    reply_bad_or_lost = 1,
     cannot_run = 1,
     usage_error = 2,
     lookup_failed = 6,
@@ -42,13 +42,13 @@ struct OutputError : std::system_error {
         : std::system_error(code, std::generic_category(), name) {}
 };
 
-// A file of the user cannot be read. The text names the file.
+// A user's file cannot be read. The text names the file.
 struct InputError : std::system_error {
     InputError(const std::string& name, int code)
         : std::system_error(code, std::generic_category(), name) {}
 };
 
-// A mistake of the user, as one clause.
+// A user's mistake on the command line, as one clause.
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -58,7 +58,7 @@ struct WrongProgram : UsageError {
     using UsageError::UsageError;
 };
 
-// An error in a file of the user. what() is one clause that names the file. The exit status is
+// An error in a user's file. what() is one clause that names the file. The exit status is
 // usage_error.
 struct FileError : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -69,16 +69,16 @@ struct FileError : std::runtime_error {
 int exit_status(const bufio::End& end);
 
 // Returns a clause about a signal that ends the program: "ended by SIGTERM".
-std::string ended_by(int signo);
+std::string signal_text(int signo);
 
 // Explains the end in one clause, with an option that may help. `tls` is null without TLS.
 std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);
 
 // Returns the faults of the certificate, as a clause; empty if it was verified.
-std::string certificate_faults(const bufio::TlsFacts& tls);
+std::string certificate_faults_text(const bufio::TlsFacts& tls);
 
 // Returns when the certificate expires or expired: "2026-12-01, in 9 days".
-std::string certificate_end(const bufio::TlsFacts& tls);
+std::string certificate_end_text(const bufio::TlsFacts& tls);
 
 // Returns the faults of a certificate that was accepted only because of -k, as the end of a
 // summary. Otherwise returns an empty text.

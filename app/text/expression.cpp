@@ -15,7 +15,7 @@ namespace {
 
 // Bytes after which the expression is compiled again. This frees the states that the C library
 // caches, and that a hostile text can multiply.
-constexpr std::size_t max_since_compiled = 16 * 1024;
+constexpr std::size_t max_bytes_since_compiled = 16 * 1024;
 
 // Selects the C locale for this thread while it lives.
 class ByteLocale {
@@ -32,8 +32,8 @@ private:
     locale_t before_;
 };
 
-// Limit of written_out(). Compiling an expression of this size takes at most two seconds.
-constexpr double max_written_out = 1000;
+// Limit of expanded_size(). Compiling an expression of this size takes at most two seconds.
+constexpr double max_expanded_size = 1000;
 
 UsageError refusal(const std::string& text, const std::string& reason) {
     return UsageError(in_quotes(text) + " is not an extended regular expression: " + reason);
@@ -41,7 +41,7 @@ UsageError refusal(const std::string& text, const std::string& reason) {
 
 using Ranges = std::vector<Expression::Range>;
 
-Ranges united(Ranges ranges) {
+Ranges merged(Ranges ranges) {
     std::sort(ranges.begin(), ranges.end(),
               [](const auto& a, const auto& b) { return a.begin < b.begin; });
     Ranges all;
@@ -79,8 +79,8 @@ double count_at(const std::string& text, std::size_t& at) {
     return greatest;
 }
 
-// Returns the last place of the part at `at`: a bracket expression, an escape or a character.
-// Throws for a back-reference, because matching it can take exponential time.
+// Returns the index of the last character of the part at `at`: a bracket expression, an escape
+// or a character. Throws for a back-reference, because matching it can take exponential time.
 std::size_t part_end(const std::string& text, std::size_t at) {
     if (text[at] == '[') return bracket_end(text, at);
     if (text[at] != '\\') return at;
@@ -91,9 +91,9 @@ std::size_t part_end(const std::string& text, std::size_t at) {
 
 // Returns the length of the expression with all repetitions written out, as the library does:
 // a+ becomes aa*, and a{3} becomes aaa. A bracket expression counts as one character.
-double written_out(const std::string& text) {
+double expanded_size(const std::string& text) {
     std::vector<double> groups{0};
-    double last = 0;  // length of the part before a repetition
+    double last = 0;  // expanded length of the last part, which a + or {} repeats
     for (std::size_t at = 0; at < text.size(); ++at) {
         const char sign = text[at];
         if (sign == '+' || sign == '{') {
@@ -121,7 +121,7 @@ void release(regex_t* compiled) {
 }  // namespace
 
 Expression::Expression(std::string text) : text_(std::move(text)) {
-    if (written_out(text_) > max_written_out)
+    if (expanded_size(text_) > max_expanded_size)
         throw UsageError("the expression is too long: it exceeds 1000 characters after its "
                          "repetitions are expanded");
     compile();
@@ -136,7 +136,7 @@ void Expression::compile() const {
         throw refusal(text_, reason);
     }
     compiled_ = {fresh.release(), release};
-    since_compiled_ = 0;
+    bytes_since_compiled_ = 0;
 }
 
 bool Expression::matches(std::string_view text) const {
@@ -156,7 +156,7 @@ std::vector<Expression::Range> Expression::find_all(std::string_view text) const
     }
     for (const Expression& other : others_)
         for (const Range& range : other.find_all(text)) all.push_back(range);
-    return others_.empty() ? all : united(std::move(all));
+    return others_.empty() ? all : merged(std::move(all));
 }
 
 std::string Expression::masked(std::string_view text) const {
@@ -176,22 +176,23 @@ std::size_t Expression::unmasked(std::string_view text, std::size_t offset) cons
 }
 
 void Expression::examine(std::string_view text) const {
-    cut_ = text.size() > max_examined;
+    examined_truncated_ = text.size() > max_examined;
     examined_ = text.substr(0, max_examined);
     std::replace(examined_.begin(), examined_.end(), '\0', '\1');
-    since_compiled_ += examined_.size();
-    if (since_compiled_ > max_since_compiled) compile();
+    bytes_since_compiled_ += examined_.size();
+    if (bytes_since_compiled_ > max_bytes_since_compiled) compile();
 }
 
-// Searches from `from` on. Sets `found`, unless null, to the first match.
+// Searches from `from` on. Sets `found`, unless null, to the first match, relative to `from`.
 bool Expression::search(std::size_t from, regmatch_t* found) const {
     const ByteLocale bytes;
-    const int flags = (from > 0 ? REG_NOTBOL : 0) | (cut_ ? REG_NOTEOL : 0);
+    const int flags = (from > 0 ? REG_NOTBOL : 0) | (examined_truncated_ ? REG_NOTEOL : 0);
     return ::regexec(compiled_.get(), examined_.c_str() + from, found ? 1 : 0, found, flags) ==
            0;
 }
 
-std::string_view comparable(const Expression* mask, std::string_view text, std::string& space) {
+std::string_view comparable_text(const Expression* mask, std::string_view text,
+                                 std::string& space) {
     if (!mask) return text;
     space = mask->masked(text);
     return space;

@@ -2,7 +2,7 @@
 //
 // Examines only the beginning of a text, because a hostile text can make regexec() take
 // quadratic time. ^ and $ match at the ends of the text, not of its lines. A NUL byte, at which
-// regexec() would end, counts as the byte 1.
+// regexec() would stop, counts as the byte 1.
 #pragma once
 
 #include <regex.h>
@@ -42,7 +42,7 @@ public:
     // Returns true if a part of the text matches.
     bool matches(std::string_view text) const;
     // Returns the non-empty matches from left to right. Of overlapping matches of one
-    // expression, returns the leftmost and longest; merges matches of several.
+    // expression, returns the leftmost and longest; merges matches of different expressions.
     std::vector<Range> find_all(std::string_view text) const;
     // Returns the text with each match replaced by a NUL byte.
     std::string masked(std::string_view text) const;
@@ -57,12 +57,13 @@ private:
     std::string text_;
     std::vector<Expression> others_;
     mutable std::shared_ptr<regex_t> compiled_;
-    mutable std::size_t since_compiled_ = 0;  // bytes examined
-    mutable std::string examined_;            // beginning of the text
-    mutable bool cut_ = false;                // more of the text follows
+    mutable std::size_t bytes_since_compiled_ = 0;  // bytes examined since the last compile()
+    mutable std::string examined_;                  // beginning of the text
+    mutable bool examined_truncated_ = false;       // more of the text follows
 };
 
-// Returns the text to compare: masked, in `space`, or unchanged without a mask.
-std::string_view comparable(const Expression* mask, std::string_view text, std::string& space);
+// Returns the text to compare: unchanged without a mask, else masked and stored in `space`.
+std::string_view comparable_text(const Expression* mask, std::string_view text,
+                                 std::string& space);
 
 }  // namespace yodel

@@ -1,4 +1,4 @@
-// The fate of a message that was sent, due or received, and its word in JSON.
+// The fate of a message that was sent, due or received, and the word for it in JSON.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ enum class Fate {
     different,    // in a replay: answered by another reply
     late,         // answered after it counted as lost
     lost,
-    silent,       // in a replay: not answered, as recorded
-    unsolicited,  // received, and answers nothing
-    duplicate,    // duplicate of a reply
-    recurred,     // in a replay: unsolicited, as recorded
-    unrecorded,   // in a replay: unsolicited, and not recorded
-    missing,      // in a replay: recorded as unsolicited, and not received
+    unanswered_as_recorded,   // in a replay: not answered, as recorded
+    unsolicited,              // received, and answers nothing
+    duplicate,                // duplicate of a reply
+    unsolicited_as_recorded,  // in a replay: unsolicited, as recorded
+    unrecorded,               // in a replay: unsolicited, and not recorded
+    missing,                  // in a replay: recorded as unsolicited, and not received
 };
 
 inline constexpr const char* fate_words[] = {

@@ -80,7 +80,7 @@ JsonObject& JsonObject::nanoseconds(std::string_view name, std::uint64_t value) 
     return add(name, microseconds(value));
 }
 
-JsonObject& JsonObject::fraction(std::string_view name, double value) {
+JsonObject& JsonObject::decimal(std::string_view name, double value) {
     char digits[std::numeric_limits<double>::max_exponent10 + 8];
     std::snprintf(digits, sizeof digits, "%.3f", value);
     return add(name, digits);

@@ -44,7 +44,7 @@ public:
     JsonObject& time(std::string_view name, ev::Duration value);
     JsonObject& nanoseconds(std::string_view name, std::uint64_t value);
     // Adds a finite number, rounded to three decimals.
-    JsonObject& fraction(std::string_view name, double value);
+    JsonObject& decimal(std::string_view name, double value);
 
     std::string str() const { return "{" + members_ + "}"; }
 

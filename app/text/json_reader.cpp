@@ -13,9 +13,12 @@ namespace yodel {
 namespace {
 
 constexpr int max_depth = 32;                  // nested arrays and objects
-constexpr std::size_t max_values = 1'000'000;  // a hundred bytes each
+constexpr std::size_t max_values = 1'000'000;  // about a hundred bytes of memory each
 
 bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+bool is_space(char byte) {
+    return std::string_view(" \t\r\n").find(byte) != std::string_view::npos;
+}
 
 // Each function reads one element from the front of the remaining text, or throws JsonError
 // with the end of a sentence.
@@ -95,7 +98,7 @@ private:
         if (static_cast<unsigned char>(text_[at_]) < 0x20) refuse();
         const ui::CodePoint character = ui::decode(text_, at_);
         const bool cut = text_.size() - at_ < ui::encoded_size(text_[at_]);
-        if (character.size == 0 && cut) at_ = text_.size();  // refuse() reports that
+        if (character.size == 0 && cut) at_ = text_.size();  // refuse() reports the truncation
         if (character.size == 0) refuse();
         to.append(text_.substr(at_, character.size));
         at_ += character.size;
@@ -112,7 +115,7 @@ private:
         ++at_;
     }
 
-    // Reads one escape, or two if it is a surrogate.
+    // Reads one escape, or two if the first is a surrogate.
     char32_t read_code() {
         const char32_t value = read_four_digits();
         if (value < 0xd800 || value > 0xdfff) return value;
@@ -159,7 +162,7 @@ private:
     }
 
     void skip_space() {
-        while (!ended() && std::string_view(" \t\r\n").find(text_[at_]) != text_.npos) ++at_;
+        while (!ended() && is_space(text_[at_])) ++at_;
     }
     // Returns false if the next byte differs.
     bool skip(char byte) {
@@ -186,6 +189,36 @@ private:
     std::size_t values_ = 0;
 };
 
+// Returns the size of the string at the front of a valid text, with its quotation marks.
+std::size_t string_size(std::string_view text) {
+    std::size_t end = 1;
+    while (text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+    return end + 1;
+}
+
+// Appends the valid text, and returns the offset at which the byte at `mark` is now.
+std::size_t append_indented(std::string& to, std::string_view text, std::size_t mark) {
+    std::size_t found = text.npos;
+    std::size_t depth = 0;
+    bool opened = false;  // the last byte begins a list
+    const auto break_line = [&] { to += "\n" + std::string(2 * depth, ' '); };
+    for (std::size_t at = 0, size = 1; at < text.size(); at += size) {
+        const char byte = text[at];
+        size = byte == '"' ? string_size(text.substr(at)) : 1;
+        if (is_space(byte)) continue;
+        const bool closes = byte == '}' || byte == ']';
+        if (closes) --depth;
+        if (closes != opened) break_line();
+        if (mark >= at && mark < at + size) found = to.size() + mark - at;
+        to += text.substr(at, size);
+        opened = byte == '{' || byte == '[';
+        if (opened) ++depth;
+        if (byte == ',') break_line();
+        if (byte == ':') to += ' ';
+    }
+    return found;
+}
+
 }  // namespace
 
 const JsonValue* JsonValue::find(std::string_view name) const {
@@ -208,7 +241,7 @@ std::optional<std::uint64_t> JsonValue::nanoseconds() const {
 }
 
 // Uses strtod() because std::from_chars() would load libm.
-std::optional<double> JsonValue::fraction() const {
+std::optional<double> JsonValue::number() const {
     if (kind != Kind::number) return std::nullopt;
     const double number = std::strtod(text.c_str(), nullptr);
     return std::isfinite(number) ? std::optional(number) : std::nullopt;
@@ -222,7 +255,20 @@ JsonResult read_json(std::string_view text) {
     }
 }
 
-std::string JsonFields::word(std::string_view name) const {
+std::optional<std::string> indented_json(std::string_view text, std::size_t& mark) {
+    const std::optional<JsonValue> value = read_json(text).value;
+    if (!value || value->items.empty()) return std::nullopt;
+    std::string indented;
+    mark = append_indented(indented, text, mark);
+    return indented;
+}
+
+bool JsonFields::flag(std::string_view name) const {
+    const JsonValue* const found = object_.find(name);
+    return found && found->flag;
+}
+
+std::string JsonFields::text_or_empty(std::string_view name) const {
     const JsonValue* const found = object_.find(name);
     return found && found->kind == JsonValue::Kind::text ? found->text : "";
 }
@@ -249,8 +295,8 @@ ev::Duration JsonFields::time(std::string_view name, ev::Duration max) const {
     return ev::Duration(static_cast<std::int64_t>(value));
 }
 
-double JsonFields::fraction(std::string_view name, double max) const {
-    const auto value = member(name, JsonValue::Kind::number, "a number").fraction();
+double JsonFields::number(std::string_view name, double max) const {
+    const auto value = member(name, JsonValue::Kind::number, "a number").number();
     if (!value || *value < 0 || *value > max)
         throw JsonError(in_quotes(name) + " is out of range");
     return *value;

@@ -34,19 +34,20 @@ bufio::Fd reopen(int fd) {
 
 }  // namespace
 
-Output::Output(int fd) : fd_(fd), piece_(PIPE_BUF) {
+Output::Output(int fd) : fd_(fd), max_write_(PIPE_BUF) {
     struct stat status {};
     const bool invalid = ::fstat(fd, &status) != 0;  // each write will report the error
     const bool terminal = ::isatty(fd) == 1;
     const bool device = S_ISCHR(status.st_mode) && !terminal;  // such as /dev/null
-    if (invalid || S_ISREG(status.st_mode) || device) piece_ = any_size;
-    socket_ = S_ISSOCK(status.st_mode);
-    if (S_ISFIFO(status.st_mode) || terminal) own_ = reopen(fd);
-    if (own_) fd_ = own_.get();
-    if (own_ || socket_) piece_ = any_size;
+    if (invalid || S_ISREG(status.st_mode) || device) max_write_ = any_size;
+    is_socket_ = S_ISSOCK(status.st_mode);
+    if (S_ISFIFO(status.st_mode) || terminal) owned_fd_ = reopen(fd);
+    if (owned_fd_) fd_ = owned_fd_.get();
+    if (owned_fd_ || is_socket_) max_write_ = any_size;
 }
 
-Output::Output(bufio::Fd file) : own_(std::move(file)), fd_(own_.get()), piece_(any_size) {}
+Output::Output(bufio::Fd file)
+    : owned_fd_(std::move(file)), fd_(owned_fd_.get()), max_write_(any_size) {}
 
 void Output::attach(ev::Loop& loop, std::function<void()> changed) {
     changed_ = std::move(changed);
@@ -67,8 +68,8 @@ void Output::detach() {
 std::string Output::error_text() const { return std::generic_category().message(error_); }
 
 void Output::append_line(std::string_view text) {
-    char* const room = buffer_.reserve(text.size() + 1);
-    *std::copy(text.begin(), text.end(), room) = '\n';
+    char* const space = buffer_.reserve(text.size() + 1);
+    *std::copy(text.begin(), text.end(), space) = '\n';
     buffer_.commit(text.size() + 1);
 }
 
@@ -116,12 +117,12 @@ void Output::write_some() {
 }
 
 ssize_t Output::write_piece(std::string_view bytes) const {
-    if (socket_) return ::send(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (piece_ != any_size && !ev::ready_now(fd_, ev::writable)) {
+    if (is_socket_) return ::send(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (max_write_ != any_size && !ev::ready_now(fd_, ev::writable)) {
         errno = EAGAIN;
         return -1;
     }
-    return ::write(fd_, bytes.data(), std::min(bytes.size(), piece_));
+    return ::write(fd_, bytes.data(), std::min(bytes.size(), max_write_));
 }
 
 }  // namespace yodel

@@ -19,7 +19,7 @@
 namespace yodel {
 
 // Maximum wait for a slow reader at the end.
-inline constexpr ev::Duration last_wait = std::chrono::milliseconds(200);
+inline constexpr ev::Duration last_drain_time = std::chrono::milliseconds(200);
 
 class Output {
 public:
@@ -38,10 +38,10 @@ public:
     void detach();
 
     void append(std::string_view bytes) { buffer_.append(bytes); }
-    void append_line(std::string_view text);  // and a newline
+    void append_line(std::string_view text);  // appends the text and a newline
     // Appends and flushes. Copies only the bytes that cannot be written now.
     void write(std::string_view bytes);
-    // Writes what the reader accepts now. The loop writes the rest.
+    // Writes as much as the reader accepts now. The attached loop writes the rest.
     void flush();
     // Waits at most `max_time` until everything is written. Detaches from the loop. Do not call
     // it from a callback of the loop.
@@ -57,10 +57,10 @@ private:
     void write_some();
     ssize_t write_piece(std::string_view bytes) const;
 
-    bufio::Fd own_;  // opened here or handed over; empty: the caller owns the descriptor
+    bufio::Fd owned_fd_;  // opened here or handed over; empty: the caller owns the descriptor
     int fd_;
-    bool socket_ = false;
-    std::size_t piece_;  // maximum bytes per write
+    bool is_socket_ = false;
+    std::size_t max_write_;  // maximum bytes per write
     bufio::Buffer buffer_;
     int error_ = 0;
     bool blocked_ = false;  // the last write found no space

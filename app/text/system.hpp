@@ -4,7 +4,7 @@
 // systems.
 #pragma once
 
-#include <cstdlib>  // names the C library
+#include <cstdlib>  // defines the macros of the C library
 
 #if defined(__linux__) && !defined(YODEL_PORTABLE)
 #    define YODEL_ON_LINUX 1

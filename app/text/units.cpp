@@ -63,7 +63,7 @@ std::string time_text(const char* pattern, std::chrono::system_clock::time_point
 
 // Returns the part of the time after the last whole second, in units of `Ratio` seconds.
 template <class Ratio>
-int fraction(std::chrono::system_clock::time_point at) {
+int subsecond(std::chrono::system_clock::time_point at) {
     using Units = std::chrono::duration<int, Ratio>;
     return std::chrono::duration_cast<Units>(at.time_since_epoch() % std::chrono::seconds(1))
         .count();
@@ -85,8 +85,8 @@ std::optional<ev::Duration> parse_duration(std::string_view text) {
     const double factor = bare ? 1e9 : take_unit(text, units);
     const auto number = parse_fraction(std::string(text));
     // A century is far below the limit of a Duration.
-    const double longest = 100 * 365.25 * 86400e9;
-    if (!number || *number * factor > longest) return std::nullopt;
+    const double max_nanoseconds = 100 * 365.25 * 86400e9;
+    if (!number || *number * factor > max_nanoseconds) return std::nullopt;
     return std::chrono::nanoseconds(static_cast<std::int64_t>(*number * factor + 0.5));
 }
 
@@ -132,9 +132,9 @@ std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string
     constexpr std::string_view form = "dddd-dd-ddTdd:dd:dd";
     if (!has_form(text.substr(0, form.size()), form) || !text.ends_with('Z'))
         return std::nullopt;
-    const std::string_view fraction = text.substr(form.size(), text.size() - form.size() - 1);
-    const auto part = parse_fraction("0" + std::string(fraction));
-    if (!part || *part >= 1 || !(fraction.empty() || fraction.starts_with('.')))
+    const std::string_view subsecond = text.substr(form.size(), text.size() - form.size() - 1);
+    const auto part = parse_fraction("0" + std::string(subsecond));
+    if (!part || *part >= 1 || !(subsecond.empty() || subsecond.starts_with('.')))
         return std::nullopt;
     const auto number = [&](std::size_t place, std::size_t digits = 2) {
         return static_cast<int>(*parse_count(text.substr(place, digits)));
@@ -166,7 +166,7 @@ std::vector<std::string> comma_separated(std::string_view text) {
     return list;
 }
 
-std::string joined(const std::vector<std::string>& list, const std::string& separator) {
+std::string join(const std::vector<std::string>& list, const std::string& separator) {
     std::string text;
     for (const std::string& each : list) text += (text.empty() ? "" : separator) + each;
     return text;
@@ -177,7 +177,7 @@ std::string local_time_text(const char* pattern, std::chrono::system_clock::time
 }
 
 std::string clock_text(std::chrono::system_clock::time_point at) {
-    return local_time_text("%H:%M:%S", at) + format(".%03d", fraction<std::milli>(at));
+    return local_time_text("%H:%M:%S", at) + format(".%03d", subsecond<std::milli>(at));
 }
 
 std::string date_text(std::chrono::system_clock::time_point at) {
@@ -185,22 +185,19 @@ std::string date_text(std::chrono::system_clock::time_point at) {
 }
 
 std::string precise_date_text(std::chrono::system_clock::time_point at) {
-    return local_time_text("%Y-%m-%d %H:%M:%S", at) + format(".%06d", fraction<std::micro>(at));
+    return local_time_text("%Y-%m-%d %H:%M:%S", at) +
+           format(".%06d", subsecond<std::micro>(at));
 }
 
 std::string timestamp_text(std::chrono::system_clock::time_point at) {
     return time_text("%Y-%m-%dT%H:%M:%S", at, ::gmtime_r) +
-           format(".%06dZ", fraction<std::micro>(at));
+           format(".%06dZ", subsecond<std::micro>(at));
 }
 
 std::string duration_text(ev::Duration duration) {
     const double count = seconds(duration);
     if (count < 0.9995) return format("%.3g", count * 1000) + "ms";
     return format(count < 1000 ? "%.4g" : "%.0f", count) + "s";
-}
-
-std::string seconds_text(std::chrono::duration<double> duration) {
-    return format("%.3f", duration.count());
 }
 
 std::string significant_text(double value, int digits) {
@@ -228,21 +225,23 @@ std::string rate_text(double rate, int digits) {
     return significant_text(rate / 1e6, digits) + "M/s";
 }
 
-std::string milliseconds_text(ev::Duration duration) {
+std::string milliseconds_number(ev::Duration duration) {
     const double count = seconds(duration) * 1000;
     return format(count < 1 ? "%.2f" : count < 10 ? "%.1f" : "%.0f", count);
 }
 
-std::string ms_text(ev::Duration duration) { return milliseconds_text(duration) + " ms"; }
+std::string milliseconds_text(ev::Duration duration) {
+    return milliseconds_number(duration) + " ms";
+}
 
 // The network's part may exceed the round trip, because the system measures in whole
 // microseconds.
-std::string shares_text(ev::Duration round_trip, ev::Duration network) {
+std::string network_share_text(ev::Duration round_trip, ev::Duration network) {
     const bool unicode = ui::utf8_locale();
     const ev::Duration part = std::min(network, round_trip);
-    return milliseconds_text(round_trip) + "ms = network " + (unicode ? "≥" : ">=") +
-           milliseconds_text(part) + " + service " + (unicode ? "≤" : "<=") +
-           milliseconds_text(round_trip - part);
+    return milliseconds_number(round_trip) + "ms = network " + (unicode ? "≥" : ">=") +
+           milliseconds_number(part) + " + service " + (unicode ? "≤" : "<=") +
+           milliseconds_number(round_trip - part);
 }
 
 }  // namespace yodel

@@ -23,7 +23,7 @@ std::string format(const char* pattern, Arguments... arguments) {
     return text;
 }
 
-// Quotes a text of a user or a file in a sentence.
+// Puts text from a user or a file in quotation marks, for a sentence.
 inline std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 // Returns `head`, the beginning of a text of `size` bytes, in printable form. Cuts it after 64
@@ -56,7 +56,7 @@ std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsign
 
 // Splits a list at each comma.
 std::vector<std::string> comma_separated(std::string_view text);
-std::string joined(const std::vector<std::string>& list, const std::string& separator);
+std::string join(const std::vector<std::string>& list, const std::string& separator);
 
 // Returns the local time by a pattern of strftime(), at most 63 characters.
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at);
@@ -71,8 +71,6 @@ std::string timestamp_text(std::chrono::system_clock::time_point at);
 
 // Returns milliseconds below a second, otherwise seconds: 250ms, 1.5s, 10s
 std::string duration_text(ev::Duration duration);
-// Returns seconds with three decimals, without a unit: 0.500
-std::string seconds_text(std::chrono::duration<double> duration);
 // Returns a number with `digits` significant digits, without an exponent or trailing decimal
 // zeros.
 std::string significant_text(double value, int digits);
@@ -80,13 +78,13 @@ std::string significant_text(double value, int digits);
 std::string count_text(std::uint64_t count, const std::string& thing);
 // Writes a number of bytes: 1 byte, 512 bytes
 std::string bytes_text(std::uint64_t count);
-// Writes a number a second: 950/s, 41.5k/s, 1.2M/s
+// Writes a number per second: 950/s, 41.5k/s, 1.2M/s
 std::string rate_text(double rate, int digits = 3);
-// Writes milliseconds without the unit, in two digits: 0.21, 1.2, 13
-std::string milliseconds_text(ev::Duration duration);
-std::string ms_text(ev::Duration duration);  // with the unit
-// Divides a round trip into the parts of the network, which took at least `network`, and of the
-// service: 5.2ms = network ≥0.01 + service ≤5.2; in ASCII if the encoding is not UTF-8.
-std::string shares_text(ev::Duration round_trip, ev::Duration network);
+// Writes milliseconds without the unit, rounded: 0.21, 1.2, 13, 131
+std::string milliseconds_number(ev::Duration duration);
+std::string milliseconds_text(ev::Duration duration);  // with the unit
+// Divides a round trip into the network's part, at least `network`, and the service's part, at
+// most the rest: 5.2ms = network ≥0.01 + service ≤5.2; in ASCII if the encoding is not UTF-8.
+std::string network_share_text(ev::Duration round_trip, ev::Duration network);
 
 }  // namespace yodel

@@ -14,13 +14,17 @@ using yodel::Diagnostics;
 
 namespace {
 
-std::string last_line(const std::string& text) {
-    const std::size_t before = text.rfind('\n', text.size() - 2);
-    return text.substr(before + 1);
-}
+const std::string unread = " not written: standard error was not read";
 
-// Writes lines of this size until some are left out.
-std::string long_line() { return std::string(1023, 'y'); }
+// Takes all lines from the reader, and returns the last.
+std::string last_line(const Ends& ends, Diagnostics& diagnostics) {
+    std::string text = test::take(ends.reader);
+    for (std::string more = text; !more.empty(); text += more) {
+        diagnostics.drain(1s);
+        more = test::take(ends.reader);
+    }
+    return text.substr(text.rfind('\n', text.size() - 2) + 1);
+}
 
 }  // namespace
 
@@ -47,76 +51,51 @@ TEST_CASE("keeps a line without space waiting, and blocks nobody") {
     CHECK(test::take(ends.reader) == std::string(filled, 'x'));
     diagnostics.drain(1s);
     CHECK(test::take(ends.reader) == "yodel: one\nyodel: two\n");
-    CHECK(::fcntl(ends.writer.get(), F_GETFL) == flags);  // other processes share it
+    CHECK(::fcntl(ends.writer.get(), F_GETFL) == flags);  // other processes share the flags
 }
 
-TEST_CASE("counts lines without space, and writes the count in their place") {
-    const Ends ends = test::pipe_ends();
-    test::fill(ends.writer);
-    Diagnostics diagnostics(ends.writer.get(), "yodel");
-    for (int i = 0; i < 75; ++i) diagnostics.line(long_line());
-    test::take(ends.reader);
-    diagnostics.remark("next");  // behind the waiting lines, with just enough space
-    test::take(ends.reader);
-    diagnostics.remark("last");
-    const std::string text = test::take(ends.reader);
-    CAPTURE(text);
-    CHECK(text.starts_with("yodel: 1"));
-    CHECK(text.find(" lines were not written: standard error was not read\n") !=
-          std::string::npos);
-    CHECK(last_line(text) == "yodel: last\n");
-}
-
-TEST_CASE("dates the count of missing lines in a log, like every line") {
-    const Ends ends = test::pipe_ends();
-    Diagnostics diagnostics(ends.writer.get(), "yodeld");
-    diagnostics.set_dated();
-    const bool json = GENERATE(false, true);
-    if (json) diagnostics.set_form(Diagnostics::Form::json);
-    for (int i = 0; i < 400; ++i) diagnostics.line(long_line());
-    std::string text;
-    while (text.find("was not read") == std::string::npos) {
-        text += test::take(ends.reader);
-        diagnostics.drain(1s);
-    }
-    const std::string line = last_line(text);
-    CAPTURE(line);
-    CHECK(line.find(" lines were not written: standard error was not read") !=
-          std::string::npos);
-    CHECK(line.starts_with(json ? "{\"time\":\"20" : "20"));
-}
-
-TEST_CASE("tears no line, however the reader pauses") {
+TEST_CASE("holds 64 KiB of whole lines, and writes the count of the others in their place") {
     const Ends ends = test::pipe_ends();
     Diagnostics diagnostics(ends.writer.get(), "yodel");
-    std::string text;
-    for (int i = 0; i < 400; ++i) {
-        diagnostics.line(long_line());
-        if (i % 150 == 149) text += test::take(ends.reader);
-    }
-    text += test::take(ends.reader);
-    diagnostics.drain(1s);
-    text += test::take(ends.reader);
-    while (!text.empty()) {
-        const std::string line = text.substr(0, text.find('\n'));
-        text.erase(0, line.size() + 1);
-        if (line != long_line()) CHECK(line.ends_with("standard error was not read"));
-    }
+    const auto fill = [&](std::size_t last_size) {
+        test::fill(ends.writer);
+        for (int i = 0; i < 63; ++i) diagnostics.write_line(std::string(1023, 'y'));
+        diagnostics.write_line(std::string(last_size, 'z'));
+    };
+    fill(1023);
+    CHECK(last_line(ends, diagnostics) == std::string(1023, 'z') + "\n");
+    fill(1024);
+    CHECK(last_line(ends, diagnostics) == "yodel: 1 line was" + unread + "\n");
+    fill(1024);
+    diagnostics.write_line("also without space");
+    CHECK(last_line(ends, diagnostics) == "yodel: 2 lines were" + unread + "\n");
+    diagnostics.set_timestamps();
+    fill(1024);
+    const std::string dated = last_line(ends, diagnostics);
+    CHECK(dated.starts_with("20"));
+    CHECK(dated.ends_with(" yodel: 1 line was" + unread + "\n"));
+    diagnostics.set_form(Diagnostics::Form::json);
+    fill(1024);
+    CHECK(last_line(ends, diagnostics).starts_with("{\"time\":\"20"));
 }
 
-TEST_CASE("writes waiting output from the loop, once there is space") {
+TEST_CASE("writes waiting lines from the loop once there is space, and tears none") {
     const Ends ends = test::pipe_ends();
     test::fill(ends.writer);
     ev::Loop loop;
     Diagnostics diagnostics(ends.writer.get(), "yodel");
     diagnostics.attach(loop);
-    for (int i = 0; i < 100; ++i) diagnostics.line(long_line());
-    std::string text = test::take(ends.reader);
-    while (!text.ends_with("standard error was not read\n")) {
+    const std::string line(1023, 'y');
+    for (int i = 0; i < 100; ++i) diagnostics.write_line(line);
+    test::take(ends.reader);
+    std::string text;
+    while (!text.ends_with(unread + "\n")) {
         REQUIRE(loop.step(20s));
         text += test::take(ends.reader);
     }
-    CHECK(last_line(text).starts_with("yodel: "));
+    std::string whole;
+    for (int i = 0; i < 64; ++i) whole += line + "\n";
+    CHECK(text == whole + "yodel: 36 lines were" + unread + "\n");
 }
 
 TEST_CASE("goes on if standard error refuses everything") {
@@ -137,11 +116,11 @@ TEST_CASE("goes on if standard error refuses everything") {
 TEST_CASE("leaves out a passing state while lines wait") {
     const Ends ends = test::pipe_ends();
     Diagnostics diagnostics(ends.writer.get(), "yodel");
-    diagnostics.show("\r1 sent");
+    diagnostics.write_temporary("\r1 sent");
     CHECK(test::take(ends.reader) == "\r1 sent");
     test::fill(ends.writer);
     diagnostics.remark("waits");
-    diagnostics.show("\r2 sent");
+    diagnostics.write_temporary("\r2 sent");
     test::take(ends.reader);
     diagnostics.drain(1s);
     CHECK(test::take(ends.reader) == "yodel: waits\n");

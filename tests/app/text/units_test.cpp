@@ -1,6 +1,8 @@
 #include "app/text/units.hpp"
 
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+#include "tests/ui/locale.hpp"
 
 #include <cstdlib>
 #include <ctime>
@@ -11,6 +13,31 @@ using namespace std::chrono_literals;
 using namespace yodel;
 
 namespace {
+
+using Texts = std::vector<std::string>;
+
+// Checks rows such as "1k => 1000", and that the other texts are refused.
+template <class Parse>
+void check(Parse parse, const Texts& rows, const Texts& wrong) {
+    for (const std::string& row : rows) {
+        INFO(row);
+        const auto [text, value] = test::halves(row);
+        CHECK(parse(text) == std::stod(value));
+    }
+    for (const std::string& text : wrong) {
+        INFO(text);
+        CHECK_FALSE(parse(text));
+    }
+}
+
+// Checks the text of each duration.
+template <class Write>
+void check_durations(Write write, const Texts& rows) {
+    for (const std::string& row : rows) {
+        const auto [duration, text] = test::halves(row);
+        CHECK(write(parse_duration(duration).value()) == text);
+    }
+}
 
 // Sets the time zone of this process during its life.
 class ZoneGuard {
@@ -35,21 +62,20 @@ private:
 }  // namespace
 
 TEST_CASE("parses a duration as a number with a unit, or as seconds without a unit") {
-    struct Case {
-        const char* text;
-        std::chrono::nanoseconds value;
+    const auto nanoseconds = [](const std::string& text) -> std::optional<double> {
+        const auto duration = parse_duration(text);
+        if (!duration) return std::nullopt;
+        return static_cast<double>(duration->count());
     };
-    const Case each = GENERATE(
-        Case{"5", 5s}, Case{"1.5s", 1500ms}, Case{"200ms", 200ms}, Case{"2m", 120s},
-        Case{"0.5h", 1800s}, Case{"0", 0s}, Case{"0ms", 0s}, Case{".5", 500ms}, Case{"1.", 1s},
-        Case{"1e-3", 1ms}, Case{"200us", 200us}, Case{"1us", 1us}, Case{"0.5us", 500ns},
-        Case{"1.5ms", 1500us}, Case{"33us", 33us}, Case{"1.1s", 1100ms}, Case{"0.000001", 1us},
-        Case{"0.1m", 6s}, Case{"0.001h", 3600ms}, Case{"1e3us", 1ms}, Case{"876000h", 876000h});
-    CAPTURE(each.text);
-    CHECK(parse_duration(each.text) == each.value);
-}
-
-TEST_CASE("parses every whole number of a unit exactly") {
+    check(nanoseconds,
+          {"5 => 5e9",       "1.5s => 15e8",     "200ms => 2e8",  "2m => 120e9",
+           "0.5h => 1800e9", "0 => 0",           "0ms => 0",      ".5 => 5e8",
+           "1. => 1e9",      "1e-3 => 1e6",      "0.5us => 500",  "1.5ms => 15e5",
+           "1.1s => 11e8",   "0.000001 => 1000", "0.1m => 6e9",   "0.001h => 36e8",
+           "1e3us => 1e6",   "0.0004us => 0",    "0.0006us => 1", "876600h => 315576e13"},
+          {"",    "s",     "us",   "-1",    "-0",   "1x",      "1 s", " 1", "nan",
+           "inf", "1e300", "ms",   "1.5.2", "0x10", ".",       "1e",  "+1", "1u",
+           "1sm", "1ss",   "1ms ", "1S",    "1d",   "876601h", "1,5"});
     for (int i = 0; i <= 1000; ++i) {
         CHECK(parse_duration(std::to_string(i) + "us") == std::chrono::microseconds(i));
         CHECK(parse_duration(std::to_string(i) + "ms") == std::chrono::milliseconds(i));
@@ -57,144 +83,90 @@ TEST_CASE("parses every whole number of a unit exactly") {
     }
 }
 
-TEST_CASE("refuses a text that is not a duration") {
-    const char* const wrong = GENERATE(
-        "", "s", "us", "-1", "-0", "1x", "1 s", " 1", "nan", "inf", "1e300", "ms", "1.5.2",
-        "0x10", ".", "1e", "+1", "1u", "1sm", "1ss", "1ms ", "1S", "1d", "876601h", "1,5");
-    CAPTURE(wrong);
-    CHECK_FALSE(parse_duration(wrong));
+TEST_CASE("parses each kind of number with its units, within its bounds") {
+    check(parse_chance, {"0 => 0", "1 => 1", "0.25 => 0.25", "10% => 0.1", "100% => 1"},
+          {"", "%", "10", "101%", "-1%", " 1%", "0x1p-3", "nan", "1%%", "x"});
+    check(parse_size,
+          {"0 => 0", "512 => 512", "64k => 65536", "32M => 33554432", "1G => 1073741824",
+           "6148914691236517205 => 6148914691236517205"},
+          {"", "k", "-1", "1.5k", "1T", "99999999999999999999", "18446744073709551615k",
+           "6148914691236517206"});
+    check(parse_decimal, {"1.5 => 1.5"}, {"", "-1", "+1", "1e999", "nan", "inf", "0x1", "1 "});
+    check(parse_rate, {"20k => 20000", "1.5M => 1500000", "2G => 2e9", "0.25 => 0.25"},
+          {"", "k", "-1", "20K", "1/s", " 1", "1 k", "inf"});
+    check([](const std::string& text) { return parse_number(text, 7, 9); },
+          {"7 => 7", "9 => 9"}, {"", "6", "10", "-8", "+8", "8.0", " 8", "8x", "99999999999"});
 }
 
-TEST_CASE("parses a chance as a fraction or a percentage, at most 1") {
-    CHECK(parse_chance("0") == 0.0);
-    CHECK(parse_chance("1") == 1.0);
-    CHECK(parse_chance("0.25") == 0.25);
-    CHECK(parse_chance("10%") == 0.1);
-    CHECK(parse_chance("100%") == 1.0);
-    for (const char* wrong :
-         {"", "%", "10", "101%", "-1%", " 1%", "0x1p-3", "nan", "1%%", "x"}) {
-        CAPTURE(wrong);
-        CHECK_FALSE(parse_chance(wrong));
-    }
-}
-
-TEST_CASE("parses a size as a whole number of bytes, with a binary unit") {
-    CHECK(parse_size("0") == 0u);
-    CHECK(parse_size("512") == 512u);
-    CHECK(parse_size("64k") == 65536u);
-    CHECK(parse_size("32M") == 33554432u);
-    CHECK(parse_size("1G") == 1073741824u);
-    for (const char* wrong :
-         {"", "k", "-1", "1.5k", "1T", "99999999999999999999", "18446744073709551615k",
-          "18446744073709551615", "9223372036854775807"}) {
-        CAPTURE(wrong);
-        CHECK_FALSE(parse_size(wrong));
-    }
-}
-
-TEST_CASE("parses a number only within its bounds") {
-    CHECK(parse_number("7", 7, 9) == 7u);
-    CHECK(parse_number("9", 7, 9) == 9u);
-    for (const char* wrong : {"", "6", "10", "-8", "+8", "8.0", " 8", "8x", "99999999999"}) {
-        CAPTURE(wrong);
-        CHECK_FALSE(parse_number(wrong, 7, 9));
-    }
-}
-
-TEST_CASE("splits a list at each comma") {
-    using List = std::vector<std::string>;
-    CHECK(comma_separated("") == List{""});
-    CHECK(comma_separated("a b") == List{"a b"});
-    CHECK(comma_separated("a, b,c") == List{"a", " b", "c"});
-    CHECK(comma_separated(",a,,") == List{"", "a", "", ""});
+TEST_CASE("splits a list at each comma, and joins it") {
+    CHECK(comma_separated("") == Texts{""});
+    CHECK(comma_separated("a, b,c d") == Texts{"a", " b", "c d"});
+    CHECK(comma_separated(",a,,") == Texts{"", "a", "", ""});
+    CHECK(join({}, ", ") == "");
+    CHECK(join({"a", "b", "c"}, ", ") == "a, b, c");
 }
 
 TEST_CASE("writes a duration with a suitable unit") {
-    const auto [duration, text] =
-        GENERATE(table<ev::Duration, std::string>({{0ms, "0ms"},
-                                                   {250ms, "250ms"},
-                                                   {1500ms, "1.5s"},
-                                                   {10s, "10s"},
-                                                   {999900us, "0.9999s"},
-                                                   {3h, "10800s"}}));
-    CHECK(duration_text(duration) == text);
+    check_durations(duration_text, {"0 => 0ms", "0.25 => 250ms", "999400us => 999ms",
+                                    "999500us => 0.9995s", "1500ms => 1.5s", "3h => 10800s"});
+    check_durations(milliseconds_text, {"0 => 0.00 ms", "210us => 0.21 ms", "1ms => 1.0 ms",
+                                        "1234us => 1.2 ms", "10ms => 10 ms", "13 => 13000 ms"});
 }
 
-TEST_CASE("writes milliseconds with two digits, or larger numbers whole") {
-    const auto [duration, text] = GENERATE(table<ev::Duration, std::string>(
-        {{0us, "0.00"}, {210us, "0.21"}, {1234us, "1.2"}, {12345us, "12"}, {13s, "13000"}}));
-    CHECK(milliseconds_text(duration) == text);
+TEST_CASE("divides a round trip into the parts of the network and of the service") {
+    CHECK(network_share_text(5200us, 520us) == "5.2ms = network >=0.52 + service <=4.7");
+    const test::Locale utf8("C.UTF-8");
+    CHECK(network_share_text(20us, 30us) == "0.02ms = network ≥0.02 + service ≤0.00");
 }
 
 TEST_CASE("writes a time in the local zone, and for programs in UTC") {
     const ZoneGuard zone("XYZ-2");
-    const std::chrono::system_clock::time_point at(1'795'258'984'208'417us);
-    CHECK(clock_text(at) == "13:03:04.208");
-    CHECK(date_text(at) == "2026-11-21 13:03:04.208");
-    CHECK(precise_date_text(at) == "2026-11-21 13:03:04.208417");
+    const std::chrono::system_clock::time_point at(1'795'258'985'208'417us);
+    CHECK(clock_text(at) == "13:03:05.208");
+    CHECK(date_text(at) == "2026-11-21 13:03:05.208");
+    CHECK(precise_date_text(at) == "2026-11-21 13:03:05.208417");
     CHECK(local_time_text("%Y%m%d", at) == "20261121");
-    CHECK(timestamp_text(at) == "2026-11-21T11:03:04.208417Z");
+    CHECK(timestamp_text(at) == "2026-11-21T11:03:05.208417Z");
 }
 
-TEST_CASE("writes numbers with significant digits") {
-    const auto [value, digits, text] = GENERATE(table<double, int, std::string>({
-        {0, 3, "0"},
-        {7.2, 3, "7.2"},
-        {1234.5, 3, "1234"},
-        {0.012345, 3, "0.0123"},
-        {-0.5, 2, "-0.5"},
-        {100, 2, "100"},
-        {99.96, 3, "100"},
-        {1e15, 3, "1000000000000000"},
-    }));
-    CHECK(significant_text(value, digits) == text);
+TEST_CASE("parses a time stamp, and no other text") {
+    const auto seconds = [](const std::string& text) -> std::optional<double> {
+        const auto time = parse_timestamp(text);
+        if (!time) return std::nullopt;
+        return std::chrono::duration<double>(time->time_since_epoch()).count();
+    };
+    check(seconds,
+          {"2026-11-21T11:03:05.208417Z => 1795258985.208417", "1970-01-01T00:00:00Z => 0",
+           "2028-02-29T23:59:59Z => 1835481599", "2200-12-31T00:00:00Z => 7289568000"},
+          {"", "Z", "2201-01-01T00:00:00Z", "1969-12-31T10:00:00Z", "2026-12-01",
+           "2026-12-01T10:00:00", "2026-12-01 10:00:00Z", "2026-13-01T10:00:00Z",
+           "2026-02-29T10:00:00Z", "2026-12-01T24:00:00Z", "2026-12-01T10:60:00Z",
+           "2026-12-01T10:00:60Z", "2026-12-01T10:00:00.Z1", "2026-12-01T10:00:005Z",
+           "2026-12-01T10:00:00.1e1Z", "2026-12-01T10:00:00-1Z", "2026-12-0aT10:00:00Z"});
 }
 
-TEST_CASE("writes one byte in the singular") {
-    CHECK(count_text(1, "day") == "1 day");
+TEST_CASE("writes numbers with significant digits, and counts with their noun") {
+    for (const char* row :
+         {"0 => 0", "7.2 => 7.2", "1234.5 => 1234", "0.012345 => 0.0123", "0.1 => 0.1",
+          "-0.5 => -0.5", "-12.34 => -12.3", "1 => 1", "99.96 => 100",
+          "1e15 => 1000000000000000", "1.23e-20 => 0.00000000000000000001"}) {
+        const auto [value, text] = test::halves(row);
+        CHECK(significant_text(std::stod(value), 3) == text);
+    }
+    for (const char* row : {"0 => 0/s", "950.4 => 950/s", "1000 => 1k/s", "41460 => 41.5k/s",
+                            "1e6 => 1M/s", "1.25e6 => 1.25M/s"}) {
+        const auto [rate, text] = test::halves(row);
+        CHECK(rate_text(std::stod(rate)) == text);
+    }
     CHECK(count_text(2, "day") == "2 days");
     CHECK(bytes_text(0) == "0 bytes");
     CHECK(bytes_text(1) == "1 byte");
-    CHECK(bytes_text(512) == "512 bytes");
 }
 
-TEST_CASE("writes rates in thousands or millions") {
-    CHECK(rate_text(0) == "0/s");
-    CHECK(rate_text(950.4) == "950/s");
-    CHECK(rate_text(41'460) == "41.5k/s");
-    CHECK(rate_text(1.2e6) == "1.2M/s");
-}
-
-TEST_CASE("parses a decimal only if it is finite and not negative") {
-    CHECK(parse_decimal("1.5") == 1.5);
-    const std::string text = GENERATE("", "-1", "+1", "1e999", "nan", "inf", "0x1", "1 ");
-    CHECK_FALSE(parse_decimal(text));
-}
-
-TEST_CASE("parses a rate as a number with a decimal unit") {
-    CHECK(parse_rate("20k") == 20'000.0);
-    CHECK(parse_rate("1.5M") == 1'500'000.0);
-    CHECK(parse_rate("2G") == 2e9);
-    CHECK(parse_rate("0.25") == 0.25);
-    CHECK(parse_rate("7") == 7.0);
-    for (const char* wrong : {"", "k", "-1", "20K", "1/s", " 1", "1 k", "inf"}) {
-        CAPTURE(wrong);
-        CHECK_FALSE(parse_rate(wrong));
-    }
-}
-
-TEST_CASE("reads back a time stamp") {
-    const std::chrono::system_clock::time_point at(1'795'258'984'208'417us);
-    CHECK(parse_timestamp(timestamp_text(at)) == at);
-    CHECK(parse_timestamp("1970-01-01T00:00:00Z") == std::chrono::system_clock::time_point());
-    CHECK(parse_timestamp("2028-02-29T23:59:59Z"));
-    for (const char* wrong :
-         {"", "Z", "2999-12-01T10:00:00Z", "1969-12-31T10:00:00Z", "2026-12-01",
-          "2026-12-01T10:00:00", "2026-12-01 10:00:00Z", "2026-13-01T10:00:00Z",
-          "2026-02-29T10:00:00Z", "2026-12-01T24:00:00Z", "2026-12-01T10:60:00Z",
-          "2026-12-01T10:00:60Z", "2026-12-01T10:00:00.Z1", "2026-12-01T10:00:005Z",
-          "2026-12-01T10:00:00.5e1Z", "2026-12-01T10:00:00-1Z", "2026-12-0aT10:00:00Z"}) {
-        CAPTURE(wrong);
-        CHECK_FALSE(parse_timestamp(wrong));
-    }
+TEST_CASE("an excerpt is printable, and marked if it is not the whole text") {
+    const std::string row(64, 'a');
+    CHECK(excerpt("a\n", 2) == "a^J");
+    CHECK(excerpt("abc", 4) == "abc...");
+    CHECK(excerpt(row, 64) == row);
+    CHECK(excerpt(row + "a", 65) == row + "...");
 }

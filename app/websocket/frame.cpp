@@ -28,7 +28,7 @@ unsigned byte(std::string_view head, std::size_t at) {
 }
 
 // Returns the number of bytes after the first two that contain the size.
-std::size_t more_size(std::string_view head) {
+std::size_t extended_length_size(std::string_view head) {
     const unsigned size = byte(head, 1) & 0x7f;
     return size == size_in_8 ? 8 : size == size_in_2 ? 2 : 0;
 }
@@ -36,12 +36,12 @@ std::size_t more_size(std::string_view head) {
 // Returns the size of the frame header, as far as the received bytes determine it.
 std::size_t head_size(std::string_view head) {
     if (head.size() < 2) return 2;
-    return 2 + more_size(head) + ((byte(head, 1) & 0x80) != 0 ? sizeof(Key) : 0);
+    return 2 + extended_length_size(head) + ((byte(head, 1) & 0x80) != 0 ? sizeof(Key) : 0);
 }
 
 bool is_control(Opcode opcode) { return opcode >= Opcode::close; }
 
-// Writes the length as a word, because write_number() is too slow for every message.
+// Writes the length as one word, because write_number() is too slow to call for each message.
 void write_message_head(char* to, bool text, std::uint64_t size) {
     const std::uint32_t number = htonl(static_cast<std::uint32_t>(size));
     to[0] = text ? 0 : 1;
@@ -51,7 +51,7 @@ void write_message_head(char* to, bool text, std::uint64_t size) {
 constexpr struct {
     unsigned code;
     const char* name;
-} closures[] = {
+} close_codes[] = {
     {1000, "normal closure"},   {1001, "going away"},      {1002, "protocol error"},
     {1003, "unsupported data"}, {1005, "no status"},       {1007, "invalid data"},
     {1008, "policy violation"}, {1009, "message too big"}, {1010, "extension missing"},
@@ -61,7 +61,7 @@ constexpr struct {
 
 bool may_be_sent(unsigned code) {
     if (code >= 3000) return code <= 4999;
-    return code != no_status && std::any_of(std::begin(closures), std::end(closures),
+    return code != no_status && std::any_of(std::begin(close_codes), std::end(close_codes),
                                             [&](const auto& row) { return row.code == code; });
 }
 
@@ -112,10 +112,10 @@ void mask(char* to, const char* from, std::size_t size, Key key, std::uint64_t a
 }
 
 std::string Closure::text() const {
-    const auto* const row = std::find_if(std::begin(closures), std::end(closures),
+    const auto* const row = std::find_if(std::begin(close_codes), std::end(close_codes),
                                          [&](const auto& each) { return each.code == code; });
     std::string text = code == no_status ? "" : std::to_string(code) + " ";
-    text += row == std::end(closures) ? "application code" : row->name;
+    text += row == std::end(close_codes) ? "application code" : row->name;
     return reason.empty() ? text : text + ": " + reason;
 }
 
@@ -147,7 +147,7 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
         if (!write_held(to)) return Stop::blocked;
         if (!head_read_) continue;
         if (!take_payload(wire, to)) return Stop::failed;
-        if (left_ > 0) return Stop::blocked;
+        if (payload_left_ > 0) return Stop::blocked;
         finish_frame();
         if (is_control(opcode_)) return Stop::control;
     }
@@ -165,7 +165,7 @@ bool FrameReader::write_held(std::span<char>& to) {
     return true;
 }
 
-// Returns an empty view while the head is not whole.
+// Returns an empty view while the head is incomplete.
 std::string_view FrameReader::take_head(std::string_view& wire) {
     std::string_view head = wire.substr(0, head_size(wire));
     if (head_.empty() && head.size() >= head_size(head)) {
@@ -182,13 +182,13 @@ std::string_view FrameReader::take_head(std::string_view& wire) {
 }
 
 bool FrameReader::begin(std::string_view head) {
-    const std::size_t more = more_size(head);
-    size_ = more == 0 ? byte(head, 1) & 0x7f : read_number(head.substr(2, more));
+    const std::size_t more = extended_length_size(head);
+    payload_size_ = more == 0 ? byte(head, 1) & 0x7f : read_number(head.substr(2, more));
     opcode_ = static_cast<Opcode>(byte(head, 0) & 0x0f);
-    final_ = (byte(head, 0) & 0x80) != 0;
+    is_final_ = (byte(head, 0) & 0x80) != 0;
     if (const char* const text = fault(head)) return fail(protocol_error, text);
     if (masked_) std::memcpy(&key_, head.data() + head.size() - sizeof key_, sizeof key_);
-    left_ = size_;
+    payload_left_ = payload_size_;
     head_read_ = true;
     head_.clear();
     if (!is_control(opcode_)) return begin_data();
@@ -205,10 +205,12 @@ const char* FrameReader::fault(std::string_view head) const {
     if ((code > 2 && code < 8) || code > 10) return "an unknown opcode";
     if (((byte(head, 1) & 0x80) != 0) != masked_)
         return masked_ ? "a frame is not masked" : "a frame is masked";
-    if (size_ < smallest[more_size(head)]) return "a length is not in its shortest form";
-    if (size_ >> 63 != 0) return "a length exceeds 63 bits";
-    if (is_control(opcode_) && !final_) return "a control frame is fragmented";
-    if (is_control(opcode_) && size_ > max_control) return "a control frame is too long";
+    if (payload_size_ < smallest[extended_length_size(head)])
+        return "a length is not in its shortest form";
+    if (payload_size_ >> 63 != 0) return "a length exceeds 63 bits";
+    if (is_control(opcode_) && !is_final_) return "a control frame is fragmented";
+    if (is_control(opcode_) && payload_size_ > max_control_payload)
+        return "a control frame is too long";
     if (!is_control(opcode_) && continues != fragmented_)
         return continues ? "a continuation without a message" : "a message inside another one";
     return nullptr;
@@ -218,17 +220,17 @@ const char* FrameReader::fault(std::string_view head) const {
 // because its length is known only then.
 bool FrameReader::begin_data() {
     if (opcode_ != Opcode::continuation) {
-        text_ = opcode_ == Opcode::text;
-        held_.assign(message_head, '\0');
+        is_text_ = opcode_ == Opcode::text;
+        held_.assign(message_head_size, '\0');
         written_ = 0;
     }
-    const std::uint64_t before = held_.size() - message_head;
-    if (size_ > max_message_ - before)
-        return fail(too_big, "a message of " + std::to_string(before + size_) +
+    const std::uint64_t before = held_.size() - message_head_size;
+    if (payload_size_ > max_message_ - before)
+        return fail(too_big, "a message of " + std::to_string(before + payload_size_) +
                                  " bytes or more exceeds the limit of " +
                                  std::to_string(max_message_) + " (--max-frame)");
-    fragmented_ = fragmented_ || !final_;
-    if (!fragmented_) write_message_head(held_.data(), text_, size_);
+    fragmented_ = fragmented_ || !is_final_;
+    if (!fragmented_) write_message_head(held_.data(), is_text_, payload_size_);
     return true;
 }
 
@@ -236,18 +238,19 @@ bool FrameReader::begin_data() {
 // message is never written completely.
 bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     const bool direct = !is_control(opcode_) && !fragmented_;
-    std::size_t count = static_cast<std::size_t>(std::min<std::uint64_t>(left_, wire.size()));
+    std::size_t count =
+        static_cast<std::size_t>(std::min<std::uint64_t>(payload_left_, wire.size()));
     if (direct) count = std::min(count, to.size());
     std::string& held = is_control(opcode_) ? control_ : held_;
     const std::size_t before = held.size();
     if (!direct) held.resize(before + count);
     char* const place = direct ? to.data() : held.data() + before;
-    mask(place, wire.data(), count, key_, size_ - left_);
+    mask(place, wire.data(), count, key_, payload_size_ - payload_left_);
     wire.remove_prefix(count);
-    left_ -= count;
-    if (!is_control(opcode_) && text_) {
+    payload_left_ -= count;
+    if (!is_control(opcode_) && is_text_) {
         const bool valid = check_.add({place, count});
-        const bool cut = left_ == 0 && final_ && !check_.complete();
+        const bool cut = payload_left_ == 0 && is_final_ && !check_.complete();
         if (!valid || cut) return fail(invalid_data, "a text message is not UTF-8");
     }
     if (direct) to = to.subspan(count);
@@ -256,9 +259,9 @@ bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
 
 void FrameReader::finish_frame() {
     head_read_ = false;
-    if (is_control(opcode_) || !fragmented_ || !final_) return;
+    if (is_control(opcode_) || !fragmented_ || !is_final_) return;
     fragmented_ = false;
-    write_message_head(held_.data(), text_, held_.size() - message_head);
+    write_message_head(held_.data(), is_text_, held_.size() - message_head_size);
 }
 
 bool FrameReader::fail(unsigned code, std::string text) {

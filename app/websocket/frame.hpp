@@ -1,8 +1,8 @@
 // Frames of the WebSocket protocol (RFC 6455, section 5): their headers, their masks, and a
 // reader that turns them into messages. Pure.
 //
-// Above this room, a message is a type, a length and a payload: a byte (0: text, 1: binary),
-// four bytes in network order, and the payload. Messages are never fragmented there.
+// The code that uses this room sees a message as a type (one byte; 0: text, 1: binary), a
+// length (four bytes in network order) and a payload. It never sees a fragment.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,13 @@ namespace yodel::websocket {
 
 enum class Opcode : unsigned char { continuation, text, binary, close = 8, ping, pong };
 
-using Key = std::uint32_t;  // its bytes in memory order
+using Key = std::uint32_t;  // masking key, with its bytes in memory order
 
-constexpr std::size_t message_head = 5;  // bytes before a payload above this room
+constexpr std::size_t message_head_size = 5;  // bytes before the payload of a message
 // Returns the length of the payload after the head of a message.
 std::size_t payload_size(std::string_view message);
 constexpr std::size_t max_frame_head = 14;
-constexpr std::size_t max_control = 125;  // bytes in a control frame's payload
+constexpr std::size_t max_control_payload = 125;  // payload bytes of a control frame
 
 // Status codes of a close frame.
 constexpr unsigned normal_closure = 1000;
@@ -55,9 +55,9 @@ struct Closure {
 // Reads the frames of one side.
 class FrameReader {
 public:
-    // `masked`: whether the peer must mask its frames, as a client must. `max_message`: maximum
-    // bytes of a message. It is also limited to 2^32 - 1, the largest length that a message's
-    // head can contain.
+    // `masked`: true if the peer is a client, which must mask its frames. `max_message`:
+    // maximum bytes of a message; at most 2^32 - 1, because a message contains its length in
+    // four bytes.
     FrameReader(bool masked, std::uint64_t max_message)
         : masked_(masked), max_message_(std::min(max_message, std::uint64_t{UINT32_MAX})) {}
 
@@ -73,10 +73,10 @@ public:
     // True if next() has output to write, even without more input.
     bool has_output() const { return !fragmented_ && !held_.empty(); }
     // True between the first and the last byte of a message.
-    bool inside_message() const { return fragmented_ || head_read_ || !head_.empty(); }
-    // Returns the payload bytes held back until a fragmented message is complete, plus 1, so
-    // that the result is above 0 before the first of them. Returns 0 without such a message.
-    std::size_t held() const { return fragmented_ ? held_.size() - message_head + 1 : 0; }
+    bool has_partial_input() const { return fragmented_ || head_read_ || !head_.empty(); }
+    // Returns 0 unless a fragmented message is held back until it is complete. Then returns one
+    // more than the payload bytes held so far, so that the result is never 0.
+    std::size_t held() const { return fragmented_ ? held_.size() - message_head_size + 1 : 0; }
     Opcode opcode() const { return opcode_; }
     std::string_view control() const { return control_; }
     // The code to close with, and a clause that explains it.
@@ -97,18 +97,18 @@ private:
     // The frame in progress.
     std::string head_;  // the incomplete head
     Opcode opcode_ = Opcode::continuation;
-    bool final_ = true;
+    bool is_final_ = true;
     Key key_ = 0;
-    std::uint64_t size_ = 0;
-    std::uint64_t left_ = 0;  // bytes of its payload still to be read
-    bool head_read_ = false;  // its head was read
-    std::string control_;     // the payload of the last control frame
+    std::uint64_t payload_size_ = 0;
+    std::uint64_t payload_left_ = 0;  // bytes of its payload still to be read
+    bool head_read_ = false;          // its head was read
+    std::string control_;             // the payload of the last control frame
     // The message in progress.
     bool fragmented_ = false;
-    bool text_ = false;
-    ui::Utf8Check check_;      // complete between messages
-    std::string held_;         // its head, and the payload if it comes in fragments
-    std::size_t written_ = 0;  // bytes of it that were written, once it is whole
+    bool is_text_ = false;
+    ui::Utf8Check check_;      // checks a text; complete between messages
+    std::string held_;         // the message's head, and its payload if fragmented
+    std::size_t written_ = 0;  // bytes of held_ already written
     Closure failure_;
 };
 

@@ -30,18 +30,18 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, end + 1 - begin);
 }
 
-// A request or a response: its first line, and its fields by their names in lower case.
-struct Header {
+// A request or a response: its first line, and its fields by lower-case name.
+struct Head {
     std::string_view first;
     std::multimap<std::string, std::string_view> fields = {};
     bool valid = true;
 
-    // Returns the value of the only field of this name; nothing if there is no such field, or
-    // several.
+    // Returns the value of the only field with this name; empty if there is no such field, or
+    // more than one.
     std::string_view field(const std::string& name) const {
         return fields.count(name) == 1 ? fields.find(name)->second : std::string_view();
     }
-    // Returns all members of the lists in the fields of this name.
+    // Returns the members of the comma-separated lists in all fields with this name.
     std::vector<std::string_view> list(const std::string& name) const {
         std::vector<std::string_view> members;
         const auto [begin, end] = fields.equal_range(name);
@@ -56,7 +56,7 @@ struct Header {
         return members;
     }
     // Returns true if a list contains the word, ignoring case.
-    bool lists(const std::string& name, std::string_view word) const {
+    bool list_contains(const std::string& name, std::string_view word) const {
         const auto members = list(name);
         return std::any_of(members.begin(), members.end(),
                            [&](std::string_view each) { return lower(each) == word; });
@@ -70,10 +70,10 @@ bool is_field_value(std::string_view text) {
     });
 }
 
-Header parse(std::string_view text) {
+Head parse(std::string_view text) {
     text.remove_suffix(blank_line.size());
     const std::size_t first = std::min(text.find("\r\n"), text.size());
-    Header header{text.substr(0, first)};
+    Head header{text.substr(0, first)};
     header.valid = is_field_value(header.first);
     for (std::size_t at = first; at < text.size();) {
         const std::size_t end = std::min(text.find("\r\n", at + 2), text.size());
@@ -101,7 +101,7 @@ bool is_key(std::string_view text) {
 
 End refused(std::string text) { return {Reason::connect, std::move(text)}; }
 
-// Returns "404 Not Found" and the like; nothing if it is not a status line.
+// Returns "404 Not Found" and the like; empty if this is not a status line.
 std::string_view status_of(std::string_view line) {
     const std::string_view status = line.substr(std::min<std::size_t>(9, line.size()));
     const std::size_t end = std::min(status.find(' '), status.size());
@@ -187,7 +187,7 @@ End check_start(std::string_view bytes) {
 }
 
 End check_response(std::string_view response, const Request& request, std::string_view key) {
-    const Header header = parse(response);
+    const Head header = parse(response);
     const std::string_view status = status_of(header.first);
     if (!header.valid || status.empty()) return refused("the server's response is not HTTP");
     if (status.substr(0, 3) != "101") {
@@ -200,7 +200,8 @@ End check_response(std::string_view response, const Request& request, std::strin
         return refused("the server's upgrade is invalid: " + std::string(what));
     };
     if (!header.first.starts_with("HTTP/1.1")) return broken("it is not HTTP/1.1");
-    if (!header.lists("upgrade", "websocket") || !header.lists("connection", "upgrade"))
+    if (!header.list_contains("upgrade", "websocket") ||
+        !header.list_contains("connection", "upgrade"))
         return broken("it does not switch to WebSocket");
     if (header.field("sec-websocket-accept") != accept_value(key))
         return broken("Sec-WebSocket-Accept does not match the key");
@@ -222,14 +223,15 @@ Reply reply_to(std::string_view request) {
         return refusal("431 Request Header Fields Too Large\r\nConnection: close",
                        "the request's header exceeds 16 KiB");
     if (!opening_size(request)) return refusal(bad_request, no_request);
-    const Header header = parse(request);
+    const Head header = parse(request);
     constexpr std::string_view version = " HTTP/1.1";
     const std::string_view line = header.first;
     const bool get = line.starts_with("GET ") && line.ends_with(version) &&
                      line.find(' ', 5) == line.size() - version.size();
     if (!header.valid || !get || header.field("host").empty())
         return refusal(bad_request, no_request);
-    if (!header.lists("upgrade", "websocket") || !header.lists("connection", "upgrade"))
+    if (!header.list_contains("upgrade", "websocket") ||
+        !header.list_contains("connection", "upgrade"))
         return refusal(no_upgrade, "this is a WebSocket echo server");
     if (header.field("sec-websocket-version") != "13")
         return refusal(no_upgrade, "the WebSocket version is not 13");

@@ -18,27 +18,28 @@ constexpr std::size_t max_opening = 16 * 1024;  // bytes
 struct Request {
     std::string host;        // the Host field: HOST or HOST:PORT
     std::string path = "/";  // with its query
-    // Whole lines, such as "Origin: https://example.com".
+    // Additional fields as whole lines, such as "Origin: https://example.com".
     std::vector<std::string> headers = {};
     std::vector<std::string> subprotocols = {};  // the preferred first
 };
 
-// Returns true if the line can be a field of the request: a name, a colon and a value without
-// control characters. The fields that the handshake itself sets are excluded.
+// Returns true if the user may add this line to a request: a name, a colon and a value without
+// control characters. The fields that the handshake sets are excluded, except Host, and so are
+// fields that announce a body.
 bool is_header(std::string_view line);
 bool is_token(std::string_view text);  // a token of RFC 9110, such as a subprotocol
 
-// Returns the request with its blank line. `key`: 24 characters of base64, new for each
-// request.
+// Returns the request, including its final blank line. `key`: 24 characters of base64, new for
+// each request.
 std::string request_text(const Request& request, std::string_view key);
 
-// Returns the size of the header at the front, with its blank line; none while it is not whole.
+// Returns the size of the header at the front, including its blank line; none while incomplete.
 std::optional<std::size_t> opening_size(std::string_view bytes);
 
 // Returns true for a response that precedes the final one, such as 103 Early Hints.
 bool is_interim(std::string_view response);
-// Return why the server does not open a WebSocket; Reason::none if it does. check_start() looks
-// at the first bytes of a response that is not yet whole.
+// Return why the server does not open a WebSocket; Reason::none without an objection.
+// check_start() checks the bytes received so far, and check_response() a whole final response.
 bufio::End check_start(std::string_view bytes);
 bufio::End check_response(std::string_view response, const Request& request,
                           std::string_view key);
@@ -47,7 +48,8 @@ struct Reply {
     std::string text;        // the response to send
     std::string error = {};  // reason for a refusal; empty: the WebSocket is open
 };
-// Answers a whole request, or a beginning that no request can have.
+// Answers a whole request, or refuses an incomplete request that is too long or already
+// invalid.
 Reply reply_to(std::string_view request);
 
 }  // namespace yodel::websocket

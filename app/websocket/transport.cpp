@@ -21,7 +21,7 @@ namespace {
 // Bytes read or written at once.
 constexpr std::size_t piece = 64 * 1024;
 
-// A server that sends more responses before the final one is refused.
+// Maximum number of interim responses before the final one.
 constexpr int max_interim = 16;
 
 // Memory to read into, shared by all transports of a thread.
@@ -30,7 +30,7 @@ std::array<char, piece>& read_buffer() {
     return bytes;
 }
 
-// Returns a key that the peer of an earlier frame cannot predict.
+// Returns a key that nobody can predict from earlier keys.
 Key new_key() {
     static thread_local std::string keys;
     if (keys.empty()) keys = bufio::random_bytes(1024 * sizeof(Key));
@@ -64,15 +64,15 @@ public:
     const bufio::TlsFacts* tls() const override { return below_->tls(); }
 
     IoResult handshake() override {
-        if (!connected_) {
+        if (!ready_below_) {
             const IoResult result = below_->handshake();
             if (result.status != IoStatus::done) return forward(result);
-            connected_ = true;
+            ready_below_ = true;
             if (client_) wire_ = request_text(client_->request, client_->key);
             if (client_) client_->facts = {.request = wire_, .response = {}};
         }
         for (;;) {
-            const IoResult sent = push();
+            const IoResult sent = write_wire();
             if (sent.status != IoStatus::done) return sent;
             if (refusal_) {
                 below_->close_output();
@@ -86,16 +86,16 @@ public:
 
     IoResult read(char* to, std::size_t size) override {
         std::array<char, piece>& fresh = read_buffer();
-        IoResult below{ended_.value_or(IoStatus::done)};
-        if (!holds_input() && !ended_)
+        IoResult below{end_below_.value_or(IoStatus::done)};
+        if (!holds_input() && !end_below_)
             below = below_->read(fresh.data(), std::min(size, fresh.size()));
         if (rejected_) return forward({below.status});
-        std::string_view wire = unread_.empty() ? std::string_view(fresh.data(), below.count)
-                                                : std::string_view(unread_);
+        std::string_view wire = undecoded_.empty() ? std::string_view(fresh.data(), below.count)
+                                                   : std::string_view(undecoded_);
         std::span<char> space(to, size);
         const IoStatus status = read_frames(wire, space);
         const IoResult result{status, size - space.size()};
-        std::string(status == IoStatus::done ? wire : "").swap(unread_);
+        std::string(status == IoStatus::done ? wire : "").swap(undecoded_);
         if (status != IoStatus::done) return result;
         if (!holds_input()) return end_of(below, result.count);
         store_end(below.status);
@@ -104,19 +104,19 @@ public:
 
     IoResult write(const char* from, std::size_t size) override {
         if (wire_.empty()) {
-            wire_.swap(spare());
+            wire_.swap(shared_buffer());
             encode({from, size});
         }
-        return push();
+        return write_wire();
     }
 
-    // Closes the connection below once both sides have sent a close frame or the input was
-    // rejected, or at once inside a message, after which no close frame is allowed.
+    // Closes the connection below once both sides have sent a close frame, or the input was
+    // rejected. Inside a message, closes it at once, because no close frame may follow there.
     IoResult close_output() override {
-        IoResult result = close_sent_ ? push() : write(nullptr, 0);
+        IoResult result = close_sent_ ? write_wire() : write(nullptr, 0);
         if (result.status == IoStatus::done && !close_sent_ && between_frames()) {
             append_close(closed_by_peer_ ? closure_.code : normal_closure);
-            result = push();
+            result = write_wire();
         }
         const bool over = closed_by_peer_ || !close_sent_;
         if (result.status != IoStatus::done || !over) return result;
@@ -127,13 +127,15 @@ public:
     }
 
     bool buffers_input() const override {
-        return holds_input() || ended_ || below_->buffers_input();
+        return holds_input() || end_below_ || below_->buffers_input();
     }
     bool buffers_output() const override {
         return opened_ && !close_sent_ &&
-               (!wire_.empty() || (!pongs_.empty() && between_frames()));
+               (!wire_.empty() || (!controls_.empty() && between_frames()));
     }
     std::size_t held() const override { return rejected_ ? 0 : reader_.held(); }
+    void ping() override { controls_ += control(Opcode::ping, std::to_string(++pings_)); }
+    std::uint64_t answered_ping() const override { return answered_ping_; }
 
 private:
     // Returns the result of the transport below as our own.
@@ -144,13 +146,13 @@ private:
     IoResult receive_opening() {
         std::array<char, piece>& bytes = read_buffer();
         const IoResult result = below_->read(bytes.data(), bytes.size());
-        unread_.append(bytes.data(), result.count);
+        undecoded_.append(bytes.data(), result.count);
         opened_ = client_ ? take_response() : take_request();
         store_end(result.status);
         if (opened_ || refusal_ || result.status == IoStatus::done) return {IoStatus::done};
         if (result.status == IoStatus::end_of_input)
-            return blame(Reason::connect,
-                         "closed the connection during the WebSocket handshake");
+            return peer_failure(Reason::connect,
+                                "closed the connection during the WebSocket handshake");
         if (result.status != IoStatus::failed) return result;
         End failure = below_->failure();
         if (failure.reason != Reason::own_certificate) failure.reason = Reason::connect;
@@ -161,37 +163,37 @@ private:
     }
 
     bool holds_input() const {
-        return !rejected_ && (!unread_.empty() || reader_.has_output() || last_);
+        return !rejected_ && (!undecoded_.empty() || reader_.has_output() || pending_stop_);
     }
-    // Both remove the peer's part of the handshake from the front of unread_, which may contain
-    // more. They return true if the WebSocket is open.
+    // Both remove the peer's part of the handshake from the front of undecoded_, which may
+    // contain more. They return true if the WebSocket is open.
     bool take_response() {
-        const auto size = opening_size(unread_);
-        const std::string response = unread_.substr(0, size.value_or(std::string::npos));
+        const auto size = opening_size(undecoded_);
+        const std::string response = undecoded_.substr(0, size.value_or(std::string::npos));
         refusal_ = check_start(response);
         if (refusal_ || !size) return false;
-        unread_.erase(0, *size);
-        if (is_interim(response) && ++interim_ <= max_interim) return take_response();
+        undecoded_.erase(0, *size);
+        if (is_interim(response) && ++interim_count_ <= max_interim) return take_response();
         refusal_ = check_response(response, client_->request, client_->key);
         client_->facts.response = response;
         return !refusal_;
     }
 
     bool take_request() {
-        const auto size = opening_size(unread_);
-        const std::string request = unread_.substr(0, size.value_or(std::string::npos));
-        const bool promising = request.empty() || request[0] == 'G';
-        if (!size && promising && request.size() <= max_opening) return false;
-        unread_.erase(0, request.size());
+        const auto size = opening_size(undecoded_);
+        const std::string request = undecoded_.substr(0, size.value_or(std::string::npos));
+        const bool may_be_get = request.empty() || request[0] == 'G';
+        if (!size && may_be_get && request.size() <= max_opening) return false;
+        undecoded_.erase(0, request.size());
         const Reply reply = reply_to(request);
         wire_ = reply.text;
         if (!reply.error.empty()) refusal_ = {Reason::receive, "refused: " + reply.error};
         return !refusal_;
     }
 
-    // The bytes that were read come first.
+    // Stores the end of the underlying connection. It is reported after all bytes read before.
     void store_end(IoStatus below) {
-        if (below == IoStatus::end_of_input || below == IoStatus::failed) ended_ = below;
+        if (below == IoStatus::end_of_input || below == IoStatus::failed) end_below_ = below;
     }
 
     // Reads until the wire is empty or the space is full. `done` means that the connection
@@ -201,13 +203,14 @@ private:
         const std::size_t size = space.size();
         if (closed_by_peer_) wire = {};
         while (!closed_by_peer_) {
-            const Stop stop = last_ ? *last_ : reader_.next(wire, space);
+            const Stop stop = pending_stop_ ? *pending_stop_ : reader_.next(wire, space);
             if (stop == Stop::blocked) break;
             const bool failed = stop == Stop::failed;
             if (!failed && reader_.opcode() == Opcode::ping) add_pong();
+            if (!failed && reader_.opcode() == Opcode::pong) take_pong();
             if (!failed && reader_.opcode() != Opcode::close) continue;
             if (space.size() < size) {
-                last_ = stop;
+                pending_stop_ = stop;
                 break;
             }
             return failed ? refuse(reader_.failure()) : take_close();
@@ -239,21 +242,20 @@ private:
         return IoStatus::rejected;
     }
 
-    // Translates the end of the connection below, once all its bytes were read.
+    // Translates the end of the underlying connection after all its bytes have been read.
     IoResult end_of(IoResult below, std::size_t count) {
         if (below.status == IoStatus::failed) return {fail(below_->failure()).status, count};
         if (below.status != IoStatus::end_of_input) return {below.status, count};
-        const std::string where = reader_.inside_message() ? "inside a message " : "";
+        const std::string where = reader_.has_partial_input() ? "inside a message " : "";
         const std::string text = "ended the connection " + where + "without a close frame";
-        return {blame(Reason::truncated, text).status, count};
+        return {peer_failure(Reason::truncated, text).status, count};
     }
 
     std::string peer() const { return client_ ? "the server " : "the client "; }
-    // Fails with a sentence about the peer.
-    IoResult blame(Reason reason, const std::string& what) {
+    IoResult peer_failure(Reason reason, const std::string& what) {
         return fail({reason, peer() + what});
     }
-    bool between_frames() const { return left_ == 0 && head_.empty(); }
+    bool between_frames() const { return payload_left_ == 0 && head_.empty(); }
 
     void append_close(unsigned code) {
         close_sent_ = true;
@@ -263,11 +265,16 @@ private:
         wire_ += control(Opcode::close, payload);
     }
 
-    // Answers each ping. If the peer accepts no answers, only the newest pings are answered, as
-    // RFC 6455 allows.
+    // Answers each ping. If the peer does not read the answers, drops the older ones, as RFC
+    // 6455 allows.
     void add_pong() {
-        if (pongs_.size() >= piece) pongs_.clear();
-        pongs_ += control(Opcode::pong, reader_.control());
+        if (controls_.size() >= piece) controls_.clear();
+        controls_ += control(Opcode::pong, reader_.control());
+    }
+
+    // Ignores a pong that does not answer the last ping.
+    void take_pong() {
+        if (reader_.control() == std::to_string(pings_)) answered_ping_ = pings_;
     }
 
     std::string control(Opcode opcode, std::string_view payload) const {
@@ -275,17 +282,18 @@ private:
         return control_frame(opcode, payload, client_ ? &key : nullptr);
     }
 
-    // Encodes at most a piece of the messages as frames, and stores its size in encoded_.
+    // Encodes messages as frames until there is a piece to send, and stores in encoded_ the
+    // number of bytes encoded.
     void encode(std::string_view messages) {
         const std::size_t size = messages.size();
         while (wire_.size() < piece) {
-            if (between_frames()) wire_ += std::exchange(pongs_, {});
+            if (between_frames()) wire_ += std::exchange(controls_, {});
             if (messages.empty()) break;
-            if (left_ == 0) {
-                std::string_view head = messages.substr(0, message_head - head_.size());
+            if (payload_left_ == 0) {
+                std::string_view head = messages.substr(0, message_head_size - head_.size());
                 messages.remove_prefix(head.size());
-                if (head.size() < message_head) head = head_ += head;
-                if (head.size() < message_head) break;
+                if (head.size() < message_head_size) head = head_ += head;
+                if (head.size() < message_head_size) break;
                 begin_frame(head);
             }
             append_payload(messages);
@@ -294,41 +302,43 @@ private:
     }
 
     void begin_frame(std::string_view message) {
-        left_ = payload_size(message);
-        at_ = 0;
+        payload_left_ = payload_size(message);
+        payload_offset_ = 0;
         if (client_) key_ = new_key();
         char frame[max_frame_head];
         const Opcode opcode = message[0] == 0 ? Opcode::text : Opcode::binary;
-        wire_.append(frame, write_head(frame, opcode, left_, client_ ? &key_ : nullptr));
+        wire_.append(frame,
+                     write_head(frame, opcode, payload_left_, client_ ? &key_ : nullptr));
         head_.clear();
     }
 
     void append_payload(std::string_view& messages) {
-        const std::size_t count = std::min({left_, messages.size(), piece});
+        const std::size_t count = std::min({payload_left_, messages.size(), piece});
         wire_.resize(wire_.size() + count);
-        mask(wire_.data() + wire_.size() - count, messages.data(), count, key_, at_);
+        mask(wire_.data() + wire_.size() - count, messages.data(), count, key_,
+             payload_offset_);
         messages.remove_prefix(count);
-        left_ -= count;
-        at_ += count;
+        payload_left_ -= count;
+        payload_offset_ += count;
     }
 
     // Sends the encoded frames. Once they are all sent, the messages in them count as written.
-    IoResult push() {
-        while (pushed_ < wire_.size()) {
+    IoResult write_wire() {
+        while (sent_size_ < wire_.size()) {
             const IoResult result =
-                below_->write(wire_.data() + pushed_, wire_.size() - pushed_);
+                below_->write(wire_.data() + sent_size_, wire_.size() - sent_size_);
             if (result.status != IoStatus::done) return forward(result);
-            pushed_ += result.count;
+            sent_size_ += result.count;
         }
-        pushed_ = 0;
+        sent_size_ = 0;
         wire_.clear();
-        if (wire_.capacity() > spare().capacity()) wire_.swap(spare());
+        if (wire_.capacity() > shared_buffer().capacity()) wire_.swap(shared_buffer());
         if (wire_.capacity() > max_idle_memory) std::string().swap(wire_);
         return {IoStatus::done, std::exchange(encoded_, 0)};
     }
 
-    // Memory for frames that are sent at once, as most are.
-    static std::string& spare() {
+    // Reusable memory for frames that are sent at once, as most frames are.
+    static std::string& shared_buffer() {
         static thread_local std::string memory;
         return memory;
     }
@@ -336,29 +346,31 @@ private:
 
     std::unique_ptr<Transport> below_;
     std::optional<Client> client_;
-    bool connected_ = false;       // the handshake below is done
+    bool ready_below_ = false;     // the handshake below is done
     bool opened_ = false;          // our own handshake is done
-    bool closed_by_peer_ = false;  // or its input was rejected
+    bool closed_by_peer_ = false;  // the peer sent a close frame, or its input was rejected
     bool rejected_ = false;
     bool close_sent_ = false;
     End refusal_;
-    int interim_ = 0;  // responses before the final one
+    int interim_count_ = 0;  // responses before the final one
     // Input.
     FrameReader reader_;
-    std::string unread_;  // frames that were read and not yet turned into messages
+    std::string undecoded_;  // frames that were read and not yet turned into messages
     // A close frame or a failure that is held for the next read, so that the messages before it
     // can be answered before the connection ends.
-    std::optional<FrameReader::Stop> last_;
-    std::optional<IoStatus> ended_;  // the end below, reported after them
-    Closure closure_;                // the peer's, or the reason for rejecting its input
+    std::optional<FrameReader::Stop> pending_stop_;
+    std::optional<IoStatus> end_below_;  // the end below, reported after all messages
+    Closure closure_;                    // the peer's, or the reason for rejecting its input
     // Output.
-    std::string pongs_;        // pong frames that wait for the end of a message
-    std::string wire_;         // frames to send
-    std::size_t pushed_ = 0;   // bytes of wire_ that are sent
-    std::size_t encoded_ = 0;  // bytes of messages encoded in wire_
-    std::string head_;         // the first bytes of a message's head
-    std::size_t left_ = 0;     // payload bytes of the current frame still to be encoded
-    std::uint64_t at_ = 0;     // offset of the next byte in its payload
+    std::string controls_;     // pings and pongs that wait for the end of a message
+    std::uint64_t pings_ = 0;  // pings sent, each with its number as payload
+    std::uint64_t answered_ping_ = 0;
+    std::string wire_;              // frames to send
+    std::size_t sent_size_ = 0;     // bytes of wire_ that are sent
+    std::size_t encoded_ = 0;       // bytes of messages encoded in wire_
+    std::string head_;              // the first bytes of a message's head
+    std::size_t payload_left_ = 0;  // payload bytes of the current frame still to be encoded
+    std::uint64_t payload_offset_ = 0;  // offset of the next byte to encode
     Key key_ = 0;
 };
 

@@ -3,9 +3,9 @@
 // handshake is the handshake of the transport, a ping is answered here, and close frames are
 // the ends of input and output.
 //
-// A close frame with code 1000, 1001 or none ends the input gracefully. With any other
-// code, and if the peer breaks the protocol, the input is rejected, and close_output() sends
-// the code. A peer that ends without a close frame fails the read.
+// A close frame with code 1000, 1001 or none ends the input gracefully. With any other code,
+// and if the peer breaks the protocol, the input is rejected, and close_output() sends the
+// code. If the connection ends without a close frame, the read fails.
 #pragma once
 
 #include "app/websocket/frame.hpp"
@@ -26,8 +26,8 @@ struct Facts {
     std::optional<Closure> closure = {};  // the peer's close frame
 };
 
-// Both take ownership of the transport below, before its handshake. A message of more than
-// `max_message` bytes fails the connection. The facts outlive the transport.
+// Both take ownership of the transport below, whose handshake must not have begun. The input is
+// rejected at a message of more than `max_message` bytes. The facts outlive the transport.
 std::unique_ptr<bufio::Transport> connect(std::unique_ptr<bufio::Transport> below,
                                           Request request, std::size_t max_message,
                                           Facts& facts);

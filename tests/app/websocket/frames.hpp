@@ -1,9 +1,13 @@
 // Frames as a peer may send them, right or wrong, made without the code under test.
 #pragma once
 
+#include "tests/support/escapes.hpp"
+
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace test {
@@ -39,7 +43,7 @@ inline std::string encoded(const std::vector<Frame>& frames, bool masked) {
     return bytes;
 }
 
-// Takes the whole frames from the front of the bytes, and unmasks them.
+// Removes the whole frames from the front of the bytes, and unmasks them.
 inline std::vector<Frame> decoded(std::string& bytes) {
     std::vector<Frame> frames;
     const auto number = [&](std::size_t at, std::size_t count) {
@@ -64,21 +68,78 @@ inline std::vector<Frame> decoded(std::string& bytes) {
     return frames;
 }
 
-// A message as it is above the room app/websocket.
+// Returns a message as app/websocket passes it to the stream.
 inline std::string message(std::string_view payload, bool text = true) {
     return std::string(1, text ? '\0' : '\1') + network_order(payload.size(), 4) +
            std::string(payload);
 }
+
+// Removes the whole messages from the front of the bytes, as frames.
+inline std::vector<Frame> messages_in(std::string& bytes) {
+    std::vector<Frame> found;
+    while (bytes.size() >= 5) {
+        std::size_t size = 0;
+        for (std::size_t i = 1; i < 5; ++i)
+            size = size << 8 | static_cast<unsigned char>(bytes[i]);
+        if (bytes.size() < 5 + size) break;
+        found.push_back({bytes[0] == 0 ? 0x81U : 0x82U, bytes.substr(5, size)});
+        bytes.erase(0, 5 + size);
+    }
+    return found;
+}
+
+// --- Frames in tables.
 
 // The payload of a close frame.
 inline std::string closing(unsigned code, std::string_view reason = {}) {
     return network_order(code, 2) + std::string(reason);
 }
 
-constexpr unsigned text_frame = 0x81;
-constexpr unsigned binary_frame = 0x82;
-constexpr unsigned close_frame = 0x88;
-constexpr unsigned ping_frame = 0x89;
-constexpr unsigned pong_frame = 0x8a;
+inline const std::vector<std::pair<std::string, unsigned>> frame_names = {
+    {"text", 0x81}, {"binary", 0x82}, {"close", 0x88}, {"ping", 0x89}, {"pong", 0x8a}};
+
+// Makes frames from "text hello | close 1000 why | 83 payload"; 83 stands for any first byte.
+inline std::vector<Frame> frames_of(const std::string& text) {
+    std::vector<Frame> frames;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find(" | ", at), text.size());
+        const std::string each = text.substr(at, end - at);
+        const std::size_t space = std::min(each.find(' '), each.size());
+        const std::string name = each.substr(0, space);
+        std::string rest = expanded(each.substr(std::min(space + 1, each.size())));
+        std::size_t digits = 0;
+        if (name == "close" && !rest.empty()) {
+            const auto code = static_cast<unsigned>(std::stoul(rest, &digits));
+            rest = closing(code, rest.substr(std::min(digits + 1, rest.size())));
+        }
+        const auto row = std::find_if(frame_names.begin(), frame_names.end(),
+                                      [&](const auto& known) { return known.first == name; });
+        const auto first = row == frame_names.end()
+                               ? static_cast<unsigned>(std::stoul(name, nullptr, 16))
+                               : row->second;
+        frames.push_back({first, rest});
+        at = end + 3;
+    }
+    return frames;
+}
+
+// Describes a frame in the form that frames_of() reads.
+inline std::string described(const Frame& frame) {
+    std::string text = "?";
+    for (const auto& [name, first] : frame_names)
+        if (first == frame.first) text = name;
+    std::string payload = frame.payload;
+    if (text == "close" && payload.size() >= 2) {
+        const auto code = static_cast<unsigned char>(payload[0]) << 8 |
+                          static_cast<unsigned char>(payload[1]);
+        text += " " + std::to_string(code);
+        payload.erase(0, 2);
+    }
+    return payload.empty() ? text : text + " " + shown(payload);
+}
+
+inline void add_to(std::string& list, const std::string& text) {
+    if (!text.empty()) list += (list.empty() ? "" : ", ") + text;
+}
 
 }  // namespace test

@@ -1,7 +1,8 @@
 // Tests the opening handshake as texts. For its way through a transport see transport_test.cpp.
 #include "app/websocket/opening.hpp"
 
-#include "tests/support/catch.hpp"
+#include "tests/app/websocket/frames.hpp"
+#include "tests/support/table.hpp"
 #include "tests/support/text.hpp"
 
 using namespace test;
@@ -13,59 +14,75 @@ namespace {
 
 // The example of RFC 6455, section 1.3.
 const std::string key = "dGhlIHNhbXBsZSBub25jZQ==";
-const std::string accept_line = "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
-const std::string switching = "HTTP/1.1 101 Switching Protocols";
+const std::string accepted = "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=";
 
 using Lines = std::vector<std::string>;
 
-std::string joined(const Lines& lines) {
+std::string text_of(const Lines& lines) {
     std::string text;
     for (const std::string& line : lines) text += line + "\r\n";
     return text + "\r\n";
 }
 
-// A valid response with more fields.
-std::string response(Lines more = {}) {
-    Lines lines = {switching, "Upgrade: websocket", "Connection: Upgrade", accept_line};
-    lines.insert(lines.end(), more.begin(), more.end());
-    return joined(lines);
+// Applies changes, separated by " | ", to the lines. "Name: value" replaces the header with
+// this name, "+line" adds a line, "-Name" removes a header, and "=line" replaces the first
+// line.
+std::string changed(Lines lines, const std::string& changes) {
+    for (std::size_t at = 0; at < changes.size();) {
+        const std::size_t end = std::min(changes.find(" | ", at), changes.size());
+        const std::string change = expanded(changes.substr(at, end - at));
+        const std::string name = change.substr(change[0] == '-', change.find(':'));
+        at = end + 3;
+        const auto line =
+            std::find_if(lines.begin(), lines.end(), [&](const std::string& each) {
+                return each.starts_with(name) && each[name.size()] == ':';
+            });
+        if (change[0] == '=') {
+            lines[0] = change.substr(1);
+        } else if (change[0] == '+') {
+            lines.push_back(change.substr(1));
+        } else {
+            REQUIRE(line != lines.end());
+            *line = change;
+            if (change[0] == '-') lines.erase(line);
+        }
+    }
+    return text_of(lines);
 }
 
-std::string checked(const std::string& text, const Lines& offered = {}) {
+std::string response(const std::string& changes = {}) {
+    return changed({"HTTP/1.1 101 Switching Protocols", "Upgrade: websocket",
+                    "Connection: Upgrade", "Sec-WebSocket-Accept: " + accepted},
+                   changes);
+}
+
+std::string request(const std::string& changes = {}) {
+    return changed({"GET / HTTP/1.1", "Host: h", "Upgrade: websocket", "Connection: Upgrade",
+                    "Sec-WebSocket-Key: " + key, "Sec-WebSocket-Version: 13"},
+                   changes);
+}
+
+std::string checked(const std::string& text, const Lines& offered = {"a", "b"}) {
     const End end = check_response(text, Request{.host = "h", .subprotocols = offered}, key);
     CHECK((end.reason == Reason::none || end.reason == Reason::connect));
     return end.text;
-}
-
-// A valid request, in which lines that begin with the name of another are replaced.
-std::string request(const Lines& changes = {}, const std::string& first = "GET / HTTP/1.1") {
-    Lines lines = {"Host: h", "Upgrade: websocket", "Connection: Upgrade",
-                   "Sec-WebSocket-Key: " + key, "Sec-WebSocket-Version: 13"};
-    for (std::string change : changes) {
-        const std::string name = change.substr(0, change.find(':') + 1);
-        for (std::string& line : lines)
-            if (line.starts_with(name)) line.swap(change);
-        if (change.starts_with("+")) lines.push_back(change.substr(1));
-    }
-    lines.insert(lines.begin(), first);
-    return joined(lines);
 }
 
 }  // namespace
 
 TEST_CASE("the request has the fields of the handshake, then the user's") {
     CHECK(request_text({.host = "example.com:8080", .path = "/chat?x=1"}, key) ==
-          joined({"GET /chat?x=1 HTTP/1.1", "Host: example.com:8080", "Upgrade: websocket",
-                  "Connection: Upgrade", "Sec-WebSocket-Key: " + key,
-                  "Sec-WebSocket-Version: 13"}));
+          text_of({"GET /chat?x=1 HTTP/1.1", "Host: example.com:8080", "Upgrade: websocket",
+                   "Connection: Upgrade", "Sec-WebSocket-Key: " + key,
+                   "Sec-WebSocket-Version: 13"}));
     CHECK(request_text({.host = "h",
                         .headers = {"Origin: https://example.com", "X: y"},
                         .subprotocols = {"chat", "superchat"}},
                        key) ==
-          joined({"GET / HTTP/1.1", "Host: h", "Upgrade: websocket", "Connection: Upgrade",
-                  "Sec-WebSocket-Key: " + key, "Sec-WebSocket-Version: 13",
-                  "Sec-WebSocket-Protocol: chat, superchat", "Origin: https://example.com",
-                  "X: y"}));
+          text_of({"GET / HTTP/1.1", "Host: h", "Upgrade: websocket", "Connection: Upgrade",
+                   "Sec-WebSocket-Key: " + key, "Sec-WebSocket-Version: 13",
+                   "Sec-WebSocket-Protocol: chat, superchat", "Origin: https://example.com",
+                   "X: y"}));
     const std::string own = request_text({.host = "h", .headers = {"hOST: other"}}, key);
     CHECK(contains(own, "hOST: other\r\n"));
     CHECK_FALSE(contains(own, "Host: h"));
@@ -99,102 +116,76 @@ TEST_CASE("a header ends with its blank line") {
     CHECK_FALSE(opening_size("HTTP/1.1 101\n\n"));
 }
 
-TEST_CASE("accepts responses that follow RFC 6455") {
-    CHECK(checked(response()) == "");
-    CHECK(checked(joined({switching, "UPGRADE:WebSocket", "connection:  keep-alive, UPGRADE\t",
-                          "sec-websocket-accept:" + accept_line.substr(21)})) == "");
-    CHECK(checked(joined({"HTTP/1.1 101", "Upgrade: websocket", "Connection: Upgrade",
-                          accept_line})) == "");
-    CHECK(checked(joined({"HTTP/1.1 101 ", "Upgrade: websocket", "Connection: close",
-                          "Connection: upgrade", accept_line})) == "");
-    CHECK(checked(response({"Server: x", "Server: y", "X:"})) == "");
-    CHECK(checked(response({"Sec-WebSocket-Protocol: b"}), {"a", "b"}) == "");
-    CHECK(checked(response(), {"a", "b"}) == "");  // the server chooses none
-}
-
-TEST_CASE("refuses all other responses") {
+TEST_CASE("accepts responses that follow RFC 6455, and refuses all others") {
+    CHECK(checked(text_of({"HTTP/1.1 101", "UPGRADE:WebSocket",
+                           "connection:  keep-alive, UPGRADE\t",
+                           "sec-websocket-accept:" + accepted})) == "");
     const std::string invalid = "the server's upgrade is invalid: ";
     const std::string refused = "the server refused the upgrade: ";
     const std::string no_http = "the server's response is not HTTP";
-    const std::string upgrade = "Upgrade: websocket";
-    const std::string connection = "Connection: Upgrade";
-    const struct {
-        std::string response;
-        std::string text;
-    } cases[] = {
-        {joined({"HTTP/1.1 404 Not Found"}), refused + "404 Not Found"},
-        {joined({"HTTP/1.0 404 File not found"}), refused + "404 File not found"},
-        {joined({"HTTP/1.1 200"}), refused + "200"},
-        {joined({"HTTP/1.1 100 Continue", upgrade, connection, accept_line}),
-         refused + "100 Continue"},
-        {joined({"HTTP/1.1 301 Moved", "Location: wss://example.com/"}),
-         refused + "301 Moved, to wss://example.com/"},
-        {joined({"HTTP/1.1 301 Moved"}), refused + "301 Moved"},
-        {joined({"HTTP/1.1 426 Upgrade Required", "Location: /x"}),
-         refused + "426 Upgrade Required"},
-        {joined({"HTTP/1.0 101 Switching Protocols", upgrade, connection, accept_line}),
-         invalid + "it is not HTTP/1.1"},
-        {joined({switching, connection, accept_line}),
-         invalid + "it does not switch to WebSocket"},
-        {joined({switching, upgrade, accept_line}),
-         invalid + "it does not switch to WebSocket"},
-        {joined({switching, "Upgrade: h2c", connection, accept_line}),
-         invalid + "it does not switch to WebSocket"},
-        {joined({switching, "Upgrade: websockets", connection, accept_line}),
-         invalid + "it does not switch to WebSocket"},
-        {joined({switching, upgrade, "Connection: close", accept_line}),
-         invalid + "it does not switch to WebSocket"},
-        {joined({switching, upgrade, connection}),
-         invalid + "Sec-WebSocket-Accept does not match the key"},
-        {joined({switching, upgrade, connection, "Sec-WebSocket-Accept: " + key}),
-         invalid + "Sec-WebSocket-Accept does not match the key"},
-        {joined({switching, upgrade, connection,
-                 "Sec-WebSocket-Accept: S3PPLMBITXAQ9KYGZZHZRBK+XOO="}),
-         invalid + "Sec-WebSocket-Accept does not match the key"},
-        {response({accept_line}), invalid + "Sec-WebSocket-Accept does not match the key"},
-        {response({"Sec-WebSocket-Extensions: permessage-deflate"}),
-         invalid + "it selects an extension that was not offered"},
-        {response({"Sec-WebSocket-Protocol: c"}),
-         invalid + "it selects a subprotocol that was not offered"},
-        {response({"Sec-WebSocket-Protocol: A"}),
-         invalid + "it selects a subprotocol that was not offered"},
-        {response({"Sec-WebSocket-Protocol: a, b"}),
-         invalid + "it selects a subprotocol that was not offered"},
-        {response({"Sec-WebSocket-Protocol: a", "Sec-WebSocket-Protocol: a"}),
-         invalid + "it selects a subprotocol that was not offered"},
-        {response({"Sec-WebSocket-Protocol:"}),
-         invalid + "it selects a subprotocol that was not offered"},
-        {joined({"HTTP/1.1"}), no_http},
-        {joined({"HTTP/1.1 "}), no_http},
-        {joined({"HTTP/1.1 1"}), no_http},
-        {joined({"HTTP/1.1 1010 x"}), no_http},
-        {joined({"HTTP/1.1 101x"}), no_http},
-        {joined({"HTTP/1.1 abc"}), no_http},
-        {joined({"HTTP/1.1\t101 x"}), no_http},
-        {joined({"HTTP/1.10 101 x"}), no_http},
-        {joined({"HTTP/1.1 101 \x01"}), no_http},
-        {response({"no colon"}), no_http},
-        {response({": no name"}), no_http},
-        {response({"Space : before the colon"}), no_http},
-        {response({"X: y", " continued"}), no_http},
-        {response({"X: y", "\tcontinued"}), no_http},
-        {response({"X: a\nb"}), no_http},
-        {response({"X: a\rb"}), no_http},
-        {response({std::string("X: a\0b", 6)}), no_http},
-        {response({"X: \x1b[2J"}), no_http},
-        {"\r\n\r\n", no_http},
+    const auto outcome = [&](const std::string& changes) {
+        std::string text = checked(response(changes));
+        if (text.starts_with(invalid)) text.replace(0, invalid.size(), "invalid: ");
+        if (text.starts_with(refused)) text.replace(0, refused.size(), "refused: ");
+        return text == no_http ? "no HTTP" : text;
     };
-    for (const auto& each : cases) {
-        CAPTURE(each.response);
-        CHECK(checked(each.response, {"a", "b"}) == each.text);
-    }
+    check_table(R"( =>
+=HTTP/1.1 101 =>
+=HTTP/1.1 101\x20 =>
+Connection: close | +Connection: upgrade =>
++Server: x | +Server: y | +X: =>
++Sec-WebSocket-Protocol: b =>
+=HTTP/1.1 404 Not Found => refused: 404 Not Found
+=HTTP/1.0 404 File not found => refused: 404 File not found
+=HTTP/1.1 200 => refused: 200
+=HTTP/1.1 100 Continue => refused: 100 Continue
+=HTTP/1.1 301 Moved | +Location: wss://example.com/ => refused: 301 Moved, to wss://example.com/
+=HTTP/1.1 301 Moved => refused: 301 Moved
+=HTTP/1.1 426 Upgrade Required | +Location: /x => refused: 426 Upgrade Required
+=HTTP/1.0 101 Switching Protocols => invalid: it is not HTTP/1.1
+-Upgrade => invalid: it does not switch to WebSocket
+-Connection => invalid: it does not switch to WebSocket
+Upgrade: h2c => invalid: it does not switch to WebSocket
+Upgrade: websockets => invalid: it does not switch to WebSocket
+Connection: close => invalid: it does not switch to WebSocket
+-Sec-WebSocket-Accept => invalid: Sec-WebSocket-Accept does not match the key
+Sec-WebSocket-Accept: dGhlIHNhbXBsZSBub25jZQ== => invalid: Sec-WebSocket-Accept does not match the key
+Sec-WebSocket-Accept: S3PPLMBITXAQ9KYGZZHZRBK+XOO= => invalid: Sec-WebSocket-Accept does not match the key
++Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo= => invalid: Sec-WebSocket-Accept does not match the key
++Sec-WebSocket-Extensions: permessage-deflate => invalid: it selects an extension that was not offered
++Sec-WebSocket-Protocol: c => invalid: it selects a subprotocol that was not offered
++Sec-WebSocket-Protocol: A => invalid: it selects a subprotocol that was not offered
++Sec-WebSocket-Protocol: a, b => invalid: it selects a subprotocol that was not offered
++Sec-WebSocket-Protocol: a | +Sec-WebSocket-Protocol: a => invalid: it selects a subprotocol that was not offered
++Sec-WebSocket-Protocol: => invalid: it selects a subprotocol that was not offered
+=HTTP/1.1 => no HTTP
+=HTTP/1.1\x20 => no HTTP
+=HTTP/1.1 1 => no HTTP
+=HTTP/1.1 1010 x => no HTTP
+=HTTP/1.1 101x => no HTTP
+=HTTP/1.1 abc => no HTTP
+=HTTP/1.1\x09101 x => no HTTP
+=HTTP/1.10 101 x => no HTTP
+=HTTP/1.1 101 \x01 => no HTTP
++no colon => no HTTP
++: no name => no HTTP
++Space : before the colon => no HTTP
++X: y | + continued => no HTTP
++X: y | +\x09continued => no HTTP
++X: a\x0ab => no HTTP
++X: a\x0db => no HTTP
++X: a\x00b => no HTTP
++X: \x1b[2J => no HTTP
+)",
+                outcome);
+    CHECK(checked("\r\n\r\n") == no_http);
 }
 
 TEST_CASE("looks at the first bytes of a response that is not whole") {
     const std::string start = response();
     for (std::size_t size = 0; size <= start.size(); ++size)
         CHECK_FALSE(check_start(start.substr(0, size)));
-    CHECK_FALSE(check_start("\x15"));  // perhaps an alert
+    CHECK_FALSE(check_start("\x15"));  // may begin a TLS alert
     CHECK(check_start("\x15\x03").text == "the server speaks TLS; use wss://");
     CHECK(check_start("\x15\x03\x01\x00\x02\x02\x46").reason == Reason::tls);
     for (const std::string garbage : {"\x16", "\x15\x04", "h", "HTTQ", "HTTP/2", "SSH-2.0-x",
@@ -209,106 +200,85 @@ TEST_CASE("looks at the first bytes of a response that is not whole") {
 }
 
 TEST_CASE("answers the request of RFC 6455, section 1.3") {
-    const Reply reply = reply_to(joined(
+    const Reply reply = reply_to(text_of(
         {"GET /chat HTTP/1.1", "Host: server.example.com", "Upgrade: websocket",
          "Connection: Upgrade", "Sec-WebSocket-Key: " + key, "Origin: http://example.com",
          "Sec-WebSocket-Protocol: chat, superchat", "Sec-WebSocket-Version: 13"}));
     CHECK(reply.error == "");
-    CHECK(reply.text == response({"Sec-WebSocket-Protocol: chat"}));
+    CHECK(reply.text == response("+Sec-WebSocket-Protocol: chat"));
     CHECK(checked(reply.text, {"superchat", "chat"}) == "");
 }
 
-TEST_CASE("answers every valid request, and explains why it refuses another") {
-    const std::string no_get = "the request is not a GET of HTTP/1.1";
-    const std::string no_upgrade = "this is a WebSocket echo server";
-    const std::string no_version = "the WebSocket version is not 13";
-    const std::string no_key = "Sec-WebSocket-Key is invalid";
-    const std::string too_long = "the request's header exceeds 16 KiB";
-    const struct {
-        std::string request;
-        const char* status;
-        std::string error = {};
-    } cases[] = {
-        {request(), "101"},
-        {request({}, "GET /a/b?c=d HTTP/1.1"), "101"},
-        {request({}, "GET http://h/a HTTP/1.1"), "101"},
-        {request({"Connection: keep-alive, Upgrade"}), "101"},
-        {request({"Connection: keep-alive,Upgrade,"}), "101"},
-        {request({"Connection: keep-alive", "+Connection: upgrade"}), "101"},
-        {request({"Upgrade:\tWebSocket "}), "101"},
-        {request({"+Sec-WebSocket-Extensions: permessage-deflate"}), "101"},
-        {request({"+Content-Length: 0"}), "101"},
-        {request({}, "POST / HTTP/1.1"), "400", no_get},
-        {request({}, "GETS / HTTP/1.1"), "400", no_get},
-        {request({}, "GET / HTTP/1.0"), "400", no_get},
-        {request({}, "GET / HTTP/2"), "400", no_get},
-        {request({}, "GET HTTP/1.1"), "400", no_get},
-        {request({}, "GET /a b HTTP/1.1"), "400", no_get},
-        {request({}, "GET /"), "400", no_get},
-        {request({}, "GET"), "400", no_get},
-        {request({}, ""), "400", no_get},
-        {request({"Host: h", "+Host: h"}), "400", no_get},
-        {request({"Host:h\x01"}), "400", no_get},
-        {request({"+X: y", "+ folded"}), "400", no_get},
-        {joined({"GET / HTTP/1.1", "Upgrade: websocket", "Connection: Upgrade"}), "400",
-         no_get},
-        {joined({"GET / HTTP/1.1", "Host: h", "User-Agent: curl/8", "Accept: */*"}), "426",
-         no_upgrade},
-        {request({"Upgrade: h2c"}), "426", no_upgrade},
-        {request({"Connection: keep-alive"}), "426", no_upgrade},
-        {request({"Sec-WebSocket-Version: 8"}), "426", no_version},
-        {request({"Sec-WebSocket-Version:"}), "426", no_version},
-        {request({"+Sec-WebSocket-Version: 8"}), "426", no_version},
-        {request({"Sec-WebSocket-Key:"}), "400", no_key},
-        {request({"Sec-WebSocket-Key: dGhl"}), "400", no_key},
-        {request({"Sec-WebSocket-Key: " + key + "="}), "400", no_key},
-        {request({"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZSE="}), "400", no_key},
-        {request({"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j*Q=="}), "400", no_key},
-        {request({"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ= "}), "400", no_key},
-        {request({"+Sec-WebSocket-Key: " + key}), "400", no_key},
-        {"\x16\x03\x01\x02", "400", "the client speaks TLS, and this port does not"},
-        {"PRI * HTTP/2.0", "400", no_get},
-        {std::string(max_opening + 1, 'G'), "431", too_long},
-        {request({"+X: " + std::string(max_opening, 'x')}), "431", too_long},
-    };
-    for (const auto& each : cases) {
-        CAPTURE(each.request.substr(0, 300));
-        const Reply reply = reply_to(each.request);
-        CHECK(reply.text.starts_with("HTTP/1.1 " + std::string(each.status) + " "));
-        CHECK(reply.error == each.error);
-        if (reply.error.empty()) {
-            CHECK(reply.text == response());
-            continue;
-        }
-        // The body states the error, and its length is right.
-        const std::size_t body = *opening_size(reply.text);
-        CHECK(reply.text.substr(body) == each.error + "\n");
-        CHECK(contains(reply.text,
-                       "Content-Length: " + std::to_string(each.error.size() + 1) + "\r\n"));
-        const bool upgrade = std::string(each.status) == "426";
-        CHECK(contains(reply.text,
-                       upgrade ? "Connection: Upgrade, close\r\n" : "Connection: close\r\n"));
-        CHECK(contains(reply.text, "Upgrade: websocket\r\n") == upgrade);
-        CHECK(contains(reply.text, "Sec-WebSocket-Version: 13\r\n") == upgrade);
+// Checks the reply. Returns its status, with the subprotocol or the error.
+std::string answer(const std::string& text) {
+    const Reply reply = reply_to(text);
+    const std::string status = reply.text.substr(9, 3);
+    if (reply.error.empty()) {
+        const std::string name = "Sec-WebSocket-Protocol: ";
+        const std::size_t at = reply.text.find(name);
+        const std::string chosen =
+            at == reply.text.npos ? "" : reply.text.substr(at, reply.text.find('\r', at) - at);
+        CHECK(reply.text == response(chosen.empty() ? "" : "+" + chosen));
+        return chosen.empty() ? status : status + " " + chosen.substr(name.size());
     }
+    const bool upgrade = status == "426";
+    CHECK(reply.text.substr(*opening_size(reply.text)) == reply.error + "\n");
+    CHECK(contains(reply.text,
+                   "Content-Length: " + std::to_string(reply.error.size() + 1) + "\r\n"));
+    CHECK(contains(reply.text,
+                   upgrade ? "Connection: Upgrade, close\r\n" : "Connection: close\r\n"));
+    CHECK(contains(reply.text, "Upgrade: websocket\r\n") == upgrade);
+    CHECK(contains(reply.text, "Sec-WebSocket-Version: 13\r\n") == upgrade);
+    return status + " " + reply.error;
 }
 
-TEST_CASE("chooses the first subprotocol that was offered") {
-    const struct {
-        Lines offers;
-        const char* chosen;
-    } cases[] = {
-        {{"+Sec-WebSocket-Protocol: a"}, "a"},
-        {{"+Sec-WebSocket-Protocol: a, b"}, "a"},
-        {{"+Sec-WebSocket-Protocol: b", "+Sec-WebSocket-Protocol: a"}, "b"},
-        {{"+sec-websocket-protocol:\tgraphql-ws\t,x"}, "graphql-ws"},
-        {{"+Sec-WebSocket-Protocol:"}, ""},
-        {{"+Sec-WebSocket-Protocol: a b"}, ""},
-    };
-    for (const auto& each : cases) {
-        const Reply reply = reply_to(request(each.offers));
-        const std::string chosen = each.chosen;
-        CHECK(reply.text ==
-              (chosen.empty() ? response() : response({"Sec-WebSocket-Protocol: " + chosen})));
-    }
+TEST_CASE("answers every valid request, and explains why it refuses another") {
+    check_table(R"( => 101
+=GET /a/b?c=d HTTP/1.1 => 101
+=GET http://h/a HTTP/1.1 => 101
+Connection: keep-alive, Upgrade => 101
+Connection: keep-alive,Upgrade, => 101
+Connection: keep-alive | +Connection: upgrade => 101
+Upgrade:\x09WebSocket\x20 => 101
++Sec-WebSocket-Extensions: permessage-deflate => 101
++Content-Length: 0 => 101
++Sec-WebSocket-Protocol: a => 101 a
++Sec-WebSocket-Protocol: a, b => 101 a
++Sec-WebSocket-Protocol: b | +Sec-WebSocket-Protocol: a => 101 b
++sec-websocket-protocol:\x09graphql-ws\x09,x => 101 graphql-ws
++Sec-WebSocket-Protocol: => 101
++Sec-WebSocket-Protocol: a b => 101
+=POST / HTTP/1.1 => 400 the request is not a GET of HTTP/1.1
+=GETS / HTTP/1.1 => 400 the request is not a GET of HTTP/1.1
+=GET / HTTP/1.0 => 400 the request is not a GET of HTTP/1.1
+=GET / HTTP/2 => 400 the request is not a GET of HTTP/1.1
+=GET HTTP/1.1 => 400 the request is not a GET of HTTP/1.1
+=GET /a b HTTP/1.1 => 400 the request is not a GET of HTTP/1.1
+=GET / => 400 the request is not a GET of HTTP/1.1
+=GET => 400 the request is not a GET of HTTP/1.1
+= => 400 the request is not a GET of HTTP/1.1
++Host: h => 400 the request is not a GET of HTTP/1.1
+-Host => 400 the request is not a GET of HTTP/1.1
+Host:h\x01 => 400 the request is not a GET of HTTP/1.1
++X: y | + folded => 400 the request is not a GET of HTTP/1.1
+-Upgrade | -Connection | +Accept: x/y => 426 this is a WebSocket echo server
+Upgrade: h2c => 426 this is a WebSocket echo server
+Connection: keep-alive => 426 this is a WebSocket echo server
+Sec-WebSocket-Version: 8 => 426 the WebSocket version is not 13
+Sec-WebSocket-Version: => 426 the WebSocket version is not 13
++Sec-WebSocket-Version: 8 => 426 the WebSocket version is not 13
+Sec-WebSocket-Key: => 400 Sec-WebSocket-Key is invalid
+Sec-WebSocket-Key: dGhl => 400 Sec-WebSocket-Key is invalid
+Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=== => 400 Sec-WebSocket-Key is invalid
+Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZSE= => 400 Sec-WebSocket-Key is invalid
+Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j(Q== => 400 Sec-WebSocket-Key is invalid
+Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=\x20 => 400 Sec-WebSocket-Key is invalid
++Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ== => 400 Sec-WebSocket-Key is invalid
++X: *16384 => 431 the request's header exceeds 16 KiB
+)",
+                [](const std::string& changes) { return answer(request(changes)); });
+    CHECK(answer("\x16\x03\x01\x02") == "400 the client speaks TLS, and this port does not");
+    CHECK(answer("PRI * HTTP/2.0") == "400 the request is not a GET of HTTP/1.1");
+    CHECK(answer(std::string(max_opening + 1, 'G')) ==
+          "431 the request's header exceeds 16 KiB");
 }

@@ -2,12 +2,12 @@
 // connections see exchange_test.cpp.
 #include "app/websocket/transport.hpp"
 
-#include "bufio/tls.hpp"
-#include "ui/text.hpp"
-
 #include "tests/app/websocket/frames.hpp"
-#include "tests/support/catch.hpp"
-#include "tests/support/text.hpp"
+#include "tests/app/websocket/upgrade.hpp"
+#include "tests/support/table.hpp"
+
+#include <map>
+#include <tuple>
 
 using namespace test;
 using namespace yodel::websocket;
@@ -23,19 +23,19 @@ constexpr std::size_t limit = 1000;  // bytes of a message
 // The peer below the transport under test.
 struct Peer {
     std::string to_read;                     // not yet read
-    std::size_t most = SIZE_MAX;             // bytes of one read
-    IoStatus at_end = IoStatus::wants_read;  // after them
-    bool end_at_once = false;                // with the last of them
-    Reason failure = Reason::receive;        // at the end, if reading fails there
+    std::size_t max_read = SIZE_MAX;         // bytes of one read
+    IoStatus at_end = IoStatus::wants_read;  // status after the last byte
+    bool end_at_once = false;                // at_end already with the last byte
+    Reason failure = Reason::receive;        // if at_end is `failed`
     std::string written;
-    std::size_t space = SIZE_MAX;  // for the next writes; none: a write has to wait
+    std::size_t space = SIZE_MAX;  // bytes that the next writes may take; 0: a write waits
     bool writes_fail = false;
     bool closing_fails = false;  // in close_output()
     bool closed = false;         // by close_output()
     bool buffers_input = false;
 };
 
-// Checks the rules of bufio/transport.hpp for its caller.
+// Checks that its caller follows the rules of bufio/transport.hpp.
 class PeerTransport final : public bufio::Transport {
 public:
     explicit PeerTransport(Peer& peer) : peer_(peer) {}
@@ -48,7 +48,7 @@ public:
     }
     IoResult read(char* to, std::size_t size) override {
         REQUIRE((ready_ && !over_ && size > 0));
-        const std::size_t count = peer_.to_read.copy(to, std::min(size, peer_.most));
+        const std::size_t count = peer_.to_read.copy(to, std::min(size, peer_.max_read));
         peer_.to_read.erase(0, count);
         const bool last = peer_.to_read.empty() && (count == 0 || peer_.end_at_once);
         const IoStatus status = last ? peer_.at_end : IoStatus::done;
@@ -84,7 +84,7 @@ private:
     }
 
     Peer& peer_;
-    std::string refused_;  // a write must be repeated with these bytes first
+    std::string refused_;  // the next write must begin with these bytes
     bool ready_ = false;
     bool over_ = false;
     bool closed_ = false;
@@ -95,15 +95,6 @@ const std::string valid_request =
     "GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: " +
     request_key + "\r\nSec-WebSocket-Version: 13\r\n\r\n";
-
-// Returns the response to the request that a client has sent.
-std::string response_to(const std::string& request) {
-    const std::string name = "Sec-WebSocket-Key: ";
-    const std::string key = request.substr(request.find(name) + name.size(), 24);
-    return "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-           "Sec-WebSocket-Accept: " +
-           ui::base64(bufio::sha1(key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11")) + "\r\n\r\n";
-}
 
 // A transport under test and its peer.
 struct Scene {
@@ -154,31 +145,30 @@ struct Scene {
         return before - messages.size();
     }
 
-    // Returns what the peer has got, such as "text hello, close 1000".
+    // Returns what the peer has got since the last call, such as "text hello, close 1000".
     std::string got() {
         std::string text;
-        for (const Frame& frame : decoded(peer.written)) {
-            const auto& [first, payload] = frame;
-            text += text.empty() ? "" : ", ";
-            if (first == text_frame) text += "text " + payload;
-            if (first == binary_frame) text += "binary " + payload;
-            if (first == pong_frame) text += "pong " + payload;
-            if (first == close_frame) text += "close " + close_text(payload);
-        }
-        return text + (peer.written.empty() ? "" : ", a part") + (peer.closed ? ", end" : "");
-    }
-    static std::string close_text(std::string_view payload) {
-        Closure closure;
-        CHECK(parse_closure(payload, closure));
-        return std::to_string(closure.code);
+        for (const Frame& frame : decoded(peer.written)) add_to(text, described(frame));
+        add_to(text, peer.written.empty() ? "" : "a part");
+        add_to(text, std::exchange(peer.closed, false) ? "end" : "");
+        return text;
     }
 
     // Returns the failure, with "the peer" for the side that the transport has named.
-    End failure() const {
-        End end = transport->failure();
-        const std::string peer_name = client ? "the server" : "the client";
-        if (end.text.starts_with(peer_name)) end.text.replace(0, peer_name.size(), "the peer");
-        return end;
+    std::string failure() const {
+        static const std::map<Reason, std::string> reasons = {
+            {Reason::none, "none"},
+            {Reason::connect, "connect: "},
+            {Reason::tls, "TLS: "},
+            {Reason::send, "send: "},
+            {Reason::receive, "receive: "},
+            {Reason::limit, "limit: "},
+            {Reason::truncated, "truncated: "},
+            {Reason::own_certificate, "own certificate: "}};
+        const End end = transport->failure();
+        const std::string name = client ? "the server" : "the client";
+        const bool named = end.text.starts_with(name);
+        return reasons.at(end.reason) + (named ? "the peer" + end.text.substr(10) : end.text);
     }
 
     bool client;
@@ -188,7 +178,70 @@ struct Scene {
     IoResult last{IoStatus::done};
 };
 
-const std::string broken = "the peer violated the WebSocket protocol: ";
+std::string text_of(IoStatus status) {
+    if (status == IoStatus::end_of_input) return "end";
+    if (status == IoStatus::rejected) return "rejected";
+    if (status == IoStatus::wants_write) return "waits";
+    return status == IoStatus::failed ? "failed" : "";
+}
+
+std::string text_of(std::string messages, IoStatus status) {
+    std::string text;
+    for (const Frame& each : messages_in(messages)) add_to(text, described(each));
+    add_to(text, messages.empty() ? "" : "a part");
+    add_to(text, text_of(status));
+    return text;
+}
+
+// Makes one step of a script, and returns its outcome. `rest`: bytes of messages still to be
+// written.
+std::string make_step(Scene& scene, std::string& rest, const std::string& verb,
+                      const std::string& what) {
+    if (verb == "read") {
+        std::string messages = scene.read();
+        return text_of(std::move(messages), scene.last.status);
+    }
+    if (verb == "close") return text_of(scene.transport->close_output().status);
+    if (verb == "got") return scene.got();
+    if (verb == "failure") return scene.failure();
+    if (verb == "ping") scene.transport->ping();
+    if (verb == "answered") return std::to_string(scene.transport->answered_ping());
+    if (verb == "holds") return scene.transport->buffers_output() ? "output" : "";
+    if (verb == "part") {  // writes a part of a message
+        rest = message("hello");
+        rest.erase(0, scene.write(rest.substr(0, std::stoul(what))));
+    } else if (verb == "write") {
+        for (const Frame& each : frames_of(what))
+            rest += message(each.payload, each.first == 0x81);
+        rest.erase(0, scene.write(rest));
+        return text_of(scene.last.status);
+    } else if (verb == "send") {
+        scene.send(frames_of(what));
+    } else if (verb == "space") {  // bytes that the peer accepts; empty: any number
+        scene.peer.space = what.empty() ? SIZE_MAX : std::stoul(what);
+    } else {  // sets what the connection below does
+        scene.peer.writes_fail = what == "cannot write";
+        scene.peer.closing_fails = what == "cannot close";
+        if (what == "ends") scene.peer.at_end = IoStatus::end_of_input;
+        if (what == "fails") scene.peer.at_end = IoStatus::failed;
+    }
+    return {};
+}
+
+// Plays a script on an open connection of a client and of a server.
+void play(const std::string& script) {
+    for (const bool client : {true, false}) {
+        CAPTURE(client);
+        Scene scene(client);
+        scene.open();
+        std::string rest;
+        const std::string verbs =
+            "read close got failure holds ping answered part write send space below";
+        play_script(script, verbs, [&](const std::string& verb, const std::string& what) {
+            return make_step(scene, rest, verb, what);
+        });
+    }
+}
 
 }  // namespace
 
@@ -196,60 +249,51 @@ TEST_CASE("opens a connection, however the bytes arrive") {
     for (const bool client : {false, true})
         for (const std::size_t most : std::initializer_list<std::size_t>{1, 2, 7, 100, 5000}) {
             Scene scene(client);
-            scene.peer.most = most;
-            scene.open({{text_frame, "early"}, {ping_frame, "p"}});
+            scene.peer.max_read = most;
+            scene.open(frames_of("text early | ping p"));
             CHECK(scene.read() == message("early"));
             CHECK(scene.write(message("x")) == message("x").size());
             CHECK(scene.got() == "pong p, text x");
-            CHECK(scene.failure().reason == Reason::none);
+            CHECK(scene.failure() == "none");
         }
 }
 
-TEST_CASE("waits for each byte of the peer's part of the handshake") {
+TEST_CASE("waits for each byte of the peer's part of the handshake, and for space for ours") {
     for (const bool client : {false, true}) {
         Scene scene(client);
-        scene.transport->handshake();
-        const std::string part = client ? response_to(scene.peer.written) : valid_request;
-        for (const char byte : part) {
+        const auto send_ours = [&] {
+            IoStatus status = IoStatus::wants_write;
+            for (std::size_t sent = scene.peer.written.size();; ++sent) {
+                scene.peer.space = 0;
+                status = scene.transport->handshake().status;
+                CHECK(scene.peer.written.size() == sent);
+                if (status != IoStatus::wants_write) return status;
+                scene.peer.space = 1;
+                scene.transport->handshake();
+            }
+        };
+        if (client) CHECK(send_ours() == IoStatus::wants_read);
+        for (const char byte : client ? response_to(scene.peer.written) : valid_request) {
             CHECK(scene.transport->handshake().status == IoStatus::wants_read);
             CHECK_FALSE(scene.transport->buffers_output());
             scene.peer.to_read = byte;
         }
-        CHECK(scene.transport->handshake().status == IoStatus::done);
-        CHECK_FALSE(scene.transport->buffers_input());
-    }
-}
-
-TEST_CASE("sends its part of the handshake byte by byte") {
-    for (const bool client : {false, true}) {
-        Scene scene(client);
-        scene.peer.to_read = client ? "" : valid_request;
-        scene.peer.space = 0;
-        std::size_t sent = 0;
-        while (scene.transport->handshake().status == IoStatus::wants_write) {
-            REQUIRE(scene.peer.written.size() == sent);
-            scene.peer.space = 1;
-            ++sent;
-        }
+        CHECK(send_ours() == IoStatus::done);
         CHECK(opening_size(scene.peer.written) == scene.peer.written.size());
+        CHECK_FALSE(scene.transport->buffers_input());
         if (client) CHECK(scene.facts.request == scene.peer.written);
     }
 }
 
-TEST_CASE("a client notes the handshake and uses a new key for each") {
-    Scene one(true);
-    Scene other(true);
-    one.open();
-    other.open();
-    CHECK(one.facts.request != other.facts.request);
-    CHECK(one.facts.response == response_to(one.facts.request));
-    CHECK_FALSE(one.facts.closure);
-}
-
-TEST_CASE("frames of a client are masked with new keys, a server's are not") {
+TEST_CASE("a client uses a new key for each handshake and frame, a server masks no frames") {
     for (const bool client : {false, true}) {
         Scene scene(client);
+        Scene other(client);
         scene.open();
+        other.open();
+        CHECK((scene.facts.request != other.facts.request) == client);
+        if (client) CHECK(scene.facts.response == response_to(scene.facts.request));
+        CHECK_FALSE(scene.facts.closure);
         scene.write(message("same") + message("same"));
         const std::string wire = scene.peer.written;
         REQUIRE(wire.size() == (client ? 2 * 10 : 2 * 6));
@@ -259,54 +303,48 @@ TEST_CASE("frames of a client are masked with new keys, a server's are not") {
 }
 
 TEST_CASE("refuses an opening of another protocol") {
+    std::string hints;
+    for (int i = 0; i < 17; ++i) hints += "HTTP/1.1 103 Early Hints\r\n\r\n";
+    const std::string head = "GET / HTTP/1.1\r\n";
     const struct {
         bool client;
         std::string bytes;
-        Reason reason;
-        const char* text;
-        const char* status = "";
-    } cases[] = {
-        {true, "HTTP/1.1 404 Not Found\r\n\r\n", Reason::connect,
-         "the server refused the upgrade: 404 Not Found"},
-        {true,
-         [] {
-             std::string many;
-             for (int i = 0; i < 17; ++i) many += "HTTP/1.1 103 Early Hints\r\n\r\n";
-             return many;
-         }(),
-         Reason::connect, "the server refused the upgrade: 103 Early Hints"},
-        {true, "SSH-2.0-x\r\n", Reason::connect,
-         "the server does not speak HTTP, which WebSocket needs"},
-        {true, "\x15\x03\x01", Reason::tls, "the server speaks TLS; use wss://"},
-        {true, "HTTP/1.1 200 " + std::string(20000, 'x'), Reason::connect,
-         "the server's response exceeds 16384 bytes"},
-        {false, "POST / HTTP/1.1\r\nHost: h\r\n\r\n", Reason::receive,
-         "refused: ", "HTTP/1.1 400 "},
-        {false, "GET / HTTP/1.1\r\nHost: h\r\n\r\n", Reason::receive,
-         "refused: this is a WebSocket echo server", "HTTP/1.1 426 "},
-        {false, "GET /" + std::string(20000, 'x'), Reason::receive,
-         "refused: ", "HTTP/1.1 431 "},
-        {false, "GET / HTTP/1.1\r\nX: " + std::string(17000, 'x') + "\r\n\r\n", Reason::receive,
-         "refused: ", "HTTP/1.1 431 "},
-        {false, "\x16\x03\x01", Reason::receive, "refused: ", "HTTP/1.1 400 "},
+        std::string failure;
+        std::string response = "";
+    } rows[] = {
+        {true, "HTTP/1.1 404 Not Found\r\n\r\n",
+         "connect: the peer refused the upgrade: 404 Not Found"},
+        {true, hints, "connect: the peer refused the upgrade: 103 Early Hints"},
+        {true, "SSH-2.0-x\r\n", "connect: the peer does not speak HTTP, which WebSocket needs"},
+        {true, "\x15\x03\x01", "TLS: the peer speaks TLS; use wss://"},
+        {true, "HTTP/1.1 200 " + std::string(20000, 'x'),
+         "connect: the peer's response exceeds 16384 bytes"},
+        {false, "POST / HTTP/1.1\r\nHost: h\r\n\r\n",
+         "receive: refused: the request is not a GET of HTTP/1.1", "HTTP/1.1 400 "},
+        {false, head + "Host: h\r\n\r\n", "receive: refused: this is a WebSocket echo server",
+         "HTTP/1.1 426 "},
+        {false, head + std::string(20000, 'x'),
+         "receive: refused: the request's header exceeds 16 KiB", "HTTP/1.1 431 "},
+        {false, head + "X: " + std::string(17000, 'x') + "\r\n\r\n",
+         "receive: refused: the request's header exceeds 16 KiB", "HTTP/1.1 431 "},
+        {false, "\x16\x03\x01", "receive: refused: ", "HTTP/1.1 400 "},
     };
-    for (const auto& each : cases)
-        for (const std::size_t most : std::initializer_list<std::size_t>{1, 4000}) {
-            CAPTURE(each.text, most);
-            Scene scene(each.client);
-            scene.peer.most = most;
-            scene.peer.to_read = each.bytes;
-            scene.peer.space = each.client ? SIZE_MAX : 5;  // the refusal has to wait
+    for (const auto& row : rows)
+        for (const std::size_t most : {std::size_t{1}, std::size_t{4000}}) {
+            CAPTURE(row.failure, most);
+            Scene scene(row.client);
+            scene.peer.max_read = most;
+            scene.peer.to_read = row.bytes;
+            scene.peer.space = row.client ? SIZE_MAX : 5;  // the refusal has to wait
             IoStatus status = scene.transport->handshake().status;
-            if (status == IoStatus::wants_write) {
-                scene.peer.space = SIZE_MAX;
-                status = scene.transport->handshake().status;
-            }
+            CHECK((status == IoStatus::wants_write) == !row.client);
+            scene.peer.space = SIZE_MAX;
+            if (status == IoStatus::wants_write) status = scene.transport->handshake().status;
             CHECK(status == IoStatus::failed);
-            CHECK(scene.failure().reason == each.reason);
-            CHECK(scene.transport->failure().text.starts_with(each.text));
-            if (!each.client) CHECK(scene.peer.written.starts_with(each.status));
-            if (!each.client) CHECK(scene.peer.written.ends_with("\n"));
+            CHECK(scene.failure().starts_with(row.failure));
+            CHECK(scene.peer.closed);
+            if (!row.client) CHECK(scene.peer.written.starts_with(row.response));
+            if (!row.client) CHECK(scene.peer.written.ends_with("\n"));
         }
 }
 
@@ -317,21 +355,20 @@ TEST_CASE("the limit of the opening does not include the messages after it") {
     response.insert(response.size() - 2,
                     "X: " + std::string(max_opening - response.size() - 5, 'x') + "\r\n");
     REQUIRE(response.size() == max_opening);
-    scene.peer.to_read = response + std::string("\x82\x7e\x03\xe8", 4) + std::string(1000, 'x');
-    scene.peer.most = 4095;
+    scene.peer.to_read = response + scene.wire(frames_of("binary *1000"));
+    scene.peer.max_read = 4095;
     CHECK(scene.transport->handshake().status == IoStatus::done);
-    CHECK(scene.read() == message(std::string(1000, 'x'), false));
+    CHECK(scene.read() == message(std::string(1000, '*'), false));
 }
 
 TEST_CASE("skips interim responses before the final one") {
-    for (const std::size_t most : std::initializer_list<std::size_t>{1, 4000}) {
+    for (const std::size_t most : {std::size_t{1}, std::size_t{4000}}) {
         Scene scene(true);
         REQUIRE(scene.transport->handshake().status == IoStatus::wants_read);
         const std::string response = response_to(scene.peer.written);
-        scene.peer.most = most;
-        scene.peer.to_read = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: "
-                             "</a>\r\n\r\n" +
-                             response + scene.wire({{text_frame, "a"}});
+        scene.peer.max_read = most;
+        for (int i = 0; i < 16; ++i) scene.peer.to_read += "HTTP/1.1 103 Early\r\nX: y\r\n\r\n";
+        scene.peer.to_read += response + scene.wire(frames_of("text a"));
         REQUIRE(scene.transport->handshake().status == IoStatus::done);
         CHECK(scene.facts.response == response);
         CHECK(scene.read() == message("a"));
@@ -340,32 +377,27 @@ TEST_CASE("skips interim responses before the final one") {
 
 TEST_CASE("the peer may end during the handshake") {
     for (const bool client : {false, true})
-        for (const IoStatus end : {IoStatus::end_of_input, IoStatus::failed})
-            for (const bool at_once : {false, true}) {
+        for (const bool at_once : {false, true})
+            for (const auto& [end, reason, failure] :
+                 {std::tuple{IoStatus::end_of_input, Reason::receive,
+                             "connect: the peer closed the connection during the WebSocket "
+                             "handshake"},
+                  {IoStatus::failed, Reason::receive, "connect: broken below"},
+                  // TLS 1.3 reports a missing client certificate in the first read.
+                  {IoStatus::failed, Reason::own_certificate,
+                   "own certificate: broken below"}}) {
                 Scene scene(client);
                 scene.peer.to_read = client ? "HTTP/1.1 101 S" : "GET / HT";
                 scene.peer.at_end = end;
+                scene.peer.failure = reason;
                 scene.peer.end_at_once = at_once;
                 CHECK(scene.transport->handshake().status == IoStatus::failed);
-                CHECK(scene.failure().reason == Reason::connect);
-                CHECK(scene.failure().text ==
-                      (end == IoStatus::failed
-                           ? "broken below"
-                           : "the peer closed the connection during the WebSocket handshake"));
+                CHECK(scene.failure() == failure);
             }
     Scene scene(true);
     scene.peer.writes_fail = true;
     CHECK(scene.transport->handshake().status == IoStatus::failed);
-    CHECK(scene.failure().text == "no way");
-}
-
-// TLS 1.3 reports it in the first read.
-TEST_CASE("a missing client certificate is not a refused upgrade") {
-    Scene scene(true);
-    scene.peer.at_end = IoStatus::failed;
-    scene.peer.failure = Reason::own_certificate;
-    CHECK(scene.transport->handshake().status == IoStatus::failed);
-    CHECK(scene.failure().reason == Reason::own_certificate);
+    CHECK(scene.failure() == "send: no way");
 }
 
 TEST_CASE("the peer may end together with its part of the handshake") {
@@ -374,87 +406,61 @@ TEST_CASE("the peer may end together with its part of the handshake") {
             for (const bool early : {false, true}) {
                 Scene scene(client);
                 if (client) scene.transport->handshake();
-                scene.peer.to_read =
-                    (client ? response_to(scene.peer.written) : valid_request) +
-                    (early ? scene.wire({{text_frame, "last"}}) : "");
+                scene.peer.to_read = client ? response_to(scene.peer.written) : valid_request;
+                if (early) scene.send(frames_of("text last"));
                 scene.peer.at_end = end;
                 scene.peer.end_at_once = true;
                 REQUIRE(scene.transport->handshake().status == IoStatus::done);
                 CHECK(scene.transport->buffers_input());
                 CHECK(scene.read() == (early ? message("last") : ""));
                 CHECK(scene.last.status == IoStatus::failed);
-                CHECK(scene.failure().reason ==
+                CHECK(scene.transport->failure().reason ==
                       (end == IoStatus::failed ? Reason::receive : Reason::truncated));
             }
 }
 
 TEST_CASE("a write that waits continues at any byte, and a pong goes between frames") {
-    const std::string both = message("first") + message(std::string(300, 'x'), false);
-    const std::string large = "binary " + std::string(300, 'x');
-    for (const bool client : {false, true})
-        for (std::size_t cut = 0; cut < 340; ++cut) {
-            INFO(cut << " bytes, then a ping");
-            Scene scene(client);
-            scene.open();
-            scene.peer.space = cut;
-            std::size_t written = scene.write(both);
-            scene.send({{ping_frame, "p"}});
-            CHECK(scene.read() == "");
-            scene.peer.space = 1;
-            while (written < both.size() || scene.transport->buffers_output()) {
-                written += scene.write(std::string_view(both).substr(written));
-                scene.peer.space = 1;
-            }
-            CHECK(written == both.size());
-            const std::string got = scene.got();
-            CHECK((got == "text first, " + large + ", pong p" ||
-                   got == "text first, pong p, " + large ||
-                   got == "pong p, text first, " + large));
-        }
+    for (std::size_t cut = 0; cut < 340; ++cut) {
+        std::string script = "space " + std::to_string(cut) +
+                             "; write text first | binary *300; send ping p; read =>; ";
+        for (int i = 0; i < 5; ++i) script += "space 1; write; ";
+        play(script + "space; write =>; holds =>; got => text first, binary *300, pong p");
+    }
+}
+
+TEST_CASE("only the pong with the number of the last ping answers it") {
+    play("send pong; send pong 1; read =>; answered => 0; ping; holds => output; write =>; "
+         "got => ping 1; send pong; read =>; answered => 0; send pong 1; read =>; answered => "
+         "1; "
+         "ping; write =>; got => ping 2; send pong 1; read =>; answered => 1; send pong 2; "
+         "read =>; answered => 2");
+    play("part 6; ping; holds =>; write; got => text hello, ping 1");
 }
 
 TEST_CASE("a message that is written in parts stays one frame, and a pong waits for its end") {
-    const std::string whole = message("hello");
-    for (const bool client : {false, true})
-        for (std::size_t cut = 1; cut < whole.size(); ++cut) {
-            Scene scene(client);
-            scene.open();
-            CHECK(scene.write(whole.substr(0, cut)) == cut);
-            scene.send({{ping_frame, "p"}});
-            scene.read();
-            CHECK_FALSE(scene.transport->buffers_output());
-            CHECK(scene.write(whole.substr(cut) + message("more")) == whole.size() - cut + 9);
-            CHECK(scene.got() == "text hello, pong p, text more");
-        }
+    for (std::size_t cut = 1; cut < message("hello").size(); ++cut)
+        play("part " + std::to_string(cut) +
+             "; send ping p; read =>; holds =>; write text more =>; "
+             "got => text hello, pong p, text more");
 }
 
 TEST_CASE("writes messages of all sizes") {
     for (const std::size_t size :
-         std::initializer_list<std::size_t>{0, 1, 125, 126, 65535, 65536, 200000, 1 << 20}) {
-        const std::string payload(size, 'x');
-        const std::string messages = message(payload) + message("", false) + message("end");
-        for (const bool client : {false, true}) {
-            Scene scene(client);
-            scene.open();
-            CHECK(scene.write(messages) == messages.size());
-            CHECK((scene.got() == "text " + payload + ", binary , text end"));
-        }
+         std::initializer_list<std::size_t>{1, 125, 126, 65535, 65536, 200000, 1 << 20}) {
+        const std::string large = "text *" + std::to_string(size);
+        play("write " + large + " | binary | text end =>; got => " + large +
+             ", binary, text end");
     }
 }
 
 TEST_CASE("answers each ping of one read") {
-    for (const bool client : {false, true}) {
-        Scene scene(client);
-        scene.open();
-        std::string expected;
-        for (int i = 0; i < 500; ++i) {
-            scene.send({{ping_frame, std::to_string(i)}});
-            expected += (i == 0 ? "pong " : ", pong ") + std::to_string(i);
-        }
-        scene.read();
-        scene.write("");
-        CHECK(scene.got() == expected);
+    std::string pings = "ping 0";
+    std::string pongs = "pong 0";
+    for (int i = 1; i < 500; ++i) {
+        pings += " | ping " + std::to_string(i);
+        pongs += ", pong " + std::to_string(i);
     }
+    play("send " + pings + "; read =>; holds => output; write =>; got => " + pongs);
 }
 
 TEST_CASE("a flood of pings to which the peer takes no answer leaves the newest ones") {
@@ -462,21 +468,20 @@ TEST_CASE("a flood of pings to which the peer takes no answer leaves the newest 
         Scene scene(client);
         scene.open();
         scene.peer.space = 3;
-        scene.send({{ping_frame, "first"}});
+        scene.send(frames_of("ping first"));
         scene.read();
         REQUIRE(scene.transport->buffers_output());
         scene.write("");
         CHECK(scene.last.status == IoStatus::wants_write);
         for (int i = 0; i < 50000; ++i) {
-            scene.send({{ping_frame, std::to_string(i)}});
+            scene.send({{0x89, std::to_string(i)}});
             if (i % 100 == 0) scene.read();
             if (i % 100 == 1) scene.write("");
         }
         scene.read();
         scene.peer.space = SIZE_MAX;
         scene.write("");
-        const std::string wire = scene.peer.written;
-        CHECK(wire.size() < 2 * 64 * 1024);
+        CHECK(scene.peer.written.size() < 2 * 64 * 1024);
         const std::string got = scene.got();
         CHECK(got.starts_with("pong first, pong "));
         CHECK(got.ends_with(", pong 49998, pong 49999"));
@@ -485,227 +490,114 @@ TEST_CASE("a flood of pings to which the peer takes no answer leaves the newest 
 }
 
 TEST_CASE("closes when both sides have closed, in any order") {
-    const struct {
-        unsigned code;  // the peer's
-        const char* answer;
-    } cases[] = {
-        {1000, "close 1000"},
-        {1001, "close 1001"},
-        {no_status, "close 1005"},
-    };
-    for (const bool client : {false, true})
-        for (const auto& each : cases) {
-            const Frame close{close_frame, each.code == no_status ? "" : closing(each.code)};
-            Scene first(client);  // the peer is the first
-            first.open();
-            first.send({{text_frame, "a"}, {ping_frame, "p"}, close, {text_frame, "late"}});
-            CHECK(first.read() == message("a"));
-            CHECK(first.last.status == IoStatus::end_of_input);
-            CHECK(first.write(message("b")) == 6);  // input may end before output
-            CHECK(first.transport->close_output().status == IoStatus::done);
-            CHECK(first.got() == "pong p, text b, " + std::string(each.answer) + ", end");
-            if (client) CHECK(first.facts.closure->code == each.code);
-
-            Scene second(client);  // we are the first
-            second.open();
-            CHECK(second.transport->close_output().status == IoStatus::done);
-            CHECK(second.got() == "close 1000");
-            second.send({{text_frame, "still"}, {ping_frame}});
-            CHECK(second.read() == message("still"));
-            CHECK_FALSE(second.transport->buffers_output());  // nothing follows a close frame
-            second.send({close});
-            CHECK(second.read() == "");
-            CHECK(second.last.status == IoStatus::end_of_input);
-            CHECK(second.got() == ", end");
-        }
+    for (const std::string close : {"close 1000", "close 1001", "close"}) {
+        play("send text a | ping p | " + close +
+             " | text late; read => text a, end; write text b =>; close =>; "
+             "got => pong p, text b, " +
+             close + ", end");
+        play("close =>; got => close 1000; send text still | ping; read => text still; "
+             "holds =>; send " +
+             close + "; read => end; got => end");
+    }
+    play("send ping p; read =>; close =>; send ping q; read =>; close =>; "
+         "got => pong p, close 1000");
 }
 
-TEST_CASE("both sides close at once, while our close frame has to wait") {
-    for (const bool client : {false, true})
-        for (std::size_t space = 0; space < 8; ++space) {
-            Scene scene(client);
-            scene.open();
-            scene.peer.space = space;
-            const IoStatus status = scene.transport->close_output().status;
-            scene.send({{ping_frame, "p"}, {close_frame, closing(1001)}});
-            scene.read();
-            CHECK(scene.last.status == IoStatus::end_of_input);
-            scene.peer.space = SIZE_MAX;
-            if (status == IoStatus::wants_write)
-                CHECK(scene.transport->close_output().status == IoStatus::done);
-            CHECK(scene.got() == "close 1000, end");
-        }
+TEST_CASE("a close frame waits for space, and for the frames before it") {
+    for (std::size_t space = 0; space < 4; ++space) {
+        play("space " + std::to_string(space) +
+             "; close => waits; send ping p | close 1001; read => end; space; close =>; "
+             "got => close 1000, end");
+    }
+    play("space 4; send ping p; read =>; write; close => waits; space 4; close; space; "
+         "close =>; got => pong p, close 1000");
 }
 
 TEST_CASE("a peer that leaves after both close frames has closed gracefully") {
-    for (const bool client : {false, true})
-        for (const bool whole : {false, true}) {
-            Scene scene(client);
-            scene.open();
-            scene.peer.closing_fails = true;
-            scene.send({{close_frame, closing(1000)}});
-            scene.read();
-            if (!whole) scene.write(message("hello").substr(0, 7));
-            const IoStatus status = scene.transport->close_output().status;
-            CHECK(status == (whole ? IoStatus::done : IoStatus::failed));
-        }
-}
-
-TEST_CASE("a close frame waits for the frames before it") {
-    for (const bool client : {false, true}) {
-        Scene scene(client);
-        scene.open();
-        scene.peer.space = 4;
-        scene.send({{ping_frame, "p"}});
-        scene.read();
-        scene.write("");
-        CHECK(scene.transport->close_output().status == IoStatus::wants_write);
-        scene.peer.space = 4;
-        scene.transport->close_output();
-        scene.peer.space = SIZE_MAX;
-        CHECK(scene.transport->close_output().status == IoStatus::done);
-        CHECK(scene.got() == "pong p, close 1000");
-    }
-}
-
-TEST_CASE("a ping is answered before a close frame that follows at once") {
-    for (const bool client : {false, true}) {
-        Scene scene(client);
-        scene.open();
-        scene.send({{ping_frame, "p"}});
-        scene.read();
-        CHECK(scene.transport->close_output().status == IoStatus::done);
-        scene.send({{ping_frame, "q"}});
-        scene.read();
-        CHECK(scene.transport->close_output().status == IoStatus::done);
-        CHECK(scene.got() == "pong p, close 1000");
-    }
+    play("below cannot close; send close 1000; read => end; close =>");
+    play("below cannot close; send close 1000; read => end; part 7; close => failed");
 }
 
 TEST_CASE("a connection that closes inside a message sends no close frame") {
-    for (const bool client : {false, true})
-        for (const std::size_t cut : std::initializer_list<std::size_t>{1, 5, 7}) {
-            Scene scene(client);
-            scene.open();
-            scene.write(message("hello").substr(0, cut));
-            CHECK(scene.transport->close_output().status == IoStatus::done);
-            CHECK(scene.got() == (cut < 5 ? ", end" : ", a part, end"));
-        }
+    play("part 1; close =>; got => end");
+    play("part 5; close =>; got => a part, end");
+    play("part 7; close =>; got => a part, end");
 }
 
 TEST_CASE("any other code rejects the input, and is answered") {
-    for (const bool client : {false, true})
-        for (const unsigned code : {1002U, 1003U, 1008U, 1011U, 1014U, 3000U, 4999U}) {
-            Scene scene(client);
-            scene.open();
-            scene.send({{text_frame, "a"}, {close_frame, closing(code, "so")}});
-            CHECK(scene.read() == message("a"));
-            CHECK(scene.last.status == IoStatus::rejected);
-            CHECK(scene.failure().reason == Reason::receive);
-            CHECK(scene.failure().text == "the peer closed with " + Closure{code, "so"}.text());
-            CHECK(scene.transport->close_output().status == IoStatus::done);
-            CHECK(scene.got() == "close " + std::to_string(code) + ", end");
-            if (client) CHECK(scene.facts.closure->reason == "so");
-        }
+    for (const unsigned code : {1002U, 1003U, 1008U, 1011U, 1014U, 3000U, 4999U})
+        play("send text a | close " + std::to_string(code) +
+             " so; read => text a, rejected; failure => receive: the peer closed with " +
+             Closure{code, "so"}.text() + "; close =>; got => close " + std::to_string(code) +
+             ", end");
+}
+
+TEST_CASE("a client notes how the server has closed") {
+    Scene scene(true);
+    scene.open();
+    scene.send(frames_of("close 1008 so"));
+    scene.read();
+    CHECK(scene.facts.closure->code == 1008);
+    CHECK(scene.facts.closure->reason == "so");
 }
 
 TEST_CASE("a peer that breaks the protocol gets earlier messages, then a close frame") {
+    const std::string violated = "receive: the peer violated the WebSocket protocol: ";
     const struct {
-        std::vector<Frame> frames;
-        Reason reason;
-        std::string text;
-        const char* got;
-    } cases[] = {
-        {{{0x83}}, Reason::receive, broken + "an unknown opcode", "close 1002"},
-        {{{close_frame, closing(1005)}},
-         Reason::receive,
-         broken + "invalid close code 1005",
-         "close 1002"},
-        {{{text_frame, "\xff"}},
-         Reason::receive,
-         broken + "a text message is not UTF-8",
-         "close 1007"},
-        {{{binary_frame, std::string(limit + 1, 'x')}},
-         Reason::limit,
-         "a message of 1001 bytes or more exceeds the limit of 1000 (--max-frame)",
-         "close 1009"},
+        std::string frames;
+        std::string failure;
+        std::string code;
+    } rows[] = {
+        {"83", violated + "an unknown opcode", "1002"},
+        {"close 1005", violated + "invalid close code 1005", "1002"},
+        {"text \\xff", violated + "a text message is not UTF-8", "1007"},
+        {"01 *600 | 80 *402",
+         "limit: a message of 1002 bytes or more exceeds the limit of 1000 (--max-frame)",
+         "1009"},
+        {"binary *1001",
+         "limit: a message of 1001 bytes or more exceeds the limit of 1000 (--max-frame)",
+         "1009"},
     };
-    for (const bool client : {false, true})
-        for (const auto& each : cases)
-            for (const std::size_t space : {SIZE_MAX, std::size_t{2}, std::size_t{0}}) {
-                Scene scene(client);
-                scene.open();
-                scene.peer.space = space;
-                scene.send({{text_frame, "a"}});
-                scene.send(each.frames);
-                CHECK(scene.read().starts_with(message("a")));
-                CHECK(scene.last.status == IoStatus::rejected);
-                CHECK(scene.failure().reason == each.reason);
-                CHECK(scene.failure().text == each.text);
-                const std::size_t written = scene.write(message("b"));
-                scene.peer.space = SIZE_MAX;
-                scene.write(message("b").substr(written));
-                CHECK(scene.transport->close_output().status == IoStatus::done);
-                CHECK(scene.got() == "text b, " + std::string(each.got) + ", end");
-                scene.send({{text_frame, "late"}});  // discarded
-                CHECK(scene.read() == "");
-                CHECK(scene.last.status == IoStatus::done);
-                scene.peer.at_end = IoStatus::end_of_input;
-                scene.read();
-                CHECK(scene.last.status == IoStatus::end_of_input);
-                if (client) CHECK_FALSE(scene.facts.closure);
-            }
-    for (const bool client : {false, true}) {  // inside a message, which stays whole
-        Scene scene(client);
-        scene.open();
-        scene.write(message("hello").substr(0, 7));
-        scene.send({{0x83}});
-        scene.read();
-        CHECK(scene.last.status == IoStatus::rejected);
-        CHECK(scene.got() == ", a part");
-        Scene once_closed(client);
-        once_closed.open();
-        once_closed.transport->close_output();
-        once_closed.send({{0x83}});
-        once_closed.read();
-        CHECK(once_closed.last.status == IoStatus::rejected);
-        CHECK(once_closed.got() == "close 1000");
-    }
+    for (const auto& row : rows)
+        for (const std::string space : {"", " 2", " 0"})
+            play("space" + space + "; send text a | " + row.frames + "; read => text a, " +
+                 (row.code == "1007" ? "a part, " : "") + "rejected; failure => " +
+                 row.failure + "; write text b" + (space.empty() ? " =>" : " => waits") +
+                 "; space; write =>; close =>; got => text b, close " + row.code +
+                 ", end; send text late; read =>; below ends; read => end");
+    play("part 7; send 83; read => rejected; got => a part");
+    play("close =>; send 83; read => rejected; got => close 1000");
 }
 
 TEST_CASE("a peer that ends without a close frame fails the read") {
-    const std::string end = "the peer ended the connection without a close frame";
-    const std::string inside = "the peer ended the connection inside a message without a close "
-                               "frame";
     const struct {
-        std::vector<Frame> frames;
+        const char* frames;
         std::size_t missing;  // bytes at the end
         std::string messages;
-        std::string text;
-    } cases[] = {
-        {{}, 0, "", end},
-        {{{text_frame, "a"}}, 0, message("a"), end},
-        {{{text_frame, "ab"}}, 1, message("ab").substr(0, 6), inside},
-        {{{text_frame, "a"}, {text_frame}}, 1, message("a"), inside},
-        {{{0x01, "a"}}, 0, "", inside},
-        {{{text_frame, "a"}, {close_frame}}, 1, message("a"), inside},
+        const char* where;
+    } rows[] = {
+        {"", 0, "", ""},
+        {"text a", 0, message("a"), ""},
+        {"text ab", 1, message("ab").substr(0, 6), "inside a message "},
+        {"text a | text", 1, message("a"), "inside a message "},
+        {"01 a", 0, "", "inside a message "},
+        {"text a | close", 1, message("a"), "inside a message "},
     };
     for (const bool client : {false, true})
-        for (const auto& each : cases)
+        for (const auto& row : rows)
             for (const bool at_once : {false, true}) {
                 Scene scene(client);
                 scene.open();
-                std::string wire = scene.wire(each.frames);
-                wire.resize(wire.size() - each.missing);
-                scene.peer.to_read = wire;
+                scene.send(frames_of(row.frames));
+                scene.peer.to_read.resize(scene.peer.to_read.size() - row.missing);
                 scene.peer.at_end = IoStatus::end_of_input;
                 scene.peer.end_at_once = at_once;
                 std::string got = scene.read();
                 if (!at_once && scene.last.status == IoStatus::done) got += scene.read();
-                CHECK(got == each.messages);
+                CHECK(got == row.messages);
                 CHECK(scene.last.status == IoStatus::failed);
-                CHECK(scene.failure().reason == Reason::truncated);
-                CHECK(scene.failure().text == each.text);
+                CHECK(scene.failure() == "truncated: the peer ended the connection " +
+                                             std::string(row.where) + "without a close frame");
             }
 }
 
@@ -714,7 +606,7 @@ TEST_CASE("the end of the input waits while messages do not fit") {
     std::string expected;
     for (int i = 0; i < 50; ++i) {
         const std::string text = std::to_string(i);
-        frames.insert(frames.end(), {{text_frame, text}, {binary_frame}, {0x02, text}, {0x80}});
+        frames.insert(frames.end(), {{0x81, text}, {0x82}, {0x02, text}, {0x80}});
         expected += message(text) + message("", false) + message(text, false);
     }
     for (const bool client : {false, true})
@@ -724,7 +616,7 @@ TEST_CASE("the end of the input waits while messages do not fit") {
                     Scene scene(client);
                     scene.open();
                     scene.send(frames);
-                    if (orderly) scene.send({{close_frame}});
+                    if (orderly) scene.send(frames_of("close"));
                     scene.peer.at_end = IoStatus::end_of_input;
                     scene.peer.end_at_once = at_once;
                     std::string got = scene.read(size);
@@ -744,35 +636,11 @@ TEST_CASE("input that is buffered below is buffered here") {
     CHECK(scene.transport->buffers_input());
 }
 
-TEST_CASE("failures below are our own") {
-    for (const bool client : {false, true}) {
-        Scene reading(client);
-        reading.open();
-        reading.send({{text_frame, "a"}});
-        reading.peer.at_end = IoStatus::failed;
-        CHECK(reading.read() == message("a"));
-        reading.read();
-        CHECK(reading.last.status == IoStatus::failed);
-        CHECK(reading.failure().text == "broken below");
-
-        Scene writing(client);
-        writing.open();
-        writing.peer.writes_fail = true;
-        writing.write(message("a"));
-        CHECK(writing.last.status == IoStatus::failed);
-        CHECK(writing.failure().text == "no way");
-        // The peer's explanation is still read, and not answered.
-        writing.send({{close_frame, closing(1008, "slow")}});
-        writing.read();
-        CHECK(writing.last.status == IoStatus::rejected);
-        CHECK(writing.failure().text == "the peer closed with 1008 policy violation: slow");
-
-        Scene closing_fails(client);
-        closing_fails.open();
-        closing_fails.peer.writes_fail = true;
-        CHECK(closing_fails.transport->close_output().status == IoStatus::failed);
-        closing_fails.send({{text_frame, "a"}, {close_frame}});
-        CHECK(closing_fails.read() == message("a"));
-        CHECK(closing_fails.last.status == IoStatus::end_of_input);
-    }
+TEST_CASE("failures below are our own, and the peer's explanation is still read") {
+    play("send text a; below fails; read => text a; read => failed; "
+         "failure => receive: broken below");
+    play("below cannot write; write text a => failed; failure => send: no way; "
+         "send close 1008 slow; read => rejected; "
+         "failure => receive: the peer closed with 1008 policy violation: slow");
+    play("below cannot write; close => failed; send text a | close; read => text a, end");
 }

@@ -1,8 +1,8 @@
-// A file with the server's ports, for the program that started it; it exists as long as this
-// object.
+// A file that contains the server's ports, for the program that started the server. The file
+// exists as long as this object.
 //
-// It replaces a plain file at the path once it is complete, so that nobody reads an incomplete
-// file. A link, FIFO, device or folder is refused.
+// It is written under another name and then renamed, so that nobody reads an incomplete file.
+// It may replace a plain file, but not a link, FIFO, device or folder.
 #pragma once
 
 #include "bufio/fd.hpp"

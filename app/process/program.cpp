@@ -25,35 +25,38 @@
 
 namespace yodel {
 
-void prepare_process(const char* program) {
-    fill_standard_descriptors();
-    diagnostics().set_program(program);
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);
-}
+namespace {
 
-void ask_for_exact_waits() {
-#if YODEL_HAS_TIMER_SLACK
-    ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds
-#endif
-}
-
+// Opens /dev/null for each of the three standard descriptors that is closed, so that no socket
+// gets its number. A closed standard input then reads as empty. Writing to a closed output
+// still fails, because /dev/null is opened for reading.
 void fill_standard_descriptors() {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
         if (::fcntl(fd, F_GETFD) == -1 && ::open("/dev/null", O_RDONLY) != fd) return;
 }
 
+}  // namespace
+
+void minimize_timer_slack() {
+#if YODEL_HAS_TIMER_SLACK
+    ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds
+#endif
+}
+
 int run_program(const char* name, const std::function<int(int& signo)>& body) {
-    prepare_process(name);
+    fill_standard_descriptors();
+    diagnostics().set_program(name);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
     std::setlocale(LC_CTYPE, "");
     int signo = 0;
     int status = success;
     try {
         status = body(signo);
     } catch (const std::exception&) {
-        status = fail(current_trouble(name));
+        status = print_trouble(current_trouble(name));
     }
-    if (signo != 0) print_error(ended_by(signo));
+    if (signo != 0) print_error(signal_text(signo));
     finish_diagnostics();
     if (signo == 0) return status;
     std::signal(signo, SIG_DFL);
@@ -70,7 +73,7 @@ int print(const std::string& text) {
 Trouble current_trouble(const char* program) {
     try {
         throw;
-    } catch (const WrongProgram& error) {  // -h would not help
+    } catch (const WrongProgram& error) {  // its text already contains the command to type
         return {usage_error, error.what()};
     } catch (const UsageError& error) {
         return {usage_error,
@@ -90,17 +93,18 @@ Trouble current_trouble(const char* program) {
     }
 }
 
-int fail(const Trouble& trouble) {
+int print_trouble(const Trouble& trouble) {
     try {
         if (diagnostics().form() == Diagnostics::Form::text)
             diagnostics().remark(trouble.text);
         else
-            diagnostics().line(JsonObject()
-                                   .text("error", trouble.text)
-                                   .number("status", static_cast<std::uint64_t>(trouble.status))
-                                   .str());
+            diagnostics().write_line(
+                JsonObject()
+                    .text("error", trouble.text)
+                    .number("status", static_cast<std::uint64_t>(trouble.status))
+                    .str());
     } catch (const std::bad_alloc&) {
-        diagnostics().show("out of memory\n");  // needs no memory
+        diagnostics().write_temporary("out of memory\n");  // needs no memory
     }
     return trouble.status;
 }
@@ -136,7 +140,7 @@ std::size_t raise_descriptor_limit(std::size_t needed) {
 }
 
 void provide_descriptors(std::size_t count) {
-    constexpr std::size_t spare = 4;  // the look-up, and epoll
+    constexpr std::size_t spare = 4;  // for the look-up and epoll
     const std::size_t needed = used_descriptors() + count + spare;
     const std::size_t allowed = raise_descriptor_limit(needed);
     if (allowed < needed)
@@ -159,8 +163,8 @@ std::size_t used_descriptors() {
 }
 
 std::string version_text(const std::string& program, std::string_view backends) {
-    return program + " " YODEL_VERSION "\nOpenSSL " + bufio::tls_library() + ", sandbox " +
-           available_sandbox() + "\nbackends " + std::string(backends) +
+    return program + " " YODEL_VERSION "\nOpenSSL " + bufio::tls_library_version() +
+           ", sandbox " + available_sandbox() + "\nbackends " + std::string(backends) +
            "; the first is the default\n";
 }
 

@@ -12,24 +12,17 @@
 
 namespace yodel {
 
-// Must be the first call in main(). Fills the standard descriptors. Ignores SIGPIPE and
-// SIGXFSZ, so that a write reports the error instead of ending the process. `program` is the
-// name in diagnostics and must live as long as the process.
-void prepare_process(const char* program);
-
 // Asks the system to end the waits of this thread, and of threads that it starts later, at
 // their exact time. By default, Linux ends them up to 50 us later, together with other timers.
-// Has no effect on other systems, or if the system refuses it: then the program is later than
-// planned, and reports that.
-void ask_for_exact_waits();
+// Has no effect on other systems, or if the system refuses it. The program then runs later than
+// planned, and reports its lateness.
+void minimize_timer_slack();
 
-// Opens /dev/null for each of the three standard descriptors that is closed, so that no socket
-// gets its number. A closed standard input then reads as empty. Writing to a closed output
-// still fails, because /dev/null is opened for reading.
-void fill_standard_descriptors();
-
-// Runs a program that a signal may end. `body` returns the exit status, and sets the signal,
-// which is then raised again. Exceptions become one sentence and their status.
+// Runs a program; must be the only call in main(). First opens closed standard descriptors.
+// Ignores SIGPIPE and SIGXFSZ, so that a write reports the error instead of ending the process.
+// `body` returns the exit status. If a signal is to end the program, `body` also sets `signo`,
+// and the signal is raised again. An exception becomes one sentence and its status. `name` is
+// the program's name in diagnostics.
 int run_program(const char* name, const std::function<int(int& signo)>& body);
 
 // Writes the text to standard output; blocks until it is written. Returns the exit status
@@ -41,11 +34,11 @@ Trouble current_trouble(const char* program);
 
 // Writes the trouble to standard error, as {"error":"text","status":1} if diagnostics are JSON.
 // Returns its status.
-int fail(const Trouble& trouble);
+int print_trouble(const Trouble& trouble);
 
-// Throws UsageError if two of these outputs are the same file, or one is standard output, to
-// which lines are printed, because they would overwrite each other. Each output is an option
-// and its file; empty: none. Devices may be shared.
+// Throws UsageError if two of these outputs are the same file, or one is the file of standard
+// output, because they would overwrite each other. Each output is an option and its file;
+// empty: none. Devices may be shared.
 void refuse_shared_outputs(const std::vector<std::pair<std::string, std::string>>& outputs);
 
 // Raises the soft limit of descriptors to the hard limit if fewer than `needed` are allowed.

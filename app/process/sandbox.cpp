@@ -39,7 +39,9 @@ std::string folder_of(const std::string& path) {
 
 namespace {
 
-std::string refusal(int code) { return "none: " + std::generic_category().message(code); }
+std::string no_sandbox_text(int code) {
+    return "none: " + std::generic_category().message(code);
+}
 
 // The kernel's interface, because system headers may lack it or contain an older version. These
 // numbers are the same on all processors whose calls are numbered from 0.
@@ -51,8 +53,8 @@ constexpr int path_beneath = 1;
 constexpr int net_port = 2;
 
 struct RulesetAttributes {
-    std::uint64_t files;
-    std::uint64_t ports;
+    std::uint64_t file_rights;
+    std::uint64_t network_rights;
 };
 
 struct [[gnu::packed]] PathRule {
@@ -80,7 +82,7 @@ constexpr std::uint64_t control_device = bit(15);  // from version 5
 constexpr std::uint64_t bind_tcp = bit(0);         // from version 4
 constexpr std::uint64_t connect_tcp = bit(1);      // from version 4
 
-std::uint64_t file_rights(int version) {
+std::uint64_t supported_file_rights(int version) {
     std::uint64_t rights = execute | write_file | make_or_remove;
     if (version >= 2) rights |= move_elsewhere;
     if (version >= 3) rights |= truncate_file;
@@ -91,7 +93,7 @@ std::uint64_t file_rights(int version) {
 // Creates the file, because a rule covers only an existing file.
 void make_if_missing(const std::string& path) {
     struct stat status {};
-    if (::stat(path.c_str(), &status) == 0 || errno != ENOENT) return;
+    if (::stat(path.c_str(), &status) == 0) return;
     constexpr int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     const bufio::Fd made(::open(path.c_str(), flags, 0666));
 }
@@ -99,13 +101,15 @@ void make_if_missing(const std::string& path) {
 class Ruleset {
 public:
     explicit Ruleset(int version)
-        : attributes_{file_rights(version), version >= 4 ? bind_tcp | connect_tcp : 0} {
-        const std::size_t size = version >= 4 ? sizeof attributes_ : sizeof attributes_.files;
+        : attributes_{supported_file_rights(version),
+                      version >= 4 ? bind_tcp | connect_tcp : 0} {
+        const std::size_t size =
+            version >= 4 ? sizeof attributes_ : sizeof attributes_.file_rights;
         fd_.reset(static_cast<int>(::syscall(create_ruleset_call, &attributes_, size, 0)));
         if (!fd_) error_ = errno;
     }
 
-    // Rules for files must not contain the rights on the contents of folders.
+    // Ignores a folder, because a rule for a folder would cover all files in it.
     void allow_file(int fd, std::uint64_t rights) {
         struct stat status {};
         if (::fstat(fd, &status) == 0 && !S_ISDIR(status.st_mode)) allow(fd, rights);
@@ -119,7 +123,7 @@ public:
         if (fd) allow(fd.get(), rights);
     }
     void allow_port(std::uint16_t port, std::uint64_t rights) {
-        if (attributes_.ports == 0) return;
+        if (attributes_.network_rights == 0) return;
         const PortRule rule{rights, port};
         add(net_port, &rule);
     }
@@ -133,7 +137,7 @@ public:
 
 private:
     void allow(int fd, std::uint64_t rights) {
-        const PathRule rule{rights & attributes_.files, fd};
+        const PathRule rule{rights & attributes_.file_rights, fd};
         add(path_beneath, &rule);
     }
 
@@ -152,7 +156,7 @@ private:
 void allow(Ruleset& ruleset, const SandboxRules& rules) {
     for (const char* const device : {"/dev/null", "/dev/tty"})
         ruleset.allow_file(device, write_file | truncate_file | control_device);
-    // Devices and pipes will be opened again, to be written without blocking; files will not.
+    // Class Output opens devices and pipes again, but not files, to write without blocking.
     for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
         struct stat status {};
         if (::fstat(fd, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)))
@@ -164,22 +168,22 @@ void allow(Ruleset& ruleset, const SandboxRules& rules) {
     }
     for (const std::string& path : rules.folders)
         ruleset.allow_folder(path, write_file | make_file);
-    for (const std::string& path : rules.removed)
+    for (const std::string& path : rules.removable)
         ruleset.allow_folder(folder_of(path), remove_file);
-    for (const std::uint16_t port : rules.connects) ruleset.allow_port(port, connect_tcp);
-    for (const std::uint16_t port : rules.binds) ruleset.allow_port(port, bind_tcp);
+    for (const std::uint16_t port : rules.connect_ports) ruleset.allow_port(port, connect_tcp);
+    for (const std::uint16_t port : rules.bind_ports) ruleset.allow_port(port, bind_tcp);
 }
 
 // The system's Landlock, or the reason why there is none.
 struct Landlock {
     int version = 0;
-    std::string text;  // for people
+    std::string text;  // version or reason, for users
 };
 
 Landlock find_landlock(int max_version) {
     const long version = ::syscall(create_ruleset_call, nullptr, std::size_t{0}, version_flag);
-    const bool filtered = version < 0 && errno != ENOSYS && errno != EOPNOTSUPP;
-    if (filtered) return {.text = refusal(errno)};
+    const bool refused = version < 0 && errno != ENOSYS && errno != EOPNOTSUPP;
+    if (refused) return {.text = no_sandbox_text(errno)};
     if (version < 1 || max_version < 1) return {.text = "none: Landlock is not supported"};
     return {static_cast<int>(version), "landlock " + std::to_string(version)};
 }
@@ -194,7 +198,7 @@ std::string enter_sandbox(const SandboxRules& rules, int max_version) {
     Ruleset ruleset(std::min(found.version, max_version));
     allow(ruleset, rules);
     const int error = ruleset.enter();
-    return error == 0 ? found.text : refusal(error);
+    return error == 0 ? found.text : no_sandbox_text(error);
 }
 
 #else

@@ -1,39 +1,21 @@
 #include "app/process/port_file.hpp"
 
-#include "app/text/exit_status.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/app/process/apart.hpp"
 #include "tests/support/text.hpp"
 
+#include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include <csignal>
 #include <optional>
-#include <string>
 
 using test::contents;
+using test::Folder;
+using test::write;
 using yodel::PortFile;
 namespace fs = std::filesystem;
 
 namespace {
-
-struct Folder {
-    Folder()
-        : path(fs::temp_directory_path() / ("port_file_test." + std::to_string(::getpid()))) {
-        fs::create_directory(path);
-    }
-    ~Folder() { fs::remove_all(path); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    std::string file() const { return path / "port"; }
-    std::ptrdiff_t entries() const {
-        return std::distance(fs::directory_iterator(path), fs::directory_iterator());
-    }
-    fs::path path;
-};
-
-void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
 
 std::string refusal(const std::string& path) {
     try {
@@ -44,96 +26,97 @@ std::string refusal(const std::string& path) {
     return "made";
 }
 
+std::ptrdiff_t entries(const Folder& folder) {
+    return std::distance(fs::directory_iterator(folder.path), fs::directory_iterator());
+}
+
 }  // namespace
 
-TEST_CASE("creates a port file for the life of its object, and no other file") {
+TEST_CASE("a port file exists for the life of its object, and no other file does") {
     const Folder folder;
     {
-        const PortFile file(folder.file(), "7\n");
-        CHECK(contents(folder.file()) == "7\n");
-        CHECK(folder.entries() == 1);
+        const PortFile file(folder / "port", "7\n");
+        CHECK(contents(folder / "port") == "7\n");
+        CHECK(entries(folder) == 1);
+        write(folder / "other", "");
+        CHECK(fs::status(folder / "port").permissions() ==
+              fs::status(folder / "other").permissions());
     }
-    CHECK(folder.entries() == 0);
+    CHECK(entries(folder) == 1);
     const PortFile none("", "7\n");
 }
 
-TEST_CASE("replaces a plain file as a whole") {
+TEST_CASE("a port file replaces a plain file as a whole, and follows no link beside it") {
     const Folder folder;
-    write(folder.file(), "an older one, which is longer\n");
-    const PortFile file(folder.file(), "7\n");
-    CHECK(contents(folder.file()) == "7\n");
+    write(folder / "port", "an older one, which is longer\n");
+    fs::create_symlink(folder / "precious", folder / "port.new");
+    const PortFile file(folder / "port", "7\n");
+    CHECK(contents(folder / "port") == "7\n");
+    CHECK_FALSE(fs::exists(folder / "precious"));
 }
 
-TEST_CASE("never replaces a link, a FIFO or a folder") {
-    const Folder folder;
-    const std::string other = folder.path / "other";
-    SECTION("a link to a file") {
-        write(other, "precious");
-        fs::create_symlink(other, folder.file());
-        CHECK(refusal(folder.file()) ==
-              "--port-file: cannot write " + folder.file() + ": it is not a regular file");
-        CHECK(contents(other) == "precious");
-        CHECK(fs::is_symlink(folder.file()));
+TEST_CASE("a port file never replaces a link, a FIFO, a device or a folder") {
+    const struct {
+        const char* name;
+        std::function<void(const Folder&, const std::string&)> plant;
+    } rows[] = {
+        {"a link to a file",
+         [](auto& folder, auto& at) { fs::create_symlink(folder / "precious", at); }},
+        {"a link to nothing",
+         [](auto& folder, auto& at) { fs::create_symlink(folder / "nothing", at); }},
+        {"a link to a device", [](auto&, auto& at) { fs::create_symlink("/dev/null", at); }},
+        {"a FIFO", [](auto&, auto& at) { ::mkfifo(at.c_str(), 0600); }},
+        {"a folder", [](auto&, auto& at) { fs::create_directory(at); }},
+    };
+    for (const auto& row : rows) {
+        INFO(row.name);
+        const Folder folder;
+        const std::string file = folder / "port";
+        write(folder / "precious", "precious");
+        row.plant(folder, file);
+        const auto before = fs::symlink_status(file).type();
+        CHECK(refusal(file) ==
+              "--port-file: cannot write " + file + ": it is not a regular file");
+        CHECK(fs::symlink_status(file).type() == before);
+        CHECK(contents(folder / "precious") == "precious");
+        CHECK(entries(folder) == 2);
     }
-    SECTION("a link to nothing") {
-        fs::create_symlink(other, folder.file());
-        CHECK(refusal(folder.file()) != "made");
-        CHECK_FALSE(fs::exists(other));
-        CHECK(fs::is_symlink(folder.file()));
-    }
-    SECTION("a link to a device") {
-        fs::create_symlink("/dev/null", folder.file());
-        CHECK(refusal(folder.file()) != "made");
-        CHECK(fs::is_symlink(folder.file()));
-    }
-    SECTION("a FIFO") {
-        ::mkfifo(folder.file().c_str(), 0600);
-        CHECK(refusal(folder.file()) ==
-              "--port-file: cannot write " + folder.file() + ": it is not a regular file");
-        CHECK(fs::is_fifo(folder.file()));
-    }
-    SECTION("a folder") {
-        fs::create_directory(folder.file());
-        CHECK(refusal(folder.file()) != "made");
-        CHECK(fs::is_directory(folder.file()));
-    }
-    CHECK_FALSE(fs::exists(folder.file() + ".new"));
 }
 
-TEST_CASE("does not write to a planted name beside the port file") {
+TEST_CASE("a port file that another server has replaced is kept") {
     const Folder folder;
-    const std::string other = folder.path / "other";
-    write(other, "precious");
-    fs::create_symlink(other, folder.file() + ".new");
-    CHECK(refusal(folder.file()) == "made");
-    CHECK(contents(other) == "precious");
-    CHECK(fs::is_symlink(folder.file() + ".new"));
-}
-
-TEST_CASE("keeps a port file that another server has replaced") {
-    const Folder folder;
-    std::optional<PortFile> first(std::in_place, folder.file(), "7\n");
-    SECTION("made in its place") {
-        const PortFile second(folder.file(), "8\n");
+    const std::string file = folder / "port";
+    std::optional<PortFile> first(std::in_place, file, "7\n");
+    SECTION("by another port file") {
+        const PortFile second(file, "8\n");
         first.reset();
-        CHECK(contents(folder.file()) == "8\n");
+        CHECK(contents(file) == "8\n");
     }
-    SECTION("made after it was removed") {
-        fs::remove(folder.file());
-        write(folder.file(), "8\n");
+    SECTION("after it was removed") {
+        fs::remove(file);
+        write(file, "8\n");
         first.reset();
-        CHECK(contents(folder.file()) == "8\n");
+        CHECK(contents(file) == "8\n");
     }
-    SECTION("a link to it") {
-        fs::rename(folder.file(), folder.path / "other");
-        fs::create_symlink(folder.path / "other", folder.file());
+    SECTION("by a link to it") {
+        fs::rename(file, folder / "other");
+        fs::create_symlink(folder / "other", file);
         first.reset();
-        CHECK(contents(folder.file()) == "7\n");
-        CHECK(fs::is_symlink(folder.file()));
+        CHECK(contents(file) == "7\n");
+        CHECK(fs::is_symlink(file));
     }
 }
 
-TEST_CASE("reports the reason if a port file can't be created") {
+TEST_CASE("a port file that can't be written is refused with the reason, and leaves nothing") {
     CHECK(refusal("/no/such/folder/port") ==
           "--port-file: cannot write /no/such/folder/port: No such file or directory");
+    const Folder folder;
+    CHECK(test::apart([&] {
+              const rlimit none{0, 0};
+              ::setrlimit(RLIMIT_FSIZE, &none);
+              std::signal(SIGXFSZ, SIG_IGN);
+              std::fputs(refusal(folder / "port").c_str(), stderr);
+              return 0;
+          }).errors == "--port-file: cannot write " + (folder / "port") + ": File too large");
+    CHECK(entries(folder) == 0);
 }

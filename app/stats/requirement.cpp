@@ -16,21 +16,21 @@ const char* values_of(const Figure& figure) {
     switch (figure.kind) {
     case Figure::Kind::time: return "a duration with its unit (us, ms, s, m or h), such as 5ms";
     case Figure::Kind::count: return "a number, or a percentage such as 0.1%";
-    case Figure::Kind::rate: return "a number a second such as 10k";
+    case Figure::Kind::rate: return "a number per second, such as 10k";
     }
     return "";
 }
 
-// Removes the blanks around a clause, or around its operator.
+// Removes leading and trailing blanks.
 std::string_view without_blanks(std::string_view text) {
     const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
     const std::size_t last = text.find_last_not_of(' ');
     return text.substr(begin, last == text.npos ? 0 : last - begin + 1);
 }
 
-// Removes blanks between a number and its unit. Blanks between digits separate two numbers, and
-// stay.
-std::string joined(std::string_view text) {
+// Removes blanks between a number and its unit. Leaves blanks between digits, which separate
+// two numbers.
+std::string without_blanks_before_units(std::string_view text) {
     const auto digit = [](char c) { return c >= '0' && c <= '9'; };
     std::string made;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -76,7 +76,7 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
     if (!figure_)
         throw UsageError(quoted + ": unknown figure " + in_quotes(name) + "; the figures are " +
                          figure_names());
-    if (!parse_limit(joined(rest)))
+    if (!parse_limit(without_blanks_before_units(rest)))
         throw UsageError(quoted + ": " + figure_->name + " needs " + values_of(*figure_));
 }
 
@@ -114,17 +114,18 @@ bool Requirement::parse_limit(std::string_view text) {
 }
 
 Requirement::Judged Requirement::judge(const Results& results) const {
-    Judged judged{.clause = clause_, .figure = figure_->name, .was = {}, .failure = {}};
+    Judged judged{.clause = clause_, .figure = figure_->name, .measured = {}, .failure = {}};
     const std::string required = "required " + clause_ + ", ";
     const auto value = percentage_ ? figure_->part(results) : figure_->value(results);
     if (!figure_->value(results)) {
         judged.failure = required + "but " + figure_->unmeasured;
-    } else if (out_of_nothing(results)) {
+    } else if (has_empty_whole(results)) {
         judged.failure = required + "but " + figure_->whole->empty;
     } else {
-        judged.was = shown(*value);
+        judged.measured = value_text(*value);
         if (!holds(*value))
-            judged.failure = required + "was " + judged.was + lateness_remark(results, *value);
+            judged.failure =
+                required + "was " + judged.measured + lateness_remark(results, *value);
     }
     return judged;
 }
@@ -139,9 +140,9 @@ std::string Requirement::lateness_remark(const Results& results, double value) c
            duration_text(ev::Duration(std::llround(*late))) + ")";
 }
 
-// Returns true if the figure proves nothing because its whole is 0: without messages, no
-// message can be lost. The number of messages sent is always a measurement.
-bool Requirement::out_of_nothing(const Results& results) const {
+// Returns true if the figure proves nothing because its total is 0. For example, without
+// messages no message can be lost. The number of messages sent is always a measurement.
+bool Requirement::has_empty_whole(const Results& results) const {
     if (!figure_->whole || figure_->whole->of(results) > 0) return false;
     return percentage_ || figure_->name != "sent";
 }
@@ -157,14 +158,16 @@ bool Requirement::holds(double value) const {
     return false;
 }
 
-// Writes the value with enough digits to see that the requirement fails.
-std::string Requirement::shown(double value) const {
+// Writes the value with enough digits to show whether the requirement holds.
+std::string Requirement::value_text(double value) const {
     const Scale scale =
         percentage_ ? Scale{.unit = 1, .suffix = "%"} : scale_of(figure_->kind, value);
     int digits = 3;
     std::string number = significant_text(value / scale.unit, digits);
-    while (digits < 17 && holds(std::strtod(number.c_str(), nullptr) * scale.unit))
-        number = significant_text(value / scale.unit, ++digits);
+    const auto agrees = [&] {
+        return holds(std::strtod(number.c_str(), nullptr) * scale.unit) == holds(value);
+    };
+    while (digits < 17 && !agrees()) number = significant_text(value / scale.unit, ++digits);
     return number + scale.suffix;
 }
 
@@ -203,7 +206,7 @@ JsonArray Verdict::json() const {
     for (const Requirement::Judged& each : requirements) {
         JsonObject object;
         object.text("clause", each.clause);
-        if (!each.was.empty()) object.text("was", each.was);
+        if (!each.measured.empty()) object.text("was", each.measured);
         list.object(object.flag("holds", each.failure.empty()));
     }
     return list;

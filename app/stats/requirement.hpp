@@ -24,12 +24,12 @@ public:
     struct Judged {
         std::string clause;
         std::string figure;
-        std::string was;      // value as text; empty: not measured
-        std::string failure;  // "required p99<5ms, was 7.2ms"; empty: the requirement holds
+        std::string measured;  // value as text; empty: not measured
+        std::string failure;   // "required p99<5ms, was 7.2ms"; empty: the requirement holds
     };
-    // Checks the requirement. It also fails if its figure was not measured, or if it proves
-    // nothing, as a count of replies does if nothing was sent. If the client's lateness makes
-    // up most of a failing time, `failure` mentions it.
+    // Checks the requirement. It also fails if its figure was not measured or proves nothing,
+    // such as the count of lost replies if nothing was sent. If the client's lateness makes up
+    // most of a failing time, `failure` mentions it.
     Judged judge(const Results& results) const;
     const std::string& clause() const { return clause_; }
 
@@ -38,9 +38,9 @@ private:
 
     bool parse_operator(std::string_view& text);
     bool parse_limit(std::string_view text);
-    bool out_of_nothing(const Results& results) const;
+    bool has_empty_whole(const Results& results) const;
     bool holds(double value) const;
-    std::string shown(double value) const;
+    std::string value_text(double value) const;
     std::string lateness_remark(const Results& results, double value) const;
 
     std::string clause_;
@@ -57,8 +57,8 @@ std::vector<Requirement> parse_requirements(std::string_view text);
 struct Verdict {
     static Verdict on(const Results& results, const std::vector<Requirement>& required);
 
-    // Returns true if there are requirements on this figure and all of them hold. They replace
-    // the rule that a bad or lost reply, an unsent message or a failed connection fails the
+    // Returns true if there are requirements on this figure and all of them hold. They then
+    // replace the rule that a fault, such as a lost reply or a failed connection, fails the
     // run.
     bool tolerates(std::string_view figure) const;
     bool failed() const { return !lines().empty(); }  // a requirement does not hold

@@ -16,10 +16,10 @@ namespace {
 
 constexpr std::size_t max_line = 64 * 1024 * 1024;
 
-// Maximum of a fraction, so that no sum becomes infinite.
-constexpr double max_fraction = 1e15;
+// Maximum of a rate, so that no sum becomes infinite.
+constexpr double max_number = 1e15;
 
-// 60 years. The sum with a time up to 2200, the latest that is read, does not overflow.
+// 60 years. Added to the latest time that is accepted, in 2200, it does not overflow.
 constexpr ev::Duration max_elapsed = std::chrono::hours(24 * 21915);
 
 // Maximum status of our own. A shell uses higher values for commands it could not run and for
@@ -72,14 +72,14 @@ void add_facts(JsonObject& object, const Results& results) {
         JsonObject counts;
         counts.number("replayed", results.sent).number("matched", results.echoed);
         counts.number("different", results.bad).number("lost", results.lost);
-        counts.number("unsolicited_matched", replay->recurred);
+        counts.number("unsolicited_matched", replay->as_recorded);
         counts.number("missing", replay->missing).number("unrecorded", replay->unrecorded);
         object.object("replay", counts);
     }
 }
 
-// Writes times in microseconds. Derives `ended` from the rounded `began`, so that writing a
-// restored object does not change it.
+// Writes times in microseconds. Derives `ended` from the rounded `began`, so that an object
+// stays the same when it is restored and written again.
 void add_span(JsonObject& object, const Results& results) {
     using std::chrono::microseconds;
     if (results.first_sent) {
@@ -91,7 +91,7 @@ void add_span(JsonObject& object, const Results& results) {
     }
     object.time("duration_us", results.elapsed());
     if (results.late_start) object.time("late_start_us", *results.late_start);
-    if (results.overlap) object.fraction("overlap", *results.overlap);
+    if (results.overlap) object.decimal("overlap", *results.overlap);
 }
 
 // --- Reading.
@@ -102,7 +102,7 @@ void add_span(JsonObject& object, const Results& results) {
 
 int status_of(const JsonFields& of) { return static_cast<int>(of.count("status", 0, 255)); }
 
-// Requires counts that are always measured.
+// Throws JsonError if the count is missing, unless it may be unmeasured.
 std::uint64_t count_of(const JsonFields& of, const Figure& figure) {
     const bool optional = *figure.unmeasured != '\0' && !of.has(figure.name);
     return optional ? 0 : of.count(figure.name);
@@ -116,11 +116,11 @@ void read_counts(const JsonFields& end, const JsonFields& connections, Results& 
     results.probe = end.has("probe");
     if (end.has("planned")) {
         if (end.count("planned") != results.sent + results.unsent) disagree("planned");
-        results.planned_rate = {.planned = end.fraction("planned_rate", max_fraction),
-                                .reached = end.fraction("reached_rate", max_fraction)};
+        results.planned_rate = {.planned = end.number("planned_rate", max_number),
+                                .reached = end.number("reached_rate", max_number)};
     }
-    results.datagrams = end.has("jitter_us");
-    if (!results.datagrams) return;
+    results.over_datagrams = end.has("jitter_us");
+    if (!results.over_datagrams) return;
     results.jitter_count = results.echoed + results.bad;
     results.jitter_sum = static_cast<double>(end.time("jitter_us").count()) *
                          static_cast<double>(results.jitter_count);
@@ -136,7 +136,7 @@ void read_span(const JsonFields& end, Results& results) {
     const ev::Duration elapsed = end.time("duration_us", max_elapsed);
     results.utc_offset = {};
     if (end.has("late_start_us")) results.late_start = end.time("late_start_us");
-    if (end.has("overlap")) results.overlap = end.fraction("overlap", 1);
+    if (end.has("overlap")) results.overlap = end.number("overlap", 1);
     if (results.sent == 0 && !end.has("began")) return;
     results.first_sent = utc_time(end, "began");
     if (!end.has("ended")) return;
@@ -159,7 +159,7 @@ std::vector<Histogram::Bucket> buckets_of(const JsonValue& list) {
     return buckets;
 }
 
-// Accepts that both members are absent, if no time was measured.
+// Both members may be absent, because no time was measured.
 void read_times(const JsonFields& of, const TimesRow& row, Histogram& to) {
     if (!of.has(row.object) && !of.has(row.buckets)) return;
     const JsonFields times = of.object(row.object);
@@ -193,17 +193,18 @@ void read_facts(const JsonFields& end, Results& results) {
     }
     if (end.has("replay")) {
         const JsonFields replay = end.object("replay");
-        results.replay = {.recurred = replay.count("unsolicited_matched"),
+        results.replay = {.as_recorded = replay.count("unsolicited_matched"),
                           .unrecorded = replay.count("unrecorded"),
                           .missing = replay.count("missing")};
     }
 }
 
-// Ignores a status of 1 that follows from the counts, which the verdict on the sum decides.
+// Ignores a status of 1 that follows from the counts, because the sum of all results has its
+// own verdict.
 void read_status(const JsonFields& end, Results& results) {
     int status = status_of(end);
-    if (status > max_own_status) status = reply_wrong_or_lost;
-    if (status == reply_wrong_or_lost && Outcome{.results = results}.status() == status) return;
+    if (status > max_own_status) status = reply_bad_or_lost;
+    if (status == reply_bad_or_lost && Outcome{.results = results}.status() == status) return;
     const bool never_opened = std::any_of(
         results.failures.begin(), results.failures.end(), [&](const Results::Failure& failure) {
             return failure.status == status && failure.failed == failure.count;
@@ -211,7 +212,7 @@ void read_status(const JsonFields& end, Results& results) {
     results.count_end(status, !never_opened);
 }
 
-// Returns false at the end of the file, after an error, and if the line is too long.
+// Returns false at the end of the file, after an error, or if the line is too long.
 bool read_line(std::FILE* file, std::string& line) {
     line.clear();
     int byte = std::getc(file);
@@ -229,7 +230,7 @@ void add_counts(JsonObject& object, const Results& results, bool of_connections)
     for (const Figure& figure : figures())
         if (figure.count && figure.of_connections() == of_connections && figure.value(results))
             object.number(figure.name, results.*figure.count);
-    if (results.datagrams && !of_connections) object.time("jitter_us", results.jitter());
+    if (results.over_datagrams && !of_connections) object.time("jitter_us", results.jitter());
 }
 
 void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row) {
@@ -249,10 +250,10 @@ JsonObject end_object(const Results& results, std::string_view reason, int statu
     add_counts(object, results, false);
     if (results.planned_rate) {
         object.number("planned", results.sent + results.unsent);
-        object.fraction("planned_rate", results.planned_rate->planned);
-        object.fraction("reached_rate", results.planned_rate->reached);
+        object.decimal("planned_rate", results.planned_rate->planned);
+        object.decimal("reached_rate", results.planned_rate->reached);
     }
-    object.fraction("rate", results.rate());
+    object.decimal("rate", results.rate());
     add_span(object, results);
     add_times(object, results, false);
     JsonObject connections;
@@ -296,7 +297,7 @@ void read_results(const std::string& path,
         if (!read.value)
             throw JsonError(path + ": line " + std::to_string(number) + " " + read.trouble);
         const JsonFields object(*read.value);
-        if (object.word("type") != "end") continue;
+        if (object.text_or_empty("type") != "end") continue;
         try {
             take(restored_results(object));
         } catch (const JsonError& error) {

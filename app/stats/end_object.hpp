@@ -14,7 +14,8 @@
 
 namespace yodel {
 
-// Adds the counts of connections, or the counts of messages and the jitter of datagrams.
+// Adds the counts of connections if `of_connections` is true, else the counts of messages and
+// the jitter of datagrams.
 void add_counts(JsonObject& object, const Results& results, bool of_connections);
 
 // Adds the 50th and the 99th percentile and the buckets, if there are times.
@@ -31,7 +32,7 @@ std::unique_ptr<Results> restored_results(const JsonFields& end);
 
 // Restores results from each end object in a file with one JSON object per line, and passes
 // them to `take`. Throws InputError if the file cannot be read or a line is too long. Throws
-// JsonError, which names the file, if a line is not JSON, an end object is wrong, or there is
+// JsonError, which names the file, if a line is not JSON, an end object is invalid, or there is
 // no end object. Blocks while reading.
 void read_results(const std::string& path,
                   const std::function<void(std::unique_ptr<Results>)>& take);

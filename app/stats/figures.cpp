@@ -19,7 +19,7 @@ constexpr Figure::Whole handshakes{
     [](const Results& results) { return results.handshakes_full + results.handshakes_resumed; },
     "there was no TLS handshake"};
 
-// A count, and its figure.
+// A count that is a figure.
 struct CountRow {
     const char* name;
     std::uint64_t Results::*count;
@@ -41,7 +41,8 @@ constexpr CountRow count_rows[] = {
     {"unsolicited", &Results::unsolicited, &sent_messages, true},
     {"duplicates", &Results::duplicates, &sent_messages, true},
     {"reordered", &Results::reordered, &sent_messages, false,
-     [](const Results& results) { return results.datagrams; }, "messages were not datagrams"},
+     [](const Results& results) { return results.over_datagrams; },
+     "messages were not datagrams"},
     {"attempts", &Results::attempts, &attempts},
     {"opened", &Results::opened, &attempts},
     {"failed", &Results::failed, &attempts},
@@ -89,7 +90,8 @@ std::vector<Figure> all_figures() {
                    .kind = Kind::rate,
                    .path = "rate",
                    .value = [](const Results& results) -> Value {
-                       return results.achieved() > 0 ? Value(results.rate()) : std::nullopt;
+                       return results.achieved_count() > 0 ? Value(results.rate())
+                                                           : std::nullopt;
                    },
                    .unmeasured = "no reply was right"});
     all.push_back({.name = "jitter",

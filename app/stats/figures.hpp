@@ -1,5 +1,5 @@
-// Lists the figures of a run in one table. Sums over threads and files, the end object in both
-// directions, --require and the names in sentences derive from it. To add a count, add a member
+// Lists the figures of a run in one table. Sums over threads and files, writing and reading the
+// end object, --require and the names in sentences derive from it. To add a count, add a member
 // to Results and a row to the table. To add times, add a histogram and a row in `times_rows`.
 #pragma once
 
@@ -37,7 +37,7 @@ struct TimesRow {
     const char* prefix;  // prefix of the figures' names
     Histogram Results::*times;
     const char* object;   // JSON object with a member for each statistic
-    const char* buckets;  // JSON array
+    const char* buckets;  // JSON array with the buckets of the histogram
     bool of_connections;  // both JSON members are in the object `connections`
     const char* unmeasured;
 };
@@ -57,22 +57,22 @@ const TimesRow& main_times(const Results& results);
 
 struct Figure {
     enum class Kind { time, count, rate };
-    // Count that percentages refer to. If it is 0, they prove nothing.
+    // The total that percentages refer to. If it is 0, they prove nothing.
     struct Whole {
         std::uint64_t (*of)(const Results&);
-        const char* empty;  // as a clause
+        const char* empty;  // why the total is 0, as a clause
     };
 
     std::string name;
     Kind kind;
     std::string path;  // in the end object, such as connections.connect_us.p99
-    // Value in nanoseconds, messages, messages a second, or from 0 to 1; none if not measured.
+    // Value in nanoseconds, as a count, or per second; none if not measured.
     std::function<std::optional<double>(const Results&)> value;
     const char* unmeasured = "";  // why there is no value, as a clause
     // The next three members are set only if the figure is a count.
     std::uint64_t Results::*count = nullptr;
     const Whole* whole = nullptr;
-    bool fault = false;  // above 0, the status is 1 unless a requirement decides
+    bool fault = false;  // if above 0, the exit status is 1 unless a requirement decides
 
     bool of_connections() const { return path.starts_with("connections."); }
     // Returns the value as a percentage of the whole.

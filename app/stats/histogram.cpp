@@ -8,24 +8,24 @@ namespace yodel {
 
 namespace {
 
-constexpr std::uint64_t largest_sum = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t max_sum = std::numeric_limits<std::uint64_t>::max();
 
 std::uint64_t nanoseconds(ev::Duration duration) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0));
 }
 
 std::uint64_t limited_sum(std::uint64_t a, std::uint64_t b) {
-    return a > largest_sum - b ? largest_sum : a + b;
+    return a > max_sum - b ? max_sum : a + b;
 }
 
 std::uint64_t limited_product(std::uint64_t duration, std::uint64_t times) {
     if (times == 1) return duration;
-    if (times != 0 && duration > largest_sum / times) return largest_sum;
+    if (times != 0 && duration > max_sum / times) return max_sum;
     return duration * times;
 }
 
-// Rounds up. Computes in integers, because in floating point 99.9 % of 5000 is not exactly
-// 4995.
+// Returns the rank of a percentile, rounded up. Computes in integers, because in floating point
+// 99.9 % of 5000 is not exactly 4995.
 std::uint64_t rank_of(double percent, std::uint64_t count) {
     constexpr std::uint64_t whole = 1'000'000;
     const auto parts = static_cast<std::uint64_t>(std::llround(percent / 100 * whole));
@@ -44,7 +44,7 @@ std::optional<Histogram> Histogram::restored(const std::vector<Bucket>& buckets,
     for (const Bucket& bucket : buckets) {
         const bool ours = upper_end(index(bucket.upper_end)) == bucket.upper_end;
         if (!ours || bucket.upper_end <= last || bucket.count == 0) return std::nullopt;
-        if (bucket.count > largest_sum - made.count_) return std::nullopt;
+        if (bucket.count > max_sum - made.count_) return std::nullopt;
         made.record(bucket.upper_end, bucket.count);
         last = bucket.upper_end;
     }

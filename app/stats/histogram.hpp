@@ -1,4 +1,4 @@
-// A histogram of durations, after HdrHistogram. The width of its buckets grows with the
+// A histogram of durations, modeled on HdrHistogram. The width of its buckets grows with the
 // duration. So memory is bounded (58 KiB), and the relative error of a percentile is at most
 // 1/128. Recording does not allocate.
 //
@@ -52,7 +52,7 @@ public:
         bool operator==(const Bucket&) const = default;
     };
 
-    // Rebuilds a histogram from its buckets. Returns none if these are not buckets in ascending
+    // Rebuilds a histogram from its buckets. Returns none if they are invalid, not in ascending
     // order, or contradict the other arguments.
     static std::optional<Histogram> restored(const std::vector<Bucket>& buckets,
                                              ev::Duration min, ev::Duration max,

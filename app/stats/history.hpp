@@ -23,7 +23,7 @@ public:
         std::deque<ev::Duration> p95;
     };
 
-    // Call it in order of time.
+    // Times must not decrease from call to call.
     void record(ev::Time now, ev::Duration round_trip);
 
     // Returns the percentiles of the periods with round trips, oldest first. The last period
@@ -43,10 +43,10 @@ class RecentRate {
 public:
     static constexpr ev::Duration span = std::chrono::seconds(1);
 
-    // Records the count at this time. Call it in order of time.
+    // Records the count at this time. Times must not decrease from call to call.
     void add(ev::Time now, std::uint64_t count);
-    // Returns the growth per second since the last count that is at least `span` old, or since
-    // the first count; 0 before the second call.
+    // Returns the growth per second since the newest count that is at least `span` old, or else
+    // since the first count; 0 before the second add().
     double per_second() const;
 
 private:

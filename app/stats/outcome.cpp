@@ -14,21 +14,21 @@ namespace {
 
 constexpr std::size_t max_lines = 10;
 
-std::string times(std::uint64_t count) {
+std::string times_text(std::uint64_t count) {
     return count == 1 ? "" : " (" + std::to_string(count) + " times)";
 }
 
 }  // namespace
 
 Trouble Outcome::decided() const {
-    if (signo != 0) return {128 + signo, ended_by(signo)};
+    if (signo != 0) return {128 + signo, signal_text(signo)};
     int status = results.ended_status;
     const bool never_opened = results.failed_status != 0 && !verdict.tolerates("failed");
-    if (status <= reply_wrong_or_lost && never_opened) status = results.failed_status;
-    if (status > reply_wrong_or_lost) return {status, failure_with(status)};
+    if (status <= reply_bad_or_lost && never_opened) status = results.failed_status;
+    if (status > reply_bad_or_lost) return {status, failure_with(status)};
     if (!troubles.empty()) return troubles.front();
-    if (verdict.failed()) return {reply_wrong_or_lost, verdict.lines().front()};
-    if (faulty()) status = reply_wrong_or_lost;
+    if (verdict.failed()) return {reply_bad_or_lost, verdict.lines().front()};
+    if (faulty()) status = reply_bad_or_lost;
     return {status, failure_with(status)};
 }
 
@@ -38,10 +38,12 @@ std::string Outcome::failure_with(int status) const {
     return reason;
 }
 
-// Returns true if one of these counts is above 0, unless a requirement decides.
+// Returns true if a fault was counted that no requirement tolerates, or if a replay missed or
+// received an unsolicited message unlike the recording. Duplicate datagrams are no fault, nor
+// are unsolicited messages unless one is stale.
 bool Outcome::faulty() const {
     const auto fails = [&](const Figure& figure) {
-        const bool usual = (results.datagrams && figure.count == &Results::duplicates) ||
+        const bool usual = (results.over_datagrams && figure.count == &Results::duplicates) ||
                            (results.stale == 0 && figure.count == &Results::unsolicited);
         if (!figure.fault || usual || verdict.tolerates(figure.name)) return false;
         const bool in_warm_up = std::any_of(
@@ -58,24 +60,26 @@ bool Outcome::faulty() const {
 std::vector<std::string> Outcome::lines() const {
     std::vector<std::string> lines;
     const bool failed = status() != success;
-    if (!results.bad_sentence.empty() && !words.bad_reported)
-        lines.push_back(results.bad_sentence);
+    if (!results.reply_problem_sentence.empty() && !summary_parts.reply_problem_printed)
+        lines.push_back(results.reply_problem_sentence);
     const std::uint64_t lost = results.lost + results.warm_up.lost;
     if (failed && lost > 0 && !results.lost_sentence.empty())
-        lines.push_back(results.lost_sentence + times(lost));
+        lines.push_back(results.lost_sentence + times_text(lost));
     const std::uint64_t unsent = results.unsent + results.warm_up.unsent;
     if (failed && unsent > 0 && !results.unsent_sentence.empty())
-        lines.push_back(results.unsent_sentence + times(unsent));
-    if ((failed || words.summary) && results.starved > 0 && !results.starved_sentence.empty())
-        lines.push_back(results.starved_sentence + times(results.starved));
+        lines.push_back(results.unsent_sentence + times_text(unsent));
+    if ((failed || summary_parts.summary) && results.starved > 0 &&
+        !results.starved_sentence.empty())
+        lines.push_back(results.starved_sentence + times_text(results.starved));
     const auto add = [&lines](const std::vector<std::string>& more) {
         lines.insert(lines.end(), more.begin(), more.end());
     };
-    const bool all = failed || words.load;
-    if (all || words.summary) add(failure_lines(results, all));
+    const bool all = failed || summary_parts.load;
+    if (all || summary_parts.summary) add(failure_lines(results, all));
     for (const Trouble& trouble : troubles) lines.push_back(trouble.text);
     const bool silent = lines.empty() && !verdict.failed() && signo == 0;
-    if (words.summary || (failed && silent)) lines.push_back(summary(results, words));
+    if (summary_parts.summary || (failed && silent))
+        lines.push_back(summary(results, summary_parts));
     add(verdict.lines());
     return lines;
 }
@@ -99,7 +103,7 @@ std::vector<std::string> failure_lines(const Results& results, bool all) {
                             " other kinds of failures (--json lists them all)");
             break;
         }
-        lines.push_back(failure.text + times(failure.count));
+        lines.push_back(failure.text + times_text(failure.count));
     }
     return lines;
 }

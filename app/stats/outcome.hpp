@@ -1,4 +1,4 @@
-// Reports the end of a run, of a sum of runs, or of a conversation on the screen: the exit
+// Reports the end of a run, of merged runs, or of a conversation on the screen: the exit
 // status, the last sentences and the end object.
 #pragma once
 
@@ -19,19 +19,19 @@ struct Outcome {
     // Errors of standard input or output, or of a file. The first decides the status.
     std::vector<Trouble> troubles = {};
     int signo = 0;  // the signal that ended the program; 0: none
-    SummaryParts words = {};
+    SummaryParts summary_parts = {};
     std::string reason = "closed";  // why the run ended, if nothing failed
 
     // Returns the exit status, and its cause as the text. The first of these decides: a signal,
-    // as a shell reports it; a failed connection; trouble; a failed requirement, a bad or lost
-    // reply, or an unsent message, each with status 1.
+    // as a shell reports it; a failed connection; trouble; a failed requirement, or a fault
+    // such as a bad or lost reply or an unsent message, each with status 1.
     Trouble decided() const;
     int status() const { return decided().status; }
 
     // Returns the lines to print, in this order: sentences about the first bad reply, lost
-    // reply, unsent message and starved connection, failures of connections with their counts,
-    // trouble, the summary, the verdict. If the status is not 0, there is at least one
-    // sentence.
+    // reply, unsent message and starved connection; failures of connections with their counts;
+    // troubles; the summary; failed requirements. If the status is not 0, there is at least one
+    // line.
     std::vector<std::string> lines() const;
     void print() const;  // prints lines() on standard error
     JsonObject json() const;

@@ -9,8 +9,7 @@ namespace yodel {
 
 namespace {
 
-// The first failure wins.
-void keep_status(int& status, int other) {
+void keep_first_failure(int& status, int other) {
     if (status == 0) status = other;
 }
 
@@ -23,7 +22,7 @@ void TcpTotals::add(const TcpTotals& other) {
     cwnd = std::min(cwnd, other.cwnd);
 }
 
-ev::Duration utc_offset_now() {
+ev::Duration system_clock_offset() {
     return std::chrono::system_clock::now().time_since_epoch() -
            ev::Clock::now().time_since_epoch();
 }
@@ -114,7 +113,7 @@ Results::Failure& Results::failure_of(std::string_view text, int status) {
 }
 
 void Results::count_end(int status, bool was_open) {
-    keep_status(was_open ? ended_status : failed_status, status);
+    keep_first_failure(was_open ? ended_status : failed_status, status);
 }
 
 void Results::add_tcp(const TcpTotals& facts) {
@@ -141,7 +140,7 @@ ev::Duration Results::elapsed() const {
 
 double Results::rate() const {
     const double seconds = std::chrono::duration<double>(elapsed()).count();
-    return seconds > 0 ? static_cast<double>(achieved()) / seconds : 0;
+    return seconds > 0 ? static_cast<double>(achieved_count()) / seconds : 0;
 }
 
 ev::Duration Results::jitter() const {
@@ -171,11 +170,11 @@ void Results::add(const Results& other) {
     stale += other.stale;
     jitter_count += other.jitter_count;
     if (other.planned_rate) add_planned_rate(*other.planned_rate);
-    datagrams = datagrams || other.datagrams;
+    over_datagrams = over_datagrams || other.over_datagrams;
     jitter_sum += other.jitter_sum;
     if (other.replay) {
         if (!replay) replay = Replay{};
-        replay->recurred += other.replay->recurred;
+        replay->as_recorded += other.replay->as_recorded;
         replay->unrecorded += other.replay->unrecorded;
         replay->missing += other.replay->missing;
     }
@@ -186,15 +185,15 @@ void Results::add(const Results& other) {
         own.failed += failure.failed;
     }
     for (std::string Results::*sentence :
-         {&Results::bad_sentence, &Results::lost_sentence, &Results::unsent_sentence,
-          &Results::starved_sentence, &Results::unverified})
+         {&Results::reply_problem_sentence, &Results::lost_sentence, &Results::unsent_sentence,
+          &Results::starved_sentence, &Results::unverified_remark})
         if ((this->*sentence).empty()) this->*sentence = other.*sentence;
     if (other.first_sent)
         first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);
     last_answered = std::max(last_answered, other.last_answered);
     late_start = std::max(late_start, other.late_start);
-    keep_status(ended_status, other.ended_status);
-    keep_status(failed_status, other.failed_status);
+    keep_first_failure(ended_status, other.ended_status);
+    keep_first_failure(failed_status, other.failed_status);
 }
 
 }  // namespace yodel

@@ -1,12 +1,13 @@
 // All counts of a run, on one connection or many. This value type is the only class that
 // counts.
 //
-// Each thread of a run owns results. add() adds up these, or results from files
+// Each thread of a run owns its Results. add() adds these up, and also results from files
 // (app/stats/end_object.hpp). Counting a message does not allocate; a new kind of failure does.
 //
-// Call count_sent() for a message, and then count_answered(), count_echoed() or count_lost(). A
-// late reply moves the message from `lost` to `late`. For a message that this program did not
-// send, because of its own limit or the end of the run, call count_unsent() alone.
+// Call count_sent() for a message, and then count_answered() or count_echoed(), or increment
+// `lost` (see Tally). A late reply moves its message from `lost` to `echoed` or `bad`, and also
+// counts it as `late`. For a message that this program did not send, because of its own limit
+// or the end of the run, call count_unsent() alone.
 #pragma once
 
 #include "app/stats/histogram.hpp"
@@ -28,11 +29,11 @@ inline constexpr std::chrono::milliseconds tolerated_lateness{50};
 
 // The planned rate of messages, and the rate that the client reached.
 struct PlannedRate {
-    double planned = 0;  // messages a second
-    double reached = 0;  // messages a second, until the last message was sent
+    double planned = 0;  // messages per second
+    double reached = 0;  // messages per second, until the last message was sent
 };
 
-// The system's facts about TCP connections, at their ends.
+// The system's facts about TCP connections, read when they end.
 struct TcpTotals {
     std::optional<ev::Duration> min_rtt = {};  // the smallest of all connections
     std::uint64_t retransmits = 0;             // sum over all connections
@@ -44,19 +45,19 @@ struct TcpTotals {
     bool operator==(const TcpTotals&) const = default;
 };
 
-// The interarrival jitter of one connection (RFC 3550, 6.4.1): a running mean of the difference
-// between the transit times of consecutive replies, with a weight of one sixteenth. A transit
-// time includes both ways.
+// The interarrival jitter of one connection (RFC 3550, 6.4.1): a running mean, with a weight of
+// one sixteenth, of the absolute difference between the transit times of consecutive replies. A
+// transit time includes both ways.
 struct Jitter {
     double mean = 0;  // nanoseconds
     std::uint64_t transits = 0;
-    ev::Duration last{};  // transit
+    ev::Duration last{};  // the most recent transit time
 
     void record(ev::Duration transit);
 };
 
-// Returns the difference between the system's clock in UTC and the clock of loops.
-ev::Duration utc_offset_now();
+// Returns the system's UTC time minus the time of the loops' clock.
+ev::Duration system_clock_offset();
 
 // How a reply is counted.
 struct Answer {
@@ -64,7 +65,7 @@ struct Answer {
     bool late = false;                            // its message was already counted as lost
     std::optional<ev::Duration> round_trip = {};  // none: it was not timed
     bool warm_up = false;                         // its message belongs to the warm-up
-    // Of datagrams:
+    // For datagrams only:
     bool reordered = false;                    // came after the reply to a later message
     std::optional<ev::Duration> transit = {};  // since the message was written; none: unknown
 };
@@ -78,23 +79,23 @@ struct Counts {
     std::uint64_t unsent = 0;  // due, and never sent by this program
 
     bool any() const { return sent + unsent > 0; }
-    // Returns the number of messages whose replies are awaited.
+    // Returns the number of messages that still wait for a reply.
     std::uint64_t in_flight() const {
         const std::uint64_t resolved = echoed + bad + lost;
         return sent > resolved ? sent - resolved : 0;
     }
 };
-// Counts by the names of their figures.
+// The counts of a warm-up, with the names of the figures for the same counts.
 inline constexpr std::pair<const char*, std::uint64_t Counts::*> warm_up_counts[] = {
     {"sent", &Counts::sent}, {"echoed", &Counts::echoed}, {"bad", &Counts::bad},
     {"lost", &Counts::lost}, {"unsent", &Counts::unsent},
 };
 
 struct Results : Counts {
-    Counts warm_up;                 // messages counted only here
+    Counts warm_up;                 // messages of the warm-up, not included in the other counts
     std::uint64_t late = 0;         // answered after the reply timeout; also echoed or bad
     std::uint64_t unsolicited = 0;  // messages from the server that answer nothing
-    std::uint64_t stale = 0;        // unsolicited messages behind a right reply
+    std::uint64_t stale = 0;        // unsolicited messages after the connection's first echo
     std::uint64_t duplicates = 0;   // duplicate replies
     std::uint64_t reordered = 0;    // replies that came after replies to later messages
     Histogram round_trips;
@@ -102,14 +103,14 @@ struct Results : Counts {
     Histogram lateness;
     std::optional<PlannedRate> planned_rate;  // none: no planned times
 
-    bool datagrams = false;          // messages are datagrams
-    double jitter_sum = 0;           // mean jitter of each connection times its transits, in ns
-    std::uint64_t jitter_count = 0;  // transits
+    bool over_datagrams = false;     // messages are datagrams
+    double jitter_sum = 0;           // sum over connections: mean jitter (ns) times transits
+    std::uint64_t jitter_count = 0;  // number of transit times
 
     // Unsolicited messages of a replay. Replies as recorded count as echoed, other replies as
     // bad.
     struct Replay {
-        std::uint64_t recurred = 0;  // as recorded
+        std::uint64_t as_recorded = 0;
         std::uint64_t unrecorded = 0;
         std::uint64_t missing = 0;
 
@@ -119,15 +120,15 @@ struct Results : Counts {
 
     // Connections.
     bool probe = false;          // the run sends no messages, and counts connections instead
-    std::uint64_t attempts = 0;  // to connect, retries and replacements included
+    std::uint64_t attempts = 0;  // attempts to connect, including retries and replacements
     std::uint64_t opened = 0;
     std::uint64_t failed = 0;              // attempts that never opened
-    std::uint64_t starved = 0;             // without a reply while others were served
+    std::uint64_t starved = 0;             // connections without a reply while others had some
     std::uint64_t handshakes_full = 0;     // TLS handshakes of connections that opened
-    std::uint64_t handshakes_resumed = 0;  // with the session of an earlier connection
+    std::uint64_t handshakes_resumed = 0;  // TLS handshakes that resumed an earlier session
     Histogram connect_times;               // one time per connection that opened
     Histogram handshake_times;
-    std::optional<TcpTotals> tcp;  // sums over ended connections; none: unknown
+    std::optional<TcpTotals> tcp;  // totals of ended connections; none: unknown
 
     // A kind of connection failure. The text may contain bytes that a peer chose.
     struct Failure {
@@ -143,33 +144,33 @@ struct Results : Counts {
     static constexpr std::size_t max_failures = 100;
 
     // Sentences about the first message of each kind, set by the owner; empty if there is none.
-    std::string bad_sentence;   // about a bad, duplicate or stale reply
-    std::string lost_sentence;  // "no reply to message 3 within 5s"
+    std::string reply_problem_sentence;  // about a bad, duplicate or stale reply
+    std::string lost_sentence;           // "no reply to message 3 within 5s"
     std::string unsent_sentence;
     std::string starved_sentence;
     // Remark about a certificate that was accepted only because of -k.
-    std::string unverified;
+    std::string unverified_remark;
 
-    // In a probe: first attempt to connect, and when the last connection opened.
+    // Times of the first message and the last reply; in a probe, of the first attempt to
+    // connect and of the opening of the last connection.
     std::optional<ev::Time> first_sent;
     ev::Time last_answered{};
-    // Converts these two times to the time since 1970 in UTC, if added to them. It is 0 in
-    // results from files.
-    ev::Duration utc_offset = utc_offset_now();
+    // Added to these two times, gives the UTC time since 1970. It is 0 in results from files.
+    ev::Duration utc_offset = system_clock_offset();
     // Delay of the start after the requested time; none: no start was requested.
     std::optional<ev::Duration> late_start;
-    // For merged runs: shared time, as a fraction of the time from the first message to the
-    // last reply.
+    // For merged runs: the time during which all of them ran, as a fraction of the time from
+    // the first message to the last reply.
     std::optional<double> overlap;
 
-    // Exit status of the first connection that failed for good: after opening, and before. For
-    // results from files: the status of the run.
+    // Exit statuses of the first connection that failed for good after it had opened, and of
+    // the first that never opened. For results from files, one is the status of the run.
     int ended_status = 0;
     int failed_status = 0;
 
     void count_sent(std::uint64_t count, ev::Time now, bool in_warm_up = false);
     void count_answered(const Answer& answer, ev::Time now);
-    // Counts right replies that were read together, with one round trip.
+    // Counts right replies that were read together and have the same round trip.
     void count_echoed(std::uint64_t count, std::optional<ev::Duration> round_trip,
                       ev::Time now);
     void count_unsent(std::uint64_t count = 1, bool in_warm_up = false) {
@@ -182,10 +183,11 @@ struct Results : Counts {
     void record_lateness(ev::Duration late_by) { lateness.record(late_by); }
     void add_planned_rate(const PlannedRate& more);
 
-    // Counts a silent message as lost when a late reply comes. Call it before count_answered().
+    // Moves a replayed message, unanswered as recorded, from `echoed` to `lost`, because a late
+    // reply to it arrived. Call it before count_answered().
     void count_late_as_lost();
 
-    void count_try() { ++attempts; }
+    void count_attempt() { ++attempts; }
     // `tls`: the handshake included TLS.
     void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time,
                       bool resumed = false, bool tls = true);
@@ -202,8 +204,8 @@ struct Results : Counts {
     // Returns the time from the first message to the last reply; zero without any reply.
     ev::Duration elapsed() const;
     // Returns the number of right replies or, in a probe, of opened connections.
-    std::uint64_t achieved() const { return probe ? opened : echoed; }
-    double rate() const;  // achieved a second
+    std::uint64_t achieved_count() const { return probe ? opened : echoed; }
+    double rate() const;  // achieved_count() per second
     ev::Duration jitter() const;
     // Returns true if the client sent all due messages, the last of them late by at most 5 % of
     // the run or, in a short run, by `tolerated_lateness`.

@@ -25,14 +25,14 @@ struct RunProgress {
     const Results& results;
     Phase phase = Phase::connecting;
     std::string target;
-    bool load = true;                           // false: a single connection without a load
-    std::size_t connections = 1;                // requested concurrent connections
-    std::size_t open = 0;                       // open connections
-    std::optional<double> planned_rate = {};    // messages a second; none: paced by the replies
-    ev::Duration elapsed{};                     // since the first message
-    std::optional<ev::Duration> length = {};    // length of the run; none: unlimited
+    bool load = true;                         // false: a single connection without a load
+    std::size_t connections = 1;              // requested concurrent connections
+    std::size_t open = 0;                     // open connections
+    std::optional<double> planned_rate = {};  // messages per second; none: paced by the replies
+    ev::Duration elapsed{};                   // since the first message
+    std::optional<ev::Duration> length = {};  // length of the run; none: unlimited
     std::optional<ev::Duration> until_start{};  // time until the requested start
-    std::size_t descriptors = 0;                // in use
+    std::size_t descriptors = 0;                // descriptors in use
     std::size_t descriptor_limit = 0;           // 0: no limit
 };
 
@@ -58,14 +58,14 @@ public:
     RunDisplay() = default;
     RunDisplay(const RunDisplay&) = delete;
     RunDisplay& operator=(const RunDisplay&) = delete;
-    // Restores the terminal. Must not be called from inside a call of the user.
+    // Restores the terminal. Must not be called from a callback of the user.
     virtual ~RunDisplay() = default;
 
     // Draws if it is time to. Call it after each turn of the loop.
     virtual void turn_ended() = 0;
-    // Call it before a line is written to standard error. Returns false if the line would spoil
+    // Call it before writing a line to standard error. Returns false if the line would spoil
     // the display and must be omitted.
-    virtual bool make_way() = 0;
+    virtual bool prepare_for_line() = 0;
     // Call it after the program was suspended.
     virtual void continued() {}
 };

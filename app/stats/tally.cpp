@@ -8,15 +8,15 @@ void Tally::add(Fate fate, const Answer& answer, ev::Time now) {
     case Fate::sent: return;
     case Fate::unsent: ++counts.unsent; return;
     case Fate::lost: ++counts.lost; return;
-    case Fate::silent: ++counts.echoed; return;
+    case Fate::unanswered_as_recorded: ++counts.echoed; return;
     case Fate::missing: ++results_.replay->missing; return;
     case Fate::duplicate: ++results_.duplicates; return;
-    case Fate::recurred: ++results_.replay->recurred; break;
+    case Fate::unsolicited_as_recorded: ++results_.replay->as_recorded; break;
     case Fate::unrecorded: ++results_.replay->unrecorded; break;
     case Fate::unsolicited: break;
     default:
         results_.count_answered(answer, now);
-        if (!results_.datagrams || answer.warm_up) return;
+        if (!results_.over_datagrams || answer.warm_up) return;
         if (!jitter_) jitter_ = std::make_unique<Jitter>();
         return results_.count_datagram(*jitter_, answer.reordered, answer.transit);
     }

@@ -16,8 +16,8 @@ namespace {
 
 // Returns results with a value for each figure, and with different counts.
 Results measured() {
-    Results results = test::result_of({}, 1, 100);
-    results.datagrams = true;
+    Results results = test::spread(1, 100);
+    results.over_datagrams = true;
     std::uint64_t number = 100;
     for (const Figure& figure : figures())
         if (figure.count && figure.name != "echoed" && figure.name != "bad")
@@ -35,7 +35,7 @@ Results measured() {
     return results;
 }
 
-// Follows the names, some of which contain points, through the objects.
+// Returns the member at a path of names joined by points. Names may contain points.
 const JsonValue* member(const JsonValue* object, const std::string& path) {
     if (const JsonValue* const found = object->find(path)) return found;
     const std::size_t point = path.find('.');
@@ -44,7 +44,7 @@ const JsonValue* member(const JsonValue* object, const std::string& path) {
 }
 
 // Returns the rest of a clause that always holds.
-const char* least(const Figure& figure) {
+const char* at_least_0(const Figure& figure) {
     return figure.kind == Figure::Kind::time ? ">=0s" : ">=0";
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("writes each figure to the end object, and restores it from a file") {
         REQUIRE(value);
         const JsonValue* const written = member(&*end.value, figure.path);
         REQUIRE(written);
-        CHECK(written->fraction() == Approx(*value / unit_of(figure)).epsilon(1e-3));
+        CHECK(written->number() == Approx(*value / unit_of(figure)).epsilon(1e-3));
         CHECK(figure.value(*restored) == Approx(*value).epsilon(1e-3));
     }
 }
@@ -93,7 +93,7 @@ TEST_CASE("accepts requirements on each figure") {
     const Results results = measured();
     for (const Figure& figure : figures()) {
         CAPTURE(figure.name);
-        CHECK(Requirement(figure.name + least(figure)).judge(results).failure == "");
+        CHECK(Requirement(figure.name + at_least_0(figure)).judge(results).failure == "");
         const std::string refused =
             test::refusal([&] { Requirement part(figure.name + "<=10000%"); });
         CHECK(refused.empty() == (figure.kind == Figure::Kind::count));
@@ -102,10 +102,12 @@ TEST_CASE("accepts requirements on each figure") {
 
 TEST_CASE("refuses a figure that was not measured, with a reason") {
     for (const Figure& figure : figures()) {
-        const std::string failure = Requirement(figure.name + least(figure)).judge({}).failure;
+        const std::string failure =
+            Requirement(figure.name + at_least_0(figure)).judge({}).failure;
         CAPTURE(figure.name);
         if (figure.name != "sent")
-            CHECK(failure.starts_with("required " + figure.name + least(figure) + ", but "));
+            CHECK(
+                failure.starts_with("required " + figure.name + at_least_0(figure) + ", but "));
     }
 }
 

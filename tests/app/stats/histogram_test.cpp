@@ -7,25 +7,39 @@
 
 using namespace std::chrono_literals;
 using namespace yodel;
+using Layout = Buckets<7>;
 
 namespace {
 
-// Returns durations of all magnitudes.
+// Returns a duration of any magnitude, in nanoseconds.
+std::uint64_t any_length(test::Random& random) {
+    return (random.next() >> 1) >> (random.next() % 63);
+}
+
 ev::Duration any_duration(test::Random& random) {
-    return ev::Duration(
-        static_cast<std::int64_t>((random.next() >> 1) >> (random.next() % 63)));
+    return ev::Duration(static_cast<std::int64_t>(any_length(random)));
 }
 
 }  // namespace
 
-TEST_CASE("an empty histogram has no percentile") {
-    const Histogram histogram;
-    CHECK(histogram.count() == 0);
-    CHECK(histogram.percentile(50) == 0ns);
+TEST_CASE("puts each duration into one bucket, which is narrower than a hundredth of it") {
+    test::Random random(1);
+    for (int i = 0; i < 100'000; ++i) {
+        const std::uint64_t value = any_length(random);
+        const std::size_t bucket = Layout::index(value);
+        REQUIRE(bucket < Layout::count);
+        REQUIRE(Layout::upper_end(bucket) >= value);
+        REQUIRE((bucket == 0 || Layout::upper_end(bucket - 1) < value));
+        REQUIRE(Layout::upper_end(bucket) - value <= value / 100);
+    }
+    const std::uint64_t longest = (std::uint64_t{1} << 63) - 1;
+    CHECK(Layout::upper_end(Layout::count - 1) == longest);
+    CHECK(Layout::index(longest) == Layout::count - 1);
 }
 
 TEST_CASE("returns percentiles that are wrong by at most one part in 128") {
     Histogram histogram;
+    CHECK(histogram.percentile(50) == 0ns);
     for (int i = 1; i <= 10'000; ++i) histogram.record(i * 1us);
     for (const double percent : {1.0, 50.0, 95.0, 99.0, 99.9}) {
         const double exact = percent * 100'000;  // ns
@@ -34,9 +48,12 @@ TEST_CASE("returns percentiles that are wrong by at most one part in 128") {
         CHECK(found >= exact);
         CHECK(found <= exact * (1 + 1.0 / 128));
     }
-    CHECK(histogram.min() == 1us);
-    CHECK(histogram.max() == 10ms);
+    CHECK(histogram.percentile(0) <= 1us * (1 + 1.0 / 128));
     CHECK(histogram.percentile(100) == 10ms);
+    CHECK(histogram.min() == 1us);
+    CHECK(histogram.count_below(1us) == 0);
+    CHECK(histogram.count_below(1us + 8ns) == 1);
+    CHECK(histogram.count_below(1h) == 10'000);
 }
 
 TEST_CASE("counts durations from below zero to the longest") {
@@ -50,42 +67,34 @@ TEST_CASE("counts durations from below zero to the longest") {
     CHECK(histogram.percentile(40) == 0ns);
 }
 
-TEST_CASE("sums histograms to the histogram of all durations, bucket for bucket") {
+TEST_CASE("sums, and subtracts an earlier state, bucket for bucket") {
     test::Random random(1);
     Histogram all;
+    Histogram later;
     std::array<Histogram, 8> parts;
-    for (int i = 0; i < 20'000; ++i) {
-        const ev::Duration time = any_duration(random);
-        const std::uint64_t times = 1 + random.next() % 3;
-        all.record(time, times);
-        parts[random.index(parts.size())].record(time, times);
+    for (int round = 0; round < 5; ++round) {
+        const Histogram earlier = all;
+        for (int i = 0; i < 1000; ++i) {
+            const ev::Duration time = any_duration(random);
+            const std::uint64_t times = random.next() % 3;
+            all.record(time, times);
+            parts[random.index(parts.size())].record(time, times);
+        }
+        const Histogram since = all.since(earlier);
+        CHECK(since.count() == all.count() - earlier.count());
+        CHECK(since.max() <= all.max());
+        later.add(since);
     }
     Histogram sum;
     for (const Histogram& part : parts) sum.add(part);
-    CHECK(sum == all);
     sum.add({});
     CHECK(sum == all);
-    CHECK(sum.buckets() == all.buckets());
-}
-
-TEST_CASE("returns the durations since an earlier state, bucket for bucket") {
-    test::Random random(2);
-    Histogram all;
-    Histogram sum;
-    for (int round = 0; round < 5; ++round) {
-        const Histogram earlier = all;
-        for (int i = 0; i < 1000; ++i) all.record(any_duration(random));
-        const Histogram since = all.since(earlier);
-        CHECK(since.count() == 1000);
-        CHECK(since.max() <= all.max());
-        sum.add(since);
-    }
-    CHECK(sum.buckets() == all.buckets());
+    CHECK(later.buckets() == all.buckets());
     CHECK(all.since(all).count() == 0);
     CHECK(Histogram().since({}) == Histogram());
 }
 
-TEST_CASE("restores a histogram from its buckets") {
+TEST_CASE("restores a histogram from its buckets, and refuses other buckets") {
     test::Random random(2);
     Histogram histogram;
     for (int i = 0; i < 1000; ++i) histogram.record(any_duration(random) / 4096);
@@ -93,44 +102,52 @@ TEST_CASE("restores a histogram from its buckets") {
                                               histogram.max(), histogram.sum());
     REQUIRE(restored);
     CHECK(*restored == histogram);
-    CHECK(Histogram::restored({}, 0ns, 0ns, 0) == Histogram());
-}
-
-TEST_CASE("refuses buckets that no histogram can have") {
-    using List = std::vector<Histogram::Bucket>;
-    struct Case {
-        const char* name;
-        List buckets;
+    struct Row {
+        const char* name;  // name of the fault, or null
+        std::vector<Histogram::Bucket> buckets;
         ev::Duration min;
         ev::Duration max;
         std::uint64_t sum;
     };
-    const Case each = GENERATE(
-        Case{"no upper end of ours", {{1000ns, 1}}, 1000ns, 1000ns, 1000},
-        Case{"a descending order", {{200ns, 1}, {100ns, 1}}, 100ns, 200ns, 300},
-        Case{"a bucket twice", {{100ns, 1}, {100ns, 1}}, 100ns, 100ns, 200},
-        Case{"an empty bucket", {{100ns, 0}}, 100ns, 100ns, 0},
-        Case{"a minimum outside", {{100ns, 2}}, 99ns, 100ns, 199},
-        Case{"a maximum outside", {{100ns, 2}}, 100ns, 101ns, 200},
-        Case{"a sum above the upper ends", {{100ns, 2}}, 100ns, 100ns, 201},
-        Case{"a sum below the minimum", {{100ns, 2}}, 100ns, 100ns, 99},
-        Case{"a minimum of nothing", {}, 1ns, 1ns, 0},
-        Case{"counts beyond all bounds", {{100ns, ~0ull}, {101ns, 1}}, 100ns, 101ns, 1});
-    CAPTURE(each.name);
-    CHECK_FALSE(Histogram::restored(each.buckets, each.min, each.max, each.sum));
+    const Row rows[] = {
+        {nullptr, {}, 0ns, 0ns, 0},
+        {nullptr, {{0ns, 2}, {257ns, 3}}, 0ns, 257ns, 771},
+        {nullptr, {{257ns, 2}}, 256ns, 257ns, 512},
+        {"no upper end of ours", {{1000ns, 1}}, 1000ns, 1000ns, 1000},
+        {"a descending order", {{200ns, 1}, {100ns, 1}}, 100ns, 200ns, 300},
+        {"a duplicate bucket", {{100ns, 1}, {100ns, 1}}, 100ns, 100ns, 200},
+        {"an empty bucket", {{100ns, 0}}, 100ns, 100ns, 0},
+        {"a minimum outside", {{100ns, 2}}, 99ns, 100ns, 199},
+        {"a maximum outside", {{100ns, 2}}, 100ns, 101ns, 200},
+        {"a minimum below zero", {{0ns, 1}}, -1ns, 0ns, 0},
+        {"a minimum above the maximum", {{257ns, 2}}, 257ns, 256ns, 514},
+        {"a sum above the upper ends", {{100ns, 2}}, 100ns, 100ns, 201},
+        {"a sum below the minimum", {{100ns, 2}}, 100ns, 100ns, 199},
+        {"a minimum of nothing", {}, 1ns, 1ns, 0},
+        {"a maximum of nothing", {}, 0ns, 1ns, 0},
+        {"a sum of nothing", {}, 0ns, 0ns, 1},
+        {"counts beyond all bounds", {{100ns, ~0ull}, {101ns, 1}}, 100ns, 101ns, ~0ull}};
+    for (const auto& [name, buckets, min, max, sum] : rows) {
+        INFO((name ? name : "no fault"));
+        CHECK(Histogram::restored(buckets, min, max, sum).has_value() == (name == nullptr));
+    }
 }
 
 TEST_CASE("computes the mean and the sum exactly, without an overflow of the sum") {
     Histogram histogram;
     CHECK(histogram.mean() == 0ns);
-    histogram.record(1ns);
-    histogram.record(2ns);
-    CHECK(histogram.mean() == 2ns);
-    histogram.record(3us, 2);
-    CHECK(histogram.sum() == 6003);
-    CHECK(histogram.mean() == 1501ns);
-    for (int i = 0; i < 3; ++i) histogram.record(ev::Duration::max(), 5);
+    const std::pair<ev::Duration, ev::Duration> rows[] = {
+        {1ns, 1ns}, {2ns, 2ns}, {1ns, 1ns}, {6000ns, 1501ns}};
+    for (const auto& [time, mean] : rows) {
+        histogram.record(time);
+        CHECK(histogram.mean() == mean);
+    }
+    CHECK(histogram.sum() == 6004);
+    for (int i = 0; i < 3; ++i) histogram.record(ev::Duration::max(), 2);
     CHECK(histogram.sum() == ~std::uint64_t{0});
+    Histogram large;
+    large.record(ev::Duration::max(), 3);
+    CHECK(large.sum() == ~std::uint64_t{0});
 }
 
 TEST_CASE("computes the rank of a percentile exactly even if its fraction is not") {

@@ -1,77 +1,65 @@
-// Results of imaginary runs. Their round trips come from a seeded generator, so that each
-// figure is the same in each run of the tests.
+// Results of imaginary runs, from lists of counts and back.
 #pragma once
 
+#include "app/stats/figures.hpp"
 #include "app/stats/results.hpp"
-#include "tests/support/random.hpp"
+#include "app/text/units.hpp"
 
 #include <chrono>
-#include <cmath>
 #include <cstdint>
+#include <string>
 
 namespace test {
-
-struct Service {
-    double median_us = 200;
-    double spread = 0.4;  // deviation of the logarithm
-    double likeness = 0;  // similarity of consecutive round trips, from 0 to 1
-    double tail = 0.01;   // the share of round trips that take ten times as long
-    double loss = 0;      // the share of lost messages
-    double factor = 1;    // slows down all round trips
-};
-
-inline void run(const Service& service, Random& random, std::uint64_t count,
-                yodel::Results& to) {
-    double state = random.normal();
-    const double rest = std::sqrt(1 - service.likeness * service.likeness);
-    ev::Time now{};
-    for (std::uint64_t i = 0; i < count; ++i) {
-        state = service.likeness * state + rest * random.normal();
-        const bool slow = random.fraction() < service.tail;
-        const double ns = service.median_us * 1e3 * service.factor *
-                          std::exp(service.spread * state) * (slow ? 10 : 1);
-        const auto time = ev::Duration(static_cast<std::int64_t>(ns));
-        to.count_sent(1, now);
-        now += time;
-        if (random.fraction() < service.loss)
-            ++to.lost;
-        else
-            to.count_answered({.round_trip = time}, now);
-    }
-    to.attempts = to.opened = 1;
-}
-
-inline yodel::Results result_of(const Service& service, std::uint64_t seed,
-                                std::uint64_t count = 5000) {
-    Random random(seed);
-    yodel::Results result;
-    run(service, random, count, result);
-    return result;
-}
-
-// Counts the attempts to connect.
-struct Connections {
-    std::uint64_t attempts = 0;
-    std::uint64_t opened = 0;
-    std::uint64_t failed = 0;
-
-    bool operator==(const Connections&) const = default;
-};
-
-inline Connections connections_of(const yodel::Results& results) {
-    return {results.attempts, results.opened, results.failed};
-}
 
 // The time at which the messages of counted() were sent.
 inline constexpr ev::Time start{std::chrono::hours(1)};
 
-inline yodel::Results counted(std::uint64_t sent, std::uint64_t echoed, std::uint64_t bad = 0,
-                              std::uint64_t lost = 0) {
+// Returns results with the counts of a list such as "5 sent,4 echoed,1 warm-up lost".
+inline yodel::Results counted(const std::string& list) {
     yodel::Results results;
-    results.count_sent(sent, start);
-    results.echoed = echoed;
-    results.bad = bad;
-    results.lost = lost;
+    results.first_sent = start;
+    for (const std::string& part : yodel::comma_separated(list)) {
+        const std::size_t blank = part.find(' ');
+        const std::uint64_t number = std::stoull(part);
+        const std::string name = part.substr(blank + 1);
+        if (const yodel::Figure* const figure = yodel::find_figure(name))
+            results.*figure->count = number;
+        if (name == "stale") results.stale = number;
+        for (const auto& [word, count] : yodel::warm_up_counts)
+            if (name == "warm-up " + std::string(word)) results.warm_up.*count = number;
+    }
+    return results;
+}
+
+// Returns the counts above 0, in the order of their figures: "5 sent, 4 echoed".
+inline std::string listed(const yodel::Results& results) {
+    std::vector<std::string> parts;
+    const auto add = [&parts](std::uint64_t number, const std::string& name) {
+        if (number > 0) parts.push_back(std::to_string(number) + " " + name);
+    };
+    for (const yodel::Figure& figure : yodel::figures())
+        if (figure.count) add(results.*figure.count, figure.name);
+    for (const auto& [name, count] : yodel::warm_up_counts)
+        add(results.warm_up.*count, "warm-up " + std::string(name));
+    const auto replay = results.replay.value_or(yodel::Results::Replay{});
+    add(replay.as_recorded, "recurred");
+    add(replay.unrecorded, "unrecorded");
+    add(replay.missing, "missing");
+    return yodel::join(parts, ", ");
+}
+
+// Returns results with round trips of many lengths. One message in a hundred is lost.
+inline yodel::Results spread(std::uint64_t seed, std::uint64_t count) {
+    yodel::Results results = counted("1 attempts,1 opened");
+    results.first_sent.reset();
+    for (std::uint64_t i = 0; i < count; ++i) {
+        const auto time = std::chrono::microseconds((i * i * 7 + seed * 11) % 1000 + 1);
+        results.count_sent(1, start + i * time);
+        if (i % 100 == 99)
+            ++results.lost;
+        else
+            results.count_answered({.round_trip = time}, start + i * time + time);
+    }
     return results;
 }
 

@@ -6,7 +6,7 @@
 namespace yodel {
 
 struct Counters {
-    std::uint64_t connections = 0;  // at present
+    std::uint64_t connections = 0;  // open now
     std::uint64_t accepted = 0;
     std::uint64_t turned_away = 0;  // accepted, but closed at once
     std::uint64_t failed = 0;       // accepted, but not closed gracefully
@@ -26,7 +26,7 @@ struct Counters {
 struct CounterRow {
     const char* name;  // name in JSON; in text, spaces replace the underscores
     std::uint64_t Counters::*count;
-    bool datagrams = false;  // reported only by servers that answer datagrams
+    bool only_udp = false;  // reported only by servers that answer datagrams
 };
 inline constexpr CounterRow counter_rows[] = {
     {"connections", &Counters::connections},

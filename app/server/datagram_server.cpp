@@ -14,7 +14,7 @@ using bufio::DatagramSocket;
 
 namespace {
 
-constexpr int privileged_ports = 1024;  // the ports below it
+constexpr int privileged_ports = 1024;  // ports below this number
 
 // How long an answer waits for another one to overtake it.
 constexpr ev::Duration reordering_time = std::chrono::milliseconds(100);
@@ -34,7 +34,7 @@ public:
         : server_(server),
           faulty_(server.options_.faults.any() || server.options_.faults.reorder > 0),
           dice_(server.options_.faults, 0),
-          due_(server.loop_, [this] { send_due(); }),
+          due_timer_(server.loop_, [this] { send_due(); }),
           socket_(server.loop_, address, *this, DatagramSocket::Limits(), sharing) {}
 
     const bufio::Address& address() const { return socket_.address(); }
@@ -127,7 +127,7 @@ private:
 
     void restart_timer() {
         const ev::Time next = std::min(held_.first_due(), reordered_.first_due());
-        if (next != ev::Time::max()) due_.start_at(next);
+        if (next != ev::Time::max()) due_timer_.start_at(next);
     }
 
     // Sends the answers that are due, and those held back for reordering if no later answer was
@@ -146,7 +146,7 @@ private:
     FaultDice dice_;
     DelayQueue<Answer> held_;
     DelayQueue<Answer> reordered_;  // held until another answer is sent
-    ev::Timer due_;
+    ev::Timer due_timer_;
     DatagramSocket socket_;
 };
 
@@ -154,8 +154,8 @@ DatagramServer::DatagramServer(ev::Loop& loop, Options options, EchoServer::Log 
     : loop_(loop),
       options_(std::move(options)),
       log_(std::move(log)),
-      drain_(loop, [this] { report_drained(); }),
-      grace_(loop, [this] {
+      drain_timer_(loop, [this] { report_drained(); }),
+      grace_timer_(loop, [this] {
           ports_.clear();
           report_drained();
       }) {}
@@ -180,17 +180,17 @@ const bufio::Address& DatagramServer::listen(const bufio::Address& address,
 void DatagramServer::close_last() { ports_.pop_back(); }
 
 void DatagramServer::drain(ev::Duration grace, std::function<void()> drained) {
-    drained_ = std::move(drained);
+    on_drained_ = std::move(drained);
     for (const auto& port : ports_) port->stop_receiving();
-    drain_.start(ev::Duration::zero());
-    grace_.start(grace);
+    drain_timer_.start(ev::Duration::zero());
+    grace_timer_.start(grace);
 }
 
 void DatagramServer::report_drained() {
-    if (!drained_) return;
+    if (!on_drained_) return;
     for (const auto& port : ports_)
         if (port->has_pending()) return;
-    std::exchange(drained_, nullptr)();
+    std::exchange(on_drained_, nullptr)();
 }
 
 const char* DatagramServer::refusal(const Datagram& datagram) {
@@ -213,14 +213,14 @@ bool DatagramServer::from_itself(const Datagram& datagram) const {
 }
 
 const char* DatagramServer::loop_refusal(const Datagram& datagram) {
-    const LoopGuard::Decision decision = loops_.judge(key_of(datagram), loop_.now());
+    const LoopGuard::Decision decision = loop_guard_.judge(key_of(datagram), loop_.now());
     if (decision == LoopGuard::Decision::answer) return nullptr;
     if (decision == LoopGuard::Decision::loop_begins)
-        log_({datagram.peer.text(), "the same " + bytes_text(datagram.bytes.size()) +
-                                        " arrived more than " +
-                                        std::to_string(LoopGuard::max_repeats) +
-                                        " times in a second; not answered, because this may be "
-                                        "a loop (--reflect-any disables this check)"});
+        log_({datagram.peer.text(),
+              "the same " + bytes_text(datagram.bytes.size()) + " arrived more than " +
+                  std::to_string(LoopGuard::max_repeats) +
+                  " times within a second; not answered, because this may be "
+                  "a loop (--reflect-any disables this check)"});
     return "possible loop";
 }
 

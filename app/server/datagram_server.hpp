@@ -2,12 +2,12 @@
 // alongside the EchoServer.
 //
 // Anybody can forge the source address of a datagram. So an answer is never longer than the
-// question, and never goes to a privileged port, which belongs to another service, to this
-// server itself, or to a broadcast or multicast address. A question that was sent to such an
+// question. It never goes to a privileged port (used by another service), to this server
+// itself, or to a broadcast or multicast address. A question sent to a broadcast or multicast
 // address gets no answer. If the same bytes come from the same address more than 64 times in a
-// second, they count as a loop of two services, and are not answered until they have stopped
-// for a second. Otherwise one forged datagram could make two servers answer each other for
-// ever (CVE-2024-2169).
+// second, they count as a loop between two services, and are not answered until they have
+// stopped for a second. Otherwise one forged datagram could make two servers answer each other
+// for ever (CVE-2024-2169).
 //
 // The faults of a datagram depend only on the seed and on its number, which counts the
 // datagrams of a port in order of arrival.
@@ -42,11 +42,11 @@ public:
 
     // Returns the listening address. Throws std::system_error.
     const bufio::Address& listen(const bufio::Address& address,
-                                 bufio::Sharing sharing = bufio::Sharing::alone);
+                                 bufio::Sharing sharing = bufio::Sharing::exclusive);
     // Closes the port that listen() opened last.
     void close_last();
-    // Stops receiving, and calls back once: when all answers held back by faults are sent, or
-    // after the grace.
+    // Stops receiving. Calls back once, when all answers held back by faults are sent, or after
+    // the grace.
     void drain(ev::Duration grace, std::function<void()> drained);
 
     Counters counters() const;
@@ -64,11 +64,11 @@ private:
     const Options options_;
     const EchoServer::Log log_;
     Counters counters_;  // without datagrams that the system refused to send
-    LoopGuard loops_;
+    LoopGuard loop_guard_;
     std::vector<std::unique_ptr<Port>> ports_;
-    std::function<void()> drained_;  // empty unless draining
-    ev::Timer drain_;
-    ev::Timer grace_;
+    std::function<void()> on_drained_;  // empty unless draining
+    ev::Timer drain_timer_;
+    ev::Timer grace_timer_;
 };
 
 }  // namespace yodel

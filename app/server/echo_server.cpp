@@ -19,20 +19,20 @@ using bufio::Stream;
 
 namespace {
 
-// Time to read our earlier output, for a peer that keeps sending after we have closed our side.
-constexpr ev::Duration lingering = std::chrono::seconds(2);
+// Time for a peer to read our output if it keeps sending after we have closed our side.
+constexpr ev::Duration linger_time = std::chrono::seconds(2);
 // While draining, a peer that has received everything is dropped once it is silent for this
-// long. A peer that still sends would get a reset, which destroys replies in flight.
-constexpr ev::Duration silence = std::chrono::milliseconds(100);
+// long. Dropping a peer that still sends would cause a reset, and destroy replies in flight.
+constexpr ev::Duration silence_time = std::chrono::milliseconds(100);
 
-// Bytes at the front of a read from which excerpt() makes its text for the log.
-constexpr std::size_t head_bytes = 256;
+// Maximum number of bytes of a read from which the log quotes an excerpt.
+constexpr std::size_t logged_bytes = 256;
 // If the grace ends for more connections than this, only their number is logged, unless the
 // log is verbose.
 constexpr int max_cut_off_logged = 8;
 
-// Buffered input is in addition to max_buffer, so it is small; but the low-water mark must
-// exceed an incomplete length prefix, or reading would stall.
+// Buffered input takes memory in addition to max_buffer, so there is little of it. But the
+// low-water mark must exceed an incomplete length prefix, or reading would stall.
 Stream::Limits limits(std::size_t buffer) {
     Stream::Limits limits;
     limits.input_high = std::clamp<std::size_t>(buffer, 16, 16 * 1024);
@@ -52,41 +52,43 @@ public:
           peer_(std::move(peer)),
           stream_(server.loop_, std::move(transport), *this, limits(server.options_.buffer())),
           responder_(server.make_responder()) {
-        if (!stream_.open())
-            start(handshake_, server_.loop_.after(server_.options_.handshake_timeout), [this] {
-                const bufio::TlsFacts* const tls = stream_.tls();
-                const bool upgrade = !tls || !tls->version.empty();
-                give_up(std::string("no ") + (upgrade ? "WebSocket" : "TLS") +
-                        " handshake within " +
-                        duration_text(server_.options_.handshake_timeout));
-            });
+        if (!stream_.is_open())
+            start(handshake_timer_, server_.loop_.after(server_.options_.handshake_timeout),
+                  [this] {
+                      const bufio::TlsFacts* const tls = stream_.tls();
+                      const bool upgrade = !tls || !tls->version.empty();
+                      give_up(std::string("no ") + (upgrade ? "WebSocket" : "TLS") +
+                              " handshake within " +
+                              duration_text(server_.options_.handshake_timeout));
+                  });
         responder_->greet(stream_);
         check_handshake();
         advance();
     }
 
-    // Delivers the pending output, and ends. If a message is received in part, and the
-    // responder answers it only as a whole, its rest may still come within the grace.
+    // Delivers the pending output, and ends. If a message has arrived only in part, and the
+    // responder answers whole messages, the rest may still arrive within the grace.
     void drain() {
-        if (!stream_.open()) return close();
+        if (!stream_.is_open()) return close();
         draining_ = true;
         advance();
     }
 
     // Returns true while output is pending, or a message is received in part.
-    bool undelivered() const {
+    bool has_undelivered() const {
         return stream_.pending() > 0 || !stream_.received().empty() || stream_.held() > 0 ||
                responder_->has_pending();
     }
 
-    // Ends the connection when the grace is over. This is logged unless `logged` is false.
-    void cut_off(bool logged) {
-        if (undelivered() && logged) fail("not all echoes were sent in time (--grace)");
-        if (undelivered()) count_failure();
+    // Ends the connection when the grace is over. Undelivered output is a failure, which is
+    // logged only if `log_failure`.
+    void cut_off(bool log_failure) {
+        if (has_undelivered() && log_failure)
+            fail("not all echoes were sent in time (--grace)");
+        if (has_undelivered()) count_failure();
         close();
     }
 
-    // Closes the connection gracefully, now.
     void close() { stream_.close(); }
 
     const Stream& stream() const { return stream_; }
@@ -108,9 +110,9 @@ private:
     }
 
     void check_handshake() {
-        if (opened_ || !stream_.open()) return;
+        if (opened_ || !stream_.is_open()) return;
         opened_ = true;
-        handshake_ = {};
+        handshake_timer_ = {};
         restart_idleness();
         const bufio::TlsFacts* const tls = stream_.tls();
         const std::string how = tls ? ", " + tls->version + " " + tls->cipher : "";
@@ -120,32 +122,32 @@ private:
     void restart_idleness() {
         const std::optional<ev::Duration>& timeout = server_.options_.idle_timeout;
         if (!timeout) return;
-        start(idle_, server_.loop_.after(*timeout),
+        start(idle_timer_, server_.loop_.after(*timeout),
               [this] { give_up("idle for " + duration_text(*server_.options_.idle_timeout)); });
     }
 
     // TLS records without data do not count as traffic.
     void follow_traffic() {
-        const std::uint64_t input = stream_.bytes_read() - read_;
+        const std::uint64_t input = stream_.bytes_read() - logged_read_;
         const std::uint64_t moved =
             stream_.bytes_read() + stream_.held() + stream_.bytes_written();
-        if (moved == moved_) return;
-        moved_ = moved;
-        moved_at_ = server_.loop_.now();
-        read_ += input;
+        if (moved == seen_traffic_) return;
+        seen_traffic_ = moved;
+        last_traffic_at_ = server_.loop_.now();
+        logged_read_ += input;
         restart_idleness();
         if (server_.options_.verbose && input > 0 && !stream_.finishing())
             log_read(static_cast<std::size_t>(input));
     }
 
-    // Logs the number of bytes just read, and the bytes. With WebSocket these contain length
-    // prefixes that the peer did not send, and are left out.
+    // Logs the number of bytes just read, and an excerpt. There is no excerpt with WebSocket,
+    // because the bytes contain length prefixes that the peer did not send.
     void log_read(std::size_t count) {
         std::string_view bytes = stream_.received();
         bytes.remove_prefix(bytes.size() - count);
-        const bool shown = !server_.options_.framing->websocket();
+        const bool shown = !server_.options_.framing->is_websocket();
         log("read " + bytes_text(count) +
-            (shown ? ": " + excerpt(bytes.substr(0, head_bytes), count) : ""));
+            (shown ? ": " + excerpt(bytes.substr(0, logged_bytes), count) : ""));
     }
 
     // Answers the input, and finishes after its end.
@@ -153,22 +155,26 @@ private:
         if (!answering()) stream_.consume(stream_.received().size());
         if (answering()) answer();
         if (draining_ && stream_.output_closed() && !stream_.end())
-            start(silence_, moved_at_ + silence, [this] { close(); });
+            start(silence_timer_, last_traffic_at_ + silence_time, [this] { close(); });
     }
 
-    // False once our side is closed or can't send; the input is then discarded.
+    // False once our side is closed, or sending has failed. The input is then discarded.
     bool answering() const { return !stream_.finishing() && !stream_.output_failed(); }
 
     void answer() {
         const std::optional<ev::Time> next = responder_->answer(stream_);
-        if (next) start(resume_, *next, [this] { advance(); });
+        if (next)
+            start(resume_timer_, *next, [this] {
+                advance();
+                follow_traffic();
+            });
         if (stream_.end() || responder_->has_pending()) return;
         const bool over = stream_.input_ended() || (draining_ && stream_.held() == 0);
         if (!responder_->end() && (!over || !stream_.received().empty())) return;
         const End& stopped = stream_.rejection() ? stream_.rejection() : responder_->end();
         if (stopped) {
             if (stopped.reason != Reason::aborted) fail(stopped.text);
-            return stream_.finish(lingering);  // the peer still gets the earlier replies
+            return stream_.finish(linger_time);  // the peer still gets the earlier replies
         }
         stream_.finish();
     }
@@ -190,8 +196,8 @@ private:
     }
 
     void end_with(const End& end) {
-        const bool in_order = end.reason == Reason::clean || end.reason == Reason::aborted;
-        if (!in_order && !responder_->end()) fail(end.text);
+        const bool graceful = end.reason == Reason::clean || end.reason == Reason::aborted;
+        if (!graceful && !responder_->end()) fail(end.text);
         if (server_.options_.verbose)
             log("closed, " + bytes_text(stream_.bytes_read()) + " in, " +
                 std::to_string(stream_.bytes_written()) + " out");
@@ -203,24 +209,24 @@ private:
     EchoServer& server_;
     std::string peer_;
     // Each timer is empty until it is needed.
-    ev::Timer handshake_;
-    ev::Timer idle_;
-    ev::Timer resume_;   // until the responder wants to be called again
-    ev::Timer silence_;  // while draining
+    ev::Timer handshake_timer_;
+    ev::Timer idle_timer_;
+    ev::Timer resume_timer_;   // until the responder wants to be called again
+    ev::Timer silence_timer_;  // while draining
     Stream stream_;
     std::unique_ptr<Responder> responder_;
-    std::uint64_t read_ = 0;   // bytes_read() at the last follow_traffic()
-    std::uint64_t moved_ = 0;  // bytes in both directions by then
-    ev::Time moved_at_{};      // the time of the last traffic
-    bool opened_ = false;      // the handshake is done
-    bool draining_ = false;    // to be ended when no output is pending
-    bool failed_ = false;      // already counted as failed; later errors are consequences
+    std::uint64_t logged_read_ = 0;   // bytes_read() at the last follow_traffic()
+    std::uint64_t seen_traffic_ = 0;  // bytes in both directions by then
+    ev::Time last_traffic_at_{};      // the time of the last traffic
+    bool opened_ = false;             // the handshake is done
+    bool draining_ = false;           // to be ended when no output is pending
+    bool failed_ = false;  // already counted as failed; later errors are consequences
 };
 
-// A client may send this many bytes before it reads any, in messages of any length.
+// Without max_buffer, a client may send a whole message of any length before it reads.
 std::size_t EchoServer::Options::buffer() const {
-    const std::size_t longest = std::min(max_frame, framing->longest());
-    const std::size_t message = framing->sized() ? framing->overhead() + longest : 0;
+    const std::size_t max_payload = std::min(max_frame, framing->max_payload());
+    const std::size_t message = framing->has_length() ? framing->overhead() + max_payload : 0;
     return max_buffer.value_or(std::max<std::size_t>(1024 * 1024, message));
 }
 
@@ -228,12 +234,12 @@ EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
     : loop_(loop),
       options_(std::move(options)),
       log_(std::move(log)),
-      drain_(loop,
-             [this] {
-                 for (const auto& connection : connections_) connection->drain();
-                 if (connections_.empty()) report_drained();
-             }),
-      grace_(loop, [this] { cut_off(); }) {
+      drain_timer_(loop,
+                   [this] {
+                       for (const auto& connection : connections_) connection->drain();
+                       if (connections_.empty()) report_drained();
+                   }),
+      grace_timer_(loop, [this] { cut_off(); }) {
     if (!options_.limit)
         options_.limit = std::make_shared<ConnectionLimit>(options_.max_connections);
 }
@@ -272,8 +278,8 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     }
 }
 
-// Closes our side, and reads the bytes received so far, so that the peer sees an end, not a
-// reset.
+// Closes our side, and reads up to 4 KiB of the bytes received so far, so that the peer sees an
+// end, not a reset.
 void EchoServer::refuse(const bufio::Fd& socket, const bufio::Address& peer,
                         const std::string& why) {
     char unread[4096];
@@ -288,7 +294,7 @@ std::unique_ptr<bufio::Transport> EchoServer::make_transport(bufio::Fd socket) c
     if (options_.faults.stall_handshake) return bufio::make_plain_transport(std::move(socket));
     auto transport = options_.tls ? options_.tls->accept(std::move(socket))
                                   : bufio::make_plain_transport(std::move(socket));
-    if (!options_.framing->websocket()) return transport;
+    if (!options_.framing->is_websocket()) return transport;
     return websocket::accept(std::move(transport), options_.max_frame);
 }
 
@@ -300,16 +306,16 @@ std::unique_ptr<Responder> EchoServer::make_responder() {
 }
 
 void EchoServer::drain(ev::Duration grace, std::function<void()> drained) {
-    drained_ = std::move(drained);
+    on_drained_ = std::move(drained);
     listeners_.clear();
-    drain_.start(ev::Duration::zero());
-    grace_.start(grace);
+    drain_timer_.start(ev::Duration::zero());
+    grace_timer_.start(grace);
 }
 
 // Logs one line with the number of connections instead of a line for each if there are many.
 void EchoServer::cut_off() {
     const auto count = std::count_if(connections_.begin(), connections_.end(),
-                                     [](const auto& each) { return each->undelivered(); });
+                                     [](const auto& each) { return each->has_undelivered(); });
     const bool each_logged = options_.verbose || count <= max_cut_off_logged;
     for (const auto& connection : connections_) connection->cut_off(each_logged);
     if (!each_logged)
@@ -344,7 +350,7 @@ void EchoServer::remove(Connection& connection) {
 }
 
 void EchoServer::report_drained() {
-    if (drained_) std::exchange(drained_, nullptr)();
+    if (on_drained_) std::exchange(on_drained_, nullptr)();
 }
 
 }  // namespace yodel

@@ -20,7 +20,7 @@
 
 namespace yodel {
 
-// A limit on the connections of several servers together, each on its own thread.
+// A limit on the total number of connections of several servers, each on its own thread.
 class ConnectionLimit {
 public:
     explicit ConnectionLimit(std::size_t max) : max_(max) {}
@@ -77,13 +77,13 @@ public:
 
     // Returns the listening address. Throws std::system_error.
     const bufio::Address& listen(const bufio::Address& address,
-                                 bufio::Sharing sharing = bufio::Sharing::alone);
+                                 bufio::Sharing sharing = bufio::Sharing::exclusive);
     // Serves a connection that was accepted elsewhere.
     void accept(bufio::Fd socket, const bufio::Address& peer);
     // Applies to connections that are accepted from now on.
     void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
     // Stops accepting, and ends each connection as soon as nothing is left to send to its peer,
-    // whether the peer closes its side or not. Calls back once: when no connection is left, or
+    // whether the peer closes its side or not. Calls back once, when no connection is left, or
     // when `grace` has passed.
     void drain(ev::Duration grace, std::function<void()> drained);
 
@@ -106,9 +106,9 @@ private:
     Counters counters_;  // without the bytes of open connections
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;
     std::vector<std::unique_ptr<Connection>> connections_;  // each stores its own index
-    std::function<void()> drained_;                         // empty unless draining
-    ev::Timer drain_;  // due after one more turn, which echoes the bytes received so far
-    ev::Timer grace_;
+    std::function<void()> on_drained_;                      // empty unless draining
+    ev::Timer drain_timer_;  // due after one more turn, which echoes the bytes received so far
+    ev::Timer grace_timer_;
 };
 
 }  // namespace yodel

@@ -63,7 +63,8 @@ private:
 
     // Messages are held whole, so the buffer also limits their size.
     std::size_t max_message() const {
-        return framing_.sized() ? limits_.message : std::min(limits_.message, limits_.buffer);
+        return framing_.has_length() ? limits_.message
+                                     : std::min(limits_.message, limits_.buffer);
     }
     bool may_take() const { return !end_ && !all_taken() && held_.memory() < limits_.buffer; }
     bool all_taken() const {
@@ -85,7 +86,7 @@ private:
 
     // Returns false if there is no whole message left.
     bool take(Stream& stream) {
-        stream.consume(framing_.stray(stream.received()));
+        stream.consume(framing_.stray_size(stream.received()));
         std::optional<FramedReply> reply = next_reply(stream.received(), stream.input_ended());
         if (!reply) return false;
         stream.consume(reply->used);
@@ -95,19 +96,19 @@ private:
     }
 
     // `last`: the input has ended. The rest of it then counts as a message, except with a
-    // framing by lengths.
+    // length-prefixed framing.
     std::optional<FramedReply> next_reply(std::string_view bytes, bool last) {
-        const Decoder::Cut cut = decoder_.next(bytes);
-        if (cut.kind == Decoder::Cut::Kind::error) {
+        const Decoder::Decoded cut = decoder_.next(bytes);
+        if (cut.kind == Decoder::Decoded::Kind::error) {
             const char* const name = limits_.buffer < limits_.message ? "buffer" : "frame";
             end_ = {bufio::Reason::limit, "a message exceeds the limit of " +
                                               std::to_string(max_message()) + " (--max-" +
                                               name + ")"};
         }
-        if (cut.kind == Decoder::Cut::Kind::message)
+        if (cut.kind == Decoder::Decoded::Kind::message)
             return reply_to(bytes.substr(0, cut.used), cut.payload);
         if (end_ || !last || bytes.empty()) return std::nullopt;
-        if (!framing_.sized()) return reply_to(bytes, framing_.partial_payload(bytes));
+        if (!framing_.has_length()) return reply_to(bytes, framing_.partial_payload(bytes));
         end_ = end_inside_message(framing_, bytes);
         return std::nullopt;
     }
@@ -130,15 +131,15 @@ private:
             held_.push({reply.bytes}, due);
     }
 
-    // Each piece waits until the system has accepted the previous piece; otherwise the system
-    // would join the chunks.
+    // Writes the next chunk only after the system has accepted the previous one. Otherwise the
+    // system would join them.
     void send(Stream& stream) {
         const int pieces = faults_.chunk > 0 ? 1 : max_writes;
         for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
     }
 
-    // Removes and returns replies that are due: with chunks at most one, otherwise all that fit
-    // into a piece.
+    // Removes and returns bytes that are due: one chunk of a reply, or without chunks up to
+    // max_write bytes of several replies.
     std::string next_piece() {
         const std::size_t size =
             std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.buffer);
@@ -157,7 +158,7 @@ private:
     }
 
     void close_when_due(Stream& stream) {
-        if (!all_taken() || has_pending() || stream.pending() > 0 || !stream.open()) return;
+        if (!all_taken() || has_pending() || stream.pending() > 0 || !stream.is_open()) return;
         if (faults_.reset_after) return stream.abort();
         end_ = {bufio::Reason::aborted, "closed after " + count_text(taken_, "message")};
     }
@@ -180,8 +181,8 @@ bool Faults::any() const {
            no_read || stall_handshake || !banner.empty();
 }
 
-// Every message draws the same number of random values, so that the fate of one never affects
-// the next.
+// Every message draws the same number of random values, so that its fate never affects the next
+// message.
 FaultDice::Plan FaultDice::next() {
     Plan plan{};
     plan.drop = random_.fraction() < faults_.drop;

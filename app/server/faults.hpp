@@ -39,7 +39,7 @@ struct Faults {
     bool any() const;  // ignores `reorder`, which streams do not have
 };
 
-// Decides which faults the messages of a connection meet, one after the other.
+// Draws the faults for the messages of a connection, one message after the other.
 class FaultDice {
 public:
     FaultDice(const Faults& faults, std::uint64_t connection)
@@ -53,7 +53,7 @@ public:
         ev::Duration delay;
     };
     Plan next();
-    // Makes a separate draw, for a fault that only some messages can meet.
+    // Makes an additional draw, for a fault that is not in the plan.
     bool chance(double probability) { return random_.fraction() < probability; }
 
 private:
@@ -67,8 +67,7 @@ template <class Reply>
 class DelayQueue {
 public:
     bool empty() const { return replies_.empty(); }
-    // Bytes of memory that the replies occupy.
-    std::size_t memory() const { return memory_; }
+    std::size_t memory() const { return memory_; }  // bytes
     static std::size_t memory_of(const Reply& reply) {
         return sizeof reply + reply.bytes.size();
     }
@@ -97,8 +96,8 @@ private:
     std::size_t memory_ = 0;
 };
 
-// Flips the bit of the payload that `place` selects. Creates no reserved byte, which would end
-// the message.
+// Flips the bit of the payload that `place` selects, or else another bit of the same byte if
+// the result would be a reserved byte, which could end the message.
 void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved);
 
 // The loop, the faults and the framing must outlive the responder.

@@ -12,8 +12,8 @@ LoopGuard::Decision LoopGuard::judge(std::uint64_t key, ev::Time now) {
     return entry.count == max_repeats + 1 ? Decision::loop_begins : Decision::loop;
 }
 
-// Returns the entry of this key. If there is none, replaces an entry of its row that is over,
-// or else the entry with the fewest repeats.
+// Returns the entry of this key. If there is none, replaces an expired entry of its row, or
+// else the entry with the fewest repeats.
 LoopGuard::Entry& LoopGuard::entry_of(std::uint64_t key, ev::Time now) {
     Entry* const row = &entries_[key % rows * ways];
     const auto over = [&](const Entry& entry) { return now - entry.since >= second; };

@@ -1,8 +1,8 @@
 // Detects two services that answer each other forever. The same bytes then come again and again
 // from the same address.
 //
-// It remembers a bounded number of senders; if there are more, it remembers the senders with
-// the most repeats. Time is an argument.
+// It stores a bounded number of keys, each for certain bytes from one address. A new key
+// replaces the key with the fewest repeats in its row. Time is an argument.
 #pragma once
 
 #include "ev/loop.hpp"

@@ -22,7 +22,7 @@ bufio::Address loopback_address(const bufio::Endpoint& endpoint) {
     return found.addresses.front();
 }
 
-// Answers only our own messages, so a message that is repeated again and again is no loop.
+// Answers only our own messages, so a message that is repeated again and again is not a loop.
 std::unique_ptr<DatagramServer> datagram_server(ev::Loop& loop) {
     DatagramServer::Options options;
     options.reflect_any = true;
@@ -48,7 +48,7 @@ OwnServer::OwnServer(ev::Loop& loop, bufio::Endpoint& endpoint, const Options& o
                          " needs a target, because the built-in server only echoes");
     endpoint.host = endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
     endpoint.service = "0";
-    if (endpoint.datagrams)
+    if (endpoint.udp)
         datagrams_ = datagram_server(loop);
     else
         streams_ = stream_server(loop, options);

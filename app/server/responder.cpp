@@ -15,19 +15,20 @@ namespace {
 // Echoes every byte as it arrives, or sends the reply that the framing defines to each payload.
 class FaithfulResponder : public Responder {
 public:
-    // Input that waits for space and the buffers of TLS take memory beside the output. A large
-    // limit is reduced by their size, so that the sum stays within it.
+    // The buffers of TLS, and input that waits for space, take memory in addition to the
+    // output. A limit above 8 * max_write is reduced by 2 * max_write, so that the sum stays
+    // within it.
     FaithfulResponder(const Framing& framing, std::size_t limit)
         : framing_(framing), limit_(limit > 8 * max_write ? limit - 2 * max_write : limit) {}
 
     void greet(Stream& stream) final { stream.write(framing_.greeting); }
 
     // A write that completes at once frees space without any event, so this continues until
-    // nothing more can be answered, or the turn is over.
+    // nothing more can be answered, or max_writes is reached.
     std::optional<ev::Time> answer(Stream& stream) final {
         for (int i = 0; i < max_writes; ++i) {
-            const std::size_t room = limit_ - std::min(limit_, stream.pending());
-            if (end_ || !answer_some(stream, std::min(room, max_write))) return std::nullopt;
+            const std::size_t space = limit_ - std::min(limit_, stream.pending());
+            if (end_ || !answer_some(stream, std::min(space, max_write))) return std::nullopt;
         }
         return ev::Time{};
     }
@@ -68,28 +69,28 @@ private:
 class WholeResponder final : public FaithfulResponder {
 public:
     WholeResponder(const Framing& framing, EchoLimits limits)
-        : FaithfulResponder(framing, limits.buffer), longest_(limits.message) {}
+        : FaithfulResponder(framing, limits.buffer), max_message_(limits.message) {}
 
 private:
     bool answer_some(Stream& stream, std::size_t max) override {
         const std::size_t ready = whole_frames(stream, max);
         const std::string_view rest = stream.received().substr(ready);
-        const bool last = stream.input_ended() && left_ == 0 && ready < max;
+        const bool last = stream.input_ended() && message_bytes_left_ == 0 && ready < max;
         if (last && !end_ && !rest.empty()) end_ = end_inside_message(framing_, rest);
         return echo(stream, ready);
     }
 
     // Returns the number of bytes at the front, at most `max`, that belong to whole messages.
     std::size_t whole_frames(Stream& stream, std::size_t max) {
-        std::size_t at = std::min(left_, max);
-        left_ -= at;
-        while (left_ == 0 && at < max) {
+        std::size_t at = std::min(message_bytes_left_, max);
+        message_bytes_left_ -= at;
+        while (message_bytes_left_ == 0 && at < max) {
             const std::string_view rest = stream.received().substr(at);
             const std::size_t frame = frame_size(rest);
             stream.set_min_readable(frame);
             if (end_ || rest.empty() || rest.size() < frame) break;
             const std::size_t step = std::min(frame, max - at);
-            left_ = frame - step;
+            message_bytes_left_ = frame - step;
             at += step;
         }
         return at;
@@ -100,25 +101,26 @@ private:
         cursor_.restart();
         const std::size_t frame = cursor_.next(bytes).used + cursor_.missing();
         const std::size_t size = frame - framing_.overhead();
-        if (frame > framing_.overhead() + longest_)
+        if (frame > framing_.overhead() + max_message_)
             end_ = {bufio::Reason::limit,
-                    above_limit("a message of " + std::to_string(size) + " bytes", longest_)};
+                    above_limit_text("a message of " + std::to_string(size) + " bytes",
+                                     max_message_)};
         return frame;
     }
 
-    std::size_t longest_;
-    std::size_t left_ = 0;  // bytes at the front that belong to a message already begun
+    std::size_t max_message_;
+    std::size_t message_bytes_left_ = 0;  // bytes of a message already begun
 };
 
 }  // namespace
 
 bufio::End end_inside_message(const Framing& framing, std::string_view fragment) {
     return {bufio::Reason::truncated,
-            "closed inside a message, " + framing.fragment_text(fragment)};
+            "closed the connection inside a message, " + framing.fragment_text(fragment)};
 }
 
 std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits) {
-    if (framing.sized()) return std::make_unique<WholeResponder>(framing, limits);
+    if (framing.has_length()) return std::make_unique<WholeResponder>(framing, limits);
     return std::make_unique<FaithfulResponder>(framing, limits.buffer);
 }
 

@@ -10,8 +10,8 @@
 
 namespace yodel {
 
-// Bytes of one write, and writes in one call. Without these limits, a peer that reads as fast
-// as we write would keep the loop from other connections.
+// Maximum bytes of one write, and writes in one call. Without these limits, a peer that reads
+// as fast as we write would keep the loop from serving other connections.
 inline constexpr std::size_t max_write = 64 * 1024;
 inline constexpr int max_writes = 4;
 
@@ -45,8 +45,8 @@ struct EchoLimits {
 bufio::End end_inside_message(const Framing& framing, std::string_view fragment);
 
 // Echoes every byte as it arrives. A message of a length-prefixed framing is answered once it
-// is whole; until then, its received part is held in memory. If the framing defines another
-// reply than the message, that reply is sent byte by byte, and its greeting comes first. The
+// is whole; until then, its received part is held in memory. If the framing defines a greeting
+// and replies, sends these instead, and answers each byte of a message as it arrives. The
 // framing must outlive the responder.
 std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits);
 

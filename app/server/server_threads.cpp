@@ -24,7 +24,7 @@ constexpr int max_attempts = 16;
 // Lines of one thread that may wait to be logged.
 constexpr std::size_t max_lines = 1024;
 
-// Each thread has faults of its own.
+// Adds the thread's number to the seed, so that threads do not draw the same faults.
 template <class Options>
 Options seeded(Options options, std::size_t thread) {
     options.faults.seed += thread;
@@ -41,14 +41,14 @@ public:
     void pass(const EchoServer::Event& line) {
         if (!owner_) return log_(line);
         if (waiting_ >= max_lines) {
-            ++left_out_;
+            ++dropped_lines_;
             return;
         }
         ++waiting_;
         owner_->post([this, line] {
             --waiting_;
             log_(line);
-            const std::uint64_t count = left_out_.exchange(0);
+            const std::uint64_t count = dropped_lines_.exchange(0);
             if (count > 0)
                 log_({"thread " + std::to_string(thread_),
                       count_text(count, "line") + " dropped: the log was overloaded"});
@@ -60,7 +60,7 @@ private:
     const EchoServer::Log& log_;
     const std::size_t thread_;
     std::atomic<std::size_t> waiting_ = 0;
-    std::atomic<std::uint64_t> left_out_ = 0;
+    std::atomic<std::uint64_t> dropped_lines_ = 0;
 };
 
 }  // namespace
@@ -80,8 +80,8 @@ struct ServerThreads::Servers {
         return [this](const EchoServer::Event& line) { lines.pass(line); };
     }
 
-    // Listens for connections and, with `udp`, for datagrams on the same port. A port that is
-    // free for datagrams may be taken for connections; then tries another one.
+    // Listens for connections and, with `udp`, for datagrams on the same port. If the system
+    // chose a port that is taken for connections, tries another one.
     Address listen(const Address& wanted, Sharing sharing) {
         if (!udp || wanted.family() == AF_UNIX) return streams.listen(wanted, sharing);
         for (int attempt = 1;; ++attempt) {
@@ -117,7 +117,10 @@ struct ServerThreads::Servers {
 };
 
 ServerThreads::ServerThreads(ev::Loop& loop, const Options& options, EchoServer::Log log)
-    : loop_(loop), options_(options), log_(std::move(log)), count_(loop, [this] { gather(); }) {
+    : loop_(loop),
+      options_(options),
+      log_(std::move(log)),
+      count_timer_(loop, [this] { gather(); }) {
     options_.streams.limit = std::make_shared<ConnectionLimit>(options.streams.max_connections);
     servers_ = std::make_unique<ev::Crew<Servers>>(
         loop, options_.threads, [this](ev::Loop& own, std::size_t thread, ev::Mailbox* owner) {
@@ -127,14 +130,15 @@ ServerThreads::ServerThreads(ev::Loop& loop, const Options& options, EchoServer:
 
 ServerThreads::~ServerThreads() = default;
 
-// With several threads, listens alone first and closes again, to find a free port and to
-// refuse a port that another program shares.
+// With several threads, first listens exclusively and closes the port again, to find a free
+// port and to refuse a port that another program shares.
 Address ServerThreads::listen(const Address& wanted) {
     Servers& first = servers_->first();
-    if (servers_->alone() || wanted.family() == AF_UNIX)
-        return first.listen(wanted, Sharing::alone);
-    const Address address = Servers(loop_, options_, log_).listen(wanted, Sharing::alone);
-    servers_->visit([&](Servers& servers) { servers.listen(address, Sharing::together); });
+    if (servers_->single_threaded() || wanted.family() == AF_UNIX)
+        return first.listen(wanted, Sharing::exclusive);
+    const Address address = Servers(loop_, options_, log_).listen(wanted, Sharing::exclusive);
+    servers_->for_each_on_caller(
+        [&](Servers& servers) { servers.listen(address, Sharing::shared); });
     return address;
 }
 
@@ -145,7 +149,7 @@ void ServerThreads::start() {
 }
 
 void ServerThreads::set_tls(const bufio::TlsContext& tls) {
-    servers_->for_each([tls](Servers& servers) { servers.streams.set_tls(tls); });
+    servers_->post_to_each([tls](Servers& servers) { servers.streams.set_tls(tls); });
 }
 
 bool ServerThreads::has_open_connection() const {
@@ -153,28 +157,28 @@ bool ServerThreads::has_open_connection() const {
 }
 
 void ServerThreads::drain(ev::Duration grace, std::function<void()> drained) {
-    drained_ = std::move(drained);
+    on_drained_ = std::move(drained);
     undrained_ = 2 * options_.threads;  // each thread has two servers
-    servers_->for_each([this, grace](Servers& servers) {
+    servers_->post_to_each([this, grace](Servers& servers) {
         servers.drain(grace, [this, owner = servers.owner] {
-            if (!owner) return one_drained();
-            owner->post([this] { one_drained(); });
+            if (!owner) return server_drained();
+            owner->post([this] { server_drained(); });
         });
     });
 }
 
-void ServerThreads::one_drained() {
-    if (--undrained_ == 0) drained_();
+void ServerThreads::server_drained() {
+    if (--undrained_ == 0) on_drained_();
 }
 
 void ServerThreads::count(std::function<void(const Counters&)> counted) {
-    if (!counted_) count_.start(ev::Duration::zero());
-    counted_ = std::move(counted);
+    if (!on_counted_) count_timer_.start(ev::Duration::zero());
+    on_counted_ = std::move(counted);
 }
 
 void ServerThreads::gather() {
     servers_->gather<Counters>(&Servers::counters, [this](const Counters& sum) {
-        std::exchange(counted_, nullptr)(sum);
+        std::exchange(on_counted_, nullptr)(sum);
     });
 }
 

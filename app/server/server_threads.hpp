@@ -54,7 +54,7 @@ public:
 private:
     struct Servers;
 
-    void one_drained();
+    void server_drained();
     void gather();
 
     ev::Loop& loop_;
@@ -62,9 +62,9 @@ private:
     const EchoServer::Log log_;
     std::unique_ptr<ev::Crew<Servers>> servers_;
     std::size_t undrained_ = 0;  // servers
-    std::function<void()> drained_;
-    ev::Timer count_;                               // due at once: count
-    std::function<void(const Counters&)> counted_;  // set while counting
+    std::function<void()> on_drained_;
+    ev::Timer count_timer_;                            // due at once; calls gather()
+    std::function<void(const Counters&)> on_counted_;  // set while counting
 };
 
 }  // namespace yodel

@@ -51,13 +51,13 @@ public:
         loop.pass(std::chrono::microseconds(1));
         return take(ends_.reader);
     }
-    // The same, until there are no more, because reading makes space.
+    // Calls received() until nothing more arrives, because reading makes space.
     std::string received_in_all() {
         std::string all;
         for (std::string some = received(); !some.empty(); some = received()) all += some;
         return all;
     }
-    // Writes for the server until the connection takes nothing more and `waiting` bytes wait.
+    // Fills the connection, and leaves `waiting` bytes pending in the server's stream.
     void fill_output(std::size_t waiting) {
         const std::string some(waiting, '.');
         while (stream_.pending() == 0) stream_.write(some);

@@ -1,7 +1,9 @@
 #include "app/server/faults.hpp"
+#include "app/text/units.hpp"
 
 #include "tests/app/server/answering.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/support/escapes.hpp"
+#include "tests/support/table.hpp"
 
 #include <string>
 #include <vector>
@@ -14,14 +16,34 @@ namespace {
 
 // A connection with faults.
 struct Faulty {
-    explicit Faulty(Faults of, const char* framing = "line", EchoLimits limits = {1000, 1000})
-        : faults(std::move(of)), peer([&](ev::Loop& loop) {
+    explicit Faulty(Faults all, const char* framing = "line", EchoLimits limits = {1000, 1000})
+        : faults(std::move(all)), peer([&](ev::Loop& loop) {
               return make_faulty_responder(loop, faults, *find_framing(framing), limits, 1);
           }) {}
 
     Faults faults;
     Answering peer;
 };
+
+// Plays a script of one connection.
+void play(const Faults& faults, const std::string& script, const char* framing = "line",
+          EchoLimits limits = {1000, 1000}) {
+    Faulty faulty(faults, framing, limits);
+    Answering& peer = faulty.peer;
+    const auto make_step = [&](const std::string& verb, const std::string& what) {
+        std::string text;
+        if (verb == "send") peer.send(test::expanded(what));
+        if (verb == "shut") peer.close_sending();
+        if (verb.starts_with('+')) peer.loop.pass(*parse_duration(verb.substr(1)));
+        if (verb == "got") text = test::shown(peer.received());
+        if (verb == "end") text = peer.responder().end().text;
+        if (verb == "pending") text = peer.responder().has_pending() ? "yes" : "no";
+        if (verb == "stream" && peer.stream().end().reason == bufio::Reason::aborted)
+            text = "aborted";
+        return text;
+    };
+    test::play_script(script, "send shut got end pending stream", make_step);
+}
 
 int differing_bits(const std::string& a, const std::string& b) {
     int count = 0;
@@ -104,104 +126,69 @@ TEST_CASE("corrupts one bit, and never creates a byte that ends a message") {
 }
 
 TEST_CASE("counts every option but the seed as a fault") {
-    const auto [faults, any] = GENERATE(table<Faults, bool>({
-        {Faults{}, false},
-        {{.seed = 7}, false},
-        {{.delay = 1ms}, true},
-        {{.jitter = 1ms}, true},
-        {{.drop = 0.1}, true},
-        {{.corrupt = 0.1}, true},
-        {{.dup = 0.1}, true},
-        {{.chunk = 1}, true},
-        {{.close_after = 0}, true},
-        {{.reset_after = 0}, true},
-        {{.half_close = true}, true},
-        {{.no_read = true}, true},
-        {{.stall_handshake = true}, true},
-        {{.banner = "x"}, true},
-    }));
-    CHECK(faults.any() == any);
+    CHECK_FALSE(Faults{}.any());
+    CHECK_FALSE(Faults{.seed = 7}.any());
+    for (const Faults& faults : std::initializer_list<Faults>{{.delay = 1ms},
+                                                              {.jitter = 1ms},
+                                                              {.drop = 0.1},
+                                                              {.corrupt = 0.1},
+                                                              {.dup = 0.1},
+                                                              {.chunk = 1},
+                                                              {.close_after = 0},
+                                                              {.reset_after = 0},
+                                                              {.half_close = true},
+                                                              {.no_read = true},
+                                                              {.stall_handshake = true},
+                                                              {.banner = "x"}})
+        CHECK(faults.any());
 }
 
 TEST_CASE("applies each fault to the answers") {
-    const auto [faults, answered] = GENERATE(table<Faults, std::string>({
-        {{.drop = 1}, ""},
-        {{.dup = 1}, "one\none\ntwo\ntwo\n"},
-        {{.chunk = 1}, "one\ntwo\n"},
-        {{.close_after = 1}, "one\n"},
-        {{.stall_handshake = true}, ""},
-        {{.no_read = true}, ""},
-        {{.banner = "welcome\n"}, "welcome\none\ntwo\n"},
-    }));
-    Faulty faulty(faults);
-    faulty.peer.send("one\ntwo\n");
-    CHECK(faulty.peer.received() == answered);
+    const std::string two = R"(send one\x0atwo\x0a; got => )";
+    play({.drop = 1}, two);
+    play({.dup = 1}, two + R"(one\x0aone\x0atwo\x0atwo\x0a)");
+    play({.chunk = 1}, two + R"(one\x0atwo\x0a)");
+    play({.stall_handshake = true}, two);
+    play({.no_read = true}, two);
+    play({.banner = "welcome\n"}, two + R"(welcome\x0aone\x0atwo\x0a; end =>)");
+    play({.close_after = 1}, two + R"(one\x0a; end => closed after 1 message)");
+    play({.close_after = 2}, R"(send 1\x0a; end =>; send 2\x0a3\x0a; got => 1\x0a2\x0a;
+end => closed after 2 messages)");
+    play({.reset_after = 2}, R"(send 1\x0a2\x0a3\x0a; end =>; stream => aborted)");
 }
 
 TEST_CASE("corrupts one bit within the payload of a reply") {
-    const auto [framing, message, payload] =
-        GENERATE(table<const char*, std::string, std::size_t>({
-            {"line", "a message\n", 0},
-            {"len2", std::string("\0\4part", 6), 2},
-        }));
-    Faulty faulty({.corrupt = 1}, framing);
-    faulty.peer.send(message);
-    const std::string reply = faulty.peer.received();
-    REQUIRE(reply.size() == message.size());
-    CHECK(differing_bits(reply, message) == 1);
-    CHECK(reply.substr(0, payload) == message.substr(0, payload));
+    for (const auto& [framing, message, payload] :
+         {std::tuple<const char*, std::string, std::size_t>{"line", "a message\n", 0},
+          {"len2", std::string("\0\4part", 6), 2}}) {
+        Faulty faulty({.corrupt = 1}, framing);
+        faulty.peer.send(message);
+        const std::string reply = faulty.peer.received();
+        REQUIRE(reply.size() == message.size());
+        CHECK(differing_bits(reply, message) == 1);
+        CHECK(reply.substr(0, payload) == message.substr(0, payload));
+    }
 }
 
 TEST_CASE("keeps a delayed reply pending until its time, and the replies in order") {
-    Faulty faulty({.delay = 100ms, .jitter = 90ms});
-    faulty.peer.send("1\n2\n3\n4\n5\n");
-    CHECK(faulty.peer.received().empty());
-    CHECK(faulty.peer.responder().has_pending());
-    faulty.peer.loop.pass(9ms);
-    CHECK(faulty.peer.received().empty());
-    faulty.peer.loop.pass(190ms);
-    CHECK(faulty.peer.received() == "1\n2\n3\n4\n5\n");
-    CHECK_FALSE(faulty.peer.responder().has_pending());
-}
-
-TEST_CASE("closes gracefully or resets after the given number of messages") {
-    SECTION("in order") {
-        Faulty faulty({.close_after = 2});
-        faulty.peer.send("1\n2\n3\n");
-        CHECK(faulty.peer.received() == "1\n2\n");
-        CHECK(faulty.peer.responder().end().reason == bufio::Reason::aborted);
-        CHECK(faulty.peer.responder().end().text == "closed after 2 messages");
-    }
-    SECTION("by a reset") {
-        Faulty faulty({.reset_after = 2});
-        faulty.peer.send("1\n2\n3\n");
-        CHECK(faulty.peer.stream().end().reason == bufio::Reason::aborted);
-        CHECK_FALSE(faulty.peer.responder().end());
-    }
+    play({.delay = 100ms}, R"(send 1\x0a2\x0a; got =>; +99ms; pending => yes; got =>; +1ms;
+got => 1\x0a2\x0a; pending => no)");
+    play({.delay = 100ms, .jitter = 90ms}, R"(send 1\x0a2\x0a3\x0a4\x0a5\x0a; +9ms; got =>;
++190ms; got => 1\x0a2\x0a3\x0a4\x0a5\x0a; pending => no)");
 }
 
 TEST_CASE("ends a last message with the input if it lacks a delimiter, but not a length") {
-    Faulty line({.dup = 1});
-    line.peer.send("whole\npart");
-    CHECK(line.peer.received() == "whole\nwhole\n");
-    line.peer.close_sending();
-    CHECK(line.peer.received() == "partpart");
-    Faulty length({.dup = 1}, "len2");
-    length.peer.send(std::string("\0\4par", 5));
-    length.peer.close_sending();
-    CHECK(length.peer.received().empty());
-    CHECK(length.peer.responder().end().reason == bufio::Reason::truncated);
+    play({.dup = 1}, R"(send whole\x0apart; got => whole\x0awhole\x0a; shut; got => partpart)");
+    play({.dup = 1}, R"(send \x00\x04par; shut; got =>;
+end => closed the connection inside a message, after 3 of 4 bytes)",
+         "len2");
 }
 
 TEST_CASE("ends the answers at a message that does not fit, and names the option") {
-    const auto [framing, limits, message, text] =
-        GENERATE(table<const char*, EchoLimits, std::string, std::string>({
-            {"line", {10, 100}, std::string(20, 'x'), "10 (--max-buffer)"},
-            {"line", {100, 10}, std::string(20, 'x'), "10 (--max-frame)"},
-            {"len2", {100, 10}, std::string("\0\x14", 2), "10 (--max-frame)"},
-        }));
-    Faulty faulty({.dup = 1}, framing, limits);
-    faulty.peer.send(message);
-    CHECK(faulty.peer.responder().end().reason == bufio::Reason::limit);
-    CHECK(faulty.peer.responder().end().text == "a message exceeds the limit of " + text);
+    const std::string exceeds = "; end => a message exceeds the limit of 10 (--max-";
+    play({.dup = 1}, "send *11" + exceeds + "buffer)", "line", {10, 100});
+    play({.dup = 1}, "send *11" + exceeds + "frame)", "line", {100, 10});
+    play({.dup = 1}, R"(send \x00\x0b)" + exceeds + "frame)", "len2", {100, 10});
+    play({.dup = 1}, R"(send *10; end =>; send \x0a; got => *10\x0a*10\x0a)", "line",
+         {10, 100});
 }

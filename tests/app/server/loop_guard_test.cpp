@@ -10,7 +10,7 @@ namespace {
 
 constexpr ev::Time start{1h};
 
-// Returns how many of `times` repeats at this interval are to be answered.
+// Returns the number of answers to `times` duplicates at this interval.
 unsigned answered(LoopGuard& guard, std::uint64_t key, unsigned times, ev::Duration apart) {
     unsigned count = 0;
     for (unsigned i = 0; i < times; ++i)
@@ -20,7 +20,7 @@ unsigned answered(LoopGuard& guard, std::uint64_t key, unsigned times, ev::Durat
 
 }  // namespace
 
-TEST_CASE("answers the same bytes 64 times in a second, and then takes them for a loop") {
+TEST_CASE("answers the same bytes 64 times within a second, and then takes them for a loop") {
     LoopGuard guard;
     for (unsigned i = 0; i < 64; ++i) CHECK(guard.judge(7, start) == Decision::answer);
     CHECK(guard.judge(7, start) == Decision::loop_begins);

@@ -19,7 +19,7 @@ TEST_CASE("the server inside completes the endpoint with its address, and echoes
     ev::Loop loop;
     bufio::Endpoint endpoint;
     endpoint.family = family;
-    endpoint.datagrams = datagrams;
+    endpoint.udp = datagrams;
     const OwnServer server(loop, endpoint, {.framing = *find_framing("line")});
     CHECK(endpoint.host == host);
     const bufio::Address to = bufio::resolve_without_network(endpoint).addresses.at(0);

@@ -3,9 +3,10 @@
 #include "app/server/server_threads.hpp"
 
 #include "tests/app/fixture.hpp"
+#include "tests/app/server/raw_client.hpp"
 #include "tests/support/catch.hpp"
 
-#include <sys/socket.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <functional>
@@ -20,42 +21,25 @@ using namespace std::chrono_literals;
 using namespace yodel;
 
 using test::any_loopback_port;
+using test::RawClient;
 using test::turn_until;
+using Kind = RawClient::Kind;
 
 namespace {
 
 // Returns this number of threads if they can share a port, or else 1.
 std::size_t up_to(std::size_t threads) { return bufio::ports_can_be_shared() ? threads : 1; }
 
-// A client that uses system calls only.
-struct Client {
-    Client(const bufio::Address& to, bool datagrams = false)
-        : socket(datagrams ? bufio::open_datagram_socket(to.family())
-                           : bufio::open_socket(to.family())) {
-        ::connect(socket.get(), to.get(), to.size);
-    }
-    bool send(std::string_view bytes) const {
-        return ::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL) > 0;
-    }
-    // Returns true once a reply or the end has come.
-    bool heard() {
-        char bytes[64];
-        const ssize_t count = ::recv(socket.get(), bytes, sizeof bytes, 0);
-        if (count > 0) got.append(bytes, static_cast<std::size_t>(count));
-        ended |= count == 0 || (count < 0 && errno == ECONNRESET);
-        return ended || !got.empty();
-    }
-
-    bufio::Fd socket;
-    std::string got;
-    bool ended = false;
-};
+bool heard(test::RawClient& client) {
+    client.receive();
+    return client.over() || !client.got.empty();
+}
 
 struct Fixture {
     ev::Loop loop;
     std::vector<std::string> log;
     std::optional<ServerThreads> servers;
-    std::vector<std::unique_ptr<Client>> clients;
+    std::vector<RawClient> clients;
 
     bufio::Address start(ServerThreads::Options options,
                          const bufio::Address& where = any_loopback_port()) {
@@ -69,13 +53,13 @@ struct Fixture {
     }
     void connect(const bufio::Address& to, std::size_t count, bool datagrams = false) {
         for (std::size_t i = 0; i < count; ++i)
-            clients.push_back(std::make_unique<Client>(to, datagrams));
+            clients.emplace_back(to, datagrams ? Kind::datagrams : Kind::stream);
     }
-    // All clients send, and get a reply or an end.
+    // Sends from all clients, and waits until each has received a reply or an end.
     void exchange() {
-        for (const auto& client : clients)
-            turn_until(loop, [&] { return client->send("hello"); });
-        for (const auto& client : clients) turn_until(loop, [&] { return client->heard(); });
+        for (RawClient& client : clients)
+            turn_until(loop, [&] { return client.send("hello") > 0; });
+        for (RawClient& client : clients) turn_until(loop, [&] { return heard(client); });
     }
     yodel::Counters counters() {
         std::optional<yodel::Counters> counted;
@@ -111,11 +95,11 @@ TEST_CASE_METHOD(Fixture, "serves in other threads while the first one is busy")
     connect(address, 40, datagrams);
     const auto served = [&] {
         std::size_t count = 0;
-        for (const auto& client : clients) count += client->heard();
+        for (RawClient& client : clients) count += heard(client);
         return count;
     };
-    for (const auto& client : clients) client->send("hello");
-    const ev::Time limit = ev::Clock::now() + 20s;  // no turn of the loop until then
+    for (const RawClient& client : clients) client.send("hello");
+    const ev::Time limit = ev::Clock::now() + 20s;  // the loop makes no turn until then
     while (served() < 2 && ev::Clock::now() < limit) std::this_thread::sleep_for(1ms);
     CHECK(served() >= 2);
     CHECK(served() < clients.size());
@@ -130,7 +114,7 @@ TEST_CASE_METHOD(Fixture, "applies one limit on connections to all threads toget
     exchange();
     CHECK(counters().connections == 4);
     CHECK(counters().turned_away == 6);
-    std::erase_if(clients, [](const auto& client) { return client->ended; });
+    std::erase_if(clients, [](const RawClient& client) { return client.over(); });
     CHECK(clients.size() == 4);
     clients.clear();
     turn_until(loop, [&] { return counters().connections == 0; });
@@ -174,21 +158,57 @@ TEST_CASE_METHOD(Fixture, "logs the lines of all threads in the first one") {
     turn_until(loop, [&] { return connected() == 20; });
 }
 
+TEST_CASE_METHOD(Fixture, "counts the lines of a thread that are too many for the first one") {
+    if (!bufio::ports_can_be_shared()) return;
+    EchoServer::Options streams;
+    streams.verbose = true;
+    const bufio::Address address = start({.streams = streams, .threads = 2});
+    connect(address, 40);
+    exchange();
+    turn_until(loop, [&] { return log.size() == 80; });  // connected, and read
+    log.clear();
+    // Without a turn of the loop, only clients of the other thread are answered.
+    std::vector<pollfd> sockets;
+    for (const RawClient& client : clients) {
+        client.send("x");
+        sockets.push_back({client.socket.get(), POLLIN, 0});
+    }
+    REQUIRE(::poll(sockets.data(), sockets.size(), 20'000) > 0);
+    const auto answered = std::find_if(sockets.begin(), sockets.end(),
+                                       [](const pollfd& each) { return each.revents != 0; });
+    RawClient& other = clients[static_cast<std::size_t>(answered - sockets.begin())];
+    const std::size_t more = 1500;
+    for (std::size_t i = 0; i < more; ++i) {
+        other.receive();
+        other.send("x");
+        REQUIRE(::poll(&*answered, 1, 20'000) == 1);
+    }
+    const std::string remark = " lines dropped: the log was overloaded";
+    turn_until(loop, [&] {
+        const auto line = std::find_if(log.begin(), log.end(), [&](const std::string& each) {
+            return each.ends_with(remark);
+        });
+        if (line == log.end()) return false;
+        const std::size_t logged = log.size() - 1;
+        return *line == std::to_string(clients.size() + more - logged) + remark;
+    });
+}
+
 TEST_CASE_METHOD(Fixture, "waits for all threads when draining, and ends each connection") {
     EchoServer::Options streams;
     streams.faults.delay = 50ms;
     const bufio::Address address =
         start({.streams = streams, .udp = true, .threads = up_to(3)});
     connect(address, 20);
-    for (const auto& client : clients) client->send("hello");
+    for (const RawClient& client : clients) client.send("hello");
     turn_until(loop, [&] { return counters().bytes_in == 100; });
     int drained = 0;
     servers->drain(20s, [&] { ++drained; });
     CHECK(drained == 0);
     turn_until(loop, [&] { return drained > 0; });
-    for (const auto& client : clients) {
-        turn_until(loop, [&] { return client->heard() && client->ended; });
-        CHECK(client->got == "hello");
+    for (RawClient& client : clients) {
+        turn_until(loop, [&] { return heard(client) && client.ended; });
+        CHECK(client.got == "hello");
     }
     CHECK(counters().connections == 0);
     CHECK(drained == 1);
@@ -200,12 +220,12 @@ TEST_CASE_METHOD(Fixture, "waits for a thread that still delivers while others a
     const bufio::Address address =
         start({.streams = streams, .udp = true, .threads = up_to(4)});
     connect(address, 1);
-    clients.front()->send("hello");
+    clients.front().send("hello");
     turn_until(loop, [&] { return counters().bytes_in == 5; });
     bool delivered = false;
     bool drained = false;
     servers->drain(20s, [&] {
-        delivered = clients.front()->heard();
+        delivered = heard(clients.front());
         drained = true;
     });
     turn_until(loop, [&] { return drained; });
@@ -214,14 +234,15 @@ TEST_CASE_METHOD(Fixture, "waits for a thread that still delivers while others a
 
 TEST_CASE_METHOD(Fixture, "draws the faults of a thread from the seed plus its number") {
     if (!bufio::ports_can_be_shared()) return;
-    // With a drop of one half, the 64 datagrams of one sender show which seed it met.
+    // Half of the datagrams are dropped, so the answers to 64 datagrams of one sender reveal
+    // the seed of the thread that received them.
     const auto answered = [&](std::uint64_t seed, std::size_t threads) {
         DatagramServer::Options datagrams;
         datagrams.faults.drop = 0.5;
         datagrams.faults.seed = seed;
         const bufio::Address address =
             start({.datagrams = datagrams, .udp = true, .threads = threads});
-        Client client(address, true);
+        RawClient client(address, Kind::datagrams);
         std::string marks;
         for (char mark = '0'; mark < '0' + 64; ++mark) {
             client.send({&mark, 1});
@@ -229,7 +250,7 @@ TEST_CASE_METHOD(Fixture, "draws the faults of a thread from the seed plus its n
                 return counters().datagrams_in == static_cast<std::uint64_t>(mark - '0') + 1;
             });
             client.got.clear();
-            marks += client.heard() ? mark : ' ';
+            marks += heard(client) ? mark : ' ';
         }
         return marks;
     };
@@ -253,7 +274,7 @@ TEST_CASE_METHOD(Fixture, "uses a new certificate for later connections") {
     const bufio::Address address = start({.streams = streams, .threads = up_to(2)});
     const bufio::TlsContext next = bufio::TlsContext::self_signed_server();
     servers->set_tls(next);
-    counters();  // now all threads have it
+    counters();  // now all threads have the certificate
     bufio::TlsClientOptions options;
     options.pins = {next.pin()};
     const bufio::TlsContext client = bufio::TlsContext::client(options);
@@ -261,9 +282,9 @@ TEST_CASE_METHOD(Fixture, "uses a new certificate for later connections") {
         void stream_changed(bufio::Stream&) override {}
     } nobody;
     for (int i = 0; i < 12; ++i) {
-        Client raw(address);
+        RawClient raw(address);
         bufio::Stream stream(loop, client.connect(std::move(raw.socket), "localhost"), nobody);
-        turn_until(loop, [&] { return stream.open() || stream.end(); });
-        CHECK(stream.open());
+        turn_until(loop, [&] { return stream.is_open() || stream.end(); });
+        CHECK(stream.is_open());
     }
 }

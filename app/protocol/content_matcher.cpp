@@ -19,15 +19,15 @@ std::optional<std::uint64_t> number_of(std::string_view payload) {
 
 // --- Sending.
 
-Queued ContentMatcher::queue(std::string_view payload, ev::Time planned, ev::Time now,
-                             std::optional<std::string_view> reply) {
+QueuedIds ContentMatcher::queue(std::string_view payload, ev::Time planned, ev::Time now,
+                                std::optional<std::string_view> reply) {
     Entry entry{.id = last_id() + 1, .planned = planned, .sent = now, .written = false};
     if (options_.expect != Expect::none) {
         entry.payload.swap(spare_);
         entry.payload = payload;
         if (given() && reply) entry.reply = std::make_shared<const std::string>(*reply);
         entry.state = State::in_flight;
-        if (in_flight_ == 0) oldest_ = entry.id;
+        if (in_flight_ == 0) oldest_id_ = entry.id;
         ++in_flight_;
         in_flight_bytes_ += payload.size();
     }
@@ -45,8 +45,8 @@ std::uint64_t ContentMatcher::reserve_id() {
 }
 
 void ContentMatcher::record_written(std::uint64_t total, ev::Time time) {
-    for (; written_ < total && unwritten_ <= last_id(); ++unwritten_) {
-        Entry& entry = entries_[place(unwritten_)];
+    for (; written_ < total && first_unwritten_id_ <= last_id(); ++first_unwritten_id_) {
+        Entry& entry = entries_[place(first_unwritten_id_)];
         if (entry.written) continue;
         entry.written = true;
         entry.sent = time;
@@ -60,14 +60,14 @@ void ContentMatcher::void_round_trips() {
     for (Entry& entry : late_) entry.untimed = true;
 }
 
-// Drops the oldest entries that are written and over.
+// Drops the oldest entries as long as they are finished and written.
 void ContentMatcher::drop_finished() {
     while (!entries_.empty() && entries_.front().state == State::over &&
            entries_.front().written) {
         entries_.pop_front();
         ++first_id_;
     }
-    unwritten_ = std::max(unwritten_, first_id_);
+    first_unwritten_id_ = std::max(first_unwritten_id_, first_id_);
 }
 
 // --- Receiving.
@@ -102,9 +102,9 @@ ContentMatcher::Entry* ContentMatcher::find_awaited(const Condition& meets) {
     return nullptr;
 }
 
-// Skips messages queued after the reply was read: it cannot answer them.
+// Skips messages queued after the reply was read, because it cannot answer them.
 ContentMatcher::Entry* ContentMatcher::find_in_flight(const Condition& meets) {
-    for (std::uint64_t id = std::max(oldest_, first_id_); id <= read_id_; ++id) {
+    for (std::uint64_t id = std::max(oldest_id_, first_id_); id <= read_id_; ++id) {
         Entry& entry = entries_[place(id)];
         if (entry.state == State::in_flight && meets(entry)) return &entry;
     }
@@ -128,11 +128,11 @@ ContentMatcher::Entry* ContentMatcher::find_number(std::uint64_t number) {
 
 ContentMatcher::Entry* ContentMatcher::find_equal(std::string_view reply) {
     std::string space;
-    const std::string_view wanted = comparable(options_.pattern, reply, space);
+    const std::string_view wanted = comparable_text(options_.pattern, reply, space);
     const auto equals = [&](const Entry& entry) {
         const auto right = expected(entry);
         std::string own_space;
-        return right && comparable(options_.pattern, *right, own_space) == wanted;
+        return right && comparable_text(options_.pattern, *right, own_space) == wanted;
     };
     if (!options_.numbered) return find_awaited(equals);
     const auto number = number_of(reply);
@@ -140,13 +140,13 @@ ContentMatcher::Entry* ContentMatcher::find_equal(std::string_view reply) {
     return entry && equals(*entry) ? entry : nullptr;
 }
 
-// Returns the message with which to compare a reply that equals none, or null.
+// Returns the message to compare with a reply that equals no message; null if none is suitable.
 ContentMatcher::Entry* ContentMatcher::find_of_equal_length(std::string_view reply) {
     std::string space;
-    const std::size_t length = comparable(options_.pattern, reply, space).size();
+    const std::size_t length = comparable_text(options_.pattern, reply, space).size();
     const auto fits = [&](const Entry& entry) {
         const auto right = expected(entry);
-        return right && comparable(options_.pattern, *right, space).size() == length;
+        return right && comparable_text(options_.pattern, *right, space).size() == length;
     };
     const auto number = options_.numbered ? number_of(reply) : 0;
     if (last_evicted_ && number && *number <= *last_evicted_) return nullptr;
@@ -156,36 +156,36 @@ ContentMatcher::Entry* ContentMatcher::find_of_equal_length(std::string_view rep
 
 std::size_t ContentMatcher::hash_of(std::string_view reply) const {
     std::string space;
-    return std::hash<std::string_view>()(comparable(options_.pattern, reply, space));
+    return std::hash<std::string_view>()(comparable_text(options_.pattern, reply, space));
 }
 
 // Searches the newest replies first, because a duplicate usually follows soon.
 bool ContentMatcher::answered_before(std::string_view reply) const {
     const std::size_t hash = hash_of(reply);
-    const auto newest = answers_.rend() - static_cast<std::ptrdiff_t>(next_answer_);
-    return std::find(newest, answers_.rend(), hash) != answers_.rend() ||
-           std::find(answers_.rbegin(), newest, hash) != newest;
+    const auto newest = answer_hashes_.rend() - static_cast<std::ptrdiff_t>(next_answer_index_);
+    return std::find(newest, answer_hashes_.rend(), hash) != answer_hashes_.rend() ||
+           std::find(answer_hashes_.rbegin(), newest, hash) != newest;
 }
 
 void ContentMatcher::remember_answer(std::string_view bytes) {
     if (options_.expect != Expect::echo && !given()) return;
-    if (next_answer_ == options_.remembered) next_answer_ = 0;
-    if (next_answer_ == answers_.size()) answers_.push_back(0);
-    answers_[next_answer_] = hash_of(bytes);
-    ++next_answer_;
+    if (next_answer_index_ == options_.max_remembered) next_answer_index_ = 0;
+    if (next_answer_index_ == answer_hashes_.size()) answer_hashes_.push_back(0);
+    answer_hashes_[next_answer_index_] = hash_of(bytes);
+    ++next_answer_index_;
 }
 
 Matcher::Event ContentMatcher::answer(Entry& entry, std::string_view reply, ev::Time read_at) {
     set_current(extract(entry));
     const ev::Duration time = read_at - current_.sent;
-    if (!current_.untimed) longest_round_trip_ = std::max(longest_round_trip_, time);
+    if (!current_.untimed) max_round_trip_ = std::max(max_round_trip_, time);
     const auto round_trip = current_.untimed ? std::nullopt : std::optional(time);
     const Expression* const pattern = options_.pattern;
     Reply to = options_.expect == Expect::any
                    ? Reply{reply, round_trip, !pattern || pattern->matches(reply)}
                    : compared_reply(pattern, expected(current_), reply, round_trip);
-    to.reordered = current_.id < highest_answered_;
-    highest_answered_ = std::max(highest_answered_, current_.id);
+    to.reordered = current_.id < highest_answered_id_;
+    highest_answered_id_ = std::max(highest_answered_id_, current_.id);
     if (const auto right = expected(current_)) remember_answer(*right);
     if (!to.right) remember_answer(reply);
     return Answered{message(), to};
@@ -208,7 +208,7 @@ void ContentMatcher::set_current(Entry entry) {
     current_ = std::move(entry);
 }
 
-// Moves an entry, in flight or late, out of its queue, and marks its place as over.
+// Moves an entry, in flight or late, out of its queue, and leaves a finished entry behind.
 ContentMatcher::Entry ContentMatcher::extract(Entry& entry) {
     const State before = std::exchange(entry.state, State::over);
     Entry extracted = std::move(entry);
@@ -219,8 +219,8 @@ ContentMatcher::Entry ContentMatcher::extract(Entry& entry) {
     }
     --in_flight_;
     in_flight_bytes_ -= extracted.payload.size();
-    while (oldest_ <= last_id() && entries_[place(oldest_)].state != State::in_flight)
-        ++oldest_;
+    while (oldest_id_ <= last_id() && entries_[place(oldest_id_)].state != State::in_flight)
+        ++oldest_id_;
     drop_finished();
     return extracted;
 }
@@ -229,8 +229,8 @@ void ContentMatcher::remember_late(Entry entry) {
     late_bytes_ += entry.payload.size();
     late_.push_back(std::move(entry));
     while (!late_.empty() &&
-           (late_.front().state == State::over || late_.size() > options_.remembered ||
-            late_bytes_ > options_.late_bytes)) {
+           (late_.front().state == State::over || late_.size() > options_.max_remembered ||
+            late_bytes_ > options_.max_late_bytes)) {
         if (late_.front().state == State::late) {
             late_bytes_ -= late_.front().payload.size();
             last_evicted_ = late_.front().number;
@@ -242,14 +242,14 @@ void ContentMatcher::remember_late(Entry entry) {
 
 // --- Lost messages.
 
-void ContentMatcher::mark_late() {
-    lost_.push_back(extract(entries_[place(oldest_)]));
+void ContentMatcher::mark_oldest_late() {
+    lost_.push_back(extract(entries_[place(oldest_id_)]));
     lost_.back().state = State::late;
     remember_late(lost_.back());
 }
 
 void ContentMatcher::lose(bool) {
-    while (in_flight_ > 0) lost_.push_back(extract(entries_[place(oldest_)]));
+    while (in_flight_ > 0) lost_.push_back(extract(entries_[place(oldest_id_)]));
     for (Entry& entry : entries_) entry.written = true;
     drop_finished();
 }

@@ -44,18 +44,18 @@ public:
         // Each payload begins with a decimal number, and the numbers increase.
         bool numbered = false;
         std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher
-        // `remembered`: maximum number of remembered replies, for finding duplicates, and of
-        // late messages. `late_bytes`: maximum payload of the late messages.
-        std::size_t remembered = 16384;
-        std::size_t late_bytes = 1024 * 1024;
+        // The maximum count of answers remembered to detect duplicates, and also of late
+        // messages; and the maximum total payload of the late messages.
+        std::size_t max_remembered = 16384;
+        std::size_t max_late_bytes = 1024 * 1024;
     };
 
     explicit ContentMatcher(const Options& options) : options_(options) {}
 
     // Records a message that was queued at `now`, behind all earlier messages. `planned`
     // defaults to the time of sending. `reply`: see InFlight::queue().
-    Queued queue(std::string_view payload, ev::Time planned, ev::Time now,
-                 std::optional<std::string_view> reply = {});
+    QueuedIds queue(std::string_view payload, ev::Time planned, ev::Time now,
+                    std::optional<std::string_view> reply = {});
     std::uint64_t reserve_id() override;
     // Records that `total` datagrams left the socket's queue since restart(), the last of them
     // at `time`.
@@ -66,8 +66,9 @@ public:
     // read.
     Event match(std::string_view reply, ev::Time read_at, std::uint64_t last_id);
     std::optional<Event> next_resolved() override;
-    void mark_late() override;
-    void lose(bool unwritten_stay) override;  // also unwritten messages
+    void mark_oldest_late() override;
+    void lose(bool unwritten_stay) override;  // also loses unwritten messages
+    void set_rule(const Framing&, Expect expect) override { options_.expect = expect; }
     void restart() override {
         written_ = 0;
         last_evicted_.reset();
@@ -78,20 +79,20 @@ public:
     std::uint64_t last_id() const override { return first_id_ + entries_.size() - 1; }
     ev::Time oldest_sent_at() const override { return oldest().sent; }  // or queued, if unsent
     bool has_unwritten() const override { return false; }
-    ev::Duration longest_round_trip() const { return longest_round_trip_; }
+    ev::Duration max_round_trip() const { return max_round_trip_; }
 
 private:
     enum class State { in_flight, late, over };
     struct Entry {
         std::uint64_t id = 0;
-        std::uint64_t number = 0;  // number in the payload, or in the last numbered one
+        std::uint64_t number = 0;  // number of the payload, or of the last numbered payload
         std::string payload = {};
         // Expected reply with Expect::given; null if none is expected.
         std::shared_ptr<const std::string> reply = {};
         ev::Time planned{};
         ev::Time sent{};
         State state = State::over;
-        bool written = true;  // true also if nothing is to be written
+        bool written = true;  // true also if there is nothing to write
         bool untimed = false;
     };
     using Condition = std::function<bool(const Entry&)>;
@@ -99,7 +100,7 @@ private:
     std::size_t place(std::uint64_t id) const {
         return static_cast<std::size_t>(id - first_id_);
     }
-    const Entry& oldest() const { return entries_[place(oldest_)]; }
+    const Entry& oldest() const { return entries_[place(oldest_id_)]; }
     bool given() const { return options_.expect == Expect::given; }
     std::optional<std::string_view> expected(const Entry& entry) const;
     Entry* find_awaited(const Condition& meets);
@@ -117,12 +118,12 @@ private:
     void drop_finished();
     void remember_late(Entry entry);
 
-    const Options options_;
+    Options options_;
     // Messages in flight, and finished messages between them, with consecutive ids.
     ContiguousQueue<Entry> entries_;
-    std::uint64_t first_id_ = 1;   // id of the first entry
-    std::uint64_t oldest_ = 1;     // id of the oldest message in flight, if any
-    std::uint64_t unwritten_ = 1;  // id of the oldest unwritten message
+    std::uint64_t first_id_ = 1;            // id of the first entry
+    std::uint64_t oldest_id_ = 1;           // id of the oldest message in flight, if any
+    std::uint64_t first_unwritten_id_ = 1;  // id of the oldest unwritten message
     std::uint64_t written_ = 0;
     std::size_t in_flight_ = 0;
     std::size_t in_flight_bytes_ = 0;
@@ -133,12 +134,12 @@ private:
     // numbered.
     std::optional<std::uint64_t> last_evicted_;
     std::uint64_t read_id_ = 0;  // id of the last message queued before the reply was read
-    std::uint64_t highest_answered_ = 0;
-    ev::Duration longest_round_trip_{};
-    // Ring of hashes of the replies to answered messages, expected and received. The newest
-    // hash is just before `next_answer_`.
-    std::vector<std::size_t> answers_;
-    std::size_t next_answer_ = 0;
+    std::uint64_t highest_answered_id_ = 0;
+    ev::Duration max_round_trip_{};
+    // Ring buffer with hashes of the expected and the received replies to answered messages.
+    // The newest hash is just before `next_answer_index_`.
+    std::vector<std::size_t> answer_hashes_;
+    std::size_t next_answer_index_ = 0;
     std::deque<Entry> lost_;  // lost messages to report
     Entry current_;           // message viewed by the last event
     std::string spare_;       // memory for the next payload

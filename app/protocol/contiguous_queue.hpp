@@ -1,6 +1,6 @@
 // A queue in contiguous memory. Unlike std::deque, it does not allocate while empty, or while
 // items come and go at the same rate, and plain pointers iterate over it. Appending at the end
-// and removing at the front take amortised constant time.
+// and removing at the front take amortized constant time.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +35,7 @@ public:
         items_.insert(items_.begin() + offset(place), std::move(item));
     }
 
-    // Keeps the memory for later items. A queue that grew long frees its memory when it becomes
+    // Retains the memory for later items, but a queue that grew long frees it when it becomes
     // empty.
     void pop_front() {
         ++begin_;
@@ -52,7 +52,7 @@ private:
         return static_cast<std::ptrdiff_t>(begin_ + place);
     }
 
-    // Moves the items before `place` one place towards the front.
+    // Moves the items before `place` forward by one, and puts the item into the gap.
     void insert_in_first_half(std::size_t place, Item item) {
         if (begin_ == 0) make_space_in_front();
         --begin_;
@@ -60,7 +60,7 @@ private:
         items_[begin_ + place] = std::move(item);
     }
 
-    // Doubles the space, so that making space takes amortised constant time for each item.
+    // Doubles the space, so that making space takes amortized constant time for each item.
     void make_space_in_front() {
         const std::size_t count = items_.size();
         items_.resize(2 * count);
@@ -69,7 +69,7 @@ private:
     }
 
     // Moves the items to the front if the memory is full and they do not outnumber the removed
-    // items. This keeps push_back() amortised constant.
+    // items, so that push_back() takes amortized constant time.
     void make_space() {
         if (items_.size() < items_.capacity() || begin_ < size()) return;
         items_.erase(items_.begin(), items_.begin() + offset(0));

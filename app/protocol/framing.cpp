@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::string_view_literals;
 
-std::string increased(std::string_view payload) {
+std::string incremented(std::string_view payload) {
     std::string reply(payload);
     for (char& byte : reply) byte = static_cast<char>(byte + 1);
     return reply;
@@ -60,7 +60,7 @@ ReplyLine resp_scalar(char type, std::string_view value) {
 // A line is a whole value, the length of a string, or the number of the values that follow.
 // Nested values only increase the number of lines to come, so nesting needs no memory.
 ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
-    constexpr std::size_t longest = 19;  // bytes; lengths are below 10^18, so that sums fit
+    constexpr std::size_t max_line = 19;  // bytes; lengths are below 10^18, so that sums fit
     const char type = line.empty() ? '\0' : line[0];
     const auto is_one_of = [type](std::string_view types) {
         return types.find(type) != types.npos;
@@ -71,14 +71,14 @@ ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
     std::uint64_t count = 0;
     const char* const end = line.data() + line.size();
     const auto [rest, error] = std::from_chars(line.data() + 1, end, count);
-    if (error != std::errc() || rest != end || line.size() > longest)
+    if (error != std::errc() || rest != end || line.size() > max_line)
         return refused("which contains no valid length");
     if (is_one_of("$!=")) return {.body = count + 2};
     if (is_one_of("*~>")) return {.more = count};
     return {.more = 2 * count + (type == '|' ? 1 : 0)};  // attributes precede a value
 }
 
-// A reply ends with a line that repeats the code of the first one, without a dash after it.
+// The last line of a reply repeats the code of the first line, but has no dash after it.
 ReplyLine smtp_line(std::string_view line, std::string_view before) {
     const std::string_view code = (before.empty() ? line : before).substr(0, 3);
     const std::string_view sign = line.substr(std::min<std::size_t>(line.size(), 3), 1);
@@ -88,7 +88,7 @@ ReplyLine smtp_line(std::string_view line, std::string_view before) {
     return {.more = coded && sign != "-" ? 0U : 1U};
 }
 
-constexpr Framing table[] = {
+constexpr Framing framings[] = {
     {.name = "line", .delimiter = "\n"},
     {.name = "crlf", .delimiter = "\r\n"},
     {.name = "nul", .delimiter = "\0"sv},
@@ -97,23 +97,23 @@ constexpr Framing table[] = {
     {.name = "len4", .prefix = 4},
     {.name = "len2le", .prefix = 2, .little_endian = true},
     {.name = "len4le", .prefix = 4, .little_endian = true},
-    {.name = "caret", .delimiter = "$", .head = "^", .greeting = "*", .reply = increased},
-    {.name = "resp", .delimiter = "\r\n", .reply_line = resp_line, .push = ">"},
-    {.name = "smtp", .delimiter = "\r\n", .reply_line = smtp_line, .turns = true},
+    {.name = "caret", .delimiter = "$", .head = "^", .greeting = "*", .reply = incremented},
+    {.name = "resp", .delimiter = "\r\n", .reply_line = resp_line, .push_byte = ">"},
+    {.name = "smtp", .delimiter = "\r\n", .reply_line = smtp_line, .takes_turns = true},
     {.name = "raw"},
-    {.name = "datagram", .datagrams = true},
+    {.name = "datagram", .in_datagrams = true},
     {.name = "websocket", .prefix = 5, .typed = true},
 };
 
-constexpr bool valid(const Framing& framing) {
+constexpr bool is_valid(const Framing& framing) {
     if (framing.delimiter.empty())
         return framing.head.empty() && framing.reply == nullptr && framing.can_echo();
     return framing.prefix == 0 && framing.delimiter.size() <= 2 && framing.head.size() <= 1;
 }
-static_assert(std::all_of(std::begin(table), std::end(table), valid));
+static_assert(std::all_of(std::begin(framings), std::end(framings), is_valid));
 
 // Counts in blocks of constant size whose counts fit into a byte, so that the compiler
-// vectorises the loop.
+// vectorizes the loop.
 std::size_t count_byte(std::string_view bytes, char byte) {
     constexpr std::size_t block = 240;
     std::size_t count = 0;
@@ -126,12 +126,13 @@ std::size_t count_byte(std::string_view bytes, char byte) {
     return count + static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), byte));
 }
 
-// Returns the place in the prefix of byte `i` of the length. Byte 0 is the least significant.
+// Returns the offset in the prefix of the length's byte `i`. Byte 0 is the least significant.
 std::size_t place(const Framing& framing, std::size_t i) {
     return framing.little_endian ? i : framing.prefix - 1 - i;
 }
 
-// Returns true if the bytes are whole messages. Each length includes `own` bytes of the prefix.
+// Returns true if the bytes consist of whole messages when each length counts `own` bytes of
+// its prefix.
 bool is_cut_by(const Framing& framing, std::string_view bytes, std::size_t own) {
     while (bytes.size() >= framing.prefix) {
         const std::size_t used = framing.prefix - own + framing.decode_length(bytes);
@@ -143,16 +144,16 @@ bool is_cut_by(const Framing& framing, std::string_view bytes, std::size_t own) 
 
 }  // namespace
 
-std::size_t Framing::longest() const {
+std::size_t Framing::max_payload() const {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
-    constexpr std::size_t longest_datagram = 65507;  // in a packet of IPv4
-    if (datagrams) return longest_datagram;
+    constexpr std::size_t max_datagram = 65507;  // in an IPv4 packet
+    if (in_datagrams) return max_datagram;
     return prefix > 0 ? all >> (8 * (sizeof all - length_bytes())) : all;
 }
 
 std::string Framing::header(std::string_view payload) const {
     if (prefix == 0) return std::string(head);
-    std::string header(prefix, '\0');  // there is no head
+    std::string header(prefix, '\0');  // a framing with a length has no head
     for (std::size_t i = 0; i < length_bytes(); ++i)
         header[place(*this, i)] = static_cast<char>(payload.size() >> (8 * i));
     if (typed && !ui::is_utf8(payload)) header[0] = 1;
@@ -198,16 +199,16 @@ std::string Framing::delimiter_name() const {
 
 const Framing* find_framing(std::string_view name) {
     const auto* const it =
-        std::find_if(std::begin(table), std::end(table),
+        std::find_if(std::begin(framings), std::end(framings),
                      [&](const Framing& framing) { return framing.name == name; });
-    return it == std::end(table) ? nullptr : it;
+    return it == std::end(framings) ? nullptr : it;
 }
 
 const Framing* datagram_framing() { return find_framing("datagram"); }
 const Framing* websocket_framing() { return find_framing("websocket"); }
 
 std::string Framing::label() const {
-    if (datagrams) return "a datagram";
+    if (in_datagrams) return "a datagram";
     return typed ? "a WebSocket message" : "-f " + std::string(name);
 }
 
@@ -217,7 +218,7 @@ std::string Framing::misfit_text(std::size_t size) const {
 
 std::vector<std::string> framing_list(bool can_echo) {
     std::vector<std::string> names;
-    for (const Framing& framing : table)
+    for (const Framing& framing : framings)
         if (framing.is_option() && (framing.can_echo() || !can_echo))
             names.emplace_back(framing.name);
     return names;
@@ -230,17 +231,17 @@ std::size_t count_pieces(const Framing& framing, std::string_view payload) {
     return count;
 }
 
-std::string above_limit(const std::string& what, std::size_t limit) {
+std::string above_limit_text(const std::string& what, std::size_t limit) {
     return what + " exceeds the limit of " + std::to_string(limit) + " (--max-frame)";
 }
 
-bool sendable(const Framing& framing, std::size_t max_frame, std::string_view payload) {
-    const std::size_t shortest = framing.shortest();
-    const std::size_t longest = std::min(framing.longest(), max_frame);
-    if (shortest == 0 && payload.size() <= longest) return true;
+bool is_sendable(const Framing& framing, std::size_t max_frame, std::string_view payload) {
+    const std::size_t min_size = framing.min_payload();
+    const std::size_t max_size = std::min(framing.max_payload(), max_frame);
+    if (min_size == 0 && payload.size() <= max_size) return true;
     bool all = true;
     for_each_piece(framing, payload, [&](std::string_view piece) {
-        all = all && piece.size() >= shortest && piece.size() <= longest;
+        all = all && piece.size() >= min_size && piece.size() <= max_size;
     });
     return all;
 }
@@ -249,13 +250,13 @@ std::string length_hint(const Framing& framing, std::string_view bytes, std::siz
     if (framing.prefix == 0 || framing.typed || bytes.size() < framing.prefix) return {};
     const std::size_t size = framing.decode_length(bytes);
     const std::string reads = "the length prefix reads " + std::to_string(size);
-    for (const Framing& other : table) {
+    for (const Framing& other : framings) {
         if (other.prefix != framing.prefix || other.little_endian == framing.little_endian)
             continue;
         const std::size_t reversed = other.decode_length(bytes);
         if (size > max_frame ? reversed <= max_frame : is_cut_by(other, bytes, 0))
             return reads + "; as " + (other.little_endian ? "little" : "big") +
-                   "-endian it is " + std::to_string(reversed) + ": use -f " +
+                   "-endian it reads " + std::to_string(reversed) + ": use -f " +
                    std::string(other.name);
     }
     if (is_cut_by(framing, bytes, framing.prefix))
@@ -279,7 +280,7 @@ FrameCursor::Step FrameCursor::next_prefixed(std::string_view bytes) {
     if (!length_read_) {
         std::string_view length = bytes.substr(0, framing_->prefix - length_size_);
         used = length.size();
-        inside_ = true;
+        in_frame_ = true;
         if (used < framing_->prefix) {  // the length comes in pieces
             length.copy(length_ + length_size_, used);
             length_size_ += static_cast<std::uint8_t>(used);
@@ -297,108 +298,112 @@ FrameCursor::Step FrameCursor::next_prefixed(std::string_view bytes) {
     return {used + payload.size(), payload, whole};
 }
 
-// If the bytes end after the first byte of a two-byte delimiter, consumes it. It becomes
-// payload if the second byte does not follow.
+// If the bytes end after the first byte of a two-byte delimiter, consumes that byte. It turns
+// out to be payload if the second byte does not follow.
 FrameCursor::Step FrameCursor::next_delimited(std::string_view bytes) {
     const std::string_view delimiter = framing_->delimiter;
     std::size_t used = 0;
-    if (!inside_) {
-        used = framing_->stray(bytes);
+    if (!in_frame_) {
+        used = framing_->stray_size(bytes);
         if (used == bytes.size()) return {.used = used};
         used += framing_->head.size();
-        inside_ = true;
+        in_frame_ = true;
     }
     if (missing_ == 1 && delimiter.size() == 2) {
         missing_ = 2;
         if (bytes[0] != delimiter[1]) return {.used = 0, .payload = delimiter.substr(0, 1)};
-        inside_ = false;
+        in_frame_ = false;
         return {.used = 1, .whole = true};
     }
     const std::string_view rest = bytes.substr(used);
     const std::size_t end = rest.find(delimiter);
-    inside_ = end == std::string_view::npos;
+    in_frame_ = end == std::string_view::npos;
     missing_ = delimiter.size();
-    if (!inside_) return {used + end + delimiter.size(), rest.substr(0, end), true};
+    if (!in_frame_) return {used + end + delimiter.size(), rest.substr(0, end), true};
     const bool half = delimiter.size() == 2 && rest.ends_with(delimiter[0]);
     if (half) missing_ = 1;
     return {bytes.size(), rest.substr(0, rest.size() - (half ? 1 : 0))};
 }
 
-Decoder::Cut Decoder::next(std::string_view bytes) {
+Decoder::Decoded Decoder::next(std::string_view bytes) {
     if (bytes.empty()) return {};
-    const std::size_t stray = passed_ == 0 ? framing_->stray(bytes) : 0;
+    const std::size_t stray = cursor_offset_ == 0 ? framing_->stray_size(bytes) : 0;
     if (stray > 0)
-        return {.kind = Cut::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
-    Cut cut = read(bytes);
-    if (cut.kind != Cut::Kind::message) return cut;
-    const bool greeting = framing_->turns && !decoded_;
-    const std::string_view push = framing_->push;
-    if (greeting || (!push.empty() && bytes.starts_with(push))) cut.kind = Cut::Kind::stray;
-    cut.used = passed_;
-    cut.payload = framing_->payload(bytes.substr(0, passed_));
+        return {.kind = Decoded::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
+    Decoded cut = read(bytes);
+    if (cut.kind != Decoded::Kind::message) return cut;
+    const bool greeting = framing_->takes_turns && !decoded_;
+    const std::string_view push = framing_->push_byte;
+    if (greeting || (!push.empty() && bytes.starts_with(push))) cut.kind = Decoded::Kind::stray;
+    cut.used = cursor_offset_;
+    cut.payload = framing_->payload(bytes.substr(0, cursor_offset_));
     restart();
     return cut;
 }
 
 bool Decoder::greeted(std::string_view bytes) {
-    return decoded_ || !framing_->turns || read(bytes).kind != Cut::Kind::incomplete;
+    return decoded_ || !framing_->takes_turns || read(bytes).kind != Decoded::Kind::incomplete;
 }
 
 // Moves the cursor to the end of the frame or of the bytes. Returns true at the end of the
 // frame.
 bool Decoder::pass_frame(std::string_view bytes) {
-    while (passed_ < bytes.size()) {
-        const FrameCursor::Step step = cursor_.next(bytes.substr(passed_));
-        passed_ += step.used;
+    while (cursor_offset_ < bytes.size()) {
+        const FrameCursor::Step step = cursor_.next(bytes.substr(cursor_offset_));
+        cursor_offset_ += step.used;
         if (step.whole) return true;
     }
     return false;
 }
 
-// Continues to read the message at the front. A message is one frame, unless the framing reads
-// the lines of its replies.
-Decoder::Cut Decoder::read(std::string_view bytes) {
+// Continues reading the message at the front. A message is one frame, unless the framing reads
+// replies line by line.
+Decoder::Decoded Decoder::read(std::string_view bytes) {
     const std::size_t overhead = framing_->overhead();
-    for (; lines_left_ > 0; line_ = passed_) {
+    for (; lines_left_ > 0; line_offset_ = cursor_offset_) {
         const bool whole = pass_frame(bytes);
-        const std::size_t size = passed_ + cursor_.missing();  // at least
-        if (whole) passed_ = line_;  // until the line is valid and its body has come
+        const std::size_t size =
+            cursor_offset_ + cursor_.missing();  // exact if whole, else a minimum
+        if (whole)
+            cursor_offset_ = line_offset_;  // stay until the line is valid and its body whole
         if (framing_->has_frames() && size > max_frame_ + overhead)
             return too_long(bytes, size - overhead);
         if (!whole) return {};
-        const std::string_view line = bytes.substr(line_, size - line_ - overhead);
+        const std::string_view line =
+            bytes.substr(line_offset_, size - line_offset_ - overhead);
         const ReplyLine read = framing_->can_echo()
                                    ? ReplyLine{}
-                                   : framing_->reply_line(line, bytes.substr(0, line_));
+                                   : framing_->reply_line(line, bytes.substr(0, line_offset_));
         if (read.fault) return refuse(line, read.fault);
         const std::uint64_t next = size + read.body;
         const std::uint64_t left = lines_left_ - 1 + read.more;
         if (next + left - overhead > max_frame_ && !framing_->can_echo())
             return too_long(bytes, next + left - overhead);
         if (next > bytes.size()) return {};
-        if (read.body > 0 && !bytes.substr(line_, next - line_).ends_with(framing_->delimiter))
+        if (read.body > 0 &&
+            !bytes.substr(line_offset_, next - line_offset_).ends_with(framing_->delimiter))
             return refuse(line, "whose " + bytes_text(read.body - overhead) +
                                     " do not end with CRLF");
-        passed_ = static_cast<std::size_t>(next);
+        cursor_offset_ = static_cast<std::size_t>(next);
         lines_left_ = left;
     }
-    return {.kind = Cut::Kind::message};
+    return {.kind = Decoded::Kind::message};
 }
 
-Decoder::Cut Decoder::refuse(std::string_view line, const std::string& fault) const {
+Decoder::Decoded Decoder::refuse(std::string_view line, const std::string& fault) const {
     constexpr std::size_t shown = 40;  // bytes
-    return {.kind = Cut::Kind::error,
+    return {.kind = Decoded::Kind::error,
             .error = "the server sent " + in_quotes(line.substr(0, shown)) +
                      (line.size() > shown ? "..." : "") + ", " + fault};
 }
 
-Decoder::Cut Decoder::too_long(std::string_view bytes, std::uint64_t size) const {
+Decoder::Decoded Decoder::too_long(std::string_view bytes, std::uint64_t size) const {
     const std::string hint = decoded_ ? "" : length_hint(*framing_, bytes, max_frame_);
-    if (!hint.empty()) return {.kind = Cut::Kind::error, .error = hint};
-    return {.kind = Cut::Kind::error,
-            .error = above_limit("a message of " + std::to_string(size) + " bytes" +
-                                     (framing_->prefix > 0 ? "" : " or more"),
-                                 max_frame_)};
+    if (!hint.empty()) return {.kind = Decoded::Kind::error, .error = hint};
+    return {.kind = Decoded::Kind::error,
+            .error = above_limit_text("a message of " + std::to_string(size) + " bytes" +
+                                          (framing_->prefix > 0 ? "" : " or more"),
+                                      max_frame_)};
 }
 
 }  // namespace yodel

@@ -1,16 +1,16 @@
 // Encodes messages as bytes, and decodes them.
 //
-// A framing is a row of data, and no other file depends on which framing it is. To add a
-// framing, add a row to the table of framing.cpp and a case to its test. A frame consists of
-// head, length, payload and delimiter in this order, each of which may be absent:
+// A framing is a row of a table. To add a framing, add a row to the table in framing.cpp and a
+// case to its test. A frame consists of a head, a length, the payload and a delimiter, in this
+// order. Each part except the payload may be absent:
 //
 //     line    hi\n              a delimiter
 //     len2    \0\2hi            a length
 //     caret   ^hi$              a head and a delimiter
 //     raw     hi                none: the bytes are not divided into messages
 //
-// A service that does not echo may frame its replies differently. Such a framing contains a
-// function that reads the lines of a reply:
+// A service that does not echo may frame its replies differently. Its framing contains a
+// function that reads a reply line by line:
 //
 //     resp    PING\r\n          $4\r\nPONG\r\n
 //     smtp    EHLO me\r\n       250-mail\r\n250 SIZE\r\n
@@ -26,51 +26,52 @@
 
 namespace yodel {
 
-// What a line of a reply announces.
+// The result of reading one line of a reply.
 struct ReplyLine {
-    std::uint64_t body = 0;       // bytes after its delimiter, including a final delimiter
-    std::uint64_t more = 0;       // lines that follow, with their bodies
+    std::uint64_t body = 0;       // bytes after the line, including a delimiter of their own
+    std::uint64_t more = 0;       // additional lines, each of which may have a body
     const char* fault = nullptr;  // why the line is invalid, as a clause
 };
 
-// A row defines a length, a delimiter, or neither. A head or a function requires a delimiter.
+// A row defines a length, a delimiter, or neither. `head`, `reply` and `reply_line` require a
+// delimiter.
 struct Framing {
     std::string_view name;  // argument of -f, if it is_option()
     // End of a message, and of a line of a reply; at most two bytes.
     std::string_view delimiter = {};
-    unsigned prefix = 0;         // size in bytes of the length before the payload
+    unsigned prefix = 0;         // size in bytes of the length, including the type if typed
     bool typed = false;          // the first byte of the prefix is a type; see update_type()
-    bool little_endian = false;  // byte order of the length; otherwise big-endian
+    bool little_endian = false;  // byte order of the length; big-endian if false
     std::string_view head = {};  // at most one byte; bytes before it belong to no frame
-    bool datagrams = false;      // each message is a datagram
+    bool in_datagrams = false;   // each message is a datagram
     std::string_view greeting = {};  // sent by the server before all replies
-    // Returns the right reply to a payload, unframed and with the payload's size. Each byte
-    // depends only on the same byte of the payload, so that a server can answer in parts. Null:
-    // the right reply is the message in its frame.
+    // Returns the right reply to a payload. It is unframed and as long as the payload. Each
+    // byte depends only on the same byte of the payload, so that a server can answer in parts.
+    // Null: the right reply is the message itself, in its frame.
     std::string (*reply)(std::string_view payload) = nullptr;
     // Reads a line of a reply, if replies are framed differently. `before`: the earlier lines
     // of the reply.
     ReplyLine (*reply_line)(std::string_view line, std::string_view before) = nullptr;
-    std::string_view push = {};  // with reply_line: first byte of an unsolicited message
+    std::string_view push_byte = {};  // with reply_line: first byte of an unsolicited message
     // The sides take turns. The server begins with a greeting, and each message should wait for
-    // the reply to the last message.
-    bool turns = false;
+    // the reply to the previous one.
+    bool takes_turns = false;
 
-    bool is_option() const { return !datagrams && !typed; }
+    bool is_option() const { return !in_datagrams && !typed; }
     // Returns true if the connection carries WebSocket messages.
-    bool websocket() const { return typed; }
+    bool is_websocket() const { return typed; }
     // Returns true if a frame contains the size of its payload.
-    bool sized() const { return prefix > 0; }
+    bool has_length() const { return prefix > 0; }
     // Returns true if messages are lines of text, as in a file.
     bool is_lines() const { return delimiter == "\n" && joins_pieces(); }
     // Returns true if the bytes of a connection are divided into messages.
-    bool has_frames() const { return prefix > 0 || !delimiter.empty() || datagrams; }
+    bool has_frames() const { return prefix > 0 || !delimiter.empty() || in_datagrams; }
     // Returns true if replies have frames. Otherwise a reply is as long as its message.
     bool replies_framed() const { return has_frames() && reply == nullptr; }
-    // Returns true if the frames of several messages, without the last delimiter, form one
-    // payload that for_each_piece() would cut into these messages.
+    // Returns true if several concatenated frames, without the last delimiter, are a payload
+    // that for_each_piece() cuts into the original messages.
     bool joins_pieces() const {
-        return replies_framed() && prefix == 0 && head.empty() && !datagrams && can_echo();
+        return replies_framed() && prefix == 0 && head.empty() && !in_datagrams && can_echo();
     }
     // Returns true if a reply can equal its message. Otherwise a message that contains
     // delimiters is sent unchanged, and gets one reply.
@@ -91,11 +92,11 @@ struct Framing {
     std::string_view partial_payload(std::string_view fragment) const {
         return fragment.substr(std::min(fragment.size(), head.size() + prefix));
     }
-    // Returns the payload size that a frame contains; none if the length is incomplete or
-    // absent.
+    // Decodes the payload size from the beginning of a frame. Returns none if the length is
+    // incomplete, or if the framing has no length.
     std::optional<std::size_t> payload_size(std::string_view fragment) const;
-    // Returns the bytes by which a server sends this text before all replies. With types, they
-    // are a whole message.
+    // Encodes a text that a server sends before all replies. With types, the text becomes a
+    // whole message.
     std::string banner(std::string_view text) const {
         return (typed && !text.empty() ? header(text) : "") + std::string(text);
     }
@@ -103,21 +104,21 @@ struct Framing {
     // of 5 bytes".
     std::string fragment_text(std::string_view fragment) const;
     std::string delimiter_name() const;  // for example "a newline"
-    // Returns the number of bytes before the next frame. `bytes` begin between two frames.
-    std::size_t stray(std::string_view bytes) const {
+    // Returns the number of bytes before the next frame. `bytes` must begin between frames.
+    std::size_t stray_size(std::string_view bytes) const {
         return head.empty() ? 0 : std::min(bytes.find(head), bytes.size());
     }
     // Return the minimum and maximum size of a payload. Empty messages are refused if the reply
     // would be empty and unframed, or if the service may ignore them.
-    std::size_t shortest() const { return replies_framed() && can_echo() ? 0 : 1; }
-    std::size_t longest() const;
+    std::size_t min_payload() const { return replies_framed() && can_echo() ? 0 : 1; }
+    std::size_t max_payload() const;
     // Returns "-f line", "a datagram" or "a WebSocket message", for example, for error texts.
     std::string label() const;
     // Returns, for example, "a message of 256 bytes does not fit into -f len1".
     std::string misfit_text(std::size_t size) const;
 };
 
-// Returns the row with this name, which lives as long as the program; null if there is none.
+// Returns the static row with this name; null if there is none.
 const Framing* find_framing(std::string_view name);
 // Return the framings that are not arguments of -f.
 const Framing* datagram_framing();
@@ -125,8 +126,8 @@ const Framing* websocket_framing();  // between a session and its transport (app
 // Returns the arguments of -f. `can_echo`: only framings that can echo.
 std::vector<std::string> framing_list(bool can_echo = false);
 
-// Cuts a payload at its delimiters, because the peer would read several messages. Most payloads
-// are one piece. An empty payload is one empty piece.
+// Cuts a payload at its delimiters, because the peer reads each piece as a message. Most
+// payloads are one piece. An empty payload is one empty piece.
 template <class Take>
 void for_each_piece(const Framing& framing, std::string_view payload, Take take) {
     while (framing.can_echo() && !framing.delimiter.empty()) {
@@ -138,10 +139,10 @@ void for_each_piece(const Framing& framing, std::string_view payload, Take take)
     take(payload);
 }
 std::size_t count_pieces(const Framing& framing, std::string_view payload);
-// Returns true if the size of each piece is between shortest() and longest(), and at most
-// `max_frame`.
-bool sendable(const Framing& framing, std::size_t max_frame, std::string_view payload);
-// Appends the frame of the payload, which must be one piece and no longer than longest().
+// Returns true if the size of each piece is between min_payload() and max_payload(), and at
+// most `max_frame`.
+bool is_sendable(const Framing& framing, std::size_t max_frame, std::string_view payload);
+// Appends the frame of the payload, which must be one piece and no longer than max_payload().
 template <class Bytes>
 void encode(const Framing& framing, std::string_view payload, Bytes& to) {
     to.append(framing.header(payload));
@@ -150,11 +151,11 @@ void encode(const Framing& framing, std::string_view payload, Bytes& to) {
 }
 
 // Returns "a message of 70 bytes exceeds the limit of 64 (--max-frame)".
-std::string above_limit(const std::string& what, std::size_t limit);
+std::string above_limit_text(const std::string& what, std::size_t limit);
 
-// Explains a length at the front of these bytes that is too long or exceeds them: wrong byte
-// order, a length that includes itself, or text. Returns an empty text if no explanation fits
-// all bytes.
+// Explains why the length at the front of these bytes exceeds `max_frame` or the bytes
+// themselves: it has the wrong byte order, includes its own size, or is text. Returns an empty
+// text if none of these is likely.
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame);
 
 // Finds the boundaries of messages in the bytes of one direction. The caller passes each byte
@@ -166,20 +167,20 @@ public:
 
     struct Step {
         std::size_t used = 0;           // bytes consumed from the front
-        std::string_view payload = {};  // part of a payload in these bytes
-        bool whole = false;             // a message ends with these bytes
+        std::string_view payload = {};  // part of a payload; views `bytes` or the delimiter
+        bool whole = false;             // a message ends after `used` bytes
     };
-    // Consumes bytes up to the end of a message or of `bytes`. Without frames, each call
+    // Consumes bytes up to the end of a message, or all of them. Without frames, each call
     // consumes one message.
     Step next(std::string_view bytes);
     // Call it if the next byte begins a message.
     void restart() {
-        inside_ = length_read_ = false;
+        in_frame_ = length_read_ = false;
         length_size_ = 0;
     }
-    bool inside() const { return inside_; }  // a message has begun and is incomplete
-    // Returns the minimum number of bytes that complete this message.
-    std::size_t missing() const { return inside_ ? missing_ : 0; }
+    // Returns the minimum number of bytes that complete the current message; 0 between
+    // messages.
+    std::size_t missing() const { return in_frame_ ? missing_ : 0; }
 
 private:
     Step next_delimited(std::string_view bytes);
@@ -187,10 +188,10 @@ private:
 
     const Framing* framing_;
     std::size_t missing_ = 0;
-    char length_[8];  // first bytes of a length that comes in pieces
+    char length_[8];  // first bytes of a length that arrives in pieces
     std::uint8_t length_size_ = 0;
-    bool inside_ = false;
-    bool length_read_ = false;  // `missing_` is the rest of the payload
+    bool in_frame_ = false;
+    bool length_read_ = false;  // `missing_` counts payload bytes
 };
 
 // Decodes the messages of one connection, in linear time however the bytes arrive. The decoder
@@ -202,7 +203,7 @@ public:
     Decoder(const Framing& framing, std::size_t max_frame)
         : framing_(&framing), max_frame_(max_frame), cursor_(framing) {}
 
-    struct Cut {
+    struct Decoded {
         enum class Kind {
             incomplete,  // more bytes are needed
             message,
@@ -214,33 +215,33 @@ public:
         std::size_t used = 0;           // bytes to remove: the frame, or the stray bytes
         std::string error = {};         // as a sentence
     };
-    // Decodes the message at the front of `bytes`, which are all received bytes that are not
-    // yet removed. Without frames, all the bytes are one message.
-    Cut next(std::string_view bytes);
-    // Returns true if the framing needs no greeting, or a greeting, right or wrong, was
-    // received.
+    // Decodes the message at the front of `bytes`, which are all received bytes not yet
+    // removed. Without frames, all of them are one message.
+    Decoded next(std::string_view bytes);
+    // Returns true if the framing needs no greeting, or once a greeting has arrived, even an
+    // invalid one.
     bool greeted(std::string_view bytes);
-    // Call it after removing bytes other than `used`.
+    // Call it after removing whole frames that next() has not decoded.
     void restart() {
         cursor_.restart();
-        passed_ = line_ = 0;
+        cursor_offset_ = line_offset_ = 0;
         lines_left_ = 1;
         decoded_ = true;
     }
 
 private:
     bool pass_frame(std::string_view bytes);
-    Cut read(std::string_view bytes);
-    Cut refuse(std::string_view line, const std::string& fault) const;
-    Cut too_long(std::string_view bytes, std::uint64_t size) const;
+    Decoded read(std::string_view bytes);
+    Decoded refuse(std::string_view line, const std::string& fault) const;
+    Decoded too_long(std::string_view bytes, std::uint64_t size) const;
 
     const Framing* framing_;
     std::size_t max_frame_;
     // State of the frame at the front:
     FrameCursor cursor_;
-    std::size_t passed_ = 0;        // bytes consumed by the cursor
-    std::size_t line_ = 0;          // offset of the next line of a reply
-    std::uint64_t lines_left_ = 1;  // lines of the reply still missing
+    std::size_t cursor_offset_ = 0;  // bytes consumed by the cursor
+    std::size_t line_offset_ = 0;    // offset of the next line of a reply
+    std::uint64_t lines_left_ = 1;   // lines of the reply still missing
 
     bool decoded_ = false;  // a message was decoded, so the framing is right
 };

@@ -1,5 +1,5 @@
-// Queues the messages of one connection that are in flight, and their frames, in the order of
-// sending. Knows no socket, reads no clock, and judges no reply.
+// Queues the messages of one connection that are in flight or late, and their frames, in the
+// order of sending. It uses no socket and no clock, and does not judge replies.
 //
 // If the framing has delimiters, messages that are queued together may share one entry, which
 // costs much less than one entry each. An entry is split when only some of its messages are
@@ -30,7 +30,7 @@ struct Message {
     ev::Time sent{};           // when its last byte was written; until then, time of the flush
     bool late = false;         // reported as lost: no reply came in time
     bool untimed = false;      // its round trip is not measured
-    bool resent = false;       // see Session::Options::mark_resent
+    bool retransmitted = false;  // see Session::Options::mark_retransmitted
     // Expected reply with Expect::given, valid as long as the payload; none if no reply is
     // expected.
     std::optional<std::string_view> expected = {};
@@ -38,15 +38,15 @@ struct Message {
 
 // Messages that were sent together and correctly echoed together.
 struct Batch {
-    // The first message, but its payload extends to the end of the last message. The ids are
-    // consecutive.
+    // The first message, except that its payload extends to the end of the last message. The
+    // ids are consecutive.
     Message first;
     std::size_t count = 0;
     std::string_view frames = {};  // as sent; valid until the queue changes
 };
 
-// The consecutive ids of the messages that a call has queued. The count is 0 if there are none.
-struct Queued {
+// The consecutive ids of the messages that a call has queued. A count of 0 means none.
+struct QueuedIds {
     std::uint64_t first = 0;
     std::size_t count = 0;
     explicit operator bool() const { return count > 0; }
@@ -57,25 +57,29 @@ public:
     struct Options {
         bool expected = true;   // replies are expected; if not, sent messages are not stored
         bool coalesce = false;  // messages queued together become one entry
-        // The expected reply is queued with each message. Otherwise it is the message itself.
-        // Excludes `coalesce`.
+        // Each message is queued with its expected reply. Otherwise the message itself is the
+        // expected reply. Excludes `coalesce`.
         bool given = false;
         // Maximum memory of late messages, which are stored to match late replies. The oldest
         // are evicted first.
-        std::uint32_t late_bytes = 1024 * 1024;
-        const Expression* mask = nullptr;  // find() ignores matching parts of replies
+        std::uint32_t max_late_bytes = 1024 * 1024;
+        const Expression* mask = nullptr;  // find() ignores the parts of replies that match
     };
-    InFlight(const Framing& framing, Options options) : framing_(framing), options_(options) {}
+    InFlight(const Framing& framing, Options options) : framing_(&framing), options_(options) {}
+
+    // Applies to the messages queued from now on. Drops the late messages; none may be in
+    // flight. `expected`: see Options.
+    void set_rule(const Framing& framing, bool expected);
 
     // Queues a message, or several if for_each_piece() cuts the payload. `planned` defaults to
-    // the time of the flush. `reply`: the expected reply with the option `given`; none if no
-    // reply is expected.
-    Queued queue(std::string_view payload, ev::Time planned = {},
-                 std::optional<std::string_view> reply = {});
-    // Queue without a copy if a frame is just the payload. reserve() returns space for a
-    // message, and queue_reserved() queues its first `size` bytes.
+    // the time of the flush. `reply`: the expected reply, or nullopt if none is expected;
+    // ignored without the option `given`.
+    QueuedIds queue(std::string_view payload, ev::Time planned = {},
+                    std::optional<std::string_view> reply = {});
+    // Queue a message without copying it; only if a frame is just the payload. reserve()
+    // returns space for a message, and queue_reserved() queues its first `size` bytes.
     char* reserve(std::size_t size) { return frames_.reserve(size); }
-    Queued queue_reserved(std::size_t size) {
+    QueuedIds queue_reserved(std::size_t size) {
         frames_.commit(size);
         return record_queued(1, {});
     }
@@ -84,29 +88,31 @@ public:
     std::uint64_t last_id() const { return last_id_; }
     std::uint64_t total() const { return total_; }  // messages queued so far
 
-    bool flushed() const { return flushed_ == queued(); }
+    bool flushed() const { return flushed_offset_ == queued_offset(); }
     // Returns the frames queued since the last call, to be written now.
     std::string_view flush(ev::Time now);
-    // Records that the first `bytes` bytes of the connection were written by `time`.
+    // Records at `time` that the first `bytes` bytes of the connection have been written.
     void record_written(std::uint64_t bytes, ev::Time time);
     void void_round_trips();
 
-    // Return numbers of messages. Late messages are the oldest; all others are in flight.
-    std::size_t count() const { return count_; }
-    std::size_t late() const { return late_; }
-    std::size_t in_flight() const { return count_ - late_; }
-    std::size_t in_flight_bytes() const { return between(begin(late_), queued()).size(); }
+    // Return message counts. Late messages are the oldest; all others are in flight.
+    std::size_t count() const { return message_count_; }
+    std::size_t late() const { return late_count_; }
+    std::size_t in_flight() const { return message_count_ - late_count_; }
+    std::size_t in_flight_bytes() const {
+        return between(begin(late_count_), queued_offset()).size();
+    }
     // Returns when the oldest message in flight was sent. There must be one.
-    ev::Time oldest_sent_at() const { return entries_[late_].sent; }
+    ev::Time oldest_sent_at() const { return entries_[late_count_].sent; }
     // Returns the number of messages that are fully written or late, and so cannot be sent
     // again.
     std::size_t written() const;
-    bool all_written() const { return unwritten_ == 0; }
+    bool all_written() const { return unwritten_entries_ == 0; }
     // Returns true if a late message was evicted on this connection.
     bool late_evicted() const { return late_evicted_; }
     // Counts a reply that equals no message as the reply to an evicted message, and returns
     // true. Returns false if no evicted message can still be answered. Replies come in order,
-    // so none can once a later message was removed.
+    // so none can be answered once a later message was removed.
     bool match_evicted();
     // Returns the id of the oldest message, late or not; 0 if there is none.
     std::uint64_t oldest_id() const { return entries_.empty() ? 0 : entries_.front().first; }
@@ -120,9 +126,9 @@ public:
     bool may_echo(std::string_view fragment, std::size_t count);
 
     // Returns the frames of all messages, oldest first.
-    std::string_view frames() const { return frames_.view().substr(answered_); }
+    std::string_view frames() const { return frames_.view().substr(answered_bytes_); }
     // Returns the number of messages before the oldest message that expects this reply; none if
-    // no message expects it. Takes logarithmic time, except that each message is indexed once.
+    // no message expects it. Takes logarithmic time, plus the time to index each message once.
     std::optional<std::size_t> find(std::string_view reply);
 
     // Removes the oldest message. Its bytes stay in memory until the next one is removed, or
@@ -130,19 +136,21 @@ public:
     Message remove_oldest();
     // Splits the first entry after the messages that lie entirely in the first `bytes` bytes of
     // frames(). Returns true if there is such a message; remove_within() then removes them all.
-    bool split_within(std::size_t bytes) { return count_ > 0 && split(0, begin(0) + bytes); }
+    bool split_within(std::size_t bytes) {
+        return message_count_ > 0 && split(0, begin(0) + bytes);
+    }
     Batch remove_within();
     // Returns true if the message removed last has this payload.
-    bool removed_last(std::string_view payload) const;
+    bool equals_last_removed(std::string_view payload) const;
     // Frees the memory of the removed messages.
-    void release_removed() { release(count_ == 0 ? frames_.size() : answered_); }
+    void release_removed() { release(message_count_ == 0 ? frames_.size() : answered_bytes_); }
     // Frees the memory of the removed messages if the queue is empty, unless the memory is
-    // small enough to keep for removed_last().
+    // small enough to keep for equals_last_removed().
     void release_idle();
     // Frees the memory of a removed batch except its last message.
     void release_all_but_last();
 
-    Message mark_late();  // the oldest that is in flight
+    Message mark_oldest_late();  // marks the oldest message in flight
 
     // Prepares the remaining messages for the next connection.
     void rebase();
@@ -159,16 +167,16 @@ private:
         bool untimed = false;
     };
     struct Index {
-        std::set<std::pair<std::size_t, std::uint64_t>> ids;  // with hash of reply
+        std::set<std::pair<std::size_t, std::uint64_t>> ids;  // hash of the expected reply, id
         std::uint64_t last = 0;                               // last id in the index
     };
 
-    Queued record_queued(std::size_t count, ev::Time planned);
-    std::uint64_t queued() const { return base_ + frames_.size(); }
+    QueuedIds record_queued(std::size_t count, ev::Time planned);
+    std::uint64_t queued_offset() const { return base_offset_ + frames_.size(); }
     std::uint64_t begin(std::size_t i) const;
     std::string_view between(std::uint64_t begin, std::uint64_t end) const;
     std::string_view frame(std::size_t i) const { return between(begin(i), entries_[i].end); }
-    std::string_view payload(std::size_t i) const { return framing_.payload(frame(i)); }
+    std::string_view payload(std::size_t i) const { return framing_->payload(frame(i)); }
     std::optional<std::string_view> expected(std::size_t i) const;
     Message message(std::size_t i) const;
     bool split(std::size_t i, std::uint64_t end);
@@ -179,25 +187,25 @@ private:
     void drop_index();
     void release(std::size_t bytes);
 
-    const Framing& framing_;
+    const Framing* framing_;
     Options options_;
     std::uint64_t last_id_ = 0;
     std::uint64_t total_ = 0;
-    // Frames in the order of sending. The first `answered_` bytes belong to the messages
+    // Frames in the order of sending. The first `answered_bytes_` bytes belong to the messages
     // removed last. Frames for the next flush are at the end.
     bufio::Buffer frames_;
-    std::size_t answered_ = 0;
-    std::uint64_t base_ = 0;          // offset of frames_ in the bytes of the connection
-    std::uint64_t flushed_ = 0;       // bytes of the connection that were flushed
-    ContiguousQueue<Entry> entries_;  // a late message is an entry of its own
+    std::size_t answered_bytes_ = 0;
+    std::uint64_t base_offset_ = 0;     // offset of frames_ in the bytes of the connection
+    std::uint64_t flushed_offset_ = 0;  // bytes of the connection that were flushed
+    ContiguousQueue<Entry> entries_;    // a late message is an entry of its own
     ContiguousQueue<std::optional<std::string>> replies_;  // with `given`, one for each entry
     std::optional<std::string> removed_reply_;  // expected by the message removed last
-    std::size_t count_ = 0;                     // messages in entries_
-    std::size_t late_ = 0;
-    std::size_t unwritten_ = 0;  // entries at the end that are not fully written
+    std::size_t message_count_ = 0;             // messages in entries_
+    std::size_t late_count_ = 0;
+    std::size_t unwritten_entries_ = 0;  // entries at the end that are not fully written
     bool late_evicted_ = false;
-    std::uint64_t evicted_ = 0;     // evicted messages whose replies may still come
-    std::unique_ptr<Index> index_;  // made by the first find(), emptied with the queue
+    std::uint64_t evicted_count_ = 0;  // evicted messages whose replies may still come
+    std::unique_ptr<Index> index_;     // created by the first find(), emptied with the queue
 };
 
 }  // namespace yodel

@@ -16,9 +16,9 @@ namespace yodel {
 
 namespace {
 
-// Bytes written at once, and the limit of the bytes buffered for a slow reader.
+// Buffered bytes that trigger a write, and their maximum for a slow reader.
 constexpr std::size_t batch = 16 * 1024;
-constexpr std::size_t max_waiting = 1024 * 1024;
+constexpr std::size_t max_pending_bytes = 1024 * 1024;
 
 std::string refusal(const JournalFile& file) {
     return std::string("cannot write the ") + file.kind() + " " + file.path;
@@ -47,24 +47,29 @@ bufio::Fd open_journal(const JournalFile& journal) {
 
 }  // namespace
 
-Journal::Journal(const JournalFile& file, const Framing& framing, std::uint64_t first,
+std::string transcript_line(std::chrono::system_clock::time_point at, char sign,
+                            std::string_view bytes) {
+    return precise_date_text(at) + ' ' + sign + ' ' + ui::printable(bytes);
+}
+
+Journal::Journal(const JournalFile& file, const SessionOptions& options, std::uint64_t first,
                  ev::Time now)
-    : recording_(file.recording),
+    : is_recording_(file.recording),
       refusal_(refusal(file)),
       output_(open_journal(file)),
       start_(now),
       first_(first) {
-    if (recording_) put(recording_object(framing, first_, 1).str());
+    if (is_recording_)
+        put(recording_object(options, first_, 1, std::chrono::system_clock::now()).str());
 }
 
 void Journal::add_line(char sign, std::string_view bytes) {
-    if (recording_ || !trouble_.empty()) return;
-    put(precise_date_text(std::chrono::system_clock::now()) + ' ' + sign + ' ' +
-        ui::printable(bytes));
+    if (is_recording_ || !trouble_.empty()) return;
+    put(transcript_line(std::chrono::system_clock::now(), sign, bytes));
 }
 
 bool Journal::add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now) {
-    const bool recorded = recording_ && (!message || message->id >= first_);
+    const bool recorded = is_recording_ && (!message || message->id >= first_);
     if (recorded) put(recorded_object(fate, message, reply, start_, now).str());
     return recorded;
 }
@@ -82,20 +87,20 @@ bool Journal::flush() {
 }
 
 bool Journal::drain() {
-    if (trouble_.empty()) output_.drain(last_wait);
+    if (trouble_.empty()) output_.drain(last_drain_time);
     check();
     if (output_.pending() > 0) fail("its reader did not keep up; output is incomplete");
     return trouble_.empty();
 }
 
 bool Journal::finish(const std::string& end) {
-    if (recording_) put(end);
+    if (is_recording_) put(end);
     return drain();
 }
 
 void Journal::check() {
     if (output_.error() != 0) fail(output_.error_text());
-    if (output_.pending() > max_waiting) fail("its reader did not keep up");
+    if (output_.pending() > max_pending_bytes) fail("its reader did not keep up");
 }
 
 void Journal::fail(const std::string& why) {

@@ -9,13 +9,14 @@
 //
 // The file may be a pipe or a terminal. Writing never blocks, and up to 1 MiB is buffered for a
 // slow reader. If the buffer overflows or a write fails, the journal has failed. trouble() then
-// gives the reason, and nothing more is written.
+// returns the reason, and nothing more is written.
 #pragma once
 
 #include "app/protocol/message_object.hpp"
 #include "app/text/output.hpp"
 #include "ev/loop.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,19 +35,24 @@ struct JournalFile {
     bool recording = path.ends_with(".json");
 };
 
+// Returns a line of a transcript, without a newline.
+std::string transcript_line(std::chrono::system_clock::time_point at, char sign,
+                            std::string_view bytes);
+
 class Journal {
 public:
-    // Appends a transcript to its file. The file of a recording must be empty or new; messages
-    // with ids below `first` are not recorded. Throws OutputError, also for a pipe without a
-    // reader.
-    Journal(const JournalFile& file, const Framing& framing, std::uint64_t first, ev::Time now);
+    // Opens the file. A transcript is appended to it; for a recording it must be empty or new.
+    // Messages with ids below `first` are not recorded. Throws OutputError, also for a pipe
+    // without a reader.
+    Journal(const JournalFile& file, const SessionOptions& options, std::uint64_t first,
+            ev::Time now);
 
-    bool recording() const { return recording_; }
+    bool is_recording() const { return is_recording_; }
     // Adds a line to a transcript.
     void add_line(char sign, std::string_view bytes);
     // Adds an open connection to a recording. A replay supports only one connection.
     void add_connection(const Session& session) {
-        if (recording_) put(connection_object(session).str());
+        if (is_recording_) put(connection_object(session).str());
     }
     // Adds a message to a recording. The message or the reply may be null; see
     // message_object(). Returns false for a transcript, and for a message sent before the
@@ -54,10 +60,10 @@ public:
     bool add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now);
     // Writes what the reader accepts now. Returns false if the journal has failed.
     bool flush();
-    // Writes the rest, and waits a moment for a slow reader. Returns false if the journal has
-    // failed, so call it before the exit status is reported.
+    // Writes the rest, and waits a moment for a slow reader. Call it before deciding the exit
+    // status, because it returns false if the journal has failed.
     bool drain();
-    // Adds the end object to a recording, and drains. Call it once.
+    // Adds the end object to a recording, and calls drain(). Call it once.
     bool finish(const std::string& end);
     // Returns the error as one clause with the file's name; empty if there is none.
     const std::string& trouble() const { return trouble_; }
@@ -67,7 +73,7 @@ private:
     void check();
     void fail(const std::string& why);
 
-    const bool recording_;
+    const bool is_recording_;
     const std::string refusal_;  // beginning of each error text
     std::string trouble_;
     Output output_;

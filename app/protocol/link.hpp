@@ -28,8 +28,8 @@ namespace yodel {
 
 // The settings of a session and its link.
 struct SessionOptions {
-    bufio::Endpoint endpoint;
-    std::optional<bufio::TlsContext> tls;
+    bufio::Endpoint endpoint = {};
+    std::optional<bufio::TlsContext> tls = {};
     std::optional<websocket::Request> websocket = {};  // needs websocket_framing()
     const Framing* framing = find_framing("line");
     std::size_t max_frame = 32 * 1024 * 1024;  // bytes
@@ -42,31 +42,42 @@ struct SessionOptions {
     bool coalesce = false;  // see OrderedMatcher::Options
     std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher
     ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and handshakes
-    // Limit for each reply, and for a server that reads none of our output.
+    // Limit for each reply, and for a server that reads none of our output (at least 1 s).
     ev::Duration reply_timeout = std::chrono::seconds(5);
     // Limit from finish() until the peer closes its side.
     ev::Duration close_timeout = std::chrono::seconds(5);
-    // Wait for a second reply, which would prove that the first reply was a greeting. After
-    // finish() the reply timeout applies instead, because nobody watches for the reply.
+    // Time to wait for a second reply, which would prove that the first reply was a greeting.
+    // After finish() the reply timeout applies instead, because nobody watches for the reply.
     ev::Duration greeting_time = std::chrono::milliseconds(500);
-    std::optional<ev::Duration> idle_timeout;
-    // Sets Message::resent, also for late messages, if the system retransmitted a segment of
-    // ours while the message was in flight. Each reply that takes at least two network round
-    // trips may cost a system call.
-    bool mark_resent = false;
+    // When listening: limit for more output after the client has closed its side, or with
+    // datagrams for more input after finish().
+    ev::Duration answer_time = std::chrono::milliseconds(500);
+    std::optional<ev::Duration> idle_timeout = {};
+    std::optional<ev::Duration> ping = {};  // WebSocket: time without traffic before a ping
+    // Sets Message::retransmitted, also for late messages, if the system retransmitted a
+    // segment of ours while the message was in flight. Each reply that takes at least two
+    // network round trips may cost a system call.
+    bool mark_retransmitted = false;
     // Queries the system's facts about a connection. Tests replace it.
     std::optional<bufio::TcpFacts> (*tcp_facts)(int socket) = bufio::tcp_facts;
     unsigned retries = 0;  // consecutive retries, or Session::forever
+    // If false, a server that closes gracefully when it has answered all messages has announced
+    // its end, as after QUIT. The end is then clean, and no retry follows.
+    bool retry_after_answers = true;
     ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
     // Seed for the random waits between attempts. Empty: a random seed for each session.
-    std::optional<unsigned> retry_seed;
-    // Limit for the whole session, from the first connect() on. It still runs after the session
-    // was closed, because the user may still be writing replies.
-    std::optional<ev::Duration> max_time;
-    ev::Duration spent{};  // part of `max_time` that passed before the first connect()
+    std::optional<unsigned> retry_seed = {};
+    // Limit for the whole session, starting with the first connect(). It still runs after the
+    // session was closed, because the user may still be writing replies.
+    std::optional<ev::Duration> max_time = {};
+    ev::Duration time_spent{};  // part of `max_time` that passed before the first connect()
     // Error text if the server closes while the user still wants to send.
-    std::string closed_early = "the server closed the connection";
+    std::string closed_early_text = "the server closed the connection";
 
+    // The peer is a client that was accepted.
+    bool listens() const { return endpoint.acceptor != nullptr; }
+    // Returns "listening ADDRESS", and how clients can trust our certificate.
+    std::string listening_text() const;
     // Returns the target as a user may write it, with its scheme, port and path.
     std::string target() const;
     bool has_handshake() const { return tls || websocket; }
@@ -102,20 +113,20 @@ public:
     virtual void close() = 0;                         // closes now; a stream gracefully
     virtual bool connected() const = 0;      // from the start of its handshake to close()
     virtual bool ready() const = 0;          // the handshake is done
-    virtual void opened() {}                 // called while ready(), until the session is open
+    virtual void opened() {}                 // called when ready(), until the session is open
     virtual bool greeted() { return true; }  // no greeting is needed, or it was received
     virtual void pause(bool paused) = 0;     // stops reading while paused
-    virtual bool input_ended() const { return false; }   // the peer has closed its side
-    virtual bool output_closed() const { return true; }  // we have closed ours
-    virtual bool closes_halves() const { return true; }  // each side closes separately
-    virtual const bufio::End& end() const = 0;           // Reason::none before the end
+    virtual bool input_ended() const { return false; }    // the peer has closed its side
+    virtual bool output_closed() const { return true; }   // we have closed our side
+    virtual bool can_half_close() const { return true; }  // each side closes separately
+    virtual const bufio::End& end() const = 0;            // Reason::none before the end
 
     // Output. send() and send_reserved() return no ids if the message is refused; see
     // Session::send().
-    virtual Queued send(std::string_view payload, ev::Time planned,
-                        std::optional<std::string_view> reply) = 0;
+    virtual QueuedIds send(std::string_view payload, ev::Time planned,
+                           std::optional<std::string_view> reply) = 0;
     virtual char* reserve(std::size_t /*size*/) { return nullptr; }
-    virtual Queued send_reserved(std::size_t /*size*/) { return {}; }
+    virtual QueuedIds send_reserved(std::size_t /*size*/) { return {}; }
     virtual bool flushed() const = 0;
     virtual bool flush(ev::Time now) = 0;  // false: the output buffer is full
     virtual void record_written(ev::Time now) = 0;
@@ -123,10 +134,12 @@ public:
     virtual std::uint64_t traffic() const = 0;  // bytes or datagrams read and written
     virtual std::uint64_t written() const = 0;  // bytes or datagrams passed to the system
     virtual bool has_back_pressure() const = 0;
+    virtual void ping() {}
+    virtual std::uint64_t answered_ping() const { return 0; }  // see Transport::ping()
 
-    // Input. Call done() after the last call of next().
+    // Input. Call input_matched() after the last call of next().
     virtual std::optional<Matcher::Event> next(ev::Time read_at) = 0;
-    virtual void done() {}
+    virtual void input_matched() {}
     virtual std::string partial_message() { return {}; }  // bytes of the incomplete reply
     virtual bool has_received() const = 0;  // something was received on this connection
     virtual bool peer_known() const { return connected(); }  // see Session::peer_known()
@@ -135,9 +148,10 @@ public:
     virtual bool peer_closes() const { return true; }  // the peer announces its end
     virtual bool finishing() const { return true; }    // finish() was called, or has no effect
     virtual void finish() {}                           // closes our side
-    // Returns the deadline for the peer to close: `limit`, or later while late replies may
-    // arrive. Called once all replies have come. `active_at`: when something was last received.
-    virtual ev::Time end_due(ev::Time limit, ev::Time /*active_at*/) { return limit; }
+    // Returns when the session stops waiting for the peer to close: `limit`, or with datagrams
+    // the end of the linger time. Called once all replies have come. `active_at`: when
+    // something was last received.
+    virtual ev::Time end_deadline(ev::Time limit, ev::Time /*active_at*/) { return limit; }
     // Returns the end, with a better explanation if the link knows the cause.
     virtual bufio::End explained(bufio::End end) const { return end; }
     // Returns how the last connection was refused; none once this connection has received
@@ -150,9 +164,10 @@ public:
     virtual const bufio::TlsFacts* tls() const { return nullptr; }
     virtual const websocket::Facts* websocket() const { return nullptr; }
     virtual std::optional<bufio::TcpFacts> tcp() const { return std::nullopt; }
-    // Sets Message::resent. Called only with the option `mark_resent`. `taken`: the round trip,
-    // or the reply timeout if there is none.
-    virtual void mark_resent(Message& /*message*/, ev::Duration /*taken*/, ev::Time /*now*/) {}
+    // Sets Message::retransmitted. Called only with the option `mark_retransmitted`. `taken`:
+    // the round trip, or the reply timeout if there is none.
+    virtual void mark_retransmitted(Message& /*message*/, ev::Duration /*taken*/,
+                                    ev::Time /*now*/) {}
 
 protected:
     ev::Loop& loop_;

@@ -20,8 +20,8 @@ std::optional<std::size_t> difference(const Expression* mask, std::string_view a
                                       std::string_view b) {
     std::string space_a;
     std::string space_b;
-    const std::string_view left = comparable(mask, a, space_a);
-    const std::string_view right = comparable(mask, b, space_b);
+    const std::string_view left = comparable_text(mask, a, space_a);
+    const std::string_view right = comparable_text(mask, b, space_b);
     if (left == right) return std::nullopt;
     const std::size_t at = first_difference(left, right);
     return mask ? mask->unmasked(a, at) : at;
@@ -53,7 +53,7 @@ std::string byte_text(std::string_view bytes, std::size_t at) {
     return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at])) : "end";
 }
 
-std::string place_text(const Reply& bad) {
+std::string bad_byte_text(const Reply& bad) {
     const auto text = [](std::optional<char> byte) {
         if (!byte) return std::string("end");
         const bool visible = *byte > ' ' && *byte <= '~';

@@ -1,5 +1,5 @@
-// Decides which reply answers which message. Pure: it knows no socket and no loop, and the
-// time of reading is an argument, so that its tests are tables of strings.
+// Decides which reply answers which message. Pure: it uses no socket and no loop, and receives
+// the time of reading as an argument, so that its tests are tables of strings.
 //
 // OrderedMatcher matches replies by their order, ContentMatcher by their content. A link owns
 // one of them, queues messages in it, and passes it the received bytes. A session uses only
@@ -24,10 +24,14 @@
 namespace yodel {
 
 enum class Expect : std::uint8_t { echo, any, none, given };
+inline constexpr const char* expect_words[] = {"echo", "any", "none", "given"};
+inline const char* word_of(Expect expect) {
+    return expect_words[static_cast<std::size_t>(expect)];
+}
 
 struct Reply {
     std::string_view payload;
-    std::optional<ev::Duration> round_trip = {};  // from write to read; none if voided
+    std::optional<ev::Duration> round_trip = {};  // from write to read; none if not measured
     bool right = false;
     // Offset of the first wrong byte, if a bad reply was compared with an expected reply.
     std::optional<std::size_t> difference = {};
@@ -63,7 +67,7 @@ public:
     struct Stale {
         std::string_view payload;
     };
-    // A duplicate of an earlier reply in a datagram, or of the last echo in a stream.
+    // A datagram equal to an earlier reply, or in a stream a reply equal to the last echo.
     struct Duplicate {
         std::string_view payload;
     };
@@ -93,10 +97,13 @@ public:
     // Assigns the unmatched replies to messages now, without waiting for more replies.
     virtual void resolve_unmatched() {}
     // Marks the oldest message in flight as late. It counts as lost until a late reply comes.
-    virtual void mark_late() = 0;
+    virtual void mark_oldest_late() = 0;
     // Marks all messages in flight as lost, because the connection has ended. With
     // `unwritten_stay`, messages that are not fully written may stay queued.
     virtual void lose(bool unwritten_stay) = 0;
+    // Applies to the messages queued from now on. No message may be in flight. Replies to late
+    // messages count as unsolicited, or answer later messages.
+    virtual void set_rule(const Framing& framing, Expect expect) = 0;
     // Prepares for the next connection, which sends the remaining messages.
     virtual void restart() = 0;
     virtual void void_round_trips() = 0;
@@ -130,7 +137,8 @@ std::optional<std::size_t> difference(const Expression* mask, std::string_view a
 // Returns the number of positions with equal bytes.
 std::size_t likeness(std::string_view a, std::string_view b);
 
-// Compares the reply with the expected one. If none is expected, the reply differs from byte 0.
+// Compares the reply with `expected`. Without an expected reply, the result is bad, with a
+// difference at byte 0.
 Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
                      std::string_view payload, std::optional<ev::Duration> round_trip);
 
@@ -142,13 +150,13 @@ std::string byte_text(std::string_view bytes, std::size_t at);
 
 // Returns "at byte 4 (o, got n)": the expected and the received byte. The reply must have a
 // difference.
-std::string place_text(const Reply& bad);
+std::string bad_byte_text(const Reply& bad);
 
 // Returns a sentence about a stale reply; see Matcher::Stale.
 std::string stale_text(std::string_view payload);
 
-// Explains a bad reply by a clause: an option to use, the error in its frame, or the limit of
-// the search. Returns an empty text if the reply looks like a damaged echo.
+// Explains a bad reply in a clause: an option to use, the likely error in its length, or that
+// only its beginning was examined. Returns an empty text if it looks like a damaged echo.
 std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad);
 
 }  // namespace yodel

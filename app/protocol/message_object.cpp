@@ -1,6 +1,7 @@
 #include "app/protocol/message_object.hpp"
 
 #include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
 
 namespace yodel {
 
@@ -15,7 +16,7 @@ JsonObject message_object(Fate fate, const Message* message, const Reply* reply,
     if (message) object.time("sent_us", message->sent - start);
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
     object.text("fate", word_of(fate));
-    if (message && message->resent) object.flag("resent", true);
+    if (message && message->retransmitted) object.flag("retransmitted", true);
     if (reply && reply->reordered) object.flag("reordered", true);
     if (message && reply) object.flag("right", reply->right);
     if (message && reply && reply->difference) object.number("difference", *reply->difference);
@@ -31,12 +32,14 @@ JsonObject recorded_object(Fate fate, const Message* message, const Reply* reply
     return object;
 }
 
-JsonObject recording_object(const Framing& framing, std::uint64_t first,
-                            std::size_t connections) {
+JsonObject recording_object(const SessionOptions& options, std::uint64_t first,
+                            std::size_t connections,
+                            std::chrono::system_clock::time_point started) {
     JsonObject object;
     object.text("type", "recording").number("version", recording_version);
-    object.text("framing", framing.name).number("first", first);
-    return object.number("connections", connections);
+    object.text("framing", options.framing->name).number("first", first);
+    object.number("connections", connections).text("started", timestamp_text(started));
+    return object.text("expect", word_of(options.expect));
 }
 
 JsonObject tls_object(const bufio::TlsFacts& facts) {
@@ -45,8 +48,9 @@ JsonObject tls_object(const bufio::TlsFacts& facts) {
     object.text("group", facts.group);
     object.text("alpn", facts.alpn).text("subject", facts.subject);
     object.text("issuer", facts.issuer).text("not_after", facts.not_after);
-    object.text("pin", facts.pin).flag("verified", facts.unverified.empty());
-    return object.text("unverified", certificate_faults(facts)).flag("resumed", facts.resumed);
+    object.text("pin", facts.pin).flag("verified", facts.faults_text.empty());
+    return object.text("unverified", certificate_faults_text(facts))
+        .flag("resumed", facts.resumed);
 }
 
 JsonObject connection_object(const Session& session, std::size_t number) {

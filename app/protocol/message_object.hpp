@@ -1,4 +1,4 @@
-// Writes a message and its fate as a JSON object for --json.
+// Describes a message and its fate as a JSON object for --json.
 //
 // A recording is a file of such objects, one per line, from which the conversation can be
 // replayed. Its first object names the format. Then come one object for each connection, one
@@ -12,6 +12,7 @@
 #include "app/text/json.hpp"
 #include "ev/loop.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -30,9 +31,10 @@ JsonObject recorded_object(Fate fate, const Message* message, const Reply* reply
 inline constexpr std::uint64_t recording_version = 2;
 
 // Returns the first object of a recording. On each connection, messages are numbered from
-// `first`.
-JsonObject recording_object(const Framing& framing, std::uint64_t first,
-                            std::size_t connections);
+// `first`. `started`: time 0 of the recording.
+JsonObject recording_object(const SessionOptions& options, std::uint64_t first,
+                            std::size_t connections,
+                            std::chrono::system_clock::time_point started);
 
 // Returns {"type":"connection","address":…}, with the TLS facts if the connection uses TLS.
 // `number` is 0 for a single connection, and then omitted.

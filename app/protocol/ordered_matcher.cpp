@@ -30,34 +30,43 @@ OrderedMatcher::OrderedMatcher(const Options& options)
 void OrderedMatcher::restart() {
     decoder_ = Decoder(framing(), options_.max_frame);
     messages_.rebase();
-    queued_ = messages_.total() - messages_.count();
-    equal_ = unread_ = arrived_ = 0;
-    right_.clear();
-    greeted_ = identified_ = echoed_ = last_echoed_ = differing_ = false;
+    queued_before_read_ = messages_.total() - messages_.count();
+    equal_bytes_ = remaining_input_ = arrived_bytes_ = 0;
+    right_reply_.clear();
+    greeted_ = greeting_ruled_out_ = echoed_ = last_echoed_ = differing_ = false;
+}
+
+// The bytes of an incomplete reply are decoded again.
+void OrderedMatcher::set_rule(const Framing& framing, Expect expect) {
+    options_.framing = &framing;
+    options_.expect = expect;
+    decoder_ = Decoder(framing, options_.max_frame);
+    messages_.set_rule(framing, expect != Expect::none);
+    equal_bytes_ = arrived_bytes_ = 0;
 }
 
 bool OrderedMatcher::greeted(std::string_view received) {
-    unread_ = received.size();
+    remaining_input_ = received.size();
     return decoder_.greeted(received);
 }
 
 std::optional<Matcher::Event> OrderedMatcher::next(std::string_view& received,
                                                    ev::Time read_at) {
-    if (received.size() > unread_) queued_ = messages_.total();
+    if (received.size() > remaining_input_) queued_before_read_ = messages_.total();
     auto event = next_event(received, read_at);
-    unread_ = received.size();
+    remaining_input_ = received.size();
     return event;
 }
 
 // Returns the number of messages queued before the input was read, which it may answer.
-std::size_t OrderedMatcher::awaiting() const {
-    const std::uint64_t since = messages_.total() - queued_;
+std::size_t OrderedMatcher::awaiting_count() const {
+    const std::uint64_t since = messages_.total() - queued_before_read_;
     const std::size_t count = messages_.count();
     return count - static_cast<std::size_t>(std::min<std::uint64_t>(count, since));
 }
 
-// A step without an event has either removed bytes, so the next step may follow, or needs more
-// bytes.
+// If a step without an event has removed bytes or set `resolution_`, another step follows.
+// Otherwise more bytes are needed.
 std::optional<Matcher::Event> OrderedMatcher::next_event(std::string_view& received,
                                                          ev::Time read_at) {
     for (;;) {
@@ -90,22 +99,22 @@ std::optional<Matcher::Event> OrderedMatcher::next_greeting(std::string_view& re
 std::optional<Matcher::Event> OrderedMatcher::next_framed(std::string_view& received,
                                                           ev::Time read_at) {
     if (auto event = next_echoed(received, read_at)) return event;
-    if (resolution_ || received.size() == equal_) return std::nullopt;
-    const Decoder::Cut cut = decoder_.next(received);
-    if (cut.kind == Decoder::Cut::Kind::error)
+    if (resolution_ || received.size() == equal_bytes_) return std::nullopt;
+    const Decoder::Decoded cut = decoder_.next(received);
+    if (cut.kind == Decoder::Decoded::Kind::error)
         return Refused{{bufio::Reason::limit, cut.error}};
-    if (cut.kind == Decoder::Cut::Kind::incomplete) return next_differing(received);
+    if (cut.kind == Decoder::Decoded::Kind::incomplete) return next_differing(received);
     differing_ = false;
-    if (cut.kind == Decoder::Cut::Kind::stray) {
+    if (cut.kind == Decoder::Decoded::Kind::stray) {
         received.remove_prefix(cut.used);
-        equal_ = 0;
+        equal_bytes_ = 0;
         return Unsolicited{cut.payload};
     }
     auto event = match(cut.payload, read_at);
     if (resolution_)
         return std::nullopt;  // report its events first; this frame is decoded again
     received.remove_prefix(cut.used);
-    equal_ = 0;
+    equal_bytes_ = 0;
     resolve_if_decided();
     return event;
 }
@@ -113,9 +122,10 @@ std::optional<Matcher::Event> OrderedMatcher::next_framed(std::string_view& rece
 // Matches replies that equal the sent frames byte for byte, without decoding them.
 std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& received,
                                                           ev::Time read_at) {
-    if (options_.expect != Expect::echo || awaiting() == 0) return std::nullopt;
-    equal_ += first_difference(received.substr(equal_), messages_.frames().substr(equal_));
-    if (!messages_.split_within(equal_)) {
+    if (options_.expect != Expect::echo || awaiting_count() == 0) return std::nullopt;
+    equal_bytes_ += first_difference(received.substr(equal_bytes_),
+                                     messages_.frames().substr(equal_bytes_));
+    if (!messages_.split_within(equal_bytes_)) {
         messages_.release_all_but_last();
         return std::nullopt;
     }
@@ -124,38 +134,37 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
         return std::nullopt;
     }
     const Batch batch = messages_.remove_within();
-    equal_ -= batch.frames.size();
+    equal_bytes_ -= batch.frames.size();
     received.remove_prefix(batch.frames.size());
     decoder_.restart();
-    identified_ = echoed_ = last_echoed_ = true;
+    greeting_ruled_out_ = echoed_ = last_echoed_ = true;
     const auto time = round_trip(batch.first, read_at);
     if (batch.count > 1) return Echoed{batch, time};
     return Answered{batch.first, right_reply(batch.first.payload, time)};
 }
 
-// Returns none for a first reply whose first byte differs, which may be a greeting. With a
-// mask, only a whole reply can be compared. Replies to evicted messages equal no message that
-// is left.
+// Detects an incomplete reply that can no longer be an echo. A first reply whose first byte
+// differs may be a greeting. After an eviction, a reply may answer the evicted message.
 std::optional<Matcher::Event> OrderedMatcher::next_differing(std::string_view received) {
     const std::string_view begun = framing().partial_payload(received);
-    if (options_.expect != Expect::echo || differing_ || begun.empty() || awaiting() == 0 ||
-        !unmatched_.empty() || messages_.late_evicted())
+    if (options_.expect != Expect::echo || differing_ || begun.empty() ||
+        awaiting_count() == 0 || !unmatched_.empty() || messages_.late_evicted())
         return std::nullopt;
     const std::string_view right = framing().partial_payload(messages_.frames());
-    if (!identified_ && first_difference(begun, right) == 0) return std::nullopt;
-    if (messages_.may_echo(received, awaiting())) return std::nullopt;
+    if (!greeting_ruled_out_ && first_difference(begun, right) == 0) return std::nullopt;
+    if (messages_.may_echo(received, awaiting_count())) return std::nullopt;
     differing_ = true;
     return Differing{messages_.oldest()};
 }
 
-// Returns none for an unmatched reply, which it holds. Also returns none if events of earlier
-// replies come first; it then sets `resolution_`.
+// Returns none for an unmatched reply, and holds the reply. Also returns none if events of
+// earlier replies must be reported first; it then sets `resolution_`.
 std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
                                                     ev::Time read_at) {
-    if (awaiting() == 0) return not_awaited(payload);
+    if (awaiting_count() == 0) return not_awaited_event(payload);
     if (options_.expect == Expect::any) return answer_any(payload, read_at);
     const std::optional<std::size_t> preceding = messages_.find(payload);
-    const bool matches = preceding && *preceding < awaiting();
+    const bool matches = preceding && *preceding < awaiting_count();
     const bool unsolicited =
         preceding != 0 && (answers_nothing(payload) || (!matches && messages_.match_evicted()));
     if (matches && !(given() && unsolicited)) {
@@ -164,39 +173,40 @@ std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
             return std::nullopt;
         }
         const Message message = remove_oldest();
-        identified_ = echoed_ = last_echoed_ = true;
+        greeting_ruled_out_ = echoed_ = last_echoed_ = true;
         return Answered{message, right_reply(payload, round_trip(message, read_at))};
     }
-    if (unsolicited && unmatched_.empty()) return not_awaited(payload);
-    unmatched_.push(
-        {std::string(payload), read_at, queued_, unsolicited, is_duplicate(payload)});
+    if (unsolicited && unmatched_.empty()) return not_awaited_event(payload);
+    unmatched_.push({std::string(payload), read_at, queued_before_read_, unsolicited,
+                     is_duplicate(payload)});
     return std::nullopt;
 }
 
-// A duplicate echo answers nothing. With Expect::given, several messages may share a reply.
+// A duplicate echo answers nothing. With Expect::given, a reply that comes again may answer the
+// next message.
 bool OrderedMatcher::answers_nothing(std::string_view payload) const {
     if (given()) return options_.expected_unsolicited && options_.expected_unsolicited(payload);
-    return messages_.removed_last(payload);
+    return messages_.equals_last_removed(payload);
 }
 
 bool OrderedMatcher::is_duplicate(std::string_view payload) const {
     return options_.expect == Expect::echo && last_echoed_ && !messages_.late_evicted() &&
-           messages_.removed_last(payload);
+           messages_.equals_last_removed(payload);
 }
 
-Matcher::Event OrderedMatcher::not_awaited(std::string_view payload) const {
-    return is_duplicate(payload) ? Event(Duplicate{payload}) : unsolicited(payload);
+Matcher::Event OrderedMatcher::not_awaited_event(std::string_view payload) const {
+    return is_duplicate(payload) ? Event(Duplicate{payload}) : unsolicited_event(payload);
 }
 
-// The reply to an evicted message is not the server's fault.
-Matcher::Event OrderedMatcher::unsolicited(std::string_view payload) const {
+// After an eviction, a reply may answer the evicted message, so it is not called stale.
+Matcher::Event OrderedMatcher::unsolicited_event(std::string_view payload) const {
     const bool stale = options_.expect == Expect::echo && echoed_ && !messages_.late_evicted();
     return stale ? Event(Stale{payload}) : Event(Unsolicited{payload});
 }
 
 // Skips late messages, which may never be answered, if a message in flight awaits a reply.
 Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time read_at) {
-    if (awaiting() > messages_.late())
+    if (awaiting_count() > messages_.late())
         while (messages_.late() > 0) remove_oldest();
     const bool right = !options_.pattern || options_.pattern->matches(payload);
     const Message message = remove_oldest();
@@ -221,7 +231,7 @@ const OrderedMatcher::Unmatched& OrderedMatcher::UnmatchedQueue::pop() {
 
 std::size_t OrderedMatcher::UnmatchedQueue::answerable(std::size_t messages,
                                                        std::uint64_t before) const {
-    messages = std::min(messages, answers());
+    messages = std::min(messages, answer_count());
     std::size_t newer = 0;  // replies
     for (std::size_t i = replies_.size(); i > 0 && newer < messages; --i) {
         const Unmatched& reply = replies_[i - 1];
@@ -246,12 +256,12 @@ void OrderedMatcher::resolve_if_decided() {
 }
 
 bool OrderedMatcher::greeting_possible() const {
-    return !identified_ && unmatched_.answers() == messages_.in_flight() &&
-           unmatched_.answers() > 0 && messages_.late() == 0;
+    return !greeting_ruled_out_ && unmatched_.answer_count() == messages_.in_flight() &&
+           unmatched_.answer_count() > 0 && messages_.late() == 0;
 }
 
 void OrderedMatcher::rule_out_greeting() {
-    identified_ = true;
+    greeting_ruled_out_ = true;
     resolve_unmatched();
 }
 
@@ -259,7 +269,7 @@ void OrderedMatcher::rule_out_greeting() {
 // counts of bad replies and lost messages do not depend on this choice.
 void OrderedMatcher::resolve_unmatched() {
     if (unmatched_.empty()) return;
-    const std::size_t replies = unmatched_.answers();
+    const std::size_t replies = unmatched_.answer_count();
     const std::size_t late = std::min(replies, messages_.late());
     const std::size_t timely = answerable(std::min(replies - late, messages_.in_flight()));
     resolution_ = {.unsolicited = replies - late - timely, .answered = late + timely};
@@ -277,7 +287,7 @@ std::size_t OrderedMatcher::answerable(std::size_t messages) const {
 // Pairs the oldest messages with the unmatched replies. Messages in flight come first, because
 // late messages have already been reported. Surplus replies go to the youngest late messages.
 void OrderedMatcher::resolve(std::size_t messages) {
-    const std::size_t replies = unmatched_.answers();
+    const std::size_t replies = unmatched_.answer_count();
     const std::size_t late = std::min(messages, messages_.late());
     const std::size_t timely = messages - late;
     const std::size_t timely_answered = answerable(timely);
@@ -295,12 +305,13 @@ std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
     if (unsolicited_first || due.unsolicited > 0) {
         if (!unsolicited_first) --due.unsolicited;
         const Unmatched& reply = unmatched_.pop();
-        return reply.duplicate ? Event(Duplicate{reply.payload}) : unsolicited(reply.payload);
+        return reply.duplicate ? Event(Duplicate{reply.payload})
+                               : unsolicited_event(reply.payload);
     }
     for (; due.skipped > 0; --due.skipped) remove_oldest();
     if (due.answered > 0) {
         --due.answered;
-        identified_ = true;
+        greeting_ruled_out_ = true;
         const Unmatched& reply = unmatched_.pop();
         const Message message = remove_oldest();
         const auto expected = given() ? message.expected : message.payload;
@@ -313,28 +324,29 @@ std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
     }
     if (due.overdue > 0) {
         --due.overdue;
-        return Lost{mark_oldest_late()};
+        return Lost{expire_oldest()};
     }
     resolution_.reset();
     return std::nullopt;
 }
 
 Message OrderedMatcher::remove_oldest() {
-    equal_ = 0;
+    equal_bytes_ = 0;
     last_echoed_ = false;
     return messages_.remove_oldest();
 }
 
-void OrderedMatcher::mark_late() {
+void OrderedMatcher::mark_oldest_late() {
     if (!resolution_) resolution_ = Resolution{};
     ++resolution_->overdue;
 }
 
-// Removes a message that expects no reply, because no late reply can come.
-Message OrderedMatcher::mark_oldest_late() {
-    equal_ = 0;
+// Marks the oldest message as late. In a replay, removes it instead if it expects no reply,
+// because no late reply can come.
+Message OrderedMatcher::expire_oldest() {
+    equal_bytes_ = 0;
     if (!given() || messages_.late() > 0 || messages_.oldest().expected)
-        return messages_.mark_late();
+        return messages_.mark_oldest_late();
     Message unanswered = remove_oldest();
     unanswered.late = true;
     return unanswered;
@@ -346,19 +358,19 @@ std::optional<Matcher::Event> OrderedMatcher::next_unframed(std::string_view& re
                                                             ev::Time read_at) {
     messages_.release_removed();
     if (received.empty()) return std::nullopt;
-    if (const std::string_view bytes = received.substr(arrived_); !bytes.empty()) {
-        arrived_ = received.size();
+    if (const std::string_view bytes = received.substr(arrived_bytes_); !bytes.empty()) {
+        arrived_bytes_ = received.size();
         return Arrived{bytes};
     }
-    while (given() && awaiting() > 0 && !messages_.oldest().expected) {
+    while (given() && awaiting_count() > 0 && !messages_.oldest().expected) {
         const Message unanswered = remove_oldest();
         if (!unanswered.late) return Lost{unanswered};
     }
-    if (awaiting() == 0 || messages_.late_evicted() || options_.expect == Expect::any) {
-        arrived_ = 0;
+    if (awaiting_count() == 0 || messages_.late_evicted() || options_.expect == Expect::any) {
+        arrived_bytes_ = 0;
         const std::string_view all = std::exchange(received, {});
-        return options_.expect == Expect::any && awaiting() > 0 ? answer_any(all, read_at)
-                                                                : unsolicited(all);
+        return options_.expect == Expect::any && awaiting_count() > 0 ? answer_any(all, read_at)
+                                                                      : unsolicited_event(all);
     }
     return match_bytes(received, read_at);
 }
@@ -366,34 +378,34 @@ std::optional<Matcher::Event> OrderedMatcher::next_unframed(std::string_view& re
 std::string_view OrderedMatcher::expected_bytes() {
     const Message oldest = messages_.oldest();
     if (given()) return *oldest.expected;
-    if (framing().reply && right_.empty()) right_ = framing().reply(oldest.payload);
-    return framing().reply ? right_ : oldest.payload;
+    if (framing().reply && right_reply_.empty()) right_reply_ = framing().reply(oldest.payload);
+    return framing().reply ? right_reply_ : oldest.payload;
 }
 
 // The bytes stay in the input until the reply is whole.
 std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view& received,
                                                           ev::Time read_at) {
     const std::string_view right = expected_bytes();
-    equal_ += first_difference(received.substr(equal_), right.substr(equal_));
+    equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
     if (received.size() < right.size()) {
-        const bool differs = equal_ < received.size() && !options_.pattern;
+        const bool differs = equal_bytes_ < received.size() && !options_.pattern;
         if (!differs || std::exchange(differing_, true)) return std::nullopt;
         return Differing{messages_.oldest()};
     }
     const std::string_view reply = received.substr(0, right.size());
-    const bool equal = equal_ == reply.size();
+    const bool equal = equal_bytes_ == reply.size();
     const Message message = remove_oldest();  // invalidates `right`
     const std::string_view wanted =
-        message.expected.value_or(framing().reply ? right_ : message.payload);
+        message.expected.value_or(framing().reply ? right_reply_ : message.payload);
     const auto time = round_trip(message, read_at);
     const Answered event{message, equal
                                       ? right_reply(reply, time)
                                       : compared_reply(options_.pattern, wanted, reply, time)};
     received.remove_prefix(reply.size());
-    arrived_ -= reply.size();
+    arrived_bytes_ -= reply.size();
     echoed_ = echoed_ || equal;
     differing_ = false;
-    right_.clear();
+    right_reply_.clear();
     return event;
 }
 

@@ -4,8 +4,8 @@
 // With Expect::echo a reply answers the message that it equals. Messages before that one are
 // lost, or had bad replies. With Expect::given a reply is compared with the reply given for
 // each message, which may be none. With Expect::any the next reply answers the oldest message.
-// With Expect::none every reply is unsolicited. Without frames, a reply ends at the length of
-// the expected one.
+// With Expect::none every reply is unsolicited. Without frames, a reply is as long as the
+// expected reply.
 //
 // The caller pulls events:
 //
@@ -53,21 +53,22 @@ public:
     const InFlight& messages() const { return messages_; }
 
     // Returns the next event of the received bytes, and removes the processed bytes from their
-    // front. Returns none if it needs more bytes. `received`: all bytes not yet removed. Bytes
-    // past those the last call left are new. If there are any, replies may answer the messages
-    // queued by now.
+    // front. Returns none if it needs more bytes. `received`: all bytes not yet removed. If
+    // there are more of them than the last call left, they may answer all messages queued so
+    // far.
     std::optional<Event> next(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_resolved() override;
     // Assigns the unmatched replies first to late messages, then to messages in flight.
     void resolve_unmatched() override;
     void lose(bool unwritten_stay) override;
     // Drops a message that expects no reply, unless late messages precede it.
-    void mark_late() override;
+    void mark_oldest_late() override;
+    void set_rule(const Framing& framing, Expect expect) override;
     void restart() override;
     void void_round_trips() override { messages_.void_round_trips(); }
 
     // Returns true if the framing needs no greeting, or the greeting has arrived. Call it
-    // before the connection sends its first message: earlier bytes answer nothing.
+    // before the connection sends its first message, so that earlier bytes answer nothing.
     bool greeted(std::string_view received);
     bool greeting_possible() const override;
     void rule_out_greeting() override;
@@ -85,7 +86,7 @@ private:
     struct Unmatched {
         std::string payload;
         ev::Time read_at{};
-        std::uint64_t queued = 0;  // messages queued before it was read
+        std::uint64_t queued = 0;  // messages queued before the reply was read
         // Equals the message removed last, answers an evicted message, or was expected as an
         // unsolicited message.
         bool unsolicited = false;
@@ -101,10 +102,10 @@ private:
         const Unmatched& front() const { return replies_.front(); }
         std::size_t memory() const { return memory_; }  // bytes, including overhead
         // Returns the number of replies that may answer a message.
-        std::size_t answers() const { return replies_.size() - unsolicited_; }
-        // Returns how many of the oldest `messages` the newest replies can answer in order. A
-        // reply can answer only a message queued before the reply was read. `before`: number of
-        // messages queued before these.
+        std::size_t answer_count() const { return replies_.size() - unsolicited_; }
+        // Returns how many of the oldest `messages` the newest replies can answer in sequence.
+        // A reply can answer only a message queued before the reply was read. `before`: number
+        // of messages queued before these.
         std::size_t answerable(std::size_t messages, std::uint64_t before) const;
 
     private:
@@ -116,7 +117,7 @@ private:
     // Numbers of replies and messages still to process, in this order.
     struct Resolution {
         std::size_t unsolicited = 0;  // replies that belong to no message
-        std::size_t skipped = 0;      // late messages without a reply, reported before
+        std::size_t skipped = 0;      // late messages without a reply, already reported
         std::size_t answered = 0;     // messages with a bad reply
         std::size_t lost = 0;         // messages without a reply
         std::size_t overdue = 0;      // messages to mark as late
@@ -135,32 +136,32 @@ private:
     bool given() const { return options_.expect == Expect::given; }
     bool answers_nothing(std::string_view payload) const;
     bool is_duplicate(std::string_view payload) const;  // duplicates the last echo
-    Event not_awaited(std::string_view payload) const;
-    Event unsolicited(std::string_view payload) const;
+    Event not_awaited_event(std::string_view payload) const;
+    Event unsolicited_event(std::string_view payload) const;
     std::optional<Event> next_differing(std::string_view received);
     void resolve_if_decided();
     void resolve(std::size_t messages);
-    std::size_t awaiting() const;
+    std::size_t awaiting_count() const;
     std::size_t answerable(std::size_t messages) const;
     Message remove_oldest();
-    Message mark_oldest_late();
+    Message expire_oldest();
 
     Options options_;
     Decoder decoder_;
     InFlight messages_;
-    std::uint64_t queued_ = 0;  // messages queued before the input was read
-    std::size_t unread_ = 0;    // bytes of input that next() or greeted() left
-    std::size_t equal_ = 0;     // bytes at the front of the input found equal so far
+    std::uint64_t queued_before_read_ = 0;  // messages queued before the input was read
+    std::size_t remaining_input_ = 0;       // bytes of input that next() or greeted() left
+    std::size_t equal_bytes_ = 0;  // leading bytes of the input that equal the expected bytes
     UnmatchedQueue unmatched_;
     std::optional<Resolution> resolution_;
-    bool greeted_ = false;      // the framing's greeting was received
-    bool identified_ = false;   // a reply on this connection is known to be no greeting
-    bool echoed_ = false;       // this connection has echoed a message
-    bool last_echoed_ = false;  // the message removed last was echoed
-    bool differing_ = false;    // Differing was reported for the incomplete reply
+    bool greeted_ = false;             // the framing's greeting was received
+    bool greeting_ruled_out_ = false;  // the first reply is known not to be a greeting
+    bool echoed_ = false;              // this connection has echoed a message
+    bool last_echoed_ = false;         // the message removed last was echoed
+    bool differing_ = false;           // Differing was reported for the incomplete reply
     // If replies have no frames:
-    std::size_t arrived_ = 0;  // bytes at the front of the input reported as Arrived
-    std::string right_;        // right reply to the oldest message, if not the message itself
+    std::size_t arrived_bytes_ = 0;  // bytes at the front of the input reported as Arrived
+    std::string right_reply_;  // right reply to the oldest message, if not the message itself
 };
 
 }  // namespace yodel

@@ -1,9 +1,9 @@
-// Detects the messages during which the system retransmitted a TCP segment of ours.
+// Detects messages that were in flight while the system retransmitted one of our TCP segments.
 //
 // Pure: it reads no clock and makes no system call. Querying the count costs a system call of
-// half a microsecond, so worth_querying() selects the replies after which to query. A reply
-// that waited for a retransmission took at least two network round trips. Replies that were
-// read together need only one query.
+// half a microsecond, so worth_querying() decides after which replies to query. A reply that
+// waited for a retransmission took at least two network round trips. Replies that were read
+// together need only one query.
 //
 // The system reports the number of retransmissions, but not their times. A message counts as
 // hit if the number rose between the last query before it was sent and its reply. This may
@@ -32,20 +32,20 @@ public:
     }
     void update(const bufio::TcpFacts& facts, ev::Time now) {
         queried_at_ = now;
-        if (facts.retransmits > count_) rise_seen_at_ = now;
+        if (facts.retransmits > retransmits_) rise_seen_at_ = now;
         store(facts);
     }
     // Returns true if a rise of the count was seen after the message was sent.
-    bool hit(ev::Time sent) const { return sent < rise_seen_at_; }
+    bool rose_after(ev::Time sent) const { return sent < rise_seen_at_; }
 
 private:
     void store(const bufio::TcpFacts& facts) {
-        count_ = facts.retransmits;
+        retransmits_ = facts.retransmits;
         min_rtt_ = facts.min_rtt.value_or(ev::Duration::zero());
     }
 
     bool has_facts_;
-    std::uint64_t count_ = 0;
+    std::uint64_t retransmits_ = 0;
     ev::Duration min_rtt_{};
     ev::Time queried_at_{};
     ev::Time rise_seen_at_{};  // when a rise of the count was last seen

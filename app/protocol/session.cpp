@@ -1,6 +1,7 @@
 #include "app/protocol/session.hpp"
 
 #include "app/text/units.hpp"
+#include "bufio/accept.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -14,21 +15,32 @@ using bufio::Reason;
 
 namespace {
 
-// Pause between replies after which we close our side while finishing. Some services answer
-// only then; others drop their remaining replies.
+// While finishing, we close our side after this time without a reply. Some services answer only
+// once our side is closed; others drop their remaining replies if it closes earlier.
 constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 
-// Minimum time for a peer to accept some of the output.
+// Minimum timeout for a peer that accepts no output.
 constexpr ev::Duration min_write_timeout = std::chrono::seconds(1);
+
+void name_client(std::string& text) {
+    constexpr std::string_view server = "the server";
+    for (std::size_t at = 0; (at = text.find(server, at)) != text.npos;)
+        text.replace(at, server.size(), "the client");
+}
 
 }  // namespace
 
 std::string SessionOptions::target() const {
     const char* scheme = tls ? "tls://" : "tcp://";
     if (websocket) scheme = tls ? "wss://" : "ws://";
-    if (endpoint.datagrams) scheme = "udp://";
+    if (endpoint.udp) scheme = "udp://";
     if (!endpoint.path.empty()) scheme = "unix:";
     return scheme + endpoint.text() + (websocket ? websocket->path : "");
+}
+
+std::string SessionOptions::listening_text() const {
+    const std::string pin = tls ? "; clients trust it with --pinnedpubkey " + tls->pin() : "";
+    return "listening " + endpoint.acceptor->address().text() + pin;
 }
 
 Session::Session(ev::Loop& loop, Options options, User& user)
@@ -38,8 +50,8 @@ Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& u
     : loop_(loop),
       options_(std::move(options)),
       user_(user),
-      link_(options_->endpoint.datagrams ? make_datagram_link(loop, *options_, *this)
-                                         : make_stream_link(loop, *options_, *this)),
+      link_(options_->endpoint.udp ? make_datagram_link(loop, *options_, *this)
+                                   : make_stream_link(loop, *options_, *this)),
       matcher_(link_->matcher()),
       backoff_(options_->retry_delay, options_->retry_seed),
       advance_timer_(loop, [this] { advance(); }),
@@ -51,10 +63,10 @@ void Session::start(ev::Timer& timer, ev::Time at, Due due) {
     timer.start_at(at);
 }
 
-// Does not restart a timer that is due, which would then wait for the next turn. That turn may
-// pause again.
+// Leaves a timer that is already due, because restarting it would postpone it to the next turn,
+// in which the session may be paused again.
 template <class Due>
-void Session::start_reading_limit(ev::Timer& timer, ev::Time at, Due due) {
+void Session::start_unless_paused(ev::Timer& timer, ev::Time at, Due due) {
     if (running(timer) && timer.deadline() <= loop_.now()) return;
     if (!paused_at_) return start(timer, at, std::move(due));
     if (timer) timer.cancel();
@@ -73,7 +85,7 @@ void Session::connect() {
                                             " (--max-time)"});
             report_changes();
         };
-        start(run_timer_, loop_.after(*options_->max_time - options_->spent), time_up);
+        start(run_timer_, loop_.after(*options_->max_time - options_->time_spent), time_up);
     }
     dial();
     advance_soon();
@@ -86,25 +98,31 @@ void Session::disconnect() {
     advance_soon();
 }
 
+void Session::rule_changed() {
+    matcher_.set_rule(*options_->framing, options_->expect);
+    advance_soon();
+}
+
 void Session::finish() {
     if (state_ != State::open) return;
     flush();
     if (state_ != State::open) return;
-    longest_pause_ = {};
+    max_pause_ = {};
     set_state(State::finishing);
-    release(close_timer_);
+    release(early_close_timer_);
+    release(ping_timer_);
     release(stage_timer_);
     watch_end();
     advance_soon();
 }
 
-Queued Session::send(std::string_view payload, ev::Time planned,
-                     std::optional<std::string_view> reply) {
-    return state_ == State::open ? link_->send(payload, planned, reply) : Queued{};
+QueuedIds Session::send(std::string_view payload, ev::Time planned,
+                        std::optional<std::string_view> reply) {
+    return state_ == State::open ? link_->send(payload, planned, reply) : QueuedIds{};
 }
 
-Queued Session::send_reserved(std::size_t size) {
-    return state_ == State::open ? link_->send_reserved(size) : Queued{};
+QueuedIds Session::send_reserved(std::size_t size) {
+    return state_ == State::open ? link_->send_reserved(size) : QueuedIds{};
 }
 
 // Reads the clock before the system accepts the messages, because a reply may come before the
@@ -113,21 +131,24 @@ void Session::flush() {
     if (!connected() || link_->flushed()) return;
     const ev::Time now = loop_.read_clock();
     flushed_at_ = now;
-    // If no greeting has arrived by now, none will come.
-    const bool greeting_due = now - since_ <= options_->greeting_time;
-    if (state_ == State::open && !greeting_due && !matcher_.greeting_possible())
+    // A greeting that has not arrived within its time will not come.
+    const bool greeting_may_come = now - state_since_ <= options_->greeting_time;
+    if (state_ == State::open && !greeting_may_come && !matcher_.greeting_possible())
         matcher_.rule_out_greeting();
     if (!link_->flush(now)) {
         on_end({Reason::limit, "the server has stopped reading, and the send buffer is full"});
         return advance_soon();
     }
+    if (running(early_close_timer_) && options_->listens())
+        early_close_timer_.start(options_->answer_time);
     watch_idleness();
+    watch_pings();
     watch_writing();
     watch_replies();
 }
 
-// After a pause, timeouts continue with their remaining time. -q grows only by the longest
-// pause, so that a reader that stalls again and again cannot keep us from ending.
+// After a pause, timeouts continue with their remaining time. -q is extended only by the
+// longest pause, so that a user that pauses again and again cannot keep us from ending.
 void Session::pause(bool paused) {
     if (paused == paused_at_.has_value()) return;
     if (paused) {
@@ -136,8 +157,8 @@ void Session::pause(bool paused) {
         const ev::Time from = *std::exchange(paused_at_, std::nullopt);
         resumed_at_ = loop_.now();
         reply_timer_from_ += resumed_at_ - std::max(reply_timer_from_, from);
-        accepted_at_ += resumed_at_ - std::max(accepted_at_, from);
-        longest_pause_ = std::max(longest_pause_, resumed_at_ - std::max(since_, from));
+        output_accepted_at_ += resumed_at_ - std::max(output_accepted_at_, from);
+        max_pause_ = std::max(max_pause_, resumed_at_ - std::max(state_since_, from));
         void_round_trips();
     }
     link_->pause(paused);
@@ -148,7 +169,7 @@ void Session::pause(bool paused) {
 
 std::string Session::phase() const {
     if (dialer_) return dialer_->phase();
-    return (link_->ready() ? "waiting for the greeting of "
+    return (link_->ready() ? "waiting for the greeting from "
                            : "in the " + options_->handshake() + " handshake with ") +
            address().text();
 }
@@ -158,9 +179,10 @@ std::string Session::phase() const {
 void Session::dial() {
     end_ = {};
     link_->reset_facts();
-    traffic_ = written_ = replies_ = 0;
+    last_traffic_ = last_written_ = reply_count_ = 0;
+    pings_ = options_->ping ? std::make_unique<Pings>() : nullptr;
     partial_message_ = false;
-    start_stage(options_->connect_timeout);
+    if (!options_->listens()) start_stage(options_->connect_timeout);
     dialer_ = std::make_unique<bufio::Dialer>(
         loop_, options_->endpoint,
         [this](bufio::DialResult result) { on_dialed(std::move(result)); });
@@ -171,10 +193,10 @@ void Session::on_dialed(bufio::DialResult result) {
     dialer_.reset();
     phases_ = {result.lookup_time, result.connect_time, {}};
     if (!result.socket) return fail(result.end.reason, std::move(result.end.text));
-    // Do this only now, because losses of the last connection may have been unreported until
-    // here.
+    // Not earlier, because losses of the last connection may not have been reported before.
     matcher_.restart();
     set_state(State::handshaking);
+    if (options_->listens()) start_stage(options_->connect_timeout);
     link_->open(std::move(result));
     end_ = link_->refusal();
     advance();
@@ -182,7 +204,7 @@ void Session::on_dialed(bufio::DialResult result) {
 
 // --- Receiving.
 
-// Does all that is possible now, and then reports the changes.
+// Does everything that is possible now, then reports the changes.
 void Session::advance() {
     advance_timer_.cancel();
     read_at_ = loop_.read_clock();
@@ -193,20 +215,9 @@ void Session::advance() {
 
 // Reports the open connection before the first reply, and the replies before the end.
 void Session::advance_connection() {
-    const std::weak_ptr<void> connection = connection_.watch();
-    const bool handshaken = state_ == State::handshaking && link_->ready();
-    if (handshaken) {
-        link_->opened();
-        if (options_->has_handshake() && !phases_.handshake)
-            phases_.handshake = loop_.read_clock() - since_;
-    }
-    if (handshaken && link_->greeted()) {
-        release(stage_timer_);
-        set_state(State::open);
-        flush();
-        user_.session_changed();
-        if (connection.expired()) return;
-    }
+    const std::weak_ptr<void> connection = connection_lifetime_.watch();
+    if (state_ == State::handshaking && link_->ready()) advance_handshake();
+    if (connection.expired()) return;
     if (link_->has_received()) {
         backoff_.reset();
         if (end_) end_ = {};
@@ -216,13 +227,26 @@ void Session::advance_connection() {
         report(*event);
         if (connection.expired()) return;  // ended by the event or by the user
     }
-    link_->done();
-    if (paused_at_) return;
+    link_->input_matched();
+    report_pong();
+    if (connection.expired() || paused_at_) return;
     if (link_->input_ended()) on_input_ended();
     if (connection.expired()) return;
     if (link_->end()) return on_end(link_->end());
     report_resolved();
     if (!connection.expired()) watch_all();
+}
+
+// Opens the session once the handshake is done and the greeting, if any, has come.
+void Session::advance_handshake() {
+    link_->opened();
+    if (options_->has_handshake() && !phases_.handshake)
+        phases_.handshake = loop_.read_clock() - state_since_;
+    if (!link_->greeted()) return;
+    release(stage_timer_);
+    set_state(State::open);
+    flush();
+    user_.session_changed();
 }
 
 // Returns false if a callback has destroyed the session.
@@ -236,6 +260,16 @@ bool Session::report_resolved() {
     return false;
 }
 
+void Session::report_pong() {
+    if (!pings_) return;
+    const std::uint64_t answered = link_->answered_ping();
+    if (std::exchange(pings_->answered, answered) == answered) return;
+    release(ping_timer_);
+    if (!pings_->sent_at) return;
+    pings_->time = read_at_ - *pings_->sent_at;
+    user_.session_ponged(*pings_->time);
+}
+
 void Session::report_changes() {
     if (report_resolved()) user_.session_changed();
 }
@@ -243,11 +277,11 @@ void Session::report_changes() {
 void Session::report(const Matcher::Event& event) {
     if (state_ == State::finishing && !link_->finishing()) release(stage_timer_);
     if (const auto* echoed = std::get_if<Matcher::Echoed>(&event)) {
-        replies_ += echoed->batch.count;
+        reply_count_ += echoed->batch.count;
         return user_.session_echoed(echoed->batch, echoed->round_trip);
     }
     if (const auto* answered = std::get_if<Matcher::Answered>(&event)) {
-        ++replies_;
+        ++reply_count_;
         return user_.session_answered(marked(answered->message, answered->reply.round_trip),
                                       answered->reply);
     }
@@ -269,8 +303,9 @@ void Session::report(const Matcher::Event& event) {
 
 // Passes the reply timeout if there is no round trip, because a query is then worthwhile.
 Message Session::marked(Message message, std::optional<ev::Duration> round_trip) {
-    if (options_->mark_resent)
-        link_->mark_resent(message, round_trip.value_or(options_->reply_timeout), read_at_);
+    if (options_->mark_retransmitted)
+        link_->mark_retransmitted(message, round_trip.value_or(options_->reply_timeout),
+                                  read_at_);
     return message;
 }
 
@@ -297,19 +332,20 @@ std::string Session::partial_text(const Message& message) const {
     if (message.late && framed && framing.can_echo() && !framing.delimiter.empty())
         text += ", without " + framing.delimiter_name();
     std::string hint;
-    if (replies_ == 0 && framing.prefix > 0)
+    if (reply_count_ == 0 && framing.prefix > 0)
         hint = length_hint(framing, part, options_->max_frame);
-    else if (replies_ == 0 && differs)
+    else if (reply_count_ == 0 && differs)
         hint = reply_hint(framing, right, {.payload = begun, .difference = at});
     return text + (hint.empty() ? "" : "; " + hint);
 }
 
 // Handles the end of the input after all its replies were matched. If no replies are expected,
-// the user may continue to send. While finishing, only awaited replies can be lost.
+// the user may continue to send. While finishing, the end is a failure only if replies are
+// missing.
 void Session::on_input_ended() {
     const std::string rest = options_->framing->has_frames() ? link_->partial_message() : "";
     const bool partial = !rest.empty() && !partial_message_;
-    const std::weak_ptr<void> connection = connection_.watch();
+    const std::weak_ptr<void> connection = connection_lifetime_.watch();
     if (partial || state_ == State::finishing) {
         partial_message_ = partial_message_ || partial;
         matcher_.resolve_unmatched();
@@ -317,31 +353,49 @@ void Session::on_input_ended() {
         if (connection.expired()) return;
     }
     if (partial) {
-        End end = explained(truncated(rest));
-        if (end.reason != Reason::tls) user_.session_unsolicited(rest);  // not an alert
+        End end = explained(truncated_end(rest));
+        if (end.reason != Reason::tls)
+            user_.session_unsolicited(rest);  // `rest` is no TLS alert
         if (connection.expired()) return;
         return on_end(std::move(end));
     }
     if (state_ == State::finishing) {
-        if (in_flight() > 0) on_end(link_->end() ? link_->end() : closed_early());
+        if (in_flight() > 0) on_end(link_->end() ? link_->end() : closed_early_end());
         return;
     }
-    // Fail after this turn: if our own input ends in it, the peer has not closed too early.
-    if (ends_with_input() && !running(close_timer_))
-        start(close_timer_, loop_.after(ev::Duration::zero()),
-              [this] { fail(Reason::closed_early, {}); });
+    watch_early_close();
 }
 
-// Without expected replies, the end of the input ends only a connection whose sides close
+// Fails after this turn. If the user's input also ends in this turn, the peer has not closed
+// too early. A client that has half-closed the connection can still be answered for a while.
+void Session::watch_early_close() {
+    const bool listens = options_->listens();
+    if ((!ends_with_input() && !listens) || running(early_close_timer_)) return;
+    const bool answers = listens && link_->can_half_close();
+    start(early_close_timer_,
+          loop_.after(answers ? options_->answer_time : ev::Duration::zero()),
+          [this] { on_early_close(); });
+}
+
+// A client has not closed too early, because it may leave when it wants. Until it has taken all
+// output, it has not left.
+void Session::on_early_close() {
+    if (!options_->listens()) return fail(Reason::closed_early, {});
+    if (pending() > 0) return early_close_timer_.start(options_->answer_time);
+    fail(Reason::clean, {});
+}
+
+// If no replies are expected, the end of the input ends the connection only if its sides close
 // together.
 bool Session::ends_with_input() const {
-    return options_->expect != Expect::none || !link_->closes_halves();
+    return options_->expect != Expect::none || !link_->can_half_close();
 }
 
 // --- Timeouts. Each of these functions starts its timer, restarts it, or stops it.
 
 void Session::watch_all() {
     watch_idleness();
+    watch_pings();
     watch_writing();
     watch_replies();
     watch_greeting();
@@ -352,36 +406,61 @@ void Session::watch_all() {
 void Session::watch_idleness() {
     if (!options_->idle_timeout || paused_at_) return release(idle_timer_);
     const std::uint64_t traffic = link_->traffic();
-    if (running(idle_timer_) && traffic == traffic_) return;
-    traffic_ = traffic;
+    if (running(idle_timer_) && traffic == last_traffic_) return;
+    last_traffic_ = traffic;
     start(idle_timer_, loop_.after(*options_->idle_timeout), [this] {
         fail(Reason::timeout,
              "nothing sent or received for " + duration_text(*options_->idle_timeout));
     });
 }
 
+// Traffic postpones the next ping, but not the limit for a pong. After a pause, both begin
+// again.
+void Session::watch_pings() {
+    if (!pings_ || state_ != State::open) return;
+    if (paused_at_) return release(ping_timer_);
+    const bool awaited = pings_->sent > pings_->answered;
+    const std::uint64_t traffic = link_->traffic();
+    if (running(ping_timer_) && (awaited || traffic == pings_->traffic)) return;
+    pings_->traffic = traffic;
+    const ev::Duration limit = awaited ? options_->reply_timeout : *options_->ping;
+    start(ping_timer_, loop_.after(limit), [this] { on_ping_due(); });
+}
+
+void Session::on_ping_due() {
+    if (pings_->sent > pings_->answered)
+        return fail(Reason::timeout, "the server did not answer a ping within " +
+                                         duration_text(options_->reply_timeout) + " (-W)");
+    ++pings_->sent;
+    pings_->sent_at = loop_.read_clock();
+    link_->ping();
+    watch_pings();
+}
+
 // Detects a peer that accepts no output while we read its input.
 void Session::watch_writing() {
     if (pending() == 0 || !has_back_pressure()) return release(write_timer_);
     const std::uint64_t written = link_->written();
-    if (!write_timer_ || written != written_) accepted_at_ = loop_.now();
-    written_ = written;
-    const auto due = accepted_at_ + std::max(options_->reply_timeout, min_write_timeout);
-    start_reading_limit(write_timer_, due, [this] {
+    if (!write_timer_ || written != last_written_) output_accepted_at_ = loop_.now();
+    last_written_ = written;
+    const auto due = output_accepted_at_ + std::max(options_->reply_timeout, min_write_timeout);
+    start_unless_paused(write_timer_, due, [this] {
         fail(Reason::timeout,
              "the server has stopped reading; unsent: " + bytes_text(pending()) + " (-W)");
     });
 }
 
 void Session::watch_replies() {
-    if (in_flight() == 0) return reply_timer_.cancel();
-    start_reading_limit(reply_timer_, reply_due(), [this] { on_reply_timeout(); });
+    const ev::Time due = in_flight() > 0 ? reply_due() : ev::Time::max();
+    if (due == ev::Time::max()) return reply_timer_.cancel();
+    start_unless_paused(reply_timer_, due, [this] { on_reply_timeout(); });
 }
 
 // The reply timeout begins when the oldest message was sent or, if later, at the end of the
-// last pause.
+// last pause. Messages that wait for the handshake of a new connection have no timeout yet.
 ev::Time Session::reply_due() {
     const ev::Time sent = matcher_.oldest_sent_at();
+    if (sent == ev::Time{}) return ev::Time::max();
     if (sent != oldest_sent_at_) reply_timer_from_ = std::max(sent, resumed_at_);
     oldest_sent_at_ = sent;
     return reply_timer_from_ + options_->reply_timeout;
@@ -390,12 +469,12 @@ ev::Time Session::reply_due() {
 void Session::on_reply_timeout() {
     if (reply_due() > loop_.now()) return watch_replies();
     const std::weak_ptr<void> session = lifetime_.watch();
-    const std::weak_ptr<void> connection = connection_.watch();
+    const std::weak_ptr<void> connection = connection_lifetime_.watch();
     read_at_ = loop_.now();
     matcher_.resolve_unmatched();
     report_resolved();
     while (!connection.expired() && in_flight() > 0 && reply_due() <= loop_.now()) {
-        matcher_.mark_late();
+        matcher_.mark_oldest_late();
         report_resolved();
     }
     if (!connection.expired()) watch_all();
@@ -408,16 +487,17 @@ void Session::watch_greeting() {
     if (!running(stage_timer_)) start_stage(options_->greeting_time);
 }
 
-// Closes our side once all replies have come or pause, and then waits for the peer's end.
+// Closes our side once all replies have come, or when none has come for a while. Then waits for
+// the peer to close.
 void Session::watch_end() {
     if (state_ != State::finishing) return;
     const bool quiet = !link_->finishing();
     if (quiet && (paused_at_ || in_flight() == 0)) release(stage_timer_);
     if (in_flight() == 0) {
         if (!paused_at_) link_->finish();
-        const ev::Time limit = since_ + options_->close_timeout + longest_pause_;
-        const ev::Time due = link_->end_due(limit, std::max(read_at_, resumed_at_));
-        start_reading_limit(stage_timer_, due, [this] { on_stage_timeout(); });
+        const ev::Time limit = state_since_ + options_->close_timeout + max_pause_;
+        const ev::Time due = link_->end_deadline(limit, std::max(read_at_, resumed_at_));
+        start_unless_paused(stage_timer_, due, [this] { on_stage_timeout(); });
     } else if (quiet && !paused_at_ && !running(stage_timer_)) {
         start_stage(quiet_time);
     }
@@ -451,25 +531,29 @@ void Session::fail(Reason reason, std::string text) {
 
 void Session::set_state(State state) {
     state_ = state;
-    since_ = loop_.now();
+    state_since_ = loop_.now();
 }
 
 void Session::on_end(End end) {
     end = explained(std::move(end));
+    if (announced(end.reason)) end.reason = Reason::clean;
     if (!worth_retrying(end.reason)) return close(std::move(end));
     drop_connection(std::move(end));
-    matcher_.lose(options_->framing->has_frames());
-    start_stage(backoff_.next());
+    matcher_.lose(options_->framing->has_frames() && !options_->listens());
+    start_stage(options_->listens() ? ev::Duration::zero() : backoff_.next());
     set_state(State::waiting);
 }
 
 // If a server closes its side and sending fails later, reports that the server closed. Replaces
-// "the peer", the word of the libraries below, by "the server".
+// "the peer", as the libraries below call it, with "the server".
 End Session::explained(End end) const {
     const bool closed_first = end.reason == Reason::send && input_ended();
     const bool early = end.reason == Reason::closed_early;
-    if ((early || (closed_first && state_ == State::open)) && ends_with_input())
-        end = closed_early();
+    if ((early || (closed_first && state_ == State::open)) &&
+        (ends_with_input() || options_->listens()))
+        end = closed_early_end();
+    if (options_->listens() && end.reason == Reason::clean && state_ == State::open)
+        end.text = "the client closed the connection";
     const std::uint64_t id = matcher_.oldest_id();
     const std::string part = id > 0 ? link_->partial_message() : "";
     const End reset = bufio::system_end(Reason::receive, "receiving", ECONNRESET);
@@ -486,17 +570,18 @@ std::string Session::fragment_text(std::string_view part) const {
                                     : "after " + bytes_text(part.size());
 }
 
-End Session::closed_early() const {
-    const std::uint64_t sent = replies_ + in_flight();
-    if (in_flight() == 0) return {Reason::closed_early, options_->closed_early};
+End Session::closed_early_end() const {
+    const std::uint64_t sent = reply_count_ + in_flight();
+    if (in_flight() == 0) return {Reason::closed_early, options_->closed_early_text};
     return {Reason::closed_early, "the server closed the connection after " +
-                                      std::to_string(replies_) + " of " + std::to_string(sent) +
-                                      " replies"};
+                                      std::to_string(reply_count_) + " of " +
+                                      std::to_string(sent) + " replies"};
 }
 
-End Session::truncated(std::string_view part) const {
-    std::string text = "the server closed inside a message, " + fragment_text(part);
-    const bool first = replies_ == 0 && in_flight() > 0;
+End Session::truncated_end(std::string_view part) const {
+    std::string text =
+        "the server closed the connection inside a message, " + fragment_text(part);
+    const bool first = reply_count_ == 0 && in_flight() > 0;
     const std::string hint =
         first ? length_hint(*options_->framing, part, options_->max_frame) : "";
     if (!hint.empty()) text += "; " + hint;
@@ -512,20 +597,23 @@ void Session::close(End end) {
 // Calls final_end() first, because it queries the open link.
 void Session::drop_connection(End end) {
     end_ = final_end(std::move(end));
+    if (options_->listens()) name_client(end_.text);
     link_->close();
     dialer_.reset();
-    connection_.end();
+    connection_lifetime_.end();
     reply_timer_.cancel();
-    for (ev::Timer* timer : {&stage_timer_, &idle_timer_, &write_timer_, &close_timer_})
+    for (ev::Timer* timer :
+         {&stage_timer_, &idle_timer_, &ping_timer_, &write_timer_, &early_close_timer_})
         release(*timer);
 }
 
-// Returns the end to report. Once all messages are answered and our side is closed, the peer
-// need not close its side. If the expected replies are known, it may also close without
-// close_notify, but not without a WebSocket close frame.
+// Returns the end to report. Once all messages are answered, the peer may close early. Once our
+// side is closed, a peer that does not close in time is `unclosed`, unless nobody waits for it.
+// If the expected replies are known, it may also close without close_notify, but not without a
+// WebSocket close frame.
 End Session::final_end(End end) const {
+    if (end.reason == Reason::clean) return end_ ? end_ : end;
     const End clean = end_ ? end_ : End{Reason::clean, "closed"};
-    if (end.reason == Reason::clean) return clean;
     if (state_ != State::finishing || in_flight() > 0) return end;
     if (end.reason == Reason::closed_early) return clean;
     if (!link_->output_closed()) return end;
@@ -536,13 +624,21 @@ End Session::final_end(End end) const {
         return {Reason::unclosed, fact + end.text};
     }
     const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
-    const bool whole = known && !partial_message_ && link_->closes_halves();
+    const bool whole = known && !partial_message_ && link_->can_half_close();
     return end.reason == Reason::truncated && whole ? clean : end;
 }
 
-// Returns false for errors of settings or trust, for an intended end, and when finishing with
-// nothing left to send.
+// Returns true for a graceful end by the server after the reply to the last message; see
+// SessionOptions::retry_after_answers.
+bool Session::announced(Reason reason) const {
+    return reason == Reason::closed_early && state_ == State::open && reply_count_ > 0 &&
+           !options_->retry_after_answers && matcher_.oldest_id() == 0;
+}
+
+// Returns true for a failure that may be temporary. Returns false after the last retry, and
+// while finishing with nothing left to send.
 bool Session::worth_retrying(Reason reason) const {
+    if (options_->listens()) return options_->retries == forever && state_ != State::finishing;
     if (options_->retries != forever && backoff_.count() >= options_->retries) return false;
     if (state_ == State::finishing && !matcher_.has_unwritten()) return false;
     switch (reason) {

@@ -1,5 +1,5 @@
 // A session with one service: dialing, handshake, messages and replies, timeouts, retries, the
-// end. It knows neither the terminal nor standard input. Its users are the clients with and
+// end. It uses neither the terminal nor standard input. Its users are the clients with and
 // without a screen.
 //
 // A Link carries the messages, over a stream or in datagrams. The link's Matcher decides which
@@ -9,12 +9,12 @@
 // A round trip lasts from the write of the message's last byte to the read that completes its
 // reply.
 //
-// If the options allow it, the session retries after a temporary failure: of the look-up or the
-// connection, by a reset, or by a server that closes too early. Fully written messages are then
-// lost. The others are sent over the next connection, except with datagrams, and with `raw`,
-// whose bytes have no boundaries.
+// If the options allow it, the session retries after a temporary failure, such as a failed
+// look-up, a refused connection, a reset, or a server that closes too early. Fully written
+// messages are then lost. The others are sent over the next connection, except with datagrams,
+// and with `raw`, whose bytes have no boundaries.
 //
-// The user is called from the loop, never from inside its own calls, whose effects are reported
+// The user is called from the loop, never from inside its own calls. Their effects are reported
 // afterwards. A callback may call or destroy the session.
 #pragma once
 
@@ -37,7 +37,6 @@ namespace yodel {
 class Session final : private Link::User {
 public:
     using Options = SessionOptions;
-    // Durations of the phases of connecting.
     struct Phases {
         ev::Duration lookup{};
         ev::Duration tcp{};
@@ -62,12 +61,13 @@ public:
         virtual void session_stale(std::string_view payload) { session_unsolicited(payload); }
         // The incomplete reply is already bad. `sentence` describes the difference.
         virtual void session_differing(const std::string& /*sentence*/) {}
-        // A duplicate of an earlier reply in a datagram, or of the last echo in a stream.
+        // A datagram equal to an earlier reply, or in a stream a reply equal to the last echo.
         virtual void session_duplicate(std::string_view payload) {
             session_unsolicited(payload);
         }
-        // If replies have no frames: passes the bytes as they come, before they are matched.
+        // Called with the bytes of unframed replies as they arrive, before they are matched.
         virtual void session_received(std::string_view) {}
+        virtual void session_ponged(ev::Duration /*round_trip*/) {}
 
     protected:
         ~User() = default;
@@ -84,22 +84,25 @@ public:
     void connect();
     // Closes now, as Stream::close() does, and does not retry. Pending output is lost.
     void disconnect();
-    // Closes our side once all replies have come, or when none comes for a moment, because the
-    // service may wait for our end before it answers. With datagrams, waits a moment for late
+    // Call it after changing the framing or the expectation in the shared options, which then
+    // apply to the next message. No message may be in flight.
+    void rule_changed();
+    // Closes our side once all replies have come, or after a short time without one. Some
+    // services answer only after our side is closed. With datagrams, waits a moment for late
     // and duplicate replies instead.
     void finish();
 
-    // Queues a message, or several if for_each_piece() cuts the payload. Call flush() before
-    // the loop goes on, because a queued message counts as in flight. Returns no ids if the
+    // Queues a message, or several if for_each_piece() cuts the payload. A queued message
+    // counts as in flight, so call flush() before returning to the loop. Returns no ids if the
     // session is not open, or if the message is too long for the framing or --max-frame, or too
     // short for the framing. `planned`: when the message was due; defaults to the time of
     // flush(). `reply`: the expected reply with Expect::given; none if no reply is expected.
-    Queued send(std::string_view payload, ev::Time planned = {},
-                std::optional<std::string_view> reply = {});
+    QueuedIds send(std::string_view payload, ev::Time planned = {},
+                   std::optional<std::string_view> reply = {});
     // Send without a copy, with `raw`. reserve() returns space in the queue, and
     // send_reserved() queues its first `size` bytes as a message.
     char* reserve(std::size_t size) { return link_->reserve(size); }
-    Queued send_reserved(std::size_t size);
+    QueuedIds send_reserved(std::size_t size);
     // Returns an id for a message that is not queued because it cannot be sent.
     std::uint64_t reserve_id() { return matcher_.reserve_id(); }
     void flush();
@@ -107,9 +110,12 @@ public:
     ev::Time flushed_at() const { return flushed_at_; }
     // Excludes the messages in flight from timing, because something other than the service
     // delays their replies.
-    void void_round_trips() { matcher_.void_round_trips(); }
-    // While paused, reads nothing, so that the peer meets our back-pressure. No timeout but
-    // --max-time runs.
+    void void_round_trips() {
+        matcher_.void_round_trips();
+        if (pings_) pings_->sent_at.reset();
+    }
+    // While paused, reads nothing, so that back-pressure slows the peer down. Of the timeouts,
+    // only the connect timeout and --max-time keep running.
     void pause(bool paused);
 
     State state() const { return state_; }
@@ -120,18 +126,19 @@ public:
     // something. Until then end() is the refusal of the last socket, if any, and a graceful end
     // does not change it.
     bool peer_known() const { return link_->peer_known(); }
-    std::string phase() const;                 // phase of connecting, in words
-    ev::Time since() const { return since_; }  // when the state was entered
+    std::string phase() const;                             // phase of connecting, in words
+    ev::Time state_since() const { return state_since_; }  // when the state was entered
     const bufio::End& end() const { return end_; }
     bool out_of_time() const { return run_timer_ && !run_timer_.pending(); }  // see --max-time
     // While waiting: number of the next consecutive retry, from 1, and its time.
-    unsigned retry() const { return backoff_.count(); }
+    unsigned retry_count() const { return backoff_.count(); }
     ev::Time retry_time() const { return stage_timer_.deadline(); }
     bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
     // Returns true if the server has closed its side, but messages can still be sent.
-    bool half_closed() const { return link_->input_ended() && !ends_with_input(); }
-    // Returns a clause on how much of the reply to the message was received, with a likely
-    // cause and, for a late message, the missing delimiter. Empty if nothing was received.
+    bool peer_half_closed() const { return link_->input_ended() && !ends_with_input(); }
+    // Returns a clause about how much of the reply to the message was received, with a likely
+    // cause and, for a late message, the missing delimiter. Empty if nothing of that reply was
+    // received.
     std::string partial_text(const Message& message) const;
     std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }
@@ -142,6 +149,10 @@ public:
     bool has_back_pressure() const { return link_->has_back_pressure(); }
     const bufio::Address& address() const { return link_->address(); }
     const Phases& phases() const { return phases_; }
+    // Returns the round trip of the last ping (--ping) on this connection.
+    std::optional<ev::Duration> ping_time() const {
+        return pings_ ? pings_->time : std::nullopt;
+    }
     // Returns the TLS facts of the current or the last connection; null without TLS.
     const bufio::TlsFacts* tls() const { return link_->tls(); }
     // Returns the WebSocket facts of the current or the last connection; null without
@@ -159,16 +170,22 @@ private:
     void on_dialed(bufio::DialResult result);
     void advance();
     void advance_connection();
+    void advance_handshake();
     void report(const Matcher::Event& event);
     bool report_resolved();
+    void report_pong();
     void report_changes();
     void on_input_ended();
+    void watch_early_close();
+    void on_early_close();
     bool ends_with_input() const;
     Message marked(Message message, std::optional<ev::Duration> round_trip);
     void advance_soon() { advance_timer_.start(ev::Duration::zero()); }
 
     void watch_all();
     void watch_idleness();
+    void watch_pings();
+    void on_ping_due();
     void watch_writing();
     void watch_replies();
     void watch_greeting();
@@ -184,18 +201,27 @@ private:
     void close(bufio::End end);
     void drop_connection(bufio::End end);
     bufio::End explained(bufio::End end) const;
-    bufio::End closed_early() const;
+    bufio::End closed_early_end() const;
     std::string fragment_text(std::string_view part) const;
-    bufio::End truncated(std::string_view part) const;
+    bufio::End truncated_end(std::string_view part) const;
     bufio::End final_end(bufio::End end) const;
+    bool announced(bufio::Reason reason) const;
     bool worth_retrying(bufio::Reason reason) const;
+
+    struct Pings {  // on this connection
+        std::uint64_t sent = 0;
+        std::uint64_t answered = 0;       // number of the last answered ping
+        std::uint64_t traffic = 0;        // traffic at the start of ping_timer_
+        std::optional<ev::Time> sent_at;  // none: the ping is not timed
+        std::optional<ev::Duration> time;
+    };
 
     // A timer that was never started, or was released, occupies no memory beyond its handle.
     template <class Due>
     void start(ev::Timer& timer, ev::Time at, Due due);
     // Starts a timeout that does not run while the session is paused.
     template <class Due>
-    void start_reading_limit(ev::Timer& timer, ev::Time at, Due due);
+    void start_unless_paused(ev::Timer& timer, ev::Time at, Due due);
     static bool running(const ev::Timer& timer) { return timer && timer.pending(); }
     static void release(ev::Timer& timer) { timer = {}; }
 
@@ -205,34 +231,36 @@ private:
     const std::unique_ptr<Link> link_;
     Matcher& matcher_;  // owned by the link
     State state_ = State::idle;
-    ev::Time since_{};
+    ev::Time state_since_{};
     bufio::End end_;
     Phases phases_;
     std::unique_ptr<bufio::Dialer> dialer_;  // set while dialing
     bufio::Lifetime lifetime_;
-    bufio::Lifetime connection_;  // lifetime of the current connection
+    bufio::Lifetime connection_lifetime_;  // lifetime of the current connection
     Backoff backoff_;
-    std::uint64_t replies_ = 0;          // on this connection
-    std::uint64_t traffic_ = 0;          // traffic at the last activity
-    std::uint64_t written_ = 0;          // written when the peer last accepted output
+    std::uint64_t reply_count_ = 0;      // on this connection
+    std::uint64_t last_traffic_ = 0;     // traffic at the last activity
+    std::unique_ptr<Pings> pings_;       // null without --ping
+    std::uint64_t last_written_ = 0;     // link_->written() when the peer last accepted output
     ev::Time read_at_{};                 // when the bytes being matched were read
-    ev::Time accepted_at_{};             // when the peer last accepted output
+    ev::Time output_accepted_at_{};      // when the peer last accepted output
     ev::Time oldest_sent_at_{};          // when the oldest message in flight was sent
     ev::Time reply_timer_from_{};        // start of its reply timeout
     std::optional<ev::Time> paused_at_;  // set while paused
     ev::Time resumed_at_{};              // end of the last pause
-    ev::Duration longest_pause_{};       // longest pause since finish()
+    ev::Duration max_pause_{};           // longest pause since finish()
     ev::Time flushed_at_{};
-    bool partial_message_ = false;  // the peer closed inside a message
-    ev::Timer advance_timer_;       // due at once after a call of the user
+    bool partial_message_ = false;  // the peer closed the connection inside a message
+    ev::Timer advance_timer_;       // due at once after a call by the user
     // Limit of the current state: connect timeout, next attempt, or greeting time. While
     // finishing: the pause between replies, then the wait for the peer's end.
     ev::Timer stage_timer_;
-    ev::Timer run_timer_;    // --max-time
-    ev::Timer idle_timer_;   // the idle timeout
-    ev::Timer write_timer_;  // limit for a peer that accepts no output
-    ev::Timer reply_timer_;  // reply timeout of the oldest message in flight
-    ev::Timer close_timer_;  // due at once if the peer closes before finish()
+    ev::Timer run_timer_;          // --max-time
+    ev::Timer idle_timer_;         // the idle timeout
+    ev::Timer ping_timer_;         // the next ping, or the limit for its pong
+    ev::Timer write_timer_;        // limit for a peer that accepts no output
+    ev::Timer reply_timer_;        // reply timeout of the oldest message in flight
+    ev::Timer early_close_timer_;  // due at once if the peer closes before finish()
 };
 
 }  // namespace yodel

@@ -1,5 +1,5 @@
-// Carries messages in a stream, with or without TLS. A stream keeps their order, has
-// back-pressure, and is closed on each side separately.
+// Carries messages in a stream, with or without TLS. A stream preserves their order and
+// has back-pressure. Unless it is a WebSocket, each side can close separately.
 
 #include "app/protocol/link.hpp"
 #include "app/protocol/ordered_matcher.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 using Alert = std::array<char, 7>;  // a TLS alert with its record header
 
-// A TLS server answers a client without TLS by an alert alone.
+// A TLS server answers a client without TLS with nothing but an alert.
 bool is_tls_alert(const Alert& bytes) {
     return bytes[0] == '\x15' && bytes[1] == '\x03' && bytes[2] <= '\x04' && bytes[3] == '\0' &&
            bytes[4] == '\x02' && (bytes[5] == '\x01' || bytes[5] == '\x02');
@@ -41,13 +41,8 @@ public:
     void reset_facts() override { facts_.reset(); }
     void open(bufio::DialResult result) override {
         address_ = result.address;
-        auto transport = options_.tls ? options_.tls->connect(std::move(result.socket),
-                                                              options_.endpoint.host)
-                                      : bufio::make_plain_transport(std::move(result.socket));
         if (options_.has_handshake()) facts_ = std::make_unique<Facts>();
-        if (options_.websocket)
-            transport = websocket::connect(std::move(transport), *options_.websocket,
-                                           options_.max_frame, facts_->websocket);
+        auto transport = make_transport(std::move(result.socket));
         bufio::Stream::Limits limits;
         limits.output = options_.max_frame + std::max(options_.max_frame, limits.output);
         bufio::Stream::User& user = *this;
@@ -56,7 +51,8 @@ public:
     }
     void opened() override {
         record_facts();
-        if (options_.mark_resent) retransmits_ = std::make_unique<RetransmitWatch>(tcp());
+        if (options_.mark_retransmitted)
+            retransmit_watch_ = std::make_unique<RetransmitWatch>(tcp());
     }
     bool greeted() override { return matcher_.greeted(stream_->received()); }
     // Records the facts before the stream is closed.
@@ -66,23 +62,25 @@ public:
         tcp_ = tcp();
         stream_->close();
         stream_.reset();
-        unread_.reset();
+        unprocessed_.reset();
     }
     bool connected() const override { return stream_ != nullptr; }
     bool ready() const override { return stream_->handshake_done(); }
-    bool has_received() const override { return stream_->bytes_read() > 0 && stream_->open(); }
+    bool has_received() const override {
+        return stream_->bytes_read() > 0 && stream_->is_open();
+    }
     void pause(bool paused) override {
         paused_ = paused;
         if (stream_) stream_->pause_reading(paused);
     }
 
-    Queued send(std::string_view payload, ev::Time planned,
-                std::optional<std::string_view> reply) override {
-        if (!sendable(*options_.framing, options_.max_frame, payload)) return {};
+    QueuedIds send(std::string_view payload, ev::Time planned,
+                   std::optional<std::string_view> reply) override {
+        if (!is_sendable(*options_.framing, options_.max_frame, payload)) return {};
         return matcher_.messages().queue(payload, planned, reply);
     }
     char* reserve(std::size_t size) override { return matcher_.messages().reserve(size); }
-    Queued send_reserved(std::size_t size) override {
+    QueuedIds send_reserved(std::size_t size) override {
         if (size == 0 || size > options_.max_frame) return {};
         return matcher_.messages().queue_reserved(size);
     }
@@ -104,39 +102,41 @@ public:
         return stream_->bytes_read() + stream_->held() + written();
     }
     bool has_back_pressure() const override { return true; }
+    void ping() override { stream_->ping(); }
+    std::uint64_t answered_ping() const override { return stream_->answered_ping(); }
 
     std::optional<Matcher::Event> next(ev::Time read_at) override {
         if (paused_) return std::nullopt;
-        if (!unread_) {
-            unread_ = stream_->received();
-            if (stream_->bytes_read() == unread_->size())
-                unread_->copy(first_bytes_.data(), first_bytes_.size());
+        if (!unprocessed_) {
+            unprocessed_ = stream_->received();
+            if (stream_->bytes_read() == unprocessed_->size())
+                unprocessed_->copy(first_bytes_.data(), first_bytes_.size());
         }
-        return matcher_.next(*unread_, read_at);
+        return matcher_.next(*unprocessed_, read_at);
     }
-    // Raises the water marks while a longer message arrives.
-    void done() override {
-        if (!unread_) return;
-        const std::size_t left = unread_->size();
-        unread_.reset();
+    // Raises the stream's water marks until the rest of an incomplete message has arrived.
+    void input_matched() override {
+        if (!unprocessed_) return;
+        const std::size_t left = unprocessed_->size();
+        unprocessed_.reset();
         stream_->consume(stream_->received().size() - left);
         if (!paused_) stream_->set_min_readable(left + 1);
     }
     std::string partial_message() override {
-        return stream_ ? std::string(unread_.value_or(stream_->received())) : "";
+        return stream_ ? std::string(unprocessed_.value_or(stream_->received())) : "";
     }
 
     bool input_ended() const override {
         return stream_ && stream_->input_ended() && !stream_->rejection();
     }
-    bool closes_halves() const override { return !options_.websocket; }
+    bool can_half_close() const override { return !options_.websocket; }
     bool output_closed() const override { return stream_->output_closed(); }
     bool finishing() const override { return stream_->finishing(); }
     void finish() override { stream_->finish(); }
     const End& end() const override {
         return stream_->end() ? stream_->end() : stream_->rejection();
     }
-    // An alert that echoes our own bytes proves nothing.
+    // An alert proves nothing if the server merely echoed our own bytes.
     End explained(End end) const override {
         if (end.reason == Reason::closed_early && websocket() && websocket()->closure)
             end.text += " (" + websocket()->closure->text() + ")";
@@ -155,14 +155,26 @@ public:
     std::optional<bufio::TcpFacts> tcp() const override {
         return stream_ ? options_.tcp_facts(stream_->descriptor()) : tcp_;
     }
-    void mark_resent(Message& message, ev::Duration taken, ev::Time now) override {
-        if (!retransmits_) return;
-        if (stream_ && retransmits_->worth_querying(taken, now))
-            if (const auto facts = tcp()) retransmits_->update(*facts, now);
-        message.resent = retransmits_->hit(message.sent);
+    void mark_retransmitted(Message& message, ev::Duration taken, ev::Time now) override {
+        if (!retransmit_watch_) return;
+        if (stream_ && retransmit_watch_->worth_querying(taken, now))
+            if (const auto facts = tcp()) retransmit_watch_->update(*facts, now);
+        message.retransmitted = retransmit_watch_->rose_after(message.sent);
     }
 
 private:
+    std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket) {
+        const bool listens = options_.listens();
+        auto below = !options_.tls ? bufio::make_plain_transport(std::move(socket))
+                     : listens
+                         ? options_.tls->accept(std::move(socket))
+                         : options_.tls->connect(std::move(socket), options_.endpoint.host);
+        if (!options_.websocket) return below;
+        if (listens) return websocket::accept(std::move(below), options_.max_frame);
+        return websocket::connect(std::move(below), *options_.websocket, options_.max_frame,
+                                  facts_->websocket);
+    }
+
     void stream_changed(bufio::Stream&) override { user_.link_changed(); }
     void record_facts() {
         if (stream_->tls()) facts_->tls = *stream_->tls();
@@ -176,10 +188,10 @@ private:
     std::unique_ptr<Facts> facts_;  // outlives the stream; null without TLS and WebSocket
     std::unique_ptr<bufio::Stream> stream_;
     // Input not yet matched; set between next() and done().
-    std::optional<std::string_view> unread_;
-    std::optional<bufio::TcpFacts> tcp_;  // at the end of the last connection
-    std::unique_ptr<RetransmitWatch> retransmits_;
-    Alert first_bytes_{};  // first received bytes; examined only if no more came
+    std::optional<std::string_view> unprocessed_;
+    std::optional<bufio::TcpFacts> tcp_;  // as of the end of the last connection
+    std::unique_ptr<RetransmitWatch> retransmit_watch_;
+    Alert first_bytes_{};  // first received bytes; examined only if nothing followed
 };
 
 }  // namespace

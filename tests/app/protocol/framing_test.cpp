@@ -1,13 +1,13 @@
 #include "app/protocol/framing.hpp"
 
-#include "app/protocol/ordered_matcher.hpp"
 #include "tests/support/catch.hpp"
 
+#include <utility>
 #include <vector>
 
 using namespace yodel;
 using namespace std::string_literals;
-using Kind = Decoder::Cut::Kind;
+using Kind = Decoder::Decoded::Kind;
 
 namespace {
 
@@ -19,8 +19,7 @@ std::string encoded(const Framing& framing, const std::vector<std::string>& mess
     return bytes;
 }
 
-// Returns the messages in bytes that arrive in two parts. Bytes that answer nothing follow a
-// "!".
+// Decodes bytes that arrive in two parts. Marks stray bytes, which answer nothing, with a "!".
 std::vector<std::string> decoded(const Framing& framing, const std::string& bytes,
                                  std::size_t cut) {
     Decoder decoder(framing, limit);
@@ -29,7 +28,7 @@ std::vector<std::string> decoded(const Framing& framing, const std::string& byte
     for (const std::string& part : {bytes.substr(0, cut), bytes.substr(cut)}) {
         waiting += part;
         for (;;) {
-            const Decoder::Cut next = decoder.next(waiting);
+            const Decoder::Decoded next = decoder.next(waiting);
             REQUIRE((next.kind != Kind::error));
             if (next.kind == Kind::incomplete) break;
             const bool stray = next.kind == Kind::stray;
@@ -50,16 +49,13 @@ std::vector<std::string_view> pieces(const Framing& framing, std::string_view pa
 }  // namespace
 
 TEST_CASE("encodes frames as their protocols define them") {
-    struct Case {
-        std::string framing;
-        std::string bytes;
+    const std::pair<const char*, std::string> rows[] = {
+        {"line", "hi\n"},      {"crlf", "hi\r\n"},        {"nul", "hi\0"s},
+        {"len1", "\2hi"},      {"len2", "\0\2hi"s},       {"len4", "\0\0\0\2hi"s},
+        {"len2le", "\2\0hi"s}, {"len4le", "\2\0\0\0hi"s}, {"caret", "^hi$"},
+        {"resp", "hi\r\n"},    {"smtp", "hi\r\n"},        {"raw", "hi"},
     };
-    const Case each = GENERATE(
-        Case{"line", "hi\n"}, Case{"crlf", "hi\r\n"}, Case{"nul", "hi\0"s},
-        Case{"len1", "\2hi"}, Case{"len2", "\0\2hi"s}, Case{"len4", "\0\0\0\2hi"s},
-        Case{"len2le", "\2\0hi"s}, Case{"len4le", "\2\0\0\0hi"s}, Case{"caret", "^hi$"},
-        Case{"resp", "hi\r\n"}, Case{"smtp", "hi\r\n"}, Case{"raw", "hi"});
-    CHECK(encoded(*find_framing(each.framing), {"hi"}) == each.bytes);
+    for (const auto& [name, frame] : rows) CHECK(encoded(*find_framing(name), {"hi"}) == frame);
 }
 
 TEST_CASE("finds messages however their bytes are cut") {
@@ -75,28 +71,89 @@ TEST_CASE("finds messages however their bytes are cut") {
     }
 }
 
-TEST_CASE("refuses a message over the limit with both numbers") {
-    const std::string name =
-        GENERATE("line", "crlf", "nul", "len2", "len4", "len2le", "len4le");
-    const Framing& framing = *find_framing(name);
-    const std::string longest = encoded(framing, {std::string(limit, 'x')});
-    Decoder decoder(framing, limit);
-    CHECK((decoder.next(longest).kind == Kind::message));
-    const std::string longer = encoded(framing, {std::string(limit + 1, 'x')});
-    const Decoder::Cut cut = Decoder(framing, limit).next(longer);
-    CHECK((cut.kind == Kind::error));
-    CHECK(cut.error.find("1001") != std::string::npos);
-    CHECK(cut.error.find("1000") != std::string::npos);
+TEST_CASE("refuses a message over the limit with both numbers, as soon as it is known") {
+    for (const char* const name :
+         {"line", "crlf", "nul", "len2", "len4", "len2le", "len4le", "caret"}) {
+        const Framing& framing = *find_framing(name);
+        const std::string least = framing.prefix > 0 ? "" : " or more";
+        const auto refused = [&](const std::string& bytes) {
+            return Decoder(framing, limit).next(bytes).error ==
+                   "a message of 1001 bytes" + least +
+                       " exceeds the limit of 1000 (--max-frame)";
+        };
+        CAPTURE(name);
+        CHECK((Decoder(framing, limit).next(encoded(framing, {std::string(limit, 'x')})).kind ==
+               Kind::message));
+        const std::string longer = encoded(framing, {std::string(limit + 1, 'x')});
+        CHECK(refused(longer));
+        const std::size_t known =
+            framing.prefix > 0 ? framing.prefix : longer.size() - framing.delimiter.size();
+        CHECK(refused(longer.substr(0, known)));
+        CHECK((Decoder(framing, limit).next(longer.substr(0, known - 1)).kind ==
+               Kind::incomplete));
+    }
 }
 
-TEST_CASE("refuses a line that never ends once it is over the limit") {
-    Decoder decoder(*find_framing("line"), limit);
-    std::string bytes;
-    Kind kind = Kind::incomplete;
-    while (kind == Kind::incomplete && bytes.size() < 2 * limit)
-        kind = decoder.next(bytes += 'x').kind;
-    CHECK((kind == Kind::error));
-    CHECK(bytes.size() == limit + 1);
+// The server echoes the payload of each step at once.
+TEST_CASE("a cursor finds the payloads of all messages, however their bytes are cut") {
+    for (const char* const name :
+         {"line", "crlf", "nul", "len1", "len2", "len4", "len2le", "len4le", "caret"}) {
+        const Framing& framing = *find_framing(name);
+        const std::string bytes = encoded(framing, {"hello1", "", "a\rb", "\r"});
+        for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+            FrameCursor cursor(framing);
+            std::string log;
+            for (std::string_view part :
+                 {std::string_view(bytes).substr(0, cut), std::string_view(bytes).substr(cut)})
+                while (!part.empty()) {
+                    const FrameCursor::Step step = cursor.next(part);
+                    log += std::string(step.payload) + (step.whole ? ";" : "");
+                    part.remove_prefix(step.used);
+                }
+            CAPTURE(name, cut);
+            CHECK(log == "hello1;;a\rb;\r;");
+        }
+    }
+}
+
+TEST_CASE("describes fragments, delimiters and messages") {
+    const struct {
+        const char* framing;
+        std::string fragment;
+        const char* text;
+    } rows[] = {
+        {"line", "hel", "after 3 bytes"},
+        {"caret", "^hel", "after 3 bytes"},
+        {"len2", "\0"s, "after 1 byte of its length"},
+        {"len2", "\0\5"s, "after 0 of 5 bytes"},
+        {"len2", "\0\5hel"s, "after 3 of 5 bytes"},
+        {"websocket", "\0\0"s, "after 0 bytes"},
+        {"websocket", "\0\0\0\0\5hel"s, "after 3 of 5 bytes"},
+    };
+    for (const auto& [framing, fragment, text] : rows)
+        CHECK(find_framing(framing)->fragment_text(fragment) == text);
+    CHECK(find_framing("line")->delimiter_name() == "a newline");
+    CHECK(find_framing("crlf")->delimiter_name() == "CRLF");
+    CHECK(find_framing("nul")->delimiter_name() == "NUL");
+    CHECK(find_framing("caret")->delimiter_name() == "$");
+    CHECK(find_framing("len1")->misfit_text(256) ==
+          "a message of 256 bytes does not fit into -f len1");
+    CHECK(datagram_framing()->label() == "a datagram");
+    CHECK(websocket_framing()->label() == "a WebSocket message");
+    CHECK(framing_list(true) == std::vector<std::string>{"line", "crlf", "nul", "len1", "len2",
+                                                         "len4", "len2le", "len4le", "caret",
+                                                         "raw"});
+    CHECK(framing_list(false).size() == 12);
+}
+
+TEST_CASE("a message of WebSocket is text if it is UTF-8") {
+    const Framing& framing = *websocket_framing();
+    CHECK(encoded(framing, {"hi"}) == "\0\0\0\0\2hi"s);
+    const std::string binary = encoded(framing, {"\xff"});
+    CHECK(binary == "\1\0\0\0\1\xff"s);
+    std::string changed = "\0\0\0\0\1\xff"s;
+    framing.update_type(changed);
+    CHECK(changed == binary);
 }
 
 // Searching all bytes each time would take minutes, until the watchdog of the tests ends it.
@@ -111,7 +168,7 @@ TEST_CASE("searches a long line that comes byte by byte only once") {
     CHECK(decoder.next(line + '\n').payload == line);
 }
 
-// Replies that are framed unlike messages. In the tables, each is followed by CRLF.
+// Replies with another framing than messages. replies() ends each with CRLF.
 namespace {
 
 std::string replies(const std::vector<std::string>& list) {
@@ -124,7 +181,7 @@ std::string decoding_error(const char* framing, const std::string& bytes) {
     return Decoder(*find_framing(framing), limit).next(bytes).error;
 }
 
-// Decodes one reply from pieces of this size; it must be complete only at its end.
+// Returns true if a reply that arrives in pieces is complete only at its end.
 bool decodes_in_pieces(const char* framing, const std::string& reply, std::size_t piece) {
     Decoder decoder(*find_framing(framing), reply.size());
     std::size_t size = 0;
@@ -198,19 +255,25 @@ TEST_CASE("only the framing smtp awaits a greeting") {
 }
 
 TEST_CASE("refuses bytes that are no reply, and quotes them") {
-    struct Case {
+    const std::string forty(40, 'x');
+    const struct {
         const char* framing;
-        std::string bytes;
+        std::string line;
         std::string quoted;
+    } rows[] = {
+        {"resp", "", "\"\""},
+        {"resp", "PING", "\"PING\""},
+        {"resp", "*2\r\n:1\r\nx", "\"x\""},
+        {"resp", forty, '"' + forty + '"'},
+        {"resp", forty + "x", '"' + forty + "\"..."},
+        {"smtp", "hello", "\"hello\""},
+        {"smtp", "22", "\"22\""},
+        {"smtp", "2200", "\"2200\""},
+        {"smtp", "22a x", "\"22a x\""},
     };
-    const Case each = GENERATE(
-        Case{"resp", "\r\n", "\"\""}, Case{"resp", "PING\r\n", "\"PING\""},
-        Case{"resp", "*2\r\n:1\r\nx\r\n", "\"x\""},
-        Case{"resp", std::string(50, 'x') + "\r\n", '"' + std::string(40, 'x') + "\"..."},
-        Case{"smtp", "hello\r\n", "\"hello\""}, Case{"smtp", "22\r\n", "\"22\""},
-        Case{"smtp", "2200\r\n", "\"2200\""}, Case{"smtp", "22a x\r\n", "\"22a x\""});
-    CHECK(decoding_error(each.framing, each.bytes) ==
-          "the server sent " + each.quoted + ", which is not valid for -f " + each.framing);
+    for (const auto& [framing, line, quoted] : rows)
+        CHECK(decoding_error(framing, line + "\r\n") ==
+              "the server sent " + quoted + ", which is not valid for -f " + framing);
 }
 
 TEST_CASE("refuses malformed values of RESP, each with its fault") {
@@ -284,8 +347,8 @@ TEST_CASE("a message with CRLF to a service that does not echo is one message") 
         const Framing& framing = *find_framing(name);
         CHECK(pieces(framing, "a\r\nb") == std::vector<std::string_view>{"a\r\nb"});
         CHECK(count_pieces(framing, "a\r\nb") == 1);
-        CHECK(sendable(framing, limit, "a\r\nb"));
-        CHECK_FALSE(sendable(framing, limit, ""));
+        CHECK(is_sendable(framing, limit, "a\r\nb"));
+        CHECK_FALSE(is_sendable(framing, limit, ""));
         CHECK_FALSE(framing.joins_pieces());
     }
 }
@@ -310,9 +373,17 @@ TEST_CASE("counts the same number of pieces as it cuts") {
 }
 
 TEST_CASE("the longest payload is the largest length that fits into the prefix") {
-    CHECK(find_framing("len1")->longest() == 255);
-    CHECK(find_framing("len2le")->longest() == 65535);
-    CHECK(find_framing("len4")->longest() == 4294967295u);
+    CHECK(find_framing("len1")->max_payload() == 255);
+    CHECK(find_framing("len2le")->max_payload() == 65535);
+    CHECK(find_framing("len4")->max_payload() == 4294967295u);
+    CHECK(datagram_framing()->max_payload() == 65507);
+    CHECK(find_framing("line")->max_payload() == std::string::npos);
+    const std::string pieces = std::string(10, 'x') + "\n" + std::string(10, 'x');
+    CHECK(is_sendable(*find_framing("line"), 21, pieces));
+    CHECK(is_sendable(*find_framing("line"), 10, pieces));
+    CHECK_FALSE(is_sendable(*find_framing("line"), 9, pieces));
+    CHECK_FALSE(is_sendable(*find_framing("line"), 10, pieces + "x"));
+    CHECK_FALSE(is_sendable(*find_framing("line"), 10, "x" + pieces));
 }
 
 TEST_CASE("the reply of caret is every byte plus one") {
@@ -326,87 +397,15 @@ TEST_CASE("finds no framing of an unknown name") { CHECK_FALSE(find_framing("mor
 TEST_CASE("cuts off bytes before a head as stray bytes") {
     const Framing& caret = *find_framing("caret");
     Decoder decoder(caret, limit);
-    const Decoder::Cut stray = decoder.next("xy^hi");
+    const Decoder::Decoded stray = decoder.next("xy^hi");
     CHECK((stray.kind == Kind::stray));
     CHECK(stray.payload == "xy");
     CHECK(stray.used == 2);
     CHECK((decoder.next("^hi").kind == Kind::incomplete));
-    const Decoder::Cut message = decoder.next("^hi$z");
+    const Decoder::Decoded message = decoder.next("^hi$z");
     CHECK((message.kind == Kind::message));
     CHECK(message.payload == "hi");
     CHECK(message.used == 4);
-}
-
-// Framings outside of the table: the protocol needs no more than a row.
-namespace {
-
-std::string upper(std::string_view payload) {
-    std::string reply(payload);
-    for (char& byte : reply)
-        if (byte >= 'a' && byte <= 'z') byte = static_cast<char>(byte - 'a' + 'A');
-    return reply;
-}
-
-constexpr Framing shouting{
-    .name = "shouting", .delimiter = "!", .greeting = "hello ", .reply = upper};
-constexpr Framing bracketed{.name = "bracketed", .delimiter = "]\n", .head = "["};
-ReplyLine counted_line(std::string_view line, std::string_view) {
-    if (line.empty()) return {.fault = "which begins nothing"};
-    return {.more = static_cast<std::uint64_t>(line[0] - '0')};
-}
-
-constexpr Framing counted{.name = "counted", .delimiter = "\n", .reply_line = counted_line};
-constexpr Framing len3{.name = "len3", .prefix = 3};
-
-// Sends the messages and returns each reply to them, with its verdict, and unsolicited bytes.
-std::string matched(const Framing& framing, const std::vector<std::string>& messages,
-                    std::string_view received) {
-    OrderedMatcher::Options options;
-    options.framing = &framing;
-    if (!framing.can_echo()) options.expect = Expect::any;
-    OrderedMatcher matcher(options);
-    for (const std::string& message : messages) matcher.messages().queue(message);
-    matcher.messages().flush(ev::Time(std::chrono::seconds(1)));
-    std::string log;
-    while (const auto event = matcher.next(received, ev::Time(std::chrono::seconds(2)))) {
-        if (const auto* const answered = std::get_if<OrderedMatcher::Answered>(&*event))
-            log += std::string(answered->reply.payload) +
-                   (answered->reply.right ? " right;" : " wrong;");
-        if (const auto* const echoed = std::get_if<OrderedMatcher::Echoed>(&*event))
-            log += std::string(echoed->batch.frames) + " right;";
-        if (const auto* const stray = std::get_if<OrderedMatcher::Unsolicited>(&*event))
-            log += std::string(stray->payload) + " unsolicited;";
-    }
-    return log;
-}
-
-}  // namespace
-
-TEST_CASE("needs only a row of data for another framing") {
-    CHECK(encoded(shouting, {"hi", "ho"}) == "hi!ho!");
-    CHECK(encoded(bracketed, {"hi", ""}) == "[hi]\n[]\n");
-    CHECK(encoded(len3, {"hi"}) == "\0\0\2hi"s);
-    const Framing& framing = *GENERATE(&bracketed, &len3);
-    const std::vector<std::string> messages{"hello", "", "a]b", std::string(300, 'x')};
-    const std::string bytes = encoded(framing, messages);
-    for (std::size_t cut = 0; cut <= bytes.size(); ++cut)
-        CHECK(decoded(framing, bytes, cut) == messages);
-}
-
-TEST_CASE("matches replies in another framing by its row") {
-    CHECK(matched(shouting, {"hi", "ho"}, "hello HIHx") == "HI right;Hx wrong;");
-    CHECK(matched(len3, {"hi", "ho"}, "\0\0\2hi\0\0\2hx"s) == "hi right;hx wrong;");
-    CHECK(matched(counted, {"a", "b"}, "2\n0\n0\n0\n0\n") ==
-          "2\n0\n0 right;0 right;0 unsolicited;");
-    CHECK(matched(bracketed, {"hi"}, "[hi]\n") == "hi right;");
-    CHECK(matched(bracketed, {"hi"}, "xy[hi]\nz") == "xy unsolicited;hi right;z unsolicited;");
-}
-
-TEST_CASE("a greeting and a push answer no message") {
-    CHECK(matched(*find_framing("smtp"), {"QUIT"}, "220 hi\r\n221 bye\r\n") ==
-          "220 hi unsolicited;221 bye right;");
-    CHECK(matched(*find_framing("resp"), {"a", "b"}, ":1\r\n>1\r\n:2\r\n:3\r\n") ==
-          ":1 right;>1\r\n:2 unsolicited;:3 right;");
 }
 
 TEST_CASE("explains a misread length, unless the framing has worked before") {
@@ -414,9 +413,9 @@ TEST_CASE("explains a misread length, unless the framing has worked before") {
         return length_hint(*find_framing(framing), bytes, limit);
     };
     CHECK(misread("len2", "\5\0hello"s) ==
-          "the length prefix reads 1280; as little-endian it is 5: use -f len2le");
+          "the length prefix reads 1280; as little-endian it reads 5: use -f len2le");
     CHECK(misread("len2le", "\0\5hello\0\1x"s) ==
-          "the length prefix reads 1280; as big-endian it is 5: use -f len2");
+          "the length prefix reads 1280; as big-endian it reads 5: use -f len2");
     CHECK(misread("len1", "\6hello"s) ==
           "the length prefix reads 6; does it include its own 1 byte?");
     CHECK(misread("len2", "hello") ==
@@ -428,7 +427,7 @@ TEST_CASE("explains a misread length, unless the framing has worked before") {
     const std::string reversed = "\5\0\0\0"s;
     Decoder decoder(*find_framing("len4"), limit);
     CHECK(decoder.next(reversed).error ==
-          "the length prefix reads 83886080; as little-endian it is 5: use -f len4le");
+          "the length prefix reads 83886080; as little-endian it reads 5: use -f len4le");
     Decoder begun(*find_framing("len4"), limit);
     CHECK(begun.next("\0\0\0\1x"s).payload == "x");
     CHECK(begun.next(reversed).error.find("exceeds the limit") != std::string::npos);

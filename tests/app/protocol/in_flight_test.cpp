@@ -32,7 +32,7 @@ public:
         case 4: return stamp();
         case 5: return take();
         case 6: return take_within();
-        default: return below(8) == 0 ? rebase() : mark_late();
+        default: return below(8) == 0 ? rebase() : mark_oldest_late();
         }
     }
 
@@ -78,7 +78,7 @@ private:
         REQUIRE(queue_.flushed());
     }
 
-    // The system accepts some more of the flushed bytes.
+    // Lets the system accept some more of the flushed bytes.
     void stamp() {
         const std::uint64_t all = gone_ + size(0, flushed_);
         written_ += below(static_cast<std::size_t>(std::max(all, written_) - written_) + 1);
@@ -92,8 +92,8 @@ private:
         const std::string text = model_[0].text;
         REQUIRE(queue_.oldest().payload.substr(0, text.size()) == text);
         compare(queue_.remove_oldest());
-        REQUIRE(queue_.removed_last(text));
-        REQUIRE_FALSE(queue_.removed_last(text + "x"));
+        REQUIRE(queue_.equals_last_removed(text));
+        REQUIRE_FALSE(queue_.equals_last_removed(text + "x"));
     }
 
     void take_within() {
@@ -106,7 +106,7 @@ private:
             left -= batch.frames.size();
             compare(batch);
             if (below(2) == 0) queue_.release_all_but_last();
-            if (batch.count == 1) REQUIRE(queue_.removed_last(last));
+            if (batch.count == 1) REQUIRE(queue_.equals_last_removed(last));
         }
         REQUIRE((model_.empty() || size(0, 1) > left));
     }
@@ -117,7 +117,7 @@ private:
         compare({message, 1, frame});
     }
 
-    // A batch equals the oldest `count` messages of the model.
+    // Compares a batch with the oldest messages of the model.
     void compare(const Batch& batch) {
         REQUIRE(batch.first.id == model_[0].id);
         REQUIRE(batch.first.late == (late_ > 0));
@@ -135,10 +135,10 @@ private:
         late_ -= std::min(late_, batch.count);
     }
 
-    void mark_late() {
+    void mark_oldest_late() {
         if (late_ == flushed_) return;
         REQUIRE(queue_.oldest_sent_at() == model_[late_].sent);
-        const Message message = queue_.mark_late();
+        const Message message = queue_.mark_oldest_late();
         REQUIRE(message.id == model_[late_].id);
         REQUIRE(message.payload == model_[late_].text);
         ++late_;
@@ -170,11 +170,11 @@ private:
     std::mt19937 random_;
     std::vector<Twin> model_;
     std::uint64_t last_id_ = 0;
-    std::size_t flushed_ = 0;  // messages, like the next two
-    std::size_t stamped_ = 0;
-    std::size_t late_ = 0;
-    std::uint64_t gone_ = 0;     // bytes of this connection, like the next
-    std::uint64_t written_ = 0;  // by the system
+    std::size_t flushed_ = 0;    // messages
+    std::size_t stamped_ = 0;    // messages that the system has accepted
+    std::size_t late_ = 0;       // messages
+    std::uint64_t gone_ = 0;     // bytes removed on this connection
+    std::uint64_t written_ = 0;  // bytes accepted by the system on this connection
     ev::Time now_{};
 };
 
@@ -228,13 +228,27 @@ TEST_CASE("encloses messages in the frames of each framing") {
 }
 
 TEST_CASE("forgets late messages beyond their limit, the oldest first") {
-    InFlight queue(*find_framing("line"), {.late_bytes = 500});
-    for (int i = 0; i < 100; ++i) queue.queue(std::to_string(i));
-    for (int i = 0; i < 100; ++i) CHECK(queue.mark_late().payload == std::to_string(i));
-    CHECK(queue.late_evicted());
-    CHECK(queue.count() == queue.late());
-    CHECK(queue.late() < 20);
-    CHECK(queue.frames().ends_with("99\n"));
+    const auto late = [](std::uint32_t late_bytes, int count) {
+        InFlight queue(*find_framing("line"), {.max_late_bytes = late_bytes});
+        for (int i = 0; i < count; ++i) queue.queue(std::to_string(i % 10));
+        for (int i = 0; i < count; ++i)
+            CHECK(queue.mark_oldest_late().payload == std::to_string(i % 10));
+        CHECK(queue.count() == queue.late());
+        CHECK(queue.late_evicted() == (queue.late() < static_cast<std::size_t>(count)));
+        int evicted = 0;
+        while (queue.match_evicted()) ++evicted;
+        CHECK(queue.late() + static_cast<std::size_t>(evicted) ==
+              static_cast<std::size_t>(count));
+        return queue.late();
+    };
+    CHECK(late(0, 3) == 1);  // the newest message always stays
+    // Finds the memory of a message, and then checks the limit at ten of them.
+    std::uint32_t two = 0;
+    while (late(two, 2) < 2) ++two;
+    const std::uint32_t one = two / 2;
+    CHECK(late(10 * one, 20) == 10);
+    CHECK(late(10 * one - 1, 20) == 9);
+    CHECK(late(10 * one, 10) == 10);
 }
 
 TEST_CASE("finds a payload among many, even if all are equal") {

@@ -18,7 +18,7 @@ namespace {
 std::string path_of(const bufio::Fd& fd) { return "/dev/fd/" + std::to_string(fd.get()); }
 
 Journal journal(const std::string& path) {
-    return {yodel::JournalFile(path), *yodel::find_framing("line"), 1, {}};
+    return {yodel::JournalFile(path), yodel::SessionOptions{}, 1, {}};
 }
 
 std::string refusal(const std::string& path) {
@@ -100,4 +100,39 @@ TEST_CASE("reports the end of the file's reader as an error, not by a signal") {
     log.add_line('>', "a");
     CHECK_FALSE(log.drain());
     CHECK(log.trouble().ends_with(": Broken pipe"));
+}
+
+TEST_CASE("a recording contains the messages from its first one on, and its end") {
+    const Ends ends = test::pipe_ends();
+    yodel::JournalFile file(path_of(ends.writer));
+    file.recording = true;
+    Journal recording(file, yodel::SessionOptions{}, 7, {});
+    const yodel::Reply reply{.payload = "b"};
+    const auto add = [&](std::uint64_t id) {
+        const yodel::Message message{.id = id, .payload = "a"};
+        return recording.add_message(yodel::Fate::bad, &message, &reply, {});
+    };
+    CHECK_FALSE(add(6));
+    CHECK(add(7));
+    CHECK(recording.add_message(yodel::Fate::unsolicited, nullptr, &reply, {}));
+    recording.add_line('>', "only in transcripts");
+    CHECK(recording.finish("the end"));
+    const std::string all = test::take(ends.reader);
+    CHECK(all.starts_with("{\"type\":\"recording\",\"version\":2,"));
+    CHECK(all.find("\"seq\":6") == std::string::npos);
+    CHECK(all.find("\"seq\":7") != std::string::npos);
+    CHECK(all.find("\"fate\":\"unsolicited\"") != std::string::npos);
+    CHECK(all.find("transcripts") == std::string::npos);
+    CHECK(all.ends_with("}\nthe end\n"));
+}
+
+TEST_CASE("a transcript contains no messages, and is written in batches") {
+    const Ends ends = test::pipe_ends();
+    Journal log = journal(path_of(ends.writer));
+    CHECK_FALSE(log.add_message(yodel::Fate::lost, nullptr, nullptr, {}));
+    const std::string line(1000, 'x');
+    for (int i = 0; i < 15; ++i) log.add_line('>', line);
+    CHECK(test::take(ends.reader).empty());
+    log.add_line('>', std::string(2000, 'x'));
+    CHECK(test::take(ends.reader).size() >= 16 * 1024);
 }

@@ -2,11 +2,10 @@
 
 #include "tests/support/catch.hpp"
 
+#include <optional>
 #include <string>
 
-using yodel::find_framing;
-using yodel::first_difference;
-using yodel::reply_hint;
+using namespace yodel;
 
 TEST_CASE("finds the first byte that differs, or the end of the shorter text") {
     struct Case {
@@ -27,18 +26,83 @@ TEST_CASE("gives a hint that fits the reply") {
     const auto hint = [](const char* framing, std::string_view reply) {
         return reply_hint(*find_framing(framing), "hello", {.payload = reply, .difference = 0});
     };
-    CHECK(hint("line", "he11o").empty());
-    CHECK(hint("line", "hell").empty());
-    CHECK(hint("line", "HTTP/1.1 400 Bad Request") ==
-          "if the service does not echo, use --expect any");
-    CHECK(hint("line", "+PONG\r") ==
-          "if the service does not echo, use --expect any; if lines end with CRLF, use -C");
-    CHECK(hint("line", "hello\r") == "if lines end with CRLF, use -C");
-    CHECK(hint("crlf", "hello\r").empty());
-    CHECK(hint("len2", std::string("hello\0\5", 7)) ==
-          "its length may include its own 2 bytes");
-    CHECK(reply_hint(*find_framing("line"), "hello", {.payload = "HTTP"}).empty());
-    CHECK(reply_hint(*find_framing("line"), "hello", {.payload = std::string(4097, 'x')}) ==
+    const std::string any = "if the service does not echo, use --expect any";
+    const std::string crlf = "if lines end with CRLF, use -C";
+    const std::string tls = "the reply looks like TLS; use --tls";
+    const struct {
+        const char* framing;
+        std::string reply;
+        std::string hint;
+    } rows[] = {
+        {"line", "he11o", ""},
+        {"line", "xello", ""},
+        {"line", "hexxx", any},
+        {"line", "hello" + std::string(6, 'x'), ""},
+        {"line", "he" + std::string(3, 'x'), any},
+        {"line", "helxxx", ""},
+        {"line", "helxxxx", any},
+        {"line", "hell", ""},
+        {"line", "HTTP/1.1 400 Bad Request", any},
+        {"line", "+PONG\r", any + "; " + crlf},
+        {"line", "hello\r", crlf},
+        {"crlf", "hello\r", ""},
+        {"crlf", "+PONG\r", any},
+        {"len2", std::string("hello\0\5", 7), "its length may include its own 2 bytes"},
+        {"len2", "helloxyz", ""},
+        {"line", "\x15\x03\x01", tls},
+        {"line", "\x16\x03\x01", tls},
+    };
+    for (const auto& [framing, reply, expected] : rows) {
+        CAPTURE(framing, reply);
+        CHECK(hint(framing, reply) == expected);
+    }
+    const Framing& line = *find_framing("line");
+    CHECK(reply_hint(line, "hello", {.payload = std::string(4096, 'x')}) == "");
+    CHECK(reply_hint(line, "hello", {.payload = std::string(4097, 'x')}) ==
           "only its first 4096 bytes were examined");
-    CHECK(hint("line", "\x15\x03\x01") == "the reply looks like TLS; use --tls");
+}
+
+TEST_CASE("compares a reply with the expected one, and names the place") {
+    const struct {
+        std::string expected;
+        std::string reply;
+        std::string place;
+        const char* mask = nullptr;
+    } rows[] = {
+        {"hello", "hellO", "at byte 4 (o, got O)"},
+        {"hello", "hell", "at byte 4 (o, got end)"},
+        {"hell", "hello", "at byte 4 (end, got o)"},
+        {"a b", "a~b", "at byte 1 (0x20, got ~)"},
+        {"a!b",
+         "a\x7f"
+         "b",
+         "at byte 1 (!, got 0x7f)"},
+        {"", "x", "at byte 0 (end, got x)"},
+        {"t1ok", "t456no", "at byte 4 (o, got n)", "[0-9]+"},
+        {"t456ok", "t1no", "at byte 2 (o, got n)", "[0-9]+"},
+        {"t456", "t1!", "at byte 2 (end, got !)", "[0-9]+"},
+    };
+    for (const auto& [expected, reply, place, mask] : rows) {
+        CAPTURE(expected, reply);
+        std::optional<Expression> expression;
+        if (mask) expression.emplace(mask);
+        const auto* const masked = expression ? &*expression : nullptr;
+        const Reply bad = compared_reply(masked, expected, reply, {});
+        CHECK_FALSE(bad.right);
+        CHECK(bad_byte_text(bad) == place);
+        CHECK(compared_reply(masked, expected, expected, {}).right);
+    }
+    CHECK(bad_byte_text(compared_reply(nullptr, std::nullopt, "x", {})) ==
+          "at byte 0 (end, got x)");
+}
+
+TEST_CASE("describes bytes, differences and stale replies") {
+    CHECK(byte_text("a\xff", 0) == "61");
+    CHECK(byte_text("a\xff", 1) == "ff");
+    CHECK(byte_text("a\xff", 2) == "end");
+    CHECK(differs_text(7) == "differs at byte 7");
+    CHECK(differs_text({}) == "does not match");
+    CHECK(likeness("hello", "hexlo world") == 4);
+    const std::string rest = " followed a right reply and answers no message";
+    CHECK(stale_text("x") == "\"x\"" + rest);
 }

@@ -1,5 +1,6 @@
 #include "app/protocol/message_object.hpp"
 
+#include "tests/app/session_script.hpp"
 #include "tests/support/catch.hpp"
 
 using namespace std::chrono_literals;
@@ -25,6 +26,27 @@ TEST_CASE("writes a message as an object with its fate") {
           R"({"type":"message","received_bytes":3,"fate":"unsolicited"})");
 }
 
+TEST_CASE("marks a message that was retransmitted, and a reply that was reordered") {
+    const Message message{.id = 7, .payload = "abc", .retransmitted = true};
+    const Reply reply{.payload = "abc", .right = true, .reordered = true};
+    CHECK(message_object(Fate::echoed, &message, &reply, {})
+              .str()
+              .ends_with(
+                  R"("fate":"echoed","retransmitted":true,"reordered":true,"right":true})"));
+}
+
+TEST_CASE("describes a connection with its phases") {
+    test::SessionScript script;
+    script.play("open");
+    const std::string port = std::to_string(script.peer->port());
+    const auto text = [&](std::size_t number) {
+        return connection_object(*script.session, number).str();
+    };
+    CHECK(text(0) == R"({"type":"connection","address":"127.0.0.1:)" + port +
+                         R"(","framing":"line","lookup_us":0.000,"connect_us":0.000})");
+    CHECK(text(1).starts_with(R"({"type":"connection","connection":1,"address":)"));
+}
+
 TEST_CASE("counts a reply to a message that was reported as lost as late") {
     Message message{.id = 7, .payload = "abc", .late = true};
     CHECK(fate_of(message, {"abc", {}, true}) == Fate::late);
@@ -45,8 +67,13 @@ TEST_CASE("records the payloads of a message, and the time of an unsolicited one
 }
 
 TEST_CASE("begins a recording with its format") {
-    CHECK(recording_object(*find_framing("crlf"), 8, 2).str() ==
-          R"({"type":"recording","version":2,"framing":"crlf","first":8,"connections":2})");
-    CHECK(recording_object(*datagram_framing(), 1, 1).str() ==
-          R"({"type":"recording","version":2,"framing":"datagram","first":1,"connections":1})");
+    const std::chrono::system_clock::time_point started(90s);
+    CHECK(recording_object({.framing = find_framing("crlf")}, 8, 2, started).str() ==
+          R"({"type":"recording","version":2,"framing":"crlf","first":8,"connections":2,)"
+          R"("started":"1970-01-01T00:01:30.000000Z","expect":"echo"})");
+    CHECK(
+        recording_object({.framing = datagram_framing(), .expect = Expect::any}, 1, 1, started)
+            .str() ==
+        R"({"type":"recording","version":2,"framing":"datagram","first":1,"connections":1,)"
+        R"("started":"1970-01-01T00:01:30.000000Z","expect":"any"})");
 }

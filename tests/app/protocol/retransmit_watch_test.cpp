@@ -42,27 +42,27 @@ TEST_CASE("asks after each reply if no minimum round trip is known") {
 TEST_CASE("does not ask a system without facts, and no message is hit") {
     const RetransmitWatch watch(std::nullopt);
     CHECK_FALSE(watch.worth_querying(1h, start));
-    CHECK_FALSE(watch.hit(start));
+    CHECK_FALSE(watch.rose_after(start));
 }
 
 TEST_CASE("only messages in flight are hit when the count rises") {
     RetransmitWatch watch(facts(3));  // retransmissions before the first message
     watch.update(facts(3), start);
-    CHECK_FALSE(watch.hit(start - 1ms));
+    CHECK_FALSE(watch.rose_after(start - 1ms));
     watch.update(facts(4), start + 10ms);
-    CHECK(watch.hit(start + 1ms));
-    CHECK(watch.hit(start + 9ms));
-    CHECK_FALSE(watch.hit(start + 10ms));
+    CHECK(watch.rose_after(start + 1ms));
+    CHECK(watch.rose_after(start + 9ms));
+    CHECK_FALSE(watch.rose_after(start + 10ms));
     watch.update(facts(4), start + 20ms);
-    CHECK(watch.hit(start + 9ms));
-    CHECK_FALSE(watch.hit(start + 11ms));
+    CHECK(watch.rose_after(start + 9ms));
+    CHECK_FALSE(watch.rose_after(start + 11ms));
 }
 
 TEST_CASE("starts a new connection with its own count") {
     RetransmitWatch watch(facts(0));
     watch.update(facts(1), start);
     watch = RetransmitWatch(facts(2));
-    CHECK_FALSE(watch.hit(start - 1ms));
+    CHECK_FALSE(watch.rose_after(start - 1ms));
     watch.update(facts(2), start + 1ms);
-    CHECK_FALSE(watch.hit(start));
+    CHECK_FALSE(watch.rose_after(start));
 }

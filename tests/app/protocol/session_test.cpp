@@ -1,115 +1,49 @@
-// Sessions against a listener on the same loop; the test itself answers them.
+// Sessions, as scripts (see tests/app/session_script.hpp).
 
 #include "app/protocol/session.hpp"
-#include "bufio/listen.hpp"
-#include "tests/app/fixture.hpp"
+#include "tests/app/session_script.hpp"
+#include "tests/app/websocket/upgrade.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/virtual_time.hpp"
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
-#include <random>
-#include <utility>
-#include <vector>
+#include <string>
+#include <string_view>
 
 using namespace std::chrono_literals;
 using namespace yodel;
-using bufio::Reason;
-using State = Session::State;
-
-using test::ManualServer;
-using test::turn_until;
-using test::unused_port;
-using test::VirtualLoop;
+using test::play_each;
+using test::SessionScript;
 
 namespace {
 
-struct Client : Session::User {
-    explicit Client(ev::Loop& loop, int port, Session::Options options = {})
-        : session(loop, at(std::move(options), port), *this) {
-        session.connect();
-    }
-    // The default reply timeout is too long for a test.
-    static Session::Options at(Session::Options options, int port) {
-        if (options.reply_timeout == Session::Options().reply_timeout)
-            options.reply_timeout = 1h;
-        return test::with_port(std::move(options), port);
-    }
-    virtual ~Client() = default;
-    void session_changed() override {}
-    void session_answered(const Message& message, const Reply& reply) override {
-        ids_in_order &= message.id > last_id;
-        last_id = message.id;
-        ++reports;
-        log += reply.right ? "right "
-                           : "wrong@" + std::to_string(reply.difference.value_or(0)) + " ";
-        log += std::string(message.payload) + "=" + std::string(reply.payload) + ";";
-    }
-    // Logs the messages of a batch like single messages.
-    void session_echoed(const Batch& batch, std::optional<ev::Duration>) override {
-        ids_in_order &= batch.first.id > last_id;
-        last_id = batch.first.id + batch.count - 1;
-        ++reports;
-        std::size_t lines = 0;
-        for_each_piece(*find_framing("line"), batch.frames, [&](std::string_view line) {
-            if (lines++ == batch.count) return;
-            log += "right " + std::string(line) + "=" + std::string(line) + ";";
+// A WebSocket client whose peer is a TCP server. `upgrade` connects and answers the request;
+// `peer got ping N` waits for this ping, and `peer got N bytes` for other frames.
+class WebSocketScript : public SessionScript {
+public:
+    WebSocketScript() {
+        options.websocket.emplace().host = "h";
+        options.framing = websocket_framing();
+        on("upgrade", [this](const std::string&) {
+            play_steps("connect");
+            await([&] { return peer->got.ends_with("\r\n\r\n"); });
+            peer->send(test::response_to(std::exchange(peer->got, {})));
+            play_steps("open");
         });
-        CHECK(lines == batch.count + 1);
-    }
-    void session_lost(const Message& message) override {
-        log += "lost " + std::string(message.payload) + ";";
-    }
-    void session_unsolicited(std::string_view payload) override {
-        log += "unsolicited " + std::string(payload) + ";";
-    }
-
-    void send(const std::string& text) {
-        REQUIRE(session.send(text));
-        session.flush();
-    }
-
-    std::string log;
-    std::size_t reports = 0;  // number of reported answers
-    std::uint64_t last_id = 0;
-    bool ids_in_order = true;
-    Session session;
-};
-
-struct Pair {
-    VirtualLoop loop;
-    ManualServer server{loop};
-    Client client;
-
-    explicit Pair(Session::Options options = {})
-        : client(loop, server.port(), std::move(options)) {
-        turn_until(loop,
-                   [&] { return client.session.state() == State::open && server.stream; });
-    }
-    void until_logged(const std::string& log) {
-        turn_until(loop, [&] { return client.log.size() >= log.size(); });
-        CHECK(client.log == log);
-    }
-    void until_server_got(const std::string& bytes) {
-        turn_until(loop, [&] { return server.got.size() >= bytes.size(); });
-        CHECK(server.got == bytes);
-    }
-    void until_closed() {
-        turn_until(loop, [&] { return client.session.state() == State::closed; });
+        on("peer got ping", [this](const std::string& number) {
+            await([&] { return peer->got.size() >= 7; });
+            const std::string got = std::exchange(peer->got, {});
+            REQUIRE(got.substr(0, 2) == "\x89\x81");
+            REQUIRE(std::string(1, static_cast<char>(got[6] ^ got[2])) == number);
+        });
+        for (const std::size_t size : {6U, 7U, 8U})
+            on("peer got " + std::to_string(size) + " bytes", [this, size](const std::string&) {
+                await([&] { return peer->got.size() >= size; });
+                REQUIRE(std::exchange(peer->got, {}).size() == size);
+            });
+        play_steps("unconnected");
     }
 };
-
-// Returns options with which each reply is soon late.
-Session::Options impatient() {
-    Session::Options options;
-    options.reply_timeout = 1ms;
-    return options;
-}
 
 }  // namespace
 
@@ -120,168 +54,72 @@ TEST_CASE("a target is named with its scheme and path") {
     CHECK(options.target() == "tcp://[::1]:7");
     options.websocket.emplace().path = "/chat?x";
     CHECK(options.target() == "ws://[::1]:7/chat?x");
+    CHECK(options.handshake() == "WebSocket");
     options.tls = bufio::TlsContext::client(bufio::TlsClientOptions());
     CHECK(options.target() == "wss://[::1]:7/chat?x");
+    CHECK(options.handshake() == "TLS and WebSocket");
     options.websocket.reset();
     CHECK(options.target() == "tls://[::1]:7");
+    CHECK(options.handshake() == "TLS");
+    options.tls.reset();
+    options.endpoint.udp = true;
+    CHECK(options.target() == "udp://[::1]:7");
     options.endpoint.path = "/run/echo";
     CHECK(options.target() == "unix:/run/echo");
 }
 
-TEST_CASE("writes all flushed messages at once, and matches the replies in order") {
-    Pair pair;
-    REQUIRE(pair.client.session.send("a").first == 1);
-    REQUIRE(pair.client.session.send("b").first == 2);
-    CHECK(pair.server.got.empty());
-    pair.client.session.flush();
-    pair.until_server_got("a\nb\n");
-    CHECK(pair.client.session.in_flight() == 2);
-    pair.server.stream->write("a\nb");
-    pair.until_logged("right a=a;");
-    pair.server.stream->write("\n");
-    pair.until_logged("right a=a;right b=b;");
-    CHECK(pair.client.session.in_flight() == 0);
+TEST_CASE("replies are matched with messages") {
+    play_each<SessionScript>({
+        {"all flushed messages are written at once, and answered in order",
+         R"(queue a; queue b; peer got nothing; flush; peer got a\nb\n; in flight 2
+            peer sends a\nb; reports right a=a; peer sends \n; reports right b=b; in flight 0)"},
+        {"a message that answers nothing is unsolicited",
+         R"(peer answers welcome; reports unsolicited welcome
+            send a; peer sends a\na\nb\n; reports right a=a, duplicate a, stale b)"},
+        {"a message that contains the delimiter counts as several",
+         R"(send a\nb; in flight 2; peer sends a\nb\n; reports right a=a, right b=b)"},
+        {"a wrong reply without a successor is reported when the connection ends",
+         R"(send a; send b; peer answers X; peer ends; reports bad@0 a=X, lost b
+            closed closed_early "the server closed the connection after 0 of 2 replies")"},
+        {"nothing is awaited with expect none",
+         R"(--expect none; send a; in flight 0; peer answers a; reports unsolicited a)"},
+        {"raw has no empty message", "-f raw; refuse "},
+        {"caret has no empty message", "-f caret; refuse "},
+        {"a message is as long as the length allows", R"(-f len1; refuse x{256}; send x{255})"},
+        {"a message is as long as the limit", R"(--max-frame 9; refuse x{10}; send x{9})"},
+        {"the limit may exceed all buffers", "--max-frame 68157440; send x{68157440}; open"},
+    });
 }
 
-TEST_CASE("reports a message from the server that answers nothing as unsolicited") {
-    Pair pair;
-    pair.server.stream->write("welcome\n");
-    pair.until_logged("unsolicited welcome;");
-    pair.client.send("a");
-    pair.server.stream->write("a\na\n");
-    pair.until_logged("unsolicited welcome;right a=a;unsolicited a;");
-    pair.client.log.clear();
-    pair.server.stream->write(
-        "\x15\x03\x03\n");  // not a TLS alert, because it is in the middle
-    pair.until_logged("unsolicited \x15\x03\x03;");
+TEST_CASE("unframed replies are matched by their place, however they are cut") {
+    for (std::size_t cut = 1; cut < 11; ++cut)
+        for (const char* const script : {
+                 R"(-f raw; send hello; send world; peer sends in two helloworXd!
+                    reports right hello=hello, bad@3 world=worXd, stale !)",
+                 R"(-f caret; queue abc; queue xyz; flush; peer got ^abc$^xyz$; resume
+                    peer sends in two *bcdyz{; reports right abc=bcd, right xyz=yz{)",
+             }) {
+            SessionScript played;
+            played.cut = cut;
+            played.play(script);
+        }
 }
 
-TEST_CASE("reports a greeting that crosses messages as unsolicited, not as a wrong reply") {
-    Pair pair;
-    pair.client.send("a");
-    pair.client.send("b");
-    pair.server.stream->write("welcome\na\nb\n");
-    pair.until_logged("unsolicited welcome;right a=a;right b=b;");
-}
-
-TEST_CASE("reports a wrong reply without a successor when the connection ends") {
-    Pair pair;
-    pair.client.send("a");
-    pair.client.send("b");
-    pair.server.stream->write("X\n");
-    pair.server.stream->finish();
-    pair.until_logged("wrong@0 a=X;lost b;");
-}
-
-TEST_CASE("a timely reply restarts no timeout, and a late reply counts") {
-    Pair pair(impatient());
-    pair.client.send("a");
-    pair.until_logged("lost a;");
-    CHECK(pair.client.session.in_flight() == 0);
-    pair.server.stream->write("a\n");
-    pair.until_logged("lost a;right a=a;");
-}
-
-TEST_CASE("reports late messages before the connection ends, and only once") {
-    Session::Options options = impatient();
-    options.retries = GENERATE(0U, 1U);
-    options.retry_delay = 1h;
-    Pair pair(options);
-    pair.client.send("a");
-    pair.until_logged("lost a;");
-    pair.server.reset();
-    turn_until(pair.loop, [&] { return pair.client.session.state() != State::open; });
-    CHECK(pair.client.log == "lost a;");
-}
-
-TEST_CASE("times out the reply to each message separately") {
-    Session::Options options;
-    options.reply_timeout = 20ms;
-    Pair pair(options);
-    pair.client.send("a");
-    pair.loop.pass(options.reply_timeout / 2);
-    pair.client.send("b");
-    pair.until_logged("lost a;lost b;");
-}
-
-TEST_CASE("a server that keeps sending does not extend the reply timeout") {
-    Session::Options options;
-    options.reply_timeout = 20ms;
-    Pair pair(options);
-    pair.client.send("a");
-    int turns = 0;
-    const auto talk = [&] {
-        pair.server.stream->write("x");
-        return !pair.client.log.empty() || ++turns == 100;
-    };
-    pair.loop.until(talk, 1ms);
-    CHECK(pair.client.log == "lost a;");
-    CHECK(turns < 30);
-}
-
-TEST_CASE("compares a reply that becomes whole after the timeout from its start") {
-    Pair pair(impatient());
-    pair.client.send("ab");
-    pair.client.send("cb");
-    pair.server.stream->write("X\na");
-    pair.until_logged("wrong@0 ab=X;lost cb;");
-    pair.server.stream->write("b\n");
-    pair.until_logged("wrong@0 ab=X;lost cb;unsolicited ab;");
-}
-
-TEST_CASE("reports a possible greeting as a wrong answer if no other reply follows") {
-    Pair pair;
-    pair.server.stream->write("a");
-    pair.loop.settle();
-    pair.client.send("a");
-    pair.client.send("b");
-    pair.server.stream->write("\n\n");
-    pair.until_logged("right a=a;wrong@0 b=;");
-}
-
-TEST_CASE("takes the next message as the reply with expect any") {
-    Session::Options options;
-    options.expect = Expect::any;
-    const bool framed = GENERATE(true, false);
-    if (!framed) options.framing = find_framing("raw");
-    Pair pair(options);
-    pair.client.send("a");
-    pair.server.stream->write(framed ? "whatever\n" : "whatever");
-    pair.until_logged("right a=whatever;");
-}
-
-TEST_CASE("awaits nothing with expect none") {
-    Session::Options options;
-    options.expect = Expect::none;
-    Pair pair(options);
-    pair.client.send("a");
-    CHECK(pair.client.session.in_flight() == 0);
-    CHECK(pair.client.session.in_flight_bytes() == 0);
-    pair.server.stream->write("a\n");
-    pair.until_logged("unsolicited a;");
-}
-
-TEST_CASE("matches raw bytes by their place, however they are cut") {
-    const std::size_t cut = GENERATE(range<std::size_t>(0, 11));
-    Session::Options options;
-    options.framing = find_framing("raw");
-    Pair pair(options);
-    pair.client.send("hello");
-    pair.client.send("world");
-    const std::string answer = "helloworXd!";
-    pair.server.stream->write(answer.substr(0, cut));
-    pair.loop.settle();
-    pair.server.stream->write(answer.substr(cut));
-    pair.until_logged("right hello=hello;wrong@3 world=worXd;unsolicited !;");
-    CHECK_FALSE(pair.client.session.send(""));
+TEST_CASE("messages that were sent together are answered together, however the reply is cut") {
+    for (std::size_t cut = 1; cut < 9; ++cut) {
+        SessionScript script;
+        script.cut = cut;
+        script.play(R"(--coalesce; send a\n\nbc\nd; in flight 4; peer got a\n\nbc\nd\n
+                       peer sends in two a\n\nbc\nd\n
+                       reports right a=a, right =, right bc=bc, right d=d; in flight 0)");
+        CHECK(script.batches <= 2);
+    }
 }
 
 TEST_CASE("sends raw bytes from the reserved space, as a message of their own") {
-    Session::Options options;
-    options.framing = find_framing("raw");
-    options.max_frame = 100;
-    Pair pair(options);
-    Session& session = pair.client.session;
+    SessionScript script;
+    script.play("-f raw; --max-frame 100; open");
+    Session& session = *script.session;
     session.reserve(101);
     CHECK_FALSE(session.send_reserved(101));
     CHECK_FALSE(session.send_reserved(0));
@@ -289,1009 +127,529 @@ TEST_CASE("sends raw bytes from the reserved space, as a message of their own") 
         std::copy(text.begin(), text.end(), session.reserve(100));
         CHECK(session.send_reserved(text.size()));
     }
-    session.flush();
-    CHECK(session.in_flight() == 2);
-    pair.server.stream->write("helloworXd");
-    pair.until_logged("right hello=hello;wrong@3 world=worXd;");
-    session.disconnect();
+    script.play(R"(flush; in flight 2; peer sends helloworXd
+                   reports right hello=hello, bad@3 world=worXd; disconnect)");
     session.reserve(1);
     CHECK_FALSE(session.send_reserved(1));
 }
 
-TEST_CASE("recognises a TLS server by its alert, but not by an echoed alert") {
-    Session::Options options;
-    options.framing = find_framing("raw");
-    Pair pair(options);
-    const std::string alert("\x15\x03\x03\0\2\2\x46", 7);
-    SECTION("an echo") {
-        pair.client.send(alert);
-        pair.server.stream->write(alert);
-        pair.until_logged("right " + alert + "=" + alert + ";");
-    }
-    SECTION("an answer") {
-        pair.client.send("hello");
-        pair.server.stream->write(alert);
-        pair.server.stream->finish();
-        pair.until_closed();
-        CHECK(pair.client.session.end().text == "the server speaks TLS; use --tls");
-    }
-}
-
-TEST_CASE("expects a greeting and then every byte plus one with caret, however they are cut") {
-    const std::size_t cut = GENERATE(range<std::size_t>(0, 8));
-    Session::Options options;
-    options.framing = find_framing("caret");
-    Pair pair(options);
-    pair.client.send("abc");
-    pair.client.send("xyz");
-    pair.until_server_got("^abc$^xyz$");
-    pair.client.session.pause(false);  // looks for input: there is none
-    const std::string answer = "*bcdyz{";
-    pair.server.stream->write(answer.substr(0, cut));
-    pair.loop.settle();
-    pair.server.stream->write(answer.substr(cut));
-    pair.until_logged("right abc=bcd;right xyz=yz{;");
-    CHECK_FALSE(pair.client.session.send(""));
-}
-
-TEST_CASE("finds a wrong byte with caret, and refuses a server without its greeting") {
-    Session::Options options;
-    options.framing = find_framing("caret");
-    options.retries = Session::forever;  // retries would not help
-    Pair pair(options);
-    SECTION("wrong") {
-        pair.client.send("abc");
-        pair.server.stream->write("*bXd");
-        pair.until_logged("wrong@1 abc=bXd;");
-    }
-    SECTION("no greeting") {
-        pair.server.stream->write("welcome");
-        pair.until_closed();
-        CHECK((pair.client.session.end().reason == Reason::receive));
-    }
-}
-
-TEST_CASE("counts a message that contains the delimiter as several") {
-    Pair pair;
-    pair.client.send("a\nb");
-    CHECK(pair.client.session.in_flight() == 2);
-    pair.server.stream->write("a\nb\n");
-    pair.until_logged("right a=a;right b=b;");
-}
-
-namespace {
-
-Session::Options coalescing() {
-    Session::Options options;
-    options.coalesce = true;
-    return options;
-}
-
-}  // namespace
-
-TEST_CASE("reports messages that were sent together as far as they were echoed together") {
-    const std::string lines = "a\n\nbc\nd\n";
-    const std::size_t cut = GENERATE_COPY(range<std::size_t>(1, lines.size()));
-    Pair pair(coalescing());
-    CHECK(pair.client.session.send(lines.substr(0, lines.size() - 1)).count == 4);
-    pair.client.session.flush();
-    CHECK(pair.client.session.in_flight() == 4);
-    pair.until_server_got(lines);
-    pair.server.stream->write(lines.substr(0, cut));
-    const std::string whole = lines.substr(0, lines.rfind('\n', cut - 1) + 1);
-    const auto left =
-        std::count(lines.begin(), lines.end(), '\n') -
-        std::count(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(cut), '\n');
-    turn_until(pair.loop, [&] {
-        return pair.client.session.in_flight() == static_cast<std::size_t>(left);
+TEST_CASE("the first reply may be a greeting") {
+    play_each<SessionScript>({
+        {"a wrong reply is held until nothing can follow it",
+         "send a; peer answers hello; +499ms; reports nothing; +1ms; reports bad@0 a=hello"},
+        {"an echo follows it", "send a; peer answers hello; +499ms; peer answers a\n"
+                               "reports unsolicited hello, right a=a in 499ms"},
+        {"not if the first message is sent late",
+         "+501ms; send a; peer answers hello; reports bad@0 a=hello"},
+        {"but if it is sent in time", "+500ms; send a; peer answers hello; peer answers a\n"
+                                      "reports unsolicited hello, right a=a"},
+        {"not while reading pauses", "send a; peer answers hello; +100ms; pause; +1s; resume; "
+                                     "+499ms; reports nothing; +1ms\n"
+                                     "reports bad@0 a=hello untimed"},
+        {"part of it came before the message",
+         R"(peer sends a; +0ms; send a; send b; peer sends \n\n; +500ms
+            reports right a=a, bad@0 b=)"},
+        {"after the end of the messages the reply timeout decides",
+         "-W 2s; send a; send b; finish; peer answers hello; +1999ms; reports nothing; +1ms\n"
+         "reports bad@0 a=hello, late b; disconnect"},
+        {"caret must begin with its greeting",
+         R"(-f caret; --retry forever; peer sends welcome
+            closed receive "the server did not send the greeting * of -f caret")"},
     });
-    CHECK(pair.client.reports <= 1);
-    pair.server.stream->write(lines.substr(cut));
-    pair.until_logged("right a=a;right =;right bc=bc;right d=d;");
-    CHECK(pair.client.reports <= 2);
-    CHECK(pair.client.ids_in_order);
 }
 
-TEST_CASE("times messages that were sent together as the system accepts them") {
-    struct Timer : Client {
-        using Client::Client;
-        void session_answered(const Message& message, const Reply&) override {
-            record(message.planned, message.sent, 1);
-        }
-        void session_echoed(const Batch& batch, std::optional<ev::Duration>) override {
-            record(batch.first.planned, batch.first.sent, batch.count);
-        }
-        void record(ev::Time planned, ev::Time time, std::size_t count) {
-            CHECK(time >= planned);
-            answered += count;
-            if (sent.empty() || sent.back() != time) sent.push_back(time);
-        }
-        std::uint64_t answered = 0;
-        std::vector<ev::Time> sent;  // each time only once
-    };
-    VirtualLoop loop;
-    ManualServer server(loop);
-    Timer client(loop, server.port(), coalescing());
-    turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
-    server.stream->pause_reading(true);
-    constexpr std::size_t count = 16 * 1024;
-    std::string lines;
-    for (std::size_t i = 0; i < count; ++i) lines += std::string(1023, 'x') + "\n";
-    client.send(lines.substr(0, lines.size() - 1));
-    CHECK(client.session.pending() > 0);
-    server.stream->pause_reading(false);
-    const auto all_answered = [&] {
-        server.stream->write(std::exchange(server.got, {}));
-        return client.answered == count;
-    };
-    loop.until(all_answered, 1us);
-    CHECK(client.sent.size() > 2);
-    CHECK(std::is_sorted(client.sent.begin(), client.sent.end()));
-}
-
-TEST_CASE("refuses a message that does not fit the framing or the limit") {
-    const auto [framing, max_frame, longest] = GENERATE(
-        table<const char*, std::size_t, std::size_t>({{"len1", 1000, 255}, {"line", 9, 9}}));
-    Session::Options options;
-    options.framing = find_framing(framing);
-    options.max_frame = max_frame;
-    Pair pair(options);
-    CHECK_FALSE(pair.client.session.send(std::string(longest + 1, 'x')));
-    CHECK(pair.client.session.send(std::string(longest, 'x')));
-}
-
-TEST_CASE("sends a message as long as the limit, however long that is") {
-    Session::Options options;
-    options.max_frame = 65 * 1024 * 1024;
-    Pair pair(options);
-    pair.client.send(std::string(options.max_frame, 'x'));
-    CHECK((pair.client.session.state() == State::open));
-}
-
-TEST_CASE("finishes only after the replies have come") {
-    Pair pair;
-    REQUIRE(pair.client.session.send("a"));
-    pair.client.session.finish();
-    pair.until_server_got("a\n");
-    CHECK_FALSE(pair.server.stream->input_ended());
-    pair.server.stream->write("a\n");
-    turn_until(pair.loop, [&] { return pair.server.stream->input_ended(); });
-    CHECK(pair.client.log == "right a=a;");
-    pair.server.stream->finish();
-    pair.until_closed();
-    CHECK((pair.client.session.end().reason == Reason::clean));
-}
-
-TEST_CASE("reports a peer that has answered all but stays open") {
-    const bool in_time = GENERATE(true, false);
-    Session::Options options;
-    options.close_timeout = in_time ? 10s : 1ms;
-    if (in_time) options.max_time = 50ms;
-    Pair pair(options);
-    pair.client.session.finish();
-    pair.until_closed();
-    CHECK((pair.client.session.end().reason == Reason::unclosed));
-    CHECK(pair.client.session.end().text ==
-          (in_time ? "the server did not close; not finished within 50ms (--max-time)"
-                   : "the server did not close within 1ms (-q)"));
-}
-
-TEST_CASE("does not report a peer that stays open if nobody waits for its end") {
-    Session::Options options;
-    options.close_timeout = 0ms;
-    Pair pair(options);
-    pair.client.session.finish();
-    pair.until_closed();
-    CHECK((pair.client.session.end().reason == Reason::clean));
-}
-
-TEST_CASE("does not wait for a peer that has answered all but keeps sending") {
-    Session::Options options;
-    options.close_timeout = 100ms;
-    Pair pair(options);
-    pair.client.send("a");
-    pair.client.session.finish();
-    pair.until_server_got("a\n");
-    pair.server.stream->write("a\n");
-    const auto closed = [&] {
-        pair.server.stream->write("tick\n");
-        return pair.client.session.state() == State::closed;
-    };
-    pair.loop.until(closed, 1ms);
-    CHECK((pair.client.session.end().reason == Reason::unclosed));
-    CHECK(pair.client.log.starts_with("right a=a;unsolicited tick;"));
-}
-
-TEST_CASE("leaves a peer that neither answers in time nor closes") {
-    Session::Options options;
-    options.reply_timeout = options.close_timeout = 1ms;
-    Pair pair(options);
-    pair.client.send("a");
-    pair.client.session.finish();
-    pair.until_closed();
-    CHECK(pair.client.log == "lost a;");
-    CHECK((pair.client.session.end().reason == Reason::unclosed));
-}
-
-TEST_CASE("reports a message as truncated if the peer ends inside it") {
-    Pair pair;
-    pair.client.send("hello");
-    pair.server.stream->write("hel");
-    pair.server.stream->finish();
-    pair.until_closed();
-    CHECK((pair.client.session.end().reason == Reason::truncated));
-    CHECK(pair.client.log == "unsolicited hel;lost hello;");
-}
-
-TEST_CASE("ends the connection if the peer closes its side while replies are expected") {
-    Session::Options options;
-    options.framing = find_framing(GENERATE("line", "len4", "raw"));
-    options.expect = GENERATE(Expect::echo, Expect::any);
-    options.closed_early = "closed before the end";
-    Pair pair(options);
-    const bool in_flight = GENERATE(false, true);
-    if (in_flight) pair.client.send("a");
-    pair.server.stream->finish();
-    pair.until_closed();
-    CHECK(pair.client.log == (in_flight ? "lost a;" : ""));
-    CHECK((pair.client.session.end().reason == Reason::closed_early));
-    CHECK(pair.client.session.end().text ==
-          (in_flight ? "the server closed the connection after 0 of 1 replies"
-                     : "closed before the end"));
-}
-
-TEST_CASE("retries after a peer closed its side, if that is allowed") {
-    Session::Options options;
-    options.retries = 1;
-    options.retry_delay = 1ms;
-    Pair pair(options);
-    pair.server.stream->finish();
-    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
-    turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
-}
-
-TEST_CASE("still sends to a peer that closed its side if no reply is expected") {
-    Session::Options options;
-    options.expect = Expect::none;
-    Pair pair(options);
-    pair.server.stream->finish();
-    turn_until(pair.loop, [&] { return pair.client.session.input_ended(); });
-    pair.client.send("a");
-    pair.until_server_got("a\n");
-    CHECK((pair.client.session.state() == State::open));
-}
-
-TEST_CASE("ends gracefully if both sides close in the same turn") {
-    Pair pair;
-    pair.client.send("a");
-    pair.until_server_got("a\n");
-    pair.server.stream->write("a\n");
-    pair.server.stream->finish();
-    turn_until(pair.loop, [&] { return pair.client.session.input_ended(); });
-    pair.client.session.finish();
-    pair.until_closed();
-    CHECK((pair.client.session.end().reason == Reason::clean));
-}
-
-TEST_CASE("gives up a peer that takes nothing during the reply timeout") {
-    Session::Options options;
-    options.expect = GENERATE(Expect::echo, Expect::none);
-    options.reply_timeout = 10ms;
-    Pair pair(options);
-    pair.server.stream->pause_reading(true);
-    pair.client.send(std::string(20'000'000, 'x'));
-    if (GENERATE(false, true)) pair.client.session.finish();
-    pair.until_closed();
-    CHECK((pair.client.session.end().reason == Reason::timeout));
-    CHECK(pair.client.session.end().text.find("the server has stopped reading") !=
-          std::string::npos);
-}
-
-TEST_CASE("does not restart the idle timeout when a reply becomes late") {
-    Session::Options options;
-    options.idle_timeout = 1h;
-    options.reply_timeout = 40min;
-    Pair pair(options);
-    pair.client.send("a");
-    pair.until_server_got("a\n");
-    pair.loop.pass(40min);
-    pair.until_logged("lost a;");
-    pair.loop.pass(20min);
-    pair.until_closed();
-    CHECK((pair.client.session.end().reason == Reason::timeout));
-}
-
-TEST_CASE("takes no reply for a greeting if the first message is sent late") {
-    Pair pair;
-    pair.loop.pass(1s);
-    pair.client.send("a");
-    pair.server.stream->write("hello\n");
-    pair.until_logged("wrong@0 a=hello;");
-}
-
-TEST_CASE("holds a wrong first reply as a possible greeting, and then reports it") {
-    Pair pair;
-    pair.client.send("a");
-    pair.server.stream->write("hello\n");
-    SECTION("an echo follows") {
-        pair.server.stream->write("a\n");
-        pair.until_logged("unsolicited hello;right a=a;");
-    }
-    SECTION("nothing follows") { pair.until_logged("wrong@0 a=hello;"); }
-}
-
-TEST_CASE("waits for the peer's end from ours on, however much the peer sends") {
-    Session::Options options;
-    options.expect = GENERATE(Expect::none, Expect::any);
-    options.close_timeout = 50ms;
-    Pair pair(options);
-    pair.client.session.finish();
-    const auto closed = [&] {
-        pair.server.stream->write("tick\n");
-        return pair.client.session.state() == State::closed;
-    };
-    pair.loop.until(closed, 1ms);
-    CHECK((pair.client.session.end().reason == Reason::unclosed));
-}
-
-TEST_CASE("ends the session after a frame over the limit, with both numbers") {
-    Session::Options options;
-    options.framing = find_framing("len4");
-    options.max_frame = 100;
-    Pair pair(options);
-    pair.server.stream->write(std::string("\0\0\1\0", 4));
-    pair.until_closed();
-    CHECK((pair.client.session.end().reason == Reason::limit));
-    CHECK(pair.client.session.end().text.find("256 bytes exceeds the limit of 100") !=
-          std::string::npos);
-}
-
-TEST_CASE("leaves replies unread while paused, and reads them afterwards") {
-    Pair pair;
-    pair.client.send("a");
-    pair.client.session.pause(true);
-    pair.server.stream->write("a\n");
-    pair.loop.settle();
-    const bool resets = GENERATE(false, true);
-    resets ? pair.server.reset() : pair.server.stream->finish();
-    pair.loop.settle();
-    CHECK(pair.client.log.empty());
-    CHECK((pair.client.session.state() == State::open));
-    pair.client.session.pause(false);
-    CHECK(pair.client.log.empty());  // nobody is called from inside its own call
-    pair.until_closed();
-    CHECK(pair.client.log == "right a=a;");
-    const Reason reason = pair.client.session.end().reason;
-    CHECK((reason == (resets ? Reason::receive : Reason::closed_early)));
-}
-
-TEST_CASE("lets no timeout pass while paused") {
-    Session::Options options;
-    options.reply_timeout = options.close_timeout = 20ms;
-    options.idle_timeout = 20ms;
-    const auto wait = [](Pair& pair) { pair.loop.pass(60ms); };
-    SECTION("for replies") {
-        Pair pair(options);
-        pair.client.send("a");
-        pair.client.session.pause(true);
-        pair.server.stream->write("a\n");
-        wait(pair);
-        CHECK(pair.client.log.empty());
-        pair.client.session.pause(false);
-        pair.until_logged("right a=a;");
-    }
-    SECTION("for the peer's end") {
-        options.expect = Expect::none;
-        Pair pair(options);
-        pair.client.session.finish();
-        pair.client.session.pause(true);
-        pair.server.stream->write("b\n");
-        wait(pair);
-        CHECK((pair.client.session.state() == State::finishing));
-        pair.client.session.pause(false);
-        pair.until_logged("unsolicited b;");
-        pair.until_closed();
-        CHECK((pair.client.session.end().reason == Reason::unclosed));
-    }
-}
-
-TEST_CASE("adds each pause to the reply timeout") {
-    Session::Options options;
-    options.reply_timeout = 50ms;
-    Pair pair(options);
-    pair.client.send("a");
-    int stops = 0;
-    for (; stops < 20 && pair.client.log != "lost a;"; ++stops) {
-        pair.client.session.pause(true);
-        pair.loop.pass(30ms);
-        pair.client.session.pause(false);
-        pair.loop.pass(10ms);
-    }
-    CHECK(stops == 5);
-}
-
-TEST_CASE("extends the wait for the peer's end by the longest pause") {
-    Session::Options options;
-    options.expect = Expect::none;
-    options.close_timeout = 50ms;
-    Pair pair(options);
-    pair.client.session.finish();
-    const ev::Time finished = pair.loop.now();
-    const auto stop = [&](ev::Duration length) {
-        pair.client.session.pause(true);
-        pair.loop.pass(length);
-        pair.client.session.pause(false);
-        pair.server.stream->write("tick\n");
-        pair.loop.pass(1ms);
-    };
-    stop(400ms);
-    for (int i = 0; i < 100 && pair.client.session.state() == State::finishing; ++i) stop(10ms);
-    CHECK((pair.client.session.end().reason == Reason::unclosed));
-    CHECK(pair.loop.now() - finished >= 450ms);
-    CHECK(pair.loop.now() - finished < 480ms);
-}
-
-TEST_CASE("ends even if it pauses again as soon as it resumes") {
-    Session::Options options;
-    options.reply_timeout = options.close_timeout = 5ms;
-    const bool awaits = GENERATE(true, false);
-    Pair pair(options);
-    if (awaits) pair.client.send("a");
-    if (!awaits) pair.client.session.finish();
-    pair.loop.pass(1ms);
-    const auto over = [&] {
-        pair.client.session.pause(true);
-        pair.server.stream->write("tick\n");
-        pair.loop.pass(5ms);
-        pair.client.session.pause(false);
-        pair.loop.step(0ms);
-        return awaits ? !pair.client.log.empty() : pair.client.session.state() == State::closed;
-    };
-    int stops = 0;
-    while (!over() && stops < 50) ++stops;
-    CHECK(stops < 50);
-}
-
-TEST_CASE("times a round trip from the write to the read, or voids it") {
-    struct Timer : Client {
-        using Client::Client;
-        void session_answered(const Message&, const Reply& reply) override {
-            times.push_back(reply.round_trip);
-        }
-        std::vector<std::optional<ev::Duration>> times;
-    };
-    VirtualLoop loop;
-    ManualServer server(loop);
-    Timer client(loop, server.port());
-    turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
-    client.send("a");
-    loop.pass(1234567ns);
-    server.stream->write("a\n");
-    turn_until(loop, [&] { return client.times.size() == 1; });
-    CHECK(client.times[0] == 1234567ns);
-    client.send("b");
-    client.session.void_round_trips();
-    server.stream->write("b\n");
-    turn_until(loop, [&] { return client.times.size() == 2; });
-    CHECK_FALSE(client.times[1]);
-}
-
-namespace {
-
-// A system with the facts that the test sets. It counts the questions.
-struct System {
-    static inline std::optional<bufio::TcpFacts> facts;
-    static inline int questions;
-    static std::optional<bufio::TcpFacts> ask(int) {
-        ++questions;
-        return facts;
-    }
-    static Session::Options options() {
-        questions = 0;
-        facts.emplace();
-        facts->min_rtt = 1ms;
-        Session::Options made;
-        made.mark_resent = true;
-        made.tcp_facts = ask;
-        return made;
-    }
-};
-
-struct Marked : Client {
-    using Client::Client;
-    void session_answered(const Message& message, const Reply&) override {
-        log += message.resent ? "resent " : "once ";
-    }
-    void session_lost(const Message& message) override {
-        log += message.resent ? "lost, resent " : "lost ";
-    }
-};
-
-// Time moves only by the round trips that the test makes.
-struct MarkedPair {
-    explicit MarkedPair(Session::Options options) : client(loop, server.port(), options) {
-        turn_until(loop,
-                   [&] { return client.session.state() == State::open && server.stream; });
-    }
-    // Sends a message, which is answered after `round_trip`.
-    void exchange(ev::Duration round_trip) {
-        client.send("a");
-        turn_until(loop, [&] { return !server.got.empty(); });
-        time += round_trip;
-        server.stream->write(std::exchange(server.got, {}));
-        const std::size_t before = client.log.size();
-        turn_until(loop, [&] { return client.log.size() > before; });
-    }
-
-    static inline ev::Time time{1h};
-    ev::Loop loop{[] { return time; }};
-    ManualServer server{loop};
-    Marked client;
-};
-
-}  // namespace
-
-TEST_CASE("marks only the message during which a segment was retransmitted") {
-    MarkedPair pair(System::options());
-    pair.exchange(5ms);
-    System::facts->retransmits = 1;
-    pair.exchange(5ms);
-    pair.exchange(5ms);
-    CHECK(pair.client.log == "once resent once ");
-}
-
-TEST_CASE("asks the system about a connection at its beginning, its end and slow replies") {
-    MarkedPair pair(System::options());
-    CHECK(System::questions == 1);
-    pair.exchange(1ms);
-    CHECK(System::questions == 1);
-    pair.exchange(2ms);
-    CHECK(System::questions == 2);
-    pair.client.session.disconnect();
-    CHECK(System::questions == 3);
-    System::facts.reset();  // the system is not asked about a connection that is gone
-    REQUIRE(pair.client.session.tcp());
-    CHECK(pair.client.session.tcp()->min_rtt == ev::Duration(1ms));
-}
-
-TEST_CASE("asks the system only at the end of a connection without the option") {
-    Session::Options options = System::options();
-    options.mark_resent = false;
-    MarkedPair pair(options);
-    System::facts->retransmits = 1;
-    pair.exchange(1h);
-    CHECK(System::questions == 0);
-    CHECK(pair.client.log == "once ");
-    pair.client.session.disconnect();
-    CHECK(System::questions == 1);
-}
-
-TEST_CASE("asks a system without facts about connections only once, and marks nothing") {
-    const Session::Options options = System::options();
-    System::facts.reset();
-    MarkedPair pair(options);
-    pair.exchange(5ms);
-    pair.exchange(5ms);
-    CHECK(pair.client.log == "once once ");
-    CHECK(System::questions == 1);
-    CHECK_FALSE(pair.client.session.tcp());
-}
-
-TEST_CASE("marks a message that is late because its segment was lost") {
-    Session::Options options = System::options();
-    options.reply_timeout = 40min;
-    MarkedPair pair(options);
-    pair.client.send("a");
-    pair.time += 40min;
-    SECTION("resent") {
-        System::facts->retransmits = 9;
-        turn_until(pair.loop, [&] { return !pair.client.log.empty(); });
-        CHECK(pair.client.log == "lost, resent ");
-    }
-    SECTION("not resent") {
-        turn_until(pair.loop, [&] { return !pair.client.log.empty(); });
-        CHECK(pair.client.log == "lost ");
-    }
-}
-
-TEST_CASE("connects again after an end") {
-    Pair pair;
-    pair.client.session.disconnect();
-    CHECK((pair.client.session.end().reason == Reason::aborted));
-    pair.client.session.connect();
-    turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
-}
-
-namespace {
-
-// Destroys its session in the first call of one kind.
-struct Destroyer final : Session::User {
-    enum class Call { opened, answered, echoed, lost, late, unsolicited, received, closed };
-
-    Destroyer(ev::Loop& loop, Session::Options options, Call call)
-        : session(std::make_unique<Session>(loop, std::move(options), *this)), at(call) {
-        session->connect();
-    }
-    void session_changed() override {
-        if (session->state() == State::open) destroy_at(Call::opened);
-        if (session && session->state() == State::closed) destroy_at(Call::closed);
-    }
-    void session_answered(const Message&, const Reply&) override { destroy_at(Call::answered); }
-    void session_echoed(const Batch&, std::optional<ev::Duration>) override {
-        destroy_at(Call::echoed);
-    }
-    void session_lost(const Message& message) override {
-        destroy_at(message.late ? Call::late : Call::lost);
-    }
-    void session_unsolicited(std::string_view) override { destroy_at(Call::unsolicited); }
-    void session_received(std::string_view) override { destroy_at(Call::received); }
-
-    void destroy_at(Call call) {
-        REQUIRE(session);  // no callback follows once it is destroyed
-        if (call == at) session.reset();
-    }
-
-    std::unique_ptr<Session> session;
-    const Call at;
-};
-
-}  // namespace
-
-TEST_CASE("can be destroyed in each of its callbacks") {
-    using Call = Destroyer::Call;
-    struct Case {
-        Call call;
-        const char* framing;
-        const char* sent;
-        const char* answer;
-        bool server_closes;
-    };
-    const auto [call, framing, sent, answer, server_closes] =
-        GENERATE(Case{Call::opened, "line", "a", "", false},
-                 Case{Call::answered, "len1", "a", "\1a\1b", true},
-                 Case{Call::echoed, "line", "a\nb", "a\nb\nc\n", true},
-                 Case{Call::lost, "line", "a\nb", "b\n", true},
-                 Case{Call::late, "line", "a\nb", "", false},
-                 Case{Call::unsolicited, "line", "a", "a\nb\nc\nd", true},
-                 Case{Call::unsolicited, "line", "a", "a\nb", true},
-                 Case{Call::received, "raw", "a", "ab", true},
-                 Case{Call::closed, "line", "a", "a\n", true});
-    CAPTURE(int(call), framing);
-
-    VirtualLoop loop;
-    ManualServer server(loop);
-    Session::Options options = Client::at(impatient(), server.port());
-    options.framing = find_framing(framing);
-    options.coalesce = call == Call::echoed;
-    if (call != Call::late) options.reply_timeout = 1h;
-    Destroyer client(loop, options, call);
-    turn_until(loop, [&] {
-        return server.stream && (!client.session || client.session->state() == State::open);
+TEST_CASE("each reply is awaited for a time") {
+    play_each<SessionScript>({
+        {"a late reply counts", R"(-W 1ms; send a; +1ms; reports late a; in flight 0; +1ms
+                                   peer answers a; reports right a=a in 2ms late)"},
+        {"each message is timed separately",
+         "-W 20ms; send a; +10ms; send b; +10ms; reports late a; +9ms; reports nothing; +1ms\n"
+         "reports late b"},
+        {"other bytes do not extend it",
+         "-W 20ms; send a; 19 times ( +1ms; peer sends a ); +0ms; in flight 1; +1ms\n"
+         "reports ... late a"},
+        {"a late message is reported before the end of the connection, and once",
+         "-W 1ms; send a; +1ms; reports late a; peer resets; closed receive"},
+        {"once, though there is another connection",
+         "-W 1ms; --retry 1; --retry-delay 1h; send a; +1ms; reports late a; peer resets\n"
+         "waiting receive"},
+        {"a reply that becomes whole afterwards is compared from its start",
+         R"(-W 1ms; send ab; send cb; peer sends X\na; +1ms; reports bad@0 ab=X, late cb
+            peer sends b\n; reports unsolicited ab)"},
+        {"it does not restart the idle timeout",
+         "--idle-timeout 1h; -W 40min; send a; peer got a\\n; +40min; reports late a; +20min\n"
+         "closed timeout \"nothing sent or received for 3600s\""},
+        {"a round trip lasts from the write to the read",
+         "send a; +1234567ns; peer answers a; reports right a=a in 1234567ns"},
+        {"round trips can be voided",
+         "send a; void round trips; peer answers a; reports right a=a untimed"},
+        {"messages that were sent together are timed as the system accepts them",
+         R"(--coalesce; peer stops reading; send a\nb\nx{20000000}; +5ms; peer reads
+            peer got a\nb\nx{20000000}\n; peer sends a\nb\nx{20000000}\n
+            reports right a=a in 5ms, right b=b in 5ms, right x{20000000}=x{20000000})"},
+        {"a reconnect at once keeps the times of the last connection",
+         "send a; send b; peer answers X; +1ms; disconnect; connect; open\n"
+         "reports bad@0 a=X, lost b"},
     });
-    if (client.session) {
-        client.session->send(sent);
-        client.session->flush();
-        server.stream->write(answer);
-        if (server_closes) server.stream->finish();
-    }
-    turn_until(loop, [&] { return !client.session; });
-    loop.settle();
 }
 
-TEST_CASE("reports a failure to connect, and applies the deadline to all phases together") {
-    VirtualLoop loop;
-    const int port = unused_port(loop);
-    Client refused(loop, port);
-    turn_until(loop, [&] { return refused.session.state() == State::closed; });
-    CHECK((refused.session.end().reason == Reason::connect));
-
-    ManualServer silent(loop);
-    Session::Options options;
-    options.tls = bufio::TlsContext::client({});
-    options.connect_timeout = 20ms;
-    Client hanging(loop, silent.port(), options);
-    turn_until(loop, [&] { return hanging.session.state() == State::closed; });
-    CHECK((hanging.session.end().reason == Reason::timeout));
-    CHECK(hanging.session.end().text.find("within 20ms: still in the TLS handshake") !=
-          std::string::npos);
-}
-
-namespace {
-
-Session::Options persistent(unsigned retries) {
-    Session::Options options;
-    options.retries = retries;
-    options.retry_delay = 1ms;
-    return options;
-}
-
-}  // namespace
-
-TEST_CASE("retries after a refused connection, as often as allowed") {
-    VirtualLoop loop;
-    const int port = unused_port(loop);
-    Client client(loop, port, persistent(2));
-    for (const unsigned number : {1u, 2u}) {
-        turn_until(loop, [&] { return client.session.state() == State::waiting; });
-        CHECK(client.session.retry() == number);
-        CHECK(client.session.retry_time() >= client.session.since());
-        CHECK((client.session.end().reason == Reason::connect));
-        turn_until(loop, [&] { return client.session.state() != State::waiting; });
-    }
-    turn_until(loop, [&] { return client.session.state() == State::closed; });
-    CHECK((client.session.end().reason == Reason::connect));
-    client.session.connect();  // as the first try
-    turn_until(loop, [&] { return client.session.state() == State::waiting; });
-    CHECK(client.session.retry() == 1);
-}
-
-TEST_CASE("counts tries from one again once the service has sent something") {
-    const bool talks = GENERATE(false, true);
-    Pair pair(persistent(1));
-    for (const State expected : {State::waiting, talks ? State::waiting : State::closed}) {
-        turn_until(pair.loop, [&] {
-            return pair.client.session.state() == State::open && pair.server.stream;
-        });
-        pair.client.log.clear();
-        if (talks) pair.server.stream->write("hello\n");
-        if (talks) pair.until_logged("unsolicited hello;");
-        pair.server.reset();
-        turn_until(pair.loop, [&] { return pair.client.session.state() != State::open; });
-        CHECK((pair.client.session.state() == expected));
-    }
-}
-
-TEST_CASE("continues --max-time over a reconnect by hand") {
-    VirtualLoop loop;
-    const int port = unused_port(loop);
-    Session::Options options = persistent(Session::forever);
-    options.max_time = 100ms;
-    Client client(loop, port, options);
-    const auto closed = [&] {
-        if (client.session.state() == State::waiting) client.session.connect();
-        return client.session.state() == State::closed;
-    };
-    loop.until(closed, 1ms);
-    CHECK((client.session.end().reason == Reason::timeout));
-}
-
-TEST_CASE("counts the time that passed before towards --max-time") {
-    Session::Options options;
-    options.max_time = 7s;
-    options.spent = GENERATE(4s, 6s);
-    Pair pair(options);
-    const ev::Time begin = pair.loop.now();
-    pair.loop.until([&] { return pair.client.session.state() == State::closed; });
-    const ev::Duration taken = pair.loop.now() - begin;
-    CHECK((taken > 6900ms - options.spent && taken < 7100ms - options.spent));
-    CHECK(pair.client.session.end().text == "not finished within 7s (--max-time)");
-}
-
-TEST_CASE("keeps the end of the session after --max-time has passed") {
-    VirtualLoop loop;
-    Session::Options options;
-    options.max_time = 20ms;
-    Client client(loop, unused_port(loop), options);
-    turn_until(loop, [&] { return client.session.state() == State::closed; });
-    const std::string end = client.session.end().text;
-    loop.pass(2 * *options.max_time);
-    CHECK(client.session.end().text == end);
-}
-
-TEST_CASE("is not disturbed by messages left over from the last connection") {
-    Session::Options options = persistent(Session::forever);
-    options.framing = find_framing(GENERATE("line", "caret"));
-    const bool caret = options.framing == find_framing("caret");
-    Pair pair(options);
-    pair.client.send("abc");
-    pair.server.stream->write(caret ? "*bX" : "long and not whole");
-    turn_until(pair.loop, [&] { return pair.server.stream->pending() == 0; });
-    pair.loop.settle();
-    pair.server.reset();
-    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
-    turn_until(pair.loop, [&] {
-        return pair.client.session.state() == State::open && pair.server.stream;
+TEST_CASE("shows how much of a late or bad reply came") {
+    const std::string right = "send b; peer answers b; reports right b=b; ";
+    play_each<SessionScript>({
+        {"nothing", R"(send a; +5s; reports late a; partial "")"},
+        {"a part", R"(send hello; peer sends hel; +5s; reports late hello
+                      partial "3 of 5 bytes received, without a newline")"},
+        {"all but the newline", R"(send hello; peer sends hello; +5s; reports late hello
+                                   partial "5 of 5 bytes received, without a newline")"},
+        {"too much",
+         R"(send a; peer sends aaa
+            reports differing "message 1: the reply differs at byte 1; 3 bytes received"
+            +5s; reports late a
+            partial "the reply differs at byte 1; 3 bytes received, without a newline")"},
+        {"something else, with a hint for the first reply",
+         R"(send hello; peer sends hi there; +5s; reports ... late hello
+            partial "the reply differs at byte 1; 8 bytes received, without a newline; if the service does not echo, use --expect any")"},
+        {"something else, without a hint for the others",
+         right + R"(send hello; peer sends hi there; +5s; reports ... late hello
+            partial "the reply differs at byte 1; 8 bytes received, without a newline")"},
+        {"to an older message", R"(send a; +1s; send b; peer sends c; +5s
+                                   reports ... late b; partial "")"},
+        {"any reply", R"(--expect any; send a; peer sends hel; +5s; reports late a
+                         partial "3 bytes received, without a newline")"},
+        {"any reply with a length",
+         R"(-f len2; --expect any; send a; peer sends \x00\x05he; +5s
+                                       reports late a; partial "2 of 5 bytes received")"},
+        {"a reply with another length",
+         R"(-f len1; send abc; peer sends \x05abc; +5s; reports ... late abc
+            partial "the reply differs at byte 3; 3 of 5 bytes received")"},
+        {"a length that is misread",
+         R"(-f len2; send abc; peer sends \x03\x00abc; +5s; reports ... late abc
+            partial "the reply differs at byte 3; 3 of 768 bytes received; the length prefix reads 768; as little-endian it reads 3: use -f len2le")"},
+        {"a length after a right reply",
+         R"(-f len2; send b; peer sends \x00\x01b; reports right b=b; send abc
+            peer sends \x03\x00abc; +5s; reports ... late abc
+            partial "the reply differs at byte 3; 3 of 768 bytes received")"},
+        {"of caret", R"(-f caret; send abc; peer sends *b; +5s; reports late abc
+                        partial "1 of 3 bytes received")"},
+        {"with a pattern", R"(--expect any; --match ^[+]; send a; peer sends -; +5s
+                              reports late a; partial "1 byte received, without a newline")"},
     });
-    pair.client.log.clear();
-    pair.client.send("abc");
-    pair.server.stream->write(caret ? "*bcd" : "abX\n");
-    pair.until_logged(caret ? "right abc=bcd;" : "wrong@2 abc=abX;");
 }
 
-TEST_CASE("ends the connect timeout when connected, and input restarts the idle timeout") {
-    Session::Options options = persistent(Session::forever);
-    options.connect_timeout = 20ms;
-    SECTION("connecting") {
-        Pair pair(options);
-        pair.loop.pass(2 * options.connect_timeout);
-        CHECK((pair.client.session.state() == State::open));
-    }
-    SECTION("idleness") {
-        options.idle_timeout = 1h;
-        options.retries = 0;
-        Pair pair(options);
-        pair.loop.pass(40min);
-        pair.server.stream->write("hello\n");
-        pair.until_logged("unsolicited hello;");
-        pair.loop.pass(40min);
-        pair.loop.settle();
-        CHECK((pair.client.session.state() == State::open));
-        pair.loop.pass(20min);
-        pair.until_closed();
-        CHECK((pair.client.session.end().reason == Reason::timeout));
-    }
-}
-
-TEST_CASE("loses sent messages once after a reset, and sends the rest again") {
-    Pair pair(persistent(Session::forever));
-    pair.client.send("sent");
-    pair.until_server_got("sent\n");
-    // Sends more than the system accepts, and another message after it.
-    const std::string big(20'000'000, 'x');
-    pair.client.send(big);
-    pair.client.send("kept");
-    pair.server.reset();
-    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
-    CHECK((pair.client.log == "lost sent;"));
-    CHECK(pair.client.session.in_flight() == 2);
-    pair.server.got.clear();
-    turn_until(pair.loop, [&] { return pair.server.got.size() >= big.size() + 6; });
-    CHECK((pair.server.got == big + "\nkept\n"));
-    pair.client.log.clear();
-    pair.server.stream->write("kept\n");
-    turn_until(pair.loop, [&] { return pair.client.log.size() > big.size(); });
-    CHECK((pair.client.log.ends_with("right kept=kept;")));
-}
-
-TEST_CASE("ends a connection that turns out to be gone, whatever else is sent over it") {
-    Pair pair(persistent(Session::forever));
-    Session& session = pair.client.session;
-    Reason reason = Reason::receive;
-    SECTION("by the peer's reset") { pair.server.reset(); }
-    SECTION("by a reset after the peer's end") {
-        reason = Reason::closed_early;
-        pair.server.stream->finish();
-        turn_until(pair.loop, [&] { return session.input_ended(); });
-        pair.server.reset();
-    }
-    pair.client.send("this finds it out");
-    pair.client.send("before anybody notices");
-    REQUIRE(session.send("and this"));
-    session.finish();
-    turn_until(pair.loop, [&] { return session.state() == State::waiting; });
-    CHECK((session.end().reason == reason));
-    CHECK(session.in_flight() == 3);
-}
-
-TEST_CASE("sends nothing again after a reset with raw") {
-    Session::Options options = persistent(Session::forever);
-    options.framing = find_framing("raw");
-    options.retry_delay = 1h;
-    Pair pair(options);
-    pair.client.send(std::string(20'000'000, 'x'));
-    pair.client.send("behind");
-    pair.server.reset();
-    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
-    CHECK(pair.client.session.in_flight() == 0);
-}
-
-TEST_CASE("lets no message become late while it waits for the next connection") {
-    Session::Options options = persistent(Session::forever);
-    options.retry_delay = 1h;
-    options.reply_timeout = 20ms;
-    Pair pair(options);
-    pair.client.send(std::string(20'000'000, 'x'));
-    pair.server.reset();
-    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
-    pair.loop.pass(2 * options.reply_timeout);
-    CHECK(pair.client.session.in_flight() == 1);
-}
-
-TEST_CASE("retries after a connection was lost in the TLS handshake") {
-    VirtualLoop loop;
-    ManualServer server(loop);
-    Session::Options options = persistent(1);
-    options.tls = bufio::TlsContext::client({});
-    Client client(loop, server.port(), options);
-    for (const State next : {State::waiting, State::closed}) {
-        turn_until(loop, [&] { return server.stream && !server.got.empty(); });
-        server.got.clear();
-        server.stream.reset();
-        turn_until(loop, [&] { return client.session.state() == next; });
-        CHECK((client.session.end().reason == Reason::handshake_interrupted));
-    }
-}
-
-TEST_CASE("keeps the times of the last connection's messages when it reconnects at once") {
-    struct Timed : Client {
-        using Client::Client;
-        void session_answered(const Message& message, const Reply& reply) override {
-            Client::session_answered(message, reply);
-            round_trip = reply.round_trip;
+TEST_CASE("a server of TLS is recognized by its alert, but not by an echoed alert") {
+    play_each<SessionScript>({
+        {"an echo", R"(-f raw; send \x15\x03\x03\x00\x02\x02\x46; peer echoes
+                       reports right \x15\x03\x03\x00\x02\x02F=\x15\x03\x03\x00\x02\x02F)"},
+        {"an alert", R"(-f raw; send hello; peer sends \x15\x03\x03\x00\x02\x02\x46; peer ends
+                        reports bad@0 hello=\x15\x03\x03\x00\x02, unsolicited \x02F
+                        closed tls "the server speaks TLS; use --tls")"},
+        {"a warning", R"(send hello; peer sends \x15\x03\x04\x00\x02\x01\x00; peer ends
+                         reports lost hello; closed tls "the server speaks TLS; use --tls")"},
+        {"more than an alert",
+         R"(-f raw; send hello; peer sends \x15\x03\x03\x00\x02\x02\x46!; peer ends
+            reports bad@0 hello=\x15\x03\x03\x00\x02, unsolicited \x02F!
+            closed closed_early "the server closed the connection")"},
+    });
+    for (const std::string other :
+         {R"(\x14\x03\x03\x00\x02\x02F)", R"(\x15\x02\x03\x00\x02\x02F)",
+          R"(\x15\x03\x05\x00\x02\x02F)", R"(\x15\x03\x03\x01\x02\x02F)",
+          R"(\x15\x03\x03\x00\x03\x02F)", R"(\x15\x03\x03\x00\x02\x03F)"})
+        DYNAMIC_SECTION("no alert: " << other) {
+            SessionScript().play("send hello; peer sends " + other +
+                                 "; peer ends; closed truncated; reports unsolicited " + other +
+                                 ", lost hello");
         }
-        void session_lost(const Message& message) override {
-            Client::session_lost(message);
-            sent = message.sent;
-        }
-        std::optional<ev::Duration> round_trip;
-        ev::Time sent{};
-    };
-    VirtualLoop loop;
-    ManualServer server(loop);
-    Timed client(loop, server.port());
-    turn_until(loop, [&] { return client.session.state() == State::open && server.stream; });
-    client.send("a");
-    client.send("b");
-    server.stream->write("X\n");  // kept until the message that it answers is known
-    loop.pass(1ms);
-    client.session.disconnect();
-    client.session.connect();
-    turn_until(loop, [&] { return client.session.state() == State::open; });
-    CHECK(client.log == "wrong@0 a=X;lost b;");
-    REQUIRE(client.round_trip);
-    CHECK(*client.round_trip <= 1s);
-    CHECK(client.sent >= VirtualLoop::start);
 }
 
-TEST_CASE("cuts short or ends the wait for the next try by hand") {
-    Session::Options options = persistent(Session::forever);
-    options.retry_delay = 1h;
-    Pair pair(options);
-    pair.server.reset();
-    turn_until(pair.loop, [&] { return pair.client.session.state() == State::waiting; });
-    SECTION("connect") {
-        pair.client.session.connect();
-        turn_until(pair.loop, [&] { return pair.client.session.state() == State::open; });
-        const ev::Time opened = pair.client.session.since();
-        pair.loop.pass(2 * options.retry_delay);
-        CHECK(pair.client.session.since() == opened);
+TEST_CASE("finishes only after the replies, and waits for the end of the server") {
+    play_each<SessionScript>({
+        {"nothing is sent any more", R"(finish; refuse a; disconnect; refuse a)"},
+        {"a peer that ends", R"(queue a; finish; peer got a\n; peer got no end; peer answers a
+                                peer got the end; reports right a=a; peer ends; closed clean "closed")"},
+        {"both sides end together",
+         R"(send a; peer answers a; peer ends; reports right a=a; finish
+                                       closed clean "closed")"},
+        {"a peer that answers only after our end",
+         R"(send a; finish; +499ms; peer got no end; +1ms; peer got the end; peer answers a
+            peer ends; reports right a=a in 500ms; closed clean "closed")"},
+        {"replies restart the wait for it",
+         R"(send a; send b; finish; +300ms; peer answers a; +0ms; reports right a=a in 300ms
+            +499ms; peer got no end; +1ms; peer got the end; disconnect; reports lost b)"},
+        {"a peer that stays open", R"_(-q 1ms; finish; +1ms
+                                      closed unclosed "the server did not close within 1ms (-q)")_"},
+        {"and is not awaited", R"(-q 0ms; finish; closed clean "closed")"},
+        {"a peer that stays open until the session has no more time",
+         R"_(--max-time 50ms; finish; +50ms
+            closed unclosed "the server did not close; not finished within 50ms (--max-time)")_"},
+        {"a peer that has answered all but keeps sending",
+         R"(-q 100ms; send a; finish; peer answers a; 99 times ( +1ms; peer answers b )
+            finishing; +1ms; closed unclosed; reports ... stale b)"},
+        {"a peer that keeps sending without replies",
+         R"(-q 50ms; --expect none; finish; 49 times ( +1ms; peer answers b )
+            finishing; +1ms; closed unclosed; reports ... unsolicited b)"},
+        {"a peer that neither answers nor ends",
+         R"(-W 1ms; -q 2ms; send a; finish; +1ms; reports late a; +1ms; closed unclosed)"},
+        {"a peer that ends before it answers",
+         R"(send a; send b; finish; peer answers a; peer ends
+            reports right a=a, lost b
+            closed closed_early "the server closed the connection after 1 of 2 replies")"},
+    });
+}
+
+TEST_CASE("ends if the peer closes its side while replies are expected") {
+    for (const std::string framing : {"line", "len4", "raw"})
+        for (const std::string expect : {"echo", "any"}) {
+            const std::string options = "-f " + framing + "; --expect " + expect + "; ";
+            SessionScript().play(
+                options +
+                R"(peer ends; closed closed_early "the server closed the connection")");
+            SessionScript().play(options + R"(send a; peer ends; reports lost a; closed
+                end closed_early "the server closed the connection after 0 of 1 replies")");
+        }
+    Session::Options options;
+    options.closed_early_text = "closed before the end";
+    SessionScript(options).play(R"(peer ends; closed closed_early "closed before the end")");
+}
+
+TEST_CASE("a connection ends badly") {
+    play_each<SessionScript>({
+        {"inside a message", R"(send hello; peer sends hel; peer ends
+            reports unsolicited hel, lost hello
+            closed truncated "the server closed the connection inside a message, after 3 bytes")"},
+        {"by a reset inside a message", R"(send hello; peer sends hel; +0ms; peer resets
+            reports lost hello; closed receive "reset inside message 1, after 3 bytes")"},
+        {"by a frame over the limit",
+         R"_(-f len4; --max-frame 100; peer sends \x00\x00\x01\x00
+            closed limit "a message of 256 bytes exceeds the limit of 100 (--max-frame)")_"},
+        {"by a peer that accepts nothing",
+         R"(-W 1s; peer stops reading; send x{20000000}; +999ms; open; +1ms
+            closed timeout "the server has stopped reading; unsent: ..."; reports lost x{20000000})"},
+        {"by a peer that accepts nothing while finishing",
+         R"(-W 10ms; --expect none; peer stops reading; send x{20000000}; finish; +999ms; finishing
+            +1ms; closed timeout)"},
+        {"by a send buffer that is full",
+         R"(--max-frame 1000000; peer stops reading; until lost ( queue x{1000000}; flush )
+            closed limit "the server has stopped reading, and the send buffer is full")"},
+        {"by us", R"(disconnect; closed aborted "disconnected"; connect; open; end none)"},
+        {"but still takes messages if no reply is expected",
+         R"(--expect none; peer ends; +0ms; half closed; send a; peer got a\n; open)"},
+    });
+}
+
+TEST_CASE("reads nothing while paused, and no timeout passes") {
+    play_each<SessionScript>({
+        {"replies wait, and then the end",
+         R"(send a; pause; peer answers a; +0ms; peer ends; +0ms; open; reports nothing; resume
+            reports right a=a untimed; closed closed_early)"},
+        {"replies wait, and then the reset",
+         R"(send a; pause; peer answers a; +0ms; peer resets; +0ms; open; reports nothing; resume
+            reports right a=a untimed; closed receive)"},
+        {"the reply timeout",
+         R"(-W 20ms; --idle-timeout 20ms; send a; pause; peer answers a; +60ms
+                                 reports nothing; resume; reports right a=a untimed; open)"},
+        {"the wait for the peer's end",
+         R"(-q 20ms; --idle-timeout 20ms; --expect none; finish; pause; peer answers b; +60ms
+            finishing; resume; reports unsolicited b; +19ms; finishing; +1ms; closed unclosed)"},
+        {"the wait for a peer that accepts nothing",
+         R"(-W 1s; --expect none; peer stops reading; send x{20000000}; +400ms; pause; +1h; resume
+            +599ms; open; +1ms; closed timeout)"},
+        {"each pause is added to the reply timeout",
+         R"(-W 50ms; send a; 4 times ( pause; +30ms; resume; +10ms ); pause; +30ms; resume; +9ms
+            reports nothing; +1ms; reports late a)"},
+        {"the longest pause is added to the wait for the end",
+         R"(-q 50ms; --expect none; finish; pause; +400ms; resume; 4 times ( pause; +10ms; resume )
+            +9ms; finishing; +1ms; closed unclosed)"},
+        {"a pause before the end is not added",
+         R"(-q 50ms; --expect none; pause; +400ms; resume; finish; +50ms; closed unclosed)"},
+        {"it may pause again as soon as it resumes, and still get replies",
+         "-W 5ms; send a; until bad@0 a=b ( pause; peer answers b; +5ms; resume )"},
+        {"it may pause again as soon as it resumes, and still end",
+         "-q 5ms; finish; 9 times ( pause; peer answers b; +5ms; resume; turn ); pause\n"
+         "closed unclosed; reports ... unsolicited b"},
+        {"the idle timeout begins again",
+         "--idle-timeout 20ms; +19ms; pause; +60ms; resume; +19ms; open; +1ms; closed timeout"},
+        {"--max-time passes", R"_(--max-time 1s; pause; +1s
+                                 closed timeout "not finished within 1s (--max-time)")_"},
+    });
+}
+
+TEST_CASE("can be destroyed or disconnected in each of its callbacks") {
+    for (const std::string action : {"destroy", "disconnect"}) {
+        const std::string over = action == "destroy" ? "; destroyed" : "; closed";
+        const auto play = [&](const std::string& when, const std::string& script) {
+            DYNAMIC_SECTION(action << " when " << when) {
+                SessionScript().play(action + " when " + when + "; " + script + over);
+            }
+        };
+        play("dialing", "unconnected; connect");
+        play("opened", "unconnected; connect");
+        play("right", R"(-f len1; send a; peer sends \x01a\x01b; reports right a=a)");
+        play("echoed", R"(--coalesce; send a\nb; peer sends a\nb\nc\n
+                          reports right a=a, right b=b)");
+        play("lost", R"(send a; peer ends; reports lost a)");
+        play("late", R"(-W 1ms; send a; +1ms; reports late a)");
+        play("unsolicited", R"(peer sends b\nc; reports unsolicited b)");
+        play("received", R"(-f raw; peer sends a)");
+        play("closed", R"(peer ends)");
     }
-    SECTION("disconnect") {
-        pair.client.session.disconnect();
-        CHECK((pair.client.session.state() == State::closed));
-        CHECK((pair.client.session.end().reason == Reason::receive));
-    }
+}
+
+TEST_CASE("a failure to connect is tried again, as often as allowed") {
+    play_each<SessionScript>({
+        {"through all states",
+         R"(unconnected; disconnect; idle; refuse a; connect; dialing; refuse a
+                                  open; finish; finishing; disconnect; closed)"},
+        {"never",
+         R"(to nobody; closed connect "cannot connect to 127.0.0.1:PORT: Connection refused")"},
+        {"twice, and from the start by hand",
+         R"(to nobody; --retry 2; --retry-delay 1s; waiting connect; try 1; +1s; waiting; try 2; +2s
+            closed connect; connect; waiting connect; try 1)"},
+        {"the waits double",
+         R"(to nobody; --retry forever; --retry-delay 1s; waiting; +1s; try 2
+                                +2s; try 3; +4s; try 4; peer comes back; +8s; open)"},
+        {"not before half of the wait",
+         R"(to nobody; --retry 1; --retry-delay 1s; waiting; peer comes back
+                                           +499ms; waiting; +501ms; open)"},
+        {"from one again once the service has sent something",
+         R"(--retry 1; --retry-delay 1s; peer answers hello; reports unsolicited hello; peer resets
+            waiting receive; +1s; open; peer answers hello; reports unsolicited hello; peer resets
+            waiting receive; +1s; open; peer resets; closed receive)"},
+        {"after a peer that ended too early",
+         R"(--retry 1; --retry-delay 1s; peer ends
+                                                  waiting closed_early; +1s; open)"},
+        {"after a peer that ended inside a message",
+         R"(--retry 1; --retry-delay 1s; peer sends hel; peer ends; waiting truncated
+            reports unsolicited hel; +1s; open)"},
+        {"after a handshake that took too long",
+         R"(--tls; --retry 1; --connect-timeout 20ms; handshaking; +20ms; waiting timeout)"},
+        {"after the connection was lost in the handshake",
+         R"(--tls; --retry 1; --retry-delay 1s; peer resets; waiting handshake_interrupted
+            +1s; peer resets; closed handshake_interrupted)"},
+        {"cut short by hand",
+         R"(--retry forever; --retry-delay 1h; peer resets; waiting receive; connect
+                                  open; +2h; open)"},
+        {"ended by hand, with the end of the last try",
+         R"(--retry forever; --retry-delay 1h; peer resets; waiting receive; disconnect; closed receive)"},
+    });
+}
+
+TEST_CASE("a server that closes after its last reply has announced its end") {
+    play_each<SessionScript>({
+        {"once all messages are answered",
+         R"(--retry forever; no retry after answers; --expect any; send QUIT; peer answers BYE
+            peer ends; closed clean "the server closed the connection"
+            reports right QUIT=BYE)"},
+        {"not before the first reply",
+         R"(--retry forever; no retry after answers; peer answers hello; peer ends
+            waiting closed_early; reports unsolicited hello)"},
+        {"nor on the next connection",
+         R"(--retry forever; no retry after answers; send a; peer answers a; peer resets
+            waiting receive; reports right a=a; connect; open; peer ends
+            waiting closed_early)"},
+        {"not while a reply is missing",
+         R"(--retry forever; no retry after answers; send a; send b; peer answers a; peer ends
+            waiting closed_early; reports right a=a, lost b)"},
+        {"not after a lost message",
+         R"(--retry forever; no retry after answers; send a; peer answers a; send b; +5s; peer ends
+            waiting closed_early; reports right a=a, late b)"},
+        {"not inside a message",
+         R"(--retry forever; no retry after answers; send a; peer answers a; peer sends b
+            peer ends; waiting truncated; reports right a=a, unsolicited b)"},
+        {"not with --retry",
+         R"(--retry forever; send a; peer answers a; peer ends; waiting closed_early
+            reports right a=a)"},
+    });
+}
+
+TEST_CASE("the phases of connecting have one deadline") {
+    play_each<SessionScript>({
+        {"a silent server of TLS",
+         R"(--tls; --connect-timeout 20ms; handshaking; +19ms; handshaking; +1ms
+            closed timeout "no connection to 127.0.0.1:PORT within 20ms: still in the TLS handshake with 127.0.0.1:PORT")"},
+        {"no greeting of caret",
+         R"(unconnected; -f smtp; --connect-timeout 20ms; connect; handshaking; +20ms
+            closed timeout "no connection to 127.0.0.1:PORT within 20ms: still waiting for the greeting from 127.0.0.1:PORT")"},
+        {"it ends when connected", R"(--connect-timeout 20ms; --retry forever; +40ms; open)"},
+    });
+}
+
+TEST_CASE("traffic postpones a ping, and its pong must arrive in time") {
+    play_each<WebSocketScript>({
+        {"a pong is timed, and the next ping follows it",
+         R"(--ping 1min; upgrade; +59s; peer got nothing; +1s; peer got ping 1; +20ms
+            peer sends \x8a\x011; reports pong in 20ms; +59s; peer got nothing; +1s
+            peer got ping 2; peer sends \x8a\x012; reports pong)"},
+        {"a missing pong ends the connection",
+         "--ping 1min; -W 2s; upgrade; +1min; peer got ping 1; +1999ms; open; +1ms\n"
+         "closed timeout \"the server did not answer a ping within 2s (-W)\""},
+        {"traffic does not replace a pong", R"(--ping 1min; -W 2s; --expect none; upgrade; +1min
+            peer got ping 1; +1s; peer sends \x81\x01a; reports unsolicited a; +1s; closed timeout)"},
+        {"a received message postpones the ping", R"(--ping 1min; upgrade; +59s
+            peer sends \x81\x01a; reports unsolicited a; +59s; peer got nothing; +1s; peer got ping 1
+            disconnect)"},
+        {"a sent message postpones the ping",
+         R"(--ping 1min; --expect none; upgrade; +59s; send a
+            peer got 7 bytes; +59s; peer got nothing; +1s; peer got ping 1; disconnect)"},
+        {"the ping of the peer is no traffic",
+         R"(--ping 1min; upgrade; +59s; peer sends \x89\x00
+            peer got 6 bytes; +1s; peer got ping 1; disconnect)"},
+        {"a pause restarts the limit, and the pong is not timed",
+         R"(--ping 1min; -W 2s; upgrade; +1min
+            peer got ping 1; +1s; pause; +1h; resume; +1999ms; peer sends \x8a\x011; +1min
+            peer got ping 2; disconnect)"},
+        {"no ping is sent after the end of the messages",
+         R"(--ping 1min; -q 1h; upgrade; finish; peer got 8 bytes; +59min; peer got nothing; disconnect)"},
+        {"none is sent without --ping", "upgrade; +24h; peer got nothing; disconnect"},
+    });
+}
+
+TEST_CASE("a session that listens answers one client") {
+    play_each<SessionScript>({
+        {"messages go both ways, and are not awaited",
+         R"(listening; --connect-timeout 1s; -W 1s; +1h; dialing; peer connects; open
+            peer sends hello\n; reports unsolicited hello; send hi; peer got hi\n; +1h; open
+            peer sends bye\n; reports unsolicited bye; disconnect; peer got the end
+            closed aborted)"},
+        {"it has left soon after it has closed its side",
+         R"(listening; peer connects; open; peer ends; +499ms; open; +1ms
+            closed clean "the client closed the connection")"},
+        {"unless it is still answered",
+         R"(listening; peer connects; open; peer ends; +400ms; send a; +499ms; open
+            peer got a\n; +1ms; closed clean)"},
+        {"or has not read all", R"(listening; -W 1h; peer connects; open; peer stops reading
+            send x{9000000}; peer ends; +1min; open; peer reads; +0ms; +1s; closed clean)"},
+        {"it resets the connection", R"(listening; peer connects; open; peer resets
+            closed receive "receiving: Connection reset by peer")"},
+        {"it leaves inside a message", R"(listening; peer connects; open; peer sends hel
+            peer ends; reports unsolicited hel
+            closed truncated "the client closed the connection inside a message, after 3 bytes")"},
+        {"its end is awaited after ours", R"(listening; -q 1s; peer connects; open; finish
+            peer got the end; +999ms; finishing; peer ends; closed clean)"},
+        {"it does not close its side",
+         "listening; -q 1s; peer connects; open; finish; +1s\n"
+         "closed unclosed \"the client did not close within 1s (-q)\""},
+    });
+}
+
+TEST_CASE("a session that listens awaits the next client, however the last one has left") {
+    for (const std::string end : {"peer ends; +500ms", "peer resets",
+                                  "peer sends hel; peer ends; reports unsolicited hel"})
+        SessionScript().play("listening; --retry forever; peer connects; open; " + end +
+                             "; dialing; peer connects; open; disconnect; closed aborted");
+}
+
+TEST_CASE("input restarts the idle timeout") {
+    play_each<SessionScript>({
+        {"bytes",
+         R"(--idle-timeout 1h; +40min; peer answers hello; reports unsolicited hello; +40min
+                     open; +20min; closed timeout "nothing sent or received for 3600s")"},
+        {"output",
+         R"(--idle-timeout 1h; --expect none; +40min; send a; +59min; open; +1min; closed timeout)"},
+    });
+}
+
+TEST_CASE("a time limit of the run includes all connections, and what passed before") {
+    play_each<SessionScript>({
+        {"a reconnect by hand",
+         R"(to nobody; --retry forever; --max-time 100ms; --retry-delay 30ms
+                                   waiting; +60ms; connect; +39ms; waiting; +1ms; closed timeout)"},
+        {"time that passed before", R"_(--max-time 7s; --spent 4s; +2999ms; open; +1ms
+                                       closed timeout "not finished within 7s (--max-time)")_"},
+        {"a closed session keeps its end",
+         R"(to nobody; --max-time 20ms; closed connect; +40ms; closed connect)"},
+    });
+}
+
+TEST_CASE("a message survives its connection, unless it was written") {
+    play_each<SessionScript>({
+        {"a partial reply is forgotten",
+         R"(--retry forever; --retry-delay 1s; send abc; peer sends long; +0ms
+            peer resets; waiting receive; reports lost abc; +1s; open; send abc; peer answers abX
+            +500ms; reports bad@2 abc=abX)"},
+        {"a partial reply of caret is forgotten",
+         R"(-f caret; --retry forever; --retry-delay 1s; peer sends *; send abc
+            peer sends bX; reports differing "message 1: the reply differs at byte 1; 2 of 3 bytes received; if the service does not echo, use --expect any"
+            peer resets; waiting receive; reports lost abc; +1s; peer sends *; open
+            send abc; peer sends bcd; reports right abc=bcd)"},
+        {"the rest is sent again",
+         R"(--retry forever; --retry-delay 1s; send sent; peer got sent\n; send x{20000000}; send kept
+            peer resets; waiting receive; reports lost sent; in flight 2; connect; open
+            peer got x{20000000}\nkept\n; peer sends x{20000000}\nkept\n
+            reports right x{20000000}=x{20000000}, right kept=kept)"},
+        {"but not with raw",
+         R"(-f raw; --retry forever; --retry-delay 1h; send x{20000000}; send behind; peer resets
+            waiting; reports lost x{20000000}, lost behind; in flight 0)"},
+        {"it does not become late before it is sent",
+         R"(--retry forever; --retry-delay 1h; -W 20ms; send x{20000000}; peer resets; waiting; +40ms
+            in flight 1; reports nothing)"},
+        {"a connection that is gone is not written to",
+         R"(--retry forever; peer resets; send this; send that; queue more; finish; waiting receive
+            in flight 3)"},
+        {"a connection that is gone after the peer's end",
+         R"(--retry forever; peer ends; peer resets; send this; send that; queue more; finish
+            waiting closed_early; in flight 3)"},
+    });
 }
 
 TEST_CASE("does not retry after a failure that another try can't fix") {
-    SECTION("a peer that ended gracefully") {
-        Pair pair(persistent(Session::forever));
-        pair.server.stream->finish();
-        pair.client.session.finish();
-        pair.until_closed();
+    play_each<SessionScript>({
+        {"a peer that ended gracefully", "--retry forever; peer ends; finish; closed clean"},
+        {"a peer that went when all was sent",
+         "--retry forever; send a; finish; peer got a\\n; peer resets; closed "
+         "receive; reports lost a"},
+        {"idleness", "--retry forever; --idle-timeout 10ms; +10ms; closed timeout"},
+        {"a frame over the limit",
+         "--retry forever; --max-frame 1; peer answers long; closed limit"},
+        {"a certificate", "--retry forever; --tls; to a TLS server; closed certificate"},
+    });
+}
+
+namespace {
+// A session that queries the facts that the script sets.
+struct MarkedScript : SessionScript {
+    MarkedScript() {
+        queries = 0;
+        facts.emplace();
+        facts->min_rtt = 1ms;
+        options.mark_retransmitted = true;
+        options.tcp_facts = [](int) {
+            ++queries;
+            return facts;
+        };
+        setting("unmarked", [this](const std::string&) { options.mark_retransmitted = false; });
+        setting("no facts", [](const std::string&) { facts.reset(); });
+        on("retransmits", [](const std::string& count) {
+            facts->retransmits = static_cast<unsigned>(std::stoul(count));
+        });
+        on("queries", [](const std::string& count) { REQUIRE(queries == std::stoi(count)); });
+        on("facts are gone", [](const std::string&) { facts.reset(); });
+        on("knows facts", [this](const std::string& known) {
+            REQUIRE(session->tcp().has_value() == (known == "yes"));
+        });
     }
-    SECTION("a peer that went when all was sent") {
-        Pair pair(persistent(Session::forever));
-        pair.client.send("a");
-        pair.client.session.finish();
-        pair.until_server_got("a\n");
-        pair.server.reset();
-        pair.until_closed();
-        CHECK(pair.client.log == "lost a;");
-    }
-    SECTION("idleness") {
-        VirtualLoop loop;
-        ManualServer server(loop);
-        Session::Options options = persistent(Session::forever);
-        options.idle_timeout = 10ms;
-        Client client(loop, server.port(), options);
-        turn_until(loop, [&] { return client.session.state() == State::closed; });
-        CHECK((client.session.end().reason == Reason::timeout));
-    }
-    SECTION("a frame over the limit") {
-        Session::Options options = persistent(Session::forever);
-        options.max_frame = 1;
-        Pair pair(options);
-        pair.server.stream->write("long\n");
-        pair.until_closed();
-    }
-    SECTION("a certificate") {
-        VirtualLoop loop;
-        test::SilentTlsServer server(loop);
-        Session::Options options = persistent(Session::forever);
-        options.tls = bufio::TlsContext::client({});
-        Client client(loop, server.port(), options);
-        turn_until(loop, [&] { return client.session.state() == State::closed; });
-        CHECK((client.session.end().reason == Reason::certificate));
-    }
+    static inline std::optional<bufio::TcpFacts> facts;
+    static inline int queries;
+};
+
+}  // namespace
+
+TEST_CASE("marks only messages during which a segment was retransmitted") {
+    play_each<MarkedScript>({
+        {"the one of three",
+         R"(send a; +5ms; peer answers a; reports right a=a in 5ms; retransmits 1
+            send a; +5ms; peer answers a; reports right a=a in 5ms retransmitted
+            send a; +5ms; peer answers a; reports right a=a in 5ms)"},
+        {"queries at the beginning, the end and slow replies",
+         R"(queries 1; send a; +1ms; peer answers a; reports right a=a in 1ms; queries 1
+            send a; +2ms; peer answers a; reports right a=a in 2ms; queries 2
+            disconnect; queries 3; facts are gone; knows facts yes)"},
+        {"queries only at the end without the option",
+         R"(unmarked; retransmits 1; send a; +1s; peer answers a; reports right a=a in 1s; queries 0
+            disconnect; queries 1)"},
+        {"queries once if there are no facts",
+         R"(no facts; send a; +5ms; peer answers a; reports right a=a in 5ms; queries 1; knows facts no)"},
+        {"a message that is late because its segment was lost",
+         "send a; retransmits 9; +5s; reports late a retransmitted"},
+        {"a message that is only late", "send a; +5s; reports late a"},
+    });
 }

@@ -1,0 +1,101 @@
+// Chooses the samples of a load.
+
+#include "app/run/samples.hpp"
+
+#include "app/text/json_reader.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+const ev::Time start(1000s);
+
+// Adds a message that was answered at this time since the start.
+void add(Samples& samples, ev::Duration at, ev::Duration round_trip, bool right = true,
+         const std::string& payload = "a") {
+    const ev::Time answered = start + at;
+    const Message message{.id = 7,
+                          .payload = payload,
+                          .planned = answered - round_trip,
+                          .sent = answered - round_trip + 1us};
+    const Reply reply{.payload = payload, .round_trip = round_trip, .right = right};
+    samples.add(3, message, reply, answered);
+}
+
+JsonValue list(const Samples& samples, const char* name) {
+    return *read_json(samples.json().str()).value->find(name);
+}
+
+// Returns the round trips of the slow samples.
+std::vector<ev::Duration> round_trips(const Samples& samples) {
+    std::vector<ev::Duration> times;
+    for (const JsonValue& each : list(samples, "slowest").items)
+        times.push_back(JsonFields(each).time("rtt_us"));
+    return times;
+}
+
+}  // namespace
+
+TEST_CASE("a short load has its fifty slowest messages as samples") {
+    Samples samples(start);
+    std::vector<int> order(200);
+    for (int i = 0; i < 200; ++i) order[static_cast<std::size_t>(i)] = i;
+    std::shuffle(order.begin(), order.end(), std::mt19937(1));
+    for (const int each : order) add(samples, 10ms, (each + 1) * 1us);
+    const std::vector<ev::Duration> found = round_trips(samples);
+    REQUIRE(found.size() == 50);
+    CHECK((found.front() == 200us));
+    CHECK((found.back() == 151us));
+}
+
+TEST_CASE("the samples of a long load come from all of its parts") {
+    Samples samples(start);
+    // The second half is ten times slower.
+    for (int i = 0; i < 100'000; ++i)
+        add(samples, i * 1ms, (i % 1000 + 1) * (i < 50'000 ? 1us : 10us));
+    const std::vector<ev::Duration> found = round_trips(samples);
+    CHECK(found.size() <= 50);
+    CHECK(found.size() >= 25);
+    const auto fast =
+        std::count_if(found.begin(), found.end(), [](auto each) { return each <= 1ms; });
+    CHECK(fast >= 12);
+    CHECK((*std::min_element(found.begin(), found.end()) > 900us));
+}
+
+TEST_CASE("bad replies are samples of their own, and untimed right replies are none") {
+    Samples samples(start);
+    add(samples, 1ms, 1us, false);
+    samples.add(1, {.id = 1, .payload = "a"}, {.payload = "a", .right = true}, start);
+    samples.add(1, {.id = 1, .payload = "a"}, {.payload = "b"}, start);
+    CHECK(list(samples, "slowest").items.empty());
+    CHECK(list(samples, "bad").items.size() == 2);
+}
+
+TEST_CASE("samples of several threads are added up") {
+    Samples sum(start);
+    Samples other(start);
+    for (int i = 0; i < 100; ++i) add(i % 2 ? sum : other, 5ms, (i + 1) * 1us);
+    sum.add(other);
+    const std::vector<ev::Duration> found = round_trips(sum);
+    REQUIRE(found.size() == 50);
+    CHECK((found.back() == 51us));
+}
+
+TEST_CASE("a sample contains its times, its connection and the head of its payloads") {
+    Samples samples(start);
+    add(samples, 5ms, 2ms, true, std::string(5000, 'x'));
+    const std::string text = samples.json().str();
+    CHECK(test::contains(text, R"("seq":7,"sent_bytes":5000,"received_bytes":5000,)"
+                               R"("planned_us":3000.000,"sent_us":3001.000,"rtt_us":2000.000,)"
+                               R"("fate":"echoed","right":true,"connection":3,"sent":"xxx)"));
+    const JsonValue all = list(samples, "slowest");
+    CHECK(JsonFields(all.items.at(0)).text("received") == std::string(2048, 'x'));
+}

@@ -13,27 +13,29 @@ namespace {
 
 // Maximum number of payload bytes shown, and about how many precede the first difference.
 constexpr std::size_t shown_bytes = 256;
-constexpr std::size_t shown_before = 64;
+constexpr std::size_t shown_bytes_before = 64;
 
 constexpr int dump_width = 80;
 
 }  // namespace
 
 std::string connection_text(const Session& session) {
+    if (session.options().listens()) return "connection from " + session.address().text();
     const Session::Phases& phases = session.phases();
     std::string text = "connected to " + session.address().text() + "; look-up " +
-                       milliseconds_text(phases.lookup) + ", connect " +
-                       milliseconds_text(phases.tcp);
+                       milliseconds_number(phases.lookup) + ", connect " +
+                       milliseconds_number(phases.tcp);
     if (phases.handshake)
         text +=
-            ", " + session.options().handshake() + " " + milliseconds_text(*phases.handshake);
+            ", " + session.options().handshake() + " " + milliseconds_number(*phases.handshake);
     text += " ms";
     const bufio::TlsFacts* const tls = session.tls();
     if (!tls) return text;
     text += "; " + tls->version + " " + tls->cipher +
             (tls->group.empty() ? "" : " " + tls->group) + ", " + tls->subject + " until " +
             tls->not_after + ", " + tls->pin;
-    return tls->unverified.empty() ? text : text + ", UNVERIFIED: " + certificate_faults(*tls);
+    return tls->faults_text.empty() ? text
+                                    : text + ", UNVERIFIED: " + certificate_faults_text(*tls);
 }
 
 std::string certificate_text(const bufio::TlsFacts& tls) {
@@ -41,7 +43,7 @@ std::string certificate_text(const bufio::TlsFacts& tls) {
            tls.pin;
 }
 
-void add_tcp(Results& results, const Session& session) {
+void add_tcp_facts(Results& results, const Session& session) {
     const std::optional<bufio::TcpFacts> facts = session.tcp();
     if (!facts) return;
     results.add_tcp({.min_rtt = facts->min_rtt,
@@ -60,7 +62,7 @@ std::string bad_reply_text(const Message& message, const Reply& reply,
         return which + " does not match " + in_quotes(options.pattern->text()) + ": " +
                excerpt(reply.payload.substr(0, shown_bytes), reply.payload.size()) + end;
     return which + " differs from " + (given ? "the recording" : "its message") + " " +
-           place_text(reply) + end;
+           bad_byte_text(reply) + end;
 }
 
 std::string lost_reply_text(const Message& message, const Session& session) {
@@ -79,16 +81,16 @@ std::string DifferenceText::missing(std::string_view unsolicited) const {
     return "a recorded unsolicited message is missing\n" + part("recorded", unsolicited, 0);
 }
 
-std::string DifferenceText::wrong(const Message& message, const Reply& reply) const {
-    const std::string before(message.expected.value_or(""));
+std::string DifferenceText::bad_reply(const Message& message, const Reply& reply) const {
+    const std::string recorded_reply(message.expected.value_or(""));
     const std::size_t at = *reply.difference;
-    const std::size_t before_at =
-        difference(options_.pattern_or_null(), before, reply.payload).value_or(at);
+    const std::size_t recorded_difference =
+        difference(options_.pattern_or_null(), recorded_reply, reply.payload).value_or(at);
     std::string text = "reply " + std::to_string(message.id);
-    text += message.expected ? " differs " + place_text(reply) + "\n"
+    text += message.expected ? " differs " + bad_byte_text(reply) + "\n"
                              : " is new: no reply was recorded\n";
     text += part("sent", message.payload, 0);
-    if (message.expected) text += part("recorded", before, before_at);
+    if (message.expected) text += part("recorded", recorded_reply, recorded_difference);
     return text + part("now", reply.payload, at);
 }
 
@@ -102,8 +104,9 @@ std::string DifferenceText::lost(const Message& message) const {
 }
 
 std::string DifferenceText::late(const Message& message, const Reply& reply) {
-    const std::string after =
-        reply.round_trip ? ", after " + ms_text(*reply.round_trip) : std::string();
+    const std::string after = reply.round_trip
+                                  ? " (after " + milliseconds_text(*reply.round_trip) + ")"
+                                  : std::string();
     return "reply " + std::to_string(message.id) + " arrived late" + after +
            " and matches the recording\n";
 }
@@ -111,7 +114,7 @@ std::string DifferenceText::late(const Message& message, const Reply& reply) {
 // Adds the size of a payload that is shown only in part.
 std::string DifferenceText::part(const char* name, std::string_view payload,
                                  std::size_t difference) const {
-    const std::size_t before = std::max(difference, shown_before) - shown_before;
+    const std::size_t before = std::max(difference, shown_bytes_before) - shown_bytes_before;
     const std::size_t begin =
         payload.size() <= shown_bytes ? 0 : std::min(before, payload.size()) / 16 * 16;
     const std::size_t end = std::min(begin + shown_bytes, payload.size());

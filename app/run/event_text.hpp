@@ -16,10 +16,10 @@ std::string connection_text(const Session& session);
 // Returns "subject, issued by issuer, valid until 2027-01-01, sha256//…".
 std::string certificate_text(const bufio::TlsFacts& tls);
 // Adds the system's TCP facts about the connection. Call it when the connection has ended.
-void add_tcp(Results& results, const Session& session);
+void add_tcp_facts(Results& results, const Session& session);
 
-// Returns "reply 3 differs from its message at byte 7", with an option that may help, or "reply
-// 3 does not match "^OK": ERR unknown".
+// Returns "reply 3 differs from its message at byte 4 (o, got n)" or "reply 3 does not match
+// "^OK": ERR unknown", either may be followed by a hint.
 std::string bad_reply_text(const Message& message, const Reply& reply,
                            const Session::Options& options);
 // Returns "no reply to message 3 within 5s; 6 bytes received", or "no reply to message 3
@@ -32,7 +32,7 @@ public:
     // `hex`: prints payloads as hex dumps. The session's options outlive this object.
     DifferenceText(bool hex, const Session::Options& options) : hex_(hex), options_(options) {}
 
-    std::string wrong(const Message& message, const Reply& reply) const;
+    std::string bad_reply(const Message& message, const Reply& reply) const;
     std::string lost(const Message& message) const;
     // Describes a right reply to a message already reported as lost.
     static std::string late(const Message& message, const Reply& reply);

@@ -7,7 +7,7 @@ namespace yodel {
 
 namespace {
 
-constexpr std::size_t checks = 2;  // letters
+constexpr std::size_t check_letters = 2;
 
 // Both check letters are sums modulo a prime that exceeds the number of places and their values
 // (0 to 10). A change in one place changes both sums, and changes in two places change at least
@@ -19,7 +19,7 @@ constexpr unsigned modulus = 23;
 GeneratedText::GeneratedText(std::size_t size) : text_(size, ' ') { fill(0, size); }
 
 std::string_view GeneratedText::text(std::uint64_t number) {
-    char all[20];  // digits of the largest number
+    char all[20];  // enough for the largest number
     const char* const end = std::to_chars(all, all + sizeof all, number).ptr;
     const std::size_t digits = std::min(static_cast<std::size_t>(end - all), text_.size());
     std::copy(end - digits, end, text_.begin());
@@ -36,7 +36,7 @@ void GeneratedText::fill(std::size_t begin, std::size_t end) {
 
 // Places without a digit have the value 0.
 void GeneratedText::put_checks() {
-    if (digits_ + checks > text_.size()) return fill(digits_, text_.size());
+    if (digits_ + check_letters > text_.size()) return fill(digits_, text_.size());
     unsigned sum = 0;
     unsigned weighted = 0;
     for (unsigned place = 0; place < digits_; ++place) {

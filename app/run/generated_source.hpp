@@ -19,7 +19,7 @@ namespace yodel {
 // check letters do not fit, they are omitted, and damage may turn one text into another.
 class GeneratedText {
 public:
-    // Minimum size for every number and the check letters.
+    // Minimum size that holds any number and the check letters.
     static constexpr std::size_t min_checked_size = 22;
 
     explicit GeneratedText(std::size_t size);  // bytes
@@ -42,16 +42,16 @@ public:
 
     std::optional<Outgoing> next() override {
         if (over()) return std::nullopt;
-        ++made_;
-        return Outgoing{.payload = text_.text(made_)};
+        ++made_count_;
+        return Outgoing{.payload = text_.text(made_count_)};
     }
-    bool over() const override { return made_ == last_; }
-    void end_after(std::uint64_t count) override { last_ = made_ + count; }
+    bool over() const override { return made_count_ == end_count_; }
+    void end_after(std::uint64_t count) override { end_count_ = made_count_ + count; }
 
 private:
     GeneratedText text_;
-    std::uint64_t made_ = 0;
-    std::uint64_t last_ = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t made_count_ = 0;
+    std::uint64_t end_count_ = std::numeric_limits<std::uint64_t>::max();
 };
 
 }  // namespace yodel

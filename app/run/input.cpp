@@ -30,7 +30,8 @@ void Input::read() {
     const ssize_t count = ::read(STDIN_FILENO, space, size);
     const bool later = count < 0 && (errno == EINTR || errno == EAGAIN);
     if (count < 0 && !later) fail(std::generic_category().message(errno), input_failed);
-    if (count > 0 && options_.reserve) direct_ = {space, static_cast<std::size_t>(count)};
+    if (count > 0 && options_.reserve)
+        reserved_bytes_ = {space, static_cast<std::size_t>(count)};
     if (count > 0 && !options_.reserve) buffer_.commit(static_cast<std::size_t>(count));
     if (count == 0) ended_ = true;
     if (ended_) watch_.want(ev::none);
@@ -38,35 +39,36 @@ void Input::read() {
 }
 
 std::optional<std::string_view> Input::next() {
-    if (!direct_.empty()) return direct_;
-    const Decoder::Cut line = cut();
-    if (line.kind == Decoder::Cut::Kind::error) refuse(line.error);
-    if (line.kind != Decoder::Cut::Kind::message) return std::nullopt;
-    used_ = line.used;
+    if (!reserved_bytes_.empty()) return reserved_bytes_;
+    const Decoder::Decoded line = decode_next();
+    if (line.kind == Decoder::Decoded::Kind::error) refuse(line.error);
+    if (line.kind != Decoder::Decoded::Kind::message) return std::nullopt;
+    message_size_ = line.used;
     unterminated_ = line.used == line.payload.size();
     std::string_view payload = line.payload;
     if (options_.escapes) {
         std::optional<std::string> plain = unescaped(payload);
         if (!plain) refuse(std::string(escapes_expected) + " (--escapes)");
         if (!plain) return std::nullopt;
-        plain_ = std::move(*plain);
-        payload = plain_;
+        unescaped_ = std::move(*plain);
+        payload = unescaped_;
     }
-    if (sendable(*options_.framing, options_.max_frame, payload)) return payload;
+    if (is_sendable(*options_.framing, options_.max_frame, payload)) return payload;
     refuse(options_.framing->misfit_text(payload.size()));
     return std::nullopt;
 }
 
-Decoder::Cut Input::cut() {
+Decoder::Decoded Input::decode_next() {
     const std::string_view bytes = buffer_.view();
     const auto whole = [](std::string_view payload) {
-        return Decoder::Cut{
-            .kind = Decoder::Cut::Kind::message, .payload = payload, .used = payload.size()};
+        return Decoder::Decoded{.kind = Decoder::Decoded::Kind::message,
+                                .payload = payload,
+                                .used = payload.size()};
     };
     if (bytes.empty()) return {};
     if (!options_.lines) return whole(bytes.substr(0, chunk));
-    Decoder::Cut line = lines_.next(bytes);
-    const bool last = line.kind == Decoder::Cut::Kind::incomplete && ended_;
+    Decoder::Decoded line = lines_.next(bytes);
+    const bool last = line.kind == Decoder::Decoded::Kind::incomplete && ended_;
     return last ? whole(bytes) : line;
 }
 
@@ -82,16 +84,17 @@ void Input::remove_lines(std::size_t size) {
 
 void Input::remove(std::size_t size) {
     const std::string_view removed = buffer_.view().substr(0, size);
-    line_ += static_cast<std::uint64_t>(std::count(removed.begin(), removed.end(), '\n'));
-    if (direct_.empty()) return buffer_.consume(size);
-    direct_ = {};
+    line_number_ +=
+        static_cast<std::uint64_t>(std::count(removed.begin(), removed.end(), '\n'));
+    if (reserved_bytes_.empty()) return buffer_.consume(size);
+    reserved_bytes_ = {};
 }
 
 // Ends the input because its next line cannot be sent.
 void Input::refuse(const std::string& text) {
-    fail(text, reply_wrong_or_lost);
+    fail(text, reply_bad_or_lost);
     if (options_.lines)
-        trouble_.text = "standard input, line " + std::to_string(line_) + ": " + text;
+        trouble_.text = "standard input, line " + std::to_string(line_number_) + ": " + text;
 }
 
 void Input::fail(const std::string& text, int status) {
@@ -115,7 +118,7 @@ void Script::read() {
     if (bytes_ > max_bytes)
         input_.fail("more than " + std::to_string(max_bytes / 1024 / 1024) +
                         " MiB, which is too much to send on every connection",
-                    reply_wrong_or_lost);
+                    reply_bad_or_lost);
     changed_();
 }
 

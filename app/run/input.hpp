@@ -1,7 +1,7 @@
 // Reads messages from standard input: one per line, or one per read.
 //
-// Reads only on demand, so that a fast writer meets back-pressure. Calls `changed` from the
-// loop after each read.
+// Reads only on demand, so that back-pressure slows a fast writer down. Calls `changed` from
+// the loop after each read.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -38,14 +38,14 @@ public:
     // Returns the whole lines in the first `limit` bytes, including their newlines.
     std::string_view whole_lines(std::size_t limit) const;
     // Remove the message from next(), or `size` bytes of the lines from whole_lines().
-    void remove_message() { remove(used_); }
+    void remove_message() { remove(message_size_); }
     void remove_lines(std::size_t size);
     // Returns true if the message from next() is in the space from `reserve`.
-    bool direct() const { return !direct_.empty(); }
+    bool in_reserved_space() const { return !reserved_bytes_.empty(); }
     // Returns true if the message from next() ends without a newline.
     bool unterminated() const { return unterminated_; }
     // Returns true if the input has ended and all messages were removed.
-    bool over() const { return ended_ && buffer_.empty() && direct_.empty(); }
+    bool over() const { return ended_ && buffer_.empty() && reserved_bytes_.empty(); }
 
     const Trouble& trouble() const { return trouble_; }
     // Ends the input with an error. The text is prefixed with "standard input: ".
@@ -55,25 +55,25 @@ private:
     void read();
     void remove(std::size_t size);
     void refuse(const std::string& text);
-    Decoder::Cut cut();
+    Decoder::Decoded decode_next();
 
     const Options options_;
     const std::function<void()> changed_;
     bool ended_ = false;
-    bufio::Buffer buffer_;     // bytes read and not yet removed
-    std::string_view direct_;  // unremoved bytes in the space from `reserve`
+    bufio::Buffer buffer_;             // bytes read and not yet removed
+    std::string_view reserved_bytes_;  // bytes in the space from `reserve`, not yet removed
     Decoder lines_;
-    std::size_t used_ = 0;    // bytes that the message from next() occupies
-    std::uint64_t line_ = 1;  // number of the next line
+    std::size_t message_size_ = 0;   // bytes that the message from next() occupies
+    std::uint64_t line_number_ = 1;  // number of the next line
     bool unterminated_ = false;
-    std::string plain_;  // the message from next(), with its escapes replaced
+    std::string unescaped_;  // the message from next(), with its escapes replaced
     Trouble trouble_;
     ev::Watch watch_;
 };
 
-// Buffers standard input for many connections, each of which sends all messages. Stores all
-// messages, because a connection that opens late begins with the first. Reports an error once,
-// not for each connection.
+// Buffers standard input for many connections, each of which sends all messages. Holds every
+// message to the end, because a connection that opens late begins with the first one. Reports
+// an error once, not for each connection.
 class Script {
 public:
     static constexpr std::size_t max_bytes = 256 * 1024 * 1024;  // including overhead
@@ -102,15 +102,15 @@ public:
     explicit ScriptSource(const Script& script) : script_(script) {}
 
     std::optional<Outgoing> next() override {
-        if (line_ == script_.size()) return std::nullopt;
-        return Outgoing{.payload = script_.message(line_)};
+        if (next_index_ == script_.size()) return std::nullopt;
+        return Outgoing{.payload = script_.message(next_index_)};
     }
-    void sent(const Outgoing&, Queued) override { ++line_; }
-    bool over() const override { return script_.ended() && line_ == script_.size(); }
+    void sent(const Outgoing&, QueuedIds) override { ++next_index_; }
+    bool over() const override { return script_.ended() && next_index_ == script_.size(); }
 
 private:
     const Script& script_;
-    std::size_t line_ = 0;  // index of the next message
+    std::size_t next_index_ = 0;  // index of the next message
 };
 
 }  // namespace yodel

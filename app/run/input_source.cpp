@@ -26,7 +26,7 @@ InputSource::InputSource(ev::Loop& loop, Session& session, User& user, bool esca
       greeting_timer_(loop, [&user] { user.source_changed(); }) {}
 
 std::optional<Outgoing> InputSource::next() {
-    const ev::Time greeted = session_.since() + greeting_wait_;
+    const ev::Time greeted = session_.state_since() + greeting_wait_;
     if (loop_.now() < greeted) {
         greeting_timer_.start_at(greeted);
         return std::nullopt;
@@ -41,11 +41,11 @@ std::optional<Outgoing> InputSource::next() {
     const std::optional<std::string_view> message = input_.next();
     if (!message) return std::nullopt;
     return Outgoing{.payload = *message,
-                    .reserved = input_.direct(),
+                    .reserved = input_.in_reserved_space(),
                     .unterminated = input_.unterminated()};
 }
 
-void InputSource::sent(const Outgoing& message, Queued queued) {
+void InputSource::sent(const Outgoing& message, QueuedIds queued) {
     if (!queued) return;
     if (lines_) return input_.remove_lines(message.payload.size() + 1);
     input_.remove_message();

@@ -1,4 +1,4 @@
-// The source of one connection that sends standard input, read as fast as it can be sent.
+// The source of one connection that sends standard input. Reads no faster than it can send.
 //
 // With Session::Options::coalesce, many lines are sent at once. With `raw` and no escapes,
 // input is read directly into the session's buffer.
@@ -18,8 +18,8 @@ public:
                 ev::Duration greeting_wait);
 
     std::optional<Outgoing> next() override;
-    void sent(const Outgoing& message, Queued queued) override;
-    void wait(bool room) override { input_.want(room && !greeting_timer_.pending()); }
+    void sent(const Outgoing& message, QueuedIds queued) override;
+    void wait(bool can_send) override { input_.want(can_send && !greeting_timer_.pending()); }
     bool over() const override { return input_.over(); }
     Trouble trouble() const override { return input_.trouble(); }
     bool ends_sending() const override { return true; }

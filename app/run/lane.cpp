@@ -20,26 +20,26 @@ namespace {
 constexpr unsigned connections_per_turn = 64;
 constexpr unsigned messages_per_turn = 256;
 
-// Window for a server without a timely reply. It fills the system's buffers, which soon shows
+// Window for a server whose reply is overdue. It fills the system's buffers, which soon shows
 // whether the server reads at all.
-constexpr std::size_t silent_window = 64 * 1024;  // messages, unless they are coalesced
-constexpr std::size_t silent_window_bytes = 4 * 1024 * 1024;
+constexpr std::size_t overdue_window = 64 * 1024;  // messages, unless they are coalesced
+constexpr std::size_t overdue_window_bytes = 4 * 1024 * 1024;
 
 // Limit of the datagrams in flight, in bytes including the system's overhead for each. They fit
 // into the usual socket buffer; more would be dropped.
-constexpr std::size_t datagram_bytes = 128 * 1024;
+constexpr std::size_t max_datagram_bytes_in_flight = 128 * 1024;
 constexpr std::size_t datagram_overhead = 1024;
 
-// Window for `raw` if round trips are below `near_time`, small enough for the processor's
-// caches. A longer link needs the full window to stay busy.
+// Window for `raw` if the shortest round trip is below `near_time`. It fits into the
+// processor's caches. A slower link needs the full window to stay busy.
 constexpr std::size_t near_window = 2;
 constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 
 // A fair server answers each of N messages in flight within about N replies. A connection
-// starves if it gets no reply among N times this number.
+// starves if it gets none of the next `starving_rounds` * N replies.
 constexpr std::uint64_t starving_rounds = 10;
 
-// Time at the end for overdue messages, which waited for a connection or for a processor.
+// Extra time at the end to send overdue messages, which waited for a connection or a processor.
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 }  // namespace
@@ -48,28 +48,28 @@ class Lane::Connection final : public Session::User, public Source::User {
 public:
     Connection(Lane& lane, std::size_t its_number)
         : session(lane.loop_, lane.options_of(*this), *this),
-          own_source(lane.options_.source ? lane.options_.source(lane.loop_, session, *this)
-                                          : nullptr),
+          private_source(lane.options_.source ? lane.options_.source(lane.loop_, session, *this)
+                                              : nullptr),
           tally(*lane.results_),
           number(static_cast<std::uint32_t>(its_number)),
           lane_(lane) {
         if (lane.options_.lifetime)
-            age = ev::Timer(lane.loop_, [this] { lane_.wear_out(*this); });
+            lifetime_timer = ev::Timer(lane.loop_, [this] { lane_.retire_connection(*this); });
     }
 
     Session session;
-    const std::unique_ptr<Source> own_source;  // null: generated messages
+    const std::unique_ptr<Source> private_source;  // null: shares the lane's source
     Tally tally;
     std::uint64_t sent = 0;        // messages on the current connection
-    std::uint64_t starves_at = 0;  // reply count of the lane at which it starves; 0: it got one
-    ev::Timer age;                 // end of its lifetime, if limited
+    std::uint64_t starves_at = 0;  // number of the lane's replies at which it starves; 0: never
+    ev::Timer lifetime_timer;      // end of its lifetime, if limited
     const std::uint32_t number;    // from 1
-    State reported = State::idle;
+    State reported_state = State::idle;
     Stage stage = Stage::trying;
-    bool opened = false;  // the current connection was open
-    bool silent = false;  // a reply is overdue, and none has come since
+    bool opened = false;         // the current connection is or was open
+    bool reply_overdue = false;  // a reply is overdue, and none has come since
 
-    Source& source() const { return own_source ? *own_source : *lane_.generated_; }
+    Source& source() const { return private_source ? *private_source : *lane_.generated_; }
     void resolved(Fate fate, const Message* message, const Reply* reply,
                   const Answer& answer = {}) {
         tally.add(fate, answer, lane_.loop_.now());
@@ -83,42 +83,45 @@ public:
 
 private:
     void session_changed() override {
-        if (reported != session.state()) lane_.state_changed(*this);
-        if (reported == State::open) lane_.converse(*this);
+        if (reported_state != session.state()) lane_.state_changed(*this);
+        if (reported_state == State::open) lane_.advance_connection(*this);
         if (lane_.observer_) lane_.observer_->flush();
     }
     void session_answered(const Message& message, const Reply& reply) override {
         lane_.answered(*this, message, reply);
     }
     void session_echoed(const Batch& batch, std::optional<ev::Duration> time) override {
-        silent = false;
+        reply_overdue = false;
         starves_at = 0;
         lane_.results_->count_echoed(batch.count, time, lane_.loop_.now());
         if (lane_.observer_) lane_.observer_->echoed(number, batch);
     }
     void session_lost(const Message& message) override { lane_.lost(*this, message); }
     void session_unsolicited(std::string_view payload) override {
-        resolved(source().compare(payload), payload);
+        resolved(source().judge_unsolicited(payload), payload);
     }
     void session_stale(std::string_view payload) override {
         ++lane_.results_->stale;
-        lane_.report_bad(*this, stale_text(payload));
+        lane_.report_reply_problem(*this, stale_text(payload));
         session_unsolicited(payload);
     }
     void session_differing(const std::string& sentence) override {
-        lane_.report_bad(*this, sentence);
+        lane_.report_reply_problem(*this, sentence);
     }
     void session_duplicate(std::string_view payload) override {
-        if (!lane_.results_->datagrams)
-            lane_.report_bad(*this, "the server sent a duplicate reply");
+        if (!lane_.results_->over_datagrams)
+            lane_.report_reply_problem(*this, "the server sent a duplicate reply");
         resolved(Fate::duplicate, payload);
     }
     void session_received(std::string_view bytes) override {
         if (lane_.observer_) lane_.observer_->received(number, bytes);
     }
+    void session_ponged(ev::Duration round_trip) override {
+        if (lane_.observer_) lane_.observer_->ponged(number, round_trip);
+    }
 
     void source_changed() override {
-        if (reported == State::open) lane_.converse(*this);
+        if (reported_state == State::open) lane_.advance_connection(*this);
         if (lane_.observer_) lane_.observer_->flush();
     }
     void source_missed(std::string_view payload) override { resolved(Fate::missing, payload); }
@@ -136,15 +139,16 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       results_(std::make_unique<Results>()),
       connect_timer_(loop, [this] { session_options_ ? connect_due() : look_up(); }),
       step_timer_(loop, [this] { step(); }),
-      end_timer_(loop, [this] { time_up(); }) {
-    results_->datagrams = options.session.endpoint.datagrams;
+      phase_timer_(loop, [this] { time_up(); }) {
+    results_->over_datagrams = options.session.endpoint.udp;
     results_->probe = options.probe;
+    if (options.samples_from) samples_.emplace(*options.samples_from);
     if (options.session.expect == Expect::given) results_->replay = Results::Replay{};
     if (options.messages)
         generated_ = std::make_unique<OwnSource>(options.messages, share_);
     else if (!options.source)
         generated_ = std::make_unique<GeneratedSource>(options.size);
-    connections_.reserve(share_.own_connections());
+    connections_.reserve(share_.own_connection_count());
     connect_timer_.start(ev::Duration::zero());
     limit_connecting(loop.now());
 }
@@ -173,7 +177,7 @@ void Lane::looked_up(const bufio::LookupResult& result) {
                             result.error,
                         lookup_failed);
     auto options = std::make_shared<Session::Options>(options_.session);
-    options->endpoint.known =
+    options->endpoint.known_addresses =
         std::make_shared<const std::vector<bufio::Address>>(result.addresses);
     session_options_ = std::move(options);
     connecting_since_ = loop_.now();
@@ -181,8 +185,8 @@ void Lane::looked_up(const bufio::LookupResult& result) {
 }
 
 void Lane::fail_all(const std::string& text, int status) {
-    for (std::size_t i = 0; i < share_.own_connections(); ++i) results_->count_try();
-    results_->count_failure(text, status, false, share_.own_connections());
+    for (std::size_t i = 0; i < share_.own_connection_count(); ++i) results_->count_attempt();
+    results_->count_failure(text, status, false, share_.own_connection_count());
     results_->count_end(status, false);
     stop_sending();
     end_if_done();
@@ -198,21 +202,22 @@ void Lane::connect_due() {
         const std::size_t number = share_.number_of(connections_.size()) + 1;
         Connection& connection =
             *connections_.emplace_back(std::make_unique<Connection>(*this, number));
-        ++census_[static_cast<std::size_t>(Stage::trying)];
+        ++stage_counts_[static_cast<std::size_t>(Stage::trying)];
         connection.session.pause(paused_);
-        begin_try(connection);
+        begin_attempt(connection);
         connection.session.connect();
-        if (connections_.size() == share_.own_connections())
+        if (connections_.size() == share_.own_connection_count())
             return limit_connecting(loop_.now());
     }
     connect_timer_.start_at(std::max(next(), loop_.now()));
     limit_connecting(connect_timer_.deadline());
 }
 
-// Limits connecting to the run's length, from `begun` or, if later, from the requested start.
+// Stops connecting when --max-time has passed since `begun`, or since the requested start if
+// that is later.
 void Lane::limit_connecting(ev::Time begun) {
     if (!options_.length || phase_ != Phase::connecting) return;
-    end_timer_.start_at(std::max(options_.start.value_or(begun), begun) + *options_.length);
+    phase_timer_.start_at(std::max(options_.start.value_or(begun), begun) + *options_.length);
 }
 
 // Each session of a replay has its own options, which refer to its own source.
@@ -225,29 +230,29 @@ std::shared_ptr<const Session::Options> Lane::options_of(Connection& connection)
     return to;
 }
 
-void Lane::begin_try(Connection& connection) {
+void Lane::begin_attempt(Connection& connection) {
     connection.opened = false;
     connection.sent = 0;
-    results_->count_try();
+    results_->count_attempt();
     if (options_.probe && !results_->first_sent) results_->first_sent = loop_.now();
 }
 
 // --- State changes.
 
 void Lane::state_changed(Connection& connection) {
-    const State before = std::exchange(connection.reported, connection.session.state());
-    if (before == State::open && connection.age) connection.age.cancel();
-    if (connection.reported != State::open) connection.source().wait(false);
-    // The loop sends a due message that waits for a connection, after this call.
+    const State before = std::exchange(connection.reported_state, connection.session.state());
+    if (before == State::open && connection.lifetime_timer) connection.lifetime_timer.cancel();
+    if (connection.reported_state != State::open) connection.source().wait(false);
+    // A due message may wait for a connection. The loop sends it after this call.
     if (schedule_ && !over() && !step_timer_.pending()) step_timer_.start(ev::Duration::zero());
-    if (before == State::waiting && connection.reported == State::dialing)
-        begin_try(connection);
-    if (connection.reported == State::open) opened(connection);
-    if (connection.reported == State::waiting) interrupted(connection);
-    if (connection.reported != State::closed) return;
+    if (before == State::waiting && connection.reported_state == State::dialing)
+        begin_attempt(connection);
+    if (connection.reported_state == State::open) opened(connection);
+    if (connection.reported_state == State::waiting) interrupted(connection);
+    if (connection.reported_state != State::closed) return;
     connection.source().closed();
-    // An attempt that led to `waiting` was counted then.
-    if (before != State::waiting) end_try(connection);
+    // An attempt that led to `waiting` was already counted.
+    if (before != State::waiting) end_attempt(connection);
     closed(connection);
 }
 
@@ -257,18 +262,20 @@ void Lane::opened(Connection& connection) {
     const bufio::TlsFacts* const tls = connection.session.tls();
     results_->count_opened(phases.tcp, phases.handshake, tls && tls->resumed, tls);
     if (options_.probe) results_->last_answered = loop_.now();
-    if (connection.age) connection.age.start(*options_.lifetime);
+    if (connection.lifetime_timer) connection.lifetime_timer.start(*options_.lifetime);
     connection.opened = true;
     if (observer_) observer_->opened(connection.number, connection.session);
-    if (results_->unverified.empty()) results_->unverified = unverified_remark({}, tls);
-    settle();
+    if (results_->unverified_remark.empty())
+        results_->unverified_remark = unverified_remark({}, tls);
+    report_ready_if_settled();
 }
 
 // Gives up retrying if nothing is left to send.
 void Lane::interrupted(Connection& connection) {
-    end_try(connection);
-    if (connection.stage != Stage::trying || settled() > 0) enter(connection, Stage::retrying);
-    settle();
+    end_attempt(connection);
+    if (connection.stage != Stage::trying || settled_count() > 0)
+        enter(connection, Stage::retrying);
+    report_ready_if_settled();
     const Source& source = connection.source();
     const bool idle = source.over() && !source.ends_sending();
     if (over() || (idle && connection.session.in_flight() == 0))
@@ -286,17 +293,17 @@ void Lane::closed(Connection& connection) {
     const bool more = !over() && !connection.source().over();
     const bool replaced = connection.stage == Stage::worn_out && status == 0 && more;
     enter(connection, replaced ? Stage::replacing : Stage::gone);
-    settle();
+    report_ready_if_settled();
     if (replaced) {
         // Reset the state, so that the new connection does not count as closed.
-        connection.reported = State::idle;
-        begin_try(connection);
+        connection.reported_state = State::idle;
+        begin_attempt(connection);
         return connection.session.connect();
     }
     end_if_done();
 }
 
-void Lane::end_try(Connection& connection) {
+void Lane::end_attempt(Connection& connection) {
     const Session& session = connection.session;
     const int status = exit_status(session.end());
     const bool wanted = phase_ != Phase::closing && connection.stage != Stage::withdrawn;
@@ -304,26 +311,26 @@ void Lane::end_try(Connection& connection) {
     const bool failed = status != 0 || session.end().reason == bufio::Reason::unclosed;
     if (failed && counts) {
         bufio::End end = session.end();
-        // Use one sentence for all, because the original ones contain different counts.
+        // Use the same sentence for all, because the original sentences contain counts.
         if (end.reason == bufio::Reason::closed_early && options_.connections > 1)
-            end.text = session.options().closed_early;
+            end.text = session.options().closed_early_text;
         results_->count_failure(explain(end, session.tls()), status, connection.opened);
     }
-    if (connection.opened) add_tcp(*results_, session);
+    if (connection.opened) add_tcp_facts(*results_, session);
     if (observer_) observer_->ended(connection.number, session);
 }
 
 // Becomes ready when all connections have settled (open loop), or one is open (closed loop).
-void Lane::settle() {
+void Lane::report_ready_if_settled() {
     if (phase_ != Phase::connecting) return;
-    if (options_.pace ? settled() < share_.own_connections() : open() == 0) return;
+    if (options_.pace ? settled_count() < share_.own_connection_count() : open() == 0) return;
     phase_ = Phase::ready;
-    end_timer_.cancel();  // the limit for connecting
+    phase_timer_.cancel();  // the limit for connecting
     hooks_.ready();
 }
 
 void Lane::end_if_done() {
-    const bool more = connections_.size() < share_.own_connections() && !over();
+    const bool more = connections_.size() < share_.own_connection_count() && !over();
     const std::size_t present = connections_.size() - count(Stage::gone);
     if (present > 0 || more || phase_ == Phase::ended) return;
     if (!over()) count_unsent({});
@@ -333,8 +340,8 @@ void Lane::end_if_done() {
 }
 
 void Lane::enter(Connection& connection, Stage stage) {
-    --census_[static_cast<std::size_t>(connection.stage)];
-    ++census_[static_cast<std::size_t>(stage)];
+    --stage_counts_[static_cast<std::size_t>(connection.stage)];
+    ++stage_counts_[static_cast<std::size_t>(stage)];
     connection.stage = stage;
 }
 
@@ -353,7 +360,7 @@ void Lane::step() {
 void Lane::begin_at(ev::Time time) {
     if (phase_ != Phase::connecting && phase_ != Phase::ready) return;
     phase_ = Phase::ready;
-    end_timer_.cancel();
+    phase_timer_.cancel();
     step_timer_.start_at(std::max(options_.start.value_or(time), time));
     if (!options_.pace && step_timer_.deadline() <= loop_.now()) begin();
 }
@@ -371,9 +378,9 @@ void Lane::begin() {
     const std::optional<ev::Duration> length =
         warming_up() ? options_.warm_up : options_.length;
     const std::uint64_t count = warming_up() ? 0 : options_.count;
-    if (length && !warming_up()) end_timer_.start_at(start + *length);
+    if (length && !warming_up()) phase_timer_.start_at(start + *length);
     if (options_.pace) {
-        turn_ = connections_.size() - 1;
+        last_planned_place_ = connections_.size() - 1;
         schedule_.emplace(Schedule::Options{.pace = *options_.pace,
                                             .seed = options_.seed,
                                             .count = count,
@@ -383,7 +390,7 @@ void Lane::begin() {
         return send_due();
     }
     if (warming_up()) step_timer_.start_at(measured_from_);
-    if (count > 0) generated_->end_after(share_.own_messages(count));
+    if (count > 0) generated_->end_after(share_.own_message_count(count));
     sources_changed();
 }
 
@@ -393,10 +400,10 @@ bool Lane::in_warm_up(const Message& message) const {
 
 void Lane::sources_changed() {
     for (const auto& connection : connections_)
-        if (connection->reported == State::open) converse(*connection);
+        if (connection->reported_state == State::open) advance_connection(*connection);
 }
 
-void Lane::converse(Connection& connection) {
+void Lane::advance_connection(Connection& connection) {
     if (phase_ < Phase::warming_up) return;
     Source& source = connection.source();
     while (may_send(connection)) {
@@ -410,13 +417,15 @@ void Lane::converse(Connection& connection) {
 
 bool Lane::may_send(const Connection& connection) const {
     const bool sending = phase_ == Phase::sending || warming_up();
-    return sending && !options_.pace && accepts_more(connection) && has_room(connection);
+    return sending && !options_.pace && accepts_more(connection) &&
+           window_has_space(connection);
 }
 
 // Returns true if the peer is not blocked and the memory limits allow another message.
 bool Lane::accepts_more(const Connection& connection) const {
     const Session& session = connection.session;
-    if (connection.reported != State::open || session.state() != State::open) return false;
+    if (connection.reported_state != State::open || session.state() != State::open)
+        return false;
     if (connection.stage != Stage::open) return false;
     const bool streaming = options_.source && !options_.window;  // a longer queue is no faster
     if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
@@ -425,16 +434,16 @@ bool Lane::accepts_more(const Connection& connection) const {
 }
 
 // Returns true if the window allows another message.
-bool Lane::has_room(const Connection& connection) const {
+bool Lane::window_has_space(const Connection& connection) const {
     const Session& session = connection.session;
     const std::size_t count = session.in_flight();
     if (options_.window) return count < *options_.window;
     const std::size_t bytes = session.in_flight_bytes();
     if (!session.has_back_pressure())
-        return count == 0 ||
-               (count < default_window && bytes + count * datagram_overhead < datagram_bytes);
-    const bool few = session.options().coalesce || count < silent_window;
-    if (connection.silent && few && bytes < silent_window_bytes) return true;
+        return count == 0 || (count < default_window &&
+                              bytes + count * datagram_overhead < max_datagram_bytes_in_flight);
+    const bool few = session.options().coalesce || count < overdue_window;
+    if (connection.reply_overdue && few && bytes < overdue_window_bytes) return true;
     if (session.options().framing->has_frames() || !options_.source)
         return count < default_window || (options_.source && bytes < default_window_bytes);
     return count < (results_->round_trips.min() < near_time ? near_window : default_window);
@@ -446,7 +455,7 @@ void Lane::send_due() {
         const auto message = schedule_->due(loop_.now());
         if (!message) break;
         // Wait for a replacement connection.
-        if (options_.churns() && !next_open(turn_) &&
+        if (options_.churns() && !next_open(last_planned_place_) &&
             count(Stage::worn_out) + count(Stage::replacing) > 0)
             return;
         schedule_->pass(loop_.now());
@@ -459,31 +468,34 @@ void Lane::send_due() {
 }
 
 // Replaces no connection before the run begins.
-void Lane::wear_out(Connection& connection) {
-    if (phase_ < Phase::warming_up) return connection.age.start(*options_.lifetime);
+void Lane::retire_connection(Connection& connection) {
+    if (phase_ < Phase::warming_up) return connection.lifetime_timer.start(*options_.lifetime);
     enter(connection, Stage::worn_out);
-    converse(connection);
+    advance_connection(connection);
 }
 
-// Returns the place of the first connection, from `place` on, that may send more messages.
+// Starting at `place`, searches for a connection that is open and not worn out.
 std::optional<std::size_t> Lane::next_open(std::size_t place) const {
     const std::size_t count = connections_.size();
     for (std::size_t i = 0; i < count && open() > 0; ++i) {
         const std::size_t next = (place + i) % count;
         const Connection& connection = *connections_[next];
-        if (connection.reported == State::open && connection.stage == Stage::open) return next;
+        if (connection.reported_state == State::open && connection.stage == Stage::open)
+            return next;
     }
     return std::nullopt;
 }
 
 // Sends on the connection in turn or, if it is not open, on the next open one.
 void Lane::send_planned(const Schedule::Message& message) {
-    turn_ = options_.fixed_connections ? share_.place_of(message.number)
-                                       : (turn_ + 1) % connections_.size();
-    const bool gone =
-        options_.fixed_connections && connections_[turn_]->reported == State::closed;
-    if (!gone) turn_ = next_open(turn_).value_or(turn_);
-    Connection& connection = *connections_[turn_];
+    last_planned_place_ = options_.fixed_connections
+                              ? share_.place_of(message.number)
+                              : (last_planned_place_ + 1) % connections_.size();
+    const bool gone = options_.fixed_connections &&
+                      connections_[last_planned_place_]->reported_state == State::closed;
+    if (!gone)
+        last_planned_place_ = next_open(last_planned_place_).value_or(last_planned_place_);
+    Connection& connection = *connections_[last_planned_place_];
     Outgoing next = *connection.source().next();
     next.planned = message.planned;
     if (gone || !accepts_more(connection)) return leave_unsent(connection, next);
@@ -492,9 +504,9 @@ void Lane::send_planned(const Schedule::Message& message) {
 
 bool Lane::send(Connection& connection, Outgoing message) {
     Session& session = connection.session;
-    const Queued queued = message.reserved
-                              ? session.send_reserved(message.payload.size())
-                              : session.send(message.payload, message.planned, message.reply);
+    const QueuedIds queued =
+        message.reserved ? session.send_reserved(message.payload.size())
+                         : session.send(message.payload, message.planned, message.reply);
     if (!queued) {
         leave_unsent(connection, message);
         return false;
@@ -503,8 +515,9 @@ bool Lane::send(Connection& connection, Outgoing message) {
     results_->count_sent(queued.count, now, warming_up());
     if (connection.sent == 0)
         connection.starves_at =
-            replies() + starving_rounds * std::max<std::uint64_t>(results_->in_flight(),
-                                                                  share_.own_connections());
+            replies() +
+            starving_rounds *
+                std::max<std::uint64_t>(results_->in_flight(), share_.own_connection_count());
     connection.sent += queued.count;
     if (options_.churn > 0 && connection.sent >= options_.churn)
         enter(connection, Stage::worn_out);
@@ -538,7 +551,7 @@ void Lane::finish_if_done(Connection& connection) {
     const bool now = over() || connection.stage == Stage::worn_out;
     if (!now && !connection.source().over()) return;
     if (connection.session.in_flight() > 0 && !connection.source().ends_sending()) return;
-    if (!now) report_starved();
+    if (!now) count_starved_connections();
     connection.session.finish();
 }
 
@@ -549,20 +562,20 @@ void Lane::pause(bool paused) {
 
 // --- Ending.
 
-// Adds this lane's share of the planned rate.
+// Stops sending for good. Adds this lane's share of the planned rate to the results.
 void Lane::stop_sending() {
     if (phase_ == Phase::ended) return;  // step() will report it
     if (!over() && schedule_ && !warming_up()) {
-        const double share = static_cast<double>(share_.own_connections()) /
+        const double share = static_cast<double>(share_.own_connection_count()) /
                              static_cast<double>(options_.connections);
         const double planned = options_.pace->rate() * share;
         results_->add_planned_rate(
             {.planned = planned, .reached = planned * schedule_->kept_fraction().value_or(1)});
     }
-    report_starved();
+    count_starved_connections();
     phase_ = std::max(phase_, Phase::over);
     lookup_.reset();
-    for (ev::Timer* timer : {&connect_timer_, &step_timer_, &end_timer_}) timer->cancel();
+    for (ev::Timer* timer : {&connect_timer_, &step_timer_, &phase_timer_}) timer->cancel();
 }
 
 void Lane::count_unsent(ev::Duration tolerated) {
@@ -572,7 +585,7 @@ void Lane::count_unsent(ev::Duration tolerated) {
         results_->unsent_sentence = "not sent: overdue at the end of the run";
 }
 
-// Tolerates messages that have just become due when the user ends the run.
+// When the user ends the run, messages that have only just become due do not count as unsent.
 void Lane::finish() {
     if (!over()) count_unsent(tolerated_lateness);
     stop_connecting({});
@@ -589,7 +602,7 @@ void Lane::finish_all() {
     stop_sending();
     for (const auto& connection : connections_) {
         connection->source().stop();
-        if (phase_ == Phase::closing || connection->reported == State::waiting)
+        if (phase_ == Phase::closing || connection->reported_state == State::waiting)
             connection->session.disconnect();
         finish_if_done(*connection);
     }
@@ -603,16 +616,16 @@ void Lane::time_up() {
     // A schedule that is not over still contains overdue messages.
     if (schedule_ && phase_ == Phase::sending) {
         phase_ = Phase::catching_up;
-        return end_timer_.start(std::min(max_catch_up, options_.session.reply_timeout));
+        return phase_timer_.start(std::min(max_catch_up, options_.session.reply_timeout));
     }
-    // In a probe, the last connections have just begun, so they get their connect timeout.
+    // In a probe, the last attempts have only just begun, so they get their connect timeout.
     if (!options_.probe || phase_ == Phase::connecting) stop_connecting(limit);
     count_unsent({});
     finish_all();
 }
 
-// Counts a connection that is not open within the limit as failed. The attempt of a replacement
-// or a retry, and without a limit every attempt, counts as neither made nor failed.
+// Cancels all attempts to connect. With a limit, each connection that is still `trying` counts
+// as failed. All other attempts count neither as made nor as failed.
 void Lane::stop_connecting(const std::string& limit) {
     for (const auto& connection : connections_) {
         Session& session = connection->session;
@@ -639,35 +652,38 @@ void Lane::void_round_trips() {
 
 // --- Replies.
 
-// Measures the round trip of a generated message from its planned time.
+// Measures round trips from the planned times, unless the connection has its own source.
 void Lane::answered(Connection& connection, const Message& message, const Reply& reply) {
-    connection.silent = false;
+    connection.reply_overdue = false;
     connection.starves_at = 0;
     if (!message.late) connection.source().left_flight(message);
     const bool replayed = options_.session.expect == Expect::given;
     if (replayed && message.late && !message.expected) results_->count_late_as_lost();
     Reply counted = reply;
     if (counted.round_trip && generated_) *counted.round_trip += message.sent - message.planned;
-    if (!reply.right && results_->bad_sentence.empty())
-        report_bad(connection, bad_reply_text(message, reply, connection.session.options()));
+    if (!reply.right && results_->reply_problem_sentence.empty())
+        report_reply_problem(connection,
+                             bad_reply_text(message, reply, connection.session.options()));
     Fate fate = fate_of(message, reply);
     if (replayed && !message.late) fate = reply.right ? Fate::as_recorded : Fate::different;
+    if (samples_ && !in_warm_up(message))
+        samples_->add(connection.number, message, counted, loop_.now());
     connection.resolved(fate, &message, &counted,
                         {reply.right, message.late, counted.round_trip, in_warm_up(message),
                          reply.reordered, reply.round_trip});
 }
 
-// Stores only the first sentence.
-void Lane::report_bad(const Connection& connection, const std::string& text) {
+void Lane::report_reply_problem(const Connection& connection, const std::string& text) {
     const std::string which = "connection " + std::to_string(connection.number) + ": ";
-    if (results_->bad_sentence.empty())
-        results_->bad_sentence = (options_.connections > 1 ? which : "") + text;
+    if (results_->reply_problem_sentence.empty())
+        results_->reply_problem_sentence = (options_.connections > 1 ? which : "") + text;
 }
 
-// Called when the first connection has nothing left to send, or at the end. After that, a
-// server that serves clients one by one would answer the next.
-void Lane::report_starved() {
-    if (std::exchange(starved_reported_, true)) return;
+// Called when the first connection has nothing left to send, or at the end. It must not be
+// called later: once a connection has closed, even a server that serves one client at a time
+// answers the next one.
+void Lane::count_starved_connections() {
+    if (std::exchange(starved_counted_, true)) return;
     for (const auto& connection : connections_) {
         if (connection->starves_at == 0 || replies() < connection->starves_at) continue;
         results_->count_starved();
@@ -680,15 +696,15 @@ void Lane::report_starved() {
 
 // In a replay, a message without a recorded reply expects none.
 void Lane::lost(Connection& connection, const Message& message) {
-    connection.silent = message.late;
+    connection.reply_overdue = message.late;
     connection.source().left_flight(message);
     if (phase_ == Phase::closing) return;
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     const bool explained = !message.late && exit_status(connection.session.end()) != 0;
     if (!as_recorded && !explained && results_->lost_sentence.empty())
         results_->lost_sentence = lost_reply_text(message, connection.session);
-    connection.resolved(as_recorded ? Fate::silent : Fate::lost, &message, nullptr,
-                        {.warm_up = in_warm_up(message)});
+    connection.resolved(as_recorded ? Fate::unanswered_as_recorded : Fate::lost, &message,
+                        nullptr, {.warm_up = in_warm_up(message)});
 }
 
 }  // namespace yodel

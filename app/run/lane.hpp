@@ -2,9 +2,9 @@
 // messages, replaces worn-out connections, and closes them. A Run creates one lane per thread.
 //
 // In the closed loop, each connection sends its next message when its window allows. In the
-// open loop, messages have planned times, which begin when every connection is open or has
-// failed. Connections send in turn, whether or not replies come, and round trips are measured
-// from the planned times. If all connections for a due message are being replaced (`churn`), it
+// open loop, messages have planned times, starting when every connection is open or has failed.
+// Connections send in turn, whether or not replies come, and round trips are measured from the
+// planned times. If no connection is open, but one is being replaced (`churn`), a due message
 // waits for the first new connection. Otherwise it stays unsent if no connection is open, or if
 // too much is queued on the connection in turn.
 //
@@ -18,6 +18,7 @@
 
 #include "app/protocol/session.hpp"
 #include "app/run/run_options.hpp"
+#include "app/run/samples.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
 #include "app/stats/results.hpp"
@@ -51,10 +52,10 @@ public:
     ~Lane();
     Lane(const Lane&) = delete;
 
-    // Begins to send at this time or, if later, at RunOptions::start.
+    // Starts sending at this time or, if later, at RunOptions::start.
     void begin_at(ev::Time time);
     void sources_changed();
-    // While paused, reads nothing, so that the peers meet our back-pressure.
+    // While paused, reads nothing, so that back-pressure slows the peers down.
     void pause(bool paused);
     // Stops sending, waits for the replies, and closes the connections gracefully.
     void finish();
@@ -66,6 +67,7 @@ public:
 
     bool over() const { return phase_ >= Phase::over; }  // sending has ended
     const Results& results() const { return *results_; }
+    const std::optional<Samples>& samples() const { return samples_; }
     // Returns the number of connections that have opened and not ended.
     std::size_t open() const { return count(Stage::open) + count(Stage::worn_out); }
 
@@ -85,7 +87,7 @@ private:
         ended
     };
     enum class Stage : std::uint8_t {
-        trying,     // never open, and not failed
+        trying,     // not yet open, and not failed
         replacing,  // like trying, in place of a worn-out connection
         retrying,   // connects again after a failure
         open,
@@ -93,7 +95,7 @@ private:
         withdrawn,  // its attempt to connect was cancelled
         gone        // closed for good
     };
-    static constexpr std::size_t stages = 7;
+    static constexpr std::size_t stage_count = 7;
 
     void look_up();
     void looked_up(const bufio::LookupResult& result);
@@ -106,28 +108,30 @@ private:
     void opened(Connection& connection);
     void interrupted(Connection& connection);
     void closed(Connection& connection);
-    void begin_try(Connection& connection);
-    void end_try(Connection& connection);
-    void settle();
+    void begin_attempt(Connection& connection);
+    void end_attempt(Connection& connection);
+    void report_ready_if_settled();
     void enter(Connection& connection, Stage stage);
-    std::size_t count(Stage stage) const { return census_[static_cast<std::size_t>(stage)]; }
+    std::size_t count(Stage stage) const {
+        return stage_counts_[static_cast<std::size_t>(stage)];
+    }
     // Returns the number of connections that were ever open, or failed.
-    std::size_t settled() const { return connections_.size() - count(Stage::trying); }
+    std::size_t settled_count() const { return connections_.size() - count(Stage::trying); }
     bool warming_up() const { return phase_ == Phase::warming_up; }
     void step();
     void end_if_done();
 
     void begin();
-    void converse(Connection& connection);
+    void advance_connection(Connection& connection);
     bool in_warm_up(const Message& message) const;
     bool may_send(const Connection& connection) const;
     bool accepts_more(const Connection& connection) const;
-    bool has_room(const Connection& connection) const;
+    bool window_has_space(const Connection& connection) const;
     void send_due();
     std::optional<std::size_t> next_open(std::size_t place) const;
     void send_planned(const Schedule::Message& message);
     bool send(Connection& connection, Outgoing message);
-    void wear_out(Connection& connection);
+    void retire_connection(Connection& connection);
     void leave_unsent(Connection& connection, const Outgoing& message);
     void finish_if_done(Connection& connection);
 
@@ -138,11 +142,11 @@ private:
     void stop_connecting(const std::string& limit);
 
     void answered(Connection& connection, const Message& message, const Reply& reply);
-    void report_bad(const Connection& connection, const std::string& text);
+    void report_reply_problem(const Connection& connection, const std::string& text);
     void lost(Connection& connection, const Message& message);
 
     std::uint64_t replies() const { return results_->echoed + results_->bad; }
-    void report_starved();
+    void count_starved_connections();
 
     ev::Loop& loop_;
     const RunOptions& options_;
@@ -150,22 +154,23 @@ private:
     const Hooks hooks_;
     RunObserver* const observer_;
     std::unique_ptr<Source> generated_;    // shared; null: each connection has its own source
-    std::optional<bufio::Lookup> lookup_;  // for the target of all connections
+    std::optional<bufio::Lookup> lookup_;  // looks up the target for all connections
     std::shared_ptr<const Session::Options> session_options_;  // set after the look-up
     ev::Time connecting_since_{};
     std::vector<std::unique_ptr<Connection>> connections_;  // created so far
-    std::array<std::size_t, stages> census_{};              // connections in each stage
-    std::size_t turn_ = 0;  // place of the connection for the last planned message
+    std::array<std::size_t, stage_count> stage_counts_{};   // connections in each stage
+    std::size_t last_planned_place_ = 0;  // connection of the last planned message
     std::optional<Schedule> schedule_;
     Phase phase_ = Phase::connecting;
     ev::Time measured_from_{};  // end of the warm-up; earlier messages are not measured
     bool paused_ = false;
-    bool starved_reported_ = false;  // report_starved() was called
-    ev::Time resumed_at_{};          // when void_round_trips() was last called
+    bool starved_counted_ = false;  // count_starved_connections() was called
+    ev::Time resumed_at_{};         // when void_round_trips() was last called
     std::unique_ptr<Results> results_;
-    ev::Timer connect_timer_;  // look-up, and the next connections
+    std::optional<Samples> samples_;
+    ev::Timer connect_timer_;  // time of the look-up, then of the next connections
     ev::Timer step_timer_;     // the next step; see step()
-    ev::Timer end_timer_;      // end of the run's time; before ready, limit for connecting
+    ev::Timer phase_timer_;    // end of the run's time; before ready, limit for connecting
 };
 
 }  // namespace yodel

@@ -36,7 +36,7 @@ ProgressDisplay::ProgressDisplay(ev::Loop& loop, User& user)
     timer_.start(period);
 }
 
-bool ProgressDisplay::make_way() {
+bool ProgressDisplay::prepare_for_line() {
     clear();
     return true;
 }
@@ -51,13 +51,13 @@ void ProgressDisplay::show() {
     text += progress_text(progress.results);
     text.resize(
         std::min(text.size(), columns() - 1));  // some terminals wrap after the last column
-    diagnostics().show(text);
+    diagnostics().write_temporary(text);
     width_ = text.size();
 }
 
 void ProgressDisplay::clear() {
     if (width_ == 0) return;
-    diagnostics().show("\r" + std::string(width_, ' ') + "\r");
+    diagnostics().write_temporary("\r" + std::string(width_, ' ') + "\r");
     width_ = 0;
 }
 

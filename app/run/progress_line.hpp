@@ -16,7 +16,7 @@ public:
     ~ProgressDisplay() override { clear(); }
 
     void turn_ended() override {}
-    bool make_way() override;
+    bool prepare_for_line() override;
 
 private:
     void show();

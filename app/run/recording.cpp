@@ -15,37 +15,41 @@ namespace {
 
 constexpr std::size_t piece = 64 * 1024;  // bytes read at once
 
-bool is_input(const std::string& path) { return path == "-"; }
+bool is_standard_input(const std::string& path) { return path == "-"; }
 
 // Without O_NONBLOCK, open() would wait for the writer of a pipe.
 constexpr int open_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
-constexpr const char* copying = "cannot be copied to a temporary file: ";
+constexpr const char* copy_failure = "cannot be copied to a temporary file: ";
 
 }  // namespace
 
-Recording::Recording(const std::string& path, std::size_t max_frame)
-    : name_(is_input(path) ? "standard input" : path),
+Recording::Recording(const std::string& path, std::size_t max_frame, bool shown)
+    : name_(is_standard_input(path) ? "standard input" : path),
       max_frame_(max_frame),
-      file_(is_input(path) ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                           : ::open(path.c_str(), open_flags)),
-      reader_(std::in_place, name_, max_frame) {
+      shown_(shown),
+      file_(is_standard_input(path) ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                    : ::open(path.c_str(), open_flags)),
+      reader_(std::in_place, name_, max_frame, shown) {
     if (!file_) fail("");
     struct stat status {};
-    regular_ = file_ && ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
-    if (regular_) read_head();
+    modified_ = std::chrono::system_clock::now();
+    is_regular_ = file_ && ::fstat(file_.get(), &status) == 0 && S_ISREG(status.st_mode);
+    if (!is_regular_) return;
+    modified_ = std::chrono::system_clock::from_time_t(status.st_mtime);
+    read_head();
 }
 
 void Recording::read_head() {
     while (readable() && !framing()) read();
-    if (readable()) read();
+    if (readable() && !shown_) read();
 }
 
-// Checks the lines while copying. item() reads them again from the copy.
+// For a replay, checks the lines while copying. They are read again from the copy.
 bool Recording::fetch(ev::Loop& loop, std::optional<ev::Duration> limit) {
-    if (regular_ || !readable()) return true;
+    if (is_regular_ || !readable()) return true;
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> copy(std::tmpfile(), std::fclose);
-    if (!copy) fail(copying);
+    if (!copy) fail(copy_failure);
     ev::Timer overdue(loop, [&] { loop.stop(); });
     if (limit) overdue.start(*limit);
     const ev::Watch watch(loop, file_.get(), copy ? ev::readable : ev::none, [&](ev::Events) {
@@ -56,11 +60,11 @@ bool Recording::fetch(ev::Loop& loop, std::optional<ev::Duration> limit) {
     if (copy) loop.run();
     if (!trouble().empty()) return true;
     if (!at_end_) return false;
-    if (std::fflush(copy.get()) != 0) fail(copying);
+    if (std::fflush(copy.get()) != 0) fail(copy_failure);
     std::rewind(copy.get());
     file_.reset(::fcntl(::fileno(copy.get()), F_DUPFD_CLOEXEC, 0));
     at_end_ = false;
-    reader_.emplace(name_, max_frame_);
+    reader_.emplace(name_, max_frame_, shown_);
     read_head();
     return true;
 }
@@ -69,6 +73,15 @@ RecordedItem* Recording::item(std::size_t place) {
     std::deque<RecordedItem>& items = reader_->items();
     while (items.size() <= place && readable()) read();
     return place < items.size() && trouble().empty() ? &items[place] : nullptr;
+}
+
+const RecordedEvent* Recording::next_event() {
+    const RecordedEvent* event = reader_->events().next();
+    while (!event && readable()) {
+        read();
+        event = reader_->events().next();
+    }
+    return event;
 }
 
 void Recording::remove(std::size_t place) {
@@ -81,9 +94,10 @@ void Recording::read(std::FILE* copy) {
     if (count < 0 && errno != EINTR && errno != EAGAIN) fail("");
     if (count < 0) return;
     const auto size = static_cast<std::size_t>(count);
-    if (copy && std::fwrite(bytes, 1, size, copy) != size) return fail(copying);
-    reader_->append({bytes, size});
+    if (copy && std::fwrite(bytes, 1, size, copy) != size) return fail(copy_failure);
     at_end_ = size == 0;
+    if (copy && shown_) return;
+    reader_->append({bytes, size});
     if (at_end_) reader_->end();
 }
 

@@ -4,12 +4,17 @@
 // Checks the JSON of each line, its members, and their consistency. Reading ends at the first
 // bad line, which trouble() names; neither this line nor a later line becomes an item. The end
 // object is required, and must count the same messages.
+//
+// To show a recording, the reader makes events instead of items, without the checks that only a
+// replay needs. It then also accepts several connections, and the samples of a load.
 #pragma once
 
 #include "app/protocol/framing.hpp"
+#include "app/protocol/recorded_events.hpp"
 #include "app/text/json_reader.hpp"
 #include "ev/time.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -33,19 +38,18 @@ struct RecordedItem {
     ev::Duration delay{};                    // time from the message to its late reply
     std::string payload = {};                // sent or unsolicited bytes
     std::optional<std::string> reply = {};   // none: no reply came in time
-    ev::Duration answered{};                 // time of the reply; `at` if unknown
+    ev::Duration answered_at{};              // time of the reply; `at` if unknown
     std::optional<std::string> masked = {};  // the payload without its masked parts, once known
 };
 
-// Returns the bytes of memory that the item occupies.
 std::size_t memory_of(const RecordedItem& item);
 
 class RecordingReader {
 public:
     // `name`: the file's name, for error texts. A payload of more than `max_frame` bytes is an
-    // error.
-    RecordingReader(std::string name, std::size_t max_frame)
-        : name_(std::move(name)), max_frame_(max_frame) {}
+    // error. `shown`: make events.
+    RecordingReader(std::string name, std::size_t max_frame, bool shown = false)
+        : name_(std::move(name)), max_frame_(max_frame), shown_(shown) {}
 
     // Process the next bytes of the file, and its end. Ignored after an error.
     void append(std::string_view bytes);
@@ -54,8 +58,14 @@ public:
     // Returns the items read so far in replay order, with messages sorted by number.
     std::deque<RecordedItem>& items() { return items_; }
     const std::deque<RecordedItem>& items() const { return items_; }
+    RecordedEvents& events() { return events_; }
     // Returns the framing of the recording; null until its first line is read.
     const Framing* framing() const { return framing_; }
+    // The next two functions return none if the recording does not contain the value.
+    std::optional<std::chrono::system_clock::time_point> started() const { return started_; }
+    std::optional<Expect> expect() const { return expect_; }
+    // Returns true once the recording, or the samples of a load, have begun.
+    bool begun() const { return framing_ || ended_; }
     // One sentence such as "file.json:17: the line is truncated"; empty if there is no error.
     const std::string& trouble() const { return trouble_; }
 
@@ -67,26 +77,34 @@ private:
     void read_header(const JsonFields& object);
     void read_message(const JsonFields& object);
     void read_end(const JsonFields& object);
+    void read_shown(const std::string& type, const JsonFields& object);
+    void read_samples(const JsonFields& samples);
+    RecordedEvent read_event(const JsonFields& object) const;
     void check_payloads(const Text& sent, const Text& received) const;
     void add_message(std::uint64_t number, bool late, RecordedItem item);
     void add_ahead();
 
     const std::string name_;
     const std::size_t max_frame_;
-    std::string rest_;        // beginning of an incomplete line
-    std::uint64_t line_ = 1;  // number of the current line
+    const bool shown_;
+    std::string incomplete_line_;    // beginning of an incomplete line
+    std::uint64_t line_number_ = 1;  // number of the current line
     const Framing* framing_ = nullptr;
     bool connected_ = false;
     bool has_message_ = false;  // a message was read
     bool ended_ = false;
-    std::uint64_t next_ = 1;                       // number of the next message to replay
+    std::uint64_t next_number_ = 1;                // number of the next message to replay
     std::map<std::uint64_t, RecordedItem> ahead_;  // messages read too early, by number
     std::size_t ahead_bytes_ = 0;
-    std::uint64_t messages_ = 0;   // sent; these four are counted from the lines
-    std::uint64_t unawaited_ = 0;  // messages without an expected reply
-    std::uint64_t late_ = 0;       // late replies
-    std::uint64_t unsolicited_ = 0;
+    std::uint64_t message_count_ = 0;    // sent; these four are counted from the lines
+    std::uint64_t unawaited_count_ = 0;  // messages without an expected reply
+    std::uint64_t late_count_ = 0;       // late replies
+    std::uint64_t unsolicited_count_ = 0;
     std::deque<RecordedItem> items_;
+    RecordedEvents events_;
+    ev::Duration last_at_{};  // time of the last event that was read
+    std::optional<std::chrono::system_clock::time_point> started_;
+    std::optional<Expect> expect_;
     std::string trouble_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_expected = 4096;  // unsolicited messages
 
-// Number of recorded bytes by which an unsolicited message may come early.
+// Maximum bytes of recorded items that an unsolicited message may overtake.
 constexpr std::size_t max_bytes_ahead = 8 * 1024 * 1024;
 
 }  // namespace
@@ -22,7 +22,7 @@ constexpr std::size_t max_bytes_ahead = 8 * 1024 * 1024;
 void RecordingSource::prepare(Session::Options& options, const Framing& framing) {
     options.framing = &framing;
     options.expect = Expect::given;
-    options.closed_early = "the server closed before the end of the recording";
+    options.closed_early_text = "the server closed before the end of the recording";
 }
 
 RecordingSource::RecordingSource(ev::Loop& loop, std::shared_ptr<Recording> recording,
@@ -67,36 +67,36 @@ std::optional<Outgoing> RecordingSource::next() {
 }
 
 bool RecordingSource::may_send(const RecordedItem& item) {
-    if (session_.in_flight_bytes() + reply_bytes_ >= max_bytes_in_flight) return false;
+    if (session_.in_flight_bytes() + expected_reply_bytes_ >= max_bytes_in_flight) return false;
     const bool awaited =
         std::any_of(expected_.begin(), expected_.end(),
                     [&](const Expected& each) { return each.item.at <= item.at; });
     if ((fast_ || !begun_) && awaited) return false;
     if (!begun_) start_ = loop_.now() - item.at;
     begun_ = true;
-    // Replies in flight that were recorded after this message may depend on it: a reply of
-    // several lines may have been recorded as several replies.
+    // Awaited replies that were recorded after this message may depend on it, because the lines
+    // of one reply may have been recorded as several replies.
     const bool replies_may_depend =
-        std::all_of(answered_.begin(), answered_.end(),
+        std::all_of(answered_at_.begin(), answered_at_.end(),
                     [&](const auto& each) { return each.second > item.at; });
-    if (fast_) return session_.in_flight() == without_reply_ || replies_may_depend;
+    if (fast_) return session_.in_flight() == without_reply_count_ || replies_may_depend;
     const ev::Time due = start_ + item.at;
     if (due > loop_.now()) due_timer_.start_at(due);
     return due <= loop_.now();
 }
 
-void RecordingSource::sent(const Outgoing& message, Queued queued) {
+void RecordingSource::sent(const Outgoing& message, QueuedIds queued) {
     if (!queued) return;
-    if (!message.reply) ++without_reply_;
-    if (message.reply) reply_bytes_ += message.reply->size();
-    if (message.reply && fast_) answered_[queued.first] = recording_->item(0)->answered;
+    if (!message.reply) ++without_reply_count_;
+    if (message.reply) expected_reply_bytes_ += message.reply->size();
+    if (message.reply && fast_) answered_at_[queued.first] = recording_->item(0)->answered_at;
     recording_->remove(0);
 }
 
 void RecordingSource::left_flight(const Message& message) {
-    if (!message.expected) --without_reply_;
-    if (message.expected) reply_bytes_ -= message.expected->size();
-    answered_.erase(message.id);
+    if (!message.expected) --without_reply_count_;
+    if (message.expected) expected_reply_bytes_ -= message.expected->size();
+    answered_at_.erase(message.id);
 }
 
 bool RecordingSource::over() const {
@@ -135,7 +135,8 @@ void RecordingSource::expect(std::size_t place) {
 
 std::optional<std::size_t> RecordingSource::find(std::string_view payload) {
     std::string space;
-    const std::string wanted(comparable(session_.options().pattern_or_null(), payload, space));
+    const std::string wanted(
+        comparable_text(session_.options().pattern_or_null(), payload, space));
     for (std::size_t i = 0; i < expected_.size(); ++i)
         if (equals(expected_[i].item, wanted)) return i;
     return find_ahead(wanted);
@@ -166,11 +167,11 @@ bool RecordingSource::equals(RecordedItem& item, const std::string& wanted) cons
     return *item.masked == wanted;
 }
 
-Fate RecordingSource::compare(std::string_view payload) {
+Fate RecordingSource::judge_unsolicited(std::string_view payload) {
     const std::optional<std::size_t> found = find(payload);
     if (!found) return stopped_ ? Fate::unsolicited : Fate::unrecorded;
     expected_.erase(expected_.begin() + static_cast<std::ptrdiff_t>(*found));
-    return Fate::recurred;
+    return Fate::unsolicited_as_recorded;
 }
 
 void RecordingSource::report_first_missing() {

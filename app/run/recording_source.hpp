@@ -31,11 +31,11 @@ public:
                     Session& session, User& user);
 
     std::optional<Outgoing> next() override;
-    void sent(const Outgoing& message, Queued queued) override;
+    void sent(const Outgoing& message, QueuedIds queued) override;
     bool over() const override;
     Trouble trouble() const override { return trouble_; }
     void left_flight(const Message& message) override;
-    Fate compare(std::string_view payload) override;
+    Fate judge_unsolicited(std::string_view payload) override;
     bool expects(std::string_view unsolicited) override {
         return find(unsolicited).has_value();
     }
@@ -63,13 +63,13 @@ private:
     const bool fast_;
     Session& session_;
     User& user_;
-    bool begun_ = false;             // the first message is or was due
-    bool stopped_ = false;           // by the user, or after a bad line
-    ev::Time start_{};               // time 0 of the recording, once begun
-    std::size_t without_reply_ = 0;  // messages in flight without an expected reply
-    std::size_t reply_bytes_ = 0;    // bytes of the expected replies in flight
+    bool begun_ = false;                    // the first message is or was due
+    bool stopped_ = false;                  // by the user, or after a bad line
+    ev::Time start_{};                      // time 0 of the recording, once begun
+    std::size_t without_reply_count_ = 0;   // messages in flight without an expected reply
+    std::size_t expected_reply_bytes_ = 0;  // total for the messages in flight
     // With `fast`: recorded reply times of the messages in flight, by message id.
-    std::map<std::uint64_t, ev::Duration> answered_;
+    std::map<std::uint64_t, ev::Duration> answered_at_;
     std::deque<Expected> expected_;
     Trouble trouble_;
     ev::Timer due_timer_;      // the next message, or the report of trouble

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 namespace yodel {
@@ -22,15 +23,15 @@ constexpr std::size_t max_remarks = 1000;  // lines about connections
 // Returns "64 bytes, seq 1, 0.21 ms".
 std::string sequence_line(const Message& message, const Reply& reply) {
     std::string text = bytes_text(reply.payload.size()) + ", seq " + std::to_string(message.id);
-    if (reply.round_trip) text += ", " + ms_text(*reply.round_trip);
+    if (reply.round_trip) text += ", " + milliseconds_text(*reply.round_trip);
     if (!reply.right)
-        text += reply.difference ? ", differs " + place_text(reply) : ", does not match";
+        text += reply.difference ? ", differs " + bad_byte_text(reply) : ", does not match";
     if (reply.reordered) text += ", reordered";
     if (message.late) text += ", late";
-    return message.resent ? text + ", resent" : text;
+    return message.retransmitted ? text + ", retransmitted" : text;
 }
 
-// Returns the size of an incomplete UTF-8 character at the end.
+// Returns the size of an incomplete UTF-8 character at the end; 0 if there is none.
 std::size_t partial_character(std::string_view bytes) {
     for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
         const std::size_t size = ui::encoded_size(bytes[bytes.size() - back]);
@@ -56,17 +57,18 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool 
     : loop_(loop),
       options_(std::move(options)),
       run_(run),
-      messages_(messages),
+      reports_messages_(messages),
       user_(user),
-      raw_(!run.session.framing->has_frames()),
-      visible_(::isatty(STDOUT_FILENO) == 1),
+      unframed_(!run.session.framing->has_frames()),
+      makes_printable_(::isatty(STDOUT_FILENO) == 1),
       difference_(options_.hex, run.session),
       output_(loop, STDOUT_FILENO, [this] { user_.output_changed(); }),
       start_(loop.now()) {
-    const Framing& framing = *run.session.framing;
-    if (!options_.log.empty()) journal_.emplace(options_.log, framing, 1, start_);
+    if (!options_.log.empty()) journal_.emplace(options_.log, run.session, 1, start_);
     if (options_.payloads && !options_.quiet)
-        output_.append_line(recording_object(framing, 1, run.connections).str());
+        output_.append_line(
+            recording_object(run.session, 1, run.connections, std::chrono::system_clock::now())
+                .str());
 }
 
 // --- Connections.
@@ -75,7 +77,7 @@ void Reporter::opened(std::size_t connection, const Session& session) {
     const std::string text = connection_text(session);
     log('-', text);
     if (journal_) journal_->add_connection(session);
-    if (json() && messages_ && !options_.quiet)
+    if (json() && reports_messages_ && !options_.quiet)
         output_.append_line(connection_object(session, load() ? connection : 0).str());
     if (options_.verbose || (options_.probe && !options_.quiet)) remark(connection, text);
 }
@@ -86,25 +88,26 @@ void Reporter::ended(std::size_t connection, const Session& session) {
     const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
     if (refused && session.tls()) refused_certificate_ = *session.tls();
     std::string text = explain(session.end(), session.tls());
-    if (again) text += "; retry in " + duration_text(session.retry_time() - session.since());
+    if (again)
+        text += "; retry in " + duration_text(session.retry_time() - session.state_since());
     log('-', again ? text : session.end().text);
     const bool shown = load() ? options_.verbose : again && !options_.quiet;
     if (shown || (options_.verbose && again)) remark(connection, text);
 }
 
 void Reporter::remark(std::size_t connection, const std::string& text) {
-    if (remarks_ > max_remarks || !user_.make_way()) return;
-    if (load()) ++remarks_;
-    print_error(remarks_ > max_remarks ? "more connections are not reported"
-                                       : prefix(connection) + text);
+    if (remark_count_ > max_remarks || !user_.prepare_for_line()) return;
+    if (load()) ++remark_count_;
+    print_error(remark_count_ > max_remarks ? "more connections are not reported"
+                                            : prefix(connection) + text);
 }
 
 // --- Messages.
 
 void Reporter::sent(std::size_t connection, const Session& session, const Outgoing& message,
-                    Queued queued) {
+                    QueuedIds queued) {
     log('>', message.payload);
-    if (message.unterminated) open_line_ = queued.first + queued.count - 1;
+    if (message.unterminated) unterminated_id_ = queued.first + queued.count - 1;
     if (run_.session.expect != Expect::none || (!json() && !journal_)) return;
     std::uint64_t id = queued.first;
     const ev::Time now = loop_.now();
@@ -126,18 +129,18 @@ void Reporter::resolved(std::size_t connection, Fate fate, const Message* messag
 
 void Reporter::answered(std::size_t connection, Fate fate, const Message& message,
                         const Reply& reply) {
-    if (!raw_) log('<', reply.payload);
+    if (!unframed_) log('<', reply.payload);
     if (!replay()) {
         if (sequence()) output_.append_line(sequence_line(message, reply));
-        return print(connection, reply.payload, message.id != open_line_);
+        return print(connection, reply.payload, message.id != unterminated_id_);
     }
-    if (!reply.right) return add_difference(difference_.wrong(message, reply));
+    if (!reply.right) return add_difference(difference_.bad_reply(message, reply));
     if (fate == Fate::late) add_difference(DifferenceText::late(message, reply));
 }
 
 // Prints echoed lines without decoding them.
 void Reporter::echoed(std::size_t /*connection*/, const Batch& batch) {
-    const bool open = batch.first.id + batch.count - 1 == open_line_;
+    const bool open = batch.first.id + batch.count - 1 == unterminated_id_;
     output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
 }
 
@@ -148,39 +151,50 @@ void Reporter::unanswered(Fate fate, const Message& message) {
         if (sequence()) output_.append_line("not sent, seq " + number);
         return;
     }
-    log('-', "no reply to message " + number + (fate == Fate::silent ? ", as recorded" : ""));
+    log('-', "no reply to message " + number +
+                 (fate == Fate::unanswered_as_recorded ? ", as recorded" : ""));
     if (replay() && fate == Fate::lost) add_difference(difference_.lost(message));
     if (sequence())
-        output_.append_line("no reply, seq " + number + (message.resent ? ", resent" : ""));
+        output_.append_line("no reply, seq " + number +
+                            (message.retransmitted ? ", retransmitted" : ""));
 }
 
-// Does not print the payload of a duplicate datagram, which the network made.
+// Does not print the payload of a duplicate datagram, because the network made the duplicate.
 void Reporter::unsolicited(std::size_t connection, Fate fate, const Reply& reply) {
     const std::string_view payload = reply.payload;
     if (fate == Fate::missing) {
         log('-', "a recorded unsolicited message did not arrive");
         return add_difference(difference_.missing(payload));
     }
-    if (!raw_) log('<', payload);
+    if (!unframed_) log('<', payload);
     const bool duplicate = fate == Fate::duplicate;
     if (duplicate && sequence())
         output_.append_line(bytes_text(payload.size()) + ", duplicate");
     if (fate == Fate::unrecorded)
         add_difference(difference_.unrecorded(payload));
-    else if (fate == Fate::unsolicited || (duplicate && !run_.session.endpoint.datagrams))
+    else if (fate == Fate::unsolicited || (duplicate && !run_.session.endpoint.udp))
         print(connection, payload);
 }
 
 void Reporter::received(std::size_t /*connection*/, std::string_view bytes) {
-    if (!raw_) return;
+    if (!unframed_) return;
     log('<', bytes);
     if (load() || json() || options_.form == Form::sequence) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(bytes));
-    if (!visible_) return output_.write(bytes);
-    const std::string all = std::exchange(partial_, {}) + std::string(bytes);
+    if (!makes_printable_) return output_.write(bytes);
+    const std::string all = std::exchange(partial_character_, {}) + std::string(bytes);
     const std::size_t whole = all.size() - partial_character(all);
-    partial_ = all.substr(whole);
+    partial_character_ = all.substr(whole);
     print_visible(std::string_view(all).substr(0, whole));
+}
+
+void Reporter::ponged(std::size_t connection, ev::Duration round_trip) {
+    if (options_.verbose) remark(connection, "pong after " + milliseconds_text(round_trip));
+    if (!json() || !reports_messages_ || options_.quiet) return;
+    JsonObject object;
+    object.text("type", "pong");
+    if (load()) object.number("connection", connection);
+    output_.append_line(object.time("rtt_us", round_trip).str());
 }
 
 void Reporter::flush() {
@@ -194,7 +208,7 @@ void Reporter::flush() {
 void Reporter::add_message(std::size_t connection, Fate fate, const Message* message,
                            const Reply* reply) {
     if (journal_) journal_->add_message(fate, message, reply, loop_.now());
-    if (!json() || !messages_ || options_.quiet) return;
+    if (!json() || !reports_messages_ || options_.quiet) return;
     JsonObject object = options_.payloads
                             ? recorded_object(fate, message, reply, start_, loop_.now())
                             : message_object(fate, message, reply, start_);
@@ -202,12 +216,12 @@ void Reporter::add_message(std::size_t connection, Fate fate, const Message* mes
     output_.append_line(object.str());
 }
 
-// Prints nothing for `raw`, except in a load: received() has already printed the bytes.
+// Prints nothing for `raw` outside of a load, because received() has already printed the bytes.
 void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
-    if (!prints_replies() || (raw_ && !load())) return;
+    if (!prints_replies() || (unframed_ && !load())) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
     if (load()) output_.append(std::to_string(connection) + ": ");
-    if (visible_)
+    if (makes_printable_)
         print_visible(payload);
     else
         output_.append(payload);
@@ -239,7 +253,7 @@ void Reporter::log(char sign, std::string_view bytes) {
 // --- The end.
 
 void Reporter::close_log() {
-    print_visible(std::exchange(partial_, {}));
+    print_visible(std::exchange(partial_character_, {}));
     if (journal_) journal_->drain();
 }
 

@@ -1,7 +1,7 @@
-// Prints the events of a run to standard output, in one of several forms, and to a journal.
+// Writes the events of a run to standard output, in one of several forms, and to a journal.
 //
 // Form::json prints an object for each connection and each message, one per line. A message
-// without a timely reply is `lost`; its late reply is another object, `late`. In a load, lines
+// without a timely reply is `lost`; a late reply adds another object, `late`. In a load, lines
 // begin with the number of the connection, and objects contain it.
 #pragma once
 
@@ -37,8 +37,8 @@ public:
         // Report totals instead of connections and generated messages, number the connections,
         // and print replies only with `verbose`.
         bool load = false;
-        JournalFile log;
-        std::vector<Requirement> required;
+        JournalFile log = {};
+        std::vector<Requirement> required = {};
     };
     class User {
     public:
@@ -46,7 +46,7 @@ public:
         virtual void output_changed() = 0;
         // Called before a line is written to standard error. Returns false if the line must be
         // omitted.
-        virtual bool make_way() = 0;
+        virtual bool prepare_for_line() = 0;
 
     protected:
         ~User() = default;
@@ -59,27 +59,29 @@ public:
     void opened(std::size_t connection, const Session& session) override;
     void ended(std::size_t connection, const Session& session) override;
     void sent(std::size_t connection, const Session& session, const Outgoing& message,
-              Queued queued) override;
+              QueuedIds queued) override;
     void resolved(std::size_t connection, Fate fate, const Message* message,
                   const Reply* reply) override;
     void echoed(std::size_t connection, const Batch& batch) override;
     void received(std::size_t connection, std::string_view bytes) override;
+    void ponged(std::size_t connection, ev::Duration round_trip) override;
     void flush() override;
 
     // Returns standard output. Call flush() after writing to it.
     Output& output() { return output_; }
     const Output& output() const { return output_; }
-    // Completes the journal. Call it after the last event and before the end is reported.
+    // Writes an incomplete last character, and the rest of the journal. Call it after the last
+    // event and before add_end().
     void close_log();
     // Writes the end object to the recording and, with Form::json, to standard output.
     void add_end(const std::string& object);
     bool needs_end() const {
-        return options_.form == Form::json || (journal_ && journal_->recording());
+        return options_.form == Form::json || (journal_ && journal_->is_recording());
     }
     // A load prints replies only with `verbose`.
     bool prints_replies() const {
         const bool form = options_.form == Form::payload || options_.form == Form::hex;
-        return messages_ && form && !replay() && (!load() || options_.verbose);
+        return reports_messages_ && form && !replay() && (!load() || options_.verbose);
     }
     // Returns the error as a sentence; empty if there is none.
     std::string log_trouble() const { return journal_ ? journal_->trouble() : ""; }
@@ -91,7 +93,7 @@ public:
 private:
     bool json() const { return options_.form == Form::json; }
     bool sequence() const {
-        return messages_ && options_.form == Form::sequence && !options_.quiet;
+        return reports_messages_ && options_.form == Form::sequence && !options_.quiet;
     }
     bool replay() const { return run_.session.expect == Expect::given; }
     bool load() const { return options_.load; }
@@ -111,16 +113,16 @@ private:
     const ev::Loop& loop_;
     const Options options_;
     const RunOptions& run_;
-    const bool messages_;
+    const bool reports_messages_;
     User& user_;
-    const bool raw_;      // replies have no frames
-    const bool visible_;  // standard output is a terminal; escape unsafe bytes
+    const bool unframed_;         // replies have no frames
+    const bool makes_printable_;  // standard output is a terminal; escape unsafe bytes
     const DifferenceText difference_;
-    std::size_t remarks_ = 0;      // lines printed about connections
-    std::uint64_t open_line_ = 0;  // id of the message whose reply ends without a newline
-    std::string partial_;          // first bytes of an incomplete UTF-8 character
+    std::size_t remark_count_ = 0;       // lines printed about connections
+    std::uint64_t unterminated_id_ = 0;  // id of the message whose reply ends without a newline
+    std::string partial_character_;      // first bytes of an incomplete UTF-8 character
     Output output_;
-    const ev::Time start_;  // time 0 of the times in objects
+    const ev::Time start_;  // origin of the times in JSON objects
     std::optional<bufio::TlsFacts> refused_certificate_;
     std::optional<Journal> journal_;
 };

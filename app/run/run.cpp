@@ -12,11 +12,11 @@ namespace yodel {
 namespace {
 
 // Interval between reports of all threads.
-constexpr ev::Duration report_time = std::chrono::milliseconds(100);
+constexpr ev::Duration report_interval = std::chrono::milliseconds(100);
 
 // Delay of the first planned time after the last connection has settled, so that every thread
 // is notified in time.
-constexpr ev::Duration notice = std::chrono::milliseconds(1);
+constexpr ev::Duration start_notice = std::chrono::milliseconds(1);
 
 // Descriptors that each additional thread needs for its loop and its mailbox.
 constexpr std::size_t descriptors_per_thread = 4;
@@ -24,7 +24,7 @@ constexpr std::size_t descriptors_per_thread = 4;
 RunOptions completed(RunOptions options) {
     provide_descriptors(options.connections + (options.threads - 1) * descriptors_per_thread);
     if (options.source) return options;
-    options.session.closed_early = "the server closed before the end of the run";
+    options.session.closed_early_text = "the server closed before the end of the run";
     options.session.greeting_time = generated_greeting_time;
     options.session.numbered =
         !options.messages && options.size >= GeneratedText::min_checked_size;
@@ -47,10 +47,10 @@ Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObse
                  return std::make_unique<Lane>(own, options_, thread, hooks(thread, owner),
                                                owner ? nullptr : observer);
              }) {
-    if (lanes_.alone()) return;
+    if (lanes_.single_threaded()) return;
     sum_ = std::make_unique<Report>();
     report_timer_ = ev::Timer(loop, [this] { request_reports(); });
-    report_timer_.start(report_time);
+    report_timer_.start(report_interval);
     lanes_.start([busy = options_.busy](ev::Loop& own, Lane& lane) {
         own.set_busy(busy && lane.open() > 0);
     });
@@ -59,13 +59,19 @@ Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObse
 Run::~Run() = default;
 
 // The hooks of a lane on another thread post to the owner's thread.
-Lane::Hooks Run::hooks(std::size_t thread, ev::Mailbox* owner) {
-    const auto hook = [this, thread, owner](auto call) -> std::function<void()> {
+Lane::Hooks Run::hooks(std::size_t thread, ev::Mailbox* owner_mailbox) {
+    const auto hook = [this, thread, owner_mailbox](auto call) -> std::function<void()> {
         const auto called = [this, thread, call] { (this->*call)(thread); };
-        if (!owner) return called;
-        return [owner, called] { owner->post(called); };
+        if (!owner_mailbox) return called;
+        return [owner_mailbox, called] { owner_mailbox->post(called); };
     };
     return {hook(&Run::settled), hook(&Run::ended)};
+}
+
+Samples Run::samples() const {
+    Samples sum(*options_.samples_from);
+    lanes_.for_each_on_caller([&sum](const Lane& lane) { sum.add(*lane.samples()); });
+    return sum;
 }
 
 // --- Beginning and end.
@@ -77,20 +83,21 @@ void Run::settled(std::size_t thread) {
     if (begun_ || (options_.pace && unsettled_ > 0)) return;
     begun_ = true;
     // The loop's time may be old, because a handshake can take long.
-    const ev::Time paced = loop_.read_clock() + (lanes_.alone() ? ev::Duration{} : notice);
+    const ev::Time paced =
+        loop_.read_clock() + (lanes_.single_threaded() ? ev::Duration{} : start_notice);
     const ev::Time time = options_.pace ? paced : loop_.now();
-    lanes_.for_each([time](Lane& lane) { lane.begin_at(time); });
+    lanes_.post_to_each([time](Lane& lane) { lane.begin_at(time); });
 }
 
-// Settles a lane that was never ready: the look-up may have failed on its thread alone.
+// Settles a lane that was never ready, for example because the look-up failed on its thread.
 void Run::ended(std::size_t thread) {
-    if (!lanes_.alone()) settled(thread);
+    if (!lanes_.single_threaded()) settled(thread);
     if (--running_ > 0) return;
     report_timer_ = {};
     lanes_.join();
     if (sum_) {
         *sum_ = {};
-        lanes_.visit([this](const Lane& lane) { sum_->add(Report(lane)); });
+        lanes_.for_each_on_caller([this](const Lane& lane) { sum_->add(Report(lane)); });
     }
     done_();
 }
@@ -101,7 +108,7 @@ void Run::request_reports() {
                           [this](const Report& sum) {
                               if (running_ == 0) return;
                               *sum_ = sum;
-                              report_timer_.start(report_time);
+                              report_timer_.start(report_interval);
                           });
 }
 

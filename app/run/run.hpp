@@ -1,6 +1,6 @@
 // Runs 1 to N connections to one target on 1 to T threads. They send the messages of a source
 // and check every reply. Each thread runs its own lane, the first lane on the caller's loop.
-// Lanes share nothing while they run. Their results are added up.
+// Lanes share nothing while they run. At the end their results are added up.
 //
 // All lanes begin to send together. The open loop begins when every connection is open or has
 // failed, the closed loop when the first connection is open. A lane whose connections have all
@@ -31,24 +31,26 @@ public:
     ~Run();
     Run(const Run&) = delete;
 
-    // Call it when sources of the first lane have more messages or have ended.
+    // Call it when a source of the first lane has more messages or has ended.
     void sources_changed() { lanes_.first().sources_changed(); }
-    // Call the functions of each Lane.
+    // Call the function of the same name for each lane.
     void pause(bool paused) {
-        lanes_.for_each([paused](Lane& lane) { lane.pause(paused); });
+        lanes_.post_to_each([paused](Lane& lane) { lane.pause(paused); });
     }
-    void finish() { lanes_.for_each(&Lane::finish); }
-    void close() { lanes_.for_each(&Lane::close); }
-    void void_round_trips() { lanes_.for_each(&Lane::void_round_trips); }
+    void finish() { lanes_.post_to_each(&Lane::finish); }
+    void close() { lanes_.post_to_each(&Lane::close); }
+    void void_round_trips() { lanes_.post_to_each(&Lane::void_round_trips); }
 
     const RunOptions& options() const { return options_; }
     bool over() const { return lanes_.first().over(); }  // sending has ended
-    // With several threads, the next two are up to a tenth of a second old until the end of the
-    // run.
+    // With several threads, results() and open() may lag by a tenth of a second until the end
+    // of the run.
     const Results& results() const { return sum_ ? sum_->results : lanes_.first().results(); }
     std::size_t open() const {
         return sum_ ? sum_->open : lanes_.first().open();
     }  // connections
+    // Returns the samples of all lanes. Requires the option. Call it after the end of the run.
+    Samples samples() const;
     // Returns true if a connection of the caller's thread is open.
     bool has_open_connection() const { return lanes_.first().open() > 0; }
 
@@ -66,7 +68,7 @@ private:
         std::size_t open = 0;
     };
 
-    Lane::Hooks hooks(std::size_t thread, ev::Mailbox* owner);
+    Lane::Hooks hooks(std::size_t thread, ev::Mailbox* owner_mailbox);
     void settled(std::size_t thread);
     void ended(std::size_t thread);
     void request_reports();

@@ -31,8 +31,8 @@ using From = RunClient::Options::From;
 // Additional time at the end, for late datagrams and for our output.
 constexpr ev::Duration grace_time = std::chrono::seconds(2);
 
-// Sends nothing. Unless the connection stays open, the source is over after the first call of
-// next(): until then a retry is worthwhile.
+// Sends nothing. A source that `stays` is never over. Any other is over after the first call of
+// next(), because until then a failed connection is worth a retry.
 class NoSource final : public Source {
 public:
     explicit NoSource(bool stays) : stays_(stays) {}
@@ -64,7 +64,8 @@ bool can_coalesce(const RunClient::Options& options) {
 ev::Duration greeting_wait(const RunClient::Options& options) {
     const bool recorded = options.report.payloads || options.report.log.recording;
     const Session::Options& session = options.run.session;
-    const bool waits = recorded && session.expect == Expect::any && !session.framing->datagrams;
+    const bool waits =
+        recorded && session.expect == Expect::any && !session.framing->in_datagrams;
     return waits ? session.greeting_time : ev::Duration::zero();
 }
 
@@ -84,26 +85,27 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
     : loop_(loop),
       options_(options.report),
       generated_(options.from == From::generator),
-      messages_(!options_.load || (!generated_ && options.from != From::nothing)),
+      reports_messages_(!options_.load || (!generated_ && options.from != From::none)),
       start_(loop.now()),
       max_time_(generated_ ? std::nullopt : options.run.session.max_time),
       interval_timer_(loop, [this] { interval_over(); }),
       limit_timer_(loop, [this] { out_of_time(); }),
       run_options_(run_options(options)),
-      reporter_(loop, options.report, run_options_, messages_, *this),
+      reporter_(loop, options.report, run_options_, reports_messages_, *this),
       run_(
-          loop, run_options_, [this] { done(); },
-          messages_ || options.report.verbose ? &reporter_ : nullptr) {
-    if (intervals()) interval_timer_.start(std::chrono::seconds(1));
-    if (max_time_) limit_timer_.start(*max_time_ - options.run.session.spent);
+          loop, run_options_, [this] { run_done(); },
+          reports_messages_ || options.report.verbose ? &reporter_ : nullptr) {
+    if (reports_intervals()) interval_timer_.start(std::chrono::seconds(1));
+    if (max_time_) limit_timer_.start(*max_time_ - options.run.session.time_spent);
     make_display(options);
 }
 
 RunOptions RunClient::run_options(const Options& options) {
     RunOptions to = options.run;
-    to.session.mark_resent =
-        messages_ && to.connections == 1 &&
+    to.session.mark_retransmitted =
+        reports_messages_ && to.connections == 1 &&
         (json() || (options_.form == Reporter::Form::sequence && !options_.quiet));
+    if (options_.load && json() && !to.probe) to.samples_from = start_;
     if (options.start)
         to.start = start_ + std::chrono::duration_cast<ev::Duration>(
                                 *options.start - std::chrono::system_clock::now());
@@ -112,8 +114,8 @@ RunOptions RunClient::run_options(const Options& options) {
 }
 
 void RunClient::make_source(const Options& options, RunOptions& to) {
-    if (options.from == From::nothing) {
-        // A server may refuse our certificate, or its absence, only after the handshake.
+    if (options.from == From::none) {
+        // A server may refuse our certificate, or the lack of one, only after the handshake.
         const ev::Duration longest = to.session.tls ? std::chrono::seconds(1) : ev::Duration();
         to.session.close_timeout = std::min(to.session.close_timeout, longest);
         to.source = [stays = to.length || to.lifetime](auto&, auto&, auto&) {
@@ -129,7 +131,7 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
         };
     }
     if (options.from != From::input) return;
-    to.session.closed_early = "the server closed before the end of the input";
+    to.session.closed_early_text = "the server closed before the end of the input";
     if (to.connections > 1) {
         script_ = std::make_unique<Script>(
             loop_, Input::Options{to.session.framing, to.session.max_frame, options.escapes},
@@ -149,7 +151,7 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
 // Shows no progress line if replies are printed on the same terminal.
 void RunClient::make_display(const Options& options) {
     if (options.page) own_descriptors_ = used_descriptors();
-    const bool printing = (json() || messages_) && ::isatty(STDOUT_FILENO) == 1;
+    const bool printing = (json() || reports_messages_) && ::isatty(STDOUT_FILENO) == 1;
     RunDisplay::User& user = *this;
     if (options.page) {
         display_ = options.page(user);
@@ -209,11 +211,11 @@ RunProgress RunClient::progress() {
 // run's time, limits the time for replies, for closing connections, and for our output.
 void RunClient::turn_ended() {
     if (display_) display_->turn_ended();
-    const std::string& wrong = run_.results().bad_sentence;
-    if (!options_.load && !bad_reported_ && !wrong.empty()) {
-        bad_reported_ = true;
-        make_way();
-        print_error(wrong);
+    const std::string& problem = run_.results().reply_problem_sentence;
+    if (!options_.load && !reply_problem_printed_ && !problem.empty()) {
+        reply_problem_printed_ = true;
+        prepare_for_line();
+        print_error(problem);
     }
     if (!run_.options().length || !run_.over() || limit_timer_.pending() || out_of_time_)
         return;
@@ -250,7 +252,8 @@ void RunClient::out_of_time() {
     output_changed();
 }
 
-// Reads nothing from the connections while standard output is blocked.
+// Pauses the run while standard output is blocked, and closes it if writing failed. Stops the
+// loop once the run is over and its output is written.
 void RunClient::output_changed() {
     Output& output = reporter_.output();
     if (output.error() != 0 && !over_) run_.close();
@@ -269,7 +272,7 @@ void RunClient::output_changed() {
 }
 
 // Completes the journal first, because its errors affect the status in the end object.
-void RunClient::done() {
+void RunClient::run_done() {
     interval_timer_.cancel();
     display_.reset();
     reporter_.close_log();
@@ -282,6 +285,7 @@ void RunClient::done() {
         JsonObject end = outcome().json();
         if (reporter_.refused_certificate())
             end.object("tls", tls_object(*reporter_.refused_certificate()));
+        if (run_.options().samples_from) end.object("samples", run_.samples().json());
         reporter_.add_end(end.str());
     }
     over_ = true;
@@ -291,15 +295,17 @@ void RunClient::done() {
 // Includes a summary despite --quiet if there is no other result.
 Outcome RunClient::outcome() const {
     const bool summarized = !json() && !reporter_.prints_replies();
-    Outcome to{.results = run_.results(),
-               .verdict = Verdict::on(run_.results(), options_.required),
-               .troubles = troubles_,
-               .signo = signo_,
-               .words = {.answered = run_.options().session.expect == Expect::any,
-                         .load = options_.load,
-                         .bad_reported = bad_reported_,
-                         .verbose = options_.verbose && options_.load,
-                         .summary = !options_.probe && (!options_.quiet || summarized)}};
+    Outcome to{
+        .results = run_.results(),
+        .verdict = Verdict::on(run_.results(), options_.required),
+        .troubles = troubles_,
+        .signo = signo_,
+        .summary_parts = {.say_answered = run_.options().session.expect == Expect::any,
+                          .say_received = run_.options().session.listens(),
+                          .load = options_.load,
+                          .reply_problem_printed = reply_problem_printed_,
+                          .verbose = options_.verbose && options_.load,
+                          .summary = !options_.probe && (!options_.quiet || summarized)}};
     const Output& output = reporter_.output();
     if (output.error() != 0)
         to.troubles.push_back({output_failed, "standard output: " + output.error_text()});

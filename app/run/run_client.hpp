@@ -1,5 +1,5 @@
-// Runs both clients without a screen: makes the source of a run, runs it, and prints events and
-// results.
+// Runs either client without a screen: makes the source of a run, runs it, and prints events
+// and results.
 //
 // Prints replies or, with Form::json, objects on standard output. A load prints an `interval`
 // object each second instead of an object for each message. A display may show the progress:
@@ -23,13 +23,13 @@ namespace yodel {
 class RunClient final : private Reporter::User, private RunDisplay::User {
 public:
     struct Options {
-        enum class From { generator, input, recording, nothing };
+        enum class From { generator, input, recording, none };
 
-        RunOptions run;  // `source` and `start` are set here
+        RunOptions run;  // RunClient sets `source` and `start`
         Reporter::Options report = {};
         From from = From::generator;
         bool escapes = false;  // the input contains escapes such as \n and \xNN
-        std::shared_ptr<Recording> recording = {};  // must be without trouble()
+        std::shared_ptr<Recording> recording = {};  // its trouble() must be empty
         bool fast = false;                          // see RecordingSource
         // Time of the first message.
         std::optional<std::chrono::system_clock::time_point> start = {};
@@ -53,7 +53,7 @@ public:
 
 private:
     void output_changed() override;
-    bool make_way() override { return !display_ || display_->make_way(); }
+    bool prepare_for_line() override { return !display_ || display_->prepare_for_line(); }
     RunProgress progress() override;
     Histogram take_recent() override;
     void interrupted() override;
@@ -63,16 +63,18 @@ private:
     void make_source(const Options& options, RunOptions& to);
     void make_display(const Options& options);
     bool json() const { return options_.form == Reporter::Form::json; }
-    bool intervals() const { return options_.load && !messages_ && json() && !options_.quiet; }
+    bool reports_intervals() const {
+        return options_.load && !reports_messages_ && json() && !options_.quiet;
+    }
     void interval_over();
     void out_of_time();
-    void done();
+    void run_done();
     Outcome outcome() const;
 
     ev::Loop& loop_;
     const Reporter::Options options_;
     const bool generated_;
-    const bool messages_;  // each message is reported
+    const bool reports_messages_;  // each message is reported
     const ev::Time start_;
     std::optional<ev::Duration> max_time_;
     int signo_ = 0;
@@ -80,13 +82,13 @@ private:
     bool paused_ = false;
     bool out_of_time_ = false;
     bool interrupted_ = false;
-    bool bad_reported_ = false;        // the first bad reply was reported
-    std::size_t own_descriptors_ = 0;  // in use before the first connection
-    Histogram reported_times_;         // round trips until the last take_recent()
+    bool reply_problem_printed_ = false;  // the first bad reply was reported
+    std::size_t own_descriptors_ = 0;     // in use before the first connection
+    Histogram reported_times_;            // round trips until the last take_recent()
     std::vector<Trouble> troubles_;
     std::unique_ptr<Script> script_;  // shared standard input; null if not shared
     ev::Timer interval_timer_;        // end of the interval
-    ev::Timer limit_timer_;           // end of the time, also for our output
+    ev::Timer limit_timer_;           // time limit, also for our output
     const RunOptions run_options_;
     Reporter reporter_;
     Run run_;

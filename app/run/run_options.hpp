@@ -16,7 +16,7 @@ namespace yodel {
 
 // All counts are totals of the run, not per thread.
 struct RunOptions {
-    Session::Options session;
+    Session::Options session = {};
     std::size_t connections = 1;
     std::size_t threads = 1;                // at most `connections`
     bool busy = false;                      // threads with an open connection never sleep
@@ -25,8 +25,8 @@ struct RunOptions {
     // Lifetime of a connection before it is replaced; none: unlimited.
     std::optional<ev::Duration> lifetime = {};
     bool churns() const { return churn > 0 || lifetime; }
-    // Makes the source of each connection; null: messages are generated. With a source, only
-    // `window`, `length`, `start` and `probe` of the options below apply.
+    // Makes the source of each connection; null: sends `messages`, or generates messages. With
+    // a source, only `window`, `length`, `start` and `probe` of the options below apply.
     Source::Make source = nullptr;
     std::optional<Pace> pace = {};           // rate of messages; none: closed loop
     std::optional<std::uint64_t> seed = {};  // for random gaps (Poisson); none: even gaps
@@ -37,10 +37,10 @@ struct RunOptions {
     // it busy.
     std::optional<unsigned> window = 1;
     std::uint64_t count = 0;  // messages; 0: unlimited
-    // Time from the first message. Overdue messages may be sent for one more second, and then
-    // count as unsent. Connections have the same time to open before the first message. In a
-    // probe the time begins with the first open connection. At its end, connections that
-    // are not yet open still have the rest of their connect timeout.
+    // Time from the first message. Overdue messages may be sent for up to one more second, and
+    // then count as unsent. Connections have the same time to open before the first message. In
+    // a probe, the time begins with the first open connection. At its end, connections that are
+    // not yet open still have the rest of their connect timeout.
     std::optional<ev::Duration> length = {};
     // Messages sent during the warm-up are counted separately. `count` and `length` begin after
     // it.
@@ -49,13 +49,15 @@ struct RunOptions {
     OwnMessages messages = {};           // sent repeatedly; null: generated messages
     std::size_t size = 64;               // maximum size of a message, in bytes
     bool probe = false;                  // see Results::probe
+    // Collect samples of the messages, whose times count from this time; none: no samples.
+    std::optional<ev::Time> samples_from = {};
 };
 
-// Options that the user gave for the messages. A run chooses the defaults of the others.
+// Options for the messages, as given by the user. A run chooses defaults for the others.
 struct MessagePlan {
-    std::optional<unsigned> window;        // messages in flight per connection
-    std::optional<ev::Duration> interval;  // between messages of a connection; 0: none
-    std::optional<std::size_t> size;       // bytes per generated message
+    std::optional<unsigned> window = {};        // messages in flight per connection
+    std::optional<ev::Duration> interval = {};  // between messages of a connection; 0: none
+    std::optional<std::size_t> size = {};       // bytes per generated message
 };
 
 // Observes the connections and messages of a run's first thread. Connections are numbered from
@@ -66,14 +68,15 @@ public:
     // The connection is closed or waits for a retry. It may never have been open.
     virtual void ended(std::size_t connection, const Session& session) = 0;
     virtual void sent(std::size_t connection, const Session& session, const Outgoing& message,
-                      Queued queued) = 0;
+                      QueuedIds queued) = 0;
     // The message is null if the reply answers none. The reply is null if there is none.
     virtual void resolved(std::size_t connection, Fate fate, const Message* message,
                           const Reply* reply) = 0;
     virtual void echoed(std::size_t connection, const Batch& batch) = 0;
     // With `raw`: bytes as they were read, before matching.
     virtual void received(std::size_t connection, std::string_view bytes) = 0;
-    // Called after some of the calls above, when a connection has been handled.
+    virtual void ponged(std::size_t connection, ev::Duration round_trip) = 0;  // see --ping
+    // Called when a connection has been handled, after any number of the calls above.
     virtual void flush() = 0;
 
 protected:

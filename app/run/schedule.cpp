@@ -16,13 +16,13 @@ std::uint64_t share_of(std::uint64_t end, const Share& share) {
 
 std::optional<Schedule::Message> Schedule::due(ev::Time now) const {
     if (over() || next_time() > now) return std::nullopt;
-    return Message{number_, next_time()};
+    return Message{next_number_, next_time()};
 }
 
 void Schedule::pass(ev::Time now) {
     passed_ = planned_;
     passed_at_ = now - begin_;
-    advance(options_.share.message_after(number_));
+    advance(options_.share.message_after(next_number_));
 }
 
 // Draws the random gaps of all threads, so that planned times do not depend on the number of
@@ -30,12 +30,12 @@ void Schedule::pass(ev::Time now) {
 void Schedule::advance(std::uint64_t number) {
     if (options_.seed) {
         const double mean = 1e9 / options_.pace.rate();  // in nanoseconds
-        for (std::uint64_t i = number_; i < number; ++i)
+        for (std::uint64_t i = next_number_; i < number; ++i)
             planned_ += ev::Duration(std::llround(random_.exponential() * mean));
     } else {
         planned_ = options_.pace.offset(number);
     }
-    number_ = number;
+    next_number_ = number;
 }
 
 std::optional<double> Schedule::kept_fraction() const {
@@ -43,7 +43,9 @@ std::optional<double> Schedule::kept_fraction() const {
     return std::chrono::duration<double>(passed_ - first_) / (passed_at_ - first_);
 }
 
-bool Schedule::over() const { return !planned_until(number_, planned_, ev::Duration::max()); }
+bool Schedule::over() const {
+    return !planned_until(next_number_, planned_, ev::Duration::max());
+}
 
 // Finds the first message not yet due by binary search. Random gaps must be drawn one by one;
 // beyond a million, mean gaps are close enough.
@@ -55,17 +57,17 @@ std::uint64_t Schedule::overdue(ev::Time now) const {
         for (; drawn < max_drawn && rest.due(now); rest.pass(now)) ++drawn;
     const auto is_due = [&](std::uint64_t number) {
         const ev::Duration planned =
-            options_.seed ? rest.planned_ + options_.pace.offset(number - rest.number_)
+            options_.seed ? rest.planned_ + options_.pace.offset(number - rest.next_number_)
                           : options_.pace.offset(number);
         return planned_until(number, planned, now - begin_);
     };
     std::uint64_t span = 1;
-    while (is_due(rest.number_ + span)) span *= 2;
-    std::uint64_t end = rest.number_;
+    while (is_due(rest.next_number_ + span)) span *= 2;
+    std::uint64_t end = rest.next_number_;
     for (; span > 0; span /= 2)
         if (is_due(end + span - 1)) end += span;
     const Share& share = options_.share;
-    return drawn + share.own_messages(end) - share.own_messages(rest.number_);
+    return drawn + share.own_message_count(end) - share.own_message_count(rest.next_number_);
 }
 
 bool Schedule::planned_until(std::uint64_t number, ev::Duration planned,
@@ -74,7 +76,7 @@ bool Schedule::planned_until(std::uint64_t number, ev::Duration planned,
     return planned <= end && (!options_.length || planned < *options_.length);
 }
 
-std::size_t Share::own_connections() const {
+std::size_t Share::own_connection_count() const {
     return static_cast<std::size_t>(share_of(connections, *this));
 }
 
@@ -82,8 +84,8 @@ std::size_t Share::place_of(std::uint64_t message) const {
     return static_cast<std::size_t>(message % connections) / threads;
 }
 
-std::uint64_t Share::own_messages(std::uint64_t count) const {
-    return count / connections * own_connections() + share_of(count % connections, *this);
+std::uint64_t Share::own_message_count(std::uint64_t count) const {
+    return count / connections * own_connection_count() + share_of(count % connections, *this);
 }
 
 // Returns the next message of this share: for its next connection in the same round, or for its

@@ -22,15 +22,15 @@ public:
 
     // Returns the planned time of message `number` (from 0), relative to message 0.
     ev::Duration offset(std::uint64_t number) const;
-    double rate() const;  // messages a second
+    double rate() const;  // messages per second
 
 private:
     std::uint64_t messages_;
     ev::Duration span_;
 };
 
-// One thread's share of a run: some of the connections, and the messages sent on them. A
-// connection sends the same messages for any number of threads.
+// One thread's share of a run: some of the connections, and the messages sent on them. Which
+// messages a connection sends does not depend on the number of threads.
 //
 // Connections and messages are numbered from 0. Connection k belongs to thread k % threads, and
 // message n to connection n % connections.
@@ -40,16 +40,16 @@ struct Share {
     std::size_t connections = 1;  // in the whole run; at least `threads`
 
     // Returns the number of connections of this thread. Their places are numbered from 0.
-    std::size_t own_connections() const;
+    std::size_t own_connection_count() const;
     std::size_t number_of(std::size_t place) const { return place * threads + thread; }
     // Returns the place of the connection that sends this message, which must belong to this
     // thread.
     std::size_t place_of(std::uint64_t message) const;
 
     // Returns how many of the first `count` messages belong to this thread.
-    std::uint64_t own_messages(std::uint64_t count) const;
+    std::uint64_t own_message_count(std::uint64_t count) const;
     // Returns this thread's next message after `message`, which must belong to this thread.
-    // The first one is the message with the thread's number.
+    // The first message of a thread is the message with the thread's number.
     std::uint64_t message_after(std::uint64_t message) const;
 };
 
@@ -61,7 +61,7 @@ public:
         Pace pace;
         std::optional<std::uint64_t> seed = {};   // for random gaps (Poisson); none: even gaps
         std::uint64_t count = 0;                  // messages; 0: any number
-        std::optional<ev::Duration> length = {};  // no message is planned after this time
+        std::optional<ev::Duration> length = {};  // all messages are planned before this time
         Share share = {};  // this schedule's part, if several share the pace
     };
     struct Message {
@@ -96,11 +96,11 @@ private:
     Options options_;
     ev::Time begin_;
     Random random_;
-    std::uint64_t number_ = 0;  // the next message
-    ev::Duration planned_{};    // planned time of the next message, since `begin_`
-    ev::Duration first_{};      // planned time of the first message
-    ev::Duration passed_{};     // planned time of the last passed message
-    ev::Duration passed_at_{};  // when that message was passed
+    std::uint64_t next_number_ = 0;  // the next message
+    ev::Duration planned_{};         // planned time of the next message, since `begin_`
+    ev::Duration first_{};           // planned time of the first message
+    ev::Duration passed_{};          // planned time of the last passed message
+    ev::Duration passed_at_{};       // when that message was passed
 };
 
 }  // namespace yodel

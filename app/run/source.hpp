@@ -1,7 +1,8 @@
-// Supplies the messages of a connection: standard input, a generator or a recording.
+// Supplies the messages of a connection, for example from standard input, a generator or a
+// recording.
 //
-// The user calls next() while the connection can send. A source never calls its user from
-// inside a call.
+// The user calls next() while the connection can send. A source calls source_changed() only
+// from the loop, never from inside the user's own calls.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -46,13 +47,14 @@ public:
     Source& operator=(const Source&) = delete;
     virtual ~Source() = default;
 
-    // Returns the next message if it may be sent now. It remains the next one until sent().
+    // Returns the next message if it may be sent now. Call sent() if it was sent. If it was
+    // not, the source may return it again or drop it.
     virtual std::optional<Outgoing> next() = 0;
-    // The message was sent with these ids.
-    virtual void sent(const Outgoing&, Queued) {}
-    // Called when all messages that may be sent were sent. `room`: the connection could send
-    // more.
-    virtual void wait(bool /*room*/) {}
+    // Records that the message was sent with these ids.
+    virtual void sent(const Outgoing&, QueuedIds) {}
+    // Called when all messages that may be sent have been sent. `can_send`: the connection
+    // could send more.
+    virtual void wait(bool /*can_send*/) {}
     // Returns true if no message is left.
     virtual bool over() const = 0;
     // Limits the source to `count` more messages.
@@ -64,8 +66,9 @@ public:
     virtual bool ends_sending() const { return false; }
 
     virtual void left_flight(const Message&) {}  // answered in time, or lost
-    // Compares an unsolicited message with the recording.
-    virtual Fate compare(std::string_view) { return Fate::unsolicited; }
+    // Returns the fate of an unsolicited message. A replay compares it with the recording, and
+    // removes the expected message that it equals.
+    virtual Fate judge_unsolicited(std::string_view) { return Fate::unsolicited; }
     virtual bool expects(std::string_view /*unsolicited*/) { return false; }
     // Called when no more messages are wanted.
     virtual void stop() {}

@@ -4,6 +4,8 @@
 #include "tests/app/run/standard_input.hpp"
 #include "tests/support/catch.hpp"
 
+#include <fcntl.h>
+
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,19 +15,15 @@ using namespace yodel;
 
 namespace {
 
-// Reads an input to its end, and records its messages: "[one][two]".
-class Reader {
-public:
-    explicit Reader(Input::Options options)
-        : input(loop, std::move(options), [this] { take_messages(); }) {
-        input.want(true);
-    }
+// Standard input and a loop that reads it.
+struct Typed {
     void settle() {
         for (int i = 0; i < 3; ++i) loop.step(0ns);
     }
-    void read(std::string_view text) {
+    void write(std::string_view text) {
+        constexpr std::size_t piece = 32 * 1024;
         for (std::size_t i = 0; i < text.size(); i += piece) {
-            if (!input.over()) standard_input.write(text.substr(i, piece));
+            standard_input.write(text.substr(i, piece));
             settle();
         }
     }
@@ -36,148 +34,141 @@ public:
 
     test::StandardInput standard_input;
     ev::Loop loop;
-    Input input;
-    std::string messages;
-    std::string ends;  // one letter per message: n with a newline, u unterminated
+};
 
-private:
-    static constexpr std::size_t piece = 32 * 1024;
-
+// Reads an input to its end, and records its messages: "[one]", or "[one" without a newline.
+struct Reader : Typed {
+    explicit Reader(Input::Options options)
+        : input(loop, std::move(options), [this] { take_messages(); }) {
+        input.want(true);
+    }
     void take_messages() {
         while (const auto message = input.next()) {
-            messages += "[" + std::string(*message) + "]";
-            ends += input.unterminated() ? 'u' : 'n';
+            messages += "[" + std::string(*message) + (input.unterminated() ? "" : "]");
             input.remove_message();
         }
     }
-};
 
-struct Row {
-    std::string text;
     std::string messages;
-    std::string ends;
-    Input::Options options = {};
+    Input input;
 };
 
-std::vector<Row> rows() {
-    const Framing* const caret = find_framing("caret");
-    const Framing* const len1 = find_framing("len1");
-    return {
-        {"", "", ""},
-        {"\n", "[]", "n"},
-        {"one\n", "[one]", "n"},
-        {"one", "[one]", "u"},
-        {"one\ntwo\n\nlast", "[one][two][][last]", "nnnu"},
-        {"one\r\ntwo\n", "[one\r][two]", "nn"},
-        {"\xff\xfe\n\n", "[\xff\xfe][]", "nn"},
-        {"a\\tb\n", "[a\\tb]", "n"},
-        {"a\\tb\\x41\\\\\nc\\n", "[a\tbA\\][c\n]", "nu", {.escapes = true}},
-        {"\\r\\n\n", "[\r\n]", "n", {.framing = len1, .escapes = true}},
-        {"ab\ncd\n", "[ab][cd]", "nn", {.framing = caret}},
-        {"ab\n\ncd", "[ab][][cd]", "nnu", {.framing = len1}},
-        {"one\ntwo", "[one][two]", "nu", {.framing = datagram_framing()}},
-        {"123\n45\n", "[123][45]", "nn", {.max_frame = 3}},
-    };
-}
-
-struct BadRow {
-    std::string text;
-    std::string trouble;
-    Input::Options options = {};
+// Reads a whole input in two pieces or, without a cut, byte by byte.
+struct Read : Reader {
+    Read(const Input::Options& options, std::string_view text, std::optional<std::size_t> cut)
+        : Reader(options) {
+        if (cut) {
+            write(text.substr(0, *cut));
+            CHECK((input.over() == !input.trouble().text.empty()));
+            if (!input.over()) write(text.substr(*cut));
+        } else {
+            for (std::size_t i = 0; i < text.size() && !input.over(); ++i)
+                write(text.substr(i, 1));
+        }
+        end();
+        CHECK(input.over());
+    }
 };
 
-std::vector<BadRow> bad_rows() {
-    return {
-        {std::string(256, 'x'),
-         "a message of 256 bytes does not fit into -f len1",
-         {.framing = find_framing("len1")}},
-        {"",
-         "a message of 0 bytes does not fit into -f caret",
-         {.framing = find_framing("caret")}},
-        {"long", "a message of 4 bytes ", {.max_frame = 3}},
-        {"a\\q", "a backslash must be followed by ", {.escapes = true}},
-        {"a\\x4", "a backslash must be followed by ", {.escapes = true}},
-        {"a\\", "a backslash must be followed by ", {.escapes = true}},
-    };
+template <class Check>
+void at_each_cut(const std::string& text, Check check) {
+    CAPTURE(text);
+    check(std::optional<std::size_t>());
+    for (std::size_t cut = 0; cut <= text.size(); ++cut) {
+        CAPTURE(cut);
+        check(std::optional(cut));
+    }
 }
 
 }  // namespace
 
 TEST_CASE("an input yields the same messages at any cut between its bytes") {
-    for (const Row& row : rows())
-        for (std::size_t cut = 0; cut <= row.text.size(); ++cut) {
-            CAPTURE(row.text, cut);
-            Reader reader(row.options);
-            reader.read(row.text.substr(0, cut));
-            CHECK_FALSE(reader.input.over());
-            reader.read(row.text.substr(cut));
-            reader.end();
-            CHECK(reader.messages == row.messages);
-            CHECK(reader.ends == row.ends);
-            CHECK(reader.input.over());
-            CHECK(reader.input.trouble().text.empty());
-        }
-}
-
-TEST_CASE("an input that comes byte by byte yields the same messages") {
-    for (const Row& row : rows()) {
-        CAPTURE(row.text);
-        Reader reader(row.options);
-        for (const char byte : row.text) reader.read({&byte, 1});
-        reader.end();
-        CHECK(reader.messages == row.messages);
-        CHECK(reader.ends == row.ends);
-    }
+    const Framing* const len1 = find_framing("len1");
+    struct Row {
+        std::string text;
+        std::string messages;
+        Input::Options options = {};
+    };
+    const Row rows[] = {
+        {"", ""},
+        {"\n", "[]"},
+        {"one\n", "[one]"},
+        {"one", "[one"},
+        {"one\ntwo\n\nlast", "[one][two][][last"},
+        {"one\r\ntwo\n", "[one\r][two]"},
+        {"\xff\xfe\n\n", "[\xff\xfe][]"},
+        {"a\\tb\n", "[a\\tb]"},
+        {"a\\tb\\x41\\\\\nc\\n", "[a\tbA\\][c\n", {.escapes = true}},
+        {"\\r\\n\n", "[\r\n]", {.framing = len1, .escapes = true}},
+        {"ab\ncd\n", "[ab][cd]", {.framing = find_framing("caret")}},
+        {"ab\n\ncd", "[ab][][cd", {.framing = len1}},
+        {"one\ntwo", "[one][two", {.framing = datagram_framing()}},
+        {"123\n45\n", "[123][45]", {.max_frame = 3}},
+    };
+    for (const Row& row : rows)
+        at_each_cut(row.text, [&](auto cut) {
+            const Read read(row.options, row.text, cut);
+            CHECK(read.messages == row.messages);
+            CHECK(read.input.trouble().text.empty());
+        });
 }
 
 TEST_CASE("an input ends before a line that can't be sent, at any cut between its bytes") {
-    for (const BadRow& row : bad_rows())
-        for (const std::string after : {"\nafter\n", ""}) {
-            const std::string text = "ok\n" + row.text + after;
-            if (text == "ok\n") continue;
-            for (std::size_t cut = 0; cut <= text.size(); ++cut) {
-                CAPTURE(row.text, after, cut);
-                Reader reader(row.options);
-                reader.read(text.substr(0, cut));
-                reader.read(text.substr(cut));
-                reader.end();
-                CHECK(reader.messages == "[ok]");
-                CHECK(reader.input.over());
-                const Trouble& trouble = reader.input.trouble();
-                CHECK(trouble.text.starts_with("standard input, line 2: " + row.trouble));
-                CHECK(trouble.status == reply_wrong_or_lost);
-            }
-        }
-}
-
-TEST_CASE("a line too long for a datagram ends the input") {
-    Reader reader({.framing = datagram_framing()});
-    reader.read("ok\n" + std::string(65'508, 'x') + "\nafter\n");
-    reader.end();
-    CHECK(reader.messages == "[ok]");
-    CHECK(reader.input.trouble().text ==
-          "standard input, line 2: a message of 65508 bytes does not fit into a datagram");
+    struct Row {
+        std::string text;
+        std::string trouble;
+        Input::Options options = {};
+    };
+    const Row rows[] = {
+        {std::string(256, 'x') + "\nafter\n",
+         "a message of 256 bytes does not fit into -f len1",
+         {.framing = find_framing("len1")}},
+        {"\nafter\n",
+         "a message of 0 bytes does not fit into -f caret",
+         {.framing = find_framing("caret")}},
+        {"long\nafter\n", "a message of 4 bytes ", {.max_frame = 3}},
+        {"long", "a message of 4 bytes ", {.max_frame = 3}},
+        {"a\\q\nafter\n", "a backslash must be followed by ", {.escapes = true}},
+        {"a\\x4\n", "a backslash must be followed by ", {.escapes = true}},
+        {"a\\", "a backslash must be followed by ", {.escapes = true}},
+    };
+    for (const Row& row : rows)
+        at_each_cut("ok\n" + row.text, [&](auto cut) {
+            const Read read(row.options, "ok\n" + row.text, cut);
+            CHECK(read.messages == "[ok]");
+            const Trouble& trouble = read.input.trouble();
+            CHECK(trouble.text.starts_with("standard input, line 2: " + row.trouble));
+            CHECK(trouble.status == reply_bad_or_lost);
+        });
 }
 
 TEST_CASE("an input without lines passes on the bytes as they come") {
-    const bool direct = GENERATE(false, true);
-    std::vector<char> space(100'000);
-    Input::Options options{.framing = find_framing("raw"), .lines = false};
-    if (direct) options.reserve = [&](std::size_t) { return space.data(); };
-    Reader reader(options);
-    reader.read("one\ntw");
-    CHECK(reader.messages == "[one\ntw]");
-    reader.read("o\n");
-    reader.end();
-    CHECK(reader.messages == "[one\ntw][o\n]");
-    CHECK(reader.input.over());
-    CHECK((std::string_view(space.data(), 2) == "o\n") == direct);
+    for (const bool direct : {false, true}) {
+        std::vector<char> space(100'000);
+        std::size_t reserved = 0;
+        Input::Options options{.max_frame = 50'000, .lines = false};
+        if (direct)
+            options.reserve = [&](std::size_t size) {
+                reserved = size;
+                return space.data();
+            };
+        Reader reader(options);
+        reader.write("one\ntw");
+        const std::string end = direct ? "]" : "";
+        CHECK(reader.messages == "[one\ntw" + end);
+        reader.write("o\n");
+        reader.end();
+        CHECK(reader.messages == "[one\ntw" + end + "[o\n" + end);
+        CHECK(reader.input.over());
+        CHECK((std::string_view(space.data(), 2) == "o\n") == direct);
+        CHECK(reserved == (direct ? 50'000 : 0));
+    }
 }
 
 TEST_CASE("an input is read only on demand") {
     Reader reader({});
     reader.input.want(false);
-    reader.read("one\n");
+    reader.write("one\n");
     CHECK(reader.messages.empty());
     reader.input.want(true);
     reader.settle();
@@ -185,25 +176,23 @@ TEST_CASE("an input is read only on demand") {
 }
 
 TEST_CASE("a message stays the next one until it is taken") {
-    test::StandardInput standard_input;
-    ev::Loop loop;
+    Typed typed;
     int changes = 0;
-    Input input(loop, {}, [&] { ++changes; });
+    Input input(typed.loop, {}, [&] { ++changes; });
     input.want(true);
-    standard_input.write("one\ntwo\nthr");
-    loop.step(0ns);
+    typed.write("one\ntwo\nthr");
     CHECK(changes == 1);
     CHECK(input.next() == "one");
     CHECK(input.next() == "one");
     input.remove_message();
     CHECK(input.whole_lines(100) == "two\n");
+    CHECK(input.whole_lines(4) == "two\n");
     CHECK(input.whole_lines(3).empty());
     input.remove_lines(4);
     CHECK_FALSE(input.next());
     CHECK_FALSE(input.over());
-    standard_input.write("ee");
-    standard_input.end();
-    for (int i = 0; i < 3; ++i) loop.step(0ns);
+    typed.write("ee");
+    typed.end();
     CHECK(input.whole_lines(100).empty());
     CHECK(input.next() == "three");
     CHECK(input.unterminated());
@@ -213,14 +202,78 @@ TEST_CASE("a message stays the next one until it is taken") {
 }
 
 TEST_CASE("an input that can't be read ends with the system's reason") {
-    const test::StandardInput standard_input;
+    Typed typed;
     const bufio::Fd folder(::open("/", O_RDONLY | O_CLOEXEC));
     ::dup2(folder.get(), STDIN_FILENO);
-    ev::Loop loop;
-    Input input(loop, {}, [] {});
+    Input input(typed.loop, {}, [] {});
     input.want(true);
-    for (int i = 0; i < 3; ++i) loop.step(0ns);
+    typed.settle();
     CHECK(input.over());
     CHECK(input.trouble().text == "standard input: Is a directory");
     CHECK(input.trouble().status == input_failed);
+}
+
+namespace {
+
+struct Scripted : Typed {
+    int changes = 0;
+    Script script{loop, {.escapes = true}, [this] { ++changes; }};
+};
+
+// Takes all messages that the source would send now.
+std::string take_all(ScriptSource& source) {
+    std::string all;
+    while (const auto message = source.next()) {
+        CHECK(source.next()->payload == message->payload);
+        all += "[" + std::string(message->payload) + "]";
+        source.sent(*message, {1, 1});
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("each connection sends the whole script, even if it begins late") {
+    Scripted scripted;
+    ScriptSource early(scripted.script);
+    scripted.write("one\ntwo\n\nthr");
+    CHECK(take_all(early) == "[one][two][]");
+    CHECK_FALSE(early.over());
+    CHECK(scripted.changes == 1);
+    scripted.end();
+    CHECK(scripted.changes == 2);
+    CHECK_FALSE(early.over());
+    ScriptSource late(scripted.script);
+    CHECK(take_all(late) == "[one][two][][thr]");
+    CHECK(take_all(early) == "[thr]");
+    CHECK(early.over());
+    CHECK(late.over());
+    CHECK_FALSE(ScriptSource(scripted.script).over());
+    CHECK(scripted.script.trouble().text.empty());
+}
+
+TEST_CASE(
+    "a script ends before a line that can't be sent, which its connections don't report") {
+    Scripted scripted;
+    ScriptSource source(scripted.script);
+    scripted.write("\\x41\na\\q\nafter\n");
+    CHECK(scripted.script.ended());
+    CHECK(scripted.changes > 0);
+    CHECK(scripted.script.trouble().status == reply_bad_or_lost);
+    CHECK(scripted.script.trouble().text.starts_with(
+        "standard input, line 2: a backslash must "));
+    CHECK(take_all(source) == "[A]");
+    CHECK(source.over());
+    CHECK(source.trouble().text.empty());
+}
+
+TEST_CASE("a script is limited in size") {
+    Scripted scripted;
+    const std::string line = std::string(1024 * 1024 - 1, 'x') + '\n';
+    for (int i = 0; i < 255; ++i) scripted.write(line);
+    CHECK_FALSE(scripted.script.ended());
+    scripted.write(line);
+    CHECK(scripted.script.ended());
+    CHECK(scripted.script.trouble().text ==
+          "standard input: more than 256 MiB, which is too much to send on every connection");
 }

@@ -3,11 +3,15 @@
 #include "app/run/recording_reader.hpp"
 
 #include "app/protocol/message_object.hpp"
+#include "app/run/recording.hpp"
+#include "tests/support/blocked.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
-#include <numeric>
 #include <random>
 #include <string>
 #include <vector>
@@ -40,8 +44,8 @@ std::string unsolicited(const std::string& received,
 }
 std::string unsent(int seq) { return message(seq, R"("fate":"unsent","sent":"never")"); }
 
-// The items as text: "a=b" for a message and its reply, "a" without a reply, "+a" for an
-// unsolicited message. After an error, the items before it and the sentence.
+// Describes the items: "a=b" a message and its reply, "a" a message without a reply, "+a" an
+// unsolicited message. After an error: the items before it, and `trouble` with the sentence.
 struct Read {
     std::string items;
     std::string trouble;
@@ -116,7 +120,8 @@ TEST_CASE("messages are replayed in the order in which they were sent") {
              R"({"type":"message","fate":"duplicate","received_us":1,"received":"1"})" + "\n",
          "a=1 +1"},
         {message(1, R"("fate":"sent","sent":"a")") + unsolicited("1"), "a +1"},
-        {echoed(1, "a", "1") + echoed(3, "c", "3"), "a=1 c=3"},  // 2 was in flight at the end
+        // Message 2 was in flight at the end.
+        {echoed(1, "a", "1") + echoed(3, "c", "3"), "a=1 c=3"},
         {echoed(1, "a", "1") + "\n  \r\n", "a=1"},
         {message(1, R"("fate":"matched","sent":"a")") +
              message(2, R"("fate":"different","sent":"b","received":"2","extra":[1])") +
@@ -152,9 +157,9 @@ TEST_CASE("a file that is no recording is refused in one sentence") {
          "f:1: the recording has version 9, but only version 2 is supported"},
         {R"({"type":"recording","version":"1"})", "f:1: \"version\" is not a whole number"},
         {R"({"type":"recording","version":2,"framing":"morse"})",
-         "f:1: the framing \"morse\" cannot be replayed"},
+         "f:1: the framing \"morse\" is not supported in recordings"},
         {R"({"type":"recording","version":2,"framing":"raw"})",
-         "f:1: the framing \"raw\" cannot be replayed"},
+         "f:1: the framing \"raw\" is not supported in recordings"},
         {R"({"type":"recording","version":2,"framing":"line","first":0})",
          "f:1: \"first\" is not a whole number from 1 to 10000000000000"},
         {R"({"type":"recording","version":2,"framing":"line","first":1,"connections":3})",
@@ -173,8 +178,9 @@ TEST_CASE("a bad line ends the recording, and is named") {
         {"{\"a\":tru}", "the line is not JSON at byte 8"},
         {connection, "another connection begins, but only one can be replayed"},
         {echoed(1, "a", "b"), "message 1 appears twice"},
-        {message(2, R"("fate":"fine","sent":"a")"), "\"fate\" is not valid in a recording"},
-        {message(2, R"("sent":"a")"), "\"fate\" is not valid in a recording"},
+        {message(2, R"("fate":"fine","sent":"a")"),
+         "\"fate\" is missing or has an unknown value"},
+        {message(2, R"("sent":"a")"), "\"fate\" is missing or has an unknown value"},
         {message(2, R"("fate":"lost")"), "\"sent\" and \"received\" are missing"},
         {R"({"type":"message","seq":0,"planned_us":1,"fate":"lost","sent":"a"})",
          "\"seq\" is not a whole number from 1 to 10000000000000"},
@@ -186,11 +192,12 @@ TEST_CASE("a bad line ends the recording, and is named") {
          "\"sent_bytes\" is 3, but the payload has 2 bytes"},
         {message(2, R"("fate":"bad","sent":"ab","received":"x","received_bytes":2)"),
          "\"received_bytes\" is 2, but the payload has 1 byte"},
-        {message(2, R"("fate":"lost","sent":"a\nb")"), "\"sent\" is not a message of -f line"},
+        {message(2, R"("fate":"lost","sent":"a\nb")"),
+         "\"sent\" is not exactly one valid message (-f line)"},
         {message(2, R"("fate":"bad","sent":"a","received":"\n")"),
-         "\"received\" is not a reply of -f line"},
+         "\"received\" is not exactly one reply (-f line)"},
         {message(2, "\"fate\":\"lost\",\"sent\":\"" + std::string(1001, 'a') + "\""),
-         "\"sent\" is not a message of -f line"},
+         "\"sent\" is not exactly one valid message (-f line)"},
         {R"({"type":"message","seq":2,"fate":"lost","sent":"a"})", "\"planned_us\" is missing"},
         {R"({"type":"message","seq":2,"planned_us":-1,"fate":"lost","sent":"a"})",
          "\"planned_us\" is not a time in microseconds"},
@@ -252,9 +259,9 @@ TEST_CASE("without frames, a reply may be any bytes but not empty") {
     caret.replace(caret.find("line"), 4, "caret");
     CHECK(read(caret + echoed(1, "a", "b$^") + end).items == "a=b$^");
     CHECK(read(caret + echoed(1, "a", "") + end).trouble ==
-          "f:2: \"received\" is not a reply of -f caret");
+          "f:2: \"received\" is not exactly one reply (-f caret)");
     CHECK(read(caret + echoed(1, "a$b", "x") + end).trouble ==
-          "f:2: \"sent\" is not a message of -f caret");
+          "f:2: \"sent\" is not exactly one valid message (-f caret)");
 }
 
 TEST_CASE("a missing message is refused before later ones take too much memory") {
@@ -267,8 +274,8 @@ TEST_CASE("a missing message is refused before later ones take too much memory")
     CHECK(reader.items().empty());
 }
 
-TEST_CASE("a random recording is read back unchanged") {
-    std::mt19937 random(GENERATE(range(1U, 30U)));
+TEST_CASE("random payloads are read back unchanged") {
+    std::mt19937 random;
     const auto bytes = [&] {
         std::string text(random() % 20, '\0');
         const bool plain = random() % 2 == 0;
@@ -276,35 +283,82 @@ TEST_CASE("a random recording is read back unchanged") {
             byte = static_cast<char>(plain ? 'a' + random() % 26 : random());
         return text;
     };
-    const Framing* const framing = find_framing("len2");
-    std::vector<RecordedItem> items(50);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        items[i] = {.at = i * 1001ns, .payload = bytes()};
-        if (random() % 5 > 0) items[i].reply = bytes();
+    for (std::uint64_t id = 1; id <= 1000; ++id) {
+        const std::string sent = bytes();
+        const std::string received = bytes();
+        const Message message{.id = 1, .payload = sent, .planned = ev::Time(id * 1001ns)};
+        const Reply reply{received, {}};
+        RecordingReader reader("f", 1000);
+        reader.append(recording_object({.framing = find_framing("len2")}, 1, 1, {}).str() +
+                      "\n" + recorded_object(Fate::bad, &message, &reply, {}, {}).str() + "\n" +
+                      end);
+        CHECK(reader.trouble().empty());
+        const RecordedItem& item = reader.items().at(0);
+        CHECK((item.at == id * 1001ns));
+        CHECK(item.payload == sent);
+        CHECK(item.reply == received);
     }
-    std::vector<std::size_t> order(items.size());
-    std::iota(order.begin(), order.end(), 0U);
-    for (std::size_t i = 0; i + 1 < order.size(); ++i)
-        if (random() % 3 == 0) std::swap(order[i], order[i + 1]);
-    std::string text = recording_object(*framing, 1, 1).str() + "\n";
-    for (const std::size_t i : order) {
-        const RecordedItem& item = items[i];
-        const Message sent{.id = i + 1, .payload = item.payload, .planned = ev::Time(item.at)};
-        const Reply reply{item.reply ? std::string_view(*item.reply) : "", {}};
-        text += recorded_object(item.reply ? Fate::bad : Fate::lost, &sent,
-                                item.reply ? &reply : nullptr, {}, {})
-                    .str() +
-                "\n";
+}
+
+namespace {
+
+// A pipe that contains the text. Unless the text is whole, a writer keeps the pipe open.
+struct Piped {
+    explicit Piped(const std::string& text, bool is_whole) : pipe(test::pipe_ends()) {
+        REQUIRE(::write(pipe.writer.get(), text.data(), text.size()) ==
+                static_cast<ssize_t>(text.size()));
+        if (is_whole) pipe.writer = {};
     }
-    RecordingReader reader("f", 1000);
-    reader.append(text + end);
-    reader.end();
-    REQUIRE(reader.trouble().empty());
-    REQUIRE(reader.items().size() == items.size());
-    for (std::size_t i = 0; i < items.size(); ++i) {
-        const RecordedItem& read_item = reader.items()[i];
-        CHECK((read_item.at == items[i].at));
-        CHECK(read_item.payload == items[i].payload);
-        CHECK((read_item.reply == items[i].reply));
+    test::Ends pipe;
+    std::string name = "/dev/fd/" + std::to_string(pipe.reader.get());
+    Recording recording{name, 1000};
+};
+
+}  // namespace
+
+TEST_CASE("a recording may be a pipe, which is copied and checked before the replay") {
+    struct Row {
+        std::string text;
+        bool is_whole;
+        bool fetched;
+        std::string trouble;
+    };
+    const std::string rest = echoed(1, "a", "b") + end;
+    const Row rows[] = {
+        {form + rest, true, true, ""},
+        {form + rest, false, false, ""},
+        {form + echoed(1, "a", "b"), true, true,
+         ":3: the recording is truncated: the end "
+         "object is missing"},
+        {"x", false, true, ":1: the line is not a JSON object"},
+    };
+    for (const Row& row : rows) {
+        CAPTURE(row.text, row.is_whole);
+        Piped piped(row.text, row.is_whole);
+        CHECK_FALSE(piped.recording.framing());
+        test::VirtualLoop loop;
+        CHECK(piped.recording.fetch(loop, 10s) == row.fetched);
+        CHECK((loop.time == loop.start + 10s) == !row.fetched);
+        CHECK(piped.recording.trouble() ==
+              (row.trouble.empty() ? "" : piped.name + row.trouble));
+        if (!row.fetched || !row.trouble.empty()) continue;
+        CHECK(piped.recording.framing() == find_framing("line"));
+        REQUIRE(piped.recording.item(0));
+        CHECK(piped.recording.item(0)->payload == "a");
+        CHECK_FALSE(piped.recording.item(1));
+        CHECK_FALSE(piped.recording.over());
+        piped.recording.remove(0);
+        CHECK(piped.recording.over());
+    }
+}
+
+TEST_CASE("a file that cannot be read is no recording, and names the system's reason") {
+    for (const std::string name : {"/no/such", "/"}) {
+        Recording recording(name, 1000);
+        ev::Loop loop;
+        CHECK(recording.fetch(loop, {}));
+        CHECK(recording.trouble() ==
+              name + (name == "/" ? ": Is a directory" : ": No such file or directory"));
+        CHECK(recording.status() == input_failed);
     }
 }

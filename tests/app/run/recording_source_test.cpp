@@ -1,20 +1,22 @@
-// Recordings replayed on one connection, in virtual time, to a server that each test defines.
+// Recordings replayed on one connection, in virtual time.
 
 #include "app/run/recording_source.hpp"
 
-#include "app/run/run_client.hpp"
-
-#include "tests/app/run/recordings.hpp"
+#include "app/protocol/message_object.hpp"
+#include "tests/app/run/client_fixture.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
-#include "tests/support/virtual_time.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -22,468 +24,359 @@ using namespace std::chrono_literals;
 using namespace yodel;
 using test::contains;
 using test::Lines;
-using test::LineServer;
-using test::Recorded;
-using test::RecordingFile;
-using test::Redirected;
-using test::VirtualLoop;
+using test::Server;
 
 namespace {
 
-struct Replayed {
-    int status = -1;
-    std::string output;
-    std::string errors;
-    ev::Duration first{};             // time of the first line since the start
-    std::vector<ev::Duration> times;  // when each line arrived, since the first
-};
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    std::istringstream in(text);
+    for (std::string part; std::getline(in >> std::ws, part, separator);) parts.push_back(part);
+    return parts;
+}
+
+// Returns the recording of events, each after its time in milliseconds: "0 a=aa" is the message
+// a with the reply aa, "0 a=aa@10" adds a round trip of 10 ms, "0 a~aa" is a message with a
+// late reply after a second, "5 b" a message without a reply, and "9 +x" an unsolicited
+// message.
+std::string recorded(const std::string& events) {
+    std::string text = recording_object({}, 1, 1, {}).str() + "\n";
+    std::uint64_t id = 0;
+    for (const std::string& event : split(events, ';')) {
+        std::size_t digits = 0;
+        const ev::Duration at = std::stoi(event, &digits) * 1ms;
+        const std::string what = event.substr(digits + 1);
+        const std::size_t end = std::min(what.find_first_of("=~"), what.size());
+        const std::size_t answered = std::min(what.find('@'), what.size());
+        const char kind = what[0] == '+' ? '+' : what[end];
+        const std::string sent = what.substr(0, end);
+        const std::string received = what.substr(kind == '+' ? 1 : std::min(end + 1, answered),
+                                                 kind == '+' ? end : answered - end - 1);
+        Reply reply{received, {}};
+        if (answered < what.size())
+            reply.round_trip = std::stoi(what.substr(answered + 1)) * 1ms;
+        if (kind == '~') reply.round_trip = 1s;
+        const auto add = [&](Fate fate, bool with_message, bool with_reply) {
+            const Message message{.id = id, .payload = sent, .planned = ev::Time(at)};
+            text += recorded_object(fate, with_message ? &message : nullptr,
+                                    with_reply ? &reply : nullptr, {}, ev::Time(at))
+                        .str() +
+                    "\n";
+        };
+        if (kind != '+') ++id;
+        if (kind == '+') add(Fate::unsolicited, false, true);
+        if (kind == '=') add(Fate::echoed, true, true);
+        if (kind == '~' || kind == '\0') add(Fate::lost, true, false);
+        if (kind == '~') add(Fate::late, true, true);
+    }
+    return text;
+}
+
+const char* const the_end = "{\"type\":\"end\"}\n";
+
+// Returns a server that answers the line "a" with "aa", or with the given lines: "a=aa,~x"
+// answers a with aa, and with x a second later, and "b=" answers b with nothing.
+Server::Answer answers(const std::string& lines) {
+    std::map<std::string, Lines> others;
+    for (const std::string& line : split(lines, ';')) {
+        const std::size_t end = line.find('=');
+        others[line.substr(0, end)] = split(line.substr(end + 1), ',');
+    }
+    return [others](const std::string& line) {
+        const auto found = others.find(line);
+        return found == others.end() ? Lines{line + line} : found->second;
+    };
+}
 
 struct Settings {
     bool fast = false;
-    Reporter::Form form = Reporter::Form::payload;
-    Lines greeting = {};
     ev::Duration reply_timeout = 5s;
+    Lines greeting = {};
     const char* mask = nullptr;
     std::optional<ev::Duration> interrupted = {};  // time since the start
+    Reporter::Form form = Reporter::Form::payload;
 };
 
-Replayed replay(const std::string& text, const LineServer::Answer& answer,
+struct Replayed {
+    int status = -1;
+    std::string counts;  // without zeros and the number of messages
+    std::string output;
+    std::string errors;
+    std::string times;  // arrival of each line, in milliseconds since the start
+};
+
+Replayed replay(const std::string& recording, const Server::Answer& answer,
                 const Settings& settings = {}) {
-    const RecordingFile file(text);
-    const Redirected output(STDOUT_FILENO);
-    const Redirected errors(STDERR_FILENO);
-    VirtualLoop loop;
-    LineServer server(loop, answer, settings.greeting);
-    RunClient::Options options;
-    options.run.session.endpoint.host = "127.0.0.1";
-    options.run.session.endpoint.service = server.port();
+    std::string name = "/tmp/yodel_replay_XXXXXX";
+    const bufio::Fd file(::mkstemp(name.data()));
+    REQUIRE(::write(file.get(), recording.data(), recording.size()) ==
+            static_cast<ssize_t>(recording.size()));
+    test::ClientFixture fixture(answer, settings.greeting);
+    RunClient::Options options{
+        .run = {.session = {.reply_timeout = settings.reply_timeout}},
+        .report = {.form = settings.form},
+        .from = RunClient::Options::From::recording,
+        .recording = std::make_shared<Recording>(name, 1000),
+        .fast = settings.fast,
+    };
+    ::unlink(name.c_str());
     if (settings.mask) options.run.session.pattern.emplace(settings.mask);
-    options.from = RunClient::Options::From::recording;
-    options.recording = std::make_shared<Recording>(file.name, 1000);
-    options.fast = settings.fast;
-    options.report.form = settings.form;
-    options.run.session.reply_timeout = settings.reply_timeout;
     REQUIRE(options.recording->trouble().empty());
-    RunClient client(loop, options);
-    ev::Timer interrupt(loop, [&] { client.quit(SIGINT); });
+    fixture.start(options);
+    ev::Timer interrupt(fixture.loop, [&] { fixture.client->quit(SIGINT); });
     if (settings.interrupted) interrupt.start(*settings.interrupted);
-    const ev::Time limit = ev::Clock::now() + 20s;
-    while (loop.step()) REQUIRE(ev::Clock::now() < limit);
     Replayed outcome;
-    outcome.status = client.report();
-    outcome.output = output.text();
-    outcome.errors = errors.text();
-    if (!server.times.empty()) outcome.first = server.times[0] - VirtualLoop::start;
-    for (const ev::Time time : server.times) outcome.times.push_back(time - server.times[0]);
+    outcome.status = fixture.wait_for_end();
+    outcome.output = fixture.printed;
+    outcome.errors = fixture.reported;
+    const std::size_t begin = outcome.errors.find(" replayed, ");
+    if (begin != std::string::npos)
+        outcome.counts = outcome.errors.substr(
+            begin + 11, outcome.errors.find_first_of(";\n", begin) - begin - 11);
+    for (const std::string zero : {", 0 different", ", 0 lost"})
+        if (const std::size_t at = outcome.counts.find(zero); at != std::string::npos)
+            outcome.counts.erase(at, zero.size());
+    for (const ev::Time time : fixture.server.times)
+        outcome.times += (outcome.times.empty() ? "" : " ") +
+                         std::to_string((time - test::VirtualLoop::start) / 1ms);
     return outcome;
 }
 
-Lines twice(const std::string& line) { return {line + line}; }
-
-const std::string three = Recorded()
-                              .say(5s, "a", "aa")
-                              .say(5s + 300ms, "b", "bb")
-                              .say(5s + 500ms, "c", "cc")
-                              .end()
-                              .text;
+const char* const three = "5000 a=aa; 5300 b=bb; 5500 c=cc";
 
 }  // namespace
 
-TEST_CASE("messages are replayed at their times, and their replies match") {
-    const Replayed outcome = replay(three, twice);
-    CHECK(outcome.status == 0);
-    CHECK(outcome.output.empty());
-    CHECK(contains(outcome.errors, "3 replayed, 3 matched, 0 different, 0 lost; rtt"));
-    REQUIRE(outcome.times.size() == 3);
-    CHECK((outcome.times[1] >= 300ms && outcome.times[1] < 400ms));
-    CHECK((outcome.times[2] >= 500ms && outcome.times[2] < 600ms));
-}
-
-TEST_CASE("a fast replay does not wait for the recorded times") {
-    const Replayed outcome = replay(three, twice, {.fast = true});
-    CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "3 replayed, 3 matched, 0 different, 0 lost"));
-    CHECK((outcome.times.back() < 100ms));
-}
-
-TEST_CASE("a different reply is printed with the recorded one") {
-    const auto changed = [](const std::string& line) {
-        return line == "b" ? Lines{"bX\x1b"} : twice(line);
+TEST_CASE("a replay compares the server with the recording") {
+    enum Mode { timed, fast, both };
+    struct Played {
+        Mode mode;
+        const char* recording;
+        const char* server = "";  // see answers()
+        Settings settings = {};
     };
-    const bool fast = GENERATE(false, true);
-    const Replayed outcome = replay(three, changed, {.fast = fast});
-    CHECK(outcome.status == 1);
-    CHECK(outcome.output == "reply 2 differs at byte 1 (b, got X)\n"
-                            "    sent      b\n"
-                            "    recorded  bb\n"
-                            "    now       bX^[\n");
-    CHECK(
-        contains(outcome.errors, "reply 2 differs from the recording at byte 1 (b, got X)\n"));
-    CHECK(contains(outcome.errors, "3 replayed, 2 matched, 1 different, 0 lost"));
-}
-
-TEST_CASE("a missing reply is lost, and the replay continues") {
-    const auto silent = [](const std::string& line) {
-        return line == "b" ? Lines{} : twice(line);
+    struct Expected {
+        const char* counts;
+        const char* output = "";
+        const char* times = nullptr;
     };
-    const bool fast = GENERATE(false, true);
-    const Replayed outcome = replay(three, silent, {.fast = fast});
-    CHECK(outcome.status == 1);
-    // The reply to the next message reveals the loss before the timeout does.
-    const std::string how = fast ? "did not arrive within 5s" : "is missing";
-    CHECK(contains(outcome.output, "reply 2 " + how + "\n    sent      b\n    recorded  bb\n"));
-    CHECK(contains(outcome.errors, "3 replayed, 2 matched, 0 different, 1 lost"));
-}
-
-TEST_CASE("a late reply is reported twice, and is no difference") {
-    const auto slow = [](const std::string& line) {
-        return line == "b" ? Lines{"~bb"} : twice(line);
+    struct Row {
+        const char* name;
+        Played played;
+        Expected expected;
     };
-    const std::string text =
-        Recorded().say(0s, "a", "aa").say(1s, "b", "bb").say(4s, "c", "cc").end().text;
-    const Replayed outcome = replay(text, slow, {.reply_timeout = 600ms});
-    CAPTURE(outcome.output);
-    CHECK(outcome.status == 0);
-    CHECK(outcome.output.starts_with("reply 2 did not arrive within 600ms\n"
-                                     "    sent      b\n"
-                                     "    recorded  bb\n"
-                                     "reply 2 arrived late, after 1"));
-    CHECK(outcome.output.ends_with(" ms and matches the recording\n"));
-    CHECK(contains(outcome.errors, "3 replayed, 3 matched, 0 different, 0 lost, 1 late"));
-}
-
-TEST_CASE("late replies are compared, and an unrecorded late reply differs") {
-    const std::string text =
-        Recorded().say(0s, "a", "aa").say(1ms, "b", std::nullopt).say(3s, "c", "cc").end().text;
-    const auto slow = [](const std::string& line) {
-        if (line == "c") return twice(line);
-        return Lines{line == "a" ? "~aa" : "~new"};
-    };
-    const Replayed outcome = replay(text, slow, {.reply_timeout = 500ms});
-    CHECK(outcome.status == 1);
-    CHECK(contains(outcome.errors, "3 replayed, 2 matched, 1 different, 0 lost, 2 late"));
-    CHECK(contains(outcome.output, "reply 1 did not arrive within 500ms\n"));
-    CHECK(contains(outcome.output, "reply 1 arrived late, after 1"));
-    CHECK(contains(outcome.output, "reply 2 is new: no reply was recorded\n"));
-}
-
-TEST_CASE("a reply that was recorded late may be as late again") {
-    const Message message{.id = 1, .payload = "a", .planned = ev::Time(3s)};
-    const Reply reply{"aa", 1s};
-    const std::string text =
-        Recorded()
-            .say(3s, "a", std::nullopt)
-            .add(recorded_object(Fate::late, &message, &reply, {}, {}).str())
-            .say(3s + 100ms, "b", "bb")
-            .end()
-            .text;
-    const auto slow = [](const std::string& line) {
-        return line == "a" ? Lines{"~aa"} : twice(line);
-    };
-    const bool fast = GENERATE(false, true);
-    const Replayed outcome = replay(text, slow, {.fast = fast, .reply_timeout = 500ms});
-    CAPTURE(outcome.output);
-    CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "2 matched, 0 different, 0 lost, 1 unsolicited matched"));
-}
-
-TEST_CASE("a message without a recorded reply expects none") {
-    const std::string text =
-        Recorded().say(0s, "a", "aa").say(1s, "b", std::nullopt).say(2s, "c", "cc").end().text;
-    const bool fast = GENERATE(false, true);
-    const auto silent = [](const std::string& line) {
-        return line == "b" ? Lines{} : twice(line);
-    };
-    const Replayed as_before = replay(text, silent, {.fast = fast});
-    CHECK(as_before.status == 0);
-    CHECK(contains(as_before.errors, "3 replayed, 3 matched, 0 different, 0 lost"));
-    const auto only_b = [](const std::string& line) {
-        return line == "b" ? Lines{"new"} : twice(line);
-    };
-    const Replayed other = replay(text, only_b, {.fast = fast});
-    CHECK(other.status == 1);
-    CHECK(contains(other.errors, "3 replayed, 2 matched, 1 different, 0 lost"));
-    CHECK(contains(other.output, "reply 2 is new: no reply was recorded\n"));
-}
-
-TEST_CASE("unsolicited messages must come again, between any replies") {
-    const std::string text = Recorded()
-                                 .hear(100ms, "ready")
-                                 .say(200ms, "a", "aa")
-                                 .hear(300ms, "tick")
-                                 .say(400ms, "b", "bb")
-                                 .say(401ms, "c", "cc")
-                                 .end()
-                                 .text;
-    const bool fast = GENERATE(false, true);
-    const Lines where = GENERATE(Lines{"a"}, Lines{"b"});
-    const auto ticking = [&](const std::string& line) {
-        const bool now = line == where[0];
-        const bool early = now && line == "b";  // before the late reply
-        if (early) return Lines{"tick", line + line};
-        return now ? Lines{line + line, "tick"} : twice(line);
-    };
-    if (fast && where[0] == "b") return;  // a fast replay waits for it before sending b
-    const Replayed outcome = replay(text, ticking, {.fast = fast, .greeting = {"ready"}});
-    CAPTURE(outcome.output);
-    CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors,
-                   "3 replayed, 3 matched, 0 different, 0 lost, 2 unsolicited matched"));
-}
-
-TEST_CASE("the first message, the end, and a fast replay wait for unsolicited messages") {
-    const std::string text = Recorded()
-                                 .hear(1s, "ready")
-                                 .say(2s, "a", "aa")
-                                 .hear(2s + 200ms, "tick")
-                                 .say(2s + 300ms, "b", "bb")
-                                 .hear(4s, "bye")
-                                 .end()
-                                 .text;
-    const auto slow = [](const std::string& line) {
-        return Lines{line + line, line == "a" ? "~tick" : "~bye"};
-    };
-    const bool fast = GENERATE(false, true);
-    const Replayed outcome = replay(text, slow, {.fast = fast, .greeting = {"~ready"}});
-    CAPTURE(outcome.output, outcome.errors);
-    CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "3 unsolicited matched"));
-    CHECK((outcome.first >= 1s));
-    REQUIRE(outcome.times.size() == 2);
-    CHECK((outcome.times[1] >= 1s) == fast);
-}
-
-TEST_CASE("an expected unsolicited message does not answer a message in flight") {
-    const std::string text =
-        Recorded().say(0s, "a", "aa").hear(100ms, "tick").say(200ms, "b", "bb").end().text;
-    const auto early = [](const std::string& line) {
-        return line == "a" ? Lines{"aa"} : Lines{"tick", "~bb"};
-    };
-    const Replayed outcome = replay(text, early);
-    CAPTURE(outcome.output);
-    CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "2 matched, 0 different, 0 lost, 1 unsolicited matched"));
-}
-
-TEST_CASE("a fast replay has the same messages in flight together") {
-    const std::string text = Recorded()
-                                 .say(1s, "PING", "PONG", 10ms)
-                                 .say(1s, "LIST", "one", 10ms)
-                                 .say(1s, "PING", "two", 11ms)
-                                 .say(1s, "TIME", "PONG", 11ms)
-                                 .hear(1s + 12ms, "time")
-                                 .say(1s + 12ms, "LIST", "one", 10ms)
-                                 .hear(1s + 22ms, "two")
-                                 .end()
-                                 .text;
-    const auto answers = [](const std::string& line) {
-        if (line == "LIST") return Lines{"one", "two"};
-        return Lines{line == "PING" ? "PONG" : "time"};
-    };
-    const Replayed outcome = replay(text, answers, {.fast = true});
-    CAPTURE(outcome.output);
-    CHECK(outcome.status == 0);
-    CHECK(contains(outcome.errors, "5 matched, 0 different, 0 lost, 2 unsolicited matched"));
-}
-
-TEST_CASE("messages without a reply do not hold up a fast replay") {
-    Recorded script;
-    for (int i = 0; i < 5; ++i) script.say(i * 1ms, std::to_string(i), std::nullopt);
-    const auto nothing = [](const std::string&) { return Lines{}; };
-    const Replayed outcome = replay(script.end().text, nothing, {.fast = true});
-    CHECK(outcome.status == 0);
-    REQUIRE(outcome.times.size() == 5);
-    CHECK((outcome.times[4] < 1s));
-}
-
-TEST_CASE("missing and unrecorded messages are differences") {
-    const std::string text =
-        Recorded().hear(0s, "ready").say(1s, "a", "aa").say(2s, "b", "bb").end().text;
-    const auto extra = [](const std::string& line) {
-        return line == "a" ? Lines{"aa", "news"} : twice(line);
-    };
-    const bool fast = GENERATE(false, true);
-    const Replayed outcome = replay(text, extra, {.fast = fast});
-    CHECK(outcome.status == 1);
-    CHECK(contains(outcome.output,
-                   "a recorded unsolicited message is missing\n    recorded  ready\n"));
-    CHECK(contains(outcome.output,
-                   "an unsolicited message is not in the recording\n    now       news\n"));
-    CHECK(contains(outcome.errors, "2 replayed, 2 matched, 0 different, 0 lost, 1 unsolicited "
-                                   "missing, 1 unsolicited not recorded"));
-}
-
-TEST_CASE("unsolicited messages of a burst are found, however many were recorded") {
-    constexpr int count = 10000;
-    const int piece = GENERATE(1, 100);  // place of the message "b" among them
-    Recorded recorded;
-    Lines burst{"aa"};
-    recorded.say(0s, "a", "aa");
-    for (int i = 1; i <= count; ++i) {
-        burst.push_back("tick " + std::to_string(i));
-        recorded.hear(i * 100us, burst.back());
-        if (i == piece) recorded.say(i * 100us, "b", "bb");
-    }
-    const std::string text = recorded.end().text;
-    const auto answer = [&](const std::string& line) {
-        return line == "a" ? burst : twice(line);
-    };
-    const bool fast = GENERATE(false, true);
-    const Replayed outcome = replay(text, answer, {.fast = fast});
-    CAPTURE(piece, fast, outcome.output.substr(0, 1000), outcome.errors);
-    CHECK(outcome.output.empty());
-    CHECK(contains(outcome.errors, " 0 lost, 10000 unsolicited matched;"));
-    burst.insert(burst.begin() + 1, "tick 1");
-    const Replayed more = replay(text, answer, {.fast = fast});
-    CHECK(contains(more.errors, "10000 unsolicited matched, 1 unsolicited not recorded;"));
-}
-
-TEST_CASE("an unsolicited message comes no earlier than the reply timeout allows") {
-    const std::string text = Recorded()
-                                 .say(0s, "a", "aa")
-                                 .say(1s, "b", "bb")
-                                 .hear(3s, "tick")
-                                 .hear(7s, "late tick")
-                                 .end()
-                                 .text;
-    const auto early = [](const std::string& line) {
-        return line == "a" ? Lines{"aa", "tick", "late tick"} : twice(line);
-    };
-    const Replayed outcome = replay(text, early);
-    CHECK(outcome.output ==
+    const Row rows[] = {
+        {"messages at their times", {timed, three}, {"3 matched", "", "0 300 500"}},
+        {"messages as soon as possible", {fast, three}, {"3 matched", "", "0 0 0"}},
+        {"a different reply",
+         {both, three, "b=bX\x1b"},
+         {"2 matched, 1 different", "reply 2 differs at byte 1 (b, got X)\n"
+                                    "    sent      b\n    recorded  bb\n    now       bX^[\n"}},
+        {"a missing reply, revealed by the next one",
+         {timed, three, "b="},
+         {"2 matched, 1 lost", "reply 2 is missing\n    sent      b\n    recorded  bb\n",
+          "0 300 500"}},
+        {"a missing reply holds up a fast replay",
+         {fast, three, "b="},
+         {"2 matched, 1 lost",
+          "reply 2 did not arrive within 5s\n    sent      b\n    recorded  bb\n", "0 0 5000"}},
+        {"a late reply is no difference",
+         {timed, "0 a=aa; 1000 b=bb; 4000 c=cc", "b=~bb", {.reply_timeout = 600ms}},
+         {"3 matched, 1 late",
+          "reply 2 did not arrive within 600ms\n    sent      b\n    recorded  bb\n"
+          "reply 2 arrived late (after 1000 ms) and matches the recording\n"}},
+        {"an unrecorded late reply differs",
+         {timed, "0 a=aa; 1 b; 3000 c=cc", "a=~aa; b=~new", {.reply_timeout = 500ms}},
+         {"2 matched, 1 different, 2 late",
+          "reply 1 did not arrive within 500ms\n    sent      a\n    recorded  aa\n"
+          "reply 1 arrived late (after 1000 ms) and matches the recording\n"
+          "reply 2 is new: no reply was recorded\n    sent      b\n    now       new\n"}},
+        {"a reply that was recorded late may be as late again",
+         {both, "3000 a~aa; 3100 b=bb", "a=~aa", {.reply_timeout = 500ms}},
+         {"2 matched, 1 unsolicited matched"}},
+        {"a message without a recorded reply expects none",
+         {both, "0 a=aa; 1000 b; 2000 c=cc", "b="},
+         {"3 matched"}},
+        {"a new reply",
+         {both, "0 a=aa; 1000 b; 2000 c=cc", "b=new"},
+         {"2 matched, 1 different",
+          "reply 2 is new: no reply was recorded\n    sent      b\n    now       new\n"}},
+        {"messages without replies do not hold up a fast replay",
+         {fast, "0 a; 1 b; 2 c", "a=; b=; c="},
+         {"3 matched", "", "0 0 0"}},
+        {"unsolicited messages come again",
+         {both,
+          "100 +ready; 200 a=aa; 300 +tick; 400 b=bb; 401 c=cc",
+          "a=aa,tick",
+          {.greeting = {"ready"}}},
+         {"3 matched, 2 unsolicited matched"}},
+        {"an unsolicited message comes later, before a reply",
+         {timed, "200 a=aa; 300 +tick; 400 b=bb; 401 c=cc", "b=tick,bb"},
+         {"3 matched, 1 unsolicited matched"}},
+        {"an unsolicited message comes later, before a late reply",
+         {timed, "0 a=aa; 100 +tick; 200 b=bb", "b=tick,~bb"},
+         {"2 matched, 1 unsolicited matched"}},
+        {"the first message and the end wait for unsolicited messages",
+         {timed,
+          "1000 +ready; 2000 a=aa; 2200 +tick; 2300 b=bb; 4000 +bye",
+          "a=aa,~tick; b=bb,~bye",
+          {.greeting = {"~ready"}}},
+         {"2 matched, 3 unsolicited matched", "", "1000 1300"}},
+        {"each message of a fast replay waits for unsolicited messages",
+         {fast,
+          "1000 +ready; 2000 a=aa; 2200 +tick; 2300 b=bb; 4000 +bye",
+          "a=aa,~tick; b=bb,~bye",
+          {.greeting = {"~ready"}}},
+         {"2 matched, 3 unsolicited matched", "", "1000 2000"}},
+        {"a fast replay has the same messages in flight together",
+         {fast,
+          "1000 PING=PONG@10; 1000 LIST=one@10; 1000 PING=two@11; 1000 TIME=PONG@11; "
+          "1012 +time; 1012 LIST=one@10; 1022 +two",
+          "PING=PONG; LIST=one,two; TIME=time"},
+         {"5 matched, 2 unsolicited matched"}},
+        {"missing and unrecorded messages",
+         {both, "0 +ready; 1000 a=aa; 2000 b=bb", "a=aa,news"},
+         {"2 matched, 1 unsolicited missing, 1 unsolicited not recorded",
+          "a recorded unsolicited message is missing\n    recorded  ready\n"
+          "an unsolicited message is not in the recording\n    now       news\n"}},
+        {"an unsolicited message comes early by at most the reply timeout",
+         {timed, "0 a=aa; 1000 b=bb; 3000 +tick; 7000 +late tick", "a=aa,tick,late tick"},
+         {"2 matched, 1 unsolicited matched, 1 unsolicited missing, 1 unsolicited not recorded",
           "an unsolicited message is not in the recording\n    now       late tick\n"
-          "a recorded unsolicited message is missing\n    recorded  late tick\n");
-    CHECK(contains(outcome.errors, "1 unsolicited matched, 1 unsolicited missing, "
-                                   "1 unsolicited not recorded"));
+          "a recorded unsolicited message is missing\n    recorded  late tick\n"}},
+        {"masked parts are no differences",
+         {both,
+          "0 +ready 12:01; 1000 a=id 7 ok; 2000 b=id 8 ok",
+          "a=id 1234 ok; b=id 5 no",
+          {.greeting = {"ready 9:59"}, .mask = "([0-9]+:[0-9]+)|(id [0-9]+)"}},
+         {"1 matched, 1 different, 1 unsolicited matched",
+          "reply 2 differs at byte 5 (o, got n)\n"
+          "    sent      b\n    recorded  id 8 ok\n    now       id 5 no\n"}},
+    };
+    const std::string differences[] = {"different", "lost", "missing", "not recorded"};
+    for (const Row& row : rows)
+        for (const bool is_fast : {false, true}) {
+            const Mode mode = row.played.mode;
+            if (mode == (is_fast ? timed : fast)) continue;
+            CAPTURE(row.name, is_fast);
+            Settings settings = row.played.settings;
+            settings.fast = is_fast;
+            const Replayed outcome = replay(recorded(row.played.recording) + the_end,
+                                            answers(row.played.server), settings);
+            int status = 0;
+            for (const std::string& difference : differences)
+                if (contains(row.expected.counts, difference)) status = 1;
+            CHECK(outcome.status == status);
+            CHECK(outcome.counts == row.expected.counts);
+            CHECK(outcome.output == row.expected.output);
+            if (row.expected.times) CHECK(outcome.times == row.expected.times);
+        }
+}
+
+TEST_CASE("unsolicited messages in a burst are found among any number of recorded ones") {
+    constexpr int count = 10000;
+    for (const int place : {1, 100})
+        for (const bool fast : {false, true}) {
+            CAPTURE(place, fast);
+            std::string events = "0 a=aa";
+            Lines burst{"aa"};
+            for (int i = 1; i <= count; ++i) {
+                burst.push_back("tick " + std::to_string(i));
+                events += ";" + std::to_string((i + 9) / 10) + " +" + burst.back();
+                if (i == place) events += ";" + std::to_string((i + 9) / 10) + " b=bb";
+            }
+            const auto answer = [&](const std::string& line) {
+                return line == "a" ? burst : Lines{"bb"};
+            };
+            const std::string text = recorded(events) + the_end;
+            CHECK(replay(text, answer, {.fast = fast}).counts ==
+                  "2 matched, 10000 unsolicited matched");
+            burst.insert(burst.begin() + 1, "tick 1");
+            CHECK(replay(text, answer, {.fast = fast}).counts ==
+                  "2 matched, 10000 unsolicited matched, "
+                  "1 unsolicited not recorded");
+        }
 }
 
 TEST_CASE("a signal that ends a replay makes no message missing") {
-    const std::string text =
-        Recorded().say(0s, "a", "aa").hear(1s, "tick").say(9s, "b", "bb").end().text;
-    const Replayed outcome = replay(text, twice, {.interrupted = 2s});
+    const Replayed outcome = replay(recorded("0 a=aa; 1000 +tick; 9000 b=bb") + the_end,
+                                    answers(""), {.interrupted = 2s});
     CHECK(outcome.status == 128 + SIGINT);
     CHECK(outcome.output.empty());
-    CHECK(contains(outcome.errors, "1 replayed, 1 matched, 0 different, 0 lost; rtt"));
-}
-
-TEST_CASE("masked parts of unsolicited messages and replies are no differences") {
-    const std::string text = Recorded()
-                                 .hear(0s, "ready 12:01")
-                                 .say(1s, "a", "id 7 ok")
-                                 .say(2s, "b", "id 8 ok")
-                                 .end()
-                                 .text;
-    const auto other = [](const std::string& line) {
-        return Lines{line == "a" ? "id 1234 ok" : "id 5 no"};
-    };
-    const Settings masked{.greeting = {"ready 9:59"}, .mask = "([0-9]+:[0-9]+)|(id [0-9]+)"};
-    const Replayed outcome = replay(text, other, masked);
-    CHECK(outcome.status == 1);
-    CHECK(outcome.output == "reply 2 differs at byte 5 (o, got n)\n"
-                            "    sent      b\n"
-                            "    recorded  id 8 ok\n"
-                            "    now       id 5 no\n");
-    CHECK(contains(outcome.errors, "2 replayed, 1 matched, 1 different, 0 lost"));
+    CHECK(outcome.counts == "1 matched");
 }
 
 TEST_CASE("a bad line ends a long replay gracefully") {
-    Recorded script;
-    for (int i = 0; i < 3000; ++i) {
-        const std::string text = std::to_string(i);
-        script.say(i * 1ms, text, text + text);
+    std::string events;
+    for (int i = 1000; i < 4000; ++i) {
+        const std::string line = std::to_string(i);
+        events += line + " " + line + "=" + line + line + ";";
     }
-    const Replayed outcome = replay(script.add("{\"type\":").text, twice, {.fast = true});
+    const Replayed outcome =
+        replay(recorded(events) + "{\"type\":\n", answers(""), {.fast = true});
     CHECK(outcome.status == 2);
     CHECK(contains(outcome.errors, ":3002: the line is truncated\n"));
-    CHECK(contains(outcome.errors, " 0 different, 0 lost"));
-    CHECK(outcome.times.size() < 3000);
+    CHECK(outcome.counts.ends_with(" matched"));
+    CHECK(split(outcome.times, ' ').size() < 3000);
 }
 
-TEST_CASE("the objects of a replay make a recording with its counts") {
-    const Settings json{.fast = true, .form = Reporter::Form::json};
-    const auto changed = [](const std::string& line) {
-        return line == "b" ? Lines{"bX"} : twice(line);
-    };
-    const Replayed outcome = replay(three, changed, json);
+TEST_CASE("the objects of a replay have their fates") {
+    const Replayed outcome = replay(recorded(three) + the_end, answers("b=bX"),
+                                    {.fast = true, .form = Reporter::Form::json});
     CHECK(outcome.status == 1);
-    CHECK(contains(outcome.output, R"("seq":1,"sent_bytes":1,"received_bytes":2,)"));
     CHECK(contains(outcome.output, R"("fate":"matched","right":true)"));
     CHECK(contains(outcome.output, R"("fate":"different","right":false,"difference":1)"));
-    CHECK(contains(outcome.output,
-                   R"("replay":{"replayed":3,"matched":2,"different":1,"lost":0,)"
-                   R"("unsolicited_matched":0,"missing":0,"unrecorded":0})"));
+    CHECK(contains(outcome.output, R"("replayed":3,"matched":2,"different":1,"lost":0,)"));
 }
 
 namespace {
 
-// A server whose lines depend on all earlier input, and a recording of it.
-class RandomServer {
-public:
-    explicit RandomServer(unsigned seed) : seed_(seed) {}
-
-    Lines answer(const std::string& line) {
-        std::mt19937 random(seed_ + static_cast<unsigned>(++count_) * 977U);
+// Returns a server whose replies depend on the seed, the line and its number. The reply to line
+// number `wrong` is bad.
+Server::Answer random_server(unsigned seed, int wrong) {
+    return [=, count = 0](const std::string& line) mutable {
+        std::mt19937 random(seed + static_cast<unsigned>(++count) * 977U);
+        const auto one_in = [&](unsigned many) { return random() % many == 0; };
         Lines lines;
-        if (random() % 6 == 0) lines.push_back("event " + std::to_string(count_));
-        const bool silent = random() % 9 == 0;
-        if (!silent) lines.push_back(random() % 3 == 0 ? "OK" : line + "!");
-        if (count_ == wrong) {
-            if (lines.empty()) lines.emplace_back();
-            lines.back() += "?";
-        }
-        if (random() % 6 == 0) lines.push_back("later " + std::to_string(count_));
+        if (one_in(6)) lines.push_back("event " + std::to_string(count));
+        if (!one_in(9)) lines.push_back(one_in(3) ? "OK" : line + "!");
+        if (count == wrong && lines.empty()) lines.emplace_back();
+        if (count == wrong) lines.back() += "?";
+        if (one_in(6)) lines.push_back("later " + std::to_string(count));
         return lines;
-    }
-
-    int wrong = 0;  // number of the line that is answered differently; 0: none
-
-private:
-    unsigned seed_;
-    int count_ = 0;
-};
-
-std::string random_recording(unsigned seed, int count) {
-    RandomServer server(seed);
-    Recorded script;
-    for (int i = 1; i <= count; ++i) {
-        const ev::Duration at = i * 20ms;
-        const std::string line = "say " + std::to_string(i % 5);
-        std::optional<std::string> reply;
-        Lines later;
-        for (const std::string& each : server.answer(line)) {
-            if (each.starts_with("event "))
-                script.hear(at + 1ms, each);
-            else if (each.starts_with("later "))
-                later.push_back(each);
-            else
-                reply = each;
-        }
-        script.say(at, line, reply);
-        for (const std::string& each : later) script.hear(at + 3ms, each);
-    }
-    return script.end().text;
+    };
 }
 
 }  // namespace
 
 TEST_CASE("the recording of a random server is replayed alike, and one change is found") {
-    const unsigned seed = GENERATE(range(1U, 13U));
-    const bool fast = GENERATE(false, true);
-    constexpr int count = 40;
-    CAPTURE(seed, fast);
-    const std::string text = random_recording(seed, count);
-    RandomServer same(seed);
-    const auto answer = [](RandomServer& server) {
-        return [&server](const std::string& line) { return server.answer(line); };
-    };
-    const Replayed before = replay(text, answer(same), {.fast = fast});
-    CAPTURE(before.output, before.errors);
-    CHECK(before.status == 0);
-    CHECK(contains(before.errors, "40 replayed, 40 matched, 0 different, 0 lost"));
-    RandomServer other(seed);
-    other.wrong = static_cast<int>(1 + seed % count);
-    const Replayed after = replay(text, answer(other), {.fast = fast});
-    CAPTURE(after.output, after.errors);
-    CHECK(after.status == 1);
-    CHECK(contains(after.output, "?\n"));
+    for (unsigned seed = 1; seed <= 8; ++seed) {
+        std::string events;
+        const Server::Answer server = random_server(seed, 0);
+        for (int i = 1; i <= 40; ++i) {
+            std::string message = "say " + std::to_string(i % 5);
+            std::string before;
+            std::string after;
+            const auto at = [i](int later) { return std::to_string(i * 20 + later); };
+            for (const std::string& each : server(message)) {
+                if (each.starts_with("event "))
+                    before = at(1) + " +" + each + ";";
+                else if (each.starts_with("later "))
+                    after = at(3) + " +" + each + ";";
+                else
+                    message += "=" + each;
+            }
+            events += before + at(0) + " " + message + ";" + after;
+        }
+        for (const bool fast : {false, true}) {
+            CAPTURE(seed, fast);
+            const std::string text = recorded(events) + the_end;
+            const Replayed same = replay(text, random_server(seed, 0), {.fast = fast});
+            CHECK(same.status == 0);
+            CHECK(same.counts.starts_with("40 matched"));
+            const int wrong = static_cast<int>(1 + seed % 40);
+            const Replayed other = replay(text, random_server(seed, wrong), {.fast = fast});
+            CHECK(other.status == 1);
+            CHECK(contains(other.output, "?\n"));
+        }
+    }
 }

@@ -18,7 +18,7 @@ namespace {
 
 struct NobodyElse final : Reporter::User {
     void output_changed() override {}
-    bool make_way() override { return true; }
+    bool prepare_for_line() override { return true; }
 };
 
 // Returns the reporter's output for the event.
@@ -82,7 +82,7 @@ const std::string times = R"("planned_us":1000.000,"sent_us":2000.000,)";
 
 TEST_CASE("a duplicate datagram is not printed") {
     RunOptions run;
-    run.session.endpoint.datagrams = true;
+    run.session.endpoint.udp = true;
     const auto copy = [](Reporter& to) { unsolicited(to, Fate::duplicate, "ab"); };
     CHECK(printed(in(Reporter::Form::payload), run, copy).empty());
 }
@@ -192,10 +192,12 @@ TEST_CASE("a reporter prints only the differences of a replay") {
               answer(to, expected, {"Ab", 5ms, false, 1, false, 'B'});
           }) == "reply 3 differs at byte 1 (B, got b)\n"
                 "    sent      ab\n    recorded  AB\n    now       Ab\n");
-    CHECK(print([](auto& to) { unanswered(to, Fate::silent, message("ab")); }).empty());
+    CHECK(print([](auto& to) {
+              unanswered(to, Fate::unanswered_as_recorded, message("ab"));
+          }).empty());
     CHECK(print([&](auto& to) { unanswered(to, Fate::lost, expected); }) ==
           "reply 3 is missing\n    sent      ab\n    recorded  AB\n");
-    CHECK(print([](auto& to) { unsolicited(to, Fate::recurred, "x"); }).empty());
+    CHECK(print([](auto& to) { unsolicited(to, Fate::unsolicited_as_recorded, "x"); }).empty());
     CHECK(print([](auto& to) { unsolicited(to, Fate::unrecorded, "x"); }) ==
           "an unsolicited message is not in the recording\n    now       x\n");
     CHECK(print([](auto& to) { unsolicited(to, Fate::missing, "x"); }) ==

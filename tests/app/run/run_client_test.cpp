@@ -1,322 +1,179 @@
-// Tests of whole clients: schedules on a clock that only the test moves, and other runs in
-// virtual time.
+// Whole clients, in virtual time.
 
 #include "app/run/run_client.hpp"
 
-#include "app/text/diagnostics.hpp"
-#include "bufio/datagram.hpp"
-#include "bufio/listen.hpp"
-#include "tests/app/fixture.hpp"
-#include "tests/app/run/recordings.hpp"
+#include "app/run/client_loop.hpp"
+#include "app/run/progress_line.hpp"
+#include "app/text/exit_status.hpp"
+#include "tests/app/run/client_fixture.hpp"
 #include "tests/app/run/standard_input.hpp"
+#include "tests/support/blocked.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/redirected.hpp"
 #include "tests/support/text.hpp"
-#include "tests/support/virtual_time.hpp"
 
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <iostream>
+#include <csignal>
+#include <memory>
 #include <optional>
-#include <span>
 #include <string>
+#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;
+using test::ClientFixture;
 using test::contains;
-using test::Redirected;
-using test::turn_until;
+using test::Lines;
+using From = RunClient::Options::From;
+using Form = Reporter::Form;
 
 namespace {
 
-// Diagnostics keep writing to the pipe that standard error was at their first use, even after
-// a redirection. Here that is a file, for all tests of this program.
-[[maybe_unused]] const Diagnostics& errors_to_a_file = []() -> Diagnostics& {
-    const Redirected errors(STDERR_FILENO);
-    return diagnostics();
-}();
+const ev::Time begin = test::VirtualLoop::start;
+const Pace per_second = Pace::per_second(1'000);
 
-ev::Time virtual_time;
-ev::Time virtual_clock() { return virtual_time; }
-ev::Time restart_time() {
-    virtual_time = ev::Time(1h);
-    return virtual_time;
-}
+Lines same(const std::string& line) { return {line}; }
 
-// The system's facts about the connection; none unless the test sets them.
-std::optional<bufio::TcpFacts> facts;
-std::optional<bufio::TcpFacts> ask(int) { return facts; }
-
-// Echoes, and counts lines.
-class Server final : private bufio::Stream::User {
-public:
-    explicit Server(ev::Loop& loop)
-        : listener_(loop, test::any_loopback_port(),
-                    [this, &loop](bufio::Fd socket, const bufio::Address&) {
-                        bufio::Stream::User& user = *this;
-                        stream_ = std::make_unique<bufio::Stream>(
-                            loop, bufio::make_plain_transport(std::move(socket)), user);
-                    }) {}
-    std::string port() const { return std::to_string(listener_.address().port()); }
-
-    int messages = 0;
-
-private:
-    void stream_changed(bufio::Stream& stream) override {
-        const std::string_view received = stream.received();
-        for (const char byte : received) messages += byte == '\n' ? 1 : 0;
-        stream.write(received);
-        stream.consume(received.size());
-        if (stream.input_ended()) stream.finish();
-    }
-
-    std::unique_ptr<bufio::Stream> stream_;
-    bufio::Listener listener_;
-};
-
-// Answers datagrams.
-class DatagramServer final : private bufio::DatagramSocket::User {
-public:
-    explicit DatagramServer(ev::Loop& loop) : socket_(loop, test::any_loopback_port(), *this) {}
-    std::string port() const { return std::to_string(socket_.address().port()); }
-
-    int messages = 0;
-
-private:
-    void datagrams_received(std::span<const bufio::Datagram> datagrams) override {
-        for (const bufio::Datagram& each : datagrams) {
-            ++messages;
-            socket_.send(each.bytes, each.peer);
-        }
-    }
-
-    bufio::DatagramSocket socket_;
-};
-
-template <class Server>
-struct RunAgainst {
-    explicit RunAgainst(ev::Duration interval, std::uint64_t count, bool datagrams = false) {
-        RunClient::Options options;
-        Session::Options& session = options.run.session;
-        session.endpoint.host = "127.0.0.1";
-        session.endpoint.service = server.port();
-        session.endpoint.datagrams = datagrams;
-        if (datagrams) session.framing = datagram_framing();
-        session.tcp_facts = ask;
-        options.run.count = count;
-        options.run.pace = Pace(1, interval);
-        options.report.form = Reporter::Form::json;
-        client.emplace(loop, options);
-        until_sent(1);
-    }
-    // Also waits for the replies, so that the clock does not move before they are read.
-    void until_sent(int messages) {
-        turn_until(loop, [&] { return server.messages >= messages; });
-        CHECK(server.messages == messages);
-        // The line of the connection comes first.
-        turn_until(loop, [&] { return output.lines() > messages; });
-    }
-    void turn_some() {
-        for (int i = 0; i < 5; ++i) loop.step(0ns);
-    }
-    std::string summary() {
-        const Redirected errors(STDERR_FILENO);
-        client->report();
-        return errors.text();
-    }
-    std::string until_ended() {
-        turn_until(loop, [&] { return contains(output.text(), "\"type\":\"end\""); });
-        return output.text();
-    }
-
-    const ev::Time start = restart_time();
-    const Redirected output{STDOUT_FILENO};
-    ev::Loop loop{virtual_clock};
-    Server server{loop};
-    std::optional<RunClient> client;
-};
-
-using TimedRun = RunAgainst<Server>;
-
-std::string number(ev::Duration duration) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3f",
-                  std::chrono::duration<double, std::micro>(duration).count());
-    return text;
-}
-
-}  // namespace
-
-TEST_CASE("a schedule sends each message at its planned nanosecond, not before") {
-    const auto interval = GENERATE(1000ns, 250'000ns, 333'333ns, 999'999'999ns);
-    constexpr int count = 100;
-    TimedRun run(interval, count);
-    for (int sent = 1; sent < count; ++sent) {
-        const ev::Time planned = run.start + sent * interval;
-        virtual_time = planned - 1ns;
-        run.turn_some();
-        REQUIRE(run.server.messages == sent);
-        virtual_time = planned;
-        run.until_sent(sent + 1);
-    }
-    const std::string output = run.until_ended();
-    for (int i = 0; i < count; ++i) {
-        const std::string at = number(i * interval);
-        CHECK(contains(output, "\"planned_us\":" + at + ",\"sent_us\":" + at + ","));
-    }
-    CHECK(contains(output, R"("max":0.000,"sum":0.000},)"));
-}
-
-TEST_CASE("a late turn sends all due messages, and the schedule continues as planned") {
-    TimedRun run(1ms, 6);
-    virtual_time = run.start + 3500us;
-    run.until_sent(4);
-    virtual_time = run.start + 4ms - 1ns;
-    run.turn_some();
-    CHECK(run.server.messages == 4);
-    virtual_time += 1ns;
-    run.until_sent(5);
-    virtual_time += 1ms;
-    run.until_sent(6);
-    const std::string output = run.until_ended();
-    CAPTURE(output);
-    for (const char* times : {R"("planned_us":0.000,"sent_us":0.000,"rtt_us":0.000)",
-                              R"("planned_us":1000.000,"sent_us":3500.000,"rtt_us":2500.000)",
-                              R"("planned_us":3000.000,"sent_us":3500.000,"rtt_us":500.000)",
-                              R"("planned_us":4000.000,"sent_us":4000.000,"rtt_us":0.000)",
-                              R"("planned_us":5000.000,"sent_us":5000.000,"rtt_us":0.000)"})
-        CHECK(contains(output, times));
-    CHECK(contains(output, R"("lateness_us":{"min":0.000,)"));
-    CHECK(contains(output, R"("max":2500.000,)"));
-    CHECK(contains(run.summary(), "/2.5 ms; late p50/p99 0.00/2.5 ms\n"));
-}
-
-TEST_CASE("jitter excludes the client's own delay in sending") {
-    RunAgainst<DatagramServer> run(1ms, 6, true);
-    virtual_time = run.start + 3500us;
-    run.until_sent(4);
-    virtual_time = run.start + 4100us;
-    run.until_sent(5);
-    virtual_time = run.start + 5ms;
-    run.until_sent(6);
-    virtual_time += 1s;  // for duplicate replies
-    const std::string output = run.until_ended();
-    CAPTURE(output);
-    CHECK(contains(output, R"("planned_us":1000.000,"sent_us":3500.000,"rtt_us":2500.000)"));
-    CHECK(contains(output, R"("jitter_us":0.000)"));
-}
-
-TEST_CASE("the system's facts about the connection are in the end object and the summary") {
-    facts = {.min_rtt = 13us, .retransmits = 0, .mss = 1448, .cwnd = 10};
-    TimedRun run(1ms, 2);
-    facts->retransmits = 2;
-    virtual_time = run.start + 1ms;
-    turn_until(run.loop, [&] { return run.server.messages == 2; });
-    virtual_time += 5200us;
-    const std::string output = run.until_ended();
-    const std::string summary = run.summary();
-    facts.reset();
-    CAPTURE(output);
-    CHECK(contains(output, R"("rtt_us":0.000,"fate":"echoed","right":true)"));
-    CHECK(contains(output, R"("rtt_us":5200.000,"fate":"echoed","resent":true)"));
-    CHECK(contains(output,
-                   R"("tcp":{"min_rtt_us":13.000,"retransmits":2,"mss":1448,"cwnd":10}})"));
-    CHECK(contains(summary, "; p50 0.00ms = network >=0.00 + service <=0.00\n"));
-}
-
-TEST_CASE("a very late turn reads replies between its messages") {
-    TimedRun run(1us, 100'000);
-    virtual_time = run.start + 1s;
-    run.loop.step(0ns);
-    run.loop.step(0ns);
-    CHECK(run.server.messages > 1);
-    CHECK(run.server.messages < 1000);
-}
-
-TEST_CASE("messages due while the program was stopped are late, and not timed") {
-    TimedRun run(1ms, 4);
-    virtual_time = run.start + 2500us;
-    run.client->continued();
-    run.until_sent(3);
-    virtual_time = run.start + 3ms;
-    run.until_sent(4);
-    const std::string output = run.until_ended();
-    CHECK(contains(output, R"("planned_us":1000.000,"sent_us":2500.000,"fate":"echoed")"));
-    CHECK(contains(output, R"("planned_us":2000.000,"sent_us":2500.000,"fate":"echoed")"));
-    CHECK(contains(output, R"("planned_us":3000.000,"sent_us":3000.000,"rtt_us":0.000)"));
-    CHECK(contains(output, R"("max":1500.000,)"));
-}
-
-namespace {
-
-struct Ran {
-    int status = -1;
-    std::string output;
-    std::string errors;
-    std::vector<ev::Time> times;  // when the server received each line
-};
-
-// Runs a client to its end against a server of lines. Without an answer, the server reads
-// everything and answers nothing.
-Ran outcome(RunClient::Options options, const test::LineServer::Answer& answer,
-            const test::Lines& greeting = {}) {
-    const Redirected output(STDOUT_FILENO);
-    const Redirected errors(STDERR_FILENO);
-    test::VirtualLoop loop;
-    test::LineServer server(loop, answer, greeting);
-    test::ManualServer sink(loop);
-    options.run.session.endpoint.host = "127.0.0.1";
-    options.run.session.endpoint.service = answer ? server.port() : std::to_string(sink.port());
-    RunClient client(loop, options);
-    const ev::Time limit = ev::Clock::now() + 20s;
-    while (loop.step()) {
-        client.turn_ended();
-        REQUIRE(ev::Clock::now() < limit);
-    }
-    const int status = client.report();
-    return {status, output.text(), errors.text(), server.times};
-}
-
-test::Lines same(const std::string& line) { return {line}; }
-
-// A temporary file with the name of a recording, removed with the object.
+// A temporary file, removed with the object.
 struct Log {
     ~Log() { ::unlink(name.c_str()); }
     const std::string name = "/tmp/yodel_run_client_" + std::to_string(::getpid()) + ".json";
 };
 
+std::string text(const RunProgress& now) {
+    const char* const phases[] = {"connecting", "warming up", "running", "ending"};
+    const auto seconds = [](std::optional<ev::Duration> time) {
+        return std::to_string(time.value_or(0s) / 1s) + " s";
+    };
+    return phases[static_cast<int>(now.phase)] + (", " + std::to_string(now.open)) + " of " +
+           std::to_string(now.connections) + " open, starts in " + seconds(now.until_start) +
+           ", " + seconds(now.elapsed) + " of " + seconds(now.length);
+}
+
+// A display that counts its calls.
+struct Page final : RunDisplay {
+    explicit Page(User& its_user) : user(its_user) {}
+    void turn_ended() override { ++turns; }
+    bool prepare_for_line() override { return false; }
+    void continued() override { ++continuations; }
+
+    User& user;
+    int turns = 0;
+    int continuations = 0;
+};
+
 }  // namespace
 
-TEST_CASE("a due message that could not be sent is unsent in every form") {
-    struct Row {
-        Reporter::Form form;
-        std::string part;
-        int count;
+TEST_CASE("a client sends its input, prints replies, and reports the end") {
+    struct Client {
+        RunOptions run = {};
+        Reporter::Options report = {};
+        From from = From::input;
     };
-    const Row row = GENERATE(Row{Reporter::Form::json, R"("fate":"unsent"})", 4},
-                             Row{Reporter::Form::sequence, "not sent, seq ", 4},
-                             Row{Reporter::Form::payload, "not sent", 0},
-                             Row{Reporter::Form::hex, "not sent", 0});
-    RunClient::Options options;
-    options.report.form = row.form;
-    options.run.size = 1024 * 1024;
-    options.run.count = 12;
-    options.run.pace = Pace(1, 1s);
-    options.run.session.reply_timeout = 60s;
-    const Ran of = outcome(options, nullptr);
-    CHECK(of.status == 1);
-    int found = 0;
-    for (std::size_t at = of.output.find(row.part); at != std::string::npos;
-         at = of.output.find(row.part, at + 1))
-        ++found;
-    CHECK(found == row.count);
-    CHECK(contains(of.errors, "8 sent, 0 echoed, 0 bad, 8 lost, 4 unsent"));
-    if (row.form != Reporter::Form::json) return;
-    CHECK(contains(of.output, R"("sent":8,"echoed":0,"bad":0,"lost":8,)"));
-    CHECK(contains(of.output, R"("unsent":4,)"));
-    CHECK(contains(of.output, R"("planned":12,)"));
+    struct Row {
+        const char* name;
+        Client client;
+        std::string input;
+        int status;
+        std::string output;
+        std::string errors;  // a part; empty: nothing is reported
+    };
+    const RunOptions raw{.session = {.framing = find_framing("raw")}};
+    const RunOptions any{.session = {.expect = Expect::any}};
+    const RunOptions limited{.session = {.max_frame = 3}, .window = {}};
+    const RunOptions many{.window = {}};
+    const RunOptions two{.count = 2, .size = 1};
+    const Reporter::Options load{.load = true};
+    const char* const bad = "standard input, line 2: a backslash must be followed by ";
+    const Row rows[] = {
+        {"lines", {}, "one\ntwo\nlast", 0, "one\ntwo\nlast", "3 sent, 3 echoed"},
+        {"quiet", {{}, {.quiet = true}}, "one\n", 0, "one\n", ""},
+        {"no output", {{}, {.form = Form::sequence, .quiet = true}}, "a\n", 0, "", "1 sent, "},
+        {"load", {{.connections = 3}, load}, "one\nlast", 0, "", "6 sent, 6 echoed"},
+        {"verbose load",
+         {{}, {.verbose = true, .load = true}},
+         "a\n",
+         0,
+         "1: a\n",
+         "connection 1: connected"},
+        {"many", {many}, "a\n\nlast", 0, "a\n\nlast", "3 sent, 3 echoed"},
+        {"many in hex",
+         {many, {.form = Form::hex}},
+         "a\n",
+         0,
+         "00000000  61                                               |a|\n",
+         "1 sent"},
+        {"many, limited", {limited}, "one\nlong\n", 1, "one\n", "line 2: a message of 4 bytes"},
+        {"bytes", {raw}, "one\ntwo", 0, "one\ntwo", "1 sent, 1 echoed"},
+        {"any replies", {any}, "one\n", 0, "one\n", "1 sent, 1 answered"},
+        {"escapes", {}, "a\\x41\n", 0, "aA\n", "1 sent, 1 echoed"},
+        {"many escapes", {many}, "a\\x41\n", 0, "aA\n", "1 sent, 1 echoed"},
+        {"bad escape", {}, "one\na\\q\nlast\n", 1, "one\n", bad},
+        {"bad escape in a load", {{.connections = 3}, load}, "one\na\\q\n", 1, "", bad},
+        {"unread input",
+         {two, load, From::generator},
+         "one\n",
+         0,
+         "",
+         "standard input was not read; yodel-load --messages - sends its lines"},
+        {"unread, quiet", {two, {.quiet = true}, From::generator}, "one\n", 0, "1\n2\n", ""},
+        {"no input", {two, {}, From::generator}, "", 0, "1\n2\n", "2 sent, 2 echoed"},
+        {"no messages",
+         {{.probe = true}, {.probe = true}, From::none},
+         "one\n",
+         0,
+         "",
+         "connected to "},
+    };
+    for (const Row& row : rows) {
+        INFO(row.name);
+        test::StandardInput input;
+        input.write(row.input);
+        input.end();
+        ClientFixture fixture;
+        const bool escapes = contains(row.name, "escape");
+        const auto& [run, report, from] = row.client;
+        CHECK(fixture.run_to_end(
+                  {.run = run, .report = report, .from = from, .escapes = escapes}) ==
+              row.status);
+        CHECK(fixture.printed == row.output);
+        const std::string& errors = fixture.reported;
+        CHECK(contains(errors, row.errors));
+        CHECK(errors.empty() == row.errors.empty());
+        CHECK(contains(errors, "was not read") == contains(row.errors, "was not read"));
+        CHECK_FALSE(contains(errors, "no reply"));
+        // An error in the input is reported once, not by each connection.
+        CHECK((row.errors.empty() || errors.find(row.errors) == errors.rfind(row.errors)));
+    }
+}
+
+TEST_CASE("input waits for replies if a window is given, unless none are expected") {
+    struct Row {
+        std::optional<unsigned> window;
+        Expect expect;
+        std::size_t sent;
+    };
+    const Row rows[] = {{1, Expect::echo, 1},
+                        {2, Expect::echo, 2},
+                        {{}, Expect::echo, 3},
+                        {1, Expect::none, 3}};
+    for (const Row& row : rows) {
+        test::StandardInput input;
+        input.write("one\ntwo\nthree\n");
+        ClientFixture fixture([](const std::string&) { return Lines{}; });
+        fixture.start({.run = {.session = {.expect = row.expect}, .window = row.window},
+                       .report = {.form = Form::json},
+                       .from = From::input});
+        fixture.loop.pass(1s);
+        fixture.client->quit(SIGINT);
+        fixture.wait_for_end();
+        CHECK(fixture.server.times.size() == row.sent);
+        CHECK(contains(fixture.printed, R"("fate":"sent")") == (row.expect == Expect::none));
+        CHECK(contains(fixture.printed, R"("seq":3,"sent_bytes":5,)") ==
+              (row.expect == Expect::none));
+    }
 }
 
 TEST_CASE("a recording with --expect any waits for a greeting before its first message") {
@@ -325,74 +182,260 @@ TEST_CASE("a recording with --expect any waits for a greeting before its first m
         Expect expect;
         bool waits;
     };
-    const Row row = GENERATE(Row{true, Expect::any, true}, Row{true, Expect::echo, false},
-                             Row{true, Expect::none, false}, Row{false, Expect::any, false});
-    const Log log;
+    const Row rows[] = {{true, Expect::any, true},
+                        {true, Expect::echo, false},
+                        {true, Expect::none, false},
+                        {false, Expect::any, false}};
+    for (const Row& row : rows) {
+        const Log log;
+        test::StandardInput input;
+        input.write("one\ntwo\n");
+        input.end();
+        ClientFixture fixture(same);
+        CHECK(fixture.run_to_end(
+                  {.run = {.session = {.expect = row.expect, .greeting_time = 700ms}},
+                   .report = {.log = row.recorded ? JournalFile(log.name) : JournalFile()},
+                   .from = From::input}) == 0);
+        const ev::Time time = begin + (row.waits ? 700ms : 0ms);
+        CHECK((fixture.server.times == std::vector{time, time}));
+    }
+}
+
+TEST_CASE("a load reports each second as an object, unless each message is reported") {
+    struct Row {
+        const char* name;
+        RunClient::Options options;
+        int intervals;
+    };
+    const RunOptions run{.pace = per_second, .count = 4};
+    const Row rows[] = {
+        {"a load", {.run = run, .report = {.form = Form::json, .load = true}}, 3},
+        {"quietly",
+         {.run = run, .report = {.form = Form::json, .quiet = true, .load = true}},
+         0},
+        {"not in JSON", {.run = run, .report = {.load = true}}, 0},
+        {"no load", {.run = run, .report = {.form = Form::json}}, 0},
+        {"connections without messages",
+         {.run = {.length = 3500ms, .probe = true},
+          .report = {.form = Form::json, .load = true},
+          .from = From::none},
+         3},
+    };
+    for (const Row& row : rows) {
+        INFO(row.name);
+        ClientFixture fixture(same);
+        CHECK(fixture.run_to_end(row.options) == 0);
+        const std::string& output = fixture.printed;
+        int found = 0;
+        for (std::size_t at = 0; (at = output.find(R"("type":"interval")", at)) < output.size();
+             ++at)
+            ++found;
+        CHECK(found == row.intervals);
+        if (row.options.run.count == 0 || found == 0) continue;
+        for (const int second : {1, 2, 3}) {
+            const std::string number = std::to_string(second);
+            CHECK(contains(output, R"({"type":"interval","t":)" + number +
+                                       R"(,"open":1,"sent":)" + number + R"(,"echoed":)"));
+        }
+        CHECK(contains(output, R"("open":1,"sent":2,"echoed":2,)"));
+    }
+}
+
+TEST_CASE("a page shows the progress of a run, and ends it") {
     test::StandardInput input;
+    ClientFixture fixture(same);
+    Page* page = nullptr;
+    fixture.start({.run = {.connections = 2,
+                           .pace = per_second,
+                           .length = 1min,
+                           .warm_up = 10s,
+                           .start = begin + 5s},
+                   .report = {.load = true},
+                   .page = [&](RunDisplay::User& user) {
+                       auto made = std::make_unique<Page>(user);
+                       page = made.get();
+                       return made;
+                   }});
+    const std::pair<ev::Duration, const char*> steps[] = {
+        {0s, "connecting, 0 of 2 open, starts in 5 s, 0 s of 60 s"},
+        {1s, "connecting, 2 of 2 open, starts in 4 s, 0 s of 60 s"},
+        {5s, "warming up, 2 of 2 open, starts in 0 s, 0 s of 60 s"},
+        {19s, "running, 2 of 2 open, starts in 0 s, 10 s of 60 s"},
+    };
+    std::vector<std::string> shown;
+    for (const auto& [time, expected] : steps) {
+        fixture.loop.pass(time);
+        shown.push_back(text(page->user.progress()));
+    }
+    const RunProgress now = page->user.progress();
+    const std::string target = now.target;
+    const std::uint64_t recent = page->user.take_recent().count();
+    const std::uint64_t more_recent = page->user.take_recent().count();
+    fixture.client->turn_ended();
+    fixture.client->continued();
+    const int calls = page->turns * 10 + page->continuations;
+    fixture.server.mode = test::Server::Mode::drops;
+    fixture.loop.pass(1s);
+    page->user.interrupted();
+    const RunProgress::Phase last = page->user.progress().phase;
+    CHECK(fixture.wait_for_end() == 1);
+    for (std::size_t i = 0; i < shown.size(); ++i) CHECK(shown[i] == steps[i].second);
+    CHECK(contains(target, "127.0.0.1:"));
+    CHECK(now.planned_rate == 1);
+    CHECK(now.descriptors > 2);
+    CHECK(now.descriptor_limit > 2);
+    CHECK(recent == 11);
+    CHECK(more_recent == 0);
+    CHECK(calls == 11);
+    CHECK(last == RunProgress::Phase::ending);
+    CHECK(contains(fixture.reported, "12 sent, 11 echoed, 0 bad, 1 lost"));
+}
+
+TEST_CASE("the first bad reply is reported at once") {
+    ClientFixture fixture([](const std::string&) { return Lines{"other"}; });
+    test::StandardInput input;
+    fixture.start({.run = {}, .from = From::input});
     input.write("one\ntwo\n");
+    fixture.until(
+        [&] { return contains(fixture.errors->text(), "reply 1 differs from its message"); });
     input.end();
-    RunClient::Options options;
-    options.from = RunClient::Options::From::input;
-    options.run.session.expect = row.expect;
-    options.run.session.greeting_time = 700ms;
-    if (row.recorded) options.report.log = log.name;
-    const Ran of = outcome(options, same);
-    REQUIRE(of.times.size() == 2);
-    CHECK((of.times[0] - test::VirtualLoop::start >= 700ms) == row.waits);
-    CHECK(of.times[1] == of.times[0]);
-    CHECK(of.status == 0);
+    CHECK(fixture.wait_for_end() == 1);
+    CHECK(fixture.reported.find("differs") == fixture.reported.rfind("differs"));
 }
 
-TEST_CASE("a greeting that comes in time is recorded as unsolicited") {
-    const Log log;
-    test::StandardInput input;
-    input.write("one\n");
-    input.end();
-    RunClient::Options options;
-    options.from = RunClient::Options::From::input;
-    options.run.session.expect = Expect::any;
-    options.run.session.greeting_time = 2s;
-    options.report.log = log.name;
-    const Ran of = outcome(options, same, {"~hello"});
-    CHECK(of.status == 0);
-    CHECK(contains(test::contents(log.name), R"("fate":"unsolicited","received_us":)"));
-    CHECK(of.output == "hello\none\n");
+TEST_CASE("a signal closes the connections, and is the exit status") {
+    ClientFixture fixture(same);
+    fixture.start({.run = {.pace = per_second}});
+    fixture.until([&] { return fixture.server.times.size() == 3; });
+    const bool open = fixture.client->has_open_connection();
+    fixture.client->quit(SIGTERM);
+    CHECK(fixture.wait_for_end() == 128 + SIGTERM);
+    CHECK(open);
+    CHECK_FALSE(fixture.client->has_open_connection());
+    CHECK(fixture.server.times.size() == 3);
 }
 
-TEST_CASE("one connection sends standard input, or each of a load sends all of it") {
-    const std::size_t connections = GENERATE(as<std::size_t>{}, 1, 3);
-    const bool load = connections > 1;
-    test::StandardInput input;
-    input.write("one\ntwo\nlast");
-    input.end();
-    RunClient::Options options;
-    options.from = RunClient::Options::From::input;
-    options.run.connections = connections;
-    options.report.load = load;
-    options.report.quiet = true;
-    const Ran of = outcome(options, same);
-    CHECK(of.times.size() == 3 * connections);
-    CHECK(of.status == 0);
-    CHECK(of.output == (load ? "" : "one\ntwo\nlast"));
-    CHECK(of.errors.empty() == !load);  // replies or a summary
-    CHECK(contains(of.errors, "9 sent, 9 echoed") == load);
+TEST_CASE("a message is resent if the system counts more retransmitted segments") {
+    static std::optional<bufio::TcpFacts> facts;
+    facts = {.min_rtt = 13us, .retransmits = 0, .mss = 1448, .cwnd = 10};
+    ClientFixture fixture(same);
+    fixture.start({.run = {.session = {.tcp_facts = [](int) { return facts; }},
+                           .pace = per_second,
+                           .count = 2},
+                   .report = {.form = Form::json}});
+    fixture.until([&] { return contains(fixture.output->text(), R"("fate":"echoed")"); });
+    facts->retransmits = 2;
+    fixture.until([&] { return fixture.server.times.size() == 2; });
+    fixture.loop.time += 5200us;
+    CHECK(fixture.wait_for_end() == 0);
+    const std::string& output = fixture.printed;
+    CHECK(contains(output, R"("fate":"echoed","right":true)"));
+    CHECK(contains(output, R"("rtt_us":5200.000,"fate":"echoed","retransmitted":true)"));
+    CHECK(contains(output,
+                   R"("tcp":{"min_rtt_us":13.000,"retransmits":2,"mss":1448,"cwnd":10}})"));
 }
 
-TEST_CASE("input that can't be sent ends a run with a sentence, after the replies") {
-    const std::size_t connections = GENERATE(as<std::size_t>{}, 1, 3);
-    test::StandardInput input;
-    input.write("one\na\\q\nlast\n");
-    input.end();
-    RunClient::Options options;
-    options.from = RunClient::Options::From::input;
-    options.escapes = true;
-    options.run.connections = connections;
-    const Ran of = outcome(options, same);
-    CHECK(of.status == 1);
-    CHECK(of.times.size() == connections);
-    const std::string sentence = "standard input, line 2: a backslash must be followed by ";
-    const std::size_t at = of.errors.find(sentence);
-    CHECK(at != std::string::npos);
-    CHECK(of.errors.find(sentence, at + 1) == std::string::npos);
-    CHECK(contains(of.errors, std::to_string(connections) + " sent, "));
+TEST_CASE("a run begins at a time of day") {
+    ClientFixture fixture(same);
+    CHECK(fixture.run_to_end(
+              {.run = {.count = 1}, .start = std::chrono::system_clock::now() + 1h}) == 0);
+    CHECK(fixture.server.times.at(0) > begin + 59min);
+    CHECK(fixture.server.times.at(0) <= begin + 1h);
+}
+
+TEST_CASE("unread output pauses a run, and is reported at the end of its time") {
+    struct Row {
+        std::optional<ev::Duration> length;
+        std::optional<ev::Duration> max_time;
+        std::string sentence;
+        ev::Duration end;
+    };
+    const Row rows[] = {
+        {{}, 30s, "standard output was not read within 30s (--max-time)\n", 30s},
+        {60s, {}, "standard output was not read within 72s (--max-time, -W and -q)\n", 71s},
+    };
+    for (const Row& row : rows) {
+        ClientFixture fixture(same);
+        test::StandardInput input;
+        const test::Ends pipe = test::pipe_ends();
+        test::fill(pipe.writer);
+        ::dup2(pipe.writer.get(), STDOUT_FILENO);
+        const bool generated = row.length.has_value();
+        fixture.start({.run = {.session = {.max_time = row.max_time},
+                               .pace = generated ? std::optional(per_second) : std::nullopt,
+                               .length = row.length},
+                       .report = {.form = generated ? Form::json : Form::payload},
+                       .from = generated ? From::generator : From::input});
+        input.write(std::string(60'000, 'x') + "\n");
+        input.end();
+        CHECK(fixture.wait_for_end() == timed_out);
+        CHECK(contains(fixture.reported, row.sentence));
+        CHECK((fixture.loop.time - begin) / 1ms == row.end / 1ms);
+    }
+}
+
+namespace {
+
+// A run that has sent one more message at each call of progress().
+struct Counting final : RunDisplay::User {
+    RunProgress progress() override {
+        ++results.sent;
+        return {.results = results, .target = "", .load = load, .open = 2};
+    }
+    Histogram take_recent() override { return {}; }
+    void interrupted() override {}
+    void suspending() override {}
+
+    bool load = true;
+    Results results;
+};
+
+}  // namespace
+
+TEST_CASE("a line on a terminal shows the progress of a run, and is cleared") {
+    const test::Ends terminal = test::terminal_ends();
+    const winsize narrow{.ws_row = 5, .ws_col = 11, .ws_xpixel = 0, .ws_ypixel = 0};
+    ::ioctl(terminal.writer.get(), TIOCSWINSZ, &narrow);
+    std::vector<std::string> shown;
+    {
+        const test::Redirected errors(STDERR_FILENO);
+        ::dup2(terminal.writer.get(), STDERR_FILENO);
+        test::VirtualLoop loop;
+        Counting run;
+        ProgressDisplay line(loop, run);
+        const auto pass = [&](ev::Duration time) {
+            loop.pass(time);
+            shown.push_back(test::take(terminal.reader));
+        };
+        pass(199ms);
+        pass(1ms);
+        run.load = false;
+        pass(200ms);
+        line.prepare_for_line();
+        line.prepare_for_line();
+        pass(0ms);
+    }
+    const std::string clear = "\r          \r";
+    CHECK(shown == std::vector<std::string>{"", "2 open, 1 ", clear + "2 sent, 0 ", clear});
+}
+
+TEST_CASE("a sandbox allows a client its target, its source, and the resolver") {
+    using Ports = std::vector<std::uint16_t>;
+    struct Row {
+        bufio::Endpoint endpoint;
+        Ports connect;
+        Ports bind = {};
+    };
+    const Row rows[] = {
+        {{.service = "80"}, {53, 80}},
+        {{.service = "80", .udp = true}, {53}},
+        {{.path = "/socket"}, {53}},
+        {{.service = "80", .source_port = "99"}, {53, 80}, {99}},
+        {{.service = "80", .source_host = "127.0.0.1"}, {53, 80}, {0}},
+    };
+    for (const Row& row : rows) {
+        const SandboxRules rules = rules_to_connect(row.endpoint);
+        CHECK(rules.connect_ports == row.connect);
+        CHECK(rules.bind_ports == row.bind);
+    }
 }

@@ -1,58 +1,77 @@
-// A run against an echo server inside the test, on the loop of the first thread.
+// A run against a server inside the test, on the loop of the first thread.
 #pragma once
 
 #include "app/run/run.hpp"
 #include "app/stats/outcome.hpp"
-#include "app/text/exit_status.hpp"
-#include "tests/app/run/echo_server.hpp"
+#include "tests/app/run/server.hpp"
 #include "tests/support/catch.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <ostream>
 #include <string>
 #include <utility>
 
 namespace test {
 
-struct Connections {
-    std::uint64_t attempts = 0;
-    std::uint64_t opened = 0;
-    std::uint64_t failed = 0;
-
-    bool operator==(const Connections&) const = default;
-    friend std::ostream& operator<<(std::ostream& to, const Connections& of) {
-        return to << of.attempts << " attempts, " << of.opened << " opened, " << of.failed
-                  << " failed";
-    }
-};
-
-inline Connections connections(const yodel::Results& results) {
-    return {results.attempts, results.opened, results.failed};
+// Returns the counts of a run, without zeros, and its exit status unless it is 0: "3 opened, 30
+// sent, 29 echoed, 1 lost, status 1".
+inline std::string counts(const yodel::Results& results) {
+    const std::pair<std::uint64_t, const char*> all[] = {
+        {results.opened, "opened"},
+        {results.failed, "failed"},
+        {results.attempts - results.opened - results.failed, "trying"},
+        {results.warm_up.sent, "warm-up"},
+        {results.sent, "sent"},
+        {results.echoed, "echoed"},
+        {results.bad, "bad"},
+        {results.lost, "lost"},
+        {results.late, "late"},
+        {results.unsent, "unsent"},
+        {results.unsolicited + results.duplicates, "unexpected"},
+    };
+    std::string text;
+    const auto add = [&text](const std::string& part) {
+        text += (text.empty() ? "" : ", ") + part;
+    };
+    for (const auto& [count, name] : all)
+        if (count > 0) add(std::to_string(count) + " " + name);
+    const int status = yodel::Outcome{.results = results}.status();
+    if (status != 0) add("status " + std::to_string(status));
+    return text;
 }
 
-inline int status(const yodel::Results& results) {
-    return yodel::Outcome{.results = results}.status();
-}
-
-template <class Loop = ev::Loop>
+template <class Loop>
 struct RunFixture {
-    yodel::RunOptions options(std::size_t connections) const {
-        yodel::RunOptions to;
-        to.session.endpoint.host = "127.0.0.1";
-        to.session.endpoint.service = std::to_string(server.port());
-        to.connections = connections;
-        return to;
+    yodel::RunOptions to_server(yodel::RunOptions options) const {
+        bufio::Endpoint& endpoint = options.session.endpoint;
+        if (endpoint.host.empty()) endpoint.host = "127.0.0.1";
+        if (endpoint.service.empty()) endpoint.service = server.port();
+        return options;
     }
     void start(yodel::RunOptions options, yodel::RunObserver* observer = nullptr) {
         run.emplace(
-            loop, std::move(options), [this] { ++done; }, observer);
+            loop, to_server(std::move(options)), [this] { ++done; }, observer);
+    }
+    void until_sent(std::uint64_t count) {
+        turn_until(loop, [&] { return run->results().sent >= count; });
+    }
+    void until_echoed(std::uint64_t count) {
+        turn_until(loop, [&] { return run->results().echoed >= count; });
+    }
+    void until_open(std::size_t count) {
+        turn_until(loop, [&] { return run->open() == count; });
     }
     const yodel::Results& wait_for_end() {
         turn_until(loop, [&] { return done > 0; });
         CHECK(done == 1);
-        return run->results();
+        const yodel::Results& results = run->results();
+        CHECK(results.round_trips.count() <= results.echoed + results.bad);
+        CHECK(results.lateness.count() == (run->options().pace ? results.sent : 0));
+        return results;
+    }
+    const yodel::Results& finish() {
+        run->finish();
+        return wait_for_end();
     }
     const yodel::Results& run_to_end(yodel::RunOptions options) {
         start(std::move(options));
@@ -60,7 +79,7 @@ struct RunFixture {
     }
 
     Loop loop;
-    EchoServer server{loop};
+    Server server{loop};
     std::optional<yodel::Run> run;
     int done = 0;
 };

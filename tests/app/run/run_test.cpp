@@ -1,56 +1,55 @@
-// Runs on one thread, against an echo server inside the test on the same loop. VirtualFixture
-// makes the time virtual.
+// Runs on one thread, in virtual time.
 
 #include "app/text/exit_status.hpp"
+#include "bufio/datagram.hpp"
 #include "tests/app/run/run_fixture.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 #include "tests/support/virtual_time.hpp"
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;
-using test::Connections;
-using test::connections;
-using test::status;
-using test::turn_until;
+using test::contains;
+using test::counts;
+using Mode = test::Server::Mode;
 
 namespace {
 
-const Connections all_three{.attempts = 3, .opened = 3, .failed = 0};
+const ev::Time begin = test::VirtualLoop::start;
+const Pace per_ms = Pace::per_second(1'000'000);
+const Pace per_second = Pace::per_second(1'000);
 const std::optional<Pace> closed_loop;
-const std::optional<Pace> open_loop = Pace::per_second(1'000'000);
+const std::optional<Pace> paces[] = {closed_loop, per_ms};
 
-struct Fixture : test::RunFixture<> {
-    RunOptions options() const { return RunFixture::options(3); }
-    // Keeps the server silent until the connection has sent all its messages, and for `after`
-    // more.
-    void wear_out(RunOptions options, std::uint64_t messages, ev::Duration after) {
-        options.churn = messages;
-        options.pace = open_loop;
-        server.answers = false;
-        start(std::move(options));
-        turn_until(loop, [&] { return run->results().sent == messages; });
-        const ev::Time due = loop.now() + after;
-        turn_until(loop, [&] { return loop.now() >= due; });
+struct Fixture : test::RunFixture<test::VirtualLoop> {
+    // Keeps the server silent until the connection has sent its messages, and for `after`
+    // longer.
+    void send_without_replies(RunOptions options, ev::Duration after) {
+        options.pace = per_ms;
+        server.mode = Mode::ignores;
+        start(options);
+        until_sent(options.churn);
+        loop.pass(after);
+        CHECK(run->results().sent == options.churn);
     }
 };
 
-struct VirtualFixture : test::RunFixture<test::VirtualLoop> {};
-
-// Never has a message.
+// Never supplies a message.
 class Silence final : public Source {
 public:
     std::optional<Outgoing> next() override { return std::nullopt; }
     bool over() const override { return false; }
 };
+const Source::Make silence = [](auto&, auto&, auto&) { return std::make_unique<Silence>(); };
 
-// Records the events of a run: "opened 1, sent 1, answered 1".
+// Records the events of a run: "opened 1, sent 1, echoed 1".
 class Diary final : public RunObserver {
 public:
     void opened(std::size_t connection, const Session&) override {
@@ -58,696 +57,637 @@ public:
         if (handshake) handshake();
     }
     void ended(std::size_t connection, const Session&) override { add("ended", connection); }
-    void sent(std::size_t connection, const Session&, const Outgoing&, Queued) override {
+    void sent(std::size_t connection, const Session&, const Outgoing&, QueuedIds) override {
         add("sent", connection);
     }
     void resolved(std::size_t connection, Fate fate, const Message* message,
                   const Reply* reply) override {
-        if (message) add(reply ? "answered" : word_of(fate), connection);
-        if (fate != Fate::unsent) return;
-        missed_messages.emplace_back(message->payload);
-        missed_times.push_back(message->planned);
+        add(word_of(fate), connection);
+        const auto us = [](ev::Duration time) { return std::to_string(time / 1us); };
+        if (!message) return;
+        times += us(message->planned - begin) + " " + us(message->sent - begin);
+        times += reply && reply->round_trip ? " " + us(*reply->round_trip) + "; " : "; ";
+        payloads.emplace_back(message->payload);
     }
     void echoed(std::size_t, const Batch&) override {}
     void received(std::size_t, std::string_view) override {}
+    void ponged(std::size_t, ev::Duration) override {}
     void flush() override { ++flushes; }
 
     std::string text;
-    std::map<std::string, std::uint64_t> counts;
-    std::vector<std::string> missed_messages;
-    std::vector<ev::Time> missed_times;
+    std::string times;  // planned, sent and round-trip time of each message, in microseconds
+    std::vector<std::string> payloads;
     std::function<void()> handshake;
     int flushes = 0;
 
 private:
     void add(const std::string& what, std::size_t connection) {
-        ++counts[what];
         text += (text.empty() ? "" : ", ") + what + " " + std::to_string(connection);
     }
 };
 
+struct Row {
+    const char* name;
+    RunOptions options;
+    std::string counts;
+    Mode mode = Mode::answers;
+};
+
+void check(const Row& row) {
+    INFO(row.name << " with " << row.options.connections << " connections");
+    Fixture fixture;
+    fixture.server.mode = row.mode;
+    const Results& results = fixture.run_to_end(row.options);
+    CHECK(counts(results) == row.counts);
+    CHECK(results.in_flight() == 0);
+    CHECK(results.round_trips.count() == results.echoed + results.bad);
+    CHECK(results.connect_times.count() == results.opened);
+    CHECK(results.planned_rate.has_value() == (row.options.pace && results.opened > 0));
+    CHECK(results.reply_problem_sentence.empty() == (results.bad == 0));
+    CHECK(results.lost_sentence.empty() == (results.lost == 0));
+    CHECK(results.unsent_sentence.empty() == (results.unsent == 0));
+}
+
 }  // namespace
 
-TEST_CASE_METHOD(Fixture, "a closed loop sends the count of messages over all connections") {
-    RunOptions options = this->options();
-    options.count = 1000;
-    const Results& results = run_to_end(options);
-    CHECK(results.sent == 1000);
-    CHECK(results.echoed == 1000);
-    CHECK(results.round_trips.count() == 1000);
-    CHECK(connections(results) == all_three);
-    CHECK(status(results) == success);
-    CHECK(results.lateness.count() == 0);
-    CHECK(results.rate() > 0);
-    CHECK(server.streams.size() == 3);
-}
-
-TEST_CASE_METHOD(Fixture, "an open loop sends the count of messages at the pace") {
-    RunOptions options = this->options();
-    options.count = 30;
-    options.pace = open_loop;
-    const Results& results = run_to_end(options);
-    CHECK(results.sent == 30);
-    CHECK(results.echoed == 30);
-    CHECK(results.lateness.count() == 30);
-    CHECK(connections(results) == all_three);
-    CHECK(status(results) == success);
-    // Time is measured from the first message, which may be sent late.
-    CHECK(results.elapsed() + results.lateness.max() >= 29ms);
-    for (const auto& stream : server.streams) CHECK(stream->bytes_read() == 10 * 65);
-}
-
-TEST_CASE_METHOD(Fixture, "a warm-up comes before the count and the length") {
-    struct Row {
-        std::optional<Pace> pace;
-        std::uint64_t count;
-        std::optional<ev::Duration> length;
+TEST_CASE("a run counts the same with any number of connections") {
+    const Row rows[] = {
+        {"closed loop", {.count = 60}, "60 sent, 60 echoed"},
+        {"open loop", {.pace = per_ms, .count = 60}, "60 sent, 60 echoed"},
+        {"large window", {.window = {}, .count = 60}, "60 sent, 60 echoed"},
+        {"length of the run", {.pace = per_ms, .length = 20ms}, "20 sent, 20 echoed"},
+        {"warm-up before the count",
+         {.pace = per_ms, .count = 20, .warm_up = 50ms},
+         "50 warm-up, 20 sent, 20 echoed"},
+        {"warm-up before the length",
+         {.pace = per_ms, .length = 20ms, .warm_up = 50ms},
+         "50 warm-up, 20 sent, 20 echoed"},
+        {"bad replies", {.count = 60}, "60 sent, 35 echoed, 25 bad, status 1", Mode::damages},
+        {"bad replies in the open loop",
+         {.pace = per_ms, .count = 60},
+         "60 sent, 35 echoed, 25 bad, status 1",
+         Mode::damages},
+        {"no replies",
+         {.session = {.reply_timeout = 100ms}, .pace = per_ms, .count = 60},
+         "60 sent, 60 lost, status 1",
+         Mode::drops},
     };
-    const Row row = GENERATE(values<Row>({{open_loop, 0, 20ms},
-                                          {open_loop, 20, {}},
-                                          {closed_loop, 0, 20ms},
-                                          {closed_loop, 20, {}}}));
-    RunOptions options = RunFixture::options(GENERATE(as<std::size_t>{}, 1, 3));
-    options.pace = row.pace;
-    options.count = row.count;
-    options.length = row.length;
-    options.warm_up = 50ms;
-    Diary diary;
-    start(options, &diary);
-    const Results& results = wait_for_end();
-    if (row.pace) CHECK(results.warm_up.sent == 50);
-    CHECK(results.warm_up.sent > 0);
-    CHECK(results.warm_up.echoed == results.warm_up.sent);
-    if (row.pace || row.count > 0) CHECK(results.sent == 20);
-    CHECK(results.sent > 0);
-    CHECK(results.echoed == results.sent);
-    CHECK(results.round_trips.count() == results.sent);
-    CHECK(results.lateness.count() == (row.pace ? 20 : 0));
-    CHECK(status(results) == success);
-    CHECK(diary.counts["answered"] == results.sent);
-    CHECK(diary.counts["sent"] == results.sent);
+    for (Row row : rows)
+        for (const std::size_t connections : {1U, 2U, 7U}) {
+            Row with = row;
+            with.options.connections = connections;
+            with.counts = std::to_string(connections) + " opened, " + row.counts;
+            check(with);
+        }
 }
 
-TEST_CASE_METHOD(Fixture, "the length ends a run gracefully, in both loops") {
-    RunOptions options = this->options();
-    options.length = 20ms;
-    options.pace = GENERATE(closed_loop, open_loop);
-    const Results& results = run_to_end(options);
-    if (options.pace) CHECK(results.sent == 20);
-    CHECK(results.sent > 0);
-    CHECK(results.echoed == results.sent);
-    CHECK(status(results) == success);
-    for (const auto& stream : server.streams)
-        CHECK(stream->end().reason == bufio::Reason::clean);
+TEST_CASE("a run counts its connections and messages") {
+    const std::string unused = [] {
+        test::VirtualLoop loop;
+        return std::to_string(test::unused_port(loop));
+    }();
+    const Row rows[] = {
+        {"connections are replaced after their messages",
+         {.connections = 2, .churn = 3, .pace = Pace::per_second(500'000), .count = 20},
+         "8 opened, 20 sent, 20 echoed"},
+        {"connections are replaced after their messages in the closed loop",
+         {.connections = 2, .churn = 3, .count = 20},
+         "8 opened, 20 sent, 20 echoed"},
+        {"connections are replaced at the end of their lifetime",
+         {.connections = 2, .lifetime = 10ms, .pace = per_ms, .length = 45ms},
+         "10 opened, 45 sent, 45 echoed"},
+        {"no connection is replaced before the run begins",
+         {.connections = 2,
+          .lifetime = 10ms,
+          .pace = per_ms,
+          .length = 15ms,
+          .start = begin + 1005ms},
+         "4 opened, 15 sent, 15 echoed"},
+        {"a refusal is one failure for all connections",
+         {.session = {.endpoint = {.service = unused}}, .connections = 3},
+         "3 failed, status 7"},
+        {"a refusal is one failure for all connections of an open loop",
+         {.session = {.endpoint = {.service = unused}}, .connections = 3, .pace = per_ms},
+         "3 failed, status 7"},
+        {"each failed try is counted",
+         {.session = {.endpoint = {.service = unused}, .retries = 2, .retry_delay = 1ms},
+          .connections = 3},
+         "9 failed, status 7"},
+        {"messages are unsent while 8 MiB are in flight",
+         {.session = {.reply_timeout = 60s}, .pace = per_second, .count = 12, .size = 1 << 20},
+         "1 opened, 8 sent, 8 lost, 4 unsent, status 1",
+         Mode::drops},
+    };
+    for (const Row& row : rows) check(row);
+}
+
+TEST_CASE("a target that is not found fails all connections in one sentence") {
+    struct Row {
+        bufio::Endpoint endpoint;
+        std::optional<ev::Duration> length;
+        std::string sentence;
+        int status;
+    };
+    const Row rows[] = {
+        {{.service = "no-such-service"},
+         {},
+         "cannot resolve 127.0.0.1:no-such-service: ",
+         lookup_failed},
+        {{.host = "name.invalid"}, 1ns, " (--max-time): still resolving", timed_out},
+    };
+    for (const Row& row : rows)
+        for (const std::size_t connections : {1U, 3U}) {
+            CAPTURE(row.sentence, connections);
+            test::RunFixture<ev::Loop> fixture;  // in real time, because the resolver needs it
+            const Results& results = fixture.run_to_end({.session = {.endpoint = row.endpoint},
+                                                         .connections = connections,
+                                                         .length = row.length});
+            CHECK(counts(results) == std::to_string(connections) + " failed, status " +
+                                         std::to_string(row.status));
+            REQUIRE(results.failures.size() == 1);
+            CHECK(contains(results.failures[0].text, row.sentence));
+            CHECK(results.failures[0].count == connections);
+        }
 }
 
 TEST_CASE_METHOD(Fixture, "messages overdue at the end are still sent") {
-    RunOptions options = this->options();
-    options.length = 40ms;
-    options.pace = open_loop;
-    start(options);
-    turn_until(loop, [&] { return run->results().sent > 10; });
-    const ev::Time end = ev::Clock::now() + 50ms;
-    while (ev::Clock::now() < end) {
-    }
+    start({.connections = 3, .pace = per_ms, .length = 40ms});
+    until_sent(10);
+    loop.time += 50ms;
     const Results& results = wait_for_end();
-    CHECK(results.sent == 40);
-    CHECK(results.echoed == 40);
-    CHECK(results.unsent == 0);
-    CHECK(status(results) == success);
+    CHECK(counts(results) == "3 opened, 40 sent, 40 echoed");
     REQUIRE(results.planned_rate);
     CHECK(results.planned_rate->planned == 1000);
     CHECK(results.planned_rate->reached < 1000);
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "overdue messages that can't be sent count as unsent, and fail the run") {
-    RunOptions options = this->options();
-    options.length = 20ms;
-    options.session.reply_timeout = GENERATE(1ms, 20ms);
-    options.pace = Pace::per_second(10'000'000'000);
-    const Results& results = run_to_end(options);
-    CHECK(results.unsent > 0);
-    CHECK(results.sent + results.unsent == 200'000);
-    CHECK(status(results) == reply_wrong_or_lost);
-    REQUIRE(results.planned_rate);
-    CHECK(results.planned_rate->planned == 10'000'000);
-    CHECK(results.planned_rate->reached < 10'000'000);
+TEST_CASE_METHOD(Fixture, "overdue messages that can't be sent in time are unsent") {
+    const std::optional<Pace> fast = Pace::per_second(10'000'000'000);
+    for (const int caught_up : {1, 20}) {  // milliseconds
+        Fixture fixture;
+        fixture.start(
+            {.session = {.reply_timeout = caught_up * 1ms}, .pace = fast, .length = 200ms});
+        fixture.loop.until([&] { return fixture.done > 0; }, 1ms);
+        const Results& results = fixture.run->results();
+        CHECK(results.sent + results.unsent == 2'000'000);
+        CHECK(results.sent == 256 * (200 + static_cast<std::uint64_t>(caught_up)));
+        CHECK(results.planned_rate->planned == 10'000'000);
+        CHECK(results.planned_rate->reached < 10'000'000);
+        CHECK(results.unsent_sentence == "not sent: overdue at the end of the run");
+    }
 }
 
-TEST_CASE_METHOD(Fixture, "an early end counts the messages due until then") {
-    RunOptions options = this->options();
-    options.connections = 1;
-    wear_out(options, 10, 20ms + tolerated_lateness);
-    run->finish();
+TEST_CASE_METHOD(Fixture, "an early end counts the messages due until then, except the last") {
+    send_without_replies({.churn = 10}, 20ms + tolerated_lateness);
     server.resume();
-    wait_for_end();
-    CHECK(run->results().echoed == 10);
-    CHECK(run->results().unsent >= 10);
-    CHECK(run->results().unsent < 100'000);
+    CHECK(counts(finish()) == "1 opened, 10 sent, 10 echoed, 20 unsent, status 1");
 }
 
 TEST_CASE_METHOD(Fixture, "the open loop measures round trips from the planned time") {
-    RunOptions options = this->options();
-    options.connections = 1;
-    options.count = 50;
-    options.pace = open_loop;
-    server.answers = false;
-    start(options);
-    turn_until(loop, [&] { return run->results().sent == 50; });
+    start({.pace = per_ms, .count = 50});
+    server.mode = Mode::ignores;
+    until_sent(50);
     server.resume();
     const Results& results = wait_for_end();
-    CHECK(results.echoed == 50);
-    CHECK(results.round_trips.max() >= 49ms);
-    CHECK(results.round_trips.max() - results.round_trips.min() >= 49ms);
+    CHECK(results.round_trips.max() == 49ms);
+    CHECK(results.round_trips.min() == 0ms);
+    CHECK(results.lateness.max() == 0ms);
 }
 
-TEST_CASE_METHOD(Fixture, "a connection is replaced after its number of messages") {
-    RunOptions options = this->options();
-    options.connections = 2;
-    options.count = 20;
-    options.churn = 3;
-    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(500'000)));
-    const Results& results = run_to_end(options);
-    CHECK(results.sent == 20);
-    CHECK(results.echoed == 20);
-    CHECK(results.lost == 0);
-    CHECK(results.attempts >= 7);
-    CHECK(results.opened == results.attempts);
-    CHECK(server.streams.size() == results.opened);
-    for (const auto& stream : server.streams) CHECK(stream->bytes_read() <= 3 * 65);
-}
-
-TEST_CASE_METHOD(Fixture,
-                 "a message that waits for a new connection is timed from its planned time") {
-    RunOptions options = this->options();
-    options.connections = 1;
-    options.count = 5;
-    wear_out(options, 4, 50ms);
-    CHECK(run->results().sent == 4);
+TEST_CASE_METHOD(Fixture, "a message that waits for a new connection is timed from its plan") {
+    send_without_replies({.churn = 4, .count = 5}, 50ms);
     server.resume();
     const Results& results = wait_for_end();
-    CHECK(results.echoed == 5);
-    CHECK(results.lost == 0);
-    CHECK(results.lateness.max() >= 40ms);
-    CHECK(results.round_trips.min() >= 40ms);
-    CHECK(connections(results) == Connections{.attempts = 2, .opened = 2, .failed = 0});
-    CHECK(status(results) == success);
+    CHECK(counts(results) == "2 opened, 5 sent, 5 echoed");
+    CHECK(results.lateness.max() == 49ms);
+    CHECK(results.round_trips.min() == 49ms);
 }
 
 TEST_CASE_METHOD(Fixture, "messages that wait for a connection that never opens are unsent") {
-    RunOptions options = this->options();
-    options.connections = 1;
-    options.count = 100;
-    wear_out(options, 4, 50ms);
+    send_without_replies({.churn = 4, .count = 100}, 50ms);
     server.close();
     server.resume();
-    const Results& results = wait_for_end();
-    CHECK(results.echoed == 4);
-    CHECK(results.sent == 4);
-    CHECK(results.lost == 0);
-    CHECK(results.unsent >= 40);
-    CHECK(connections(results) == Connections{.attempts = 2, .opened = 1, .failed = 1});
-    CHECK(status(results) == connect_failed);
+    CHECK(counts(wait_for_end()) ==
+          "1 opened, 1 failed, 4 sent, 4 echoed, 50 unsent, status 7");
 }
 
-TEST_CASE_METHOD(Fixture, "a connection that is being replaced at the end has not failed") {
-    RunOptions options = this->options();
-    options.length = 20ms;
-    options.churn = 1;
-    const Results& results = run_to_end(options);
-    CHECK(status(results) == success);
-    CHECK(results.failures.empty());
-    CHECK(results.failed == 0);
-    CHECK(results.opened == results.attempts);
-    CHECK(results.echoed == results.sent);
+TEST_CASE("a connection that is being replaced at the end has not failed") {
+    for (const auto end : {&Run::close, &Run::finish}) {
+        Fixture fixture;
+        fixture.start({.connections = 3, .churn = 1});
+        test::turn_until(fixture.loop, [&] { return fixture.run->results().attempts >= 5; });
+        ((*fixture.run).*end)();
+        const Results& results = fixture.wait_for_end();
+        CHECK(results.failures.empty());
+        CHECK(results.failed == 0);
+        if (end == &Run::finish) CHECK(results.opened == results.attempts);
+        CHECK(fixture.run->open() == 0);
+    }
 }
 
-TEST_CASE_METHOD(Fixture, "a run ends while a connection is about to be replaced") {
-    RunOptions options = this->options();
-    options.connections = 1;
-    options.churn = 1;
-    start(options);
-    turn_until(loop, [&] { return run->results().attempts == 2; });
-    const auto end = GENERATE(&Run::close, &Run::finish);
-    ((*run).*end)();
-    wait_for_end();
-    CHECK(run->open() == 0);
+TEST_CASE_METHOD(Fixture, "new connections open at their pace, before the first message") {
+    start({.connections = 3,
+           .connect_pace = Pace::per_second(100'000),
+           .pace = per_ms,
+           .count = 3});
+    for (std::size_t open : {1U, 2U, 3U}) {
+        until_open(open);
+        CHECK(loop.now() == begin + (open - 1) * 10ms);
+    }
+    CHECK(*wait_for_end().first_sent == begin + 20ms);
 }
 
-TEST_CASE_METHOD(Fixture, "new connections open at their pace") {
-    RunOptions options = this->options();
-    options.count = 3;
-    options.pace = open_loop;
-    options.connect_pace = Pace::per_second(100'000);
-    const ev::Time begin = loop.now();
-    start(options);
-    wait_for_end();
-    CHECK(loop.now() - begin >= 20ms);
-    CHECK(connections(run->results()) == all_three);
+TEST_CASE("the length counts from the first message, once all connections are open") {
+    // The last connection opens more than the length after the first one, and after the
+    // requested start.
+    for (const std::uint64_t pace : {30'000U, 60'000U})
+        for (const std::optional<ev::Time> requested :
+             {std::optional<ev::Time>(), {begin + 5ms}}) {
+            Fixture fixture;
+            const Results& results = fixture.run_to_end({.connections = 3,
+                                                         .connect_pace = Pace::per_second(pace),
+                                                         .pace = per_ms,
+                                                         .length = 20ms,
+                                                         .start = requested});
+            CHECK(counts(results) == "3 opened, 20 sent, 20 echoed");
+        }
 }
 
-TEST_CASE_METHOD(Fixture,
-                 "the length counts from the first message, once all connections are open") {
-    RunOptions options = this->options();
-    options.length = 20ms;
-    options.pace = open_loop;
-    // The last connection opens after the length, even counted from the start.
-    options.connect_pace = Pace::per_second(GENERATE(as<std::uint64_t>{}, 30'000, 60'000));
-    if (GENERATE(false, true)) options.start = loop.now() + 5ms;
-    const Results& results = run_to_end(options);
-    CHECK(results.sent == 20);
-    CHECK(results.echoed == 20);
-    CHECK(connections(results) == all_three);
-    CHECK(status(results) == success);
+TEST_CASE("no message is sent before the requested start") {
+    for (const auto& pace : paces) {
+        Fixture fixture;
+        const Results& results = fixture.run_to_end(
+            {.connections = 3, .pace = pace, .count = 3, .start = begin + 30ms});
+        CHECK(*results.first_sent == begin + 30ms);
+        CHECK(results.echoed == 3);
+        CHECK(results.late_start == 0ms);
+    }
 }
 
-TEST_CASE_METHOD(Fixture, "no message is sent before the requested start") {
-    RunOptions options = this->options();
-    options.count = 3;
-    options.start = loop.now() + 30ms;
-    options.pace = GENERATE(closed_loop, open_loop);
-    start(options);
-    turn_until(loop, [&] { return run->open() == 3; });
-    CHECK((run->results().sent == 0 || loop.now() >= *options.start));
-    turn_until(loop, [&] { return run->results().sent > 0; });
-    CHECK(loop.now() >= *options.start);
-    wait_for_end();
-    CHECK(run->results().echoed == 3);
-}
-
-TEST_CASE_METHOD(Fixture, "a target that refuses is one failure for all connections") {
-    RunOptions options = this->options();
-    options.session.endpoint.service = std::to_string(test::unused_port(loop));
-    options.pace = GENERATE(closed_loop, open_loop);
-    const Results& results = run_to_end(options);
-    CHECK(connections(results) == Connections{.attempts = 3, .opened = 0, .failed = 3});
-    REQUIRE(results.failures.size() == 1);
-    CHECK(results.failures[0].count == 3);
-    CHECK(results.failures[0].status == connect_failed);
-    CHECK(status(results) == connect_failed);
-    CHECK(results.sent == 0);
-}
-
-TEST_CASE_METHOD(Fixture, "a run fails if its look-up takes longer than its length") {
-    const std::uint64_t count = GENERATE(as<std::uint64_t>{}, 1, 3);
-    RunOptions options = RunFixture::options(count);
-    options.session.endpoint.host = "name.invalid";
-    options.length = 1ns;
-    const Results& results = run_to_end(options);
-    CHECK(connections(results) == Connections{.attempts = count, .opened = 0, .failed = count});
-    REQUIRE(results.failures.size() == 1);
-    CHECK(results.failures[0].text.ends_with(" (--max-time): still resolving"));
-    CHECK(results.failures[0].count == count);
-    CHECK(status(results) == timed_out);
-}
-
-TEST_CASE_METHOD(Fixture, "each failed try is counted, and the last one decides the status") {
-    RunOptions options = this->options();
-    options.session.endpoint.service = std::to_string(test::unused_port(loop));
-    options.session.retries = 2;
-    options.session.retry_delay = 1ms;
-    const Results& results = run_to_end(options);
-    CHECK(connections(results) == Connections{.attempts = 9, .opened = 0, .failed = 9});
-    REQUIRE(results.failures.size() == 1);
-    CHECK(results.failures[0].count == 9);
-    CHECK(status(results) == connect_failed);
-}
-
-TEST_CASE_METHOD(Fixture,
-                 "a reset loses its unanswered messages, and other connections continue") {
-    RunOptions options = this->options();
-    start(options);
-    turn_until(loop, [&] { return run->results().echoed > 100; });
-    server.streams[1]->abort();
-    server.streams[1].reset();
-    turn_until(loop, [&] { return run->open() == 2; });
-    const std::uint64_t echoed = run->results().echoed;
-    turn_until(loop, [&] { return run->results().echoed > echoed + 100; });
-    run->finish();
-    const Results& results = wait_for_end();
-    CHECK(status(results) == receive_failed);
-    CHECK(connections(results) == all_three);
+TEST_CASE_METHOD(Fixture, "a reset loses unanswered messages, and other connections continue") {
+    start({.connections = 3});
+    until_echoed(100);
+    server.reset(1);
+    until_open(2);
+    until_echoed(run->results().echoed + 100);
+    const Results& results = finish();
+    CHECK(results.failures.size() == 1);
     CHECK(results.lost <= 1);
     CHECK(results.sent == results.echoed + results.lost);
+    CHECK(contains(counts(results), "3 opened, "));
+    CHECK(contains(counts(results), "status 56"));
 }
 
-TEST_CASE_METHOD(Fixture, "messages due while no connection is open are unsent") {
-    RunOptions options = RunFixture::options(GENERATE(as<std::size_t>{}, 1, 3));
-    options.pace = open_loop;
-    options.session.retries = Session::forever;
-    options.session.retry_delay = 50ms;
-    start(options);
-    turn_until(loop, [&] { return run->results().echoed > 20; });
-    for (const auto& stream : server.streams) stream->abort();
-    server.streams.clear();
-    turn_until(loop, [&] { return run->open() == 0; });
-    const std::uint64_t unsent = run->results().unsent;
-    const std::uint64_t echoed = run->results().echoed;
-    turn_until(loop, [&] { return run->results().unsent > unsent; });
-    turn_until(loop, [&] { return run->open() == options.connections; });
-    turn_until(loop, [&] { return run->results().echoed > echoed + 20; });
-    run->finish();
-    const Results& results = wait_for_end();
-    CHECK(results.sent == results.echoed + results.lost);
+TEST_CASE_METHOD(Fixture, "a connection that is lost with the last message is not retried") {
+    server.mode = Mode::drops;
+    start({.session = {.retries = Session::forever}, .count = 1});
+    until_sent(1);
+    server.reset(0);
+    CHECK(counts(wait_for_end()) == "1 opened, 1 sent, 1 lost, status 56");
 }
 
-TEST_CASE_METHOD(VirtualFixture, "an early end does not wait for connections to open") {
-    RunOptions options = this->options(3);
-    options.session.framing = find_framing("smtp");  // the server never greets
-    options.probe = GENERATE(false, true);
-    start(options);
-    turn_until(loop, [&] { return server.streams.size() == 3; });
-    loop.settle();
-    CHECK(run->open() == 0);
-    run->finish();
-    const Results& results = wait_for_end();
-    CHECK(loop.time < loop.start + options.session.connect_timeout);
-    CHECK(status(results) == success);
-    CHECK(connections(results) == Connections{});
+TEST_CASE("a connection without a reply is reported after ten rounds of the others") {
+    for (const std::uint64_t replies : {19U, 20U, 30U}) {
+        Fixture fixture;
+        fixture.server.mode = Mode::answers_first;
+        fixture.start({.connections = 2, .fixed_connections = true, .count = 2 * replies});
+        fixture.until_echoed(replies);
+        const Results& results = fixture.finish();
+        CHECK(results.starved == (replies < 20 ? 0 : 1));
+        CHECK(results.starved_sentence ==
+              (replies < 20
+                   ? ""
+                   : "connection 2 got no reply while others got " + std::to_string(replies)));
+    }
 }
 
-TEST_CASE_METHOD(Fixture, "closing counts nothing as lost") {
-    server.answers = false;
-    start(options());
-    turn_until(loop, [&] { return run->results().sent == 3; });
+TEST_CASE("messages due while no connection is open are unsent") {
+    for (const std::size_t connections : {1U, 3U}) {
+        Fixture fixture;
+        fixture.start({.session = {.retries = Session::forever, .retry_delay = 50ms},
+                       .connections = connections,
+                       .pace = per_ms});
+        fixture.until_echoed(20);
+        for (std::size_t i = 0; i < connections; ++i) fixture.server.reset(i);
+        fixture.until_open(0);
+        fixture.loop.pass(20ms);
+        CHECK(fixture.run->results().unsent == 20);
+        CHECK(fixture.run->results().unsent_sentence == "not sent: no connection was open");
+        fixture.until_open(connections);
+        fixture.until_echoed(40);
+        const Results& results = fixture.finish();
+        CHECK(results.sent == results.echoed + results.lost);
+    }
+}
+
+TEST_CASE("messages still due when the length is over are unsent") {
+    Fixture fixture;
+    fixture.start({.session = {.retries = Session::forever, .retry_delay = 1min},
+                   .pace = per_second,
+                   .length = 10s});
+    fixture.until_echoed(3);
+    fixture.server.close();
+    fixture.server.reset(0);
+    CHECK(counts(fixture.wait_for_end()) == "1 opened, 3 sent, 3 echoed, 7 unsent, status 56");
+}
+
+TEST_CASE("only a message whose own connection has failed is unsent") {
+    for (const bool fixed : {false, true}) {
+        Fixture fixture;
+        fixture.start(
+            {.connections = 2, .pace = per_ms, .fixed_connections = fixed, .count = 40});
+        fixture.until_echoed(20);
+        fixture.server.reset(0);
+        const Results& results = fixture.wait_for_end();
+        CHECK(results.unsent == (fixed ? 10 : 0));
+        CHECK(results.sent + results.unsent == 40);
+        CHECK(results.lost <= 1);
+        CHECK(results.echoed + results.lost == results.sent);
+    }
+}
+
+TEST_CASE("a message is unsent while the peer is blocked") {
+    for (const std::size_t connections : {1U, 2U}) {
+        Fixture fixture;
+        fixture.server.mode = Mode::ignores;
+        const Results& results = fixture.run_to_end(
+            {.connections = connections, .pace = per_ms, .count = 40, .size = 1 << 20});
+        CHECK(results.unsent > 0);
+        CHECK(results.sent + results.unsent == 40);
+        CHECK(results.sent == results.lost);
+    }
+}
+
+TEST_CASE_METHOD(Fixture,
+                 "an unsent message is reported with its planned time and its payload") {
+    Diary diary;
+    server.mode = Mode::drops;
+    start({.session = {.reply_timeout = 1h}, .pace = per_second, .count = 10, .size = 5 << 20},
+          &diary);
+    until_sent(2);
+    loop.pass(1s);
+    CHECK(diary.text == "opened 1, sent 1, sent 1, unsent 1");
+    CHECK(diary.times == "2000000 2000000; ");
+    CHECK(diary.payloads.at(0).starts_with("3bcdefg"));
+    CHECK(run->results().unsent_sentence == "not sent: 10485762 bytes waited for the server");
+}
+
+TEST_CASE("an early end does not wait for connections to open") {
+    for (const bool probe : {false, true}) {
+        Fixture fixture;
+        fixture.start({.session = {.framing = find_framing("smtp")},  // the server never greets
+                       .connections = 3,
+                       .probe = probe});
+        test::turn_until(fixture.loop, [&] { return fixture.server.streams.size() == 3; });
+        fixture.loop.settle();
+        CHECK(counts(fixture.finish()).empty());
+        CHECK(fixture.loop.time < begin + fixture.run->options().session.connect_timeout);
+    }
+}
+
+TEST_CASE_METHOD(Fixture, "closing counts nothing as lost, and ends a run once") {
+    server.mode = Mode::drops;
+    start({.connections = 3});
+    until_sent(3);
     run->close();
-    wait_for_end();
-    CHECK(run->results().lost == 0);
+    CHECK(counts(wait_for_end()) == "3 opened, 3 sent");
+    run->close();
+    run->finish();
+    loop.pass(1s);
+    CHECK(done == 1);
+}
+
+TEST_CASE("the planned rate counts once, however the run ends") {
+    for (const auto end : {&Run::close, &Run::finish}) {
+        Fixture fixture;
+        fixture.start({.connections = 2, .pace = per_ms});
+        fixture.until_echoed(10);
+        ((*fixture.run).*end)();
+        CHECK(fixture.wait_for_end().planned_rate->planned == 1000);
+    }
 }
 
 TEST_CASE_METHOD(Fixture, "closing before the first connection ends the run") {
-    start(options());
+    start({.connections = 3});
     run->close();
     CHECK(done == 0);
-    wait_for_end();
-    CHECK(run->results().attempts == 0);
+    CHECK(counts(wait_for_end()).empty());
 }
 
-TEST_CASE_METHOD(Fixture, "a run calls back once, even if it is ended again later") {
-    RunOptions options = this->options();
-    options.count = 3;
-    run_to_end(options);
-    done = 0;
-    run->close();
-    run->finish();
-    for (int i = 0; i < 3; ++i) loop.step(1ms);
-    CHECK(done == 0);
+TEST_CASE("generated messages allocate nothing in the steady state") {
+    for (const std::size_t connections : {1U, 3U})
+        for (const std::optional<unsigned> window : {std::optional(1U), {}})
+            for (const auto& pace : {closed_loop, std::optional(Pace(1, 50us))}) {
+                Fixture fixture;
+                fixture.start({.connections = connections, .pace = pace, .window = window});
+                const auto until = [&](std::uint64_t count) {
+                    fixture.loop.until([&] { return fixture.run->results().echoed >= count; },
+                                       50us);
+                };
+                until(1000);
+                test::allocations.count = 0;
+                until(3000);
+                CHECK(test::allocations.count == 0);
+            }
 }
 
-TEST_CASE_METHOD(Fixture, "generated messages allocate nothing in the steady state") {
-    RunOptions options = RunFixture::options(GENERATE(as<std::size_t>{}, 1, 3));
-    options.window = GENERATE(std::optional<unsigned>(1), std::optional<unsigned>());
-    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(20'000'000)));
-    start(options);
-    turn_until(loop, [&] { return run->results().echoed > 1000; });
-    const std::uint64_t echoed = run->results().echoed;
-    test::allocations.count = 0;
-    const std::function<bool()> more = [&] { return run->results().echoed > echoed + 2000; };
-    while (!more()) loop.step(1ms);
-    // In the open loop a delay of this machine may make a queue longer than ever before.
-    CHECK(test::allocations.count <= (options.pace ? 200U : 0U));
-    run->finish();
-    wait_for_end();
-    CHECK(status(run->results()) == success);
+TEST_CASE_METHOD(Fixture, "messages due during a delay are late, and sent in turn") {
+    Diary diary;
+    start({.pace = per_ms, .count = 6}, &diary);
+    until_echoed(1);
+    loop.time += 3500us;
+    const Results& results = wait_for_end();
+    CHECK(diary.times ==
+          "0 0 0; 1000 3500 2500; 2000 3500 1500; 3000 3500 500; 4000 4000 0; 5000 5000 0; ");
+    CHECK(results.lateness.max() == 2500us);
+    CHECK(results.lateness.min() == 0us);
 }
 
-TEST_CASE_METHOD(Fixture, "a suspension of the program is in no round trip") {
-    RunOptions options = this->options();
-    options.count = 1000;
-    options.pace = open_loop;
-    start(options);
-    turn_until(loop, [&] { return run->results().echoed > 10; });
-    const ev::Time end = ev::Clock::now() + 300ms;
-    while (ev::Clock::now() < end) {
-    }
+TEST_CASE_METHOD(Fixture,
+                 "a long delay is caught up in several turns, with replies in between") {
+    start({.pace = Pace(1, 1us), .count = 100'000});
+    until_echoed(1);
+    loop.time += 1s;
+    until_sent(2);
+    CHECK(run->results().sent == 1 + 256);
+    until_echoed(2);
+    CHECK(run->results().sent < 1000);
+}
+
+TEST_CASE_METHOD(Fixture, "a suspension of the program is late, but in no round trip") {
+    Diary diary;
+    start({.pace = per_ms, .count = 5}, &diary);
+    until_echoed(2);
+    loop.time += 2500us;
     run->void_round_trips();
-    wait_for_end();
-    CHECK(run->results().echoed == 1000);
-    CHECK(run->results().round_trips.count() <= 710);
-    CHECK(run->results().round_trips.max() < 300ms);
+    const Results& results = wait_for_end();
+    CHECK(diary.times == "0 0 0; 1000 1000 0; 2000 3500; 3000 3500; 4000 4000 0; ");
+    CHECK(results.lateness.max() == 1500us);
+    CHECK(results.round_trips.count() == 3);
 }
 
-TEST_CASE_METHOD(VirtualFixture, "a run leaves a message unsent while too much is in flight") {
-    RunOptions options = this->options(1);
-    options.size = 1024 * 1024;
-    options.count = 12;
-    options.pace = Pace::per_second(1'000);
-    test::ManualServer sink(loop);  // reads everything, answers nothing
-    options.session.endpoint.service = std::to_string(sink.port());
-    options.session.reply_timeout = 60s;
-    Diary diary;
-    start(options, &diary);
-    const ev::Time begin = loop.time;
-    const Results& results = wait_for_end();
-    CHECK(results.sent == 8);  // 8 MiB
-    CHECK(results.lost == 8);
-    CHECK(results.unsent == 4);
-    CHECK(results.lateness.count() == 8);
-    CHECK(status(results) == reply_wrong_or_lost);
-    REQUIRE(diary.missed_times.size() == 4);
-    for (std::size_t i = 0; i < 4; ++i) {
-        CHECK(diary.missed_times[i] == begin + static_cast<int>(8 + i) * 1s);
-        CHECK(diary.missed_messages[i].size() == options.size);
-        CHECK(diary.missed_messages[i].find(i == 0 ? "9" : std::to_string(9 + i)) <
-              options.size);
+TEST_CASE(
+    "a retried connection begins to send when it opens, and the length counts from then") {
+    for (const auto& pace : {closed_loop, std::optional(per_second)}) {
+        Fixture fixture;
+        fixture.server.close();
+        fixture.start({.session = {.retries = Session::forever, .retry_delay = 2s},
+                       .pace = pace,
+                       .count = pace ? 0U : 10U,
+                       .length = pace ? std::optional<ev::Duration>(10s) : std::nullopt});
+        test::turn_until(fixture.loop, [&] { return fixture.run->results().failed >= 2; });
+        CHECK(fixture.run->results().unsent == 0);
+        fixture.server.listen();
+        fixture.until_open(1);
+        const ev::Time opened = fixture.loop.time;
+        const Results& results = fixture.wait_for_end();
+        CHECK(*results.first_sent == opened);
+        CHECK(results.lateness.max() == 0ns);
+        CHECK(contains(counts(results), "1 opened, 2 failed, 10 sent, 10 echoed"));
     }
 }
 
-TEST_CASE_METHOD(VirtualFixture, "a run leaves a message unsent while the peer is blocked") {
-    RunOptions options = this->options(GENERATE(as<std::size_t>{}, 1, 2));
-    options.size = 1024 * 1024;
-    options.count = 40;
-    options.pace = Pace::per_second(1'000'000);
-    options.session.reply_timeout = 5s;
-    server.answers = false;  // reads no more than its buffer takes
-    const Results& results = run_to_end(options);
-    CHECK(results.unsent > 0);
-    CHECK(results.sent + results.unsent == options.count);
-    CHECK(results.sent == results.lost);
-}
-
-TEST_CASE_METHOD(VirtualFixture, "only a message whose own connection has failed is unsent") {
-    RunOptions options = this->options(2);
-    options.count = 40;
-    options.pace = Pace::per_second(1'000'000);
-    options.fixed_connections = GENERATE(false, true);
-    start(options);
-    turn_until(loop, [&] { return run->results().echoed == 20; });
-    server.streams.front()->abort();
-    server.streams.front().reset();
-    const Results& results = wait_for_end();
-    CHECK(results.unsent == (options.fixed_connections ? 10 : 0));
-    CHECK(results.sent + results.unsent == 40);
-    CHECK(results.lost <= 1);
-    CHECK(results.echoed + results.lost == results.sent);
-}
-
-TEST_CASE_METHOD(VirtualFixture, "messages still due when the length is over are unsent") {
-    RunOptions options = this->options(1);
-    options.length = 10s;
-    options.pace = Pace::per_second(1'000);
-    options.session.retries = Session::forever;
-    options.session.retry_delay = 1min;
-    start(options);
-    turn_until(loop, [&] { return run->results().echoed == 3; });
-    server.close();
-    server.streams.front()->abort();
-    server.streams.clear();
-    const Results& results = wait_for_end();
-    CHECK(results.sent == 3);
-    CHECK(results.unsent == 7);
-    CHECK(results.lost == 0);
-    CHECK(status(results) == receive_failed);
-}
-
-TEST_CASE_METHOD(VirtualFixture, "a run counts the same with one connection and with several") {
-    struct Row {
-        bool paced;
-        bool damaged;
-        bool silent;
-        std::uint64_t echoed;
-        std::uint64_t lost;
-    };
-    const Row row = GENERATE(Row{false, false, false, 60, 0}, Row{true, false, false, 60, 0},
-                             Row{false, true, false, 35, 0}, Row{true, true, false, 35, 0},
-                             Row{true, false, true, 0, 60});
-    RunOptions options = this->options(GENERATE(as<std::size_t>{}, 1, 2, 3, 7));
-    options.window = GENERATE(std::optional<unsigned>(1), std::optional<unsigned>());
-    options.count = 60;
-    if (row.paced) options.pace = Pace::per_second(1'000'000);
-    options.session.reply_timeout = 100ms;
-    server.damages = row.damaged;
-    server.answers = !row.silent;
-    const Results& results = run_to_end(options);
-    CHECK(results.sent == 60);
-    CHECK(results.echoed == row.echoed);
-    CHECK(results.lost == row.lost);
-    CHECK(results.bad == 60 - row.echoed - row.lost);
-    CHECK(results.late == 0);
-    CHECK(results.unsent == 0);
-    CHECK(results.unsolicited == 0);
-    CHECK(results.duplicates == 0);
-    CHECK(results.in_flight() == 0);
-    CHECK(results.round_trips.count() == 60 - row.lost);
-    CHECK(results.lateness.count() == (row.paced ? 60 : 0));
-    CHECK(results.planned_rate.has_value() == row.paced);
-    const std::uint64_t count = options.connections;
-    CHECK(connections(results) == Connections{.attempts = count, .opened = count, .failed = 0});
-    CHECK(results.connect_times.count() == count);
-    CHECK(status(results) == (row.echoed == 60 ? success : reply_wrong_or_lost));
-    CHECK(results.bad_sentence.empty() == !row.damaged);
-    CHECK(results.lost_sentence.empty() == !row.silent);
-}
-
-TEST_CASE_METHOD(VirtualFixture, "a retried connection begins to send when it opens") {
-    RunOptions options = this->options(1);
-    options.count = 10;
-    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(1'000)));
-    options.session.retries = Session::forever;
-    options.session.retry_delay = 3s;
-    server.close();
-    start(options);
-    turn_until(loop, [&] { return run->results().failed >= 3; });
-    CHECK(run->results().unsent == 0);
-    server.listen();
-    turn_until(loop, [&] { return run->open() == 1; });
-    const ev::Time opened = loop.time;
-    const Results& results = wait_for_end();
-    REQUIRE(results.first_sent);
-    CHECK(*results.first_sent == opened);
-    CHECK(results.echoed == 10);
-    CHECK(results.sent == 10);
-    CHECK(results.unsent == 0);
-    CHECK(results.lateness.max() == 0ns);
-    CHECK(results.opened == 1);
-    CHECK(results.attempts == results.failed + 1);
-}
-
-TEST_CASE_METHOD(VirtualFixture, "a run begins when the last handshake is over") {
-    Diary diary;
-    diary.handshake = [this] {  // takes time within a turn
-        CHECK(loop.now() <= loop.time);
-        loop.time += 50ms;
-    };
-    RunOptions options = this->options(1);
-    options.count = 10;
-    options.pace = GENERATE(std::optional<Pace>(), std::optional(Pace::per_second(1'000)));
-    start(options, &diary);
-    const Results& results = wait_for_end();
-    CHECK(results.echoed == 10);
-    REQUIRE(results.first_sent);
-    CHECK(*results.first_sent == loop.start + 50ms);
-    CHECK(results.lateness.max() == 0ns);
-    CHECK(results.round_trips.max() < 50ms);
-}
-
-TEST_CASE_METHOD(VirtualFixture, "the length of a run begins when its only connection opens") {
-    RunOptions options = this->options(1);
-    options.length = 10s;
-    options.pace = Pace::per_second(1'000);
-    options.session.retries = Session::forever;
-    options.session.retry_delay = 2s;
-    options.session.retry_seed = 1;
-    server.close();
-    start(options);
-    turn_until(loop, [&] { return run->results().failed >= 2; });
-    REQUIRE(loop.time > loop.start);
-    server.listen();
-    const Results& results = wait_for_end();
-    CHECK(results.echoed == 10);
-    CHECK(results.unsent == 0);
+TEST_CASE("a run begins when the last handshake is over") {
+    for (const auto& pace : paces) {
+        Fixture fixture;
+        Diary diary;
+        diary.handshake = [&] { fixture.loop.time += 50ms; };  // takes time within a turn
+        fixture.start({.pace = pace, .count = 10}, &diary);
+        const Results& results = fixture.wait_for_end();
+        CHECK(results.echoed == 10);
+        CHECK(*results.first_sent == begin + 50ms);
+        CHECK(results.lateness.max() == 0ns);
+        CHECK(results.round_trips.max() < 50ms);
+    }
 }
 
 TEST_CASE_METHOD(Fixture, "a closed loop begins in the turn in which a connection opens") {
-    RunOptions options = RunFixture::options(1);
-    options.count = 1;
     Diary diary;
-    start(options, &diary);
-    while (run->open() == 0) loop.step(1ms);
+    start({.count = 1}, &diary);
+    while (run->open() == 0) loop.step();
     CHECK(diary.text.starts_with("opened 1, sent 1"));
     CHECK(run->results().sent == 1);
     wait_for_end();
-    CHECK(diary.text == "opened 1, sent 1, answered 1, ended 1");
+    CHECK(diary.text == "opened 1, sent 1, echoed 1, ended 1");
 }
 
-TEST_CASE_METHOD(VirtualFixture, "a replacement keeps the number of its connection") {
-    RunOptions options = this->options(2);
-    options.count = 4;
-    options.churn = 1;
-    options.pace = Pace::per_second(1'000);
+TEST_CASE_METHOD(Fixture, "a replacement keeps the number of its connection") {
     Diary diary;
-    start(options, &diary);
+    start({.connections = 2, .churn = 1, .pace = per_second, .count = 4}, &diary);
     wait_for_end();
     CHECK(diary.text ==
-          "opened 1, opened 2, sent 1, answered 1, ended 1, opened 1, sent 2, answered 2, "
-          "ended 2, opened 2, sent 1, answered 1, ended 1, opened 1, sent 2, answered 2, "
+          "opened 1, opened 2, sent 1, echoed 1, ended 1, opened 1, sent 2, echoed 2, "
+          "ended 2, opened 2, sent 1, echoed 1, ended 1, opened 1, sent 2, echoed 2, "
           "ended 1, ended 2");
     CHECK(diary.flushes > 0);
 }
 
-TEST_CASE_METHOD(VirtualFixture, "a connection is replaced at the end of its lifetime") {
-    RunOptions options = this->options(2);
-    options.length = 45ms;
-    options.lifetime = 10ms;
-    options.pace = open_loop;
-    const Results& results = run_to_end(options);
-    CHECK(connections(results) == Connections{.attempts = 10, .opened = 10, .failed = 0});
-    CHECK(results.sent > 0);
-    CHECK(results.echoed == results.sent);
-    CHECK(status(results) == success);
-    for (const auto& stream : server.streams)
-        CHECK(stream->end().reason == bufio::Reason::clean);
-}
-
-TEST_CASE_METHOD(VirtualFixture, "no connection is replaced before the run begins") {
-    RunOptions options = this->options(2);
-    options.length = 15ms;
-    options.lifetime = 10ms;
-    options.pace = Pace::per_second(1'000'000);
-    options.start = loop.now() + 1005ms;
-    const Results& results = run_to_end(options);
-    CHECK(results.opened == 4);
-    CHECK(results.unsent == 0);
-}
-
-TEST_CASE_METHOD(VirtualFixture, "a connection is not replaced while it awaits a reply") {
-    RunOptions options = this->options(1);
-    options.count = 15;
-    options.pace = open_loop;
-    options.lifetime = 10ms;
-    server.answers = false;
-    start(options);
+TEST_CASE_METHOD(Fixture, "a connection is not replaced while it awaits a reply") {
+    server.mode = Mode::ignores;
+    start({.lifetime = 10ms, .pace = per_ms, .count = 15});
     loop.pass(12ms);
     CHECK(run->results().attempts == 1);
     server.resume();
-    const Results& results = wait_for_end();
-    CHECK(results.opened == 2);
-    CHECK(results.echoed == 15);
+    CHECK(counts(wait_for_end()) == "2 opened, 15 sent, 15 echoed");
 }
 
-TEST_CASE_METHOD(VirtualFixture, "a probe times its connections, and replaces them") {
-    RunOptions options = this->options(2);
-    options.source = [](auto&, auto&, auto&) { return std::make_unique<Silence>(); };
-    options.probe = true;
-    options.length = 45ms;
-    options.lifetime = 10ms;
-    const Results& results = run_to_end(options);
+TEST_CASE_METHOD(Fixture, "a probe times its connections, and replaces them") {
+    const Results& results = run_to_end(
+        {.connections = 2, .lifetime = 10ms, .source = silence, .length = 45ms, .probe = true});
     CHECK(results.probe);
-    CHECK(connections(results) == Connections{.attempts = 10, .opened = 10, .failed = 0});
-    CHECK((results.elapsed() >= 40ms));
+    CHECK(counts(results) == "10 opened");
+    CHECK(results.elapsed() == 40ms);
     CHECK(results.connect_times.count() == 10);
-    CHECK(status(results) == success);
 }
 
-TEST_CASE_METHOD(Fixture, "an unknown service is one failure for one connection or several") {
-    const std::uint64_t count = GENERATE(as<std::uint64_t>{}, 1, 3);
-    RunOptions options = RunFixture::options(count);
-    options.session.endpoint.service = "no-such-service";
-    const Results& results = run_to_end(options);
-    CHECK(connections(results) == Connections{.attempts = count, .opened = 0, .failed = count});
-    REQUIRE(results.failures.size() == 1);
-    CHECK(results.failures[0].text.starts_with("cannot resolve 127.0.0.1:no-such-service: "));
-    CHECK(results.failures[0].count == count);
-    CHECK(status(results) == lookup_failed);
+TEST_CASE_METHOD(Fixture, "a paused run reads nothing, and lets no reply become late") {
+    start({.connections = 3});
+    for (const std::uint64_t echoed : {0U, 100U}) {
+        until_echoed(echoed);
+        run->pause(true);
+        loop.settle();
+        const std::uint64_t before = run->results().echoed;
+        loop.pass(10s);
+        CHECK(run->results().echoed == before);
+        run->pause(false);
+    }
+    until_echoed(200);
+    CHECK(counts(finish()).starts_with("3 opened, 2"));
+    CHECK(run->results().lost == 0);
+}
+
+namespace {
+
+// Echoes datagrams.
+class DatagramServer final : private bufio::DatagramSocket::User {
+public:
+    explicit DatagramServer(ev::Loop& loop) : socket_(loop, test::any_loopback_port(), *this) {}
+    Session::Options session() const {
+        return {.endpoint = {.service = std::to_string(socket_.address().port()), .udp = true},
+                .framing = datagram_framing()};
+    }
+
+private:
+    void datagrams_received(std::span<const bufio::Datagram> datagrams) override {
+        for (const bufio::Datagram& each : datagrams) socket_.send(each.bytes, each.peer);
+    }
+
+    bufio::DatagramSocket socket_;
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(Fixture,
+                 "the jitter of datagrams excludes the client's own delay in sending") {
+    const DatagramServer datagrams(loop);
+    start({.session = datagrams.session(), .connections = 2, .pace = per_ms, .count = 8});
+    until_echoed(2);
+    loop.time += 3500us;
+    const Results& results = wait_for_end();
+    CHECK(counts(results) == "2 opened, 8 sent, 8 echoed");
+    CHECK(results.over_datagrams);
+    CHECK(results.lateness.max() == 2500us);
+    CHECK(results.jitter() == 0ns);
+    CHECK(results.jitter_count > 0);
+}
+
+TEST_CASE_METHOD(Fixture, "without replies a window limits the messages in flight") {
+    const DatagramServer datagrams(loop);
+    const Session::Options silent = datagrams.session();
+    struct Row {
+        const char* name;
+        RunOptions options;
+        std::uint64_t sent;
+    };
+    const Row rows[] = {
+        {"a given window", {.window = 5}, 5},
+        {"lines", {.window = {}}, 64},
+        {"bytes without frames",
+         {.session = {.framing = find_framing("raw")}, .window = {}},
+         64},
+        {"long messages", {.window = {}, .size = 1 << 20}, 8},
+        {"datagrams", {.session = silent, .window = {}}, 64},
+        {"long datagrams", {.session = silent, .window = {}, .size = 1400}, 55},
+    };
+    for (const Row& row : rows) {
+        INFO(row.name);
+        Fixture fixture;
+        fixture.server.mode = Mode::drops;
+        fixture.start(row.options);
+        fixture.loop.pass(1s);
+        CHECK(fixture.run->results().sent == row.sent);
+    }
+}
+
+TEST_CASE_METHOD(Fixture, "a server without a timely reply gets more, until it is blocked") {
+    server.mode = Mode::ignores;
+    start({.window = {}, .length = 1min});
+    loop.pass(6s);
+    CHECK(run->results().lost == 64);
+    CHECK(run->results().sent > 10'000);
+    server.resume();
+    until_echoed(20'000);
+    server.mode = Mode::drops;
+    run->close();
+    wait_for_end();
 }

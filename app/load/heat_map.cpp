@@ -16,8 +16,8 @@ int shade(std::uint64_t count, std::uint64_t all) {
     if (count == 0) return 0;
     const double share = static_cast<double>(count) / static_cast<double>(all);
     const auto* const limit =
-        std::lower_bound(HeatMap::shares.begin(), HeatMap::shares.end(), share);
-    return 1 + static_cast<int>(limit - HeatMap::shares.begin());
+        std::lower_bound(HeatMap::shade_limits.begin(), HeatMap::shade_limits.end(), share);
+    return 1 + static_cast<int>(limit - HeatMap::shade_limits.begin());
 }
 
 }  // namespace
@@ -30,7 +30,7 @@ void HeatMap::add(ev::Time now, const Histogram& slice) {
         columns_.back()[cell(bucket.upper_end)] += bucket.count;
 }
 
-// Adds also empty columns, so that a stalled service is visible as a gap.
+// Also adds empty columns, so that a stalled service is visible as a gap.
 void HeatMap::extend_to(ev::Time now) {
     while ((now - begin_) / width_ >= static_cast<std::int64_t>(max_columns)) {
         columns_ = merged(2);
@@ -55,12 +55,12 @@ HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
     const std::size_t each = (all.end - all.begin + rows - 1) / rows;
     View made{.width = width_ * static_cast<std::int64_t>(together), .rows = {}};
     for (std::size_t end = all.end; end > all.begin; end -= each)
-        if (end - each < cells) made.rows.push_back(row(shown, {end - each, end}));
+        if (end - each < cell_count) made.rows.push_back(row(shown, {end - each, end}));
     return made;
 }
 
 HeatMap::Row HeatMap::row(const std::vector<Column>& columns, Range range) {
-    range.end = std::min(range.end, cells);
+    range.end = std::min(range.end, cell_count);
     const auto longest =
         static_cast<std::int64_t>(Layout::upper_end(first_bucket + range.end - 1));
     Row made{ev::Duration(longest), {}};
@@ -71,7 +71,7 @@ HeatMap::Row HeatMap::row(const std::vector<Column>& columns, Range range) {
     };
     for (const Column& column : columns)
         made.shades.push_back(
-            shade(sum(column, range.begin, range.end), sum(column, 0, cells)));
+            shade(sum(column, range.begin, range.end), sum(column, 0, cell_count)));
     return made;
 }
 
@@ -86,8 +86,9 @@ HeatMap::Range HeatMap::filled() const {
             static_cast<std::size_t>(sum.rend() - last)};
 }
 
-// Returns a range with equally many cells per row and the filled cells in the middle. Surrounds
-// few filled cells by empty ones, so that the map does not jump later.
+// Returns a range with the same number of cells in each row and the filled cells in
+// the middle. Surrounds a small filled range with empty cells, so that the map does not
+// jump later.
 HeatMap::Range HeatMap::covered(std::size_t rows) const {
     const Range range = filled();
     const std::size_t size = range.end - range.begin;

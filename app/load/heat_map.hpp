@@ -18,12 +18,12 @@ namespace yodel {
 
 class HeatMap {
 public:
-    static constexpr ev::Duration first_width = std::chrono::milliseconds(250);
+    static constexpr ev::Duration initial_width = std::chrono::milliseconds(250);
     static constexpr std::size_t max_columns = 256;
 
-    // Shares up to which a cell has shade 1, 2 or 3; above them it has shade 4. An empty cell
-    // has shade 0.
-    static constexpr std::array<double, 3> shares{0.01, 0.1, 0.4};
+    // Maximum shares for the shades 1, 2 and 3. A larger share has shade 4, and an empty
+    // cell has shade 0.
+    static constexpr std::array<double, 3> shade_limits{0.01, 0.1, 0.4};
 
     struct Row {
         ev::Duration upper_end;   // longest round trip of the row
@@ -34,8 +34,8 @@ public:
         std::vector<Row> rows;  // the longest round trips first
     };
 
-    // Adds the round trips that ended since the last call. The map begins with the first one.
-    // Call it in order of time.
+    // Adds the round trips that ended since the last call. `now` must not decrease. The map
+    // begins with the first round trip.
     void add(ev::Time now, const Histogram& slice);
     bool empty() const { return columns_.empty(); }
 
@@ -44,13 +44,14 @@ public:
     View view(std::size_t rows, std::size_t columns) const;
 
 private:
-    // Cells range from 1 us to 68 s. The outermost cells also count shorter and longer times.
+    // Cells range from 1 us to 68 s. The outermost cells also count shorter and longer
+    // times.
     using Layout = Buckets<2>;
     static constexpr std::size_t first_bucket = Layout::index((std::uint64_t{1} << 10) - 1);
     static constexpr std::size_t last_bucket = Layout::index(std::uint64_t{1} << 36);
-    static constexpr std::size_t cells = last_bucket - first_bucket + 1;
-    static constexpr std::size_t min_covered = 14;  // more than a factor of ten
-    using Column = std::array<std::uint64_t, cells>;
+    static constexpr std::size_t cell_count = last_bucket - first_bucket + 1;
+    static constexpr std::size_t min_covered = 14;  // cells; more than a factor of ten
+    using Column = std::array<std::uint64_t, cell_count>;
 
     struct Range {
         std::size_t begin;
@@ -66,7 +67,7 @@ private:
 
     std::vector<Column> columns_;
     ev::Time begin_{};
-    ev::Duration width_ = first_width;
+    ev::Duration width_ = initial_width;
 };
 
 }  // namespace yodel

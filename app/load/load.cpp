@@ -15,35 +15,36 @@ namespace {
 
 using From = RunClient::Options::From;
 
-// Returns the source of the messages. A load without a schedule or a length sends the lines of
-// standard input unless it is a terminal.
+// Returns the source of the messages. If no option asks for generated messages, a load without
+// a length sends the lines of standard input unless it is a terminal.
 From source_of(const LoadPlan& plan, const RunOptions& run) {
-    if (run.probe) return From::nothing;
+    if (run.probe) return From::none;
     const bool unread = run.session.max_time || ::isatty(STDIN_FILENO) == 1;
     return plan.generated || unread ? From::generator : From::input;
 }
 
-// Returns the pace. An interval gives one message to each connection in turn.
+// Returns the pace. In each interval, the connections send one message each, in turn.
 std::optional<Pace> pace(const LoadPlan& plan, std::optional<ev::Duration> interval,
                          std::size_t connections) {
-    if (plan.rate) return Pace::per_second(*plan.rate);
+    if (plan.rate_thousandths) return Pace::per_second(*plan.rate_thousandths);
     if (!interval || *interval == ev::Duration::zero()) return std::nullopt;
     return Pace(connections, *interval);
 }
 
 void plan_messages(const LoadPlan& plan, bool escapes, RunOptions& to) {
     const Session::Options& session = to.session;
-    if (plan.messages.empty()) return;
+    if (plan.messages_file.empty()) return;
     to.messages =
-        read_own_messages(plan.messages, *session.framing, session.max_frame, escapes);
+        read_own_messages(plan.messages_file, *session.framing, session.max_frame, escapes);
     for (const std::string& each : *to.messages) to.size = std::max(to.size, each.size());
 }
 
-// One thread reads standard input.
+// Uses at most one thread per connection. Throws UsageError if the user asked for several
+// threads and standard input is sent, because only one thread can read it.
 void check_threads(const LoadPlan& plan, From from, RunOptions& to) {
     if (from == From::input && to.threads > 1 && !plan.threads_auto)
         throw UsageError("--threads needs generated messages (-c, -i, --size, --rate or -m), "
-                         "because one thread reads standard input");
+                         "because a single thread reads standard input");
     to.threads = from == From::input ? 1 : std::min(to.threads, to.connections);
 }
 
@@ -57,11 +58,11 @@ void plan_load(const LoadPlan& plan, const MessagePlan& given, RunClient::Option
     to.window = given.window.value_or(1);
     if (to.probe) {
         to.length = std::exchange(to.session.max_time, std::nullopt);
-        to.session.closed_early = "the server closed before the end of the run";
+        to.session.closed_early_text = "the server closed before the end of the run";
     }
     if (load.from != From::generator) return;
     to.pace = pace(plan, given.interval, to.connections);
-    to.fixed_connections = !plan.rate;
+    to.fixed_connections = !plan.rate_thousandths;
     if (plan.random_arrivals) to.seed = plan.seed.value_or(1);
     to.length = to.session.max_time;
     to.size = given.size.value_or(std::min(to.size, to.session.max_frame));

@@ -12,12 +12,12 @@ namespace yodel {
 
 // Options for the messages, in addition to MessagePlan.
 struct LoadPlan {
-    std::optional<std::uint64_t> rate;  // thousandths of messages a second
-    bool random_arrivals = false;       // Poisson process; false: even gaps
-    std::optional<std::uint64_t> seed;  // for random gaps; default 1
-    std::string messages;               // file of messages; empty: generated messages
-    bool generated = false;             // false: reads standard input unless it is a terminal
-    bool threads_auto = false;          // limit threads to a possible number
+    std::optional<std::uint64_t> rate_thousandths = {};  // thousandths of messages per second
+    bool random_arrivals = false;                        // Poisson process; false: even gaps
+    std::optional<std::uint64_t> seed = {};              // for random gaps; default 1
+    std::string messages_file = {};  // file of messages; empty: generated messages
+    bool generated = false;          // the options ask for generated messages
+    bool threads_auto = false;       // may reduce the number of threads
 };
 
 // Sets the source, schedule, window and messages of the run. Throws UsageError, and what

@@ -77,8 +77,8 @@ std::string phase_text(const RunProgress& progress) {
 
 Part phase_part(const RunProgress& progress) {
     const bool up = progress.open > 0;
-    const ui::Glyph& sign = up ? ui::glyph::connected : ui::glyph::disconnected;
-    return {sign.text() + " " + phase_text(progress), 0, up ? Style::good : Style::bold};
+    const ui::Glyph& glyph = up ? ui::glyph::connected : ui::glyph::disconnected;
+    return {glyph.text() + " " + phase_text(progress), 0, up ? Style::good : Style::bold};
 }
 
 std::vector<Part> count_parts(const RunProgress& progress) {
@@ -102,7 +102,7 @@ std::vector<Part> count_parts(const RunProgress& progress) {
     add(results.lost, "lost", 1, Style::bad);
     if (results.late > 0) add(results.late, "late", 5, Style::warn);
     if (results.unsolicited > 0) add(results.unsolicited, "unsolicited", 6, Style::warn);
-    if (results.datagrams) {
+    if (results.over_datagrams) {
         add(results.duplicates, status_word::duplicate, 7, Style::warn);
         add(results.reordered, status_word::reordered, 8, Style::warn);
     }
@@ -119,9 +119,10 @@ std::vector<Part> time_parts(const Results& results) {
                                               {"p99 ", 99.0, 0},
                                               {"p99.9 ", 99.9, 3},
                                               {"p99.99 ", 99.99, 5}})
-        parts.push_back({name + milliseconds_text(times.percentile(percent)), rank});
-    parts.push_back({"max " + ms_text(times.max()), 1});
-    if (results.datagrams) parts.push_back({"jitter " + ms_text(results.jitter()), 6});
+        parts.push_back({name + milliseconds_number(times.percentile(percent)), rank});
+    parts.push_back({"max " + milliseconds_text(times.max()), 1});
+    if (results.over_datagrams)
+        parts.push_back({"jitter " + milliseconds_text(results.jitter()), 6});
     return parts;
 }
 
@@ -143,7 +144,8 @@ std::vector<Part> connection_parts(const RunProgress& progress) {
     if (progress.results.attempts > progress.connections)
         parts.push_back({number(progress.results.attempts, "attempts"), 2});
     const auto add_time = [&parts](const char* name, const Histogram& times, int rank) {
-        if (times.count() > 0) parts.push_back({name + ms_text(times.percentile(99)), rank});
+        if (times.count() > 0)
+            parts.push_back({name + milliseconds_text(times.percentile(99)), rank});
     };
     add_time("connect p99 ", progress.results.connect_times, 4);
     add_time("handshake p99 ", progress.results.handshake_times, 3);
@@ -151,9 +153,9 @@ std::vector<Part> connection_parts(const RunProgress& progress) {
 }
 
 std::vector<Part> lateness_parts(const Histogram& lateness) {
-    return {{"p50 " + milliseconds_text(lateness.percentile(50)), 1},
-            {"p99 " + milliseconds_text(lateness.percentile(99)), 0},
-            {"max " + ms_text(lateness.max()), 2},
+    return {{"p50 " + milliseconds_number(lateness.percentile(50)), 1},
+            {"p99 " + milliseconds_number(lateness.percentile(99)), 0},
+            {"max " + milliseconds_text(lateness.max()), 2},
             {"of yodel-load itself", 3, Style::dim}};
 }
 
@@ -169,7 +171,6 @@ void add_failures(std::vector<Fact>& facts, const std::vector<Results::Failure>&
         facts.push_back({20, "", {{number(failures.size() - shown, "other kinds")}}});
 }
 
-// Returns the facts in display order.
 std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
     const Results& results = progress.results;
     std::vector<Fact> facts{{1, results.probe ? "total" : "messages", count_parts(progress)},
@@ -186,7 +187,6 @@ std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
     return facts;
 }
 
-// Returns the whole page as one row.
 ui::Row single_row(const RunProgress& progress, double rate, int width) {
     std::vector<Part> parts{phase_part(progress)};
     const auto add = [&parts](std::vector<Part> more, int rank) {
@@ -201,10 +201,11 @@ ui::Row single_row(const RunProgress& progress, double rate, int width) {
 
 // --- The heat map.
 
-// The styles of the shades; `hot` for round trips above the run's p99.
-constexpr Style heat[] = {Style::normal, Style::heat_1, Style::heat_2, Style::heat_3,
-                          Style::heat_4};
-constexpr Style hot[] = {Style::normal, Style::hot_1, Style::hot_2, Style::hot_3, Style::hot_4};
+// The styles of the shades; `hot_styles` for round trips above the run's p99.
+constexpr Style heat_styles[] = {Style::normal, Style::heat_1, Style::heat_2, Style::heat_3,
+                                 Style::heat_4};
+constexpr Style hot_styles[] = {Style::normal, Style::hot_1, Style::hot_2, Style::hot_3,
+                                Style::hot_4};
 
 void append_cell(ui::Row& row, int shade, const Style* styles) {
     ui::append(row, shades[shade].text(), styles[shade]);
@@ -219,11 +220,11 @@ ui::Row map_title(const char* name, const HeatMap::View& view, int width) {
     for (int shade = 1; shade <= 4; ++shade) {
         const auto limit = static_cast<std::size_t>(shade - 1);
         ui::append(legend, " ", Style::dim);
-        append_cell(legend, shade, heat);
+        append_cell(legend, shade, heat_styles);
         ui::append(legend,
-                   limit == HeatMap::shares.size()
+                   limit == HeatMap::shade_limits.size()
                        ? " more"
-                       : " to " + significant_text(HeatMap::shares[limit] * 100, 2) + "%",
+                       : " to " + significant_text(HeatMap::shade_limits[limit] * 100, 2) + "%",
                    Style::dim);
     }
     if (ui::display_width(row) + ui::display_width(legend) <= width)
@@ -238,7 +239,7 @@ ui::Row map_row(const HeatMap::Row& row, ev::Duration p99) {
     ui::append(made, format("%*s ", scale_width - 2, scale.c_str()), Style::dim);
     ui::append(made, ui::glyph::separator.text(), Style::dim);
     for (const int shade : row.shades)
-        append_cell(made, shade, row.upper_end > p99 ? hot : heat);
+        append_cell(made, shade, row.upper_end > p99 ? hot_styles : heat_styles);
     return made;
 }
 
@@ -284,8 +285,8 @@ Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui:
     const bool hint = size.rows > min_facts;
     const int left = size.rows - (hint ? 2 : 1);
     const int kept = std::max(left - preferred_map_rows, before_map);
-    const bool room = left - kept >= min_map_rows + 2;
-    while (facts.size() > static_cast<std::size_t>(room ? kept : left))
+    const bool map_fits = left - kept >= min_map_rows + 2;
+    while (facts.size() > static_cast<std::size_t>(map_fits ? kept : left))
         facts.erase(
             std::max_element(facts.begin(), facts.end(),
                              [](const Fact& a, const Fact& b) { return a.rank < b.rank; }));

@@ -11,7 +11,7 @@ namespace yodel {
 LoadScreen::LoadScreen(ev::Loop& loop, User& user)
     : FullScreen(loop, std::chrono::milliseconds(100)), loop_(loop), user_(user) {}
 
-bool LoadScreen::make_way() { return ::isatty(STDERR_FILENO) != 1; }
+bool LoadScreen::prepare_for_line() { return ::isatty(STDERR_FILENO) != 1; }
 
 void LoadScreen::press(const ui::Key& key) {
     if (key.chord == ui::ctrl('c')) user_.interrupted();
@@ -22,7 +22,7 @@ void LoadScreen::press(const ui::Key& key) {
 void LoadScreen::draw() {
     const RunProgress progress = user_.progress();
     map_.add(loop_.now(), user_.take_recent());
-    rate_.add(loop_.now(), progress.results.achieved());
+    rate_.add(loop_.now(), progress.results.achieved_count());
     terminal().draw({.rows = load_page(progress, rate_.per_second(), map_, terminal().size())});
     mark_changed();  // the page contains times, so it always differs
 }

@@ -17,13 +17,13 @@ public:
 
     void turn_ended() override { FullScreen::turn_ended(); }
     // Returns true if standard error is not a terminal.
-    bool make_way() override;
+    bool prepare_for_line() override;
     void continued() override { FullScreen::continued(); }
 
 private:
     void press(const ui::Key& key) override;
     void draw() override;
-    // The suspension delays replies that are read later in this turn.
+    // Excludes the messages in flight from timing, because the suspension delays their replies.
     void suspending() override { user_.suspending(); }
 
     ev::Loop& loop_;

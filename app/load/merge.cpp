@@ -21,15 +21,15 @@ namespace {
 // Below this overlap, the runs can hardly be called one load.
 constexpr double min_overlap = 0.9;
 
-// Computes when runs began and ended, the time they share, and their total time.
-struct Spans {
+// The first and last times at which several runs began and ended.
+struct CommonSpan {
     ev::Time first_began = ev::Time::max();
     ev::Time last_began = ev::Time::min();
     ev::Time first_ended = ev::Time::max();
     ev::Time last_ended = ev::Time::min();
 
     // `without`: a run to omit; null for none.
-    Spans(const std::vector<RunSpan>& runs, const RunSpan* without) {
+    CommonSpan(const std::vector<RunSpan>& runs, const RunSpan* without) {
         for (const RunSpan& run : runs) {
             if (&run == without) continue;
             first_began = std::min(first_began, run.began);
@@ -55,8 +55,8 @@ std::unique_ptr<Results> last_run(const std::string& file) {
     return last;
 }
 
-// Skips a file that does not exist: reading it reports the error.
-void refuse_same(const std::vector<std::string>& files) {
+// Skips a file that does not exist, because reading it will report the error.
+void refuse_duplicates(const std::vector<std::string>& files) {
     std::map<std::filesystem::path, std::string> seen;
     for (const std::string& file : files) {
         std::error_code error;
@@ -70,7 +70,7 @@ void refuse_same(const std::vector<std::string>& files) {
 }
 
 // Adds the last run of each file to `sum`. Describes in `runs` how well several runs coincided,
-// unless one sent nothing. Returns a remark for the user; empty if there is no reason for one.
+// unless one sent nothing. Returns a remark if one did, or if they hardly coincided.
 std::string add_up(const std::vector<std::string>& files, Results& sum, std::string& runs) {
     std::vector<RunSpan> spans;
     std::string silent;  // file of a run that sent nothing
@@ -88,10 +88,10 @@ std::string add_up(const std::vector<std::string>& files, Results& sum, std::str
         sum.overlap = 0;
         return silent + " contains a run that sent nothing";
     }
-    const Coincidence together = Coincidence::of(spans);
+    const RunOverlap together = RunOverlap::of(spans);
     sum.overlap = together.overlap;
     if (files.size() > 1)
-        runs += ", began within " + ms_text(together.began_within) + ", overlap " +
+        runs += ", began within " + milliseconds_text(together.start_spread) + ", overlap " +
                 significant_text(together.overlap * 100, 3) + " %";
     return together.remark;
 }
@@ -99,12 +99,12 @@ std::string add_up(const std::vector<std::string>& files, Results& sum, std::str
 }  // namespace
 
 // The outlier is the run without which the others overlap most.
-Coincidence Coincidence::of(const std::vector<RunSpan>& runs) {
-    const Spans all(runs, nullptr);
-    Coincidence result{.began_within = all.last_began - all.first_began,
-                       .overlap = all.overlap()};
+RunOverlap RunOverlap::of(const std::vector<RunSpan>& runs) {
+    const CommonSpan all(runs, nullptr);
+    RunOverlap result{.start_spread = all.last_began - all.first_began,
+                      .overlap = all.overlap()};
     if (result.overlap >= min_overlap) return result;
-    const auto others = [&](const RunSpan& run) { return Spans(runs, &run).overlap(); };
+    const auto others = [&](const RunSpan& run) { return CommonSpan(runs, &run).overlap(); };
     const RunSpan& off =
         *std::max_element(runs.begin(), runs.end(), [&](const RunSpan& a, const RunSpan& b) {
             return others(a) < others(b);
@@ -116,7 +116,7 @@ Coincidence Coincidence::of(const std::vector<RunSpan>& runs) {
 }
 
 int merge(const std::vector<std::string>& files, const Reporter::Options& options) {
-    refuse_same(files);
+    refuse_duplicates(files);
     Results sum;
     sum.utc_offset = {};
     const std::string count = count_text(files.size(), "run");
@@ -124,10 +124,11 @@ int merge(const std::vector<std::string>& files, const Reporter::Options& option
     const std::string remark = add_up(files, sum, runs);
     const Outcome outcome{.results = sum,
                           .verdict = Verdict::on(sum, options.required),
-                          .words = {.load = true, .summary = false},
+                          .summary_parts = {.load = true, .summary = false},
                           .reason = count + " merged"};
     const bool json = options.form == Reporter::Form::json;
-    print((json ? outcome.json().str() : runs + ": " + summary(sum, outcome.words)) + "\n");
+    print((json ? outcome.json().str() : runs + ": " + summary(sum, outcome.summary_parts)) +
+          "\n");
     if (!remark.empty() && !options.quiet) print_error(remark);
     outcome.print();
     return outcome.status();

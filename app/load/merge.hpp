@@ -17,13 +17,13 @@ struct RunSpan {
 };
 
 // How well runs coincided in time.
-struct Coincidence {
-    ev::Duration began_within{};  // time between the first and the last start
+struct RunOverlap {
+    ev::Duration start_spread{};  // time between the first and the last start
     double overlap = 0;           // shared time, as a fraction of the total time
     std::string remark = {};      // sentence that names an outlier; empty: none
 
     // There must be at least one run.
-    static Coincidence of(const std::vector<RunSpan>& runs);
+    static RunOverlap of(const std::vector<RunSpan>& runs);
 };
 
 // Adds up the results in the files, prints the sum and its verdict, and returns the exit

@@ -38,8 +38,8 @@ std::string read_file(const std::string& name) {
 // Returns why the message cannot be sent; empty if it can.
 std::string refusal(std::string_view message, const Framing& framing, std::size_t max_frame) {
     if (message.size() > max_frame)
-        return above_limit("a message of " + bytes_text(message.size()), max_frame);
-    if (!sendable(framing, max_frame, message)) return framing.misfit_text(message.size());
+        return above_limit_text("a message of " + bytes_text(message.size()), max_frame);
+    if (!is_sendable(framing, max_frame, message)) return framing.misfit_text(message.size());
     if (count_pieces(framing, message) > 1)
         return "the message contains a delimiter of " + framing.label();
     return "";

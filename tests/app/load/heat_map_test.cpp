@@ -14,7 +14,7 @@ namespace {
 
 constexpr ev::Time start{1h};
 
-Histogram of(ev::Duration round_trip, std::uint64_t count) {
+Histogram histogram_of(ev::Duration round_trip, std::uint64_t count) {
     Histogram made;
     made.record(round_trip, count);
     return made;
@@ -37,35 +37,32 @@ TEST_CASE("begins with the first round trips") {
     map.add(start, {});
     CHECK(map.empty());
     CHECK(map.view(10, 10).rows.empty());
-    map.add(start + 10s, of(1ms, 1));
+    map.add(start + 10s, histogram_of(1ms, 1));
     CHECK(map.view(1, 10).rows.size() == 1);
     CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"4"});
 }
 
 TEST_CASE("shades a cell by its share of its column") {
-    const auto [count, shade] = GENERATE(table<std::uint64_t, char>({{0, '0'},
-                                                                     {1, '1'},
-                                                                     {10, '1'},
-                                                                     {11, '2'},
-                                                                     {100, '2'},
-                                                                     {101, '3'},
-                                                                     {400, '3'},
-                                                                     {401, '4'}}));
-    HeatMap map;
-    map.add(start, of(1ms, 1000 - count));
-    map.add(start, of(1s, count));
-    map.add(start, of(1us, 0));
-    CAPTURE(count);
-    CHECK(shades(map.view(2, 10)).front().front() == (count == 0 ? '0' : shade));
+    const std::pair<std::uint64_t, const char*> rows[] = {{0, "0"},   {1, "1"},   {10, "1"},
+                                                          {11, "2"},  {100, "2"}, {101, "3"},
+                                                          {400, "3"}, {401, "4"}};
+    for (const auto& [count, shade] : rows) {
+        HeatMap map;
+        map.add(start, histogram_of(1ms, 1000 - count));
+        map.add(start, histogram_of(1s, count));
+        map.add(start, histogram_of(1us, 0));
+        CAPTURE(count);
+        CHECK(shades(map.view(2, 10)).front() == shade);
+    }
 }
 
 TEST_CASE("puts the longest round trips into the first row, the shortest into the last") {
     HeatMap map;
-    map.add(start, of(1ms, 1));
-    map.add(start + HeatMap::first_width, of(4ms, 1));
+    map.add(start, histogram_of(1ms, 1));
+    map.add(start + HeatMap::initial_width, histogram_of(4ms, 1));
     const HeatMap::View view = map.view(3, 10);
     CHECK(shades(view) == std::vector<std::string>{"04", "00", "40"});
-    CHECK(view.width == HeatMap::first_width);
+    CHECK(view.width == HeatMap::initial_width);
     CHECK(view.rows.front().upper_end >= 4ms);
     CHECK(view.rows.back().upper_end >= 1ms);
     CHECK(view.rows.back().upper_end < 2ms);
@@ -73,50 +70,81 @@ TEST_CASE("puts the longest round trips into the first row, the shortest into th
 
 TEST_CASE("leaves a gap for time without round trips") {
     HeatMap map;
-    map.add(start, of(1ms, 1));
-    map.add(start + 3 * HeatMap::first_width, {});
+    map.add(start, histogram_of(1ms, 1));
+    map.add(start + 3 * HeatMap::initial_width, {});
     CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"4000"});
-    map.add(start + 4 * HeatMap::first_width, of(1ms, 1));
+    map.add(start + 4 * HeatMap::initial_width, histogram_of(1ms, 1));
     CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"40004"});
 }
 
 TEST_CASE("keeps the whole run in view, in columns of more time") {
     HeatMap map;
-    for (int i = 0; i < 9; ++i) map.add(start + i * HeatMap::first_width, of(1ms, 1));
-    CHECK(map.view(1, 9).width == HeatMap::first_width);
-    const auto [columns, width, row] = GENERATE(table<std::size_t, int, std::string>(
-        {{8, 2, "44444"}, {5, 2, "44444"}, {4, 4, "444"}, {2, 8, "44"}, {1, 16, "4"}}));
-    CHECK(map.view(1, columns).width == width * HeatMap::first_width);
-    CHECK(shades(map.view(1, columns)) == std::vector<std::string>{row});
+    for (int i = 0; i < 9; ++i)
+        map.add(start + i * HeatMap::initial_width, histogram_of(1ms, 1));
+    CHECK(map.view(1, 9).width == HeatMap::initial_width);
+    struct Row {
+        std::size_t columns;
+        int width;
+        std::string shades;
+    };
+    const Row rows[] = {
+        {8, 2, "44444"}, {5, 2, "44444"}, {4, 4, "444"}, {2, 8, "44"}, {1, 16, "4"}};
+    for (const Row& row : rows) {
+        CHECK(map.view(1, row.columns).width == row.width * HeatMap::initial_width);
+        CHECK(shades(map.view(1, row.columns)) == std::vector<std::string>{row.shades});
+    }
 }
 
 TEST_CASE("bounds the number of columns for a run of any length, and loses nothing") {
+    for (const ev::Duration pause : std::initializer_list<ev::Duration>{1min, 1h, 24h * 100}) {
+        HeatMap map;
+        for (int i = 0; i < 600; ++i) map.add(start + i * pause, histogram_of(1ms, 1));
+        const HeatMap::View view = map.view(1, 1000);
+        const std::vector<int>& shades = view.rows.front().shades;
+        CHECK(shades.size() <= HeatMap::max_columns);
+        CHECK(shades.size() >= HeatMap::max_columns / 2);
+        CHECK(view.width * static_cast<std::int64_t>(HeatMap::max_columns) >= 599 * pause);
+        CHECK(shades == std::vector<int>(shades.size(), 4));
+    }
+}
+
+TEST_CASE("doubles the time of a column once the columns do not fit") {
     HeatMap map;
-    const ev::Duration pause = GENERATE(as<ev::Duration>(), 1min, 1h, 24h * 100);
-    for (int i = 0; i < 600; ++i) map.add(start + i * pause, of(1ms, 1));
-    const HeatMap::View view = map.view(1, 1000);
-    CHECK(view.rows.front().shades.size() <= HeatMap::max_columns);
-    CHECK(view.rows.front().shades.size() >= HeatMap::max_columns / 2);
-    CHECK(view.width * static_cast<std::int64_t>(HeatMap::max_columns) >= 599 * pause);
-    for (const int shade : view.rows.front().shades) CHECK(shade == 4);
+    map.add(start, histogram_of(1ms, 1));
+    map.add(start + HeatMap::max_columns * HeatMap::initial_width - 1ns, {});
+    CHECK(map.view(1, 1000).rows.front().shades.size() == HeatMap::max_columns);
+    CHECK(map.view(1, 1000).width == HeatMap::initial_width);
+    map.add(start + HeatMap::max_columns * HeatMap::initial_width, {});
+    CHECK(map.view(1, 1000).rows.front().shades.size() == HeatMap::max_columns / 2 + 1);
+    CHECK(map.view(1, 1000).width == 2 * HeatMap::initial_width);
 }
 
 TEST_CASE("contains round trips of every length") {
     HeatMap map;
     for (const ev::Duration each :
          std::initializer_list<ev::Duration>{0s, 1ns, 1us, 1s, 60s, 1h})
-        map.add(start, of(each, 1));
-    const std::size_t rows = GENERATE(as<std::size_t>(), 1, 2, 7, 50, 106, 107, 1000);
-    const HeatMap::View view = map.view(rows, 10);
-    CHECK(view.rows.size() <= rows);
-    CHECK(view.rows.front().shades.front() > 0);
-    CHECK(view.rows.back().shades.front() > 0);
-    for (std::size_t i = 1; i < view.rows.size(); ++i)
-        CHECK(view.rows[i].upper_end < view.rows[i - 1].upper_end);
+        map.add(start, histogram_of(each, 1));
+    for (const std::size_t rows : {1U, 2U, 7U, 50U, 106U, 107U, 1000U}) {
+        CAPTURE(rows);
+        const HeatMap::View view = map.view(rows, 10);
+        CHECK(view.rows.size() <= rows);
+        CHECK(view.rows.front().upper_end >= 60s);
+        CHECK(view.rows.front().upper_end < 90s);
+        CHECK(view.rows.front().shades.front() > 0);
+        CHECK(view.rows.back().shades.front() > 0);
+        for (std::size_t i = 1; i < view.rows.size(); ++i)
+            CHECK(view.rows[i].upper_end < view.rows[i - 1].upper_end);
+    }
 }
 
 TEST_CASE("puts a single round trip into the middle of the rows") {
     HeatMap map;
-    map.add(start, of(1ms, 1));
+    map.add(start, histogram_of(1ms, 1));
     CHECK(shades(map.view(5, 10)) == std::vector<std::string>{"0", "0", "4", "0", "0"});
+    HeatMap longest;
+    longest.add(start, histogram_of(1h, 1));
+    CHECK(longest.view(5, 10).rows.front().upper_end < 90s);
+    HeatMap shortest;
+    shortest.add(start, histogram_of(1ns, 1));
+    CHECK(shades(shortest.view(5, 10)) == std::vector<std::string>{"0", "0", "0", "0", "4"});
 }

@@ -1,5 +1,5 @@
-// Compares the page of a load with the files in tests/screens. SCREENS_UPDATE=1 in the
-// environment rewrites the files instead.
+// Compares pages with the files in tests/screens. SCREENS_UPDATE=1 in the environment rewrites
+// the files instead.
 
 #include "app/load/load_page.hpp"
 
@@ -7,11 +7,13 @@
 #include "tests/support/text.hpp"
 #include "tests/ui/locale.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <string>
+#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -67,101 +69,174 @@ struct Run {
         result->echoed += slice->count();
         map.add(now, *slice);
     }
+    void use_datagrams() {
+        result->over_datagrams = true;
+        result->duplicates = 21;
+        result->jitter_sum = 150'000;
+        result->jitter_count = 1;
+    }
+    void probe() {
+        *result = Results();
+        result->probe = true;
+        for (int i = 0; i < 340; ++i) {
+            result->count_attempt();
+            result->count_opened(80us, i * 10us, i > 10);
+        }
+        result->count_failure("connection refused", 7, false, 2);
+        progress.open = 12;
+        progress.planned_rate.reset();
+    }
 
     std::vector<ui::Row> page(ui::Size size) const {
         return load_page(progress, 3990, map, size);
     }
+    std::string text(int rows = 24, int columns = 80) const {
+        return ::text(page({rows, columns}));
+    }
 };
+
+// Returns the row of this name in pages of each width.
+std::vector<std::string> widths_of(const Run& run, const std::string& name) {
+    const auto rows = run.page({40, 200});
+    std::size_t place = 0;
+    while (!ui::plain_text(rows.at(place)).starts_with(name)) ++place;
+    std::vector<std::string> texts;
+    for (int columns = 0; columns < 200; ++columns)
+        texts.push_back(ui::plain_text(run.page({40, columns + 1}).at(place)));
+    return texts;
+}
+
+// Returns the index of the last text without the part.
+std::ptrdiff_t last_without(const std::vector<std::string>& texts, const std::string& part) {
+    const auto last = std::find_if(texts.rbegin(), texts.rend(), [&](const std::string& text) {
+        return !contains(text, part);
+    });
+    return texts.rend() - last;
+}
 
 }  // namespace
 
 TEST_CASE("the page of a load equals its file in tests/screens") {
-    const test::Locale locale("C.UTF-8");
-    const auto [rows, columns] = GENERATE(
-        table<int, int>({{1, 80}, {2, 80}, {3, 80}, {5, 20}, {10, 40}, {24, 80}, {60, 200}}));
-    const Run run;
-    const std::string name = "load-" + std::to_string(columns) + "x" + std::to_string(rows);
-    const std::string file = std::string(SCREENS) + "/" + name + ".txt";
-    const std::string page = text(run.page({rows, columns}));
-    if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
-    CAPTURE(name);
-    CHECK(page == test::contents(file));
-}
-
-TEST_CASE("the page of a datagram load shows duplicates, reordered replies, and the jitter") {
-    const test::Locale locale("C.UTF-8");
-    Run run;
-    run.result->datagrams = true;
-    run.result->duplicates = 21;
-    run.result->jitter_sum = 150'000;
-    run.result->jitter_count = 1;
-    const auto [rows, columns] = GENERATE(table<int, int>({{24, 80}, {24, 120}, {10, 40}}));
-    const std::string name = "load-udp-" + std::to_string(columns) + "x" + std::to_string(rows);
-    const std::string file = std::string(SCREENS) + "/" + name + ".txt";
-    const std::string page = text(run.page({rows, columns}));
-    if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
-    CAPTURE(name);
-    CHECK(page == test::contents(file));
-}
-
-TEST_CASE("the page of a probe shows connections and handshakes") {
-    const test::Locale locale("C.UTF-8");
-    Run run;
-    Results& result = *run.result;
-    result = Results();
-    result.probe = true;
-    for (int i = 0; i < 340; ++i) {
-        result.count_try();
-        result.count_opened(80us, i * 10us, i > 10);
-    }
-    result.count_failure("connection refused", 7, false, 2);
-    run.progress.open = 12;
-    run.progress.planned_rate.reset();
-    const auto [rows, columns] = GENERATE(table<int, int>({{24, 80}, {1, 80}}));
-    const std::string name =
-        "load-probe-" + std::to_string(columns) + "x" + std::to_string(rows);
-    const std::string file = std::string(SCREENS) + "/" + name + ".txt";
-    const std::string page = text(run.page({rows, columns}));
-    if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
-    CAPTURE(name);
-    CHECK(page == test::contents(file));
-}
-
-TEST_CASE("the page of a probe counts handshakes of TLS only") {
-    const bool tls = GENERATE(false, true);
-    Run run;
-    *run.result = Results();
-    run.result->probe = true;
-    run.result->count_opened(80us, 10us, false, tls);
-    CHECK(contains(text(run.page({24, 80})), "full handshakes") == tls);
-}
-
-TEST_CASE("the page of a load in ASCII equals its file in tests/screens") {
-    const test::Locale locale("C");
-    const Run run;
-    const std::string file = std::string(SCREENS) + "/load-ascii-80x24.txt";
-    const std::string page = text(run.page({24, 80}));
-    if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
-    CHECK(page == test::contents(file));
-    for (const char byte : page) CHECK(static_cast<unsigned char>(byte) < 0x80);
+    struct Row {
+        const char* kind;
+        const char* locale;
+        void (Run::*change)();
+        std::vector<ui::Size> sizes;
+    };
+    const Row rows[] = {
+        {"load",
+         "C.UTF-8",
+         nullptr,
+         {{1, 80}, {2, 80}, {3, 80}, {5, 20}, {10, 40}, {24, 80}, {60, 200}}},
+        {"load-ascii", "C", nullptr, {{24, 80}}},
+        {"load-udp", "C.UTF-8", &Run::use_datagrams, {{24, 80}, {24, 120}, {10, 40}}},
+        {"load-probe", "C.UTF-8", &Run::probe, {{24, 80}, {1, 80}}},
+    };
+    for (const Row& row : rows)
+        for (const ui::Size& size : row.sizes) {
+            const test::Locale locale(row.locale);
+            Run run;
+            if (row.change) (run.*row.change)();
+            const std::string name = std::string(row.kind) + "-" +
+                                     std::to_string(size.columns) + "x" +
+                                     std::to_string(size.rows);
+            const std::string file = std::string(SCREENS) + "/" + name + ".txt";
+            const std::string page = text(run.page(size));
+            if (std::getenv("SCREENS_UPDATE")) std::ofstream(file) << page;
+            CAPTURE(name);
+            CHECK(page == test::contents(file));
+            const auto ascii = [](char byte) {
+                return static_cast<unsigned char>(byte) < 0x80;
+            };
+            CHECK(std::all_of(page.begin(), page.end(), ascii) ==
+                  (row.locale == rows[1].locale));
+        }
 }
 
 TEST_CASE("the page of a load fits into each size") {
     const test::Locale locale("C.UTF-8");
-    Run run;
-    const bool failures = GENERATE(true, false);
-    if (!failures) run.result->failures.clear();
-    for (int kind = 0; failures && kind < 20; ++kind)
-        run.result->count_failure("failure " + std::to_string(kind), 7, true);
-    for (int height = 1; height < 40; ++height) {
-        for (const int width : {1, 2, 7, 8, 9, 12, 13, 20, 40, 80, 300}) {
-            const auto rows = run.page({height, width});
-            CAPTURE(height, width);
-            CHECK(static_cast<int>(rows.size()) <= height);
-            CHECK(!rows.empty());
-            for (const ui::Row& row : rows) CHECK(ui::display_width(row) <= width);
+    for (const int failures : {0, 20}) {
+        Run run;
+        run.result->failures.clear();
+        for (int kind = 0; kind < failures; ++kind)
+            run.result->count_failure("failure " + std::to_string(kind), 7, true);
+        for (int height = 1; height < 40; ++height) {
+            for (const int width : {1, 2, 7, 8, 9, 12, 13, 20, 40, 80, 300}) {
+                const auto rows = run.page({height, width});
+                CAPTURE(height, width);
+                CHECK(static_cast<int>(rows.size()) <= height);
+                CHECK(!rows.empty());
+                for (const ui::Row& row : rows) CHECK(ui::display_width(row) <= width);
+            }
         }
     }
+}
+
+TEST_CASE("a narrow page of a load omits the least important parts of each row first") {
+    const test::Locale locale("C.UTF-8");
+    struct Row {
+        void (Run::*change)();
+        const char* row;
+        std::vector<const char*> parts;  // in the order in which they are omitted
+    };
+    const Row rows[] = {
+        {&Run::use_datagrams,
+         "messages",
+         {"reordered", "duplicate", "unsolicited", "late", "sent", "in flight", "echoed",
+          "lost", "bad"}},
+        {&Run::probe, "total", {"full", "resumed", "opened", "failed"}},
+        {&Run::use_datagrams,
+         "round trip",
+         {"jitter", "p99.99 ", "p90", "p99.9 ", "p50", "max", "p99 "}},
+        {&Run::use_datagrams, "rate", {"planned", "/s"}},
+        {&Run::probe, "rate", {"connections", "/s"}},
+        {&Run::probe,
+         "connections",
+         {"connect p99", "handshake p99", "attempts", "failed", "open"}},
+        {&Run::use_datagrams, "lateness", {"of yodel-load", "max", "p50", "p99"}},
+    };
+    for (const Row& row : rows) {
+        Run run;
+        (run.*row.change)();
+        run.result->late = run.result->unsolicited = 1;
+        const std::vector<std::string> texts = widths_of(run, row.row);
+        for (std::size_t i = 1; i < row.parts.size(); ++i) {
+            CAPTURE(row.row, row.parts[i - 1], row.parts[i]);
+            CHECK(last_without(texts, row.parts[i - 1]) > last_without(texts, row.parts[i]));
+        }
+    }
+}
+
+TEST_CASE("a low page of a load omits the map, and then the least important rows first") {
+    const test::Locale locale("C.UTF-8");
+    Run run;
+    for (int kind = 0; kind < 8; ++kind)
+        run.result->count_failure("failure " + std::to_string(kind), 7, true);
+    CHECK(contains(run.text(40), "\n            5 other kinds\n"));
+    const char* const order[] = {"5 other kinds", "failure 2",   "failure 1", "failure 0",
+                                 "the server",    "descriptors", "lateness",  "connections",
+                                 "column",        "^C ends",     "refused",   "rate",
+                                 "round trip ",   "messages"};
+    std::vector<std::string> pages;
+    for (int height = 1; height <= 40; ++height) pages.push_back(run.text(height));
+    for (std::size_t i = 1; i < std::size(order); ++i) {
+        CAPTURE(order[i - 1], order[i]);
+        CHECK(last_without(pages, order[i - 1]) > last_without(pages, order[i]));
+    }
+}
+
+TEST_CASE("the page of a load shows percentiles") {
+    const test::Locale locale("C.UTF-8");
+    Run run;
+    *run.result = Results();
+    for (int i = 1; i <= 1000; ++i) {
+        run.result->round_trips.record(i * 1ms, 1);
+        run.result->lateness.record(i * 1us, 1);
+    }
+    const std::string page = run.text();
+    CAPTURE(page);
+    CHECK(contains(page, "p50 501  p90 902  p99 994  p99.9 1000  p99.99 1000  max 1000 "));
+    CHECK(contains(page, "lateness    p50 0.50  p99 0.99  max 1.0 ms"));
 }
 
 TEST_CASE("the page of a load names the phase of the run") {
@@ -174,21 +249,32 @@ TEST_CASE("the page of a load names the phase of the run") {
     CHECK(contains(line(), "running 3:01:02  "));
     run.progress.phase = RunProgress::Phase::ending;
     CHECK(contains(line(), "ending: 5 in flight"));
-    CHECK(contains(text(run.page({24, 80})), "\n^C quits at once\n"));
+    CHECK(contains(run.text(), "\n^C quits at once\n"));
+    run.progress.phase = RunProgress::Phase::warming_up;
+    CHECK(contains(line(), " warming up  "));
     run.progress.phase = RunProgress::Phase::connecting;
     CHECK(contains(line(), " connecting  "));
     run.progress.until_start = 2500ms;
     CHECK(contains(line(), " starts in 2.5s  "));
 }
 
-TEST_CASE("the page of a load without replies has no map") {
+TEST_CASE("the page of a load shows no figures that there are not") {
+    const test::Locale locale("C.UTF-8");
     const auto result = std::make_unique<Results>();
     const RunProgress progress{.results = *result, .target = ""};
     const std::string page = text(load_page(progress, 0, HeatMap(), {24, 80}));
     CHECK(contains(page, "round trip  none yet\n"));
     CHECK(contains(page, "rate        0/s, as replies arrive\n"));
-    CHECK(!contains(page, "column"));
-    CHECK(!contains(page, "lateness"));
+    CHECK(contains(page, "descriptors 0\n"));
+    for (const char* const absent : {"column", "lateness", "attempts", "connect p99", "late"})
+        CHECK(!contains(page, absent));
+    for (const bool tls : {false, true}) {
+        Run run;
+        *run.result = Results();
+        run.result->probe = true;
+        run.result->count_opened(80us, 10us, false, tls);
+        CHECK(contains(run.text(), "full handshakes") == tls);
+    }
 }
 
 TEST_CASE("a small page of a load counts failures, and omits the map without connections") {
@@ -197,7 +283,9 @@ TEST_CASE("a small page of a load counts failures, and omits the map without con
     run.result->failures.clear();
     run.result->count_failure("receiving: Connection reset by peer", 56, true, 12345);
     run.result->count_failure("connection refused", 7, true, 9);
-    const auto page = [&] { return text(run.page({10, 40})); };
+    const auto page = [&] { return run.text(10, 40); };
+    CHECK(contains(run.text(10, 36), "\nmessages "));
+    CHECK(!contains(run.text(10, 35), "\nmessages "));
     CHECK(contains(page(), "\nfailures    12345  receiving: Connection\n"));
     CHECK(contains(page(), "column: "));
     run.progress.open = 0;
@@ -205,27 +293,33 @@ TEST_CASE("a small page of a load counts failures, and omits the map without con
     CHECK(contains(page(), "\nfailures    12345  receiving: Connection\n"));
     CHECK(contains(page(), "\n            9  connection refused\n"));
     CHECK(!contains(page(), "column: "));
-    CHECK(contains(text(run.page({24, 80})), "column: "));
+    CHECK(contains(run.text(), "column: "));
 }
 
 TEST_CASE("failures on the page of a load are marked") {
     const test::Locale locale("C.UTF-8");
     Run run;
-    run.result->bad = 2;
+    run.result->failures.clear();
+    run.result->failed = run.result->bad = run.result->late = 1;
+    run.result->count_failure("\x1b refused", 7, true);
     const auto marked = [&](const std::string& part, ui::Style style) {
-        for (const ui::Row& row : run.page({24, 80}))
+        for (const ui::Row& row : run.page({24, 120}))
             for (const ui::Span& span : row)
                 if (span.style == style && contains(span.text, part)) return true;
         return false;
     };
-    CHECK(marked("2 bad", ui::Style::bad));
+    CHECK(marked("1 bad", ui::Style::bad));
+    CHECK(marked("1 late", ui::Style::warn));
     CHECK(!marked("0 lost", ui::Style::bad));
-    CHECK(marked("12 failed", ui::Style::bad));
-    CHECK(marked("connection refused", ui::Style::bad));
+    CHECK(marked("1 failed", ui::Style::bad));
+    CHECK(marked("refused", ui::Style::bad));
     CHECK(marked("^[", ui::Style::escaped));
     CHECK(!marked("3.99k/s", ui::Style::warn));
     run.progress.planned_rate = 5000;
     CHECK(marked("3.99k/s", ui::Style::warn));
+    run.progress.phase = RunProgress::Phase::ending;
+    CHECK(!marked("3.99k/s", ui::Style::warn));
+    CHECK(marked("●", ui::Style::good));
     CHECK(marked("░", ui::Style::hot_1));
     CHECK(marked("▓", ui::Style::heat_3));
 }

@@ -2,7 +2,6 @@
 
 #include "app/text/exit_status.hpp"
 #include "tests/support/catch.hpp"
-#include "tests/support/text.hpp"
 
 #include <cstdio>
 #include <memory>
@@ -39,6 +38,7 @@ TEST_CASE("each line of a file is a message") {
     CHECK(read("a\r\n", {.framing = "crlf"}) == List{"a\r"});
     CHECK(read("a\\x41\\n\n", {.framing = "len2", .escapes = true}) == List{"aA\n"});
     CHECK(read("a\\x41\n") == List{"a\\x41"});
+    CHECK(read(std::string(100, 'a')) == List{std::string(100, 'a')});
 }
 
 TEST_CASE("a message that cannot be sent is refused with its line") {
@@ -47,7 +47,7 @@ TEST_CASE("a message that cannot be sent is refused with its line") {
         Rules rules;
         std::string sentence;
     };
-    const Row row = GENERATE(values<Row>({
+    const Row rows[] = {
         {"", {}, " is empty"},
         {"a\nbbbb\n",
          {.max_frame = 3},
@@ -62,12 +62,26 @@ TEST_CASE("a message that cannot be sent is refused with its line") {
          {.escapes = true},
          "line 1: a backslash must be followed by n, r, t, 0, a backslash, or x and two digits "
          "(--escapes)"},
-    }));
-    try {
-        read(row.text, row.rules);
-        FAIL("accepted: " << row.text);
-    } catch (const yodel::FileError& error) {
-        CHECK(std::string(error.what()).ends_with(row.sentence));
+        {std::string(101, 'a'),
+         {},
+         "line 1: a message of 101 bytes exceeds the limit of 100 "
+         "(--max-frame)"},
+        {std::string(64 << 20, 'a'),
+         {},
+         "line 1: a message of 67108864 bytes exceeds the limit "
+         "of 100 (--max-frame)"},
+        {std::string((64 << 20) + 1, 'a'), {}, " is larger than 64 MiB"},
+    };
+    for (const Row& row : rows) {
+        std::string sentence;
+        try {
+            read(row.text, row.rules);
+        } catch (const yodel::FileError& error) {
+            sentence = error.what();
+        }
+        CAPTURE(sentence);
+        CHECK(sentence.starts_with("--messages: /dev/fd/"));
+        CHECK(sentence.ends_with(row.sentence));
     }
 }
 
@@ -82,18 +96,18 @@ TEST_CASE("a file of messages that cannot be read is refused with its name") {
 TEST_CASE("message n of a run is line n with any number of threads and connections") {
     const auto lines = std::make_shared<const std::vector<std::string>>(
         std::vector<std::string>{"0", "1", "2", "3", "4"});
-    const std::size_t connections = GENERATE(range(std::size_t{1}, std::size_t{8}));
-    const std::size_t threads = GENERATE_COPY(range(std::size_t{1}, connections + 1));
-    for (std::size_t thread = 0; thread < threads; ++thread) {
-        const yodel::Share share{thread, threads, connections};
-        OwnSource source(lines, share);
-        source.end_after(20);
-        for (std::uint64_t number = thread, sent = 0; sent < 20; ++sent) {
-            REQUIRE_FALSE(source.over());
-            REQUIRE(source.next()->payload == std::to_string(number % 5));
-            number = share.message_after(number);
-        }
-        CHECK(source.over());
-        CHECK_FALSE(source.next());
-    }
+    for (std::size_t connections = 1; connections < 8; ++connections)
+        for (std::size_t threads = 1; threads <= connections; ++threads)
+            for (std::size_t thread = 0; thread < threads; ++thread) {
+                const yodel::Share share{thread, threads, connections};
+                OwnSource source(lines, share);
+                source.end_after(20);
+                for (std::uint64_t number = thread, sent = 0; sent < 20; ++sent) {
+                    REQUIRE_FALSE(source.over());
+                    REQUIRE(source.next()->payload == std::to_string(number % 5));
+                    number = share.message_after(number);
+                }
+                CHECK(source.over());
+                CHECK_FALSE(source.next());
+            }
 }

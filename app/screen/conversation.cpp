@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace yodel {
 
@@ -21,12 +22,15 @@ using ui::Style;
 
 namespace {
 
-// Time in which the user may not have noticed a successful retry yet.
+// Time within which the user may not yet have noticed that a retry succeeded.
 constexpr ev::Duration reaction_time = std::chrono::seconds(2);
 // Round trips in the status line's sparkline.
 constexpr std::size_t recent_count = 8;
 
-MessageLog::WallTime wall_time() { return std::chrono::system_clock::now(); }
+// Recorded events that are added in one turn of the loop, so that keys and drawing are served.
+constexpr int events_per_turn = 256;
+
+constexpr const char* no_target = "nothing is connected; yodel -r FILE TARGET connects";
 
 }  // namespace
 
@@ -35,13 +39,18 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
       options_(options),
       user_(user),
       log_({}, options.session.expect != Expect::any || options.session.pattern),
-      session_(loop, options_.session, *this) {
-    results_.datagrams = session_.options().framing->datagrams;
+      reading_timer_(loop, [this] { read_recording(); }),
+      rule_(std::make_shared<Session::Options>(options_.session)),
+      session_(loop, rule_, *this) {
+    results_.over_datagrams = session_.options().framing->in_datagrams;
+    recorded_results_.over_datagrams = results_.over_datagrams;
+    recorded_results_.replay = Results::Replay{};
     if (!options_.log.empty()) open_file(options_.log.path);
 }
 
 // Prints no summary after a failure to connect, because there is nothing to count.
 int Conversation::report() {
+    if (!connects()) return success;
     if (file_open()) stop_file();
     const bufio::End& end = session_.end();
     const int status = exit_status(end);
@@ -50,10 +59,12 @@ int Conversation::report() {
     results_.count_end(status, true);
     results_.count_unsent(queued_lines_.size());
     if (const auto facts = session_.tcp()) results_.add_tcp({.min_rtt = facts->min_rtt});
-    results_.unverified = unverified_remark(end, session_.tls());
-    Outcome outcome{.results = results_,
-                    .words = {.answered = session_.options().expect == Expect::any,
-                              .summary = !options_.quiet && (status == 0 || results_.any())}};
+    results_.unverified_remark = unverified_remark(end, session_.tls());
+    Outcome outcome{
+        .results = results_,
+        .summary_parts = {.say_answered = session_.options().expect == Expect::any,
+                          .say_received = session_.options().listens(),
+                          .summary = !options_.quiet && (status == 0 || results_.any())}};
     if (!file_trouble_.empty()) outcome.troubles = {{output_failed, file_trouble_}};
     outcome.print();
     return outcome.status();
@@ -62,6 +73,133 @@ int Conversation::report() {
 void Conversation::add_note(std::string_view text, Style style) {
     log_.add_note(wall_time(), text, style);
     user_.conversation_changed();
+}
+
+// --- The framing and the expected replies.
+
+// Returns true if the command line accepts these choices with the other options.
+bool Conversation::allows(const Framing& framing, Expect expect) const {
+    if (rule_->listens() && (expect != Expect::none || !framing.greeting.empty())) return false;
+    const bool frames_needed = options_.escapes || options_.log.recording;
+    if (frames_needed && !framing.has_frames()) return false;
+    if (rule_->pattern && (expect != Expect::any || !framing.replies_framed())) return false;
+    return framing.can_echo() || expect != Expect::echo;
+}
+
+std::string Conversation::change_refusal() const {
+    if (session_.in_flight() > 0) return "not changed while messages are in flight";
+    if (journal_ && options_.log.recording) return "not changed while recording (F9 stops it)";
+    return {};
+}
+
+std::string Conversation::rule_text() const {
+    const Framing& framing = *rule_->framing;
+    const std::string option =
+        framing.is_option() ? "-f " + std::string(framing.name) + " " : "";
+    return option + "--expect " + word_of(rule_->expect);
+}
+
+std::string Conversation::next_expectation() {
+    if (std::string why = change_refusal(); !why.empty()) return why;
+    // The successors of echo, any and none, in the order of Expect.
+    constexpr Expect next[] = {Expect::any, Expect::none, Expect::echo};
+    Expect expect = rule_->expect;
+    do expect = next[static_cast<std::size_t>(expect)];
+    while (!allows(*rule_->framing, expect));
+    if (expect == rule_->expect)
+        return std::string("not changed, because ") +
+               (rule_->listens() ? "a client answers nothing" : "--match needs --expect any");
+    change_rule(*rule_->framing, expect);
+    return {};
+}
+
+std::string Conversation::next_framing() {
+    if (std::string why = change_refusal(); !why.empty()) return why;
+    const Framing* framing = rule_->framing;
+    if (!framing->is_option())
+        return "not changed, because each message is " + framing->label();
+    const std::vector<std::string> names = framing_list();
+    auto name = std::find(names.begin(), names.end(), framing->name);
+    do {
+        if (++name == names.end()) name = names.begin();
+        framing = find_framing(*name);
+    } while (!allows(*framing, rule_->expect));
+    change_rule(*framing, rule_->expect);
+    return {};
+}
+
+void Conversation::change_rule(const Framing& framing, Expect expect) {
+    rule_->framing = &framing;
+    rule_->expect = expect;
+    session_.rule_changed();
+    log_.check_replies(expect != Expect::any || rule_->pattern);
+    rule_changed_ = true;
+    user_.conversation_changed();
+}
+
+// --- The recording.
+
+void Conversation::begin() {
+    if (!recording()) return session_.connect();
+    reading_timer_.start(ev::Duration::zero());
+}
+
+void Conversation::read_recording() {
+    for (int i = 0; i < events_per_turn; ++i) {
+        const RecordedEvent* const event = options_.recording->next_event();
+        if (event) {
+            add_recorded(*event);
+            continue;
+        }
+        if (!recording()->trouble().empty()) add_note(recording()->trouble(), Style::bad);
+        if (!connects()) return;
+        recent_round_trips_.clear();
+        return session_.connect();
+    }
+    reading_timer_.start(ev::Duration::zero());
+}
+
+void Conversation::add_recorded(const RecordedEvent& event) {
+    recorded_at_ = event.at;
+    switch (event.kind) {
+    case RecordedEvent::Kind::connected:
+        add_note("connected to " + event.sent, Style::good);
+        break;
+    case RecordedEvent::Kind::sent:
+        log_.add_sent(wall_time(), event.message.id, event.sent);
+        recorded_results_.count_sent(1, ev::Time(event.at));
+        break;
+    case RecordedEvent::Kind::resolved: add_recorded_fate(event); break;
+    case RecordedEvent::Kind::ended: add_note(event.sent); break;
+    }
+    recorded_at_.reset();
+}
+
+void Conversation::add_recorded_fate(const RecordedEvent& event) {
+    Message message = event.message;
+    message.late = message.late && recorded_results_.lost > 0;  // it was counted as lost
+    const std::string number = std::to_string(message.id);
+    if (message.id == 0 && event.fate == Fate::duplicate)
+        return session_duplicate(event.reply.payload);
+    if (message.id == 0) return session_unsolicited(event.reply.payload);
+    if (event.received) return session_answered(message, event.reply);
+    const bool expected = event.fate == Fate::as_recorded;
+    record(expected ? Fate::unanswered_as_recorded : event.fate, &message, nullptr);
+    if (event.fate == Fate::unsent) return add_note("message " + number + " was not sent");
+    log_.add_loss(wall_time(), message, expected ? "no reply, as recorded" : "no reply");
+}
+
+MessageLog::WallTime Conversation::wall_time() const {
+    using std::chrono::system_clock;
+    if (!showing_recorded()) return system_clock::now();
+    return recording()->started() +
+           std::chrono::duration_cast<system_clock::duration>(*recorded_at_);
+}
+
+// Adds a note and returns true if there is no target.
+bool Conversation::refuse_without_target() {
+    if (!connects()) add_note(no_target, Style::warn);
+    return !connects();
 }
 
 // --- Events of the session.
@@ -81,7 +219,8 @@ void Conversation::session_changed() {
 // Reports a half-close by the server with Expect::none, because messages can still be sent.
 // With any other expectation, the half-close ends the connection.
 void Conversation::report_half_close() {
-    const bool ended = session_.state() == State::open && session_.half_closed();
+    const bool ended = session_.state() == State::open && session_.peer_half_closed() &&
+                       !session_.options().listens();
     if (ended && !half_close_noted_)
         add_note("the server has shut down its sending side; you can still send", Style::warn);
     half_close_noted_ = ended;
@@ -91,6 +230,8 @@ void Conversation::report_state() {
     const State state = session_.state();
     if (state == reported_state_) return;
     const std::string end = explain(session_.end(), session_.tls());
+    const Style end_style = exit_status(session_.end()) != 0 ? Style::bad : Style::dim;
+    if (session_.options().listens()) return report_listening(end, end_style);
     if (state == State::open) {
         retried_ = !std::exchange(reported_trouble_, {}).empty();
         if (session_.peer_known())
@@ -100,10 +241,17 @@ void Conversation::report_state() {
                  "; only a reply shows that a server is there");
     }
     if (state == State::waiting && std::exchange(reported_trouble_, end) != end)
-        add_note(end + "; retrying, M-r retries now", Style::bad);
-    if (state == State::closed)
-        add_note(end + "; M-r reconnects",
-                 exit_status(session_.end()) != 0 ? Style::bad : Style::dim);
+        add_note(end + "; retrying, F5 retries now", Style::bad);
+    if (state == State::closed) add_note(end + "; F5 reconnects", end_style);
+}
+
+void Conversation::report_listening(const std::string& end, Style end_style) {
+    const State state = session_.state();
+    if (reported_state_ == State::idle) add_note(session_.options().listening_text());
+    if (state == State::open)
+        add_note("connection from " + session_.address().text(), Style::good);
+    if (state == State::waiting) add_note(end, end_style);
+    if (state == State::closed) add_note(end + "; F5 listens again", end_style);
 }
 
 // A replay repeats one connection, so each connection gets its own recording.
@@ -117,13 +265,14 @@ void Conversation::begin_connection() {
     for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
 }
 
-// Reports an event to the user, and to the journal if there is one, and counts it.
+// Counts an event, adds it to the journal if there is one, and marks the screen as changed.
 void Conversation::record(Fate fate, const Message* message, const Reply* reply) {
     user_.conversation_changed();
     Answer answer;
     if (message && reply)
         answer = {reply->right, message->late,    reply->round_trip,
                   false,        reply->reordered, reply->round_trip};
+    if (showing_recorded()) return recorded_tally_.add(fate, answer, ev::Time(*recorded_at_));
     if (journal_) journal_->add(fate, message, reply, answer, loop_.now());
     tally_.add(fate, answer, loop_.now());
 }
@@ -136,11 +285,13 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
         if (const std::string hint =
                 reply_hint(*session_.options().framing, message.payload, reply);
             !hint.empty())
-            add_note(hint, Style::warn);
+            add_note(hint + (hint.find("--expect") == hint.npos ? "" : ", or F3 and x"),
+                     Style::warn);
     if (!reply.round_trip) return;
-    percentile_history_.record(loop_.now(), *reply.round_trip);
-    recent_.push_back(*reply.round_trip);
-    if (recent_.size() > recent_count) recent_.pop_front();
+    percentile_history_.record(showing_recorded() ? ev::Time(*recorded_at_) : loop_.now(),
+                               *reply.round_trip);
+    recent_round_trips_.push_back(*reply.round_trip);
+    if (recent_round_trips_.size() > recent_count) recent_round_trips_.pop_front();
 }
 
 void Conversation::session_lost(const Message& message) {
@@ -154,7 +305,11 @@ void Conversation::session_lost(const Message& message) {
 
 void Conversation::session_unsolicited(std::string_view payload) {
     record(Fate::unsolicited, payload);
-    log_.add_unsolicited(wall_time(), payload);
+    if (!session_.options().listens()) return log_.add_unsolicited(wall_time(), payload);
+    Reply reply{.payload = payload, .right = true};
+    if (session_.flushed_at() > session_.state_since())
+        reply.round_trip = loop_.now() - session_.flushed_at();
+    log_.add_answer(wall_time(), {}, reply, {});
 }
 
 // Adds a note only about the first stale reply.
@@ -187,26 +342,30 @@ void Conversation::quit_when_answered() {
 void Conversation::quit() {
     quitting_ = true;
     session_.disconnect();
-    if (reported_state_ == State::closed && session_.state() == State::closed) loop_.stop();
+    const bool closed = reported_state_ == State::closed && session_.state() == State::closed;
+    if (closed || session_.state() == State::idle) loop_.stop();
 }
 
 void Conversation::disconnect() {
+    if (refuse_without_target()) return;
     quitting_ = false;
     session_.disconnect();
 }
 
 // The session reports both calls as one change, so that the log shows only the new attempt.
 void Conversation::reconnect() {
+    if (refuse_without_target()) return;
     const bool just_opened =
-        session_.state() == State::open && loop_.now() - session_.since() < reaction_time;
+        session_.state() == State::open && loop_.now() - session_.state_since() < reaction_time;
     if (std::exchange(retried_, false) && just_opened)
-        return add_note("connected just now; press M-r again to reconnect", Style::warn);
+        return add_note("connected just now; press F5 again to reconnect", Style::warn);
     disconnect();
     session_.connect();
 }
 
 void Conversation::send(const std::string& line) {
     if (session_.state() == State::open) return send_now(line);
+    if (!connects()) return refuse(line, no_target);
     if (quitting_) return refuse(line, "not sent; yodel quits once all replies are in");
     queued_lines_.push_back(line);
     add_note("not connected; will be sent once connected: " + line, Style::warn);
@@ -217,7 +376,8 @@ void Conversation::send_now(const std::string& line) {
     if (!payload) return refuse(line, escapes_expected);
     const Framing& framing = *session_.options().framing;
     const std::string name(framing.name);
-    const Queued queued = session_.send(*payload);
+    if (std::exchange(rule_changed_, false)) add_note(rule_text() + " from here on");
+    const QueuedIds queued = session_.send(*payload);
     if (!queued)
         return refuse(line, payload->empty() ? "-f " + name + " does not allow empty messages"
                                              : "too long for " + name);
@@ -242,6 +402,7 @@ void Conversation::refuse(const std::string& line, const std::string& why) {
 // --- The file.
 
 void Conversation::toggle_file() {
+    if (refuse_without_target()) return;
     if (!file_open()) return start_file();
     const std::string kind = options_.log.kind();
     if (stop_file()) return add_note("stopped writing the " + kind);
@@ -263,7 +424,7 @@ void Conversation::start_file() {
     }
 }
 
-// A transcript continues its file. Each recording needs a new file: x.json, x-2.json, x-3.json
+// A transcript is appended to its file. Each recording needs a new one: x.json, x-2.json, ...
 std::string Conversation::next_file_name() const {
     const std::string& first = options_.log.path;
     if (first.empty()) return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time());
@@ -278,7 +439,9 @@ std::string Conversation::next_file_name() const {
 
 void Conversation::open_file(const std::string& name) {
     journal_.emplace(JournalFile(name), session_, loop_.now());
-    log_.write_to([this](char sign, auto line) { journal_->add_line(sign, line); });
+    log_.write_to([this](auto, char sign, auto line) {
+        if (!showing_recorded()) journal_->add_line(sign, line);
+    });
 }
 
 bool Conversation::stop_file() {

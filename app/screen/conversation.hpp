@@ -2,6 +2,7 @@
 // and drawing.
 #pragma once
 
+#include "app/protocol/recorded_events.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/screen/screen_journal.hpp"
@@ -10,7 +11,9 @@
 #include "app/stats/tally.hpp"
 #include "ev/loop.hpp"
 
+#include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +29,9 @@ public:
         // gets a numbered file, because each recording needs its own file.
         JournalFile log;
         bool quiet = false;  // no summary at the end if all is well
+        // The recording to show first; null: none.
+        std::shared_ptr<RecordedConversation> recording = nullptr;
+        bool connects = true;  // false: there is no target, only the recording
     };
 
     // The user must not destroy the conversation from these callbacks.
@@ -39,9 +45,18 @@ public:
         ~User() = default;
     };
 
-    // Throws std::system_error if the transcript's file can't be opened. The loop and the user
+    // Throws std::system_error if the journal's file can't be opened. The loop and the user
     // must outlive the conversation.
     Conversation(ev::Loop& loop, const Options& options, User& user);
+
+    // Shows the recording, piece by piece, and then connects.
+    void begin();
+    // Adds an event of a recording to the log, and counts it.
+    void add_recorded(const RecordedEvent& event);
+    const RecordedConversation* recording() const { return options_.recording.get(); }
+    // Returns the number of sent messages in the part of the recording that was read so far.
+    std::uint64_t recorded_count() const { return recorded_results_.sent; }
+    bool connects() const { return options_.connects; }
 
     // Sends the line, or queues it until there is a connection.
     void send(const std::string& line);
@@ -57,11 +72,18 @@ public:
     // noticed. In that case adds a note to the log instead; the next call reconnects.
     void reconnect();
 
+    // Select the next expectation, or the next framing, that the options allow. It applies from
+    // the next message on. Return the reason for a refusal, such as messages in flight; empty
+    // if there is none.
+    std::string next_expectation();
+    std::string next_framing();
+    std::string rule_text() const;  // the options that choose both
+
     // Adds a remark by the program to the log.
     void add_note(std::string_view text, ui::Style style = ui::Style::dim);
     // Starts or stops the journal.
     void toggle_file();
-    // Writes all entries to the journal, and stops it if that fails.
+    // Writes buffered entries to the journal's file, and stops the journal if that fails.
     void flush_file();
     bool file_open() const { return journal_.has_value(); }
 
@@ -72,9 +94,12 @@ public:
     const Session& session() const { return session_; }
     MessageLog& log() { return log_; }
     const MessageLog& log() const { return log_; }
-    const Results& results() const { return results_; }
+    // Returns the counts of the connection or, until a message is sent, of the recording.
+    const Results& results() const {
+        return recording() && !results_.any() ? recorded_results_ : results_;
+    }
     const PercentileHistory& percentile_history() const { return percentile_history_; }
-    const std::deque<ev::Duration>& recent() const { return recent_; }  // round trips
+    const std::deque<ev::Duration>& recent_round_trips() const { return recent_round_trips_; }
 
 private:
     void session_changed() override;
@@ -89,9 +114,18 @@ private:
         const Reply reply{.payload = payload};
         record(fate, nullptr, &reply);
     }
+    void read_recording();
+    void add_recorded_fate(const RecordedEvent& event);
+    bool showing_recorded() const { return recorded_at_.has_value(); }
+    MessageLog::WallTime wall_time() const;
+    bool refuse_without_target();
     void report_state();
+    void report_listening(const std::string& end, ui::Style end_style);
     void report_half_close();
     void begin_connection();
+    bool allows(const Framing& framing, Expect expect) const;
+    std::string change_refusal() const;
+    void change_rule(const Framing& framing, Expect expect);
     void send_now(const std::string& line);
     void refuse(const std::string& line, const std::string& why);
     void start_file();
@@ -107,18 +141,25 @@ private:
     std::optional<ScreenJournal> journal_;
     Results results_;
     Tally tally_{results_};
+    Results recorded_results_;
+    Tally recorded_tally_{recorded_results_};
+    std::optional<ev::Duration> recorded_at_;  // time of the recorded event being added
+    ev::Timer reading_timer_;                  // the next piece of the recording
     PercentileHistory percentile_history_;
-    std::deque<ev::Duration> recent_;
+    std::deque<ev::Duration> recent_round_trips_;
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
     Session::State reported_state_ = Session::State::idle;  // the last state in the log
     bool half_close_noted_ = false;  // the log reports a half-close by the server
     std::string file_trouble_;       // why a file is missing or incomplete; empty: no error
-    bool quitting_ = false;          // the loop stops once all is answered
+    bool quitting_ = false;          // the loop stops once the session is closed
     // The failure of the last attempt to connect. It is reported once, even if many attempts
     // fail for the same reason.
     std::string reported_trouble_;
     // True if this connection followed a failure, and no key has requested another one since.
     bool retried_ = false;
+    // Options that change_rule() changes, shared with the session.
+    const std::shared_ptr<Session::Options> rule_;
+    bool rule_changed_ = false;  // since the last message
     Session session_;
 };
 

@@ -8,7 +8,7 @@ namespace yodel {
 
 namespace {
 
-ui::Row joined(const std::vector<Part>& parts, const std::vector<bool>& chosen,
+ui::Row row_of(const std::vector<Part>& parts, const std::vector<bool>& chosen,
                const Separators& separators) {
     ui::Row row;
     int group = 0;
@@ -33,12 +33,12 @@ ui::Row fit(const std::vector<Part>& parts, int width, const Separators& separat
     for (const auto& [rank, i] : by_rank) {
         if (full.count(parts[i].group) > 0) continue;
         chosen[i] = true;
-        if (rank == 0 || ui::display_width(joined(parts, chosen, separators)) <= width)
+        if (rank == 0 || ui::display_width(row_of(parts, chosen, separators)) <= width)
             continue;
         chosen[i] = false;
         full.insert(parts[i].group);
     }
-    ui::Row row = joined(parts, chosen, separators);
+    ui::Row row = row_of(parts, chosen, separators);
     ui::truncate(row, width);
     return row;
 }

@@ -1,4 +1,4 @@
-// A row of parts, of which the least important are omitted as the width shrinks.
+// A row of parts. As the width shrinks, the least important parts are omitted.
 #pragma once
 
 #include "ui/frame.hpp"

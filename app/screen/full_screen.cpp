@@ -11,7 +11,7 @@
 
 namespace yodel {
 
-bool check_terminal() {
+bool can_use_screen_or_warn() {
     const char* const term = std::getenv("TERM");
     const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
     if (!able || ::isatty(STDIN_FILENO) != 1 || ::isatty(STDOUT_FILENO) != 1) return false;
@@ -22,20 +22,21 @@ bool check_terminal() {
 
 FullScreen::FullScreen(ev::Loop& loop, ev::Duration frame_time)
     : frame_time_(frame_time),
-      resized_(loop, SIGWINCH,
-               [this] {
-                   terminal_.resize();
-                   changed_ = true;
-               }),
-      stopped_(loop, SIGTSTP, [this] { suspend(); }),
-      keyboard_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
-      escape_(loop,
-              [this] {
-                  terminal_.expire_key();
-                  read_keys();
-              }),
-      display_(loop, terminal_.output(), ev::none, [this](ev::Events) { await_display(); }),
-      frame_(loop, [] {}) {}
+      resize_signal_(loop, SIGWINCH,
+                     [this] {
+                         terminal_.resize();
+                         changed_ = true;
+                     }),
+      stop_signal_(loop, SIGTSTP, [this] { suspend(); }),
+      keyboard_watch_(loop, STDIN_FILENO, ev::readable, [this](ev::Events) { read_keys(); }),
+      escape_timer_(loop,
+                    [this] {
+                        terminal_.expire_key();
+                        read_keys();
+                    }),
+      display_watch_(loop, terminal_.output(), ev::none,
+                     [this](ev::Events) { await_display(); }),
+      frame_timer_(loop, [] {}) {}
 
 void FullScreen::turn_ended() {
     // Not done in the handler of SIGCONT, because a signal that came with it may end the
@@ -44,22 +45,22 @@ void FullScreen::turn_ended() {
         resuming_ = false;
         read_keys();  // keys that were read before the suspension
     }
-    if (resuming_ || !changed_ || frame_.pending()) return;
+    if (resuming_ || !changed_ || frame_timer_.pending()) return;
     if (terminal_.flush()) {
         changed_ = false;
         draw();
-        frame_.start(frame_time_);
+        frame_timer_.start(frame_time_);
     }
     await_display();
 }
 
 void FullScreen::read_keys() {
     while (const auto key = terminal_.read_key()) press(*key);
-    if (terminal_.key_incomplete()) escape_.start(terminal_.escape_delay());
+    if (terminal_.key_incomplete()) escape_timer_.start(terminal_.escape_delay());
     changed_ = true;
     if (!terminal_.gone()) return;
-    keyboard_.want(ev::none);
-    std::raise(SIGHUP);  // a hang-up ends the program as the signal does
+    keyboard_watch_.want(ev::none);
+    std::raise(SIGHUP);  // the terminal is gone: end as SIGHUP does
 }
 
 void FullScreen::suspend() {
@@ -67,6 +68,8 @@ void FullScreen::suspend() {
     terminal_.suspend();
 }
 
-void FullScreen::await_display() { display_.want(terminal_.flush() ? ev::none : ev::writable); }
+void FullScreen::await_display() {
+    display_watch_.want(terminal_.flush() ? ev::none : ev::writable);
+}
 
 }  // namespace yodel

@@ -2,8 +2,8 @@
 // handles its signals, and decides when to draw.
 //
 // An event never draws, but marks the screen as changed. One drawing follows at the end of the
-// loop's turn. It is postponed if the last one was only just made, or if the terminal has not
-// yet accepted all of it.
+// loop's turn. It is postponed while the last one is more recent than `frame_time`, or until
+// the terminal has accepted all of it.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -13,7 +13,7 @@ namespace yodel {
 
 // Returns true if standard input and output are a terminal that can show a screen. Otherwise
 // prints the reason, unless there is no terminal or its type is "dumb" or not set.
-bool check_terminal();
+bool can_use_screen_or_warn();
 
 class FullScreen {
 public:
@@ -40,7 +40,7 @@ protected:
 private:
     virtual void press(const ui::Key& key) = 0;
     virtual void draw() = 0;
-    // Called before the program is stopped, because messages in flight can't be timed then.
+    // Called before the program is stopped, because the stop would distort round trips.
     virtual void suspending() = 0;
 
     void read_keys();
@@ -49,15 +49,15 @@ private:
     const ev::Duration frame_time_;
     // Declared before the terminal, so that a signal during its take-over cannot stop the
     // program with the terminal changed.
-    ev::Signal resized_;
-    ev::Signal stopped_;
+    ev::Signal resize_signal_;
+    ev::Signal stop_signal_;
     ui::Terminal terminal_;
     bool changed_ = true;    // the screen differs from the last drawing
     bool resuming_ = false;  // take the terminal over again, after a suspension
-    ev::Watch keyboard_;
-    ev::Timer escape_;   // runs while an ESC may be a key or begin another one
-    ev::Watch display_;  // active until the terminal has accepted the whole drawing
-    ev::Timer frame_;    // runs while it is too early for another drawing
+    ev::Watch keyboard_watch_;
+    ev::Timer escape_timer_;   // runs while an ESC may be a key or begin another one
+    ev::Watch display_watch_;  // active until the terminal has accepted the whole drawing
+    ev::Timer frame_timer_;    // runs while it is too early for another drawing
 };
 
 }  // namespace yodel

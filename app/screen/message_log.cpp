@@ -31,10 +31,10 @@ std::string delta_text(ev::Duration duration) {
 
 std::string difference_text(const Exchange& exchange) {
     const std::string text =
-        " " + ui::glyph::mismatch.text() + " " + differs_text(exchange.difference);
+        " " + ui::glyph::bad.text() + " " + differs_text(exchange.difference);
     if (!exchange.difference) return text;
     return text + ": " + byte_text(exchange.payload, *exchange.difference) +
-           ui::glyph::becomes.text() + byte_text(exchange.reply, *exchange.difference);
+           ui::glyph::arrow.text() + byte_text(exchange.reply, *exchange.difference);
 }
 
 // Returns the bytes as "68 65 6c 6c 6f", on one line.
@@ -45,7 +45,7 @@ std::string hex_numbers(std::string_view bytes) {
     return text;
 }
 
-ui::Span resent_mark() { return {" " + ui::glyph::resent.text(), Style::warn}; }
+ui::Span retransmitted_mark() { return {" " + ui::glyph::retransmitted.text(), Style::warn}; }
 
 }  // namespace
 
@@ -70,23 +70,25 @@ void MessageLog::add_answer(WallTime at, const Message& message, const Reply& re
     exchange->reply = reply.payload;
     exchange->answered_at = at;
     exchange->right = reply.right;
+    exchange->late = message.late;
     exchange->difference = reply.difference;
     exchange->round_trip = reply.round_trip;
     exchange->write_delay = message.sent - message.planned;
-    exchange->network = network;
-    exchange->resent = message.resent;
+    exchange->network_round_trip = network;
+    exchange->retransmitted = message.retransmitted;
     ui::Row fate;
     if (!reply.right) fate.push_back({difference_text(*exchange), Style::bad});
-    if (reply.right && checked_) fate.push_back({" " + ui::glyph::match.text(), Style::good});
-    if (message.resent) fate.push_back(resent_mark());
+    if (reply.right && replies_checked_ && message.id > 0)
+        fate.push_back({" " + ui::glyph::right.text(), Style::good});
+    if (message.retransmitted) fate.push_back(retransmitted_mark());
     add({Kind::received, at, {}, std::move(exchange)}, reply.payload, std::move(fate));
 }
 
 void MessageLog::add_loss(WallTime at, const Message& message, const std::string& why) {
     const auto it = unanswered_.find(message.id);
     ui::Row fate{{" - " + why, Style::bad}};
-    if (message.resent) fate.push_back(resent_mark());
-    if (it != unanswered_.end()) it->second->resent = message.resent;
+    if (message.retransmitted) fate.push_back(retransmitted_mark());
+    if (it != unanswered_.end()) it->second->retransmitted = message.retransmitted;
     add({Kind::lost, at, {}, it == unanswered_.end() ? nullptr : it->second}, message.payload,
         std::move(fate), Style::dim);
 }
@@ -126,21 +128,22 @@ std::optional<std::string> MessageLog::selected_text(std::size_t max_bytes) cons
 }
 
 void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style style) {
-    record.since_last = last_ == WallTime{} ? ev::Duration::zero() : record.at - last_;
-    last_ = record.at;
+    record.since_last =
+        last_record_at_ == WallTime{} ? ev::Duration::zero() : record.at - last_record_at_;
+    last_record_at_ = record.at;
     ui::Transcript::Entry entry{{label(record)},
                                 std::string(body),
                                 std::move(suffix),
                                 style,
                                 record.kind != Kind::note};
-    if (record.kind == Kind::received) entry.wrong = record.exchange->difference;
-    if (lines_) write(record, entry);
+    if (record.kind == Kind::received) entry.bad_byte = record.exchange->difference;
+    if (write_line_) write(record, entry);
     records_.push_back(std::move(record));
     transcript_.append(std::move(entry));
 }
 
 // Removes the record of an entry that the transcript has removed.
-void MessageLog::forget(std::size_t place) {
+void MessageLog::remove_record(std::size_t place) {
     const auto gone = records_.begin() + static_cast<std::ptrdiff_t>(place);
     if (gone->kind == Kind::sent) unanswered_.erase(gone->exchange->id);
     records_.erase(gone);
@@ -157,14 +160,15 @@ std::string MessageLog::time_text(const Record& record) const {
     const bool off = timestamp_style_ == TimestampStyle::off;
     const bool delta = timestamp_style_ == TimestampStyle::delta;
     const int width = off ? 0 : delta ? 8 : 12;  // "+123.456s" or a clock
-    if (record.kind == Kind::received) {
+    const bool received = record.kind == Kind::received;
+    if (received && (record.exchange->id != 0 || record.exchange->round_trip)) {
         const auto time = record.exchange->round_trip;
         return format("%*s", width,
-                      (time ? milliseconds_text(*time) + "ms" : "untimed").c_str());
+                      (time ? milliseconds_number(*time) + "ms" : "untimed").c_str());
     }
     if (off) return {};
     if (delta) return format("%*s", width, delta_text(record.since_last).c_str());
-    const bool timed = record.kind == Kind::note || record.kind == Kind::sent;
+    const bool timed = received || record.kind == Kind::note || record.kind == Kind::sent;
     return timed ? clock_text(record.at) : format("%*s", width, "");
 }
 
@@ -172,10 +176,10 @@ std::string MessageLog::time_text(const Record& record) const {
 void MessageLog::write(const Record& record, const ui::Transcript::Entry& entry) {
     const std::string remark = ui::plain_text(entry.suffix);
     const bool reply = record.kind == Kind::received;
-    lines_(labels[static_cast<std::size_t>(record.kind)].mark,
-           reply ? entry.body : entry.body + remark);
+    write_line_(record.at, labels[static_cast<std::size_t>(record.kind)].mark,
+                reply ? entry.body : entry.body + remark);
     if (reply && !record.exchange->right)
-        lines_('-', "message " + std::to_string(record.exchange->id) + remark);
+        write_line_(record.at, '-', "message " + std::to_string(record.exchange->id) + remark);
 }
 
 }  // namespace yodel

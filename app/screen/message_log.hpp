@@ -18,17 +18,19 @@ namespace yodel {
 
 // A message and its reply, if known.
 struct Exchange {
-    std::uint64_t id = 0;  // 0: an unsolicited message of the peer
+    std::uint64_t id = 0;  // 0: an unsolicited message from the peer
     std::string payload = {};
     std::string reply = {};
     std::optional<std::chrono::system_clock::time_point> sent_at = {};
     std::optional<std::chrono::system_clock::time_point> answered_at = {};  // none: no reply
     bool right = false;
+    bool late = false;                           // the reply came after the reply timeout
     std::optional<std::size_t> difference = {};  // see Reply
     std::optional<ev::Duration> round_trip = {};
     ev::Duration write_delay{};  // from the planned time until the system accepted all of it
-    std::optional<ev::Duration> network = {};  // its minimum round trip so far
-    bool resent = false;                       // see Session::Options::mark_resent
+    std::optional<ev::Duration> network_round_trip =
+        {};                      // the network's minimum round trip so far
+    bool retransmitted = false;  // see Session::Options::mark_retransmitted
 };
 
 class MessageLog {
@@ -37,12 +39,14 @@ public:
 
     // `checked`: replies are compared, so right ones are marked.
     MessageLog(ui::Transcript::Limits limits, bool checked)
-        : transcript_(limits, [this](std::size_t place) { forget(place); }),
-          checked_(checked) {}
+        : transcript_(limits, [this](std::size_t place) { remove_record(place); }),
+          replies_checked_(checked) {}
     MessageLog(const MessageLog&) = delete;
 
     ui::Transcript& transcript() { return transcript_; }
     const ui::Transcript& transcript() const { return transcript_; }
+
+    void check_replies(bool checked) { replies_checked_ = checked; }
 
     // Each adds an entry. A note is a remark by the program.
     void add_note(WallTime at, std::string_view text, ui::Style style = ui::Style::dim);
@@ -59,13 +63,13 @@ public:
     void next_timestamp_style();
     // Returns the message of the selected entry; null if none or a note is selected.
     std::shared_ptr<const Exchange> selected() const;
-    // Returns the text of the selected entry without its time and fate: its first bytes, or
-    // in the hex view their hex numbers on one line. Returns none if no entry is selected.
+    // Returns the first `max_bytes` bytes of the selected entry, without its time and fate. In
+    // the hex view, they are hex numbers on one line. Returns none if no entry is selected.
     std::optional<std::string> selected_text(std::size_t max_bytes) const;
 
-    // Passes the lines of each new entry to `lines` from now on, unless it is empty.
-    using Lines = std::function<void(char sign, std::string_view line)>;
-    void write_to(Lines lines) { lines_ = std::move(lines); }
+    // Passes the lines of each new entry to `lines` from now on. An empty function ends that.
+    using Lines = std::function<void(WallTime at, char sign, std::string_view line)>;
+    void write_to(Lines lines) { write_line_ = std::move(lines); }
 
 private:
     enum class TimestampStyle { clock, delta, off };
@@ -82,16 +86,16 @@ private:
     ui::Span label(const Record& record) const;
     std::string time_text(const Record& record) const;
     void write(const Record& record, const ui::Transcript::Entry& entry);
-    void forget(std::size_t place);
+    void remove_record(std::size_t place);
 
     ui::Transcript transcript_;
-    const bool checked_;
+    bool replies_checked_;
     std::deque<Record> records_;  // one for each entry of the transcript
     // Unanswered messages with entries still in the transcript, by id.
     std::map<std::uint64_t, std::shared_ptr<Exchange>> unanswered_;
     TimestampStyle timestamp_style_ = TimestampStyle::clock;
-    WallTime last_{};
-    Lines lines_;
+    WallTime last_record_at_{};
+    Lines write_line_;
 };
 
 }  // namespace yodel

@@ -1,12 +1,14 @@
-// The pages that cover the screen or the messages: rows of text, composed for a width.
+// Pages of text that cover the screen or the messages. Each is composed for a given width.
 #pragma once
 
+#include "app/protocol/recorded_events.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/stats/history.hpp"
 #include "app/stats/results.hpp"
 #include "ui/frame.hpp"
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,16 +20,20 @@ using Rows = std::vector<ui::Row>;
 // Returns the counts, the percentiles and their history, and a histogram of the round trips.
 Rows statistics_page(const Results& results, const PercentileHistory& history, int width);
 
-// Returns the target, the address and the timeouts, and with TLS its parameters and the
-// certificate. `key_log`: the file to which TLS secrets are written; empty: none. `sandbox`:
-// its state; empty: omitted. Asks the system about the connection.
+// Returns the facts about a recording. `count`: the number of its messages.
+Rows recording_page(const RecordedConversation& recording, std::uint64_t count, int width);
+
+// Returns the target, the address and the timeouts and, if they are used, the facts about TCP,
+// TLS with its certificate, and WebSocket. `key_log`: the file to which TLS secrets are
+// written; empty: none. `sandbox`: its state; empty: omitted. Makes a system call for TCP.
 Rows connection_page(const Session& session, const Results& results, const std::string& key_log,
                      const std::string& sandbox, int width);
 
-// Returns a message and its reply in hex, with the first difference marked.
+// Returns a message and its reply, each as text or indented JSON and in hex, with the first
+// difference marked.
 Rows message_page(const Exchange& exchange, int width);
 
-// Width of the names of facts, in columns.
+// Width of the column that contains the names of facts.
 inline constexpr int fact_name_width = 12;
 
 // Composes the rows of a page.
@@ -36,8 +42,8 @@ struct PageRows {
 
     // Adds a heading, with an empty row before it unless it is the first row.
     void add_title(const std::string& title);
-    // Adds a name and its value. A long value is wrapped in its own columns; it begins in the
-    // next row if the name is too long.
+    // Adds a name and its value. A long value wraps within its own column. If the name is too
+    // long, the value begins in the next row.
     void add_fact(const std::string& name, std::string_view value,
                   ui::Style style = ui::Style::normal);
 

@@ -1,13 +1,17 @@
 #include "app/screen/screen_client.hpp"
 
 #include "app/screen/signs.hpp"
+#include "app/text/escapes.hpp"
+#include "app/text/units.hpp"
 #include "ui/glyphs.hpp"
+#include "ui/key_parser.hpp"
 #include "ui/modes.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <span>
+#include <utility>
 
 namespace yodel {
 
@@ -44,77 +48,76 @@ using Client = ScreenClient;
 
 // The page of keys lists ^D under "Quit".
 const ui::Binding<Client> Client::bindings[] = {
-    {ui::ctrl('d'), [](Client& c) { c.conversation_.quit_when_answered(); }},
-    {ui::plain(KeyCode::enter), [](Client& c) { c.submit(); }, "Enter",
-     "send the line; if it is empty, open the selected message"},
-    {ui::plain(KeyCode::up), [](Client& c) { c.older_line(); }, "Up Dn ^P ^N",
-     "go through the history of sent lines"},
-    {ui::ctrl('p'), [](Client& c) { c.older_line(); }},
-    {ui::plain(KeyCode::down), [](Client& c) { c.newer_line(); }},
-    {ui::ctrl('n'), [](Client& c) { c.newer_line(); }},
-    {ui::ctrl('r'), [](Client& c) { c.mode_.emplace<ui::HistorySearch>(c.history_); }, "^R",
-     "search the history"},
-    {ui::plain(KeyCode::page_up), [](Client& c) { c.transcript().scroll_pages(-1); },
+    {ui::keys(ui::ctrl('d')), [](Client& c) { c.conversation_.quit_when_answered(); }},
+    {ui::keys(ui::plain(KeyCode::enter)), [](Client& c) { c.submit(); },
+     "Enter", "send the line; if it is empty, open the selected message (e: edit it)"},
+    {ui::keys(ui::plain(KeyCode::up), ui::ctrl('p')), [](Client& c) { c.older_line(); },
+     "Up Dn ^P ^N", "go through the history of sent lines"},
+    {ui::keys(ui::plain(KeyCode::down), ui::ctrl('n')), [](Client& c) { c.newer_line(); }},
+    {ui::keys(ui::ctrl('r'), ui::alt('p')),
+     [](Client& c) { c.mode_.emplace<ui::HistorySearch>(c.history_); },
+     "^R M-p", "search the history"},
+    {ui::keys(ui::plain(KeyCode::page_up)), [](Client& c) { c.transcript().scroll_pages(-1); },
      "PgUp PgDn", "scroll"},
-    {ui::plain(KeyCode::page_down), [](Client& c) { c.transcript().scroll_pages(1); }},
-    {ui::alt('<'), [](Client& c) { c.transcript().scroll_to_start(); }, "M-< M->",
-     "go to the first, to the last message"},
-    {ui::alt('>'), [](Client& c) { c.transcript().scroll_to_end(); }},
-    {ui::alt(KeyCode::up), [](Client& c) { c.transcript().select_older(); }, "M-Up M-Down",
-     "select a message; then also Up and Down"},
-    {ui::alt(KeyCode::down), [](Client& c) { c.transcript().select_newer(); }},
-    {ui::alt('/'), [](Client& c) { c.mode_.emplace<Find>(); }, "M-/ n N",
-     "search the messages; older, newer match"},
-    {ui::alt('h'), [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); }, "M-h",
-     "show messages in hex, or as text"},
-    {ui::alt('t'), [](Client& c) { c.conversation_.log().next_timestamp_style(); }, "M-t",
-     "timestamps: clock, since the last message, or none"},
-    {ui::alt('s'),
-     [](Client& c) {
+    {ui::keys(ui::plain(KeyCode::page_down)),
+     [](Client& c) { c.transcript().scroll_pages(1); }},
+    {ui::keys(ui::alt('<')), [](Client& c) { c.transcript().scroll_to_start(); },
+     "M-< M->", "go to the first, to the last message"},
+    {ui::keys(ui::alt('>')), [](Client& c) { c.transcript().scroll_to_end(); }},
+    {ui::keys(ui::alt(KeyCode::up)), [](Client& c) { c.transcript().select_older(); },
+     "M-Up M-Down", "select a message; then also Up and Down"},
+    {ui::keys(ui::alt(KeyCode::down)), [](Client& c) { c.transcript().select_newer(); }},
+    {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<Find>(); },
+     "M-/ n N", "search the messages; older, newer match"},
+    {ui::keys(ui::plain(KeyCode::f1)),
+     [](Client& c) { c.open_page([&c](int width) { return c.key_page(width); }); },
+     "F1", "this page"},
+    {ui::keys(ui::plain(KeyCode::f2), ui::alt('s')), [](Client& c) {
          c.open_page([&c](int width) {
              return statistics_page(c.conversation_.results(),
                                     c.conversation_.percentile_history(), width);
          });
-     },
-     "M-s", "statistics"},
-    {ui::alt('i'),
-     [](Client& c) {
-         c.open_page([&c](int width) {
-             return connection_page(c.session(), c.conversation_.results(), c.key_log_,
-                                    c.sandbox_, width);
-         });
-     },
-     "M-i", "connection and certificate"},
-    {ui::alt('r'), [](Client& c) { c.conversation_.reconnect(); }, "M-r", "reconnect now"},
-    {ui::alt('c'), [](Client& c) { c.conversation_.disconnect(); }, "M-c",
-     "close the connection without quitting"},
-    {ui::alt('p'), [](Client& c) { c.transcript().toggle_freeze(); }, "M-p",
-     "hold the view, or follow new messages again"},
-    {ui::alt('o'), [](Client& c) { c.conversation_.toggle_file(); }, "M-o",
-     "start or stop a transcript file"},
-    {ui::alt('w'), [](Client& c) { c.copy_selected(); }, "M-w",
-     "copy the selected message to the terminal's clipboard"},
-    {ui::ctrl('c'), [](Client& c) { c.interrupt(); }, "^C",
-     "clear the line; if it is empty, cancel connecting or waiting"},
-    {ui::ctrl('z'), [](Client& c) { c.suspend(); }, "^Z", "suspend"},
-    {ui::ctrl('l'), [](Client& c) { c.terminal().redraw(); }, "^L", "redraw"},
-    {ui::plain(KeyCode::escape), [](Client& c) { c.back_to_end(); }, "Esc",
-     "return to the end of the messages; there, Esc then a key is M- and that key"},
-    {ui::plain(KeyCode::f1),
-     [](Client& c) { c.open_page([&c](int width) { return c.key_page(width); }); }, "F1",
-     "this page"},
+     }, "F2 M-s", "statistics"},
+    {ui::keys(ui::plain(KeyCode::f3), ui::alt('i')), [](Client& c) {
+         c.open_page([&c](int width) { return c.connection_rows(width); });
+         std::get<Reading>(c.mode_).connection = c.conversation_.connects();
+     }, "F3 M-i", "connection and certificate (x, f: change expect, framing)"},
+    {ui::keys(ui::plain(KeyCode::f4), ui::alt('h')),
+     [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); },
+     "F4 M-h", "show messages in hex, or as text"},
+    {ui::keys(ui::plain(KeyCode::f5)), [](Client& c) { c.conversation_.reconnect(); },
+     "F5", "reconnect now"},
+    {ui::keys(ui::plain(KeyCode::f6)),
+     [](Client& c) { c.conversation_.log().next_timestamp_style(); },
+     "F6", "timestamps: clock, since the last message, or none"},
+    {ui::keys(ui::plain(KeyCode::f7)), [](Client& c) { c.transcript().toggle_freeze(); },
+     "F7", "hold the view, or follow new messages again"},
+    {ui::keys(ui::plain(KeyCode::f8)), [](Client& c) { c.conversation_.disconnect(); },
+     "F8", "close the connection without quitting"},
+    {ui::keys(ui::plain(KeyCode::f9), ui::alt('o')),
+     [](Client& c) { c.conversation_.toggle_file(); },
+     "F9 M-o", "start or stop a transcript file"},
+    {ui::keys(ui::alt('w')), [](Client& c) { c.copy_selected(); },
+     "M-w", "copy the selected message to the terminal's clipboard"},
+    {ui::keys(ui::ctrl('c')), [](Client& c) { c.interrupt(); },
+     "^C", "clear the line; if it is empty, cancel connecting or waiting"},
+    {ui::keys(ui::ctrl('z')), [](Client& c) { c.suspend(); }, "^Z", "suspend"},
+    {ui::keys(ui::ctrl('l')), [](Client& c) { c.terminal().redraw(); }, "^L", "redraw"},
+    {ui::keys(ui::plain(KeyCode::escape)), [](Client& c) { c.back_to_end(); },
+     "Esc", "return to the latest message; there, Esc followed by a key acts as M-key"},
 };
 
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     : FullScreen(loop, frame_time),
       loop_(loop),
+      escapes_(options.conversation.escapes),
       key_log_(options.key_log),
       sandbox_(options.sandbox),
-      quit_asked_(loop, [this] { mark_changed(); }),
-      clock_(loop, [this] { mark_changed(); }),
+      quit_timer_(loop, [this] { mark_changed(); }),
+      clock_timer_(loop, [this] { mark_changed(); }),
       conversation_(loop, options.conversation, *this) {
     transcript().show_hex(options.hex);
-    session().connect();
+    conversation_.begin();
 }
 
 void ScreenClient::quit(int) { conversation_.quit(); }
@@ -133,13 +136,13 @@ int ScreenClient::report() {
 
 void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
-    if (key.cut) conversation_.add_note("the paste was truncated: too long", Style::warn);
+    if (key.truncated) conversation_.add_note("the paste was truncated: too long", Style::warn);
     ui::Chord chord = key.chord;
     chord.alt = false;  // an Esc shortly before the key sets it
     const bool interrupts = chord == ui::ctrl('c') && !editor_.next_is_literal();
-    if (interrupts && quit_asked_.pending()) return conversation_.quit();
-    quit_asked_.cancel();
-    if (interrupts) quit_asked_.start(quit_time);
+    if (interrupts && quit_timer_.pending()) return conversation_.quit();
+    quit_timer_.cancel();
+    if (interrupts) quit_timer_.start(quit_time);
     const bool typing =
         std::holds_alternative<Typing>(mode_) || std::holds_alternative<Escaped>(mode_);
     if (!typing && key.chord == ui::ctrl('l')) return terminal().redraw();
@@ -158,9 +161,7 @@ bool ScreenClient::press_in(Typing&, const ui::Key&) { return false; }
 bool ScreenClient::press_in(Escaped&, const ui::Key& key) {
     mode_.emplace<Typing>();
     if (key.chord == ui::plain(KeyCode::escape)) return true;
-    ui::Key with_alt = key;
-    with_alt.chord.alt = true;
-    return press_bound(with_alt);
+    return press_bound(ui::add_alt(key));
 }
 
 bool ScreenClient::press_in(ui::HistorySearch& search, const ui::Key& key) {
@@ -199,20 +200,44 @@ bool ScreenClient::press_in(FindNext& next, const ui::Key& key) {
     return true;
 }
 
-// A key that does not scroll the page closes it and then has its usual effect, except Enter
-// and the cancelling keys.
-bool ScreenClient::press_in(ui::Page& page, const ui::Key& key) {
-    if (page.press(key, main_height())) return true;
+// A key that neither scrolls the page nor belongs to it closes it and then has its usual
+// effect, except Enter and the cancelling keys.
+bool ScreenClient::press_in(Reading& reading, const ui::Key& key) {
+    if (reading.page.press(key, main_height())) return true;
+    const bool is_expect = key.chord == ui::plain(U'x');
+    if (reading.connection && (is_expect || key.chord == ui::plain(U'f'))) {
+        notice_ = is_expect ? conversation_.next_expectation() : conversation_.next_framing();
+        if (notice_.empty()) notice_ = conversation_.rule_text() + " from the next message on";
+        return true;
+    }
+    const auto message = std::exchange(reading.message, nullptr);
     mode_.emplace<Typing>();
+    if (message && key.chord == ui::plain(U'e')) {
+        edit_again(*message);
+        return true;
+    }
     return key.chord == ui::plain(KeyCode::enter) || is_cancel(key);
 }
 
+void ScreenClient::open_selected() {
+    const auto exchange = conversation_.log().selected();
+    if (!exchange) return;
+    open_page([exchange](int width) { return message_page(*exchange, width); });
+    std::get<Reading>(mode_).message = exchange;
+}
+
+// Puts the message into the input line, to change and send it. The line is empty here, because
+// otherwise Enter would have sent it instead of opening a message.
+void ScreenClient::edit_again(const Exchange& exchange) {
+    const std::string& bytes = exchange.id == 0 ? exchange.reply : exchange.payload;
+    std::string line = escapes_ ? escaped(bytes) : bytes;
+    if (line.size() <= ui::KeyParser::max_paste) return editor_.set(std::move(line));
+    notice_ = "too long for the line: " + bytes_text(line.size()) + "; the limit is " +
+              std::to_string(ui::KeyParser::max_paste);
+}
+
 void ScreenClient::submit() {
-    if (selecting()) {
-        if (const auto exchange = conversation_.log().selected())
-            open_page([exchange](int width) { return message_page(*exchange, width); });
-        return;
-    }
+    if (selecting()) return open_selected();
     const std::string line = editor_.text();
     history_.add(line);
     editor_.clear();
@@ -249,12 +274,12 @@ void ScreenClient::interrupt() {
 }
 
 void ScreenClient::copy_selected() {
-    const auto text = conversation_.log().selected_text(ui::longest_copy + 1);
+    const auto text = conversation_.log().selected_text(ui::max_clipboard_text + 1);
     if (!text) {
         notice_ = "M-Up selects; M-w then copies the message";
         return;
     }
-    const std::string trouble = terminal().copy(*text);
+    const std::string trouble = terminal().copy_to_clipboard(*text);
     notice_ = trouble.empty() ? "copied, if the terminal allows it (OSC 52)"
                               : "not copied; " + trouble;
 }
@@ -285,15 +310,16 @@ Rows ScreenClient::key_page(int width) {
 
 // --- The screen.
 
-// The input line gets its row first, then the status, then the messages.
+// On a low screen, the input line takes precedence over the status line, and both over the
+// messages.
 void ScreenClient::draw() {
     conversation_.flush_file();
     const ui::Size size = terminal().size();
     ui::Frame frame;
     const int height = main_height();
-    auto* const page = std::get_if<ui::Page>(&mode_);
-    if (height > 0 && page) frame.rows = page->rows(size.columns, height);
-    if (height > 0 && !page) frame.rows = transcript().rows(size.columns, height);
+    auto* const reading = std::get_if<Reading>(&mode_);
+    if (height > 0 && reading) frame.rows = reading->page.rows(size.columns, height);
+    if (height > 0 && !reading) frame.rows = transcript().rows(size.columns, height);
     while (static_cast<int>(frame.rows.size()) < height) frame.rows.emplace_back();
     if (size.rows > 1) frame.rows.push_back(fit_status(status(), size.columns));
     frame.cursor_row = size.rows - 1;
@@ -305,18 +331,25 @@ void ScreenClient::draw() {
 
 std::vector<Part> ScreenClient::status() const {
     std::vector<Part> parts = status_parts(conversation_.session(), conversation_.results(),
-                                           conversation_.recent(), loop_.now());
+                                           conversation_.recent_round_trips(), loop_.now());
     const ui::Transcript& transcript = conversation_.log().transcript();
     const auto put = [&](int priority, std::string text, Style style) {
         parts.insert(parts.begin() + 1, {std::move(text), priority, style});
     };
+    if (const RecordedConversation* const recording = conversation_.recording()) {
+        const std::string text = recording_text(*recording, conversation_.recorded_count());
+        const bool connecting = conversation_.session().state() != State::idle;
+        if (connecting) put(Priority::detail, text, Style::status);
+        if (!connecting) parts.erase(parts.begin() + 1);  // the target
+        if (!connecting) parts.front().text = text;
+    }
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
         put(Priority::mode, std::to_string(count) + " " + status_word::queued,
             Style::status_warn);
     if (conversation_.file_open()) put(Priority::target, status_word::file, Style::status);
     if (!key_log_.empty()) put(Priority::trust, status_word::key_log, Style::status_warn);
     if (!transcript.following()) {
-        const std::size_t below = transcript.below();
+        const std::size_t below = transcript.entries_below();
         const std::string more = below == 0 ? "" : ", " + std::to_string(below) + " below";
         put(Priority::mode, status_word::held + more, Style::status_warn);
     }
@@ -345,8 +378,8 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
 
 ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
                                  ui::Frame& frame) const {
-    // Truncates a long match first. A column needs at most 20 bytes, for a base character and
-    // its marks.
+    // Truncates a long match before it is converted to a row. A column needs at most 20 bytes,
+    // for a base character and its marks.
     const std::size_t max_bytes = 20 * static_cast<std::size_t>(width);
     ui::Row row;
     ui::append(row, search.failed() ? "not in the history: " : "search: ", Style::dim);
@@ -363,10 +396,16 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
 
 // Returns the text shown instead of the input line; empty: none.
 std::string_view ScreenClient::hint_text() const {
-    if (quit_asked_.pending()) return "^C again to quit";
+    if (quit_timer_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
-    if (std::holds_alternative<ui::Page>(mode_))
-        return "Esc goes back; Up Down PgUp PgDn scroll";
+    if (const auto* const reading = std::get_if<Reading>(&mode_)) {
+        if (reading->connection)
+            return "Esc goes back; x changes expect; f changes framing; Up Down PgUp PgDn "
+                   "scroll";
+        return reading->message
+                   ? "Esc goes back; e puts it into the line; Up Down PgUp PgDn scroll"
+                   : "Esc goes back; Up Down PgUp PgDn scroll";
+    }
     if (const auto* const next = std::get_if<FindNext>(&mode_))
         return next->failed ? "no more matches; n older, N newer; Esc goes back"
                             : "n older, N newer; Esc goes back to the end";
@@ -376,17 +415,32 @@ std::string_view ScreenClient::hint_text() const {
     const MessageLog& log = conversation_.log();
     if (log.selected()) return "Enter opens it; Esc goes back; Up Down select; M-w copies it";
     if (log.transcript().selected()) return "Esc goes back; Up Down select; M-w copies it";
+    if (!conversation_.connects())
+        return "F1 help; ^D quits; M-Up selects; PgUp scrolls; M-/ searches";
     return connection_hints(conversation_.session(), !history_.lines().empty());
 }
 
-// Draws the screen again when the time in the status line changes: seconds while the
-// connection is open, otherwise tenths of a second.
+// Appends the page of the connection, if there is one, to the page of the recording.
+Rows ScreenClient::connection_rows(int width) {
+    Rows rows;
+    if (const RecordedConversation* const recording = conversation_.recording())
+        rows = recording_page(*recording, conversation_.recorded_count(), width);
+    if (!conversation_.connects()) return rows;
+    if (!rows.empty()) rows.emplace_back();
+    for (ui::Row& row :
+         connection_page(session(), conversation_.results(), key_log_, sandbox_, width))
+        rows.push_back(std::move(row));
+    return rows;
+}
+
+// Schedules the next redraw for the next change of the time in the status line. It is in
+// seconds while the connection is open, and otherwise in tenths of a second.
 void ScreenClient::schedule_clock() {
     const State state = session().state();
-    if (state == State::closed || state == State::idle) return clock_.cancel();
+    if (state == State::closed || state == State::idle) return clock_timer_.cancel();
     const ev::Duration unit = state == State::open ? ev::Duration(1s) : ev::Duration(100ms);
-    const ev::Duration elapsed = loop_.now() - session().since();
-    clock_.start_at(session().since() + (elapsed / unit + 1) * unit);
+    const ev::Duration elapsed = loop_.now() - session().state_since();
+    clock_timer_.start_at(session().state_since() + (elapsed / unit + 1) * unit);
 }
 
 }  // namespace yodel

@@ -12,6 +12,7 @@
 #include "ui/line_editor.hpp"
 #include "ui/page.hpp"
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,13 +27,14 @@ public:
         Conversation::Options conversation;
         bool hex = false;     // messages are shown in hex from the start
         std::string key_log;  // the file to which TLS secrets are written; empty: none
-        std::string sandbox;  // its state in a few words
+        std::string sandbox;  // the sandbox's state in a few words
     };
 
     // Throws as FullScreen and Conversation do.
     ScreenClient(ev::Loop& loop, const Options& options);
 
-    // Closes the connection on a signal and soon stops the loop.
+    // Call it for a signal that ends the program. Closes the connection, and stops the loop
+    // once the session has reported the end.
     void quit(int signo);
     // Call it when the program continues after a suspension.
     void continued();
@@ -51,12 +53,17 @@ private:
     struct Escaped {};  // after Esc: the next key counts as pressed with Alt
     struct Find {       // the text to find
         ui::LineEditor text;
-        bool failed = false;  // it was not found, and no key was pressed since
+        bool failed = false;  // the text was not found, and no key has been pressed since
     };
     struct FindNext {         // n and N
-        bool failed = false;  // there are no more matches, and no key was pressed since
+        bool failed = false;  // there are no more matches, and no key has been pressed since
     };
-    using Mode = std::variant<Typing, Escaped, ui::HistorySearch, Find, FindNext, ui::Page>;
+    struct Reading {  // a page that covers the messages
+        ui::Page page;
+        std::shared_ptr<const Exchange> message = {};  // the message on the page, if any
+        bool connection = false;                       // the page is about the connection
+    };
+    using Mode = std::variant<Typing, Escaped, ui::HistorySearch, Find, FindNext, Reading>;
 
     void conversation_changed() override { mark_changed(); }
     void line_refused(const std::string& line) override;
@@ -69,26 +76,32 @@ private:
     void draw() override;
 
     bool press_bound(const ui::Key& key);
-    // Each may end its mode. Returns false if the key must still be looked up in `bindings`.
+    // Each may end its mode. Returns false if press_bound() must still handle the key.
     bool press_in(Typing& typing, const ui::Key& key);
     bool press_in(Escaped& escaped, const ui::Key& key);
     bool press_in(ui::HistorySearch& search, const ui::Key& key);
     bool press_in(Find& find, const ui::Key& key);
     bool press_in(FindNext& next, const ui::Key& key);
-    bool press_in(ui::Page& page, const ui::Key& key);
-    void open_page(ui::Page::Compose compose) { mode_.emplace<ui::Page>(std::move(compose)); }
+    bool press_in(Reading& reading, const ui::Key& key);
+    void open_page(ui::Page::Compose compose) {
+        mode_.emplace<Reading>(Reading{ui::Page(std::move(compose))});
+    }
 
     // Actions that are too long for the table of bindings.
     void submit();
+    void open_selected();
+    void edit_again(const Exchange& exchange);
     void back_to_end();
     void older_line();
     void newer_line();
     void interrupt();
     void copy_selected();
 
-    // True while a message is selected, which Enter, Up and Down then apply to.
+    // True while a message is selected and no line is being typed. Enter, Up and Down then
+    // apply to the message.
     bool selecting() { return editor_.empty() && transcript().selected(); }
     Rows key_page(int width);
+    Rows connection_rows(int width);
 
     // Returns the number of rows above the status line and the input line.
     int main_height() const { return terminal().size().rows - 2; }
@@ -99,14 +112,15 @@ private:
     void schedule_clock();
 
     ev::Loop& loop_;
+    const bool escapes_;
     const std::string key_log_;
     const std::string sandbox_;
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;
-    std::string notice_;    // replaces the input line until the next key
-    ev::Timer quit_asked_;  // runs while another ^C quits
-    ev::Timer clock_;       // fires when a displayed time changes
+    std::string notice_;     // replaces the input line until the next key
+    ev::Timer quit_timer_;   // runs while another ^C quits
+    ev::Timer clock_timer_;  // fires when a displayed time changes
     Conversation conversation_;
 };
 

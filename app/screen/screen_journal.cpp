@@ -5,15 +5,14 @@
 namespace yodel {
 
 ScreenJournal::ScreenJournal(const JournalFile& file, const Session& session, ev::Time now)
-    : session_(session),
-      journal_(file, *session.options().framing, session.last_id() + 1, now) {
-    result_.datagrams = session.options().framing->datagrams;
+    : session_(session), journal_(file, session.options(), session.last_id() + 1, now) {
+    result_.over_datagrams = session.options().framing->in_datagrams;
     if (session.state() == Session::State::open) connected();
 }
 
 void ScreenJournal::connected() {
     const Session::Phases& phases = session_.phases();
-    result_.count_try();
+    result_.count_attempt();
     result_.count_opened(phases.tcp, phases.handshake,
                          session_.tls() && session_.tls()->resumed, session_.tls());
     journal_.add_connection(session_);

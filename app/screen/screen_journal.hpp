@@ -20,10 +20,10 @@ public:
     ScreenJournal(const JournalFile& file, const Session& session, ev::Time now);
 
     // True if the journal is a recording that already contains a connection.
-    bool complete() const { return journal_.recording() && result_.opened > 0; }
+    bool complete() const { return journal_.is_recording() && result_.opened > 0; }
     void connected();
-    // Adds a message to a recording, or a reply without one. Ignores a message that was sent
-    // before the recording began. `answer`: how the reply is counted.
+    // Adds an event to a recording: a message, its reply, or both. Ignores a message that was
+    // sent before the recording began. `answer`: how the reply is counted.
     void add(Fate fate, const Message* message, const Reply* reply, const Answer& answer,
              ev::Time now);
 

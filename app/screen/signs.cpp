@@ -12,7 +12,7 @@ constexpr Sign counter_signs[] = {
     {glyph::outgoing, "messages sent"},
     {glyph::incoming, "right replies"},
     {glyph::in_flight, "messages in flight, waiting for a reply"},
-    {glyph::mismatch, "bad replies"},
+    {glyph::bad, "bad replies"},
     {glyph::lost, "lost messages, without a reply in time"},
     {glyph::unsolicited, "unsolicited messages, such as a greeting"},
 };
@@ -25,25 +25,25 @@ constexpr Sign datagram_signs[] = {
 constexpr Sign status_signs[] = {
     {glyph::connected, "connected"},
     {glyph::disconnected, "not connected; the words after it give the reason"},
-    {glyph::match, "the certificate is verified, and valid for N more days"},
+    {glyph::right, "the certificate is verified, and valid for N more days"},
     {glyph::separator, "separates the connection, the counters and the times"},
     {{"▁▄█", ""}, "recent round trips, relative to the longest one"},
     {as_sign(status_word::unverified), "the certificate is not verified, because of -k"},
     {as_sign(status_word::held), "scrolled back; N newer messages are below the view"},
     {as_sign(status_word::queued), "lines to be sent once connected"},
-    {as_sign(status_word::file), "a transcript is being written"},
+    {as_sign(status_word::file), "a transcript or recording is being written"},
     {as_sign(status_word::key_log), "TLS secrets are being written to SSLKEYLOGFILE"},
 };
 
 constexpr Sign message_signs[] = {
     {glyph::sent, "a message, and when it was sent"},
     {glyph::received, "its reply, and the round-trip time"},
-    {glyph::match, "the reply is right"},
-    {glyph::mismatch, "the reply is bad; its first bad byte is marked"},
-    {glyph::becomes, "between the expected and the received byte"},
+    {glyph::right, "the reply is right"},
+    {glyph::bad, "the reply is bad; its first bad byte is marked"},
+    {glyph::arrow, "between the expected and the received byte"},
     {glyph::lost, "no reply in time"},
     {glyph::note, "a note from yodel"},
-    {glyph::resent, "TCP retransmitted a segment in the meantime"},
+    {glyph::retransmitted, "TCP retransmitted a segment in the meantime"},
     {glyph::ellipsis, "the message is truncated; its full length follows"},
 };
 

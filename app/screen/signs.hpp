@@ -8,7 +8,7 @@
 
 namespace yodel {
 
-// Words of the status line that stand for a mode.
+// Words that the status line uses like signs.
 namespace status_word {
 
 inline constexpr const char* held = "HELD";
@@ -21,8 +21,8 @@ inline constexpr const char* reordered = "reordered";  // after a number
 
 }  // namespace status_word
 
-// Heights of a bar, the lowest first, and shades of a cell, the emptiest first. Bars have no
-// ASCII form and are omitted there.
+// Heights of a bar, the lowest first, and shades of a cell, the emptiest first. Bars are
+// omitted if the locale's encoding is not UTF-8.
 inline constexpr const char* bar_heights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
 inline constexpr ui::Glyph shades[] = {
     {" ", " "}, {"░", "."}, {"▒", ":"}, {"▓", "#"}, {"█", "@"}};

@@ -16,7 +16,7 @@ using ui::Style;
 
 namespace {
 
-std::string seconds_text(ev::Duration duration) {
+std::string tenths_text(ev::Duration duration) {
     return format("%.1fs", std::chrono::duration<double>(duration).count());
 }
 
@@ -35,12 +35,12 @@ std::string reason_words(const bufio::End& end) {
 // Includes the date of an expired certificate even if it has other faults.
 std::string certificate_words(const bufio::TlsFacts* tls) {
     if (!tls || !tls->expired) return "CERT REFUSED";
-    if (tls->faults == 1) return "CERT EXPIRED " + tls->not_after;
+    if (tls->fault_count == 1) return "CERT EXPIRED " + tls->not_after;
     return (tls->untrusted ? "CERT UNTRUSTED, EXPIRED " : "CERT REFUSED, EXPIRED ") +
            tls->not_after;
 }
 
-// Returns a failure that the page of the connection explains; empty: any other failure.
+// Returns words for a failure that the connection page explains; empty for any other failure.
 std::string explained_words(const Session& session) {
     switch (session.end().reason) {
     case bufio::Reason::certificate: return certificate_words(session.tls());
@@ -68,24 +68,27 @@ void add_tls(std::vector<Part>& parts, const bufio::TlsFacts& tls) {
     std::erase(version, 'v');  // TLS1.3
     add(Priority::target, version);
     if (!tls.group.empty()) add(Priority::detail, tls.group);
-    if (!tls.unverified.empty())
+    if (tls.not_after.empty()) return;  // the peer has no certificate
+    if (!tls.faults_text.empty())
         return add(Priority::trust, status_word::unverified, Style::status_bad);
     const bool soon = tls.days_left < 14;
     add(soon ? Priority::trust : Priority::detail,
-        ui::glyph::match.text() + std::to_string(tls.days_left) + "d",
+        ui::glyph::right.text() + std::to_string(tls.days_left) + "d",
         soon ? Style::status_warn : Style::status);
 }
 
-void add_counts(std::vector<Part>& parts, const Results& results, std::size_t in_flight) {
+void add_counts(std::vector<Part>& parts, const Results& results, std::size_t in_flight,
+                bool listens) {
     const auto add = [&](std::uint64_t count, const std::string& sign,
                          int priority = Priority::count, Style style = Style::status) {
         parts.push_back({std::to_string(count) + sign, priority, style, StatusGroup::counts});
     };
     add(results.sent, ui::glyph::outgoing.text());
+    if (listens) return add(results.unsolicited, ui::glyph::incoming.text());
     add(results.echoed, ui::glyph::incoming.text());
     add(in_flight, ui::glyph::in_flight.text());
     for (const auto& [count, sign] :
-         {std::pair(results.bad, ui::glyph::mismatch), {results.lost, ui::glyph::lost}})
+         {std::pair(results.bad, ui::glyph::bad), {results.lost, ui::glyph::lost}})
         add(count, sign.text(), count > 0 ? Priority::failure : Priority::count,
             count > 0 ? Style::status_bad : Style::status);
     for (const auto& [count, sign] :
@@ -100,13 +103,14 @@ void add_times(std::vector<Part>& parts, const Histogram& times,
                const std::deque<ev::Duration>& recent) {
     const auto add = adder(parts, StatusGroup::times);
     const auto padded = [](ev::Duration time) {
-        return format("%4s", milliseconds_text(time).c_str());
+        return format("%4s", milliseconds_number(time).c_str());
     };
     add(Priority::time, padded(recent.back()) + "ms");
-    if (ui::utf8_locale()) add(Priority::sparkline, sparkline(recent), Style::status_sparkline);
+    if (ui::utf8_locale())
+        add(Priority::round_trips, sparkline(recent), Style::status_sparkline);
     for (const auto& [name, percent] :
          {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
-        add(Priority::sparkline, name + padded(times.percentile(percent)));
+        add(Priority::round_trips, name + padded(times.percentile(percent)));
 }
 
 }  // namespace
@@ -121,33 +125,44 @@ std::string elapsed_text(ev::Duration duration, int minute_digits) {
 }
 
 std::string state_words(const Session& session, ev::Time now) {
-    const ev::Duration elapsed = now - session.since();
+    const ev::Duration elapsed = now - session.state_since();
     const std::string limit = "/" + duration_text(session.options().connect_timeout);
     switch (session.state()) {
     case State::idle: return "idle";
-    case State::dialing: return session.phase() + " " + seconds_text(elapsed) + limit;
-    case State::handshaking: return "handshake " + seconds_text(elapsed);
+    case State::dialing:
+        if (session.options().listens()) return session.phase();
+        return session.phase() + " " + tenths_text(elapsed) + limit;
+    case State::handshaking: return "handshake " + tenths_text(elapsed);
     case State::open:
         if (session.peer_known())
-            return session.half_closed() ? "half-closed (server)"
-                                         : "up " + elapsed_text(elapsed, 2);
+            return session.peer_half_closed() && !session.options().listens()
+                       ? "half-closed (server)"
+                       : "up " + elapsed_text(elapsed, 2);
         // An open datagram socket does not prove that a server is there; a reply does.
         return session.end() ? reason_words(session.end()) + "; send to try again"
                              : "ready " + elapsed_text(elapsed, 2);
-    case State::finishing: return "closing " + seconds_text(elapsed);
+    case State::finishing: return "closing " + tenths_text(elapsed);
     case State::waiting:
-        return reason_words(session.end()) + "; retry " + std::to_string(session.retry()) +
-               " in " + seconds_text(session.retry_time() - now) + " (M-r now)";
+        return reason_words(session.end()) + "; retry " +
+               std::to_string(session.retry_count()) + " in " +
+               tenths_text(session.retry_time() - now) + " (F5 now)";
     case State::closed: break;
     }
     return closed_words(session);
+}
+
+std::string recording_text(const RecordedConversation& recording, std::uint64_t count) {
+    const std::string& path = recording.name();
+    return "recording " + ui::printable(path.substr(path.rfind('/') + 1)) + ", " +
+           count_text(count, "message") +
+           local_time_text(", %Y-%m-%d %H:%M", recording.started());
 }
 
 std::vector<Part> status_parts(const Session& session, const Results& results,
                                const std::deque<ev::Duration>& recent, ev::Time now) {
     const bool up = session.state() == State::open && session.peer_known();
     const ui::Glyph& glyph = up ? ui::glyph::connected : ui::glyph::disconnected;
-    const Style up_style = session.half_closed() ? Style::status_warn : Style::status_good;
+    const Style up_style = session.peer_half_closed() ? Style::status_warn : Style::status_good;
     const Style down_style =
         exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
     std::vector<Part> parts;
@@ -156,15 +171,18 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
         up ? up_style : down_style);
     const Session::Options& options = session.options();
     // Without a connection the target matters more than the counters.
-    add(session.state() == State::open ? Priority::target : Priority::mode,
-        ui::printable(options.target()));
+    if (!options.listens() || session.state() != State::dialing)
+        add(session.state() == State::open ? Priority::target : Priority::mode,
+            ui::printable(options.target()));
     const bool refused =
         session.end().reason == bufio::Reason::pin;  // the connection was not used
     if (const bufio::TlsFacts* const tls = session.tls();
         tls && !tls->version.empty() && !refused)
         add_tls(parts, *tls);
     add(Priority::detail, std::string(options.framing->name));
-    add_counts(parts, results, session.in_flight());
+    if (const auto time = session.ping_time())
+        add(Priority::detail, "pong " + milliseconds_number(*time) + "ms");
+    add_counts(parts, results, session.in_flight(), options.listens());
     if (!recent.empty()) add_times(parts, results.round_trips, recent);
     return parts;
 }
@@ -192,22 +210,22 @@ std::string_view connection_hints(const Session& session, bool sent_before) {
     switch (session.state()) {
     case State::open:
         if (sent_before) return {};
-        if (expect == Expect::none) return "F1 keys; ^D quits; Enter sends a line";
+        if (expect == Expect::none) return "F1 help; ^D quits; Enter sends a line";
         if (expect == Expect::any)
-            return "F1 keys; ^D quits; Enter sends a line; its reply is timed";
-        return "F1 keys; ^D quits; Enter sends a line; its echo is timed";
+            return "F1 help; ^D quits; Enter sends a line; its reply is timed";
+        return "F1 help; ^D quits; Enter sends a line; its echo is timed";
     case State::idle:
     case State::dialing:
     case State::handshaking:
-        return "F1 keys; ^D quits; ^C cancels; lines are sent once connected";
+        return "F1 help; ^D quits; ^C cancels; lines are sent once connected";
     case State::waiting:
-        return "F1 keys; ^D quits; M-r retries now; lines are sent once connected";
-    case State::finishing: return "F1 keys; ^D quits now; M-c disconnects; M-r reconnects";
+        return "F1 help; ^D quits; F5 retries now; lines are sent once connected";
+    case State::finishing: return "F1 help; ^D quits now; F8 disconnects; F5 reconnects";
     case State::closed: break;
     }
     if (!explained_words(session).empty())
-        return "F1 keys; ^D quits; M-i shows why; M-r reconnects";
-    return "F1 keys; ^D quits; M-r reconnects; lines are sent once connected";
+        return "F1 help; ^D quits; F3 shows why; F5 reconnects";
+    return "F1 help; ^D quits; F5 reconnects; lines are sent once connected";
 }
 
 void append_hints(ui::Row& row, std::string_view hints, int width) {

@@ -2,11 +2,13 @@
 // priority are omitted, but never the state.
 #pragma once
 
+#include "app/protocol/recorded_events.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/fit.hpp"
 #include "app/stats/results.hpp"
 #include "ui/frame.hpp"
 
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <vector>
@@ -20,12 +22,15 @@ std::string elapsed_text(ev::Duration duration, int minute_digits);
 // Returns the state of a session in words, with the time since the state began.
 std::string state_words(const Session& session, ev::Time now);
 
-// The rank of a part. `mode`: a mode that the user chose with a key.
+// Returns "recording r.json, 1200 messages, 2026-11-23 18:00".
+std::string recording_text(const RecordedConversation& recording, std::uint64_t count);
+
+// The ranks of the parts, the most important first.
 struct Priority {
-    enum { state, failure, trust, mode, count, target, time, detail, sparkline };
+    enum { state, failure, trust, mode, count, target, time, detail, round_trips };
 };
 
-// A bar separates two groups.
+// The groups of parts, separated by bars.
 struct StatusGroup {
     enum { connection, counts, times };
 };

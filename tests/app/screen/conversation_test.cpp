@@ -1,523 +1,502 @@
-// Conversations in virtual time without a screen; the test answers as the server.
+// Conversations in virtual time without a screen.
 
 #include "app/screen/conversation.hpp"
 
+#include "app/stats/end_object.hpp"
 #include "app/stats/summary.hpp"
-#include "app/text/escapes.hpp"
-#include "app/text/exit_status.hpp"
-#include "tests/app/fixture.hpp"
-#include "tests/support/blocked.hpp"
-#include "tests/support/catch.hpp"
+#include "tests/app/session_script.hpp"
+#include "tests/app/stats/results.hpp"
 #include "tests/support/text.hpp"
-#include "tests/support/virtual_time.hpp"
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <sstream>
-#include <string>
-#include <system_error>
-#include <utility>
-#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;
-using State = Session::State;
-using test::contains;
 
 namespace {
 
-struct Talk final : Conversation::User {
-    explicit Talk(Conversation::Options options = {})
-        : conversation(loop, with_server(std::move(options)), *this) {}
+// A damaged recording of a right reply, a bad one and a lost message.
+class DamagedRecording final : public RecordedConversation {
+public:
+    DamagedRecording() {
+        add(1, Fate::echoed, "m1");
+        add(2, Fate::bad, "x");
+        add(3, Fate::lost, {});
+        events_.end();
+    }
+    const std::string& name() const override { return name_; }
+    std::chrono::system_clock::time_point started() const override { return {}; }
+    const RecordedEvent* next_event() override { return events_.next(); }
+    const std::string& trouble() const override { return trouble_; }
 
-    Conversation::Options with_server(Conversation::Options options) const {
-        options.session = test::with_port(std::move(options.session), server.port());
-        return options;
-    }
-    void conversation_changed() override { changed = true; }
-    void line_refused(const std::string& line) override { refused.push_back(line); }
-
-    void connect() {
-        conversation.session().connect();
-        loop.until(
-            [&] { return conversation.session().state() == State::open && server.stream; });
-    }
-    void until(State state) {
-        loop.until([&] { return conversation.session().state() == state; });
-        loop.settle();
-    }
-    // The user sends the line, and the server sends the reply.
-    void exchange(const std::string& line, const std::string& reply) {
-        conversation.send(line);
-        loop.settle();
-        server.stream->write(reply + "\n");
-        loop.settle();
-    }
-    // Returns true if the loop stops within an hour.
-    bool loop_stops() {
-        for (const ev::Time end = loop.time + 1h; loop.time < end;)
-            if (!loop.step(1min)) return true;
-        return false;
+private:
+    void add(unsigned id, Fate fate, std::optional<std::string> reply) {
+        const ev::Duration sent_at = id * 10ms;
+        events_.add_message(
+            {.at = sent_at + 1ms,
+             .fate = fate,
+             .message = {.id = id, .payload = {}, .sent = ev::Time(sent_at)},
+             .reply = {.payload = {}, .round_trip = 1ms, .right = fate == Fate::echoed},
+             .sent = "m" + std::to_string(id),
+             .received = std::move(reply)},
+            false);
     }
 
-    // The bodies of the log's entries, with their suffixes.
-    std::vector<std::string> log() const {
-        std::vector<std::string> all;
-        const ui::Transcript& transcript = conversation.log().transcript();
-        for (std::size_t i = 0; i < transcript.size(); ++i) {
-            const auto* const entry = transcript.find(transcript.oldest() + i);
-            all.push_back(entry->body + ui::plain_text(entry->suffix));
+    const std::string name_ = "r.json";
+    const std::string trouble_ = "r.json:4: the line is truncated";
+    RecordedEvents events_;
+};
+
+// A script of a session. Its reports are the entries of the log, in quotes if they contain a
+// semicolon. PORT stands for the port of the peer, DIR for a temporary folder, and a word in
+// capitals for a frequent sentence (see collect()). Settings: escapes; log NAME, for a file in
+// DIR; log to PATH; there is NAME, a file in DIR; recording; no target. More verbs:
+//
+//     begin                  shows the recording, and connects
+//     send X                 as the user; X is refused with the report `refuses X`
+//     reconnect, disconnect, quit, quit when answered, note X, toggle file, flush file
+//     counts X               waits for these counts
+//     queued N, recent N     the number of queued lines, of recent round trips
+//     next expect X, next framing X   X is the refusal, if any
+//     rule F E               the framing and the expectation
+//     stops                  the loop stops within an hour
+//     status N X             what the end reports; X is the failure of the connection, if any
+//     file is open, file is closed
+//     DIR is gone            removes the folder
+//     file NAME has X, file NAME lacks X
+//     merged NAME X          the summary of the recording
+class ConversationScript final : public test::SessionScript, private Conversation::User {
+public:
+    ConversationScript() {
+        std::filesystem::create_directory(folder_);
+        setting("escapes", [this](const std::string&) { with_.escapes = true; });
+        setting("there is",
+                [this](const std::string& name) { std::ofstream(path(name)) << "mine"; });
+        setting("log", [this](const std::string& name) { with_.log = path(name); });
+        setting("log to", [this](const std::string& name) { with_.log = JournalFile(name); });
+        setting("recording", [this](const std::string&) {
+            with_.recording = std::make_shared<DamagedRecording>();
+        });
+        setting("no target", [this](const std::string&) { with_.connects = false; });
+        on("begin", [this](const std::string&) { it().begin(); });
+        on("send", [this](const std::string& line) { it().send(test::bytes(line)); });
+        on("reconnect", [this](const std::string&) { it().reconnect(); });
+        on("disconnect", [this](const std::string&) { it().disconnect(); });
+        on("quit", [this](const std::string&) { it().quit(); });
+        on("quit when answered", [this](const std::string&) { it().quit_when_answered(); });
+        on("note", [this](const std::string& text) { it().add_note(text); });
+        on("toggle file", [this](const std::string&) { it().toggle_file(); });
+        on("next expect",
+           [this](const std::string& refusal) { REQUIRE(it().next_expectation() == refusal); });
+        on("next framing",
+           [this](const std::string& refusal) { REQUIRE(it().next_framing() == refusal); });
+        on("rule", [this](const std::string& rule) {
+            const Session::Options& now = it().session().options();
+            REQUIRE(std::string(now.framing->name) + " " + word_of(now.expect) == rule);
+        });
+        on("flush file", [this](const std::string&) { it().flush_file(); });
+        on("counts", [this](const std::string& counts) {
+            for (int i = 0; i < 500 && test::listed(it().results()) != counts; ++i)
+                loop.step(0s);
+            REQUIRE(test::listed(it().results()) == counts);
+            REQUIRE(std::exchange(changed_, false));
+        });
+        on("queued", [this](const std::string& count) {
+            REQUIRE(std::to_string(it().queued_lines()) == count);
+        });
+        on("recent", [this](const std::string& count) {
+            REQUIRE(std::to_string(it().recent_round_trips().size()) == count);
+            REQUIRE(it().percentile_history().percentiles().p50.size() == 1);
+        });
+        on("stops", [this](const std::string&) {
+            const ev::Time end = loop.time + 1h;
+            while (loop.step(1min)) REQUIRE(loop.time < end);
+        });
+        on("status", [this](const std::string& status) {
+            const std::size_t blank = std::min(status.find(' '), status.size());
+            REQUIRE(std::to_string(it().report()) == status.substr(0, blank));
+            if (blank == status.size()) return;
+            REQUIRE_FALSE(it().results().failures.empty());
+            REQUIRE(it().results().failures.back().text == status.substr(blank + 1));
+        });
+        on("file is open", [this](const std::string&) { REQUIRE(it().file_open()); });
+        on("file is closed", [this](const std::string&) { REQUIRE_FALSE(it().file_open()); });
+        on("DIR is gone", [this](const std::string&) { std::filesystem::remove_all(folder_); });
+        on("file", [this](const std::string& text) {
+            const std::size_t name = text.find(' ');
+            const std::string contents = test::contents(path(text.substr(0, name)));
+            CAPTURE(contents);
+            const bool has = text.substr(name, 5) == " has ";
+            const std::string part = text.substr(name + (has ? 5 : 7));
+            REQUIRE(test::contains(contents, test::bytes(part)) == has);
+        });
+        on("merged", [this](const std::string& text) {
+            const std::size_t name = text.find(' ');
+            std::string found;
+            read_results(path(text.substr(0, name)),
+                         [&](auto results) { found += summary(*results); });
+            REQUIRE('"' + found + '"' == text.substr(name + 1));
+        });
+    }
+    ~ConversationScript() override { std::filesystem::remove_all(folder_); }
+
+private:
+    void make(const Session::Options& target) override {
+        with_.session = target;
+        with_.quiet = true;
+        Conversation::User& user = *this;
+        conversation_.emplace(loop, with_, user);
+    }
+    Session& subject() override { return it().session(); }
+    void collect() override {
+        const ui::Transcript& transcript = it().log().transcript();
+        for (; reported_ < transcript.size(); ++reported_) {
+            const auto* const entry = transcript.find(transcript.oldest() + reported_);
+            std::string text = entry->body + ui::plain_text(entry->suffix);
+            replace(text, folder_.string(), "DIR");
+            replace(text, ":" + std::to_string(peer->port()), ":PORT");
+            if (text.starts_with("connection from 127.0.0.1:")) text = "ACCEPTED";
+            static const std::pair<const char*, const char*> names[] = {
+                {"connected to 127.0.0.1:PORT", "CONNECTED"},
+                {"cannot connect to 127.0.0.1:PORT: Connection refused", "REFUSED"},
+                {"REFUSED; retrying, F5 retries now", "RETRYING"},
+                {"REFUSED; F5 reconnects", "REFUSED"},
+                {"disconnected; F5 reconnects", "DISCONNECTED"},
+                {"not connected; will be sent once connected: ", "QUEUED "},
+                {"nothing is connected; yodel -r FILE TARGET connects", "REFUSED"},
+                {"if the service does not echo, use --expect any, or F3 and x", "HINT"}};
+            for (const auto& [sentence, name] : names) replace(text, sentence, name);
+            report(test::contains(text, "; ") ? '"' + text + '"' : test::shown(text));
         }
-        return all;
     }
-    std::string last_entry() const { return log().empty() ? "" : log().back(); }
-    std::ptrdiff_t entries_with(const std::string& part) const {
-        const auto all = log();
-        return std::count_if(all.begin(), all.end(),
-                             [&](const std::string& entry) { return contains(entry, part); });
-    }
-    std::string connected() const {
-        return "connected to 127.0.0.1:" + std::to_string(server.port());
-    }
+    void conversation_changed() override { changed_ = true; }
+    void line_refused(const std::string& line) override { report("refuses " + line); }
 
-    test::VirtualLoop loop;
-    test::ManualServer server{loop};
-    bool changed = false;
-    std::vector<std::string> refused;
-    Conversation conversation;
+    static void replace(std::string& text, const std::string& from, const std::string& to) {
+        const std::size_t at = text.find(from);
+        if (at != text.npos) text.replace(at, from.size(), to);
+    }
+    Conversation& it() { return *conversation_; }
+    std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+    const std::filesystem::path folder_ = std::filesystem::temp_directory_path() /
+                                          ("conversation_test." + std::to_string(::getpid()));
+    Conversation::Options with_;
+    std::optional<Conversation> conversation_;
+    std::size_t reported_ = 0;  // entries of the log that were reported
+    bool changed_ = false;
 };
 
-// A temporary folder, removed with the object.
-struct Folder {
-    Folder() { std::filesystem::create_directory(path); }
-    ~Folder() { std::filesystem::remove_all(path); }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-
-    const std::filesystem::path path = std::filesystem::temp_directory_path() /
-                                       ("conversation_test." + std::to_string(::getpid()));
-};
-
-Conversation::Options with(Session::Options session) {
-    Conversation::Options options;
-    options.session = std::move(session);
-    return options;
+void play(std::initializer_list<std::pair<const char*, const char*>> rows) {
+    for (const auto& [name, script] : rows) DYNAMIC_SECTION(name) {
+            ConversationScript().play(script);
+        }
 }
 
 }  // namespace
 
-TEST_CASE("a reply that does not match the pattern is bad, and gets no hint about echoes") {
-    Session::Options options;
-    options.expect = Expect::any;
-    options.pattern.emplace("^[+]");
-    Talk talk(with(options));
-    talk.connect();
-    talk.exchange("PING", "+PONG");
-    talk.exchange("X", "-ERR");
-    CHECK(talk.log() == std::vector<std::string>{talk.connected(), "PING", "+PONG ok", "X",
-                                                 "-ERR x does not match"});
-    CHECK(talk.conversation.results().bad == 1);
-    talk.exchange("Y", std::string(5000, '-'));
-    talk.exchange("Z", "+");
-    CHECK(talk.last_entry() == "+ ok");
-}
-
-TEST_CASE("a reply to which nothing is compared gets no sign") {
-    Session::Options options;
-    options.expect = Expect::any;
-    Talk talk(with(options));
-    talk.connect();
-    talk.exchange("PING", "+PONG");
-    CHECK(talk.last_entry() == "+PONG");
-}
-
-TEST_CASE("a line and its echo are logged, counted and timed") {
-    Talk talk;
-    talk.connect();
-    talk.changed = false;
-    talk.exchange("hello", "hello");
-    CHECK(talk.server.got == "hello\n");
-    CHECK(talk.log() == std::vector<std::string>{talk.connected(), "hello", "hello ok"});
-    CHECK(counts_text(talk.conversation.results()) == "1 sent, 1 echoed, 0 bad, 0 lost");
-    CHECK(talk.conversation.recent().size() == 1);
-    CHECK(talk.conversation.percentile_history().percentiles().p50.size() == 1);
-    CHECK(talk.changed);
-}
-
-TEST_CASE("only the last round trips are recent") {
-    Talk talk;
-    talk.connect();
-    for (int i = 0; i < 10; ++i) talk.exchange(std::to_string(i), std::to_string(i));
-    CHECK(talk.conversation.results().echoed == 10);
-    CHECK(talk.conversation.recent().size() == 8);
-}
-
-TEST_CASE("a line is sent as it is, or with its escapes replaced") {
-    const auto [escapes, sent, messages] =
-        GENERATE(table<bool, std::string, int>({{false, "a\\nb\n", 1}, {true, "a\nb\n", 2}}));
-    Conversation::Options options;
-    options.escapes = escapes;
-    Talk talk(std::move(options));
-    talk.connect();
-    talk.conversation.send("a\\nb");
-    talk.loop.settle();
-    CHECK(talk.server.got == sent);
-    CHECK(talk.conversation.results().sent == static_cast<std::uint64_t>(messages));
-    CHECK(talk.log().size() == static_cast<std::size_t>(1 + messages));
-}
-
-TEST_CASE("a line that cannot be sent returns to the user, and the log contains the reason") {
-    const auto [framing, line, reason] = GENERATE(table<const char*, std::string, std::string>({
-        {"line", "\\q", escapes_expected},
-        {"line", "123456789", "too long for line"},
-        {"raw", "", "-f raw does not allow empty messages"},
-    }));
-    Conversation::Options options;
-    options.escapes = true;
-    options.session.framing = find_framing(framing);
-    options.session.max_frame = 8;
-    Talk talk(std::move(options));
-    talk.connect();
-    talk.conversation.send(line);
-    CHECK(talk.refused == std::vector<std::string>{line});
-    CHECK(talk.last_entry() == reason);
-    CHECK(talk.conversation.results().sent == 0);
-}
-
-TEST_CASE("lines wait for a connection, and are then sent in order") {
-    Talk talk;
-    talk.conversation.send("one");
-    talk.conversation.send("two");
-    CHECK(talk.conversation.queued_lines() == 2);
-    CHECK(talk.last_entry() == "not connected; will be sent once connected: two");
-    talk.connect();
-    talk.loop.settle();
-    CHECK(talk.server.got == "one\ntwo\n");
-    CHECK(talk.conversation.queued_lines() == 0);
-}
-
-TEST_CASE("quit_when_answered() stops the loop after the last echo and the end") {
-    Talk talk;
-    talk.connect();
-    talk.conversation.send("hello");
-    talk.loop.settle();
-    talk.conversation.quit_when_answered();
-    talk.loop.settle();
-    CHECK(talk.conversation.session().state() == State::finishing);
-    talk.server.stream->write("hello\n");
-    talk.server.stream->finish();
-    CHECK(talk.loop_stops());
-    CHECK(talk.conversation.results().echoed == 1);
-}
-
-TEST_CASE("a line that could never be sent is refused while quitting") {
-    Talk talk;
-    talk.connect();
-    talk.conversation.send("hello");
-    talk.conversation.quit_when_answered();
-    talk.loop.settle();
-    talk.conversation.send("more");
-    CHECK(talk.conversation.queued_lines() == 0);
-    CHECK(talk.refused == std::vector<std::string>{"more"});
-    CHECK(talk.last_entry() == "not sent; yodel quits once all replies are in");
-}
-
-TEST_CASE("reconnecting cancels quitting") {
-    Talk talk;
-    talk.connect();
-    talk.conversation.quit_when_answered();
-    talk.server.stream.reset();
-    talk.conversation.reconnect();
-    talk.loop.until([&] {
-        return talk.conversation.session().state() == State::open && talk.server.stream;
+TEST_CASE("messages and replies are logged, counted and timed") {
+    play({
+        {"an echo", R"(send hello; peer got hello\n; peer answers hello
+                       reports CONNECTED, hello, hello ok; counts 1 sent, 1 echoed; recent 1)"},
+        {"many echoes, of which the last are recent",
+         R"(10 times ( send a; peer echoes ); counts 10 sent, 10 echoed; recent 8
+            reports ... a ok)"},
+        {"a reply that is compared to nothing",
+         "--expect any; send PING; peer answers +PONG; reports CONNECTED, PING, +PONG"},
+        {"replies that match or not",
+         R"(--expect any; --match ^[+]; send PING; peer answers +PONG; reports ... +PONG ok
+            send X; peer answers -ERR; reports X, -ERR x does not match
+            send Y; peer answers -{5000}; reports Y, -{5000} x does not match
+            send Z; peer answers +; reports Z, + ok; counts 4 sent, 2 echoed, 2 bad)"},
+        {"the first bad reply with a hint, the second without",
+         R"(send ping; peer answers pong and more; +1s
+            reports CONNECTED, ping, pong and more x differs at byte 1: 69>6f, HINT
+            send ping; peer answers other words; +1s
+            reports ping, other words x differs at byte 0: 70>6f; counts 2 sent, 2 bad)"},
+        {"a late reply",
+         R"(send hello; peer got hello\n; +4999ms; reports CONNECTED, hello; +1ms
+            reports hello - no reply after 5s; counts 1 sent, 1 lost
+            peer answers hello; reports hello ok; counts 1 sent, 1 echoed, 1 late)"},
+        {"a part of a reply", R"(send hello; peer sends he; +5s
+            reports ... "hello - no reply after 5s; 2 of 5 bytes received, without a newline")"},
+        {"an unsolicited message",
+         R"(peer answers welcome; reports CONNECTED, welcome; counts 1 unsolicited)"},
+        {"stale replies, of which the first has a note",
+         R"(send a; peer sends a\nb\n
+            reports CONNECTED, a, a ok, b, "b" followed a right reply and answers no message
+            send c; peer sends c\nd\n; reports c, c ok, d; counts 2 sent, 2 echoed, 2 unsolicited)"},
+        {"a duplicate", R"(over datagrams; send a; peer got a\n; peer sends a; peer sends a
+                           reports ... a, a ok, a - a duplicate reply
+                           counts 1 sent, 1 echoed, 1 duplicates)"},
+        {"a message without a reply",
+         R"(--expect none; send a; peer got a\n; counts 1 sent; reports CONNECTED, a)"},
+        {"a half-close, which is noted once",
+         R"(--expect none; peer ends
+            reports CONNECTED, "the server has shut down its sending side; you can still send"
+            send x{8388608}; peer got x{8388608}\n; reports x{8388608})"},
     });
-    talk.loop.settle();
-    CHECK(talk.entries_with(talk.connected()) == 2);
-    CHECK(talk.entries_with("disconnected") == 0);
-    talk.exchange("hello", "hello");
-    CHECK(talk.conversation.results().echoed == 1);
 }
 
-TEST_CASE("reconnecting asks first if a retry has only just connected") {
-    Session::Options session;
-    session.retries = Session::forever;
-    Talk talk(with(std::move(session)));
-    talk.connect();
-    talk.server.stream.reset();
-    talk.until(State::waiting);
-    talk.until(State::open);
-    REQUIRE(talk.entries_with(talk.connected()) == 2);
-    SECTION("and one more press reconnects") {
-        talk.conversation.reconnect();
-        talk.loop.settle();
-        CHECK(talk.last_entry() == "connected just now; press M-r again to reconnect");
-        CHECK(talk.conversation.session().state() == State::open);
-        talk.conversation.reconnect();
-    }
-    SECTION("but not later") {
-        talk.loop.pass(2s);
-        talk.conversation.reconnect();
-    }
-    CHECK(talk.conversation.session().state() != State::open);
-    talk.until(State::open);
-    CHECK(talk.entries_with(talk.connected()) == 3);
+TEST_CASE("clients are answered by hand, one after the other") {
+    play({
+        {"what both sides send",
+         R"(listening; dialing; reports listening 127.0.0.1:PORT; peer connects; open
+            peer sends hello\nand more\n; reports ACCEPTED, hello, and more
+            send hi; peer got hi\n; +1s; peer sends well\n; reports hi, well
+            counts 1 sent, 3 unsolicited; quit; stops; status 0
+            reports "disconnected; F5 listens again")"},
+        {"a client that leaves is followed by the next",
+         R"(listening; --retry forever; dialing; reports listening 127.0.0.1:PORT
+            send banner; reports QUEUED banner
+            peer connects; peer got banner\n; reports ACCEPTED, banner; peer ends; +499ms
+            reports nothing; +1ms; reports the client closed the connection; dialing
+            peer connects; open; peer resets; reports ACCEPTED, receiving: Connection reset by peer
+            dialing; peer connects; open; reports ACCEPTED; quit when answered; peer got the end
+            peer ends; stops; status 0; reports "closed; F5 listens again")"},
+        {"a recording of each client",
+         R"(listening; --retry forever; log x.json; peer connects; open; peer sends a\n
+            reports ... a; send b; peer ends; +1s; peer connects; open; peer sends c\n; reports ... c
+            quit; stops; status 0; reports ... "disconnected; F5 listens again"
+            file x.json has "received":"a"; file x.json has "sent":"b"
+            file x-2.json has "received":"c")"},
+    });
 }
 
-TEST_CASE("quitting stops the loop in any state, and unanswered messages are lost") {
-    Talk talk;
-    SECTION("while connecting") { talk.conversation.session().connect(); }
-    SECTION("while a message is in flight") {
-        talk.connect();
-        talk.conversation.send("hello");
-        talk.loop.settle();
-    }
-    SECTION("after the end") {
-        talk.connect();
-        talk.conversation.disconnect();
-        talk.until(State::closed);
-    }
-    const std::uint64_t sent = talk.conversation.results().sent;
-    talk.conversation.quit();
-    CHECK(talk.loop_stops());
-    CHECK(talk.conversation.results().lost == sent);
-    if (sent > 0) CHECK(talk.entries_with("no reply before the connection ended") == 1);
+TEST_CASE("a line is sent as it is or with its escapes replaced, or returns to the user") {
+    play({
+        {"as it is",
+         R"(send a\\nb; peer got a\\nb\n; counts 1 sent; reports CONNECTED, a\\nb)"},
+        {"with its escapes",
+         R"(escapes; send a\\nb; peer got a\nb\n; counts 2 sent; reports CONNECTED, a, b)"},
+        {"a bad escape",
+         R"(escapes; reports CONNECTED; send \\q
+            reports refuses \q, a backslash must be followed by n, r, t, 0, a backslash, or x and two digits)"},
+        {"too long", R"(--max-frame 8; reports CONNECTED; send 123456789
+                        reports ... too long for line)"},
+        {"empty", R"(-f raw; reports CONNECTED; send
+                     reports refuses , -f raw does not allow empty messages)"},
+        {"not connected", R"(unconnected; send one; send two; queued 2
+            reports QUEUED one, QUEUED two
+            connect; peer got one\ntwo\n; queued 0; reports CONNECTED, one, two)"},
+        {"while quitting",
+         R"(send hello; quit when answered; reports CONNECTED, hello; send more; queued 0
+                              reports refuses more, "not sent; yodel quits once all replies are in")"},
+    });
 }
 
-TEST_CASE("repeated refusals for one reason are logged once") {
-    Session::Options session;
-    session.retries = Session::forever;
-    Talk talk(with(std::move(session)));
-    talk.connect();
-    const int port = talk.server.port();
-    CHECK(port > 0);
-    talk.server.reset();
-    talk.until(State::waiting);
-    CHECK(talk.entries_with("; retrying, M-r retries now") == 1);
-    CHECK(talk.entries_with("not connected") == 0);
+TEST_CASE("the framing and the expected replies change from the next message on") {
+    play({
+        {"the expectations",
+         "rule line echo; next expect; rule line any; next expect; rule line none; "
+         "next expect; rule line echo; reports CONNECTED"},
+        {"the framings of one connection",
+         R"(send a; peer got a\n; peer answers a; reports ... a, a ok; next framing; rule crlf echo
+            send b; peer got b\r\n; peer sends b\r\n; reports -f crlf --expect echo from here on, b, b ok
+            next framing; next framing; send c; peer got \x01c; peer sends \x01c
+            reports -f len1 --expect echo from here on, c, c ok)"},
+        {"replies that need not be echoes are no longer marked as right",
+         R"(send a; peer answers a; reports ... a ok; next expect; send b; peer answers c
+            reports -f line --expect any from here on, b, c; counts 2 sent, 2 echoed)"},
+        {"no replies, then echoes again",
+         R"(next expect; next expect; send a; peer got a\n; reports ... a; next expect
+            send b; in flight 1; peer answers b; reports ... b ok)"},
+        {"a reply of which a part was received",
+         R"(peer sends ab; +1ms; next framing; next framing; peer sends c\x00; reports CONNECTED, abc)"},
+        {"a reply that was received whole",
+         R"(peer sends ab\x00; +1ms; next framing; reports CONNECTED; next framing; reports ab)"},
+        {"the last echo is not compared with messages of the new framing",
+         R"(send a; peer answers a; reports ... a ok; 5 times ( next framing ); rule len4 echo
+            peer sends \x00\x00\x00\x01b; reports ... answers no message)"},
+        {"not while messages are in flight",
+         R"(send a; next framing not changed while messages are in flight
+            next expect not changed while messages are in flight; peer answers a; reports ... a ok
+            rule line echo)"},
+        {"a late message of the old framing is forgotten, with the start of its reply",
+         R"(send aa; +5s; peer sends aa; +1ms; next framing; peer sends \r\n
+            reports ... no reply after 5s; reports aa; send bb; peer sends bb\r\n; reports ... bb ok)"},
+        {"a part of a late reply does not count as a part of an echo",
+         R"(send aa; +5s; peer sends aa; +1ms; next framing; send xy; peer sends \r\n; +1s
+            reports ... HINT)"},
+        {"a part of a late reply without frames",
+         R"(-f raw; send abcd; peer sends abc; +5s; reports ... "abcd - no reply after 5s; 3 of 4 bytes received"; next framing; rule line echo
+            peer sends \n; reports abc; 9 times ( next framing ); rule raw echo; send x; peer sends x
+            reports ... x ok)"},
+        {"a late message is forgotten",
+         R"(send a; +5s; reports ... a - no reply after 5s; next expect; peer answers a; reports a
+            send b; peer answers c; reports ... c)"},
+        {"without a connection",
+         R"(disconnect; reports CONNECTED, DISCONNECTED; next framing; send a; reports QUEUED a
+            reconnect; peer connects; open; peer got a\r\n; reports ... a)"},
+        {"replies that are never echoes", "-f resp; --expect any; next expect; rule resp none; "
+                                          "next expect; rule resp any; reports CONNECTED"},
+        {"echoes need a framing that can echo",
+         R"(-f caret; unconnected; next framing; rule raw echo; next framing; rule line echo)"},
+        {"with a pattern, neither another expectation nor a reply without frames",
+         R"(--expect any; --match a; -f smtp; unconnected; next expect not changed, because --match needs --expect any
+            next framing; rule line any)"},
+        {"with escapes, no messages without frames",
+         "--expect any; escapes; -f smtp; unconnected; next framing; rule line any"},
+        {"datagrams",
+         R"(over datagrams; next framing not changed, because each message is a datagram
+            next expect; send a; peer got a\n; peer sends b
+            reports "sending to udp://127.0.0.1:PORT; only a reply shows that a server is there", --expect any from here on, a, b)"},
+        {"not while recording",
+         R"(log x.json; next expect not changed while recording (F9 stops it); reports CONNECTED)"},
+    });
 }
 
-TEST_CASE("a late reply is lost first, and counted as late when it comes") {
-    Talk talk;
-    talk.connect();
-    talk.conversation.send("hello");
-    talk.loop.pass(5s);
-    CHECK(talk.last_entry() == "hello - no reply after 5s");
-    CHECK(talk.conversation.results().lost == 1);
-    talk.server.stream->write("hello\n");
-    talk.loop.settle();
-    CHECK(talk.last_entry() == "hello ok");
-    CHECK(talk.conversation.results().lost == 0);
-    CHECK(talk.conversation.results().late == 1);
+TEST_CASE("quitting stops the loop once all is reported") {
+    play({
+        {"after the last echo",
+         R"(send hello; quit when answered; finishing; peer answers hello; peer ends; stops
+            counts 1 sent, 1 echoed; status 0
+            reports CONNECTED, hello, hello ok, "closed; F5 reconnects")"},
+        {"while connecting", R"(unconnected; connect; quit; stops; reports DISCONNECTED)"},
+        {"while a message is in flight",
+         R"(send hello; peer got hello\n; quit; stops; counts 1 sent, 1 lost; status 1
+            reports CONNECTED, hello, hello - no reply before the connection ended, DISCONNECTED)"},
+        {"after the end", R"(disconnect; reports CONNECTED, DISCONNECTED; quit; stops)"},
+        {"when the time is over",
+         R"(--max-time 5s; stops; status 28
+            reports CONNECTED, "not finished within 5s (--max-time); F5 reconnects")"},
+        {"while waiting for a retry",
+         R"(to nobody; --retry forever; waiting; send a; reports RETRYING, QUEUED a
+            quit when answered; stops; reports REFUSED; status 7)"},
+        {"unless the user reconnects",
+         R"(quit when answered; reconnect; peer connects; send hello; peer got hello\n
+            peer answers hello; reports CONNECTED, CONNECTED, hello, hello ok
+            counts 1 sent, 1 echoed)"},
+        {"unless the user disconnects",
+         R"(quit when answered; disconnect; closed; reports CONNECTED, DISCONNECTED
+            send b; queued 1; reports QUEUED b)"},
+    });
 }
 
-TEST_CASE("the first wrong reply comes with a hint, the others without") {
-    Talk talk;
-    talk.connect();
-    talk.exchange("ping", "pong and more");
-    talk.loop.pass(1s);
-    talk.exchange("ping", "other words");
-    talk.loop.pass(1s);
-    CHECK(talk.conversation.results().bad == 2);
-    CHECK(talk.entries_with("--expect any") == 1);
-}
-
-TEST_CASE("unsolicited messages are logged and counted separately") {
-    Talk talk;
-    talk.connect();
-    talk.server.stream->write("welcome\n");
-    talk.loop.settle();
-    CHECK(talk.last_entry() == "welcome");
-    CHECK(talk.conversation.results().unsolicited == 1);
-    CHECK(talk.conversation.results().echoed == 0);
-}
-
-TEST_CASE("a half-close by the server is noted once, if sending can continue") {
-    Session::Options session;
-    session.expect = Expect::none;
-    Talk talk(with(std::move(session)));
-    talk.connect();
-    talk.server.stream->finish();
-    talk.loop.settle();
-    CHECK(talk.last_entry() == "the server has shut down its sending side; you can still send");
-    // The line is long enough for the session to report again when there is space.
-    const std::string line(8 << 20, 'x');
-    talk.conversation.send(line);
-    talk.loop.until([&] { return talk.server.got.size() > line.size(); });
-    talk.loop.settle();
-    CHECK(talk.entries_with("shut down its sending side") == 1);
-}
-
-TEST_CASE("the transcript file starts and stops, with notes in the log") {
-    const test::Ends file = test::pipe_ends();
-    Conversation::Options options;
-    options.log = "/dev/fd/" + std::to_string(file.writer.get());
-    const std::string name = options.log.path;
-    Talk talk(std::move(options));
-    CHECK(talk.conversation.file_open());
-    talk.conversation.add_note("a remark");
-    talk.conversation.toggle_file();
-    CHECK(talk.last_entry() == "stopped writing the transcript");
-    CHECK(contains(test::take(file.reader), " - a remark\n"));
-    talk.conversation.toggle_file();
-    CHECK(talk.last_entry() == "writing the transcript to " + name);
-    CHECK(talk.conversation.file_open());
-}
-
-TEST_CASE("a file whose name ends in .json becomes a recording, from the next message on") {
-    const std::string name = std::filesystem::temp_directory_path() /
-                             ("conversation_test." + std::to_string(::getpid()) + ".json");
-    const auto contents = [&] {
-        std::ostringstream text;
-        text << std::ifstream(name).rdbuf();
-        return text.str();
-    };
-    Conversation::Options options;
-    options.log = name;
-    Talk talk(std::move(options));
-    talk.connect();
-    talk.server.stream->write("hi\n");
-    talk.loop.settle();
-    talk.exchange("a", "b");
-    talk.loop.pass(1s);
-    talk.conversation.toggle_file();
-    CHECK(talk.last_entry() == "stopped writing the recording");
-    const std::string whole = contents();
-    std::filesystem::remove(name);
-    CAPTURE(whole);
-    CHECK(whole.starts_with(
-        R"({"type":"recording","version":2,"framing":"line","first":1,"connections":1})"
-        "\n{\"type\":\"connection\","));
-    CHECK(contains(whole, R"("received":"hi"})"));
-    CHECK(contains(whole, R"("sent":"a","received":"b"})"));
-    CHECK(contains(whole, "{\"type\":\"end\",\"reason\":\"stopped\",\"status\":1,\"sent\":1,"));
-
-    talk.conversation.send("c");
-    talk.loop.settle();
-    talk.conversation.toggle_file();
-    talk.server.stream->write("c\n");
-    talk.loop.settle();
-    talk.exchange("d", "d");
-    CHECK(talk.conversation.file_open());
-    talk.conversation.toggle_file();
-    const std::string later = contents();
-    std::filesystem::remove(name);
-    CAPTURE(later);
-    CHECK(contains(later, R"("first":3,)"));
-    CHECK_FALSE(contains(later, R"("sent":"c")"));
-    CHECK(contains(later, R"("sent":"d","received":"d"})"));
-}
-
-TEST_CASE("a recording that is started again gets a file with the next number") {
-    const Folder folder;
-    Conversation::Options options;
-    options.log = (folder.path / "x.y.json").string();
-    Talk talk(std::move(options));
-    std::ofstream(folder.path / "x.y-2.json") << "somebody's\n";
-    for (int i = 0; i < 4; ++i) talk.conversation.toggle_file();
-    CHECK(talk.entries_with("stopped writing the recording") == 2);
-    CHECK(talk.entries_with("writing the recording to " +
-                            (folder.path / "x.y-3.json").string()) == 1);
-    CHECK(talk.last_entry() ==
-          "writing the recording to " + (folder.path / "x.y-4.json").string());
-    CHECK(talk.conversation.file_open());
-    CHECK(talk.conversation.report() == success);
-}
-
-TEST_CASE("the recording of another connection gets another file") {
-    const Folder folder;
-    Conversation::Options options;
-    options.log = (folder.path / "x.json").string();
-    Talk talk(std::move(options));
-    talk.connect();
-    talk.exchange("a", "a");
-    talk.server.reset();
-    talk.until(State::closed);
-    talk.connect();
-    CHECK(talk.entries_with("writing the recording to " +
-                            (folder.path / "x-2.json").string()) == 1);
-    talk.exchange("b", "b");
-    talk.conversation.toggle_file();
-    const auto lines_with = [&](const char* name, const std::string& part) {
-        std::ifstream file(folder.path / name);
-        int count = 0;
-        for (std::string line; std::getline(file, line);) count += contains(line, part) ? 1 : 0;
-        return count;
-    };
-    const char* const name = GENERATE("x.json", "x-2.json");
-    CHECK(lines_with(name, "\"type\":\"connection\"") == 1);
-    CHECK(lines_with(name, "\"type\":\"message\"") == 1);
-    CHECK(lines_with(name, "\"sent\":1,\"echoed\":1,") == 1);
-    CHECK(lines_with("x-2.json", "\"first\":2,") == 1);
-}
-
-TEST_CASE("a recording that can't be started again is reported at the end") {
-    std::optional<Folder> folder(std::in_place);
-    Conversation::Options options;
-    options.log = (folder->path / "x.json").string();
-    options.quiet = true;
-    Talk talk(std::move(options));
-    folder.reset();
-    talk.conversation.toggle_file();
-    talk.conversation.toggle_file();
-    CHECK(talk.last_entry().starts_with("cannot write the recording "));
-    CHECK(talk.conversation.report() == output_failed);
-}
-
-TEST_CASE("a recording is not appended to an existing file") {
-    const std::string name = std::filesystem::temp_directory_path() /
-                             ("conversation_test." + std::to_string(::getpid()) + ".json");
-    std::ofstream(name) << "before\n";
-    Conversation::Options options;
-    options.log = name;
-    CHECK_THROWS_AS(Talk(std::move(options)), std::system_error);
-    std::filesystem::remove(name);
-}
-
-TEST_CASE("a transcript file that can't be written is given up, with a note in the log") {
-    Conversation::Options options;
-    options.log = JournalFile("/dev/full");
-    options.quiet = true;
-    Talk talk(std::move(options));
-    talk.conversation.add_note("a remark");
-    talk.conversation.flush_file();
-    CHECK_FALSE(talk.conversation.file_open());
-    CHECK(talk.last_entry() == "could not write all of the transcript file; stopped writing");
-    CHECK(talk.conversation.report() == output_failed);
-}
-
-TEST_CASE("a transcript file that can't be opened is an error at the start, and later a note") {
-    Conversation::Options options;
-    options.log = JournalFile("/none/such");
-    CHECK_THROWS_AS(Talk(options), std::system_error);
+TEST_CASE("each connection and each failure is logged once") {
+    play({
+        {"reconnecting", "reconnect; peer connects; open; reports CONNECTED, CONNECTED"},
+        {"reconnecting asks first if a retry has only just connected",
+         R"(--retry forever; peer resets; waiting; +1s; open
+            reports CONNECTED, "receiving: Connection reset by peer; retrying, F5 retries now", CONNECTED
+            +900ms; reconnect; reports "connected just now; press F5 again to reconnect"
+            open; reconnect; peer connects; open; reports CONNECTED)"},
+        {"but not later",
+         R"(--retry forever; peer resets; waiting; +1s; open; +2s; reports ... CONNECTED
+                             reconnect; peer connects; open; reports CONNECTED)"},
+        {"repeated refusals",
+         R"(to nobody; --retry forever; waiting; +1min; reports RETRYING
+            disconnect; reports REFUSED; status 7)"},
+        {"an announced end",
+         R"(--retry forever; no retry after answers; send QUIT; peer answers QUIT; peer ends
+            closed; status 0
+            reports ... QUIT ok, "the server closed the connection; F5 reconnects")"},
+        {"datagrams",
+         R"(over datagrams; --retry forever
+            reports "sending to udp://127.0.0.1:PORT; only a reply shows that a server is there"
+            peer leaves; send a; waiting; +1s
+            reports a, a - no reply before the connection ended, RETRYING)"},
+    });
 }
 
 TEST_CASE("the connection decides the exit status, then the file, then the replies") {
-    Conversation::Options options;
-    options.quiet = true;
-    Talk talk(std::move(options));
-    talk.connect();
-    SECTION("all well") {
-        talk.exchange("hello", "hello");
-        CHECK(talk.conversation.report() == success);
-    }
-    SECTION("a wrong reply") {
-        talk.exchange("hello", "hexxo");
-        talk.loop.pass(1s);
-        CHECK(talk.conversation.report() == reply_wrong_or_lost);
-    }
-    SECTION("a line that was never sent") {
-        talk.conversation.disconnect();
-        talk.until(State::closed);
-        talk.conversation.send("hello");
-        CHECK(talk.conversation.report() == reply_wrong_or_lost);
-    }
-    SECTION("a reset") {
-        talk.server.reset();
-        talk.until(State::closed);
-        CHECK(talk.conversation.report() == receive_failed);
-    }
+    play({
+        {"all well", "send a; peer answers a; reports ... a ok; status 0"},
+        {"a bad reply", "send a; peer answers b; +1s; reports ... HINT; status 1"},
+        {"a line that was never sent",
+         "disconnect; reports CONNECTED, DISCONNECTED; send a; reports QUEUED a; status 1"},
+        {"a reset", "peer resets; closed; status 56 receiving: Connection reset by peer; "
+                    "reports ... F5 reconnects\""},
+        {"a server that does not close",
+         "-q 1s; quit when answered; +1s; status 0 the server did not close within 1s (-q); "
+         "reports ... F5 reconnects\""},
+        {"a full file, after a bad reply",
+         R"(log to /dev/full; send a; peer answers b; +1s; flush file; status 23
+            reports ... "could not write all of the transcript file; stopped writing")"},
+        {"a reset, after a full file",
+         R"(log to /dev/full; flush file; peer resets; closed; status 56
+            reports ... "receiving: Connection reset by peer; F5 reconnects")"},
+    });
+}
+
+TEST_CASE("a file is written, stopped and started again") {
+    play({
+        {"a transcript", R"(log x; file is open; note a remark; toggle file; file is closed
+            reports CONNECTED, a remark, stopped writing the transcript
+            file x has  - a remark\n
+            note no remark; toggle file; file is open
+            reports no remark, writing the transcript to DIR/x
+            file x lacks no remark)"},
+        {"a full transcript", R"(log to /dev/full; note a remark; flush file; file is closed
+            reports ... "could not write all of the transcript file; stopped writing"
+            status 23)"},
+        {"a recording, from the next message on",
+         R"(log x.json; peer answers hi; reports CONNECTED, hi; send a; peer answers b; +1s
+            toggle file
+            reports ... stopped writing the recording
+            file x.json has {"type":"recording","version":2,"framing":"line","first":1,"connections":1,"started"
+            file x.json has "expect":"echo"}\n{"type":"connection",
+            file x.json has "received":"hi"}
+            file x.json has "sent":"a","received":"b"}
+            file x.json has {"type":"end","reason":"stopped","status":1,"sent":1,
+            send c; peer got a\nc\n; toggle file; peer answers c
+            reports c, writing the recording to DIR/x-2.json, c ok
+            send d; peer answers d; reports d, d ok; file is open; toggle file
+            reports stopped writing the recording
+            file x-2.json has "first":3,
+            file x-2.json lacks "sent":"c"
+            file x-2.json has "sent":"d","received":"d"})"},
+        {"recordings in files with numbers",
+         R"(log x.y.json; there is x.y-2.json; toggle file; toggle file
+            reports CONNECTED, stopped writing the recording, writing the recording to DIR/x.y-3.json
+            2 times ( toggle file ); file is open; status 0
+            reports stopped writing the recording, writing the recording to DIR/x.y-4.json)"},
+        {"a recording for each connection",
+         R"(log x.json; send a; peer answers a; reports ... a ok; peer resets; closed
+            connect; peer connects; reports ... writing the recording to DIR/x-2.json
+            send b; peer answers b; reports b, b ok; toggle file; reports ... recording
+            merged x.json "1 sent, 1 echoed, 0 bad, 0 lost; rtt 0.00 ms"
+            file x-2.json has "first":2
+            merged x-2.json "1 sent, 1 echoed, 0 bad, 0 lost; rtt 0.00 ms")"},
+        {"a recording whose folder is gone",
+         R"(log x.json; DIR is gone; toggle file; toggle file; status 23
+            reports ... cannot write the recording DIR/x.json: No such file or directory)"},
+        {"the counts of a recording",
+         R"(log x.json; peer answers hi; reports CONNECTED, hi; send a; +2s; peer answers a
+            send b; +3s; peer answers x; send c; send d; +5s; peer answers c; reports ... c ok
+            toggle file; reports ... recording
+            merged x.json "4 sent, 2 echoed, 1 bad, 1 lost, 1 late, 1 unsolicited; rtt min/p50/p95/p99/max 2000/3003/5000/5000/5000 ms")"},
+        {"the counts of a recording of datagrams",
+         R"(over datagrams; log x.json; send a; +2s; peer sends a; peer sends a
+            +1s; toggle file; reports ... recording
+            merged x.json "1 sent, 1 echoed, 0 bad, 0 lost, 1 duplicate, 0 reordered; rtt 2000 ms")"},
+    });
+}
+
+TEST_CASE("a file that cannot be opened at the start is an error") {
+    for (const char* const script :
+         {"log to /none/such; open", "there is x.json; log x.json; open"})
+        CHECK_THROWS_AS(ConversationScript().play(script), std::system_error);
+}
+
+TEST_CASE("a recording is shown up to its damage, and then a connection begins") {
+    play({
+        {"with a target", R"(recording; unconnected; begin
+            reports m1, m1 ok, m2, x x does not match, m3, m3 - no reply, r.json:4: the line is truncated
+            reports CONNECTED; counts 3 sent, 1 echoed, 1 bad, 1 lost
+            send a; peer echoes; reports a, a ok; counts 1 sent, 1 echoed; quit; stops
+            reports DISCONNECTED; status 0)"},
+        {"without a target", R"(recording; no target; unconnected; begin
+            reports ... r.json:4: the line is truncated; counts 3 sent, 1 echoed, 1 bad, 1 lost
+            idle; reconnect; reports REFUSED; disconnect; reports REFUSED; toggle file
+            reports REFUSED; file is closed; send a; reports refuses a, REFUSED; idle
+            quit; stops; status 0)"},
+        {"a transcript contains only the connection",
+         R"(recording; log t.log; unconnected; begin; open; send a; peer echoes; reports ... a ok
+            flush file; file t.log has > a; file t.log lacks m1)"},
+    });
 }

@@ -28,7 +28,7 @@ Reply wrong(std::string_view payload, std::size_t difference) {
     return {.payload = payload, .round_trip = 210us, .difference = difference};
 }
 
-// The entries as rows of text, the oldest first.
+// Returns the entries as rows of text, the oldest first.
 std::vector<std::string> rows(const MessageLog& log) {
     std::vector<std::string> texts;
     const ui::Transcript& transcript = log.transcript();
@@ -40,7 +40,7 @@ std::vector<std::string> rows(const MessageLog& log) {
     return texts;
 }
 
-// One entry of each kind, a second apart.
+// Adds one entry of each kind, a second apart.
 void add_each(MessageLog& log) {
     log.add_note(start, "note");
     log.add_sent(start + 1s, 1, "hello");
@@ -63,43 +63,28 @@ TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
     MessageLog log({}, true);
     add_each(log);
     const std::string blank(12, ' ');
-    SECTION("by the clock, with the round trip of a reply") {
-        CHECK(rows(log) == std::vector<std::string>{
-                               clock_text(start) + " - note",
-                               clock_text(start + 1s) + " > hello",
-                               "      0.21ms < hello ok",
-                               clock_text(start + 3s) + " > again",
-                               "      0.21ms < agaXn x differs at byte 3: 69>58",
-                               clock_text(start + 5s) + " > gone",
-                               blank + " ? gone - no reply after 5s",
-                               blank + " << news",
-                           });
-    }
-    SECTION("since the previous entry") {
+    const auto clock = [](int seconds) { return clock_text(start + seconds * 1s); };
+    struct Row {
+        std::string clock;
+        std::string since_last;
+        std::string off;
+        std::string text;
+    };
+    const Row entries[] = {
+        {clock(0), " +0.000s", "", "- note"},
+        {clock(1), " +1.000s", "", "> hello"},
+        {"      0.21ms", "  0.21ms", "0.21ms", "< hello ok"},
+        {clock(3), " +1.000s", "", "> again"},
+        {"      0.21ms", "  0.21ms", "0.21ms", "< agaXn x differs at byte 3: 69>58"},
+        {clock(5), " +1.000s", "", "> gone"},
+        {blank, " +1.000s", "", "? gone - no reply after 5s"},
+        {blank, " +1.000s", "", "<< news"}};
+    for (std::string Row::*style : {&Row::clock, &Row::since_last, &Row::off, &Row::clock}) {
+        std::vector<std::string> expected;
+        for (const Row& row : entries)
+            expected.push_back(row.*style + ((row.*style).empty() ? "" : " ") + row.text);
+        CHECK(rows(log) == expected);
         log.next_timestamp_style();
-        CHECK(rows(log) == std::vector<std::string>{
-                               " +0.000s - note",
-                               " +1.000s > hello",
-                               "  0.21ms < hello ok",
-                               " +1.000s > again",
-                               "  0.21ms < agaXn x differs at byte 3: 69>58",
-                               " +1.000s > gone",
-                               " +1.000s ? gone - no reply after 5s",
-                               " +1.000s << news",
-                           });
-    }
-    SECTION("off, except for round trips") {
-        no_timestamps(log);
-        CHECK(rows(log) == std::vector<std::string>{
-                               "- note",
-                               "> hello",
-                               "0.21ms < hello ok",
-                               "> again",
-                               "0.21ms < agaXn x differs at byte 3: 69>58",
-                               "> gone",
-                               "? gone - no reply after 5s",
-                               "<< news",
-                           });
     }
 }
 
@@ -127,17 +112,20 @@ TEST_CASE("a reply that ends early is marked, and a reply across a pause has no 
 TEST_CASE("a message with a retransmitted segment is marked, answered or not") {
     MessageLog log({}, true);
     no_timestamps(log);
-    Message resent = message(1, "hello");
-    resent.resent = true;
+    Message marked = message(1, "hello");
+    marked.retransmitted = true;
     log.add_sent(start, 1, "hello");
-    log.add_loss(start, resent, "no reply after 5s");
-    log.add_answer(start, resent, right("hello"), 100us);
-    const std::string mark = " " + ui::glyph::resent.text();
+    log.add_loss(start, marked, "no reply after 5s");
+    log.transcript().select_older();
+    CHECK(log.selected()->retransmitted);
+    log.transcript().select_none();
+    log.add_answer(start, marked, right("hello"), 100us);
+    const std::string mark = " " + ui::glyph::retransmitted.text();
     CHECK(rows(log) == std::vector<std::string>{"> hello", "? hello - no reply after 5s" + mark,
                                                 "0.21ms < hello ok" + mark});
     log.transcript().select_older();
-    CHECK(log.selected()->resent);
-    CHECK(log.selected()->network == ev::Duration(100us));
+    CHECK(log.selected()->retransmitted);
+    CHECK(log.selected()->network_round_trip == ev::Duration(100us));
 }
 
 TEST_CASE("the selected entry yields its message and reply, a note yields nothing") {
@@ -161,12 +149,15 @@ TEST_CASE("a reply after the loss belongs to the message that was sent") {
     MessageLog log({}, true);
     log.add_sent(start, 1, "late");
     log.add_loss(start + 5s, message(1, "late"), "no reply after 5s");
-    log.add_answer(start + 6s, message(1, "late"), right("late", 6s), std::nullopt);
+    Message late = message(1, "late");
+    late.late = true;
+    log.add_answer(start + 6s, late, right("late", 6s), std::nullopt);
     log.transcript().select_older();
     const auto answered = log.selected();
     log.transcript().select_older();
     CHECK(log.selected() == answered);
     CHECK((answered->sent_at == start));
+    CHECK(answered->late);
     CHECK((answered->answered_at == start + 6s));
     CHECK(answered->round_trip == ev::Duration(6s));
 }
@@ -197,7 +188,7 @@ TEST_CASE("a selected entry keeps its message while others arrive and are droppe
     REQUIRE(log.selected());
     CHECK(log.selected()->reply == "agaXn");
     CHECK(log.selected_text(10) == "agaXn");
-    CHECK(log.transcript().find(*log.transcript().selected())->wrong == 3);
+    CHECK(log.transcript().find(*log.transcript().selected())->bad_byte == 3);
 }
 
 TEST_CASE("the selected entry's text is its message, or the bytes as numbers") {
@@ -220,7 +211,7 @@ TEST_CASE("a transcript gets a line for each entry, with remarks about faults") 
     MessageLog log({}, true);
     log.add_note(start, "before the file");
     log.write_to(
-        [&](char sign, auto line) { (lines += sign).append(" ").append(line) += '\n'; });
+        [&](auto, char sign, auto line) { (lines += sign).append(" ").append(line) += '\n'; });
     add_each(log);
     log.write_to({});
     log.add_note(start, "after it");

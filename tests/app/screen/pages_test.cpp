@@ -3,12 +3,13 @@
 #include "app/screen/pages.hpp"
 
 #include "app/text/units.hpp"
-#include "tests/app/fixture.hpp"
+#include "tests/app/session_script.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
-#include "tests/support/virtual_time.hpp"
 
+#include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -25,19 +26,19 @@ Texts texts(const Rows& rows) {
     return all;
 }
 
-// The rows joined, with a newline after each.
+// Returns the rows joined, with a newline after each.
 std::string text(const Rows& rows) {
     std::string all;
     for (const std::string& row : texts(rows)) all += row + "\n";
     return all;
 }
 
-// Returns the bytes marked as wrong.
-Texts wrong_bytes(const Rows& rows) {
+// Returns the bytes marked as bad.
+Texts bad_bytes(const Rows& rows) {
     Texts wrong;
     for (const ui::Row& row : rows)
         for (const ui::Span& span : row)
-            if (span.style == ui::Style::wrong) wrong.push_back(span.text);
+            if (span.style == ui::Style::bad_byte) wrong.push_back(span.text);
     return wrong;
 }
 
@@ -49,6 +50,37 @@ Texts bad_rows(const Rows& rows) {
             if (span.style == ui::Style::bad) bad.push_back(ui::plain_text(row));
     return bad;
 }
+
+// A script with the verbs `shows X` and `hides X` about the page of a connection, `is bad X`
+// about the name of its only bad fact, and `nothing is bad`.
+class PageScript final : public test::SessionScript {
+public:
+    PageScript() {
+        for (const bool wanted : {true, false})
+            on(wanted ? "shows" : "hides", [this, wanted](const std::string& part) {
+                std::string expected = test::bytes(part);
+                if (const std::size_t at = expected.find("PORT"); at != expected.npos)
+                    expected.replace(at, 4, session->options().endpoint.service);
+                const std::string found = text(page());
+                CAPTURE(found);
+                REQUIRE(contains(found, expected) == wanted);
+            });
+        on("is bad", [this](const std::string& name) {
+            REQUIRE(bad_rows(page()).size() == 1);
+            REQUIRE(bad_rows(page())[0].starts_with(name));
+        });
+        on("nothing is bad", [this](const std::string&) { REQUIRE(bad_rows(page()).empty()); });
+    }
+
+private:
+    Rows page() const {
+        const bool failed = session->end().reason == bufio::Reason::connect;
+        Results results;
+        if (session->last_id() > 0) results.round_trips.record(0ns);
+        return connection_page(*session, results, failed ? "/tmp/keys" : "",
+                               failed ? "landlock 7" : "", 120);
+    }
+};
 
 Exchange answered(const std::string& payload, const std::string& reply,
                   std::size_t difference) {
@@ -92,12 +124,22 @@ TEST_CASE("the page of statistics contains counts, and times once there are any"
     tally.sent = 4;
     tally.bad = 1;
     tally.unsolicited = 2;
-    CHECK(text(statistics_page(tally, {}, 80)) ==
-          "Messages\nsent                4\nechoed              0\nbad                 1\n"
-          "lost                0\nlate                0\nunsolicited         2\n");
+    const std::string counts =
+        "Messages\nsent                4\nechoed              0\nbad                 1\n"
+        "lost                0\nlate                0\nunsolicited         2\n";
+    CHECK(text(statistics_page(tally, {}, 80)) == counts);
     CHECK(bad_rows(statistics_page(tally, {}, 80)) == Texts{"bad                 1"});
+    tally.over_datagrams = true;
+    tally.duplicates = 3;
+    tally.reordered = 5;
+    CHECK(text(statistics_page(tally, {}, 80)) ==
+          counts + "duplicate           3\norder               5 reordered\n"
+                   "jitter        0.00 ms (RFC 3550)\n");
     tally.round_trips.record(1ms);
-    CHECK(contains(text(statistics_page(tally, {}, 80)), "\nRound trips"));
+    CHECK(contains(text(statistics_page(tally, {}, 80)),
+                   "\nRound trips (percentiles within 1 %)\nmin            1.0 ms\n"
+                   "p50            1.0 ms\np95            1.0 ms\np99            1.0 ms\n"
+                   "max            1.0 ms\n\nDistribution\n< 1.0 ms"));
 }
 
 TEST_CASE("the histogram has a row for each doubling, and bars in proportion to the longest") {
@@ -116,7 +158,7 @@ TEST_CASE("the histogram has a row for each doubling, and bars in proportion to 
 TEST_CASE("a right echo is shown once") {
     CHECK(text(message_page(answered("hello", "hello", 0), 80)) ==
           "Message 7\nreceived    " + clock_text({}) +
-              "\n\nSent, 5 bytes\n00000000  68 65 6c 6c 6f" + std::string(33, ' ') +
+              "\n\nSent, 5 bytes\nhello\n00000000  68 65 6c 6c 6f" + std::string(33, ' ') +
               "  |hello|\n\nReceived: identical\n");
 }
 
@@ -130,7 +172,7 @@ TEST_CASE("a wrong reply is shown beside its message, the first wrong byte marke
     CHECK(contains(page, "\nReceived, 40 bytes\n"));
     CHECK(bad_rows(rows) == Texts{"reply       differs at byte 20"});
     CHECK(contains(page, "\n00000010  61 61 61 61 62 61 "));
-    CHECK(wrong_bytes(rows) == Texts{"61", "a", "62", "b"});
+    CHECK(bad_bytes(rows) == Texts{"a", "61", "a", "b", "62", "b"});
 }
 
 TEST_CASE("a reply that does not match is shown whole, without a difference") {
@@ -160,6 +202,43 @@ TEST_CASE("a message without a reply, and a message from the server alone") {
     CHECK(bad_rows(message_page(news, 80)).empty());
 }
 
+TEST_CASE("a message is shown as text or indented JSON before its bytes") {
+    const std::tuple<std::string, int, Texts> cases[] = {
+        {"", 80, {"Sent, 0 bytes"}},
+        {"one\ntwo\n\n", 80, {"Sent, 9 bytes", "one", "two", ""}},
+        {"\xe4\xbd\xa0 \x1b[m", 24, {"Sent, 7 bytes", "\\xe4\\xbd\\xa0 ^[[m"}},
+        {"one two three four five six",
+         20,
+         {"Sent, 27 bytes", "one two three four f", "ive six"}},
+        {"{\"a\":1}", 80, {"Sent, 7 bytes, indented as JSON", "{", "  \"a\": 1", "}"}},
+        {"{\"a\":1", 80, {"Sent, 6 bytes", "{\"a\":1"}},
+    };
+    for (const auto& [bytes, width, expected] : cases) {
+        Texts rows = texts(message_page(answered(bytes, bytes, 0), width));
+        rows.erase(rows.begin(), std::find(rows.begin(), rows.end(), "") + 1);
+        rows.erase(std::find_if(rows.begin(), rows.end(),
+                                [](auto& row) { return row.starts_with("00000000"); }),
+                   rows.end());
+        if (bytes.empty()) rows.resize(1);
+        CHECK(rows == expected);
+    }
+}
+
+TEST_CASE("the first bad byte is marked in JSON too, and a late reply is named") {
+    Exchange exchange = answered(R"({"a":[1,2]})", R"({"a":[1,3]})", 8);
+    exchange.late = true;
+    const Rows rows = message_page(exchange, 80);
+    CHECK(bad_bytes(rows) == Texts{"2", "32", "2", "3", "33", "3"});
+    CHECK(contains(text(rows), "\nreply       late, after the reply timeout\n"));
+}
+
+TEST_CASE("JSON is indented up to 64 KiB, because each drawing indents it") {
+    const std::string most = "[" + std::string(64 * 1024 - 3, ' ') + "1]";
+    CHECK(contains(text(message_page(answered(most, most, 0), 80)), "as JSON\n[\n  1\n]\n"));
+    const std::string more = " " + most;
+    CHECK_FALSE(contains(text(message_page(answered(more, more, 0), 80)), "as JSON"));
+}
+
 TEST_CASE("the page of a long message shows the part around the difference") {
     const std::string payload(100'000, 'a');
     std::string reply = payload;
@@ -174,38 +253,30 @@ TEST_CASE("the page of a long message shows the part around the difference") {
         const Rows rows = message_page(answered(payload, reply, 50'000), 80);
         CHECK(contains(text(rows), "\n49872 bytes before\n0000c2d0"));
         CHECK(contains(text(rows), "\n33744 bytes more\n"));
-        CHECK(wrong_bytes(rows) == Texts{"61", "a", "62", "b"});
+        CHECK(bad_bytes(rows) == Texts{"a", "61", "a", "b", "62", "b"});
     }
 }
 
-TEST_CASE("the page of the connection lists the options, the result, and the secrets") {
-    test::VirtualLoop loop;
-    test::NoUser user;
-    const std::string port = std::to_string(test::unused_port(loop));
-    Session session(loop, test::with_port({}, std::stoi(port)), user);
-    CHECK(text(connection_page(session, {}, "", "", 80)) ==
-          "Connection\ntarget      tcp://127.0.0.1:" + port +
-              "\nframing     line\ntimeouts    connect 10s, reply 5s\n");
-    session.connect();
-    loop.until([&] { return session.state() == Session::State::closed; });
-    const Rows rows = connection_page(session, {}, "/tmp/keys", "landlock 7", 120);
-    REQUIRE(bad_rows(rows).size() == 1);
-    CHECK(contains(bad_rows(rows)[0], "ended       "));
-    CHECK(contains(bad_rows(rows)[0], "refused"));
-    CHECK(contains(text(rows), "\nsecrets     written to /tmp/keys (SSLKEYLOGFILE)\n"));
-    CHECK(contains(text(rows), "\nsandbox     landlock 7\n"));
-}
-
-TEST_CASE("the page of an open connection contains its address and its phases") {
-    test::VirtualLoop loop;
-    test::NoUser user;
-    test::ManualServer server(loop);
-    Session session(loop, test::with_port({}, server.port()), user);
-    session.connect();
-    loop.until([&] { return session.state() == Session::State::open; });
-    const std::string page = text(connection_page(session, {}, "", "", 80));
-    CHECK(contains(page, "\naddress     127.0.0.1:" + std::to_string(server.port()) + "\n"));
-    CHECK(contains(page, "\ntook        look-up "));
-    CHECK_FALSE(contains(page, ", TLS "));
-    CHECK_FALSE(contains(page, "secrets"));
+TEST_CASE("the page of the connection lists its options, its parameters and its end") {
+    const std::pair<const char*, const char*> rows[] = {
+        {"not yet connected", R"(unconnected; hides ended; hides address; hides secrets
+            shows Connection\ntarget      tcp://127.0.0.1:PORT\nframing     line\nexpect      echo\ntimeouts    connect 10s, reply 5s\n)"},
+        {"refused",
+         R"(to nobody; closed; shows secrets     written to /tmp/keys (SSLKEYLOGFILE)\nsandbox     landlock 7\n
+            shows ended       cannot connect to 127.0.0.1:PORT: Connection refused; is bad ended)"},
+        {"open",
+         R"(shows address     127.0.0.1:PORT\n; shows took        look-up 0.00 ms, TCP 0.00 ms\n
+            hides TLS; shows \nTCP\nnetwork     minimum round trip ; shows segments
+            hides p50; send a; peer answers a; reports right a=a; shows p50         0.00ms = network
+            disconnect; closed; shows ended       disconnected\n; nothing is bad)"},
+        {"of datagrams", R"(over datagrams; shows took        look-up 0.00 ms\n; hides TCP)"},
+        {"with TLS",
+         R"(to a TLS server; -k; open; shows , TLS 0.00 ms\n; shows \nTLS\nversion     TLSv1.3, TLS_
+            shows group       ; hides protocol; shows Certificate\nverified    no: it is self-signed
+            is bad verified; shows subject     ; shows issuer      ; shows valid until 20
+            shows pin         --pinnedpubkey sha256//; shows chain       )"},
+    };
+    for (const auto& [name, script] : rows) DYNAMIC_SECTION(name) {
+            PageScript().play(script);
+        }
 }

@@ -1,35 +1,244 @@
-// Compares the page of keys with the handled keys. tests/e2e tests the screen itself.
+// The full-screen client on a pseudo-terminal, in virtual time, as a user sees it.
 
 #include "app/screen/screen_client.hpp"
 
-#include "tests/support/catch.hpp"
+#include "tests/app/session_script.hpp"
+#include "tests/support/blocked.hpp"
+#include "tests/support/text.hpp"
+#include "tests/ui/locale.hpp"
+
+#include <sys/ioctl.h>
+#include <vterm.h>
 
 #include <algorithm>
+#include <cctype>
+#include <csignal>
+#include <cstdlib>
+#include <iostream>
 #include <map>
+#include <optional>
 #include <sstream>
-#include <string>
-#include <vector>
 
+using namespace std::chrono_literals;
 using namespace yodel;
+using test::contains;
 using ui::Chord;
 using ui::KeyCode;
 using ui::KeyHelp;
 
 namespace {
 
-// Returns the key named by a word on the page: M-x, ^X, M-Up, Enter.
+// Replaces standard input and output by a pseudo-terminal during its life. If a check fails
+// meanwhile, its message goes to standard error.
+class OnTerminal {
+public:
+    explicit OnTerminal(const char* type) {
+        std::cout.flush();
+        ::setenv("TERM", type ? type : "", 1);
+        if (!type) ::unsetenv("TERM");
+        for (int fd = 0; fd < 2; ++fd) {
+            before_[fd] = bufio::Fd(::dup(fd));
+            ::dup2(ends_.writer.get(), fd);
+        }
+    }
+    ~OnTerminal() {
+        std::cout.flush();
+        for (int fd = 0; fd < 2; ++fd) ::dup2(before_[fd].get(), fd);
+        if (std::uncaught_exceptions() > 0) std::cerr << take();
+    }
+    OnTerminal(const OnTerminal&) = delete;
+    OnTerminal& operator=(const OnTerminal&) = delete;
+
+    // Types the bytes that the terminal accepts, and removes them from `bytes`.
+    void type(std::string& bytes) const {
+        const ssize_t count = ::write(ends_.reader.get(), bytes.data(), bytes.size());
+        if (count > 0) bytes.erase(0, static_cast<std::size_t>(count));
+    }
+    std::string take() const { return test::take(ends_.reader); }
+    void resize(unsigned short rows, unsigned short columns) const {
+        const winsize size{rows, columns, 0, 0};
+        ::ioctl(ends_.reader.get(), TIOCSWINSZ, &size);
+    }
+
+private:
+    const test::Ends ends_ = test::terminal_ends();
+    bufio::Fd before_[2];
+};
+
+// A script with these verbs. Each check is repeated every 20 ms until it holds, for a second at
+// most.
+//
+//     keys X Y         presses keys: Enter, M-Up, ^C, or text
+//     ECHO X           sends a line, and receives its echo
+//     shows X, hides X the screen contains X, or does not
+//     last X           the last row is X
+//     cursor N         the column of the cursor, counted from 0
+//     row N X          this row, counted from 1, begins with X
+//     writes X         the program has written these bytes, since the last keys
+//     resize 5x20      resizes the terminal; the setting `size 5x20` is its first size
+//     continue         continues after a suspension
+//     stops            the loop stops
+//     status N         what the end reports
+class ScreenScript final : public test::SessionScript {
+public:
+    ScreenScript() {
+        resize("24x80");
+        setting("size", [this](const std::string& size) { resize(size); });
+        setting("escapes", [this](const std::string&) { with_.conversation.escapes = true; });
+        setting("hex", [this](const std::string&) { with_.hex = true; });
+        setting("key log", [this](const std::string& name) { with_.key_log = name; });
+        setting("log to", [this](const std::string& name) {
+            with_.conversation.log = JournalFile(name);
+        });
+        on("keys", [this](const std::string& keys) {
+            written_.clear();
+            std::istringstream words(keys);
+            std::string bytes;
+            for (std::string word; words >> word;) bytes += bytes_of(word);
+            for (; !bytes.empty(); turn()) terminal_.type(bytes);
+            for (int i = 0; i < 2; ++i) turn();
+        });
+        on("ECHO", [this](const std::string& line) {
+            play_steps("keys " + line + " Enter; peer echoes; shows ‹ " + line);
+        });
+        on("resize", [this](const std::string& size) {
+            resize(size);
+            std::raise(SIGWINCH);
+        });
+        on("continue", [this](const std::string&) { client_->continued(); });
+        on("shows", [this](const std::string& part) {
+            check([&] { return contains(screen(), unquoted(part)); });
+        });
+        on("hides", [this](const std::string& part) {
+            turn();
+            check([&] { return !contains(screen(), part); });
+        });
+        on("last", [this](const std::string& row) {
+            check([&] { return ("\n" + screen()).ends_with("\n" + unquoted(row) + "\n"); });
+        });
+        on("cursor", [this](const std::string& column) {
+            VTermPos at{};
+            vterm_state_get_cursorpos(vterm_obtain_state(emulator_.get()), &at);
+            REQUIRE(std::to_string(at.col) == column);
+        });
+        on("row", [this](const std::string& text) {
+            check([&] {
+                std::istringstream rows(screen());
+                std::string row;
+                for (int i = std::stoi(text); i > 0; --i) std::getline(rows, row);
+                return row.starts_with(text.substr(text.find(' ') + 1));
+            });
+        });
+        on("writes", [this](const std::string& bytes) {
+            check([&] { return contains(written_, test::bytes(bytes)); });
+        });
+        on("stops", [this](const std::string&) { check([&] { return stopped_; }); });
+        on("status", [this](const std::string& status) {
+            REQUIRE(std::to_string(client_->report()) == status);
+        });
+    }
+
+private:
+    using Vterm = std::unique_ptr<VTerm, void (*)(VTerm*)>;
+
+    static std::string unquoted(std::string text) {
+        std::erase(text, '"');
+        return text;
+    }
+    static std::string bytes_of(const std::string& key) {
+        static const std::map<std::string, std::string> names{
+            {"Enter", "\r"},        {"Esc", "\x1b"},          {"Up", "\x1b[A"},
+            {"Down", "\x1b[B"},     {"PgUp", "\x1b[5~"},      {"PgDn", "\x1b[6~"},
+            {"M-Up", "\x1b[1;3A"},  {"M-Down", "\x1b[1;3B"},  {"F1", "\x1bOP"},
+            {"F5", "\x1b[15~"},     {"F6", "\x1b[17~"},       {"F7", "\x1b[18~"},
+            {"F8", "\x1b[19~"},     {"Back", "\x7f"},         {"Space", " "},
+            {"Paste", "\x1b[200~"}, {"EndPaste", "\x1b[201~"}};
+        if (const auto name = names.find(key); name != names.end()) return name->second;
+        if (key.size() == 2 && key[0] == '^') return {static_cast<char>(key[1] & 0x1f)};
+        if (key.starts_with("M-")) return "\x1b" + bytes_of(key.substr(2));
+        return test::bytes(key);
+    }
+    void begin() override {
+        with_.conversation.session = test::with_port(options, peer->port());
+        with_.conversation.quiet = true;
+        client_.emplace(loop, with_);
+        for (int i = 0; i < 20 && !contains(screen(), "● up"); ++i) turn();
+    }
+    void resize(const std::string& size) {
+        const int rows = std::stoi(size);
+        const int columns = std::stoi(size.substr(size.find('x') + 1));
+        terminal_.resize(static_cast<unsigned short>(rows),
+                         static_cast<unsigned short>(columns));
+        vterm_set_size(emulator_.get(), rows, columns);
+    }
+    // Lets 20 ms pass, more than the time between two drawings.
+    void turn() {
+        const ev::Time end = loop.time + 20ms;
+        while (loop.time < end && !stopped_) stopped_ = !loop.step(end - loop.time);
+        client_->turn_ended();
+        const std::string bytes = terminal_.take();
+        vterm_input_write(emulator_.get(), bytes.data(), bytes.size());
+        written_ += bytes;
+    }
+    void check(const std::function<bool()>& condition) {
+        for (int i = 0; i < 50 && !condition(); ++i) turn();
+        CAPTURE(screen());
+        REQUIRE(condition());
+    }
+    // Returns all rows, each without trailing blanks.
+    std::string screen() const {
+        int rows = 0;
+        int columns = 0;
+        vterm_get_size(emulator_.get(), &rows, &columns);
+        std::string all;
+        for (int row = 0; row < rows; ++row) {
+            char text[4096];
+            const std::size_t size =
+                vterm_screen_get_text(vterm_obtain_screen(emulator_.get()), text, sizeof text,
+                                      {row, row + 1, 0, columns});
+            const std::string found(text, size);
+            all += found.substr(0, found.find_last_not_of(' ') + 1) + "\n";
+        }
+        return all;
+    }
+    static VTerm* make_emulator() {
+        VTerm* const made = vterm_new(24, 80);
+        vterm_set_utf8(made, 1);
+        vterm_screen_enable_altscreen(vterm_obtain_screen(made), 1);
+        vterm_screen_reset(vterm_obtain_screen(made), 1);
+        return made;
+    }
+
+    const test::Locale utf8_{"C.UTF-8"};
+    const Vterm emulator_{make_emulator(), vterm_free};
+    const OnTerminal terminal_{"xterm-256color"};
+    ScreenClient::Options with_;
+    std::optional<ScreenClient> client_;
+    std::string written_;
+    bool stopped_ = false;
+};
+
+void play(std::initializer_list<std::pair<const char*, const char*>> rows) {
+    for (const auto& [name, script] : rows) DYNAMIC_SECTION(name) {
+            ScreenScript().play(script);
+        }
+}
+
+// Returns the key named by a word on the F1 page: M-x, ^X, M-Up, Enter.
 Chord named(const std::string& word) {
     static const std::map<std::string, KeyCode> names{
         {"Enter", KeyCode::enter}, {"Up", KeyCode::up},        {"Down", KeyCode::down},
         {"Dn", KeyCode::down},     {"PgUp", KeyCode::page_up}, {"PgDn", KeyCode::page_down},
-        {"Esc", KeyCode::escape},  {"F1", KeyCode::f1},
+        {"Esc", KeyCode::escape},
     };
     const bool alt = word.starts_with("M-");
     const std::string rest = alt ? word.substr(2) : word;
     const auto name = names.find(rest);
     if (name != names.end()) return {name->second, 0, alt, false};
+    if (rest.size() == 2 && rest[0] == 'F')
+        return ui::plain(static_cast<KeyCode>(static_cast<int>(KeyCode::f1) + rest[1] - '1'));
     if (rest.size() == 2 && rest[0] == '^')
-        return {KeyCode::character, static_cast<char32_t>(rest[1] | 0x20), alt, true};
+        return ui::ctrl(static_cast<char32_t>(std::tolower(rest[1])));
     REQUIRE(rest.size() == 1);
     return {KeyCode::character, static_cast<char32_t>(rest[0]), alt, false};
 }
@@ -48,31 +257,228 @@ bool has(const std::vector<Chord>& chords, const Chord& chord) {
 
 }  // namespace
 
-TEST_CASE("the page of keys names exactly the handled keys") {
-    for (const KeyHelp& row : ScreenClient::key_help()) {
-        CAPTURE(row.keys);
-        const std::vector<Chord> named = named_keys(row);
-        for (const Chord& chord : named) CHECK(has(row.chords, chord));
-        for (const Chord& chord : row.chords) CHECK(has(named, chord));
-    }
-}
-
-TEST_CASE("the page names exactly the editor's keys for the line") {
-    for (const KeyHelp& row : ui::LineEditor::key_help()) {
-        CAPTURE(row.keys);
-        for (const Chord& chord : named_keys(row)) CHECK(has(row.chords, chord));
-    }
-}
-
-TEST_CASE("no key on the page has two meanings") {
+TEST_CASE("the page of keys names exactly the handled keys, each with one meaning") {
     std::vector<Chord> seen;
-    std::vector<KeyHelp> rows = ScreenClient::key_help();
-    const std::vector<KeyHelp> more = ui::LineEditor::key_help();
-    rows.insert(rows.end(), more.begin(), more.end());
-    for (const KeyHelp& row : rows)
-        for (const Chord& chord : row.chords) {
+    const auto check = [&seen](const std::vector<KeyHelp>& rows, bool complete) {
+        for (const KeyHelp& row : rows) {
             CAPTURE(row.keys);
-            CHECK_FALSE(has(seen, chord));
-            seen.push_back(chord);
+            const std::vector<Chord> named = named_keys(row);
+            for (const Chord& chord : named) CHECK(has(row.chords, chord));
+            for (const Chord& chord : row.chords) {
+                if (complete) CHECK(has(named, chord));
+                CHECK_FALSE(has(seen, chord));
+                seen.push_back(chord);
+            }
         }
+    };
+    check(ScreenClient::key_help(), true);
+    check(ui::LineEditor::key_help(), false);
+}
+
+TEST_CASE("a terminal that cannot show a screen is refused") {
+    for (const auto& [type, able] : {std::pair("xterm-256color", true),
+                                     {"vt100", true},
+                                     {"", false},
+                                     {static_cast<const char*>(nullptr), false},
+                                     {"dumb", false},
+                                     {"no-such-type", false}}) {
+        INFO((type ? type : "none"));
+        bool found = false;
+        {
+            const OnTerminal terminal(type);
+            found = can_use_screen_or_warn();
+        }
+        CHECK(found == able);
+    }
+    for (const int fd : {0, 1}) {
+        bool found = true;
+        {
+            const OnTerminal terminal("xterm-256color");
+            const bufio::Fd null(::open("/dev/null", O_RDWR));
+            ::dup2(null.get(), fd);
+            found = can_use_screen_or_warn();
+        }
+        CHECK_FALSE(found);
+    }
+}
+
+TEST_CASE("each key works as its help explains") {
+    play({
+        {"a line, its echo and the status",
+         R"(shows connected to; last "F1 help; ^D quits; Enter sends a line; its echo is timed"
+            keys hello Enter; shows 1…; last ; peer echoes; shows ms ‹ hello ✓
+            shows  › hello; row 23 ● up 00:00 tcp://127.0.0.1:; shows 1↑ 1↓ 0… 0✗ 0?)"},
+        {"history", R"(ECHO first; ECHO second; keys Up; last second; keys ^P; last first
+            keys Down; last second; keys ^N; last ; keys ^P ^P; last first; keys ^C; keys ^P
+            last second)"},
+        {"the search of the history",
+         R"(ECHO first; ECHO second; keys ^R
+            last "search: search the history; ^R again: older; Esc goes back"
+            keys ^G; last ; keys ^R fir; last search: fir - first; keys ^E; last first
+            keys ^U ^R nowhere; last not in the history: nowhere - second; keys ^G; last
+            keys ^R sec; keys Esc; last ; keys ^R sec; keys ^C; last "^C again to quit")"},
+        {"editing", R"(keys one Space two; cursor 7; keys ^W three ^A < ^E >; last <one three>
+            keys ^B ^B ^K ^Y ^F; last <one three>; keys ^U; shows F1 help
+            keys a M-Enter b ^V ^A; last a^Jb^A)"},
+        {"a newline that separates messages",
+         R"(keys a M-Enter b Enter; peer echoes; shows ‹ b ✓; shows 2↑ 2↓; keys M-Up Enter
+            shows Message 2; shows sent        )"},
+        {"a paste, whose last newline is dropped",
+         R"(keys Paste one\rtwo\r EndPaste !; last one^Jtwo!; shows 0↑; keys Back Enter
+            peer got one\ntwo\n; shows 2↑)"},
+        {"selecting and opening", R"(ECHO first; ECHO second; keys M-Up
+            last "Enter opens it; Esc goes back; Up Down select; M-w copies it"
+            keys Enter; last "Esc goes back; e puts it into the line; Up Down PgUp PgDn scroll"; shows Message 2
+            shows Received: identical; shows 73 65 63 6f 6e 64
+            keys Down Up PgDn PgUp Enter; shows ‹ first ✓; last "Enter opens it; Esc goes back; Up Down select; M-w copies it"
+            keys Up Up Enter; shows Message 1; keys ^G; hides Message; keys Down Down Enter
+            shows Message 2; keys Esc; keys M-Up third Enter
+            peer got third\n; last )"},
+        {"a note is selected, but not opened",
+         R"(shows connected; keys M-Up; last "Esc goes back; Up Down select; M-w copies it"
+            keys Enter; shows - connected; keys Esc; shows F1 help)"},
+        {"an open message shows its reply when it comes",
+         R"(keys hello Enter M-Up Enter; shows reply       none yet; peer echoes
+            shows Received: identical)"},
+        {"an open message is edited and sent again",
+         R"(ECHO first; ECHO second; keys M-Up Up Up Enter; shows Message 1; keys e; hides Message
+            last first; keys ! Enter; peer got first!\n; shows › first!; hides HELD)"},
+        {"an unsolicited message is edited, with unsafe bytes",
+         R"(peer answers \x1b[m; shows « ^[[m; keys M-Up Enter; shows Unsolicited; keys e; last ^[[m)"},
+        {"a message is edited as text with escapes",
+         R"(escapes; -f nul; keys a\\n\\\\ Enter; peer got a\n\\\x00; keys M-Up Enter e; last a\n\\)"},
+        {"a message that is too long to edit",
+         R"(peer answers x{16777217}; shows 16777217 bytes; keys M-Up Enter e
+            last "too long for the line: 16777217 bytes; the limit is 16777216"; keys a; last a)"},
+        {"searching",
+         R"(ECHO first; ECHO second; keys M-/; last "find: Enter searches; Esc goes back"
+            keys first; cursor 11; keys Enter; shows HELD; last "n older, N newer; Esc goes back to the end"
+            keys n; last "n older, N newer; Esc goes back to the end"
+            keys n; last "no more matches; n older, N newer; Esc goes back"
+            keys N; last "n older, N newer; Esc goes back to the end"; keys N N
+            last "no more matches; n older, N newer; Esc goes back"; keys x; last x
+            keys ^U M-/ nowhere Enter; last not found: nowhere; keys Enter Back; last find: nowher
+            keys M-/ given Space up; last find: given up; keys ^C kept; last kept
+            keys M-/ Enter; last kept; keys M-/ a; keys Esc; last kept; hides again to quit)"},
+        {"a search beside a typed line",
+         R"(ECHO Apple; keys half M-/ apple Enter; last "n older, N newer; Esc goes back to the end"
+            keys n n; last "no more matches; n older, N newer; Esc goes back"; keys Esc; last half
+            hides HELD)"},
+        {"the view in hex",
+         "ECHO first; keys M-h; shows 66 69 72 73 74; keys M-h; shows ‹ first"},
+        {"hex from the start", "hex; keys first Enter; shows 66 69 72 73 74"},
+        {"timestamps", R"(ECHO first; keys F6; shows  +0.; keys F6; hides  +0.; shows › first
+                          hides  › first; keys F6; shows  › first)"},
+        {"statistics", R"(ECHO first; keys M-s; shows Round trips; shows echoed              1
+            shows Over time, one column per 10s; keys Esc; shows ‹ first; hides Round trips)"},
+        {"the connection",
+         R"(key log /tmp/keys; shows  KEYLOG ; keys M-i; shows address     127.0.0.1:
+            shows secrets     written to /tmp/keys; keys Enter; hides secrets)"},
+        {"changing the framing and the expected replies",
+         R"(keys M-i; last "Esc goes back; x changes expect; f changes framing; Up Down PgUp PgDn scroll"
+            keys x f; shows framing     crlf; shows expect      any
+            last -f crlf --expect any from the next message on; row 23 ● up; shows  crlf │
+            keys Esc; keys hello Enter; peer got hello\r\n; keys M-i x
+            last not changed while messages are in flight; keys Esc; shows › hello)"},
+        {"disconnecting and reconnecting",
+         R"(keys F8; shows closed: disconnected; shows "disconnected; F5 reconnects"; keys later Enter
+            shows 1 queued; keys F5; peer got later\n; shows ● up; hides queued)"},
+        {"holding and scrolling", R"(keys F7; shows HELD; hides below; keys F7; hides HELD
+            30 times ( keys line Enter ); shows 30↑; keys PgUp; shows HELD; shows below
+            keys M-<; shows connected to; keys PgDn; hides connected to; keys M->; hides below
+            keys M-<; keys Esc; hides HELD)"},
+        {"a line sent from above returns to the end",
+         "30 times ( keys a Enter ); keys M-< b Enter; hides HELD; shows › b"},
+        {"a transcript", R"(log to /dev/null; shows  FILE ; keys M-o; hides FILE
+                            shows stopped writing the transcript)"},
+        {"a transcript that is full",
+         R"(log to /dev/full; shows could not write all; hides FILE)"},
+        {"the page of keys", R"(-f line; keys F1; row 1 Quit        ^D on; row 23 ● up
+            last "Esc goes back; Up Down PgUp PgDn scroll"; shows ↻ ; keys PgDn
+            shows Up Dn ^P ^N go through the history; keys PgDn
+            shows M-Enter     a newline: with this framing, a new message
+            keys PgDn PgDn PgDn PgDn; shows this cell's share; keys x; last x; hides Quit)"},
+        {"the page of keys for other framings",
+         "-f len4; keys F1 PgDn PgDn; shows M-Enter     a newline in the message"},
+        {"redrawing", R"(ECHO first; keys ^L; writes \x1b[2J; shows ‹ first; keys M-s ^L
+            writes \x1b[2J; shows Round trips; keys M-/ first ^L; writes \x1b[2J; last find: first)"},
+        {"copying",
+         R"(keys M-w; last "M-Up selects; M-w then copies the message"; keys x; last x
+            keys Back; ECHO rm; keys M-Up M-w; last copied, if the terminal allows it (OSC 52)
+            writes \x1b]52;c;cm0=\x1b\\; keys M-h M-w; writes \x1b]52;c;NzIgNmQ=\x1b\\)"},
+        {"copying too much", R"(keys x{75000} Enter M-Up M-w
+                                last "not copied; it exceeds the limit of 74991 bytes")"},
+        {"a key without a meaning", R"(keys M-z; last "this key does nothing; F1 lists the keys"
+                                       keys x; last x)"},
+    });
+}
+
+TEST_CASE("Esc and then a key acts as the M- key, however slowly it is typed") {
+    play({
+        {"a letter",
+         "keys Esc; last \"Esc- press a key; as with Alt; F1 lists the keys; Esc cancels\"; "
+         "keys s; shows Messages; keys Esc; hides Messages; shows F1 help"},
+        {"a key of the editor",
+         R"(keys one Space two Esc; last Esc- one two; keys b >; last one >two
+                                   keys Esc; keys Enter !; last one >^J!two)"},
+        {"an arrow", "ECHO first; keys Esc; keys Up; shows Enter opens it"},
+        {"Esc leaves it", "keys Esc; keys Esc; shows F1 help; keys s; last s"},
+        {"a key without a binding for it", "keys Esc; keys z; last z"},
+        {"a paste", "keys Esc; keys Paste pasted EndPaste; last pasted"},
+    });
+}
+
+TEST_CASE("^C twice quits, regardless of what the first one ended") {
+    play({
+        {"a line",
+         R"(keys half; last half; keys ^C; last "^C again to quit"; keys ^C; stops; status 0)"},
+        {"an empty line", R"(keys ^C ^C; stops; status 0)"},
+        {"after Esc", "keys Esc; keys ^C ^C; stops; status 0"},
+        {"with Alt", "keys M-^C ^C; stops; status 0"},
+        {"a page", "keys F1 ^C ^C; stops; status 0"},
+        {"the search of the history", "keys ^R some ^C ^C; stops; status 0"},
+        {"a search", "keys M-/ some ^C ^C; stops; status 0"},
+        {"a message in flight", "keys hello Enter ^C ^C; stops; status 1"},
+        {"not after a key in between",
+         R"(keys ^C; last "^C again to quit"; keys x ^C; last "^C again to quit"
+                                          keys x; last x)"},
+        {"not as a literal character",
+         "keys ^V ^C; last ^C; keys ^C; last \"^C again to quit\""},
+        {"not after two seconds",
+         R"(keys ^C; +2s; shows F1 help; keys ^C; last "^C again to quit")"},
+        {"connecting and waiting end with the first",
+         R"(to nobody; --retry forever; shows refused; keys ^C; shows closed: cannot connect
+            keys x ^C ^C; stops; status 7)"},
+        {"but not an open connection", "keys ^C x; shows ● up"},
+    });
+}
+
+TEST_CASE("^D quits once all replies are in") {
+    play({
+        {"at once", "shows connected; keys ^D; peer got the end; shows closing; peer ends; "
+                    "stops; status 0"},
+        {"after a reply",
+         R"(keys hello Enter ^D; shows closing; peer echoes; peer ends; stops; status 0)"},
+        {"not on a line", "keys ab ^A ^D; last b; shows ● up"},
+        {"a line sent meanwhile returns",
+         R"(keys hello Enter ^D; shows closing; keys more Enter; last more
+                                             shows not sent)"},
+        {"but not into another line",
+         R"(--max-frame 8; keys F8 123456789 Enter; shows 1 queued; keys half F5; shows too long; last half)"},
+    });
+}
+
+TEST_CASE("the screen is readable at every size, and resumes after a suspension") {
+    play({
+        {"small",
+         R"(size 2x20; row 1 ● up 00:0; row 2 F1 help; resize 1x20; keys half; row 1 half
+                     resize 3x20; row 1 127.0.0.1:; row 2 ● up; last half)"},
+        {"a screen on which no hint is cut",
+         R"(size 5x20; keys M-w; last M-Up selects; keys Esc; last Esc- press a key
+            keys Esc; keys ^R; last search:; keys ^G M-/; last find: Enter searches)"},
+        {"a message in flight across a suspension is untimed",
+         R"(keys hello Enter; peer got hello\n; continue; peer sends hello\n; shows untimed ‹ hello ✓)"},
+        {"the clock",
+         "shows up 00:00; +1s; shows up 00:01; +58s; shows up 00:59; +1s; shows up 01:00"},
+    });
 }

@@ -35,7 +35,7 @@ std::string drawn() {
     return text;
 }
 
-// Returns the parts of a text that match the first group of a pattern.
+// Returns each match of the pattern's first group.
 std::vector<std::string> found(const std::string& text, const std::string& pattern) {
     std::vector<std::string> parts;
     const std::regex regex(pattern);
@@ -52,7 +52,7 @@ std::string utf8(unsigned c) {
     return text += static_cast<char>(0x80 | (c & 0x3f));
 }
 
-// Returns a line of the page without its escapes and macros.
+// Returns a line of the manual page as plain text, without escapes and macros.
 std::string plain(const std::string& line) {
     std::string text;
     std::size_t end = 0;

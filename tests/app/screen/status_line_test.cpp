@@ -1,306 +1,213 @@
-// Every state of a connection has its words in the status line.
+// The status line and the hints in every state of a connection.
 
 #include "app/screen/status_line.hpp"
 
-#include "bufio/listen.hpp"
-#include "tests/app/fixture.hpp"
-#include "tests/support/catch.hpp"
-#include "ui/glyphs.hpp"
+#include "tests/app/session_script.hpp"
+#include "tests/app/stats/results.hpp"
+#include "tests/support/text.hpp"
+#include "tests/ui/locale.hpp"
 
 using namespace std::chrono_literals;
 using namespace yodel;
-using State = Session::State;
-using test::turn_until;
+using test::contains;
 
 namespace {
 
-// A session with a server that accepts connections and sends nothing.
-struct Line final : test::NoUser {
-    explicit Line(Session::Options options = {})
-        : listener(
-              loop, test::any_loopback_port(),
-              [this](bufio::Fd socket, const bufio::Address&) { held = std::move(socket); }),
-          session(loop, target(std::move(options), listener.address().port()), *this) {}
-
-    static Session::Options target(Session::Options options, int port) {
-        if (options.endpoint.host.empty()) options.endpoint.host = "127.0.0.1";
-        if (options.endpoint.service.empty()) options.endpoint.service = std::to_string(port);
-        return options;
-    }
-
-    void until(State state) {
-        turn_until(loop, [&] { return session.state() == state; });
-    }
-    void open() {
-        session.connect();
-        turn_until(loop, [&] { return session.state() == State::open && held; });
-    }
-    std::string words(ev::Duration later = 400ms) const {
-        return state_words(session, session.since() + later);
-    }
-
-    ev::Loop loop;
-    bufio::Fd held;
-    bufio::Listener listener;
-    Session session;
-};
-
-// A port with a full queue of connections, so that another one waits.
-class Backlog {
+// A script with these verbs. X contains PORT for the port of the peer.
+//
+//     words X                waits for the state in words; X may be in double quotes
+//     retries after X        the words while waiting for the first retry
+//     hint X                 the hints contain X; `no hint`: there is none
+//     a line was sent        shortens the hints
+//     row 40 X               the status line in a terminal of 40 columns
+//     shows X, hides X       the status line in a wide terminal contains X, or does not
+//     counts 7 bad,12 lost   sets counts
+//     round trips 9ms,12ms   adds round trips
+class StatusScript : public test::SessionScript {
 public:
-    Backlog() : listener_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        name_.sin_family = AF_INET;
-        name_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof name_;
-        ::bind(listener_.get(), name(), size);
-        ::listen(listener_.get(), 0);
-        ::getsockname(listener_.get(), name(), &size);
-        for (bufio::Fd& socket : waiting_) {
-            socket = bufio::Fd(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0));
-            ::connect(socket.get(), name(), size);
-        }
+    StatusScript() {
+        on("words", [this](const std::string& words) {
+            const std::string expected = filled(words);
+            const auto found = [this] { return state_words(*session, loop.now()); };
+            for (int i = 0; i < 500 && found() != expected; ++i) loop.step(0s);
+            REQUIRE(found() == expected);
+        });
+        on("retries after", [this](const std::string& reason) {
+            REQUIRE(state_words(*session, session->retry_time() - 4100ms) ==
+                    reason + "; retry 1 in 4.1s (F5 now)");
+        });
+        on("hint", [this](const std::string& hint) {
+            const std::string hints(connection_hints(*session, sent_));
+            CAPTURE(hints);
+            REQUIRE(contains(hints, hint));
+        });
+        on("no hint",
+           [this](const std::string&) { REQUIRE(connection_hints(*session, sent_) == ""); });
+        on("a line was sent", [this](const std::string&) { sent_ = true; });
+        on("row", [this](const std::string& text) {
+            const int width = std::stoi(text);
+            const std::string found = row(width);
+            const std::string expected = filled(text.substr(text.find(' ') + 1));
+            REQUIRE(found ==
+                    expected +
+                        std::string(static_cast<std::size_t>(width) - expected.size(), ' '));
+        });
+        for (const bool wanted : {true, false})
+            on(wanted ? "shows" : "hides", [this, wanted](const std::string& part) {
+                const std::string found = row(200);
+                CAPTURE(found);
+                REQUIRE(contains(found, filled(part)) == wanted);
+            });
+        on("counts", [this](const std::string& list) { results_ = test::counted(list); });
+        on("round trips", [this](const std::string& list) {
+            for (const std::string& time : comma_separated(list)) {
+                recent_.push_back(test::duration(time));
+                results_.round_trips.record(recent_.back());
+            }
+        });
+        setting("to a missing socket",
+                [this](const std::string&) { options.endpoint.path = "/missing"; });
+        setting("to a missing host", [this](const std::string&) { host_ = "no.such"; });
     }
-    std::string port() const { return std::to_string(ntohs(name_.sin_port)); }
 
 private:
-    sockaddr* name() { return reinterpret_cast<sockaddr*>(&name_); }
+    void make(const Session::Options& target) override {
+        Session::Options changed = target;
+        changed.endpoint.numeric = true;
+        if (!host_.empty()) changed.endpoint.host = host_;
+        SessionScript::make(changed);
+    }
+    std::string filled(std::string text) const {
+        std::erase(text, '"');
+        const std::size_t at = text.find("PORT");
+        if (at != text.npos) text.replace(at, 4, session->options().endpoint.service);
+        return text;
+    }
+    std::string row(int width) {
+        const auto parts = status_parts(*session, results_, recent_, loop.now());
+        return ui::plain_text(fit_status(parts, width));
+    }
 
-    sockaddr_in name_{};
-    bufio::Fd listener_;
-    bufio::Fd waiting_[4];
+    std::string host_;
+    Results results_;
+    std::deque<ev::Duration> recent_;
+    bool sent_ = false;
 };
 
-Session::Options with_tls(const bufio::TlsClientOptions& tls) {
-    Session::Options options;
-    options.tls = bufio::TlsContext::client(tls);
-    return options;
-}
-
-std::string text_of(const std::vector<Part>& parts) {
-    std::string text;
-    for (const Part& part : parts) text += part.text;
-    return text;
+void play(std::initializer_list<std::pair<const char*, const char*>> rows) {
+    for (const auto& [name, script] : rows) DYNAMIC_SECTION(name) {
+            StatusScript().play(script);
+        }
 }
 
 }  // namespace
 
-TEST_CASE("the words before and while connecting") {
-    Backlog backlog;
-    Session::Options options;
-    options.endpoint.service = backlog.port();
-    Line line(std::move(options));
-    CHECK(line.words() == "idle");
-    line.session.connect();
-    const std::string expected = "connecting 127.0.0.1:" + backlog.port() + " 3.2s/10s";
-    turn_until(line.loop, [&] { return line.words(3200ms) == expected; });
-}
-
-TEST_CASE("the words while a name is looked up") {
-    Session::Options options;
-    options.endpoint.host = "localhost";
-    Line line(std::move(options));
-    line.session.connect();
-    CHECK(line.words() == "resolving 0.4s/10s");
-}
-
-TEST_CASE("the words during the TLS handshake") {
-    Line line(with_tls({}));
-    line.session.connect();
-    line.until(State::handshaking);
-    CHECK(line.words() == "handshake 0.4s");
-}
-
-TEST_CASE("the words while the connection is open and while it closes") {
-    Line line;
-    line.open();
-    CHECK(line.words(12s) == "up 00:12");
-    CHECK(line.words(1h + 2min + 3s) == "up 1:02:03");
-    line.session.send("hello");
-    line.session.finish();
-    CHECK(line.words() == "closing 0.4s");
-}
-
-TEST_CASE("a datagram session is only ready until a reply has come") {
-    ev::Loop loop;
-    test::NoUser user;
-    Session::Options options;
-    options.endpoint.host = "127.0.0.1";
-    options.endpoint.service = "9";
-    options.endpoint.datagrams = true;
-    options.framing = datagram_framing();
-    const auto session = std::make_unique<Session>(loop, std::move(options), user);
-    session->connect();
-    turn_until(loop, [&] { return session->state() == State::open; });
-    CHECK(state_words(*session, session->since() + 12s) == "ready 00:12");
-    CHECK(text_of(status_parts(*session, {}, {}, session->since()))
-              .starts_with(ui::glyph::disconnected.text() + " ready"));
-}
-
-TEST_CASE("a half-close by the server shows only if no replies are expected") {
-    Session::Options options;
-    options.expect = GENERATE(Expect::none, Expect::echo);
-    const bool half = options.expect == Expect::none;
-    Line line(std::move(options));
-    line.open();
-    ::shutdown(line.held.get(), SHUT_WR);
-    turn_until(line.loop, [&] { return line.session.input_ended(); });
-    CHECK(line.words(0s) == (half ? "half-closed (server)" : "up 00:00"));
-}
-
-TEST_CASE("the words while waiting for the next try") {
-    Session::Options options;
-    options.retries = Session::forever;
-    SECTION("after a refusal") {
-        options.endpoint.service = "1";
-        Line line(std::move(options));
-        line.session.connect();
-        line.until(State::waiting);
-        CHECK(state_words(line.session, line.session.retry_time() - 4100ms) ==
-              "refused; retry 1 in 4.1s (M-r now)");
-    }
-    SECTION("after a time-out") {
-        options.tls = bufio::TlsContext::client({});
-        options.connect_timeout = 30ms;
-        Line line(std::move(options));
-        line.session.connect();
-        line.until(State::waiting);
-        CHECK(line.words(0s).starts_with("timed out; retry 1 in "));
-    }
-    SECTION("after a failed look-up") {
-        options.endpoint.host = "no.such";
-        options.endpoint.numeric = true;
-        Line line(std::move(options));
-        line.session.connect();
-        line.until(State::waiting);
-        CHECK(line.words(0s).starts_with("unknown host; retry 1 in "));
-    }
-    SECTION("after a loss") {
-        Line line(std::move(options));
-        line.open();
-        const linger reset{1, 0};
-        ::setsockopt(line.held.get(), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
-        line.held = {};
-        line.until(State::waiting);
-        CHECK(line.words(0s).starts_with("connection lost; retry 1 in "));
-    }
-}
-
-TEST_CASE("the words when the connection is closed") {
-    Line line;
-    line.open();
-    line.session.disconnect();
-    CHECK(line.words() == "closed: disconnected");
-}
-
-TEST_CASE("the words for a certificate that is not trusted") {
-    ev::Loop loop;
-    test::SilentTlsServer server(loop);
-    bufio::TlsClientOptions tls;
-    tls.verify = GENERATE(true, false);
-    Session::Options options = with_tls(tls);
-    options.endpoint.service = std::to_string(server.port());
-    Line line(std::move(options));
-    line.session.connect();
-    turn_until(loop, [&] {
-        line.loop.step(1ms);
-        return line.session.state() == State::open || line.session.state() == State::closed;
+TEST_CASE("each state of a connection has its words and its hints") {
+    play({
+        {"listening", R"(listening; words listening 127.0.0.1:PORT; counts 1 sent,2 unsolicited
+            hides tcp://; hides ?; peer connects; open; words up 00:00; shows tcp://127.0.0.1:PORT
+            peer ends; +1ms; words up 00:00; hides half)"},
+        {"connecting",
+         R"(unconnected; words idle; hint ^C cancels; a line was sent; hint ^C cancels
+            connect; words connecting 127.0.0.1:PORT 0.0s/10s; hint ^C cancels
+            row 40 - connecting 127.0.0.1:PORT 0.0s/10s)"},
+        {"a TLS handshake",
+         "--tls; handshaking; +400ms; words handshake 0.4s; hint ^C cancels"},
+        {"open and closing",
+         R"(hint its echo is timed; words up 00:00; a line was sent; no hint
+            +12s; words up 00:12; +10min; words up 10:12; +1h; words up 1:10:12
+            send hello; finish; words closing 0.0s; +400ms; words closing 0.4s
+            hint ^D quits now; disconnect; reports lost hello
+            words closed: disconnected; hint F5 reconnects
+            row 48 - closed: disconnected tcp://127.0.0.1:PORT)"},
+        {"a reply of any kind", "--expect any; hint its reply is timed"},
+        {"no reply", R"(--expect none; hint Enter sends a line; words up 00:00
+                        peer ends; words half-closed (server))"},
+        {"a half-close with replies",
+         "-q 1h; send a; peer ends; words up 00:00; disconnect; reports lost a"},
+        {"datagrams",
+         R"(over datagrams; --retry forever; +12s; words ready 00:12; shows - ready 00:12
+            peer leaves; send a; waiting; retries after refused
+            +1s; words "refused; send to try again"; reports lost a
+            peer comes back; send b; peer got b\n; peer sends b; reports right b=b
+            shows * up 00:00)"},
+        {"a refusal", R"(to nobody; --retry forever; waiting
+                         retries after refused; hint F5 retries now)"},
+        {"an unreachable server", R"(to a missing socket; to nobody; --retry forever; waiting
+                                     retries after unreachable)"},
+        {"a timeout", R"(--tls; --retry forever; handshaking; +10s; waiting timeout
+                         retries after timed out)"},
+        {"a failed look-up", R"(to a missing host; to nobody; --retry forever; waiting lookup
+                                retries after unknown host)"},
+        {"a loss", R"(--retry forever; peer resets; waiting receive
+                      retries after connection lost)"},
+        {"an early end", R"(--retry forever; peer ends; waiting closed_early
+                            retries after server closed)"},
+        {"a refused certificate", R"(to a TLS server; --tls; closed certificate
+                                     words CERT REFUSED (M-i shows it); hint F3 shows why)"},
+        {"an unverified certificate",
+         R"(to a TLS server; -k; open; shows TLS1.3 ; shows UNVERIFIED (-k))"},
     });
-    if (tls.verify) {
-        CHECK(line.words() == "CERT REFUSED (M-i shows it)");
-    } else {
-        const auto parts = status_parts(line.session, {}, {}, line.session.since());
-        CHECK(text_of(parts).find("UNVERIFIED (-k)") != std::string::npos);
-    }
-}
-
-TEST_CASE("the target and the version of TLS come before the times") {
-    ev::Loop loop;
-    test::SilentTlsServer server(loop);
-    bufio::TlsClientOptions tls;
-    tls.verify = false;
-    Session::Options options = with_tls(tls);
-    options.endpoint.service = std::to_string(server.port());
-    Line line(std::move(options));
-    line.session.connect();
-    turn_until(loop, [&] {
-        line.loop.step(1ms);
-        return line.session.state() == State::open;
-    });
-    Results tally;
-    tally.sent = tally.echoed = 20;
-    const ev::Duration time = GENERATE(210us, 5200us, 12ms, 1400ms);
-    tally.round_trips.record(time);
-    const auto parts = status_parts(line.session, tally, {time}, line.session.since());
-    const std::string target = " tls://127.0.0.1:" + std::to_string(server.port());
-    const std::size_t needed =
-        ("* up 00:00" + target + " TLS1.3 UNVERIFIED (-k) | 20^ 20v 0~ 0x 0?").size();
-    for (std::size_t width = 40; width < 160; ++width) {
-        const std::string text = ui::plain_text(fit_status(parts, static_cast<int>(width)));
-        CAPTURE(text);
-        CHECK((text.find(target + " TLS1.3 ") != text.npos) == (width >= needed));
-    }
-}
-
-TEST_CASE("a round trip of any length takes the same columns") {
-    Line line;
-    line.open();
-    const auto width = [&](ev::Duration time) {
-        Results tally;
-        tally.round_trips.record(time);
-        return text_of(status_parts(line.session, tally, {time}, line.session.since())).size();
-    };
-    CHECK(width(9ms) == width(210us));
-    CHECK(width(99ms) == width(210us));
-    CHECK(width(1400ms) == width(210us));
-}
-
-TEST_CASE("unsolicited messages are counted if there are any") {
-    Line line;
-    line.open();
-    Results tally;
-    const auto text = [&] {
-        return text_of(status_parts(line.session, tally, {}, line.session.since()));
-    };
-    CHECK(text().ends_with("0?"));
-    tally.unsolicited = 2;
-    CHECK(text().ends_with("0?2<<"));
 }
 
 TEST_CASE("parts are dropped by their priority as the width shrinks, the state never") {
-    Line line;
-    line.open();
-    Results tally;
-    const std::string port = std::to_string(line.listener.address().port());
-    const std::string address = "tcp://127.0.0.1:" + port;
-    const auto fitted = [&](int width, std::deque<ev::Duration> times = {}) {
-        for (const ev::Duration time : times) tally.round_trips.record(time);
-        const auto parts = status_parts(line.session, tally, times, line.session.since() + 12s);
-        const ui::Row row = fit_status(parts, width);
-        CHECK(ui::display_width(row) == width);
-        const std::string text = ui::plain_text(row);
-        return text.substr(0, text.find_last_not_of(' ') + 1);
+    play({
+        {"counts come before the address",
+         R"(+12s; row 80 * up 00:12 tcp://127.0.0.1:PORT line | 0^ 0v 0~ 0x 0?
+            row 40 * up 00:12 | 0^ 0v 0~ 0x 0?; row 30 * up 00:12 | 0^ 0v 0~ 0x 0?
+            row 20 * up 00:12 | 0^ 0v; row 6 * up 0; row 1 *)"},
+        {"so does the last round trip", R"(+12s; round trips 210us
+            row 40 * up 00:12 | 0^ 0v 0~ 0x 0? | 0.21ms; round trips 12ms
+            row 40 * up 00:12 | 0^ 0v 0~ 0x 0? |   12ms
+            shows |   12ms p50 0.21 p95   12 p99   12)"},
+        {"failures come before everything else",
+         R"(+12s; counts 7 bad,12 lost
+            row 40 * up 00:12 | 0^ 0v 0~ 7x 12?
+            row 20 * up 00:12 | 7x 12?; row 16 * up 00:12 | 7x)"},
+        {"rare counts only above 0",
+         R"(hides <<; counts 1 sent,2 unsolicited,3 duplicates,4 reordered
+            shows 1^ 0v 0~ 0x 0? 2<< 3 duplicate 4 reordered)"},
+        {"the version of TLS comes before the times",
+         R"(to a TLS server; -k; open; counts 20 sent,20 echoed; round trips 5200us
+            row 74 * up 00:00 tls://127.0.0.1:PORT TLS1.3 UNVERIFIED (-k) | 20^ 20v 0~ 0x 0?
+            row 73 * up 00:00 tls://127.0.0.1:PORT UNVERIFIED (-k) | 20^ 20v 0~ 0x 0?)"},
+    });
+}
+
+TEST_CASE("round trips are drawn as bars relative to the longest") {
+    const test::Locale utf8("C.UTF-8");
+    CHECK(sparkline({0ms, 1ms, 2ms, 8ms, 6ms}) == "▁▂▃█▇");
+    CHECK(sparkline({0ms}) == "▁");
+    StatusScript().play("round trips 1ms,8ms; shows  8.0ms ▂█ p50");
+}
+
+TEST_CASE("hints that do not fit are dropped whole, and the first is truncated") {
+    struct Row {
+        int width;
+        const char* label;
+        const char* shown;
     };
-    SECTION("counts come before the address") {
-        CHECK(fitted(80) == "* up 00:12 " + address + " line | 0^ 0v 0~ 0x 0?");
-        CHECK(fitted(40) == "* up 00:12 | 0^ 0v 0~ 0x 0?");
-        CHECK(fitted(30) == "* up 00:12 | 0^ 0v 0~ 0x 0?");
-        CHECK(fitted(20) == "* up 00:12 | 0^ 0v");
-        CHECK(fitted(6) == "* up 0");
-        CHECK(fitted(1) == "*");
+    const Row rows[] = {{80, "", "F1 keys; ^D quits; F5 connects now"},
+                        {34, "", "F1 keys; ^D quits; F5 connects now"},
+                        {33, "", "F1 keys; ^D quits"},
+                        {17, "", "F1 keys; ^D quits"},
+                        {16, "", "F1 keys"},
+                        {7, "", "F1 keys"},
+                        {3, "", "F1 "},
+                        {13, "find: ", "find: F1 keys"},
+                        {12, "find: ", "find: "},
+                        {3, "find: ", "fin"}};
+    for (const auto& [width, label, shown] : rows) {
+        ui::Row row;
+        if (*label != '\0') row = {{label}};
+        append_hints(row, "F1 keys; ^D quits; F5 connects now", width);
+        CHECK(ui::plain_text(row) == shown);
     }
-    SECTION("but without a connection the address comes first") {
-        line.session.disconnect();
-        CHECK(fitted(48) == "- closed: disconnected " + address);
-    }
-    SECTION("so does the last round trip") {
-        CHECK(fitted(40, {210us}) == "* up 00:12 | 0^ 0v 0~ 0x 0? | 0.21ms");
-        CHECK(fitted(40, {12ms}) == "* up 00:12 | 0^ 0v 0~ 0x 0? |   12ms");
-    }
-    SECTION("failures come before everything else") {
-        tally.bad = 7;
-        tally.lost = 12;
-        CHECK(fitted(40) == "* up 00:12 | 0^ 0v 0~ 7x 12?");
-        CHECK(fitted(20) == "* up 00:12 | 7x 12?");
-        CHECK(fitted(16) == "* up 00:12 | 7x");
-    }
+}
+
+TEST_CASE("elapsed time is written in minutes and seconds, perhaps with hours") {
+    CHECK(elapsed_text(247s, 1) == "4:07");
+    CHECK(elapsed_text(247s, 2) == "04:07");
+    CHECK(elapsed_text(3599s, 1) == "59:59");
+    CHECK(elapsed_text(3600s, 1) == "1:00:00");
 }

@@ -1,4 +1,4 @@
-// The client: a screen, a pipe, a ping, a probe or a replay, on one connection.
+// The client: full-screen mode, pipe mode, ping, probe and replay, over one connection.
 
 #include "app/options/yodel_options.hpp"
 #include "app/process/program.hpp"
@@ -10,85 +10,170 @@
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
+#include "bufio/accept.hpp"
 #include "bufio/tls.hpp"
 #include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <string_view>
 
 namespace yodel {
 
 namespace {
 
-// Reads the recording to replay, which may come through a pipe. Returns the exit status.
+// Reads the recording to replay or to show, which may come through a pipe. Returns the exit
+// status. A damaged recording is shown up to the damage.
 int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
-    auto recording = std::make_shared<Recording>(options.replay, session.max_frame);
+    const bool shown = !options.read_file.empty();
+    auto recording = std::make_shared<Recording>(
+        shown ? options.read_file : options.replay_file, session.max_frame, shown);
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const ev::Time begin = loop.read_clock();
     const bool arrived = recording->fetch(loop, session.max_time);
-    session.spent = loop.read_clock() - begin;
+    session.time_spent = loop.read_clock() - begin;
     signo = ending.signo();
     if (signo != 0) return cannot_run;  // the signal decides the status
     if (!arrived)
-        return fail({timed_out, recording->name() + ": no recording arrived within " +
-                                    duration_text(*session.max_time) + " (--max-time)"});
-    if (!recording->trouble().empty()) return fail({recording->status(), recording->trouble()});
+        return print_trouble({timed_out, recording->name() + ": no recording arrived within " +
+                                             duration_text(*session.max_time) +
+                                             " (--max-time)"});
+    if (!recording->trouble().empty() && !(shown && recording->begun()))
+        return print_trouble({recording->status(), recording->trouble()});
     use_recording(options, std::move(recording));
     return success;
 }
 
-// The key log and a recording to replay are open by now. Returns the sandbox's state.
+// The key log, a recording to replay and the port to listen on are open by now. Returns the
+// sandbox's state.
 std::string give_up_rights(const YodelOptions& options, bool screen) {
     if (options.no_sandbox) return "none: --no-sandbox";
     const JournalFile& log = options.report.log;
-    SandboxRules rules = rules_to_connect(options.run.session.endpoint);
+    if (!options.connects) return enter_sandbox({});
+    const bufio::Endpoint& endpoint = options.run.session.endpoint;
+    SandboxRules rules;
+    if (!options.listens) rules = rules_to_connect(endpoint);
+    if (options.listens && !endpoint.path.empty()) rules.removable = {endpoint.path};
     if (!log.empty()) rules.files = {log.path};
     if (screen && log.empty()) rules.folders = {"."};  // M-o creates a file there
     if (screen && log.recording) rules.folders = {folder_of(log.path)};
     return enter_sandbox(rules);
 }
 
+// Completes the endpoint with the actual address. Throws std::exception if it cannot listen.
+void listen(ev::Loop& loop, Session::Options& session, std::optional<bufio::Acceptor>& to) {
+    bufio::Endpoint& endpoint = session.endpoint;
+    const bufio::LookupResult found = bufio::look_up(endpoint);
+    if (found.addresses.empty())
+        throw std::runtime_error("cannot listen on " + endpoint.text() + ": " + found.error);
+    to.emplace(loop, found.addresses.front(), endpoint.udp);
+    endpoint.acceptor = &*to;
+    if (endpoint.path.empty()) endpoint.service = std::to_string(to->address().port());
+}
+
+bufio::TlsContext tls_context(const YodelOptions& options) {
+    const bufio::TlsClientOptions& tls = options.tls;
+    if (!options.listens) return bufio::TlsContext::client(tls);
+    if (tls.certificate.empty()) return bufio::TlsContext::self_signed_server();
+    return bufio::TlsContext::server({.certificate = tls.certificate, .key = tls.key});
+}
+
+bool is_given(const YodelOptions& options, std::string_view option) {
+    return std::any_of(options.given.begin(), options.given.end(),
+                       [&](const auto& each) { return each.written == option; });
+}
+
+// Like nc -l: passes bytes as they are, unless an option needs messages, and awaits the end of
+// the client for any time.
+void listen_in_pipe(YodelOptions& options) {
+    Session::Options& session = options.run.session;
+    const bool chosen = !chosen_by(options.given, mode::framed | mode::raw).empty();
+    const bool messages = options.json() || options.escapes || options.report.log.recording;
+    if (!chosen && !messages && session.framing->is_option())
+        session.framing = find_framing("raw");
+    if (!is_given(options, "-q") && session.endpoint.udp)
+        session.answer_time = session.close_timeout;
+    if (!is_given(options, "-q")) session.close_timeout = ev::Duration::max() / 4;
+    if (!options.report.quiet) print_error(session.listening_text());
+}
+
 int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
     session.retries = options.retries.value_or(Session::forever);
-    session.mark_resent = true;
+    session.retry_after_answers = options.retries.has_value();
+    session.mark_retransmitted = true;
     ScreenClient::Options to;
     to.conversation = {.session = session,
                        .escapes = options.escapes,
                        .log = options.report.log,
-                       .quiet = options.report.quiet};
+                       .quiet = options.report.quiet,
+                       .recording = options.recording,
+                       .connects = options.connects};
     to.hex = options.report.hex;
-    if (options.use_tls) to.key_log = options.tls.key_log_file;
+    if (options.use_tls && !options.listens) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);
     return run_client<ScreenClient>(loop, to, false, signo);
 }
 
 int run_in_pipe(ev::Loop& loop, YodelOptions& options, int& signo) {
     options.run.session.retries = options.retries.value_or(0);
-    if (options.from != RunClient::Options::From::input) ask_for_exact_waits();
+    if (options.from != RunClient::Options::From::input) minimize_timer_slack();
+    if (options.listens) listen_in_pipe(options);
     const std::string sandbox = give_up_rights(options, false);
     if (options.report.verbose) print_error("sandbox: " + sandbox);
     return run_client<RunClient>(loop, options, false, signo);
+}
+
+// Prints a recording as the transcript that -o would have written.
+int print_recording(ev::Loop& loop, const YodelOptions& options) {
+    give_up_rights(options, false);
+    struct Nobody final : Conversation::User {
+        void conversation_changed() override {}
+        void line_refused(const std::string&) override {}
+    } nobody;
+    Recording& recording = *options.recording;
+    Conversation conversation(
+        loop, {.session = options.run.session, .log = {}, .recording = options.recording},
+        nobody);
+    std::string lines;
+    conversation.log().write_to([&](auto at, char sign, auto line) {
+        lines += transcript_line(at, sign, line) + '\n';
+    });
+    while (const RecordedEvent* const event = recording.next_event()) {
+        conversation.add_recorded(*event);
+        if (lines.size() > 64 * 1024) print(std::exchange(lines, {}));
+    }
+    print(lines);
+    const Trouble trouble{recording.status(), recording.trouble()};
+    return trouble.text.empty() ? success : print_trouble(trouble);
 }
 
 int run(YodelOptions options, int& signo) {
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);
     Session::Options& session = options.run.session;
-    const int unreadable = options.replay.empty() ? 0 : await_recording(loop, options, signo);
+    const int unreadable = options.replay_file.empty() && options.read_file.empty()
+                               ? success
+                               : await_recording(loop, options, signo);
     if (unreadable != success) return unreadable;
     std::optional<OwnServer> server;
+    std::optional<bufio::Acceptor> acceptor;
     if (options.own_server)
         server.emplace(loop, session.endpoint,
                        OwnServer::Options{.framing = *session.framing,
                                           .tls = options.use_tls ? &options.tls : nullptr});
     refuse_shared_outputs(
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
-    if (options.use_tls) session.tls = bufio::TlsContext::client(options.tls);
-    const bool screen = may_have_screen(options) && check_terminal();
+    if (options.use_tls) session.tls = tls_context(options);
+    if (options.listens) listen(loop, session, acceptor);
+    if (options.listens && is_given(options, "-q")) session.answer_time = session.close_timeout;
+    const bool screen = may_have_screen(options) && can_use_screen_or_warn();
     check_display(options, screen);
+    if (!screen && !options.read_file.empty()) return print_recording(loop, options);
     return screen ? run_on_screen(loop, options, signo) : run_in_pipe(loop, options, signo);
 }
 

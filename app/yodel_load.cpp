@@ -28,14 +28,14 @@ std::string give_up_rights(const LoadOptions& options) {
 }
 
 int run(LoadOptions options, int& signo) {
-    if (!options.merge.empty()) return merge(options.merge, options.report);
+    if (!options.merge_files.empty()) return merge(options.merge_files, options.report);
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);
     RunOptions& run = options.run;
     Session::Options& session = run.session;
     std::optional<OwnServer> server;
     if (options.own_server) {
-        if (!session.endpoint.datagrams)
+        if (!session.endpoint.udp)
             provide_descriptors(2 * run.connections);  // both ends of each
         server.emplace(loop, session.endpoint,
                        OwnServer::Options{.framing = *session.framing,
@@ -48,11 +48,11 @@ int run(LoadOptions options, int& signo) {
     plan_load(options.plan, options, options);
     // In the background, the page would stop a run that needs no terminal.
     const bool page = !options.no_tui && !options.json() && !ui::in_background();
-    if (page && check_terminal())
+    if (page && can_use_screen_or_warn())
         options.page = [&loop](RunDisplay::User& user) {
             return std::make_unique<LoadScreen>(loop, user);
         };
-    ask_for_exact_waits();
+    minimize_timer_slack();
     const std::string sandbox = give_up_rights(options);
     if (options.report.verbose) print_error("sandbox: " + sandbox);
     return run_client<RunClient>(loop, options, run.busy, signo);

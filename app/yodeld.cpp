@@ -21,7 +21,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <clocale>
 #include <csignal>
 #include <cstddef>
 #include <exception>
@@ -35,7 +34,7 @@ namespace yodel {
 
 namespace {
 
-// Descriptors besides connections: for standard streams and look-ups of the program, and for
+// Descriptors besides connections: for the program's standard streams and look-ups, and for
 // each thread.
 constexpr std::size_t own_descriptors = 12;
 constexpr std::size_t descriptors_of_thread = 4;
@@ -45,8 +44,8 @@ public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
           servers_(loop_, options_, [this](const auto& event) { log(event); }) {}
-    // Blocks signals, because a signal during the clean-up must not end the program instead,
-    // even if an exception ends it.
+    // Blocks signals, so that a signal cannot end the program before the clean-up is complete.
+    // Also runs after an exception.
     ~Daemon() { block_signals(); }
     Daemon(const Daemon&) = delete;
 
@@ -55,16 +54,17 @@ public:
         provide_descriptors();
         if (options_.self_signed) announce_pin();
         check_output();
-        const PortFile file(options_.port_file, ports_);
+        const PortFile file(options_.port_file, port_file_text_);
         give_up_rights();  // before another thread starts, and before the first byte of a peer
-        diagnostics().set_dated();
+        diagnostics().set_timestamps();
         servers_.start();
         make_turns();
         check_output();
     }
 
 private:
-    // Without a connection, the delay of waking up does not matter.
+    // Sleeps without connections even if --busy is given, because the wake-up delay then does
+    // not matter.
     void make_turns() {
         while (loop_.step()) loop_.set_busy(options_.busy && servers_.has_open_connection());
     }
@@ -80,7 +80,7 @@ private:
         if (found.addresses.empty())
             throw std::runtime_error("cannot listen on " + endpoint.text() + ": " +
                                      found.error);
-        const bool any_port = endpoint.service == "0";  // it differs for each address
+        const bool any_port = endpoint.service == "0";  // each address would get another port
         const std::size_t count = any_port ? 1 : found.addresses.size();
         bool listening = false;
         for (std::size_t i = 0; i < count; ++i) check_answerable(endpoint, found.addresses[i]);
@@ -90,7 +90,8 @@ private:
 
     // One datagram to such an address could be answered by many hosts.
     void check_answerable(const bufio::Endpoint& endpoint, const bufio::Address& wanted) const {
-        if (options_.udp && !options_.datagrams.reflect_any && bufio::reaches_many(wanted))
+        if (options_.udp && !options_.datagrams.reflect_any &&
+            bufio::is_broadcast_or_multicast(wanted))
             throw UsageError("-u cannot listen on the broadcast or multicast address " +
                              endpoint.host);
     }
@@ -114,7 +115,8 @@ private:
     }
 
     void announce_listening(const bufio::Address& address, bool udp) {
-        if (address.port() != 0 && !udp) ports_ += std::to_string(address.port()) + "\n";
+        if (address.port() != 0 && !udp)
+            port_file_text_ += std::to_string(address.port()) + "\n";
         JsonObject object;
         object.text("listening", address.text())
             .number("port", static_cast<std::uint64_t>(address.port()));
@@ -122,7 +124,7 @@ private:
         announce((udp ? "listening udp " : "listening ") + address.text(), object);
     }
 
-    // Raises the descriptor limit to what --max-conns needs, or reports that it is too low.
+    // Raises the descriptor limit to fit --max-conns, or reports that --max-conns is too high.
     void provide_descriptors() const {
         const std::size_t max_connections = options_.streams.max_connections;
         const std::size_t needed =
@@ -135,12 +137,12 @@ private:
                    " descriptors (ulimit -Hn)");
     }
 
-    // All sockets are bound by now, so only files remain that are removed at the end.
+    // All sockets are bound by now. The only right still needed is to remove files at the end.
     SandboxRules sandbox_rules() const {
         SandboxRules rules;
-        if (!options_.port_file.empty()) rules.removed.push_back(options_.port_file);
+        if (!options_.port_file.empty()) rules.removable.push_back(options_.port_file);
         for (const bufio::Endpoint& endpoint : options_.endpoints)
-            if (!endpoint.path.empty()) rules.removed.push_back(endpoint.path);
+            if (!endpoint.path.empty()) rules.removable.push_back(endpoint.path);
         return rules;
     }
 
@@ -165,7 +167,7 @@ private:
         if (!options_.use_tls || options_.self_signed) return;
         try {
             bufio::TlsServerOptions tls = options_.tls;
-            tls.no_passphrase_prompt = true;
+            tls.must_not_block = true;
             servers_.set_tls(bufio::TlsContext::server(tls));
             remark("certificates reloaded");
         } catch (const bufio::TlsError& error) {
@@ -178,7 +180,7 @@ private:
         std::string text;
         JsonObject object = timed_object();
         for (const CounterRow& row : counter_rows) {
-            if (row.datagrams && !options_.udp) continue;
+            if (row.only_udp && !options_.udp) continue;
             const std::uint64_t count = counters.*row.count;
             text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + row.name;
             object.number(row.name, count);
@@ -207,7 +209,7 @@ private:
     }
     // Writes to standard error.
     void remark(const std::string& text, const JsonObject& object) const {
-        if (options_.json) return diagnostics().line(object.str());
+        if (options_.json) return diagnostics().write_line(object.str());
         diagnostics().remark(text);
     }
 
@@ -223,13 +225,13 @@ private:
                        if (output_.error() != 0) loop_.stop();
                    }};
     ServerThreads servers_;
-    std::string ports_;
+    std::string port_file_text_;
     bool shutting_down_ = false;
     ev::Signal terminate_{loop_, SIGTERM, [this] { shut_down(); }};
     ev::Signal interrupt_{loop_, SIGINT, [this] { shut_down(); }};
     ev::Signal hangup_{loop_, SIGHUP, [this] { reload(); }};
-    ev::Signal user_{loop_, SIGUSR1,
-                     [this] { servers_.count([this](const auto& all) { report(all); }); }};
+    ev::Signal report_signal_{
+        loop_, SIGUSR1, [this] { servers_.count([this](const auto& all) { report(all); }); }};
 };
 
 void serve(ServerOptions options) {
@@ -241,7 +243,7 @@ void serve(ServerOptions options) {
     Daemon(std::move(options)).run();
 }
 
-// Called before the options are parsed, because errors in them are written in the same form.
+// Called before the options are parsed, because errors in them are also printed as JSON.
 bool asks_for_json(int argc, char* argv[]) {
     for (int i = 1; i < argc && argv[i] != std::string_view("--"); ++i)
         if (argv[i] == std::string_view("--json")) return true;
@@ -258,7 +260,8 @@ int run(int argc, char* argv[]) {
     return success;
 }
 
-// All files of a server are its own, and without its output it cannot run.
+// Replaces the statuses that only clients have: an unusable --cacert file counts like an
+// unusable certificate, and a server cannot run without its listening lines or port file.
 Trouble server_trouble() {
     Trouble trouble = current_trouble("yodeld");
     if (trouble.status == trust_unusable) trouble.status = own_certificate_unusable;
@@ -267,21 +270,18 @@ Trouble server_trouble() {
 }
 
 int main(int argc, char* argv[]) {
-    prepare_process("yodeld");
-    std::setlocale(LC_CTYPE, "");
     if (asks_for_json(argc, argv)) diagnostics().set_form(Diagnostics::Form::json);
-    int status = success;
     try {
-        status = run(argc, argv);
+        return run(argc, argv);
     } catch (const std::exception&) {
-        status = fail(server_trouble());
+        return print_trouble(server_trouble());
     }
-    finish_diagnostics();
-    return status;
 }
 
 }  // namespace
 
 }  // namespace yodel
 
-int main(int argc, char* argv[]) { return yodel::main(argc, argv); }
+int main(int argc, char* argv[]) {
+    return yodel::run_program("yodeld", [&](int&) { return yodel::main(argc, argv); });
+}

@@ -15,13 +15,13 @@ namespace {
 
 ActiveMode link_mode(const ClientOptions& options) {
     const bufio::Endpoint& endpoint = options.run.session.endpoint;
-    if (endpoint.datagrams) return {mode::datagrams, chosen_by(options.given, mode::datagrams)};
+    if (endpoint.udp) return {mode::datagrams, chosen_by(options.given, mode::datagrams)};
     if (!endpoint.path.empty()) return {mode::path, chosen_by(options.given, mode::path)};
-    return chosen(options.given, mode::websocket, mode::stream);
+    return chosen_or(options.given, mode::websocket, mode::stream);
 }
 
 ActiveMode schedule_mode(const ClientOptions& options) {
-    const ActiveMode rate = chosen(options.given, mode::rate, mode::unpaced);
+    const ActiveMode rate = chosen_or(options.given, mode::rate, mode::unpaced);
     if (rate.mode == mode::rate || !options.has_interval()) return rate;
     return {mode::interval, chosen_by(options.given, mode::interval)};
 }
@@ -30,14 +30,16 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options, Modes run) {
     const bool raw = !options.run.session.framing->has_frames();
     std::vector<ActiveMode> active{{run, chosen_by(options.given, run)},
                                    link_mode(options),
-                                   chosen(options.given, mode::tls, mode::plain),
-                                   chosen(options.given, mode::json, mode::text),
+                                   chosen_or(options.given, mode::tls, mode::plain),
+                                   chosen_or(options.given, mode::json, mode::text),
                                    {raw ? mode::raw : mode::framed, raw ? "-f raw" : ""}};
     const std::string expect = chosen_by(options.given, mode::no_reply);
     if (!expect.empty() && options.run.session.expect != Expect::any)
-        active.push_back(options.silent() ? ActiveMode{mode::no_reply, expect + " none"}
-                                          : ActiveMode{mode::echo_reply, expect + " echo"});
+        active.push_back(options.expects_no_reply()
+                             ? ActiveMode{mode::no_reply, expect + " none"}
+                             : ActiveMode{mode::echo_reply, expect + " echo"});
     active.push_back(schedule_mode(options));
+    active.push_back(chosen_or(options.given, mode::listens, mode::connects));
     return active;
 }
 
@@ -60,21 +62,20 @@ void check_sizes(const ClientOptions& options) {
     if (limit == 0) throw UsageError("--max-frame 0 allows no messages");
     if (!options.size) return;
     const std::string size = "--size " + std::to_string(*options.size);
-    if (*options.size > limit)
-        throw UsageError(size + " exceeds the limit of " + std::to_string(limit) +
-                         " (--max-frame)");
-    if (*options.size < framing.shortest() || *options.size > framing.longest())
+    if (*options.size > limit) throw UsageError(above_limit_text(size, limit));
+    if (*options.size < framing.min_payload() || *options.size > framing.max_payload())
         throw UsageError(size + " does not fit into " + framing.label());
 }
 
-// Refuses a name with -n, and a source address and a target of different families.
+// Refuses a host name with -n, and a source address and a target of different families.
 void check_families(const bufio::Endpoint& endpoint) {
     check_family(endpoint.family, endpoint.host);
-    const int source = numeric_family(endpoint.source_host);
-    const int target = numeric_family(endpoint.host);
-    if (endpoint.numeric && !endpoint.host.empty() && target == AF_UNSPEC)
+    const int source_family = numeric_family(endpoint.source_host);
+    const int target_family = numeric_family(endpoint.host);
+    if (endpoint.numeric && !endpoint.host.empty() && target_family == AF_UNSPEC)
         throw UsageError("-n: " + in_quotes(endpoint.host) + " is not a numeric address");
-    if (source != AF_UNSPEC && target != AF_UNSPEC && source != target)
+    if (source_family != AF_UNSPEC && target_family != AF_UNSPEC &&
+        source_family != target_family)
         throw UsageError("-s " + endpoint.source_host + " and " + endpoint.host +
                          " are of different address families");
 }
@@ -90,10 +91,11 @@ void prepare_match(ClientOptions& options, Modes run) {
 
 // --- The target.
 
-// Datagrams and WebSocket messages need no frames, regardless of their content.
+// Each datagram or WebSocket message is one message, so any other framing is refused, except
+// -f raw with datagrams.
 void prepare_framing(ClientOptions& options) {
     Session::Options& session = options.run.session;
-    const bool datagrams = session.endpoint.datagrams;
+    const bool datagrams = session.endpoint.udp;
     if (!datagrams && !session.websocket) return;
     const std::string option = chosen_by(options.given, mode::framed | mode::raw);
     if (!option.empty() && !(datagrams && !session.framing->has_frames()))
@@ -104,11 +106,11 @@ void prepare_framing(ClientOptions& options) {
     session.framing = datagrams ? datagram_framing() : websocket_framing();
 }
 
-// If replies are framed unlike messages, they can't be echoes, so any answer is expected by
-// default.
+// If replies and messages have different framings, replies can't be echoes. The default is then
+// to expect any answer.
 void choose_expectation(ClientOptions& options) {
     const Framing& framing = *options.run.session.framing;
-    if (framing.can_echo()) return;
+    if (framing.can_echo() || options.listens) return;
     const bool given = !chosen_by(options.given, mode::no_reply).empty();
     Expect& expect = options.run.session.expect;
     if (given && expect == Expect::echo)
@@ -117,22 +119,36 @@ void choose_expectation(ClientOptions& options) {
     if (!given) expect = Expect::any;
 }
 
-void connect_to(ClientOptions& options, const Target& target) {
+void set_endpoint(ClientOptions& options, const Target& target) {
     bufio::Endpoint& endpoint = options.run.session.endpoint;
     endpoint.host = target.host;
     endpoint.service = target.service;
     endpoint.path = target.path;
     if (!target.scheme) return;
     const Scheme& scheme = *target.scheme;
-    options.given.push_back({std::string(scheme.written), scheme.modes, scheme.chooses});
-    if ((scheme.chooses & mode::datagrams) != 0) endpoint.datagrams = true;
+    options.given.push_back({std::string(scheme.prefix), scheme.modes, scheme.chooses});
+    if ((scheme.chooses & mode::datagrams) != 0) endpoint.udp = true;
     if ((scheme.chooses & mode::tls) != 0) options.use_tls = true;
     if (!target.websocket()) return;
     websocket::Request& request = options.run.session.websocket.emplace(options.websocket);
     request.host = endpoint.text();
-    if (request.host.ends_with(scheme.port))
-        request.host.resize(request.host.size() - scheme.port.size());
+    if (request.host.ends_with(scheme.default_port))
+        request.host.resize(request.host.size() - scheme.default_port.size());
     request.path = target.resource;
+}
+
+// What a client sends answers nothing, so nothing is expected.
+void set_listening_endpoint(ClientOptions& options, const std::vector<std::string>& operands) {
+    Session::Options& session = options.run.session;
+    session.expect = Expect::none;
+    session.endpoint.passive = true;
+    if (!operands.empty()) set_endpoint(options, parse_accepting_target(operands));
+    if (session.endpoint.text() == ":") throw UsageError("-l needs a port: -l [ADDR:]PORT");
+    if (session.endpoint.host.empty() && session.endpoint.path.empty())
+        session.endpoint.host = session.endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
+    if (!session.framing->greeting.empty())
+        throw UsageError("-l cannot be combined with " + session.framing->label() +
+                         ", in which only servers greet");
 }
 
 }  // namespace
@@ -142,8 +158,12 @@ void set_target(ClientOptions& options, const std::vector<std::string>& operands
     if (path_given && !operands.empty())
         throw UsageError(chosen_by(options.given, mode::path) +
                          " cannot be combined with the target " + operands[0]);
-    options.own_server = operands.empty() && !path_given;
-    if (!operands.empty()) connect_to(options, parse_target(operands));
+    options.own_server = operands.empty() && !path_given && !options.listens;
+    if (options.listens) {
+        set_listening_endpoint(options, operands);
+    } else if (!operands.empty()) {
+        set_endpoint(options, parse_target(operands));
+    }
     prepare_framing(options);
     choose_expectation(options);
 }
@@ -157,7 +177,7 @@ void check_client(ClientOptions& options, Modes run) {
 }
 
 std::string argument_help() {
-    return "F: " + joined(framing_list(), " ") +
+    return "F: " + join(framing_list(), " ") +
            "\nD: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G\n";
 }
 

@@ -18,17 +18,18 @@ struct ClientOptions : RunClient::Options, MessagePlan {
     bool use_tls = false;
     websocket::Request websocket;     // the request that opens a WebSocket
     std::optional<unsigned> retries;  // none: the default of the mode
+    bool listens = false;             // accept clients, and answer by hand
     bool own_server = false;          // no target: run an echo server in this process
     bool no_tui = false;
     bool no_sandbox = false;
     bool help = false;
     bool version = false;
-    std::vector<GivenOption> given;  // all of these, in their order
+    std::vector<GivenOption> given;  // the options on the command line and the scheme, in order
 
     bool json() const { return report.form == Reporter::Form::json; }
-    bool silent() const { return run.session.expect == Expect::none; }
+    bool expects_no_reply() const { return run.session.expect == Expect::none; }
     bool has_interval() const { return interval && *interval > ev::Duration::zero(); }
-    bool generated() const { return !chosen_by(given, mode::generated).empty(); }
+    bool wants_generated_messages() const { return !chosen_by(given, mode::generated).empty(); }
 };
 
 // Return the options that are in the tables of both clients. Each sets its value in `to`, which

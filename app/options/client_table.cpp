@@ -12,37 +12,38 @@ namespace {
 
 // --- Values.
 
-std::size_t size(const std::string& text) {
+std::size_t size_value(const std::string& text) {
     return checked(parse_size(text), text, "a size such as 512, 64k or 32M");
 }
 
-unsigned retries(const std::string& text) {
+unsigned retries_value(const std::string& text) {
     if (text == "forever") return Session::forever;
     return checked(parse_number(text, 0, 1'000'000), text,
                    "a number up to 1000000, or \"forever\"");
 }
 
-std::string port(const std::string& text) {
-    return accepted(parse_number(text, 1, 65535).has_value(), text, "a port, from 1 to 65535");
+std::string port_value(const std::string& text) {
+    return checked_text(parse_number(text, 1, 65535).has_value(), text,
+                        "a port, from 1 to 65535");
 }
 
-// The minimum is shorter than sending a message takes, so a shorter interval could only fall
-// behind. An interval below the clock's resolution is refused, because 0 means something else.
-ev::Duration interval(const std::string& text) {
+// The minimum is below the time for sending a message, so a shorter interval could only fall
+// behind. A duration that rounds to 0 is refused, because 0 means a closed loop.
+ev::Duration interval_value(const std::string& text) {
     const auto value = parse_duration(text);
     const bool zero =
         value == ev::Duration::zero() && text.find_first_of("123456789") == text.npos;
-    accepted(zero || value >= std::chrono::microseconds(1), text,
-             "an interval: 0, or a duration of at least 1us");
+    checked_text(zero || value >= std::chrono::microseconds(1), text,
+                 "an interval: 0, or a duration of at least 1us");
     return *value;
 }
 
-std::string source_address(const std::string& text) {
-    return accepted(numeric_family(text) != AF_UNSPEC || text == "localhost", text,
-                    "a numeric address");
+std::string source_address_value(const std::string& text) {
+    return checked_text(numeric_family(text) != AF_UNSPEC || text == "localhost", text,
+                        "a numeric address");
 }
 
-std::vector<std::string> protocols(const std::string& text) {
+std::vector<std::string> protocols_value(const std::string& text) {
     std::vector<std::string> list = comma_separated(text);
     for (const std::string& each : list)
         if (each.empty() || each.size() > 255)
@@ -50,28 +51,28 @@ std::vector<std::string> protocols(const std::string& text) {
     return list;
 }
 
-std::vector<std::string> subprotocols(const std::string& text) {
+std::vector<std::string> subprotocols_value(const std::string& text) {
     std::vector<std::string> list = comma_separated(text);
     for (const std::string& each : list)
-        accepted(websocket::is_token(each), each, "the name of a subprotocol");
+        checked_text(websocket::is_token(each), each, "the name of a subprotocol");
     return list;
 }
 
-std::string header(const std::string& text) {
-    return accepted(websocket::is_header(text), text,
-                    "a header to add, such as \"Origin: https://example.com\"");
+std::string header_value(const std::string& text) {
+    return checked_text(websocket::is_header(text), text,
+                        "a header to add, such as \"Origin: https://example.com\"");
 }
 
-std::string pin(const std::string& text) {
+std::string pin_value(const std::string& text) {
     // SHA-256 in base64: 32 bytes in 44 characters.
     const std::string scheme = "sha256//";
-    return accepted(text.starts_with(scheme) && text.size() == scheme.size() + 44, text,
-                    "a pin: sha256// and 44 characters of base64");
+    return checked_text(text.starts_with(scheme) && text.size() == scheme.size() + 44, text,
+                        "a pin: sha256// and 44 characters of base64");
 }
 
-std::string known_groups(const std::string& text) {
-    return accepted(bufio::TlsContext::knows_groups(text), text,
-                    "a list of groups that OpenSSL knows, such as X25519:P-256");
+std::string groups_value(const std::string& text) {
+    return checked_text(bufio::TlsContext::knows_groups(text), text,
+                        "a list of groups that OpenSSL knows, such as X25519:P-256");
 }
 
 }  // namespace
@@ -82,22 +83,22 @@ OptionGroup connection_options(ClientOptions& to) {
     Session::Options& session = to.run.session;
     bufio::Endpoint& endpoint = session.endpoint;
     constexpr Modes network = (mode::streams & ~mode::path) | mode::datagrams;
+    constexpr Modes source = network | mode::connects;
     return {
         "Connection",
-        {{'4', nothing, nothing, "use IPv4 only; -6: IPv6 only",
+        {{'4', none, none, "use IPv4 only; -6: IPv6 only",
           family_value(endpoint.family, AF_INET), network},
-         {'6', nothing, nothing, unlisted, family_value(endpoint.family, AF_INET6), network},
-         {'n', nothing, nothing, "accept numeric addresses only", flag(endpoint.numeric),
-          network},
+         {'6', none, none, no_help_row, family_value(endpoint.family, AF_INET6), network},
+         {'n', none, none, "accept numeric addresses only", flag(endpoint.numeric), network},
          {'s', "source", "ADDR", "connect from this address",
-          into(endpoint.source_host, source_address), network},
+          into(endpoint.source_host, source_address_value), source},
          {'p', "source-port", "PORT", "connect from this port",
-          into(endpoint.source_port, port), network},
+          into(endpoint.source_port, port_value), source},
          {'U', "unixsock", "PATH", "connect to this Unix-domain socket", into(endpoint.path),
           mode::stream | mode::path, mode::path},
-         {'u', "udp", nothing, "use UDP, as with udp://", flag(endpoint.datagrams), mode::plain,
+         {'u', "udp", none, "use UDP, as with udp://", flag(endpoint.udp), mode::plain,
           mode::datagrams},
-         {'z', nothing, nothing, "connect, report, exit; send no messages", flag(to.run.probe),
+         {'z', none, none, "connect, report, exit; send no messages", flag(to.run.probe),
           mode::probe | mode::streams, mode::probe},
          {'w', "connect-timeout", "D", "time limit for look-up, TCP and handshakes (10s)",
           into(session.connect_timeout, duration_value)},
@@ -106,90 +107,93 @@ OptionGroup connection_options(ClientOptions& to) {
          {'m', "max-time", "D", "time limit of the run (off)",
           into(session.max_time, limit_value)},
          {0, "retry", "N", "number of retries (0; full-screen mode: forever)",
-          into(to.retries, retries), mode::runs & ~mode::replay},
+          into(to.retries, retries_value), (mode::runs & ~mode::replay) | mode::connects},
          {0, "retry-delay", "D", "delay before a retry; doubles up to 30s (0.5s)",
-          into(session.retry_delay, duration_value)}}};
+          into(session.retry_delay, duration_value), mode::connects}}};
 }
 
-// These options do not switch TLS on, so that a forgotten --tls is reported.
+// The options other than --tls do not switch TLS on, so that a forgotten --tls is reported.
 OptionGroup tls_options(ClientOptions& to) {
     bufio::TlsClientOptions& tls = to.tls;
     const auto version = one_of<bufio::TlsVersion>(
         {{"1.2", bufio::TlsVersion::v1_2}, {"1.3", bufio::TlsVersion::v1_3}});
-    return {"TLS",
-            {{0, "tls", nothing, "use TLS; verify certificate and host name", flag(to.use_tls),
-              mode::streams, mode::tls},
-             {'E', "cert", "FILE", "client certificate and chain (PEM)", into(tls.certificate)},
-             {0, "key", "FILE", "private key (default: in the --cert file)", into(tls.key)},
-             {0, "servername", "NAME", "server name to send with SNI (HOST)",
-              into(tls.server_name, host_name_value)},
-             {0, "alpn", "A,B", "protocols to offer with ALPN", into(tls.alpn, protocols)},
-             {0, "groups", "A:B", "key exchange groups to offer, such as X25519:P-256",
-              into(tls.groups, known_groups)},
-             {0, "tls-min", "V", "minimum version: 1.2 or 1.3 (1.2)",
-              into(tls.min_version, version)},
-             {0, "tls-max", "V", "maximum version: 1.2 or 1.3 (1.3)",
-              into(tls.max_version, version)},
-             {0, "cacert", "FILE", "trust these CA certificates, not the system's",
-              into(tls.ca_file)},
-             {0, "verify-hostname", "NAME", "name to expect in the certificate (HOST)",
-              into(tls.verify_name, host_name_value)},
-             {0, "pinnedpubkey", "PIN", "trust this public key only, sha256//BASE64",
-              [&](auto& text) { tls.pins.push_back(pin(text)); }},
-             {'k', "insecure", nothing, "accept any certificate",
-              [&](auto&) { tls.verify = false; }}},
-            mode::streams | mode::tls};
+    constexpr Modes own = mode::streams | mode::tls;  // also for a certificate of ours
+    return {
+        "TLS",
+        {{0, "tls", none, "use TLS; verify certificate and host name", flag(to.use_tls),
+          mode::streams, mode::tls},
+         {'E', "cert", "FILE", "certificate and chain (PEM); --key FILE: its key",
+          into(tls.certificate), own},
+         {0, "key", "FILE", no_help_row, into(tls.key), own},
+         {0, "servername", "NAME", "server name to send with SNI (HOST)",
+          into(tls.server_name, host_name_value)},
+         {0, "alpn", "A,B", "protocols to offer with ALPN", into(tls.alpn, protocols_value)},
+         {0, "groups", "A:B", "key exchange groups to offer, such as X25519:P-256",
+          into(tls.groups, groups_value)},
+         {0, "tls-min", "V", "minimum version: 1.2 or 1.3 (1.2); also --tls-max",
+          into(tls.min_version, version)},
+         {0, "tls-max", "V", no_help_row, into(tls.max_version, version)},
+         {0, "cacert", "FILE", "trust these CA certificates, not the system's",
+          into(tls.ca_file)},
+         {0, "verify-hostname", "NAME", "name to expect in the certificate (HOST)",
+          into(tls.verify_name, host_name_value)},
+         {0, "pinnedpubkey", "PIN", "trust this public key only, sha256//BASE64",
+          [&](auto& text) { tls.pins.push_back(pin_value(text)); }},
+         {'k', "insecure", none, "accept any certificate", [&](auto&) { tls.verify = false; }}},
+        own | mode::connects};
 }
 
 OptionGroup message_options(ClientOptions& to) {
     Session::Options& session = to.run.session;
     constexpr Modes talks = mode::runs & ~mode::probe;
+    constexpr Modes expects = (talks & ~mode::replay) | mode::connects;
     const auto expectation =
         one_of<Expect>({{"echo", Expect::echo}, {"any", Expect::any}, {"none", Expect::none}});
-    return {
-        "Messages",
-        {{'f', "framing", "F", "how messages are delimited (line); -C: crlf",
-          [&](auto& text) { session.framing = framing_value(text); }, 0,
-          mode::framed | mode::raw},
-         {'C', nothing, nothing, unlisted,
-          [&](auto&) { session.framing = find_framing("crlf"); }, 0, mode::framed},
-         {0, "max-frame", "SIZE", "maximum size of a message (32M)",
-          into(session.max_frame, size)},
-         {0, "expect", "echo|any|none", "which reply to expect (echo)",
-          into(session.expect, expectation), talks & ~mode::replay,
-          mode::replies | mode::no_reply},
-         {0, "match", "REGEX", "accept any reply that matches (POSIX extended)",
-          [&](auto& text) { session.pattern.emplace(text); },
-          (talks & ~mode::replay) | mode::any_reply},
-         {'W', "reply-timeout", "D", "time limit for a reply; -q D: for the close (5s)",
-          into(session.reply_timeout, duration_value), talks},
-         {'q', nothing, "D", unlisted, into(session.close_timeout, duration_value)},
-         {0, "window", "N", "maximum messages in flight on a connection",
-          into(to.window, up_to(1'000'000)),
-          (talks & ~(mode::screen | mode::replay)) | mode::unpaced | mode::replies},
-         {0, "escapes", nothing, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
-          flag(to.escapes), mode::input | mode::screen | mode::generated | mode::framed},
-         {0, "header", "LINE", "ws://: add \"NAME: VALUE\" to the request",
-          [&](auto& text) { to.websocket.headers.push_back(header(text)); }, mode::websocket},
-         {0, "subprotocol", "A,B", "ws://: subprotocols to offer",
-          into(to.websocket.subprotocols, subprotocols), mode::websocket}}};
+    return {"Messages",
+            {{'f', "framing", "F", "how messages are delimited (line); -C: crlf",
+              [&](auto& text) { session.framing = framing_value(text); }, 0,
+              mode::framed | mode::raw},
+             {'C', none, none, no_help_row,
+              [&](auto&) { session.framing = find_framing("crlf"); }, 0, mode::framed},
+             {0, "max-frame", "SIZE", "maximum size of a message (32M)",
+              into(session.max_frame, size_value)},
+             {0, "expect", "echo|any|none", "which reply to expect (echo)",
+              into(session.expect, expectation), expects, mode::replies | mode::no_reply},
+             {0, "match", "REGEX", "accept any reply that matches (POSIX extended)",
+              [&](auto& text) { session.pattern.emplace(text); }, expects | mode::any_reply},
+             {'W', "reply-timeout", "D", "time limit for a reply; -q D: for closing (5s)",
+              into(session.reply_timeout, duration_value), talks},
+             {'q', none, "D", no_help_row, into(session.close_timeout, duration_value)},
+             {0, "window", "N", "maximum messages in flight on a connection",
+              into(to.window, number_up_to(1'000'000)),
+              (expects & ~mode::screen) | mode::unpaced | mode::replies},
+             {0, "escapes", none, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
+              flag(to.escapes), mode::input | mode::screen | mode::generated | mode::framed},
+             {0, "header", "LINE", "ws://: add \"NAME: VALUE\" to the request",
+              [&](auto& text) { to.websocket.headers.push_back(header_value(text)); },
+              mode::websocket | mode::connects},
+             {0, "subprotocol", "A,B", "ws://: protocols to offer; --ping D: ping if idle",
+              into(to.websocket.subprotocols, subprotocols_value),
+              mode::websocket | mode::connects},
+             {0, "ping", "D", no_help_row, into(session.ping, limit_value),
+              talks | mode::websocket}}};
 }
 
 std::vector<Option> generated_options(ClientOptions& to) {
     return {
         {'c', "count", "N", "send N generated messages (unlimited)",
-         into(to.run.count, up_to(4'000'000'000)), mode::generated, mode::generated},
-        {'i', "interval", "D", "send one every D; 0: as replies arrive",
-         into(to.interval, interval), mode::generated | mode::unpaced | mode::interval,
+         into(to.run.count, number_up_to(4'000'000'000)), mode::generated, mode::generated},
+        {'i', "interval", "D", "send a message every D; 0: as replies arrive",
+         into(to.interval, interval_value), mode::generated | mode::unpaced | mode::interval,
          mode::generated | mode::interval},
-        {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size),
+        {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size_value),
          mode::generated, mode::generated},
     };
 }
 
 std::vector<Option> process_options(ClientOptions& to) {
     return {
-        {0, "quiet", nothing, "print results only: replies, or the summary",
+        {0, "quiet", none, "print results only: replies, or the summary",
          flag(to.report.quiet)},
         sandbox_option(to.no_sandbox),
         help_option(to.help),

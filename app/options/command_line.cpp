@@ -10,7 +10,8 @@ namespace yodel {
 
 namespace {
 
-// Returns the number of letters to insert, remove, replace or swap with their neighbors.
+// Returns the number of letters to insert, remove, replace, or swap with a neighbor, so that
+// `from` becomes `to`.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
     std::vector<std::size_t> before;
     std::vector<std::size_t> last(to.size() + 1);
@@ -29,7 +30,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
     return last.back();
 }
 
-// Returns the word as it is typed in a shell.
+// Returns the word, quoted for a shell if necessary.
 std::string quoted(const std::string& word) {
     const auto plain = [](char letter) {
         return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
@@ -72,14 +73,14 @@ public:
     }
 
 private:
-    // Several letters may share a word. If an option takes an argument, the rest of its word is
-    // the argument, or else the next word.
+    // Several letters may share a word. The argument of an option is the rest of the word or,
+    // if nothing is left, the next word.
     void read_letters(const std::string& word) {
         for (std::size_t i = 1; i < word.size() && !done_; ++i) {
             const std::string written = std::string("-") + word[i];
             const Option* const option = find_letter(word[i]);
             if (!option) {
-                refer(written);
+                refuse_option_of_other_program(written);
                 const bool one_dash = find_name(word.substr(1)) != nullptr;
                 throw UsageError("unknown option " + written +
                                  (one_dash ? "; did you mean -" + word + "?" : ""));
@@ -98,7 +99,7 @@ private:
         const std::string written = word.substr(0, end);
         const Option* const option = find_name(written.substr(2));
         if (!option) {
-            refer(written);
+            refuse_option_of_other_program(written);
             throw UsageError("unknown option " + written + suggestion(written));
         }
         if (end == word.npos)
@@ -109,7 +110,7 @@ private:
 
     // Throws if the other program has the option. Suggests the same command only if that
     // program accepts all of it.
-    void refer(const std::string& written) const {
+    void refuse_option_of_other_program(const std::string& written) const {
         if (!other_) return;
         const OtherProgram other = other_();
         Reader there(words_, other.options, nullptr);
@@ -131,7 +132,7 @@ private:
         return words_[next_++];
     }
 
-    // All errors of values pass here, so that each begins with the name of its option.
+    // Prefixes an error about the value with the option as the user wrote it.
     void apply(const Option& option, const std::string& written, const std::string& value) {
         if (option.argument && value.empty())
             throw UsageError(written + " needs a non-empty argument");
@@ -141,7 +142,7 @@ private:
             throw UsageError(written + ": " + error.what());
         }
         result_.given.push_back({written, option.modes, option.chooses});
-        done_ = option.last;
+        done_ = option.ends_parsing;
     }
 
     const Option* find_letter(char letter) const {
@@ -182,7 +183,7 @@ private:
     CommandLine result_;
 };
 
-// Shells complete options from this form, which GNU programs use.
+// The form is the same as in GNU programs, because shells derive completions from it.
 std::string label(const Option& option) {
     std::string text = option.letter != 0 ? std::string("-") + option.letter : "  ";
     if (option.name) text += (option.letter != 0 ? ", --" : "  --") + std::string(option.name);

@@ -18,9 +18,9 @@ struct Option {
     // Called with the argument, or "" if the option takes none. May throw UsageError without
     // naming the option, because the parser adds the name as the user wrote it.
     std::function<void(const std::string&)> apply = {};
-    Modes modes = 0;    // modes that the option applies to; 0: the modes of its group
-    Modes chooses = 0;  // the option chooses one of these modes
-    bool last = false;  // ignore everything after it
+    Modes modes = 0;            // modes that the option applies to; 0: the modes of its group
+    Modes chooses = 0;          // the option chooses one of these modes
+    bool ends_parsing = false;  // the words after it are ignored
 };
 
 // The options under one heading of the help.

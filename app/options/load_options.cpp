@@ -14,14 +14,14 @@ namespace {
 
 // --- Values.
 
-std::uint64_t thousandths(const std::string& text) {
+std::uint64_t rate_in_thousandths(const std::string& text) {
     const auto rate = parse_rate(text);
-    accepted(rate && *rate >= 0.001 && *rate <= 10e6, text,
-             "a rate from 0.001 to 10M a second, such as 50, 2.5 or 20k");
+    checked_text(rate && *rate >= 0.001 && *rate <= 10e6, text,
+                 "a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k");
     return static_cast<std::uint64_t>(std::llround(*rate * 1000));
 }
 
-std::chrono::system_clock::time_point start_time(const std::string& text) {
+std::chrono::system_clock::time_point start_time_value(const std::string& text) {
     const auto now = std::chrono::system_clock::now();
     const auto delay = text.starts_with('+') ? parse_duration(text.substr(1)) : std::nullopt;
     const auto start =
@@ -32,12 +32,12 @@ std::chrono::system_clock::time_point start_time(const std::string& text) {
     return start;
 }
 
-// A number counts messages; a time has a unit.
+// A number without a unit counts messages.
 void set_churn(RunOptions& to, const std::string& text) {
     const bool number = is_number(text);
     to.lifetime = number ? std::nullopt : parse_duration(text);
-    to.churn = number ? up_to(4'000'000'000)(text) : 0;
-    accepted(to.churns(), text, "a number of messages, or a time with its unit, such as 10s");
+    to.churn = number ? number_up_to(4'000'000'000)(text) : 0;
+    checked_text(to.churns(), text, "a number of messages or a time with a unit, such as 10s");
 }
 
 void add_requirements(LoadOptions& to, const std::string& text) {
@@ -54,16 +54,17 @@ OptionGroup load_group(LoadOptions& to) {
     return {
         "Load",
         {{0, "connections", "N", "open N connections at once (1)",
-          into(run.connections, up_to(1'000'000))},
-         {0, "connect-rate", "R", "open R connections a second (all at once)",
-          [&](auto& text) { run.connect_pace = Pace::per_second(thousandths(text)); }},
-         {0, "rate", "R", "send R messages a second in total", into(to.plan.rate, thousandths),
-          mode::generated | mode::rate, mode::generated | mode::rate},
+          into(run.connections, number_up_to(1'000'000))},
+         {0, "connect-rate", "R", "open R connections per second (all at once)",
+          [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); }},
+         {0, "rate", "R", "send R messages per second in total",
+          into(to.plan.rate_thousandths, rate_in_thousandths), mode::generated | mode::rate,
+          mode::generated | mode::rate},
          {0, "arrivals", "KIND", "distribution of --rate: even or poisson (even)",
           into(to.plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})),
           mode::rate},
          {0, "seed", "N", "seed of --arrivals poisson (1)",
-          into(to.plan.seed, up_to(4'000'000'000)), mode::rate},
+          into(to.plan.seed, number_up_to(4'000'000'000)), mode::rate},
          {0, "churn", "N|D", "replace a connection after N messages or time D",
           [&](auto& text) { set_churn(run, text); }},
          {0, "threads", "N|auto", "spread connections over N threads (1)",
@@ -72,9 +73,9 @@ OptionGroup load_group(LoadOptions& to) {
               to.plan.threads_auto = text == "auto";
           }},
          {0, "start-at", "TIME|+D", "send the first message at this time, in UTC",
-          into(to.start, start_time), paced},
-         {0, "busy", nothing, "never sleep while connected; uses a whole CPU", flag(run.busy)},
-         {0, "no-sessionid", nothing, "do not resume TLS sessions: full handshakes only",
+          into(to.start, start_time_value), paced},
+         {0, "busy", none, "never sleep while connected; uses a whole CPU", flag(run.busy)},
+         {0, "no-sessionid", none, "do not resume TLS sessions: full handshakes only",
           [&](auto&) { to.tls.resume = false; }, mode::streams | mode::tls}}};
 }
 
@@ -82,7 +83,7 @@ OptionGroup message_group(LoadOptions& to) {
     OptionGroup group{"Messages of the load", generated_options(to)};
     group.options.push_back({0, "messages", "FILE",
                              "send the lines of FILE over and over (-: stdin)",
-                             into(to.plan.messages), mode::generated, mode::generated});
+                             into(to.plan.messages_file), mode::generated, mode::generated});
     group.options.push_back({0, "warm-up", "D", "send messages for D first, counted separately",
                              into(to.run.warm_up, duration_value), mode::generated,
                              mode::generated});
@@ -90,18 +91,18 @@ OptionGroup message_group(LoadOptions& to) {
 }
 
 OptionGroup result_group(LoadOptions& to) {
-    constexpr Modes any = mode::runs | mode::merge;
+    constexpr Modes any = mode::runs | mode::offline;
     OptionGroup group{
         "Results",
         {{0, "require", "LIST", "fail unless true: p99<5ms,lost<0.1%,rate>10k",
           [&](auto& text) { add_requirements(to, text); }},
          {0, "merge", "FILE...", "add up saved runs instead of connecting",
-          [&](auto& text) { to.merge.push_back(text); }, mode::merge, mode::merge},
-         {0, "json", nothing, "print JSON: an object each second, and the results",
+          [&](auto& text) { to.merge_files.push_back(text); }, mode::offline, mode::offline},
+         {0, "json", none, "print JSON: an object each second, and the results",
           [&](auto&) { to.report.form = Reporter::Form::json; }},
-         {'v', nothing, nothing, "also print connections, and replies to stdin",
+         {'v', none, none, "report connections; print replies to input lines",
           flag(to.report.verbose), mode::runs},
-         {0, "no-tui", nothing, "draw no page, even on a terminal", flag(to.no_tui)}},
+         {0, "no-tui", none, "do not show the page, even on a terminal", flag(to.no_tui)}},
         any};
     for (Option& each : process_options(to)) group.options.push_back(std::move(each));
     return group;
@@ -111,7 +112,7 @@ OptionGroup result_group(LoadOptions& to) {
 
 // Treats all operands as files.
 void check_merge(LoadOptions& options, const CommandLine& line) {
-    std::vector<std::string>& files = options.merge;
+    std::vector<std::string>& files = options.merge_files;
     files.insert(files.end(), line.operands.begin(), line.operands.end());
     std::vector<std::string> sorted = files;
     std::sort(sorted.begin(), sorted.end());
@@ -120,11 +121,11 @@ void check_merge(LoadOptions& options, const CommandLine& line) {
 }
 
 void check_messages(const LoadOptions& options) {
-    const bool own = !options.plan.messages.empty();
+    const bool own = !options.plan.messages_file.empty();
     if (own && options.size) throw UsageError("--size cannot be combined with --messages");
     if (options.plan.seed && !options.plan.random_arrivals)
         throw UsageError("--seed needs --arrivals poisson");
-    if (options.escapes && options.generated() && !own)
+    if (options.escapes && options.wants_generated_messages() && !own)
         throw UsageError("--escapes cannot be combined with " +
                          chosen_by(options.given, mode::generated) + " without --messages");
     const auto& length = options.run.session.max_time;
@@ -139,8 +140,8 @@ void check_load(const LoadOptions& options) {
         throw UsageError("--churn " + std::to_string(run.churn) +
                          " counts messages, and -z sends none: give a time such as 10s");
     if (run.lifetime == ev::Duration::zero() && !run.probe)
-        throw UsageError("--churn 0s leaves no time for messages, and needs -z");
-    if (options.silent() && !options.plan.rate && !options.has_interval())
+        throw UsageError("--churn 0s needs -z, because it leaves no time for messages");
+    if (options.expects_no_reply() && !options.plan.rate_thousandths && !options.has_interval())
         throw UsageError(
             "--expect none needs --rate or -i, because no reply triggers the next message");
     if (run.connections > 1 && !run.session.endpoint.source_port.empty())
@@ -151,13 +152,13 @@ void check_load(const LoadOptions& options) {
                          std::to_string(run.connections) + ")");
 }
 
-// Only standard input decides between lines to send and generated messages.
+// Returns both `input` and `generated` if only standard input decides between them.
 Modes run_mode(const LoadOptions& options) {
     if (options.run.probe) return mode::probe;
-    return options.generated() ? mode::generated : mode::input | mode::generated;
+    return options.wants_generated_messages() ? mode::generated : mode::input | mode::generated;
 }
 
-OtherProgram yodel() {
+OtherProgram yodel_program() {
     static YodelOptions unused;
     return {"yodel", yodel_table(unused)};
 }
@@ -171,11 +172,11 @@ std::vector<OptionGroup> load_table(LoadOptions& to) {
 
 LoadOptions parse_load_options(int argc, char* argv[]) {
     LoadOptions options;
-    const CommandLine line = parse_command_line(argc, argv, load_table(options), yodel);
+    const CommandLine line = parse_command_line(argc, argv, load_table(options), yodel_program);
     if (options.help || options.version) return options;
     options.given = line.given;
-    if (!options.merge.empty()) {
-        check_modes(options.given, {{mode::merge, "--merge"}});
+    if (!options.merge_files.empty()) {
+        check_modes(options.given, {{mode::offline, "--merge"}});
         check_merge(options, line);
         return options;
     }
@@ -183,7 +184,7 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
     check_client(options, run_mode(options));
     check_messages(options);
     check_load(options);
-    options.plan.generated = options.generated();
+    options.plan.generated = options.wants_generated_messages();
     return options;
 }
 

@@ -11,7 +11,7 @@ namespace yodel {
 namespace {
 
 constexpr Modes kinds[] = {
-    mode::runs | mode::merge,
+    mode::runs | mode::offline,
     mode::streams | mode::datagrams,
     mode::plain | mode::tls,
     mode::text | mode::json,
@@ -19,6 +19,7 @@ constexpr Modes kinds[] = {
     mode::unpaced | mode::interval | mode::rate,
     mode::from_file | mode::self_signed,
     mode::replies | mode::no_reply,
+    mode::connects | mode::listens,
 };
 
 // The option or other name that stands for a mode in errors.
@@ -59,7 +60,7 @@ std::string refusal(const GivenOption& option, const ActiveMode& active,
 
 bool applies(Modes modes, Modes mode) {
     const Modes listed = modes & kind_of(mode);
-    return listed == 0 ? mode != mode::merge : (listed & mode) != 0;
+    return listed == 0 ? (mode & mode::offline) == 0 : (listed & mode) != 0;
 }
 
 void check_modes(const std::vector<GivenOption>& given, const std::vector<ActiveMode>& active) {
@@ -76,7 +77,7 @@ std::string chosen_by(const std::vector<GivenOption>& given, Modes modes) {
     return found == given.end() ? "" : found->written;
 }
 
-ActiveMode chosen(const std::vector<GivenOption>& given, Modes mode, Modes otherwise) {
+ActiveMode chosen_or(const std::vector<GivenOption>& given, Modes mode, Modes otherwise) {
     const std::string by = chosen_by(given, mode);
     return {by.empty() ? otherwise : mode, by};
 }

@@ -21,8 +21,8 @@ inline constexpr Modes screen = Modes{1} << 1;
 inline constexpr Modes probe = Modes{1} << 2;
 inline constexpr Modes generated = Modes{1} << 3;
 inline constexpr Modes replay = Modes{1} << 4;
-inline constexpr Modes merge = Modes{1} << 5;  // no run at all
-inline constexpr Modes runs = merge - 1;
+inline constexpr Modes offline = Modes{1} << 5;  // reads files; no run at all
+inline constexpr Modes runs = offline - 1;
 inline constexpr Modes piped = runs & ~screen;
 
 // The kind of connection.
@@ -41,7 +41,7 @@ inline constexpr Modes json = Modes{1} << 13;
 inline constexpr Modes framed = Modes{1} << 14;
 inline constexpr Modes raw = Modes{1} << 15;
 
-// When messages go.
+// When messages are sent.
 inline constexpr Modes unpaced = Modes{1} << 16;
 inline constexpr Modes interval = Modes{1} << 17;
 inline constexpr Modes rate = Modes{1} << 18;
@@ -49,6 +49,10 @@ inline constexpr Modes rate = Modes{1} << 18;
 // The source of the server's certificate.
 inline constexpr Modes from_file = Modes{1} << 19;
 inline constexpr Modes self_signed = Modes{1} << 20;
+
+// Who connects.
+inline constexpr Modes connects = Modes{1} << 24;
+inline constexpr Modes listens = Modes{1} << 25;
 
 // The expected reply: any that --match accepts, the message itself, or none.
 inline constexpr Modes any_reply = Modes{1} << 21;
@@ -58,19 +62,19 @@ inline constexpr Modes replies = any_reply | echo_reply;
 
 }  // namespace mode
 
-// Returns true if an option with these modes applies to the mode. If they include no mode of
-// its kind, every mode of that kind applies, except `merge`.
+// Returns true if an option that lists `modes` applies to `mode`. An option that lists no mode
+// of a kind applies to all modes of that kind, except `offline`.
 bool applies(Modes modes, Modes mode);
 
-// An option, or the scheme of a target, that was given.
+// An option on the command line, or the scheme of the target, which acts like one.
 struct GivenOption {
     std::string written;
     Modes modes = 0;    // modes to which it applies
-    Modes chooses = 0;  // one of these
+    Modes chooses = 0;  // the option chooses one of these modes
 };
 
 struct ActiveMode {
-    Modes mode;        // several bits: one of them, not yet known which
+    Modes mode;        // several bits: one of these modes, but it is not yet known which
     std::string by{};  // the option that chose it; empty: it is the default
 };
 
@@ -82,6 +86,6 @@ void check_modes(const std::vector<GivenOption>& given, const std::vector<Active
 std::string chosen_by(const std::vector<GivenOption>& given, Modes modes);
 
 // Returns the mode if an option chooses it, else `otherwise`, the default of its kind.
-ActiveMode chosen(const std::vector<GivenOption>& given, Modes mode, Modes otherwise);
+ActiveMode chosen_or(const std::vector<GivenOption>& given, Modes mode, Modes otherwise);
 
 }  // namespace yodel

@@ -10,7 +10,7 @@
 
 namespace yodel {
 
-std::string accepted(bool valid, const std::string& text, const std::string& expected) {
+std::string checked_text(bool valid, const std::string& text, const std::string& expected) {
     return checked(valid ? std::optional(text) : std::nullopt, text, expected);
 }
 
@@ -23,7 +23,7 @@ std::optional<ev::Duration> limit_value(const std::string& text) {
     return limit > ev::Duration::zero() ? std::optional(limit) : std::nullopt;
 }
 
-std::function<unsigned(const std::string&)> up_to(unsigned max) {
+std::function<unsigned(const std::string&)> number_up_to(unsigned max) {
     return [max](const std::string& text) {
         return checked(parse_number(text, 1, max), text,
                        "a number from 1 to " + std::to_string(max));
@@ -32,7 +32,7 @@ std::function<unsigned(const std::string&)> up_to(unsigned max) {
 
 std::size_t threads_value(const std::string& text) {
     constexpr unsigned max = 1024;
-    if (text == "auto") return std::min(ev::processors(), max);
+    if (text == "auto") return std::min(ev::processor_count(), max);
     return checked(parse_number(text, 1, max), text,
                    "a number from 1 to " + std::to_string(max) + ", or auto");
 }
@@ -42,12 +42,12 @@ const Framing* framing_value(const std::string& text, bool can_echo) {
     if (!found || !found->is_option() || (can_echo && !found->can_echo()))
         throw UsageError(in_quotes(text) + " is not a framing" +
                          (can_echo ? " that can be echoed" : "") + "; the framings are " +
-                         joined(framing_list(can_echo), ", "));
+                         join(framing_list(can_echo), ", "));
     return found;
 }
 
 std::string host_name_value(const std::string& text) {
-    if (bufio::certified_name(text).empty())
+    if (bufio::name_in_certificate(text).empty())
         throw UsageError(in_quotes(text) + " is neither a host name nor an address");
     return text;
 }
@@ -68,16 +68,15 @@ void check_family(int family, const std::string& host) {
 }
 
 Option help_option(bool& wanted) {
-    return {'h', "help", nothing, "print this text", flag(wanted), 0, 0, true};
+    return {'h', "help", none, "print this text", flag(wanted), 0, 0, true};
 }
 
 Option version_option(bool& wanted) {
-    return {'V', "version", nothing, "print version and libraries", flag(wanted), 0, 0, true};
+    return {'V', "version", none, "print version and libraries", flag(wanted), 0, 0, true};
 }
 
 Option sandbox_option(bool& left_out) {
-    return {0, "no-sandbox", nothing, "do not enter the sandbox; see the manual",
-            flag(left_out)};
+    return {0, "no-sandbox", none, "do not enter the sandbox; see the manual", flag(left_out)};
 }
 
 }  // namespace yodel

@@ -26,7 +26,7 @@ Value checked(const std::optional<Value>& value, const std::string& text,
 }
 
 // Returns the text if it is valid. Otherwise throws the same error as checked().
-std::string accepted(bool valid, const std::string& text, const std::string& expected);
+std::string checked_text(bool valid, const std::string& text, const std::string& expected);
 
 // Return an action for an option. into() stores the argument, parsed if there is a parser;
 // flag() sets a flag. The referenced variables must outlive the table.
@@ -52,13 +52,13 @@ auto one_of(std::vector<std::pair<std::string, Value>> words) {
 }
 
 // Returns a parser of numbers from 1 to `max`.
-std::function<unsigned(const std::string&)> up_to(unsigned max);
+std::function<unsigned(const std::string&)> number_up_to(unsigned max);
 
 ev::Duration duration_value(const std::string& text);
 std::optional<ev::Duration> limit_value(const std::string& text);  // 0: no limit, as in curl
-std::size_t threads_value(const std::string& text);  // `auto`: a thread on each processor
+std::size_t threads_value(const std::string& text);  // `auto`: one thread per processor
 const Framing* framing_value(const std::string& text, bool can_echo = false);
-std::string host_name_value(const std::string& text);  // or an address
+std::string host_name_value(const std::string& text);  // a host name or an address
 
 // Throws if -4 or -6 was given and the host is a numeric address of the other family. Does not
 // look up names.
@@ -72,11 +72,11 @@ Option version_option(bool& wanted);
 Option sandbox_option(bool& left_out);
 
 // Stands for a missing name or argument of an option.
-inline constexpr const char* nothing = nullptr;
+inline constexpr const char* none = nullptr;
 // The help of an option that is explained in another option's help.
-inline constexpr const char* unlisted = "";
+inline constexpr const char* no_help_row = "";
 
-// Sets the address family. Refuses a second one.
+// Returns an action that sets the address family, and refuses a second, different one.
 std::function<void(const std::string&)> family_value(int& to, int family);
 
 }  // namespace yodel

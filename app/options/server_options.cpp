@@ -15,18 +15,18 @@ namespace yodel {
 
 namespace {
 
-std::size_t positive_size(const std::string& text) {
+std::size_t positive_size_value(const std::string& text) {
     const auto value = parse_size(text);
     return checked(value && *value > 0 ? value : std::nullopt, text,
                    "a size such as 512, 64k or 1M");
 }
 
-std::uint64_t count(const std::string& text) {
+std::uint64_t count_value(const std::string& text) {
     return checked(parse_count(text), text, "a whole number");
 }
 
-double chance(const std::string& text) {
-    return checked(parse_chance(text), text, "a probability such as 0.1 or 10%, up to 1");
+double chance_value(const std::string& text) {
+    return checked(parse_chance(text), text, "a probability from 0 to 1, such as 0.1 or 10%");
 }
 
 // Parses DELAY or DELAY~JITTER.
@@ -36,13 +36,13 @@ void set_delay(const std::string& text, Faults& faults) {
     faults.jitter = mark == text.npos ? ev::Duration{} : duration_value(text.substr(mark + 1));
 }
 
-std::string banner(const std::string& text) {
+std::string banner_value(const std::string& text) {
     const auto plain = unescaped(text);
     if (!plain) throw UsageError(escapes_expected);
     return *plain;
 }
 
-bufio::Endpoint endpoint(const std::string& word, int family) {
+bufio::Endpoint endpoint_value(const std::string& word, int family) {
     const Target target = parse_listening_target(word);
     const bool unnamed = word.find(':') == word.npos;
     bufio::Endpoint endpoint;
@@ -58,16 +58,16 @@ bufio::Endpoint endpoint(const std::string& word, int family) {
 
 std::vector<Option> listening_options(ServerOptions& to) {
     return {
-        {'4', nothing, nothing, "use IPv4 only", family_value(to.family, AF_INET)},
-        {'6', nothing, nothing, "use IPv6 only", family_value(to.family, AF_INET6)},
+        {'4', none, none, "use IPv4 only", family_value(to.family, AF_INET)},
+        {'6', none, none, "use IPv6 only", family_value(to.family, AF_INET6)},
         {'U', "unixsock", "PATH", "also listen on this Unix-domain socket",
          [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
-        {'u', "udp", nothing, "also answer datagrams (UDP) on each port", flag(to.udp),
+        {'u', "udp", none, "also answer datagrams (UDP) on each port", flag(to.udp),
          mode::plain | mode::stream | mode::datagrams, mode::datagrams},
-        {0, "ws", nothing, "speak WebSocket: echo its messages",
+        {0, "ws", none, "speak WebSocket: echo its messages",
          [&](auto&) { to.streams.framing = websocket_framing(); }, mode::websocket,
          mode::websocket},
-        {0, "reflect-any", nothing, "answer all datagrams, even if they may loop",
+        {0, "reflect-any", none, "answer all datagrams, even if they may loop",
          flag(to.datagrams.reflect_any), mode::datagrams},
         {0, "port-file", "FILE", "write the ports to this file, one per line",
          into(to.port_file)},
@@ -76,18 +76,18 @@ std::vector<Option> listening_options(ServerOptions& to) {
              to.threads = threads_value(text);
              to.threads_auto = text == "auto";
          }},
-        {0, "busy", nothing, "never sleep while connected; uses a whole CPU", flag(to.busy)},
+        {0, "busy", none, "never sleep while connected; uses a whole CPU", flag(to.busy)},
     };
 }
 
 std::vector<Option> tls_options(ServerOptions& to) {
     constexpr Modes given = mode::streams | mode::tls | mode::from_file;
     return {
-        {0, "tls", nothing, "use TLS", flag(to.use_tls), mode::streams, mode::tls},
+        {0, "tls", none, "use TLS", flag(to.use_tls), mode::streams, mode::tls},
         {0, "cert", "FILE", "certificate and chain (PEM)", into(to.tls.certificate), given},
         {0, "key", "FILE", "private key (default: in the --cert file)", into(to.tls.key),
          given},
-        {0, "self-signed", nothing, "use TLS with a new certificate; print its pin",
+        {0, "self-signed", none, "use TLS with a new certificate; print its pin",
          [&](auto&) { to.use_tls = to.self_signed = true; }, mode::streams | mode::self_signed,
          mode::tls | mode::self_signed},
         {0, "cacert", "FILE", "require client certificates from these CAs",
@@ -99,15 +99,15 @@ std::vector<Option> limit_options(ServerOptions& to) {
     EchoServer::Options& server = to.streams;
     return {
         {'m', "max-conns", "N", "maximum number of connections (1024)",
-         into(server.max_connections, up_to(1'000'000))},
+         into(server.max_connections, number_up_to(1'000'000))},
         {0, "idle-timeout", "D", "close a connection that is idle for this time (off)",
          into(server.idle_timeout, limit_value)},
         {0, "handshake-timeout", "D", "time limit for the TLS and --ws handshakes (10s)",
          into(server.handshake_timeout, duration_value)},
         {0, "max-buffer", "SIZE", "limit on unsent bytes (1M, or one message)",
-         into(server.max_buffer, positive_size)},
+         into(server.max_buffer, positive_size_value)},
         {0, "max-frame", "SIZE", "maximum message size; length framings, --ws (32M)",
-         into(server.max_frame, positive_size)},
+         into(server.max_frame, positive_size_value)},
         {0, "grace", "D", "time limit for pending echoes at exit (5s)",
          into(to.grace, duration_value)},
     };
@@ -121,8 +121,8 @@ std::vector<Option> message_options(ServerOptions& to) {
 
 std::vector<Option> output_options(ServerOptions& to) {
     return {
-        {0, "json", nothing, "print JSON, one object per line", flag(to.json)},
-        {'v', nothing, nothing, "log connections and reads", flag(to.streams.verbose)},
+        {0, "json", none, "print JSON, one object per line", flag(to.json)},
+        {'v', none, none, "log connections and reads", flag(to.streams.verbose)},
         sandbox_option(to.no_sandbox),
         help_option(to.help),
         version_option(to.version),
@@ -133,31 +133,32 @@ std::vector<Option> message_fault_options(Faults& to) {
     return {
         {0, "delay", "D[~JITTER]", "delay each echo by D, plus or minus the jitter",
          [&](auto& text) { set_delay(text, to); }},
-        {0, "drop", "P", "probability that a message is dropped", into(to.drop, chance)},
+        {0, "drop", "P", "probability that a message is dropped", into(to.drop, chance_value)},
         {0, "corrupt", "P", "probability that a bit of a message is flipped",
-         into(to.corrupt, chance)},
-        {0, "dup", "P", "probability that a message is duplicated", into(to.dup, chance)},
+         into(to.corrupt, chance_value)},
+        {0, "dup", "P", "probability that a message is duplicated", into(to.dup, chance_value)},
         {0, "reorder", "P", "-u: probability that two answers are swapped",
-         into(to.reorder, chance), mode::datagrams},
-        {0, "seed", "N", "seed of probabilities and jitter (1)", into(to.seed, count)},
+         into(to.reorder, chance_value), mode::datagrams},
+        {0, "seed", "N", "seed of probabilities and jitter (1)", into(to.seed, count_value)},
     };
 }
 
 std::vector<Option> connection_fault_options(Faults& to) {
     return {
-        {0, "chunk", "N", "send N bytes at a time", into(to.chunk, positive_size)},
-        {0, "close-after", "N", "close after N messages", into(to.close_after, count)},
-        {0, "reset-after", "N", "reset after N messages", into(to.reset_after, count)},
-        {0, "half-close", nothing, "shut down the sending side at once", flag(to.half_close)},
-        {0, "no-read", nothing, "read nothing", flag(to.no_read)},
-        {0, "stall-handshake", nothing, "never answer the TLS or --ws handshake",
+        {0, "chunk", "N", "send N bytes at a time", into(to.chunk, positive_size_value)},
+        {0, "close-after", "N", "close after N messages", into(to.close_after, count_value)},
+        {0, "reset-after", "N", "reset after N messages", into(to.reset_after, count_value)},
+        {0, "half-close", none, "shut down the sending side at once", flag(to.half_close)},
+        {0, "no-read", none, "read nothing", flag(to.no_read)},
+        {0, "stall-handshake", none, "never answer the TLS or --ws handshake",
          flag(to.stall_handshake)},
         {0, "banner", "TEXT", "send TEXT first; it may contain \\n \\r \\t \\0 \\\\ \\xNN",
-         into(to.banner, banner)},
+         into(to.banner, banner_value)},
     };
 }
 
-// Returns the bytes that must fit into the output buffer at once with any client.
+// Returns the minimum size of the output buffer. It must hold a frame's overhead, and the
+// greeting with the banner.
 std::size_t min_buffer(const EchoServer::Options& server) {
     const Framing& framing = *server.framing;
     const std::size_t first =
@@ -173,16 +174,16 @@ bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
 std::vector<ActiveMode> active_modes(const std::vector<GivenOption>& given) {
     const bool websocket = !chosen_by(given, mode::websocket).empty();
     const Modes other = websocket ? mode::websocket : mode::datagrams;
-    return {chosen(given, other, mode::stream), chosen(given, mode::tls, mode::plain),
-            chosen(given, mode::self_signed, mode::from_file)};
+    return {chosen_or(given, other, mode::stream), chosen_or(given, mode::tls, mode::plain),
+            chosen_or(given, mode::self_signed, mode::from_file)};
 }
 
-// Checks the options beyond their modes.
-void check(const ServerOptions& options) {
+// Checks what the modes do not cover.
+void check_server(const ServerOptions& options) {
     const Faults& faults = options.streams.faults;
     if (options.use_tls && !options.self_signed && options.tls.certificate.empty())
-        throw UsageError("--tls needs --cert, or --self-signed");
-    if (faults.stall_handshake && !options.use_tls && !options.streams.framing->websocket())
+        throw UsageError("--tls needs --cert or --self-signed");
+    if (faults.stall_handshake && !options.use_tls && !options.streams.framing->is_websocket())
         throw UsageError("--stall-handshake needs --tls or --ws");
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after cannot be combined with --reset-after");
@@ -215,10 +216,10 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     const CommandLine line = parse_command_line(argc, argv, server_table(options));
     if (options.help || options.version) return options;
     for (const std::string& word : line.operands)
-        options.endpoints.push_back(endpoint(word, options.family));
+        options.endpoints.push_back(endpoint_value(word, options.family));
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
     check_modes(line.given, active_modes(line.given));
-    check(options);
+    check_server(options);
     if (!has_port(options.endpoints) || !bufio::ports_can_be_shared()) options.threads = 1;
     options.datagrams.faults = options.streams.faults;
     options.datagrams.verbose = options.streams.verbose;
@@ -235,7 +236,7 @@ std::string server_help() {
            help_text(server_table(unused)) +
            "\n"
            "F: " +
-           joined(framing_list(true), ", ") +
+           join(framing_list(true), ", ") +
            "\n"
            "D: seconds, or a number with us, ms, s, m or h; SIZE: bytes, or with k, M or G;\n"
            "P: 0.1 or 10%\n"

@@ -11,7 +11,7 @@
 
 namespace yodel {
 
-// `streams.tls` is made later from `tls` and the fields after it.
+// `streams.tls` is created later, from `tls`, `use_tls` and `self_signed`.
 struct ServerOptions : ServerThreads::Options {
     bufio::TlsServerOptions tls;
     bool use_tls = false;
@@ -20,7 +20,7 @@ struct ServerOptions : ServerThreads::Options {
     std::vector<bufio::Endpoint> endpoints;  // at least one
     ev::Duration grace = std::chrono::seconds(5);
     std::string port_file;
-    bool threads_auto = false;  // one thread, instead of an error, if more cannot be used
+    bool threads_auto = false;  // if only one thread can be used, use it instead of failing
     bool json = false;
     bool no_sandbox = false;
     bool help = false;

@@ -33,10 +33,10 @@ void check_service(const std::string& service, unsigned min) {
 // Refuses hosts that the resolver would refuse later with a worse error.
 void check_host(const std::string& host) {
     if (host.find_first_of(" /@") != host.npos || host.starts_with('['))
-        throw UsageError(in_quotes(host) + " is not a host");
+        throw UsageError(in_quotes(host) + " is not a valid host");
 }
 
-// Explains which of the colons in the text are ambiguous.
+// Refuses a text with ambiguous colons, and suggests the right form if there is a likely one.
 [[noreturn]] void refuse_colons(const std::string& text) {
     const std::size_t colon = text.rfind(':');
     const std::string host = text.substr(0, colon);
@@ -85,12 +85,12 @@ std::string scheme_of(const std::string& text) {
     return scheme;
 }
 
-// Refuses a scheme before a host and a port, with any number of slashes, and suggests how to
-// write it. Without slashes it looks like a host, but has one port too many.
+// Refuses a scheme before a host and a port, with any number of slashes between them, and
+// suggests how to write it. Accepts tcp:7000, in which tcp may be a host.
 void refuse_scheme(const std::string& text, bool port_follows,
                    std::string_view Scheme::*instead) {
     for (const Scheme& scheme : schemes) {
-        const std::string_view name = scheme.written.substr(0, scheme.written.find('/'));
+        const std::string_view name = scheme.prefix.substr(0, scheme.prefix.find('/'));
         if (!text.starts_with(name)) continue;
         const std::size_t end = text.find_first_not_of('/', name.size());
         const std::string rest = text.substr(std::min(end, text.size()));
@@ -104,12 +104,12 @@ void refuse_scheme(const std::string& text, bool port_follows,
 const Scheme* take_scheme(std::string& text, bool port_follows) {
     const std::string written = scheme_of(text);
     if (written.empty()) {
-        refuse_scheme(text, port_follows, &Scheme::written);
+        refuse_scheme(text, port_follows, &Scheme::prefix);
         return nullptr;
     }
     const auto* const found =
         std::find_if(std::begin(schemes), std::end(schemes),
-                     [&](const Scheme& each) { return each.written == written; });
+                     [&](const Scheme& each) { return each.prefix == written; });
     if (found == std::end(schemes))
         throw UsageError(in_quotes(written) +
                          " is not supported; use tcp://, tls://, udp://, ws:// or wss://");
@@ -132,7 +132,7 @@ void take_resource(std::string& text, bool port_follows, Target& target) {
                          " is not a path: write %20 for a space, and no fragment (#)");
     if (!target.resource.starts_with('/')) target.resource.insert(0, "/");
     const bool port_given = text.find(':') != text.npos && !text.ends_with(']');
-    if (!port_follows && !port_given) text += target.scheme->port;
+    if (!port_follows && !port_given) text += target.scheme->default_port;
 }
 
 Target path_target(const std::vector<std::string>& words) {
@@ -149,7 +149,8 @@ void check_pair(const std::string& host, const std::string& service) {
     if (is_number(host) && !is_service(service))
         throw UsageError("the host must come first: " + service + " " + host);
     if (host.find(':') != host.npos && !is_v6(host))
-        throw UsageError(in_quotes(host) + " is not a host, but a port follows it: " + service);
+        throw UsageError(in_quotes(host) +
+                         " is not a valid host name or address (before port " + service + ")");
 }
 
 // Refuses a port alone. Users type it because it is enough for yodeld.
@@ -205,6 +206,20 @@ Target parse_listening_target(const std::string& word) {
         check_host(target.host);
     }
     check_service(target.service, 0);
+    return target;
+}
+
+Target parse_accepting_target(const std::vector<std::string>& words) {
+    std::string first = words.at(0);
+    if (first.starts_with("unix:")) return path_target(words);
+    if (words.size() > 2) throw UsageError("unexpected argument " + in_quotes(words[2]));
+    const Scheme* const scheme = take_scheme(first, words.size() > 1);
+    if (words.size() > 1) check_pair(first, words[1]);
+    if (words.size() > 1) first += ":" + words[1];
+    if (first.starts_with(':') && !first.starts_with("::")) first.erase(0, 1);
+    Target target = parse_listening_target(first);
+    target.scheme = scheme;
+    if (first.find(':') == first.npos) target.host.clear();
     return target;
 }
 

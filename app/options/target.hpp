@@ -9,13 +9,13 @@
 
 namespace yodel {
 
-// A scheme of targets. It has the effect of an option.
+// A scheme of targets, such as tls://, which acts like an option.
 struct Scheme {
-    std::string_view written;  // "tls://"
-    Modes modes;               // modes to which it applies
+    std::string_view prefix;  // "tls://"
+    Modes modes;              // modes to which it applies
     Modes chooses;
     std::string_view server_options;  // options to suggest for yodeld, which accepts no scheme
-    std::string_view port = {};       // default port, with its colon; empty: none
+    std::string_view default_port = {};  // default port, with its colon; empty: none
 };
 
 struct Target {
@@ -28,14 +28,18 @@ struct Target {
     bool websocket() const { return scheme && (scheme->chooses & mode::websocket) != 0; }
 };
 
-// Parses HOST PORT (two words), HOST:PORT or [v6]:PORT, each also after tcp://, tls:// or
-// udp://, or unix:PATH, or ws://HOST[:PORT][/PATH], also with wss://. There must be at least
-// one word. Throws UsageError, which suggests the right form if there is a likely one.
+// Parses one of these forms: HOST PORT (two words), HOST:PORT or [IPV6]:PORT, each perhaps
+// after tcp://, tls:// or udp://; unix:PATH; or ws:// or wss:// and HOST[:PORT][/PATH]. There
+// must be at least one word. Throws UsageError, which suggests the right form if it can.
 Target parse_target(const std::vector<std::string>& words);
 
 // Parses [ADDR:]PORT. Port 0 means any free port; the default address is the loopback. Throws
 // UsageError.
 Target parse_listening_target(const std::string& word);
+
+// Parses [ADDR:]PORT or ADDR PORT, perhaps after a scheme, or unix:PATH. Without an address,
+// the host is empty. Throws UsageError.
+Target parse_accepting_target(const std::vector<std::string>& words);
 
 // Returns AF_INET or AF_INET6 if the host is a numeric address, and AF_UNSPEC if it is a name.
 int numeric_family(const std::string& host);

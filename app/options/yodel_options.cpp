@@ -14,12 +14,15 @@ namespace {
 // Returns both `input` and `screen` if only the terminal decides between them.
 Modes run_mode(const YodelOptions& options) {
     if (options.run.probe) return mode::probe;
-    if (!options.replay.empty()) return mode::replay;
-    if (options.generated()) return mode::generated;
+    if (!options.replay_file.empty()) return mode::replay;
+    if (!options.read_file.empty())
+        return options.connects ? mode::screen
+                                : mode::offline | (options.no_tui ? 0 : mode::screen);
+    if (options.wants_generated_messages()) return mode::generated;
     return options.no_tui || options.json() ? mode::input : mode::input | mode::screen;
 }
 
-// Masks every match of any of the expressions.
+// Adds an expression. Every match of any added expression is masked.
 void add_mask(std::optional<Expression>& to, const std::string& text) {
     if (to) return to->add(text);
     to.emplace(text);
@@ -30,37 +33,40 @@ void add_mask(std::optional<Expression>& to, const std::string& text) {
 OptionGroup recording_options(YodelOptions& to) {
     return {
         "Recording and replay",
-        {{0, "payload", nothing, "include payloads in --json, to make a recording",
+        {{0, "payload", none, "include payloads in --json, to make a recording",
           flag(to.report.payloads), (mode::piped & ~mode::probe) | mode::json | mode::framed},
-         {0, "replay", "FILE", "replay a recording and require its replies", into(to.replay),
-          mode::replay, mode::replay},
-         {0, "fast", nothing, "replay as replies arrive, not at recorded times", flag(to.fast),
+         {'r', "read", "FILE", "show a recording; with a target, then connect",
+          into(to.read_file), mode::offline | mode::screen, mode::offline | mode::screen},
+         {0, "replay", "FILE", "replay a recording and require its replies",
+          into(to.replay_file), mode::replay, mode::replay},
+         {0, "fast", none, "replay as replies arrive, not at recorded times", flag(to.fast),
           mode::replay},
          {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
           [&](auto& text) { add_mask(to.run.session.pattern, text); }, mode::replay}}};
 }
 
 OptionGroup output_options(YodelOptions& to) {
-    OptionGroup group{
-        "Output",
-        {{0, "json", nothing, "print JSON, one object per line",
-          [&](auto&) { to.report.form = Reporter::Form::json; }, mode::piped,
-          mode::input | mode::json},
-         {'x', "hex", nothing, "print replies in hex", flag(to.report.hex),
-          mode::input | mode::screen | mode::replay | mode::text},
-         {'o', "log", "FILE", "append a transcript with times to FILE",
-          [&](auto& text) { to.report.log = JournalFile(text); }},
-         {'v', nothing, nothing, "also report connections", flag(to.report.verbose)},
-         {0, "no-tui", nothing, "use pipe mode, even on a terminal", flag(to.no_tui),
-          mode::piped, mode::input}}};
-    for (Option& each : process_options(to)) group.options.push_back(std::move(each));
+    OptionGroup group{"Output",
+                      {{0, "json", none, "print JSON, one object per line",
+                        [&](auto&) { to.report.form = Reporter::Form::json; }, mode::piped,
+                        mode::input | mode::json},
+                       {'x', "hex", none, "print replies in hex", flag(to.report.hex),
+                        mode::input | mode::screen | mode::replay | mode::text},
+                       {'o', "log", "FILE", "append a transcript with times to FILE",
+                        [&](auto& text) { to.report.log = JournalFile(text); }},
+                       {'v', none, none, "also report connections", flag(to.report.verbose)},
+                       {0, "no-tui", none, "use pipe mode, even on a terminal", flag(to.no_tui),
+                        mode::piped | mode::offline, mode::input}}};
+    for (Option& each : process_options(to)) {
+        each.modes |= mode::runs | mode::offline;
+        group.options.push_back(std::move(each));
+    }
     return group;
 }
 
-// --- Completion of the options.
+// --- Options that follow from other options.
 
-// A single connection sends a message every second by default, unless a window makes it a
-// closed loop.
+// Sends a message every second by default, or as replies arrive if only --window is given.
 void plan_ping(YodelOptions& options) {
     RunOptions& to = options.run;
     to.length = to.session.max_time;
@@ -70,14 +76,14 @@ void plan_ping(YodelOptions& options) {
     if (options.has_interval()) to.pace = Pace(1, *options.interval);
 }
 
-void plan(YodelOptions& options) {
+void plan_run(YodelOptions& options) {
     using enum RunClient::Options::From;
     const Modes run = run_mode(options);
     options.report.probe = options.run.probe;
     options.run.window = options.window;
-    if (!options.window && options.run.session.framing->turns) options.run.window = 1;
+    if (!options.window && options.run.session.framing->takes_turns) options.run.window = 1;
     options.from = run == mode::replay      ? recording
-                   : run == mode::probe     ? nothing
+                   : run == mode::probe     ? none
                    : run == mode::generated ? generator
                                             : input;
     if (run == mode::generated) plan_ping(options);
@@ -86,59 +92,19 @@ void plan(YodelOptions& options) {
     if (run == mode::generated && !options.json()) form = Reporter::Form::sequence;
 }
 
-std::string recorded_with(const Framing& framing) {
-    if (framing.datagrams) return "datagrams (-u)";
-    return framing.websocket() ? "WebSocket (ws:// or wss://)"
-                               : "-f " + std::string(framing.name);
+std::string framing_text(const Framing& framing) {
+    if (framing.in_datagrams) return "datagrams (-u)";
+    return framing.is_websocket() ? "WebSocket (ws:// or wss://)"
+                                  : "-f " + std::string(framing.name);
 }
 
-OtherProgram yodel_load() {
+OtherProgram yodel_load_program() {
     static LoadOptions unused;
     return {"yodel-load", load_table(unused)};
 }
 
-}  // namespace
-
-std::vector<OptionGroup> yodel_table(YodelOptions& to) {
-    return {connection_options(to),          tls_options(to),       message_options(to),
-            {"Ping", generated_options(to)}, recording_options(to), output_options(to)};
-}
-
-YodelOptions parse_yodel_options(int argc, char* argv[]) {
-    YodelOptions options;
-    const CommandLine line = parse_command_line(argc, argv, yodel_table(options), yodel_load);
-    if (options.help || options.version) return options;
-    options.given = line.given;
-    set_target(options, line.operands);
-    check_client(options, run_mode(options));
-    if (options.escapes && options.generated())
-        throw UsageError("--escapes cannot be combined with " +
-                         chosen_by(options.given, mode::generated));
-    if (options.report.log.recording && !options.run.session.framing->has_frames())
-        throw UsageError("-o " + options.report.log.path +
-                         " cannot record with -f raw, which has no messages");
-    plan(options);
-    return options;
-}
-
-bool may_have_screen(const YodelOptions& options) {
-    return (run_mode(options) & mode::screen) != 0;
-}
-
-void check_display(const YodelOptions& options, bool screen) {
-    const Modes other = screen ? mode::input : mode::screen;
-    check_modes(options.given, {{run_mode(options) & ~other}});
-    const bool delayed =
-        std::any_of(options.given.begin(), options.given.end(),
-                    [](auto& each) { return each.written == "--retry-delay"; });
-    if (delayed && !screen && options.retries.value_or(0) == 0)
-        throw UsageError("--retry-delay needs --retry in pipe mode");
-}
-
 // The options for datagrams or WebSocket must be given again, but not the framing.
-void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) {
-    const std::string& file = recording->name();
-    const Framing& framing = *recording->framing();
+void use_framing(YodelOptions& options, const std::string& file, const Framing& framing) {
     Session::Options& session = options.run.session;
     if (session.pattern && !framing.replies_framed())
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
@@ -147,9 +113,70 @@ void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) 
     const bool given = !framing.is_option() || !wanted.is_option() ||
                        !chosen_by(options.given, mode::framed | mode::raw).empty();
     if (given && &framing != &wanted)
-        throw UsageError(file + " was recorded with " + recorded_with(framing) + ", not with " +
-                         recorded_with(wanted));
+        throw UsageError(file + " was recorded with " + framing_text(framing) + ", not with " +
+                         framing_text(wanted));
     session.framing = &framing;
+}
+
+}  // namespace
+
+std::vector<OptionGroup> yodel_table(YodelOptions& to) {
+    OptionGroup connection = connection_options(to);
+    connection.options.push_back(
+        {'l', "listen", none, "accept clients at [ADDR:]PORT, and answer by hand",
+         flag(to.listens), mode::input | mode::screen | mode::listens, mode::listens});
+    return {std::move(connection),           tls_options(to),       message_options(to),
+            {"Ping", generated_options(to)}, recording_options(to), output_options(to)};
+}
+
+YodelOptions parse_yodel_options(int argc, char* argv[]) {
+    YodelOptions options;
+    const CommandLine line =
+        parse_command_line(argc, argv, yodel_table(options), yodel_load_program);
+    if (options.help || options.version) return options;
+    options.given = line.given;
+    set_target(options, line.operands);
+    options.connects = options.read_file.empty() || !options.own_server;
+    options.own_server = options.own_server && options.connects;
+    check_client(options, run_mode(options));
+    if (options.escapes && options.wants_generated_messages())
+        throw UsageError("--escapes cannot be combined with " +
+                         chosen_by(options.given, mode::generated));
+    if (options.report.log.recording && !options.run.session.framing->has_frames())
+        throw UsageError("-o " + options.report.log.path +
+                         " cannot record with -f raw, which has no messages");
+    plan_run(options);
+    return options;
+}
+
+bool may_have_screen(const YodelOptions& options) {
+    return (run_mode(options) & mode::screen) != 0;
+}
+
+void check_display(const YodelOptions& options, bool screen) {
+    if (!screen && !options.read_file.empty() && options.connects)
+        throw UsageError("-r with a target needs full-screen mode");
+    const Modes other = screen ? mode::input | mode::offline : mode::screen;
+    const Modes run = run_mode(options) & ~other;
+    check_modes(options.given, {{run, chosen_by(options.given, run)}});
+    const bool delayed =
+        std::any_of(options.given.begin(), options.given.end(),
+                    [](auto& each) { return each.written == "--retry-delay"; });
+    if (delayed && !screen && options.retries.value_or(0) == 0)
+        throw UsageError("--retry-delay needs --retry in pipe mode");
+}
+
+void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) {
+    Session::Options& session = options.run.session;
+    const bool expected =
+        session.pattern || !chosen_by(options.given, mode::replies | mode::no_reply).empty();
+    if (!options.read_file.empty() && !expected)
+        session.expect = recording->expect().value_or(session.expect);
+    // The samples of a load have no framing.
+    if (const Framing* const framing = recording->framing(); framing && options.connects)
+        use_framing(options, recording->name(), *framing);
+    else if (framing)
+        session.framing = framing;
     options.recording = std::move(recording);
 }
 

@@ -10,7 +10,9 @@
 namespace yodel {
 
 struct YodelOptions : ClientOptions {
-    std::string replay;  // the recording to replay; empty: none
+    std::string replay_file;  // the recording to replay; empty: none
+    std::string read_file;    // the recording to show; empty: none
+    bool connects = true;     // false: no target, only a recording to show
 };
 
 // Parses and checks the command line. After --help or --version only that flag is set. Throws
@@ -24,7 +26,8 @@ bool may_have_screen(const YodelOptions& options);
 // it is known whether there is a screen.
 void check_display(const YodelOptions& options, bool screen);
 
-// Takes the framing from the recording. Throws UsageError if the options name another framing.
+// Takes the framing from the recording. To show the recording, also takes the expected replies.
+// Throws UsageError if the options name another framing.
 void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording);
 
 std::string yodel_help();  // the whole output of --help

@@ -4,11 +4,11 @@
 # YODEL=PROGRAM replaces yodel-load on all hosts; START=SECONDS leaves more time for connecting (10).
 #
 # Every host applies the same load to TARGET, and their results are added up: with four hosts
-# and --rate 1k, the total is 4000 messages a second. Requirements apply to the
+# and --rate 1k, the total is 4000 messages per second. Requirements apply to the
 # total. All or nothing: if a host cannot be reached or its run cannot begin, all runs end.
 #
-# The runs begin at the same time, each by the clock of its host. If a clock is 5 ms ahead, its
-# run begins 5 ms early. Round-trip times do not suffer: one clock measures both ends of each.
+# The runs begin at the same time, each according to the clock of its host. If a clock is 5 ms
+# ahead, its run begins 5 ms early. Round-trip times do not suffer: one clock measures both ends of each.
 # Check the clocks, and read "System time":
 #     parallel --nonall --tag --sshloginfile HOSTS_FILE chronyc tracking
 set -euo pipefail
@@ -31,7 +31,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-# A wrong or lost reply on one host is judged as a part of the total, so it ends no run.
+# A bad or lost reply on one host is judged as a part of the total, so it ends no run.
 load+=(--json --quiet --require 'bad<=100%,lost<=100%,unsent<=100%,duplicates<=100%')
 
 results=$(mktemp -d "yodel-$(date +%Y%m%d-%H%M%S)-XXXXXX")

@@ -7,7 +7,7 @@ from xml.sax import saxutils
 
 
 def read_run(lines):
-    """Returns the last end object, its intervals, and its first hundred wrong messages."""
+    """Returns the last end object, its intervals, and its first hundred differences of a replay."""
     run, intervals, wrong = None, [], []
     for number, line in enumerate(lines, 1):
         try:
@@ -52,7 +52,7 @@ def hgrm(end, *_):
 
 
 def variable_size(number):
-    """Returns seven bits a byte, the lowest first, and eight in the ninth byte. The sign is in bit 0."""
+    """Returns a number of variable length: seven bits per byte, the lowest first, and eight in the ninth byte. The sign is in bit 0."""
     rest, coded = (number << 1 if number >= 0 else (-number << 1) - 1), bytearray()
     while rest >= 0x80 and len(coded) < 8:
         coded.append(rest & 0x7f | 0x80)

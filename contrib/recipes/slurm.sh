@@ -7,8 +7,8 @@
 # job's output. Requirements apply to the total. All or nothing: srun starts all
 # tasks or none, and if the run of one cannot begin, all end.
 #
-# The runs begin at the same time, each by the clock of its node. If a clock is 5 ms ahead, its
-# run begins 5 ms early. Round-trip times do not suffer: one clock measures both ends of each.
+# The runs begin at the same time, each according to the clock of its node. If a clock is 5 ms
+# ahead, its run begins 5 ms early. Round-trip times do not suffer: one clock measures both ends of each.
 # Check the clocks, and read "System time":
 #     srun --nodes N --label chronyc tracking
 #SBATCH --job-name=yodel
@@ -34,7 +34,7 @@ while [ $# -gt 0 ]; do
     esac
     shift
 done
-# A wrong or lost reply of one task is judged as a part of the total, so it ends no task.
+# A bad or lost reply of one task is judged as a part of the total, so it ends no task.
 load+=(--json --quiet --require 'bad<=100%,lost<=100%,unsent<=100%,duplicates<=100%')
 
 results=yodel-$SLURM_JOB_ID

@@ -105,17 +105,6 @@ std::vector<std::string> endless_client(const Server& server) {
             "127.0.0.1", server.port()};
 }
 
-// A full FIFO with a reader that reads nothing.
-struct Fifo {
-    explicit Fifo(const std::string& name) : path(name) {
-        ::mkfifo(path.c_str(), 0600);
-        holder.reset(::open(path.c_str(), O_RDWR | O_CLOEXEC));
-        test::fill(holder);
-    }
-    std::string path;
-    bufio::Fd holder;
-};
-
 }  // namespace
 
 TEST_CASE("unread standard error blocks no client, and a signal still ends it") {
@@ -150,36 +139,6 @@ TEST_CASE("a usage error ends a program with unread standard error") {
     CHECK(child.wait_exit() == 2);
 }
 
-TEST_CASE("a log's pipe without a reader is refused at once") {
-    const Folder folder;
-    const std::string path = folder.path("pipe");
-    ::mkfifo(path.c_str(), 0600);
-    const test::Outcome outcome = run({yodel, "-o", path}, "a\n");
-    CHECK(outcome.status == 23);
-    CHECK(outcome.errors.find(path + ": the pipe has no reader") != std::string::npos);
-}
-
-TEST_CASE("a log's unread pipe delays nothing, and is an error at the end") {
-    const Folder folder;
-    const Fifo fifo(folder.path("pipe"));
-    const test::Outcome outcome = run({yodel, "--json", "-o", fifo.path}, "a\n");
-    CHECK(outcome.status == 23);
-    CHECK(outcome.output.find("\"fate\":\"echoed\"") != std::string::npos);
-    CHECK(outcome.output.find("\"status\":23") != std::string::npos);
-    CHECK(outcome.errors.find("cannot write the transcript " + fifo.path) != std::string::npos);
-}
-
-TEST_CASE("a log is written to a process that reads it") {
-    const Folder folder;
-    const test::Outcome outcome =
-        run({"bash", "-c", "echo hello | \"$0\" -o >(cat >\"$1\") && wait $!", yodel,
-             folder.path("copy")});
-    CHECK(outcome.status == 0);
-    const std::string copy = run({"cat", folder.path("copy")}).output;
-    CHECK(copy.find(" > hello\n") != std::string::npos);
-    CHECK(copy.find(" < hello\n") != std::string::npos);
-}
-
 TEST_CASE("unread outputs of the server block no client, and a signal still ends it") {
     const Kind& kind = kinds[GENERATE(0, 1, 2)];
     CAPTURE(kind.name);
@@ -195,57 +154,4 @@ TEST_CASE("unread outputs of the server block no client, and a signal still ends
     }
     server.kill(SIGTERM);
     CHECK(server.wait_exit() == 0);
-}
-
-TEST_CASE("reaching a file's size limit is an error with a sentence, not a signal") {
-    const Folder folder;
-    const std::string path = folder.path("file");
-    const auto limited = [&](const std::string& command) {
-        return run({"sh", "-c", "ulimit -f 0; exec " + command, yodel, yodeld, path}, "a\n");
-    };
-    const test::Outcome output = limited("\"$0\" >\"$2\"");
-    CHECK(output.status == 23);
-    CHECK(output.errors.find("standard output: File too large") != std::string::npos);
-    const test::Outcome log = limited("\"$0\" -o \"$2\"");
-    CHECK(log.status == 23);
-    CHECK(log.errors.find("cannot write the transcript " + path + ": File too large") !=
-          std::string::npos);
-    std::filesystem::remove(path);
-    const test::Outcome port = limited("\"$1\" --port-file \"$2\" 0");
-    CHECK(port.status == 1);
-    CHECK(port.errors.find("cannot write " + path + ": File too large") != std::string::npos);
-    CHECK_FALSE(std::filesystem::exists(path));
-}
-
-TEST_CASE("a server that can't print its address ends with a sentence") {
-    const std::string output = GENERATE(as<std::string>(), ">/dev/full", ">&-");
-    const test::Outcome outcome = run({"sh", "-c", "exec \"$0\" 0 " + output, yodeld});
-    CHECK(outcome.status == 1);
-    CHECK(outcome.errors.starts_with("yodeld: standard output: "));
-}
-
-TEST_CASE("a server that cannot start reports why, and with --json prints an object with the "
-          "status") {
-    struct Row {
-        std::vector<std::string> arguments;
-        int status;
-        const char* error;
-    };
-    const Row rows[] = {
-        {{"--json", "--nonsense"}, 2, "{\"error\":\"unknown option --nonsense "},
-        {{"--json"}, 2, "{\"error\":\""},
-        {{"--json", "192.0.2.1:0"}, 1, "{\"error\":\""},
-        {{"--json", "--tls", "--cert", "/no", "--key", "/no", "0"}, 58, "{\"error\":\""},
-        {{"--json", "--port-file", "/no/port", "0"}, 1, "{\"error\":\"--port-file: "},
-    };
-    for (const Row& row : rows) {
-        std::vector<std::string> command{yodeld};
-        command.insert(command.end(), row.arguments.begin(), row.arguments.end());
-        const test::Outcome outcome = run(command);
-        CAPTURE(outcome.errors);
-        CHECK(outcome.status == row.status);
-        CHECK(outcome.errors.starts_with(row.error));
-        CHECK(outcome.errors.ends_with(",\"status\":" + std::to_string(row.status) + "}\n"));
-        CHECK(outcome.errors.find('\n') == outcome.errors.size() - 1);
-    }
 }

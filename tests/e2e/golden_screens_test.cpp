@@ -68,6 +68,21 @@ void wait_for_socket(const std::string& path) {
 
 }  // namespace
 
+TEST_CASE("the screens of a server that answers by hand equal their files in tests/screens") {
+    test::Folder folder;
+    Tty tty({.arguments = {"sh", "-c",
+                           "cd " + folder.path("") + " && exec " + yodel +
+                               " --no-sandbox -l unix:here"}});
+    check_screen(tty, "listening-80x24", "listening here");
+    test::Process client({"socat", "UNIX:" + folder.path("here"),
+                          "SYSTEM:echo hello; read line; echo how are you?; read line"});
+    REQUIRE(tty.wait_for("‹ hello"));
+    tty.send("hi there\r");
+    check_screen(tty, "answering-80x24", "ms ‹ how are you?");
+    tty.send("fine\r");
+    check_screen(tty, "left-80x24", "the client closed the connection");
+}
+
 TEST_CASE("the main screens equal their files in tests/screens") {
     const Shape shape = GENERATE(Shape{"80x24", {24, 80}}, Shape{"40x10", {10, 40}});
     const std::string of = std::string("-") + shape.name;
@@ -91,6 +106,10 @@ TEST_CASE("the main screens equal their files in tests/screens") {
     check_screen(tty, "keys" + of, "Quit");
     tty.send("\r\x1b[1;3A\x1b[1;3A\r");
     check_screen(tty, "message" + of, "Sent, ");
+    tty.send("e\x15[{\"id\":7,\"tags\":[\"a\",\"b\"]}]\r");
+    REQUIRE(tty.wait_for("‹ [{"));
+    tty.send("\x1b[1;3A\r");
+    check_screen(tty, "json" + of, "Sent, ");
     tty.send("\r\x1bi");
     check_screen(tty, "connection" + of, "Connection");
     tty.send("\r\x1b>\x03");
@@ -108,4 +127,29 @@ TEST_CASE("the screen of a corrupting server equals its file in tests/screens") 
     check_screen(tty, "wrong-80x24", "differs at byte 2");
     tty.send("\x1b[1;3A\r");
     check_screen(tty, "difference-80x24", "Received, 5 bytes");
+}
+
+TEST_CASE("the screen of a recording equals its file in tests/screens") {
+    const Shape shape = GENERATE(Shape{"80x24", {24, 80}}, Shape{"40x10", {10, 40}});
+    const std::string of = std::string("-") + shape.name;
+    test::Folder folder;
+    std::ofstream(folder.path("r.json"))
+        << R"({"type":"recording","version":2,"framing":"line","first":1,"connections":1,)"
+        << R"("started":"2026-11-23T18:00:00Z","expect":"echo"}
+{"type":"connection","address":"127.0.0.1:7000"}
+{"type":"message","seq":1,"sent_us":1000,"rtt_us":210,"fate":"echoed","right":true,"sent":"hello","received":"hello"}
+{"type":"message","seq":2,"sent_us":2000,"rtt_us":340,"fate":"bad","difference":2,"sent":"hello","received":"he1lo"}
+{"type":"message","fate":"unsolicited","received_us":3000,"received":"news"}
+{"type":"message","seq":3,"sent_us":4000,"fate":"lost","sent":"gone"}
+{"type":"mess)";
+    Tty tty({.arguments = {"sh", "-c",
+                           "cd " + folder.path("") + " && TZ=UTC exec " + yodel + " -r r.json"},
+             .size = shape.size});
+    check_screen(tty, "recording" + of, "truncated");
+    tty.send("\x1bi");
+    check_screen(tty, "recorded" + of, "damage");
+    tty.send("\r\x1b[15~");
+    REQUIRE(tty.wait_for("nothing is connected"));
+    tty.send("\x04");
+    CHECK(tty.wait_exit() == 0);
 }

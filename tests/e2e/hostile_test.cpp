@@ -50,7 +50,7 @@ TEST_CASE("a hostile server does not reach the terminal through the screen") {
              .size = {50, 100}});
     REQUIRE(tty.wait_for("the last of them"));
     const auto is_hint = [](const std::string& row) {
-        return row.starts_with("F1 keys") || row.find("Esc goes back") != std::string::npos;
+        return row.starts_with("F1 help") || row.find("Esc goes back") != std::string::npos;
     };
     const auto bars_stand = [&] {
         return tty.row(48).find("up 00:") != std::string::npos && is_hint(tty.row(49));

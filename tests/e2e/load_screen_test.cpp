@@ -24,9 +24,9 @@ Words load(Words options, const Server& server) {
     return options;
 }
 
-// Checks that the page is gone, and that the previous screen is restored, with the output
-// since.
-void check_given_back(Tty& tty) {
+// Checks that the terminal shows the main screen and the cursor again, and has its former
+// settings.
+void check_restored(Tty& tty) {
     CHECK(!tty.alternate_screen());
     CHECK(tty.cursor_shown());
     CHECK(tty.settings_restored());
@@ -48,7 +48,7 @@ TEST_CASE("a load on a terminal shows a page, and leaves the summary behind") {
     REQUIRE(tty.wait_for("column: 250ms"));
     REQUIRE(tty.wait_for("█"));
     CHECK(tty.wait_exit() == 0);
-    check_given_back(tty);
+    check_restored(tty);
     CHECK(tty.row(0).starts_with("yodel-load: "));
     CHECK(contains(tty.row(0), " echoed, 0 bad, 0 lost, "));
 }
@@ -62,7 +62,7 @@ TEST_CASE("^C on the page of a load ends it gracefully") {
     const auto status = tty.wait_exit();
     CAPTURE(tty.row(0));
     CHECK(status == 0);
-    check_given_back(tty);
+    check_restored(tty);
     CHECK(contains(tty.row(0), " echoed, 0 bad, 0 lost, "));
 }
 
@@ -75,7 +75,7 @@ TEST_CASE("^C on the page of a load waits for replies, and ^C again does not") {
     REQUIRE(tty.wait_for("^C quits at once"));
     tty.send("\x03");
     CHECK(tty.wait_exit() == 128 + SIGINT);
-    check_given_back(tty);
+    check_restored(tty);
     CHECK(contains(tty.row(0), "3 sent, 0 echoed, 0 bad, 0 lost"));
 }
 
@@ -85,7 +85,7 @@ TEST_CASE("^C on the page of a load also ends it before the first connection") {
     REQUIRE(tty.wait_for("● starts in 36"));
     tty.send("\x03");
     CHECK(tty.wait_exit() == 0);
-    check_given_back(tty);
+    check_restored(tty);
 }
 
 TEST_CASE("a signal from outside ends the page of a load") {
@@ -95,7 +95,7 @@ TEST_CASE("a signal from outside ends the page of a load") {
     const int signal = GENERATE(SIGINT, SIGTERM, SIGHUP);
     tty.kill(signal);
     CHECK(tty.wait_exit() == 128 + signal);
-    check_given_back(tty);
+    check_restored(tty);
     CHECK(contains(tty.screen(), "0 bad, 0 lost, "));
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("the page of a load follows the size of the terminal") {
     }
     tty.send("\x03");
     CHECK(tty.wait_exit() == 0);
-    check_given_back(tty);
+    check_restored(tty);
 }
 
 TEST_CASE("the page of a load is suspended, and comes back") {
@@ -129,7 +129,7 @@ TEST_CASE("the page of a load is suspended, and comes back") {
     REQUIRE(tty.wait_for("● running"));
     tty.send("\x0c\x03");
     CHECK(tty.wait_exit() == 0);
-    check_given_back(tty);
+    check_restored(tty);
 }
 
 TEST_CASE("the page of a load ends when its terminal hangs up") {
@@ -167,7 +167,7 @@ TEST_CASE("the page of a load shows failures, and the return of the server") {
     REQUIRE(tty.wait_for(" attempts"));
     tty.send("\x03");
     CHECK(tty.wait_exit());  // the status depends on which connections are open just then
-    check_given_back(tty);
+    check_restored(tty);
     CAPTURE(tty.screen());
     CHECK(tty.wait_for(": Connection reset by peer ("));
 }

@@ -1,7 +1,5 @@
 #include "tests/e2e/programs.hpp"
 
-#include "bufio/system.hpp"
-
 #include <ctime>
 #include <fstream>
 #include <stdexcept>
@@ -52,14 +50,6 @@ std::vector<std::string> operator+(std::vector<std::string> a,
 
 }  // namespace
 
-std::string server_threads(const std::string& wanted) {
-    return BUFIO_SHARES_PORTS_BY >= 0 ? wanted : "1";
-}
-
-bool system_measures_network() { return BUFIO_HAS_TCP_INFO; }
-
-bool system_tells_target() { return BUFIO_HAS_PKTINFO; }
-
 bool measures_memory() {
 #ifdef YODEL_INSTRUMENTED
     return false;
@@ -90,8 +80,6 @@ bool system_libraries_are_larger() {
     return false;
 #endif
 }
-
-bool system_counts_source_ports() { return BUFIO_HAS_PROC_SYS; }
 
 Server::Server(std::vector<std::string> options)
     : process_(server_command(std::move(options))) {

@@ -16,16 +16,6 @@ inline const std::string yodeld = YODELD_PROGRAM;
 // The folder of the peers, which were written only from the protocols' descriptions.
 inline const std::string peers = PEERS_FOLDER;
 
-// Returns the number of threads for a server, or 1 if a port can't be shared.
-std::string server_threads(const std::string& wanted);
-
-// True if the system reports the round trips of the network itself (TCP_INFO).
-bool system_measures_network();
-
-// True if the system reports the target address of a datagram, so that an answer leaves from
-// there.
-bool system_tells_target();
-
 // False with sanitizers, which take memory of their own.
 bool measures_memory();
 
@@ -37,9 +27,6 @@ bool system_returns_memory();  // it is glibc
 // True with the libraries of Debian 13 or newer, which take more memory than earlier ones:
 // glibc half a MiB for a program, OpenSSL 3.5 nearly 200 KiB for a connection.
 bool system_libraries_are_larger();
-
-// True if the system reports the number of source ports.
-bool system_counts_source_ports();
 
 // yodeld on a free port.
 class Server {

@@ -68,7 +68,7 @@ int landlock() {
 }
 
 // The targets of a payload in a program: another server to reach, and a file to make.
-struct Taken {
+struct PayloadTargets {
     std::vector<std::string> command(const std::vector<std::string>& program) const {
         std::vector<std::string> all{"env", "LD_PRELOAD=" PAYLOAD, "PAYLOAD_FILE=" + file,
                                      "PAYLOAD_PORT=" + elsewhere.port()};
@@ -81,14 +81,14 @@ struct Taken {
 };
 
 // `ports`: the sandbox also limits ports.
-void check(const std::string& errors, const Taken& taken, bool sandbox, bool ports) {
+void check(const std::string& errors, const PayloadTargets& targets, bool sandbox, bool ports) {
     CHECK_FALSE((sandbox && contains(errors, "payload executes: done\n")));
     const std::string verdict = sandbox ? "Permission denied" : "done";
     CHECK(contains(errors, "payload executes: " + verdict + "\n"));
     CHECK(contains(errors, "payload writes: " + verdict + "\n"));
     CHECK(contains(errors, ports || !sandbox ? "payload connects: " + verdict + "\n"
                                              : "payload connects: done\n"));
-    CHECK((::access(taken.file.c_str(), F_OK) != 0) == sandbox);
+    CHECK((::access(targets.file.c_str(), F_OK) != 0) == sandbox);
 }
 
 }  // namespace
@@ -101,13 +101,13 @@ TEST_CASE("a payload in a client executes, writes and reaches nothing, but witho
         GENERATE(std::vector<std::string>{yodel}, std::vector<std::string>{yodel, "--json"},
                  std::vector<std::string>{yodel_load, "--connections", "2"});
     Server server;
-    const Taken taken;
+    const PayloadTargets targets;
     program.insert(program.end(), {"127.0.0.1", server.port()});
     if (!sandbox) program.emplace_back("--no-sandbox");
-    const Outcome outcome = run(taken.command(program), "PAYLOAD\n");
+    const Outcome outcome = run(targets.command(program), "PAYLOAD\n");
     CAPTURE(outcome.errors, program);
     CHECK(outcome.status == 0);
-    check(outcome.errors, taken, sandbox, version >= 4);
+    check(outcome.errors, targets, sandbox, version >= 4);
 }
 
 TEST_CASE("a payload in the server executes, writes and reaches nothing, but without sandbox") {
@@ -116,21 +116,21 @@ TEST_CASE("a payload in the server executes, writes and reaches nothing, but wit
     const bool sandbox = GENERATE(true, false);
     const std::vector<std::string> threads =
         GENERATE(std::vector<std::string>{}, std::vector<std::string>{"--threads", "2"});
-    const Taken taken;
+    const PayloadTargets targets;
     std::vector<std::string> program{yodeld, "127.0.0.1:0"};
     program.insert(program.end(), threads.begin(), threads.end());
     if (!sandbox) program.emplace_back("--no-sandbox");
-    Process server(taken.command(program));
+    Process server(targets.command(program));
     REQUIRE(server.wait_for_output("\n"));
     const std::string address = server.output().substr(10, server.output().find('\n') - 10);
-    for (int i = 0; i < 8; ++i)  // so that each thread gets one
+    for (int i = 0; i < 8; ++i)  // so that each thread gets a connection
         CHECK(run({yodel, address}, "PAYLOAD\n").status == 0);
     REQUIRE(server.wait_for_errors("payload connects: "));
     CHECK(server.wait_for_errors("\n"));
     server.kill(SIGTERM);
     CHECK(server.wait_exit() == 0);
     CAPTURE(server.errors(), threads);
-    check(server.errors(), taken, sandbox, version >= 4);
+    check(server.errors(), targets, sandbox, version >= 4);
 }
 
 #endif

@@ -73,16 +73,15 @@ def serve(port, options):
 
     if "udp" in options:
         store = make_store()
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock, \
-                socket.socket() as listener:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
             sock.bind(("127.0.0.1", port))
-            listener.bind(("127.0.0.1", port))
-            listener.listen()
+            print("listening 127.0.0.1:%d" % sock.getsockname()[1], flush=True)
             while True:
                 line, sender = sock.recvfrom(65536)
                 for answer in store.answers(line):
                     sock.sendto(answer, sender)
     with socket.create_server(("127.0.0.1", port)) as listener:
+        print("listening 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
         while True:
             sock, _ = listener.accept()
             threading.Thread(target=serve_connection, args=(sock, options, make_store),

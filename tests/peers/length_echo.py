@@ -52,6 +52,7 @@ def answer(sock):
 
 def serve(port):
     with socket.create_server(("127.0.0.1", port)) as listener:
+        print("listening 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
         while True:
             sock, _ = listener.accept()
             threading.Thread(target=answer, args=(sock,), daemon=True).start()

@@ -81,6 +81,7 @@ def serve(sock, options):
 
 
 with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as listener:
+    print("listening 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
     while True:
         client, _ = listener.accept()
         threading.Thread(target=serve, args=(client, sys.argv[2:]), daemon=True).start()

@@ -1,6 +1,6 @@
 """A server for one connection at a time that performs the steps of its arguments in order.
 
-usage: scripted.py PORT STEP...
+usage: scripted.py PORT STEP...   or: scripted.py PORT @FILE, which contains the steps, one a line, and may change
 
     send:TEXT   sends TEXT (\\n and \\xNN as in Python)   talk:TEXT   sends it every 20 ms, for ever
     line        reads a line                             echo        reads a line and returns it
@@ -49,13 +49,21 @@ def perform(client, stream, step):
             client.sendall(line)
 
 
+def steps():
+    if sys.argv[2].startswith("@"):
+        with open(sys.argv[2][1:]) as lines:
+            return lines.read().splitlines()
+    return sys.argv[2:]
+
+
 kept = []
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("listening 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
 while True:
     client, _ = listener.accept()
     with client, client.makefile("rb") as stream:
         try:
-            for step in sys.argv[2:]:
+            for step in steps():
                 if step == "close":
                     break
                 perform(client, stream, step)

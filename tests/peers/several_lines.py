@@ -16,4 +16,5 @@ class Conversation(socketserver.StreamRequestHandler):
 
 socketserver.ThreadingTCPServer.allow_reuse_address = True
 with socketserver.ThreadingTCPServer(("127.0.0.1", int(sys.argv[1])), Conversation) as server:
+    print("listening 127.0.0.1:%d" % server.server_address[1], flush=True)
     server.serve_forever()

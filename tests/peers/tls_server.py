@@ -66,6 +66,7 @@ def converse(context, client):
 
 context = new_context()
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+print("listening 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
 while True:
     accepted, _ = listener.accept()
     threading.Thread(target=converse, args=(context, accepted), daemon=True).start()

@@ -77,7 +77,7 @@ def main():
 
     signal.signal(signal.SIGTERM, leave)
     server.settimeout(SECONDS_HELD)
-    print(server.getsockname()[1], flush=True)
+    print("listening 127.0.0.1:%d" % server.getsockname()[1], flush=True)
     while True:
         try:
             plan.answer(*server.recvfrom(65535))

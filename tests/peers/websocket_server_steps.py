@@ -2,7 +2,7 @@
 """A WebSocket server that may break every rule. It serves one connection at a time, follows its
 steps for each, and prints a line for each frame that it reads.
 
-websocket_server_steps.py PORT STEP...
+websocket_server_steps.py PORT STEP...   (it prints the port that 0 chooses)
     tls:CERTIFICATE:KEY  begins TLS
     request          reads a request
     open             reads a request and accepts it
@@ -130,6 +130,8 @@ class Connection:
 
 def main():
     listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+    if sys.argv[1] == "0":
+        print("127.0.0.1:%d" % listener.getsockname()[1], flush=True)
     while True:
         client, _ = listener.accept()
         connection = Connection(client)

@@ -122,6 +122,7 @@ class Client:
                 self.sock.sendall(data)
         except (socket.timeout, ssl.SSLWantWriteError):
             pass
+        self.sock.settimeout(None)
         print("flooded", flush=True)
 
     def end(self):

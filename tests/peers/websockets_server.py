@@ -32,7 +32,8 @@ async def serve(port, files):
         options["ssl"] = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         options["ssl"].load_cert_chain(*files)
     async with websockets.serve(echo, "127.0.0.1", port, subprotocols=["second"],
-                                max_size=None, **options):
+                                max_size=None, **options) as server:
+        show("listening 127.0.0.1:%d" % server.sockets[0].getsockname()[1])
         await asyncio.Future()
 
 

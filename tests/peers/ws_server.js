@@ -22,4 +22,4 @@ server.on('connection', (socket, request) => {
     });
     socket.on('close', (code) => console.log('closed', code));
 });
-http.listen(Number(port), '127.0.0.1');
+http.listen(Number(port), '127.0.0.1', () => console.log('listening 127.0.0.1:' + http.address().port));

@@ -1,0 +1,159 @@
+Replies
+=======
+
+A reply must equal its message. If it does not, the first difference is shown, and the status is 1.
+
+  $ play line 'send:he11o\n' wait
+  $ echo hello | yodel 127.0.0.1 $PORT
+  he11o
+  yodel: reply 1 differs from its message at byte 2 (l, got 1)
+  yodel: 1 sent, 0 echoed, 1 bad, 0 lost; rtt * (glob)
+  [1]
+  $ play line 'send:HTTP/1.1 400 Bad Request\r\n' close
+  $ echo 'GET / HTTP/1.0' | yodel 127.0.0.1 $PORT
+  HTTP/1.1 400 Bad Request\r (esc)
+  yodel: reply 1 differs from its message at byte 0 (G, got H); if the service does not echo, use --expect any; if lines end with CRLF, use -C
+  yodel: 1 sent, 0 echoed, 1 bad, 0 lost; rtt * (glob)
+  [1]
+  $ play line 'send:hello\r\n' wait
+  $ echo hello | yodel 127.0.0.1 $PORT
+  hello\r (esc)
+  yodel: reply 1 differs from its message at byte 5 (end, got 0x0d); if lines end with CRLF, use -C
+  yodel: 1 sent, 0 echoed, 1 bad, 0 lost; rtt * (glob)
+  [1]
+
+With --expect any, the next message is the reply, whatever it contains. With --expect none, no
+reply is awaited.
+
+  $ play line 'send:PONG\n' wait
+  $ echo PING | yodel --expect any 127.0.0.1 $PORT
+  PONG
+  yodel: 1 sent, 1 answered, 0 bad, 0 lost; rtt * (glob)
+  $ play line 'send:longer than that' close
+  $ echo x | yodel --json -f raw --expect any 127.0.0.1 $PORT 2>log | grep -o '"sent_bytes":2,"received_bytes":16'
+  "sent_bytes":2,"received_bytes":16
+  $ play line wait
+  $ echo hello | yodel --expect none 127.0.0.1 $PORT
+  yodel: 1 sent, 0 echoed, 0 bad, 0 lost
+  $ play 'send:*' some send:xyz wait
+  $ echo abc | yodel --quiet -f caret --expect any 127.0.0.1 $PORT
+  xyz
+
+A greeting is no reply. What answers no message is counted as unsolicited.
+Behind a right reply it is a fault, unless a requirement allows it.
+
+  $ serve --banner 'welcome\n'
+  $ echo hello | yodel 127.0.0.1 $PORT
+  welcome
+  hello
+  yodel: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited; rtt * (glob)
+  $ play some 'send:hi\nhello\n' wait
+  $ echo hello | yodel 127.0.0.1 $PORT
+  hi
+  hello
+  yodel: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited; rtt * (glob)
+  $ play some 'send:hello\nhello\n' wait
+  $ echo hello | yodel 127.0.0.1 $PORT
+  hello
+  hello
+  yodel: the server sent a duplicate reply
+  yodel: 1 sent, 1 echoed, 0 bad, 0 lost, 1 duplicate; rtt * (glob)
+  [1]
+  $ play some 'send:hello\nworld\n' wait
+  $ echo hello | yodel 127.0.0.1 $PORT
+  hello
+  world
+  yodel: "world" followed a right reply and answers no message
+  yodel: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited; rtt * (glob)
+  [1]
+  $ echo hello | yodel-load --require lost=0 127.0.0.1 $PORT
+  yodel-load: "world" followed a right reply and answers no message
+  yodel-load: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited, */s; rtt * (glob)
+  [1]
+  $ echo hello | yodel-load --require 'unsolicited<2' 127.0.0.1 $PORT
+  yodel-load: "world" followed a right reply and answers no message
+  yodel-load: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited, */s; rtt * (glob)
+  $ play some 'send:\0\0\0\x05hello\0\0\0\x02ab' wait
+  $ echo hello | yodel -f len4 127.0.0.1 $PORT
+  hello
+  ab
+  yodel: "ab" followed a right reply and answers no message
+  yodel: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited; rtt * (glob)
+  [1]
+
+A reply that does not come within the reply timeout (-W) is lost. It costs one timeout, not one for
+each message behind it.
+
+  $ play wait
+  $ echo hello | yodel -W 50ms -f len4 127.0.0.1 $PORT
+  yodel: no reply to message 1 within 50ms
+  yodel: 1 sent, 0 echoed, 0 bad, 1 lost
+  [1]
+  $ yodel --quiet -c 3000 -i 0 -W 50ms -m 1m 127.0.0.1 $PORT
+  yodel: no reply to message 1 within 50ms (3000 times)
+  yodel: 3000 sent, 0 echoed, 0 bad, 3000 lost
+  [1]
+  $ play line rest
+  $ printf 'a\nb\nc\nd\n' | yodel --expect any --window 1 -W 300ms 127.0.0.1 $PORT
+  b
+  c
+  d
+  yodel: no reply to message 1 within 300ms
+  yodel: 4 sent, 3 answered, 0 bad, 1 lost; rtt * (glob)
+  [1]
+
+A part of a reply is shown with its size, and with a cause if there is a likely one: another framing,
+another byte order, a length that includes itself.
+
+  $ play some send:hello wait
+  $ echo hello | yodel --quiet -W 200ms 127.0.0.1 $PORT
+  hello
+  yodel: no reply to message 1 within 200ms; 5 of 5 bytes received, without a newline
+  yodel: the server closed the connection inside a message, after 5 bytes
+  [56]
+  $ play some send:helloworld wait
+  $ echo hello | yodel --quiet -W 200ms -f crlf 127.0.0.1 $PORT
+  yodel: message 1: the reply differs at byte 5; 10 bytes received
+  helloworld
+  yodel: no reply to message 1 within 200ms; the reply differs at byte 5; 10 bytes received, without CRLF
+  yodel: the server closed the connection inside a message, after 10 bytes
+  [56]
+  $ play some send:+PO wait
+  $ echo hello | yodel --quiet -W 200ms -f raw 127.0.0.1 $PORT
+  +POyodel: message 1: the reply differs at byte 0; 3 of 6 bytes received; if the service does not echo, use --expect any
+  yodel: no reply to message 1 within 200ms; the reply differs at byte 0; 3 of 6 bytes received; if the service does not echo, use --expect any
+  [1]
+  $ play some send:hello wait
+  $ echo hello | yodel --quiet -f len4 127.0.0.1 $PORT
+  yodel: the length prefix reads 1751477356, the text "hell"; is the length prefix missing?
+  [56]
+  $ play some 'send:\0\0\0\x05he' wait
+  $ echo hello | yodel --quiet -W 200ms -f len4 127.0.0.1 $PORT
+  \x00\x00\x00\x05he (esc)
+  yodel: no reply to message 1 within 200ms; 2 of 5 bytes received
+  yodel: the server closed the connection inside a message, after 2 of 5 bytes
+  [56]
+  $ play some 'send:\0\0\0\x05hello' wait
+  $ echo hello | yodel --quiet -f len4le 127.0.0.1 $PORT
+  yodel: the length prefix reads 83886080; as big-endian it reads 5: use -f len4
+  [56]
+  $ play some 'send:\x05\0hello' wait
+  $ echo hello | yodel --quiet -W 200ms -f len2 127.0.0.1 $PORT
+  yodel: message 1: the reply differs at byte 5; 5 of 1280 bytes received; the length prefix reads 1280; as little-endian it reads 5: use -f len2le
+  \x05\x00hello (esc)
+  yodel: no reply to message 1 within 200ms; the reply differs at byte 5; 5 of 1280 bytes received; the length prefix reads 1280; as little-endian it reads 5: use -f len2le
+  yodel: the server closed the connection inside a message, after 5 of 1280 bytes
+  [56]
+  $ play some 'send:\0\0\0\x09hello' close
+  $ echo hello | yodel --quiet -f len4 127.0.0.1 $PORT
+  yodel: message 1: the reply differs at byte 5; 5 of 9 bytes received; the length prefix reads 9; does it include its own 4 bytes?
+  \x00\x00\x00\thello (esc)
+  yodel: the server closed the connection inside a message, after 5 of 9 bytes; the length prefix reads 9; does it include its own 4 bytes?
+  [56]
+
+A length that looks like the beginning of a TLS alert (15 03 00 00) is a length.
+
+  $ head -c 789 /dev/zero | tr '\0' x >long
+  $ serve -f len4le && yodel --quiet -f len4le 127.0.0.1 $PORT <long | cmp - long
+  $ play some "send:\\x15\\x03\\0\\0$(cat long)" wait
+  $ printf a | yodel --quiet -f len4le --expect any 127.0.0.1 $PORT | cmp - long

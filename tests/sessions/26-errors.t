@@ -1,0 +1,141 @@
+Mistakes and what they cost
+===========================
+
+A usage error is one line that helps, and status 2.
+
+  $ yodel --nonsense
+  yodel: unknown option --nonsense (yodel -h shows the options)
+  [2]
+  $ yodel -w
+  yodel: -w needs an argument (yodel -h shows the options)
+  [2]
+  $ yodel -w localhost 7000
+  yodel: -w: "localhost" is not a duration such as 1.5s, 200ms or 2m (yodel -h shows the options)
+  [2]
+  $ yodel -U ''
+  yodel: -U needs a non-empty argument (yodel -h shows the options)
+  [2]
+  $ yodel localhost
+  yodel: "localhost" needs a port: write HOST PORT or HOST:PORT (yodel -h shows the options)
+  [2]
+  $ yodel localhost 99999
+  yodel: "99999" is not a port from 1 to 65535 (yodel -h shows the options)
+  [2]
+  $ yodel localhost no-such-service
+  yodel: "no-such-service" is neither a port nor the name of a service (yodel -h shows the options)
+  [2]
+  $ yodel ::1:7
+  yodel: write an IPv6 address with a port as [::1]:7 (yodel -h shows the options)
+  [2]
+  $ yodel :7
+  yodel: a host is missing before ":7"; for this machine write localhost 7 (yodel -h shows the options)
+  [2]
+  $ yodel http://localhost:80
+  yodel: "http://" is not supported; use tcp://, tls://, udp://, ws:// or wss:// (yodel -h shows the options)
+  [2]
+  $ yodel a 1 b
+  yodel: unexpected argument "b" (yodel -h shows the options)
+  [2]
+  $ yodel -n localhost 7
+  yodel: -n: "localhost" is not a numeric address (yodel -h shows the options)
+  [2]
+  $ yodel -k localhost 7
+  yodel: -k needs --tls (yodel -h shows the options)
+  [2]
+  $ yodel --tls tcp://localhost:7
+  yodel: tcp:// cannot be combined with --tls (yodel -h shows the options)
+  [2]
+  $ yodel -f morse localhost 7
+  yodel: -f: "morse" is not a framing; the framings are line, crlf, nul, len1, len2, len4, len2le, len4le, caret, resp, smtp, raw (yodel -h shows the options)
+  [2]
+  $ yodel -f raw --max-frame 0 localhost 7
+  yodel: --max-frame 0 allows no messages (yodel -h shows the options)
+  [2]
+  $ yodel -f resp -c 1
+  yodel: -f resp needs a target, because the built-in server only echoes (yodel -h shows the options)
+  [2]
+
+An option of another program names that program, with the arguments in place.
+
+  $ yodel --rate 1k localhost 7000
+  yodel: --rate is an option of yodel-load: yodel-load --rate 1k localhost 7000
+  [2]
+  $ yodel-load localhost 7000 --hex
+  yodel-load: --hex is an option of yodel: yodel localhost 7000 --hex
+  [2]
+  $ yodel-load --rate fast localhost 7000
+  yodel-load: --rate: "fast" is not a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k (yodel-load -h shows the options)
+  [2]
+  $ yodeld --drop 10 0
+  yodeld: --drop: "10" is not a probability from 0 to 1, such as 0.1 or 10% (yodeld -h shows the options)
+  [2]
+
+Each other failure has its own status: a name that is unknown, a service that is not there, files of certificates.
+
+  $ yodel name.invalid 7 </dev/null
+  yodel: cannot resolve name.invalid:7: * (glob)
+  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
+  [6]
+  $ yodel 127.0.0.1 1 </dev/null
+  yodel: cannot connect to 127.0.0.1:1: Connection refused
+  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
+  [7]
+  $ yodel unix:/no/such/socket </dev/null
+  yodel: cannot connect to /no/such/socket: No such file or directory
+  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
+  [7]
+  $ yodel "$(printf '\033]0;title\a')" 1 </dev/null
+  yodel: cannot resolve ^[]0;title^G:1: * (glob)
+  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
+  [6]
+  $ yodel --tls --cacert /no/such/file localhost 7 </dev/null
+  yodel: trusted certificates /no/such/file: No such file or directory
+  [77]
+  $ yodel --tls --cert /no/such/file localhost 7 </dev/null
+  yodel: certificate /no/such/file: No such file or directory
+  [58]
+
+With --json, a connection that was never established has an end, too. So has a server that cannot start.
+
+  $ yodel --json 127.0.0.1 1 </dev/null 2>log | grep -o '"status":7,"sent":0'
+  "status":7,"sent":0
+  $ yodeld --json --nonsense
+  {"error":"unknown option --nonsense (yodeld -h shows the options)","status":2}
+  [2]
+  $ yodeld --json
+  {"error":"a port to listen on is missing (yodeld -h shows the options)","status":2}
+  [2]
+  $ yodeld --json 192.0.2.1:0
+  {"error":"cannot listen on 192.0.2.1:0: Cannot assign requested address","status":1}
+  [1]
+  $ yodeld --json --tls --cert /no --key /no 0
+  {"error":"certificate /no: No such file or directory","status":58}
+  [58]
+  $ yodeld --json --port-file /no/port 0
+  {"listening":"127.0.0.1:*","port":*} (glob)
+  {"error":"--port-file: cannot write /no/port: No such file or directory","status":1}
+  [1]
+  $ yodeld 0 >/dev/full
+  yodeld: standard output: No space left on device
+  [1]
+  $ yodeld 0 >&-
+  yodeld: standard output: Bad file descriptor
+  [1]
+  $ (ulimit -f 0; yodeld --port-file port 0 >/dev/null)
+  yodeld: --port-file: cannot write port: File too large
+  [1]
+  $ [ -e port ]
+  [1]
+
+The help of each program and its version go to standard output.
+
+  $ yodel --help | sed -n 1p
+  usage: yodel [options] [[tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]]
+  $ yodel-load --help | sed -n 1p
+  usage: yodel-load [options] [[tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]]
+  $ yodeld --help | sed -n 1p
+  usage: yodeld [options] [ADDR:]PORT...
+  $ yodel -V | sed 's/[0-9].*//'
+  yodel 
+  OpenSSL 
+  backends auto, *poll, select; the first is the default (glob)

@@ -1,0 +1,113 @@
+Probes: connections without messages
+====================================
+
+With -z, the program connects, reports it, and leaves. It reads no input and sends nothing.
+
+  $ serve
+  $ echo unread | yodel -z 127.0.0.1 $PORT
+  yodel: connected to 127.0.0.1:*; look-up *, connect * ms (glob)
+  $ yodel -z --json 127.0.0.1 $PORT 2>log | grep -o '"probe":true.*"sent":[0-9]*\|"attempts":1,"opened":1'
+  "probe":true,"sent":0
+  "attempts":1,"opened":1
+
+yodel-load opens many, and closes each as soon as it is open. With -m, they stay open; with --churn, they are
+replaced.
+
+  $ echo unread | yodel-load -z --connections 20 127.0.0.1 $PORT
+  yodel-load: 20 connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
+  $ for options in '--connect-rate 2k' '--threads 2' --quiet; do
+  >     yodel-load -z --connections 20 $options 127.0.0.1 $PORT
+  > done
+  yodel-load: 20 connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
+  yodel-load: 20 connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
+  yodel-load: 20 connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
+  $ yodel-load -z --connections 20 -v 127.0.0.1 $PORT 2>&1 | grep -c 'connection [0-9]*: closed'
+  20
+  $ yodel-load -z --connections 5 -m 200ms --require opened=5,failed=0 127.0.0.1 $PORT
+  yodel-load: 5 connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
+  $ yodel-load -z --connections 5 -m 200ms --churn 20ms --require 'opened>5,failed=0' --quiet 127.0.0.1 $PORT
+  yodel-load: * connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
+  $ yodel-load -z --connections 2 --require handshakes_full=0 127.0.0.1 $PORT
+  yodel-load: 2 connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
+  yodel-load: required handshakes_full=0, but there was no TLS handshake
+  [1]
+
+Over TLS, full and resumed handshakes are counted apart. A connection that replaces another one resumes.
+
+  $ need openssl
+  $ certify good IP:127.0.0.1
+  $ handshakes() {
+  >     yodel-load -z -m 500ms --churn 10ms --cacert ca.pem --json "$@" tls://127.0.0.1:$PORT 2>log |
+  >     grep -o '"handshakes_[a-z]*":[0-9]*' | sed 's/[2-9]$\|[0-9][0-9]*[0-9]$/many/' | xargs
+  > }
+  $ serve --tls --cert good.pem --key good.key
+  $ handshakes --tls-max 1.2
+  handshakes_full:1 handshakes_resumed:many
+  $ handshakes --tls-max 1.3
+  handshakes_full:1 handshakes_resumed:many
+  $ handshakes --tls-max 1.3 --no-sessionid
+  handshakes_full:many handshakes_resumed:0
+  $ start openssl s_server -rev -accept 127.0.0.1:0 -cert good.pem -key good.key
+  $ handshakes --tls-max 1.2
+  handshakes_full:1 handshakes_resumed:many
+  $ handshakes --tls-max 1.3
+  handshakes_full:1 handshakes_resumed:many
+  $ start openssl s_server -rev -accept 127.0.0.1:0 -cert good.pem -key good.key -num_tickets 0 -no_ticket -no_cache
+  $ handshakes --tls-max 1.3
+  handshakes_full:many handshakes_resumed:0
+  $ serve --self-signed
+  $ yodel-load -z --connections 8 --threads 2 -k -m 500ms --churn 10ms --require 'handshakes_full=8,handshakes_resumed>0%,failed<1%,rate>1,connect_p99<1m,handshake_p99<1m' tls://127.0.0.1:$PORT
+  yodel-load: * connections opened, 0 failed, */s; UNVERIFIED (-k): the certificate is self-signed; connect * ms, handshake * ms, 8 full, * resumed (glob)
+  $ yodel-load -z --json --connections 2 -m 1200ms --churn 10ms -k tls://127.0.0.1:$PORT >interval 2>log
+  $ sed -n 's/[0-9][0-9.]*/N/g; s/,"handshake_histogram.*//; /"interval"/p' interval
+  {"type":"interval","t":N,"open":N,"attempts":N,"opened":N,"failed":N,"starved":N,"handshakes_full":N,"handshakes_resumed":N,"handshake_us":{"pN":N,"pN":N}
+
+Probes can be added up, and judged.
+
+  $ yodel-load -z --json --connections 3 -k tls://127.0.0.1:$PORT >a 2>log
+  $ yodel-load -z --json --connections 3 -k tls://127.0.0.1:$PORT >b 2>log
+  $ yodel-load --merge a b --require 'handshakes_full=100%,opened=6,handshake_p99<1m' 2>log
+  2 runs, began within * ms, overlap 0 %: 6 connections opened, 0 failed, */s; connect * ms, handshake * ms, 6 full, 0 resumed (glob)
+  $ yodel-load --merge a b --require 'handshakes_resumed>50%,handshake_p99<1us,sent>0,p99<1s' 2>&1 | grep required
+  yodel-load: required handshakes_resumed>50%, was 0%
+  yodel-load: required handshake_p99<1us, was *s (glob)
+  yodel-load: required sent>0, was 0
+  yodel-load: required p99<1s, but no reply was timed
+
+The status is that of the first failure.
+
+  $ yodel-load -z --connections 3 127.0.0.1 1
+  yodel-load: cannot connect to 127.0.0.1:1: Connection refused (3 times)
+  yodel-load: 0 connections opened, 3 failed
+  [7]
+  $ yodel-load -z --connections 3 tls://127.0.0.1:$PORT 2>log
+  [60]
+  $ serve
+  $ yodel-load -z --connections 3 --tls -k 127.0.0.1 $PORT 2>log
+  [35]
+  $ serve --idle-timeout 50ms
+  $ yodel-load -z --connections 3 -m 1m 127.0.0.1 $PORT
+  yodel-load: the server closed before the end of the run (3 times)
+  yodel-load: 3 connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
+  [56]
+  $ serve --drop 1 -f line
+  $ yodel-load -z --connections 2 --tls -k -m 200ms 127.0.0.1 $PORT
+  yodel-load: no connection within 200ms (--max-time): still in the TLS handshake with 127.0.0.1:* (2 times) (glob)
+  yodel-load: 0 connections opened, 2 failed
+  [28]
+
+Connections that begin just before the end may still open.
+
+  $ serve --self-signed
+  $ yodel-load -z --quiet --connections 2000 --connect-rate 500 -m 200ms -k --require failed=0 tls://127.0.0.1:$PORT
+  yodel-load: * connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
+
+With --retry, a probe waits until the service is there.
+
+  $ yodel -z --retry forever --retry-delay 10ms unix:socket 2>one.log & one=$!
+  $ yodel-load -z -v --connections 2 --retry forever --retry-delay 10ms unix:socket 2>two.log & two=$!
+  $ await 'retry in' one.log && await 'retry in' two.log && start yodeld -U socket 0
+  $ wait $one && wait $two && grep -o 'connected to .*;\|: connected to .*' one.log two.log
+  one.log:: connected to socket; look-up *, connect * ms (glob)
+  two.log:: connected to socket; look-up *, connect * ms (glob)
+  two.log:: connected to socket; look-up *, connect * ms (glob)

@@ -1,0 +1,211 @@
+Recordings and their replay
+===========================
+
+With --json --payload, a session is a recording: an object for each message, with its times and its bytes.
+
+  $ start python3 "$PEERS/key_value.py" 0 && store=$PORT
+  $ printf 'SET a one\nGET a\nDEL a\nGET a\nSET b \033[31m\377\nGET b\n' >commands
+  $ yodel --json --payload --expect any 127.0.0.1 $store <commands >r.json 2>log
+  $ grep -o '"sent[64_base]*":"[^"]*".*"received[64_base]*":"[^"]*"' r.json
+  "sent":"SET a one","received":"OK"
+  "sent":"GET a","received":"one"
+  "sent":"DEL a","received":"OK"
+  "sent":"GET a","received":"NONE"
+  "sent_base64":"U0VUIGIgG1szMW3/","received":"OK"
+  "sent":"GET b","received_base64":"G1szMW3/"
+
+A replay sends the same at the same times, or at once with --fast, and compares the replies.
+
+  $ echo not read | yodel --replay r.json 127.0.0.1 $store
+  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  $ start python3 "$PEERS/key_value.py" 0 broken && broken=$PORT
+  $ yodel --replay r.json --fast 127.0.0.1 $broken 2>log
+  reply 2 differs at byte 0 (o, got O)
+      sent      GET a
+      recorded  one
+      now       ONE
+  reply 6 differs at byte 4 (m, got M)
+      sent      GET b
+      recorded  ^[[31m\xff
+      now       ^[[31M\xff
+  [1]
+  $ cat log
+  yodel: reply 2 differs from the recording at byte 0 (o, got O)
+  yodel: 6 replayed, 4 matched, 2 different, 0 lost; rtt * (glob)
+  $ yodel --replay r.json --fast -x 127.0.0.1 $broken 2>log | grep ONE
+      00000000  4f 4e 45                                         |ONE|
+
+A server that answers nothing, or too much, is found.
+
+  $ start python3 "$PEERS/key_value.py" 0 silent
+  $ yodel --replay r.json --fast -W 200ms 127.0.0.1 $PORT 2>&1 | grep replayed
+  yodel: 6 replayed, 3 matched, 0 different, 3 lost; rtt * (glob)
+  $ start python3 "$PEERS/key_value.py" 0 ticks greeting hello && ticks=$PORT
+  $ yodel --replay r.json --fast 127.0.0.1 $ticks >out 2>log
+  [1]
+  $ head -n 2 out && grep -o '[0-9] unsolicited not recorded' log
+  an unsolicited message is not in the recording
+      now       hello
+  3 unsolicited not recorded
+
+What answers no message, such as a greeting, must come again.
+
+  $ { await hello t.json; echo SET a one; await 'changed a' t.json; echo GET a; } |
+  >     yodel --json --payload --expect any 127.0.0.1 $ticks >t.json 2>log
+  $ yodel --replay t.json --fast 127.0.0.1 $ticks
+  yodel: 2 replayed, 2 matched, 0 different, 0 lost, 2 unsolicited matched; rtt * (glob)
+  $ yodel --replay t.json --fast -W 200ms 127.0.0.1 $store
+  a recorded unsolicited message is missing
+      recorded  hello
+  a recorded unsolicited message is missing
+      recorded  changed a
+  yodel: 2 replayed, 2 matched, 0 different, 0 lost, 2 unsolicited missing; rtt * (glob)
+  [1]
+
+Replies of several lines come again, too.
+
+  $ start python3 "$PEERS/several_lines.py" 0
+  $ printf '%s\n' PING LIST PING LIST TIME | yodel --json --payload --expect any 127.0.0.1 $PORT >l.json 2>log
+  $ yodel --replay l.json --fast 127.0.0.1 $PORT
+  yodel: 5 replayed, 5 matched, 0 different, 0 lost, 4 unsolicited matched; rtt * (glob)
+
+With -o FILE.json, the recording is written beside the output. An existing file is not overwritten.
+
+  $ yodel --quiet --expect any -o o.json 127.0.0.1 $store <commands | sed -n 1,4p
+  OK
+  one
+  OK
+  NONE
+  $ yodel --replay o.json --fast 127.0.0.1 $store
+  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  $ yodel --json --payload --expect any -o same.json 127.0.0.1 $store <commands >both.json 2>log
+  $ sed -i 's/"started":"[^"]*"//' both.json same.json && cmp both.json same.json
+  $ yodel --quiet --expect any -o o.json 127.0.0.1 $store <commands
+  yodel: cannot write the recording o.json: File exists
+  [23]
+  $ yodel -f raw -o x.json 127.0.0.1 $store <commands
+  yodel: -o x.json cannot record with -f raw, which has no messages (yodel -h shows the options)
+  [2]
+
+Datagrams and TLS are replayed in the same way.
+
+  $ start python3 "$PEERS/key_value.py" 0 udp
+  $ yodel --json --payload --expect any udp://127.0.0.1:$PORT <commands >u.json 2>log
+  $ yodel --replay u.json -u 127.0.0.1 $PORT
+  yodel: 6 replayed, 6 matched, 0 different, 0 lost, 0 duplicate, 0 reordered; rtt * (glob)
+  $ start python3 "$PEERS/key_value.py" 0 udp broken
+  $ yodel --replay u.json --fast -u 127.0.0.1 $PORT 2>log | grep differs
+  reply 2 differs at byte 0 (o, got O)
+  reply 6 differs at byte 4 (m, got M)
+  $ yodel --replay u.json 127.0.0.1 $store
+  yodel: u.json was recorded with datagrams (-u), not with -f line (yodel -h shows the options)
+  [2]
+  $ need openssl
+  $ certify server DNS:localhost
+  $ start python3 "$PEERS/key_value.py" 0 tls server.pem server.key
+  $ yodel --json --payload --expect any --cacert ca.pem tls://localhost:$PORT <commands >s.json 2>log
+  $ yodel --replay s.json --cacert ca.pem tls://localhost:$PORT
+  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+
+With --mask, parts of the replies are ignored, such as times and numbers.
+
+  $ play line 'send:at 12:00:01 ok\n' line 'send:id=a7 done\n' wait
+  $ printf 'TIME\nJOB\n' | yodel --json --payload --expect any 127.0.0.1 $PORT >m.json 2>log
+  $ play line 'send:at 9:30:00 ok\n' line 'send:id=bcd failed\n' wait
+  $ yodel --replay m.json --fast 127.0.0.1 $PORT 2>log | grep differs
+  reply 1 differs at byte 3 (1, got 9)
+  reply 2 differs at byte 3 (a, got b)
+  $ yodel --replay m.json --fast --mask '[0-9]+:[0-9]{2}:[0-9]{2}' 127.0.0.1 $PORT 2>log | grep differs
+  reply 2 differs at byte 3 (a, got b)
+  $ yodel --replay m.json --fast --mask '[0-9]+:[0-9]{2}:[0-9]{2}' --mask 'id=[a-z0-9]+' 127.0.0.1 $PORT
+  reply 2 differs at byte 7 (d, got f)
+      sent      JOB
+      recorded  id=a7 done
+      now       id=bcd failed
+  yodel: reply 2 differs from the recording at byte 7 (d, got f)
+  yodel: 2 replayed, 1 matched, 1 different, 0 lost; rtt * (glob)
+  [1]
+  $ yodel --replay m.json --fast --mask ':[0-9]{2}|at [0-9]+' --mask 'id=[a-z0-9]+ [a-z]+' 127.0.0.1 $PORT
+  yodel: 2 replayed, 2 matched, 0 different, 0 lost; rtt * (glob)
+  $ echo abc | yodel --json --payload -f caret >c.json 2>log
+  $ yodel --replay c.json --mask x 127.0.0.1 $store
+  yodel: --mask cannot be combined with -f caret of c.json, whose replies have no frames (yodel -h shows the options)
+  [2]
+
+A recording may come from standard input.
+
+  $ cat r.json | yodel --fast --replay /dev/stdin 127.0.0.1 $store
+  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  $ cat r.json | yodel --fast --replay - 127.0.0.1 $store
+  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  $ yodel --fast --replay - 127.0.0.1 $store <r.json
+  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  $ open_input && yodel -m 200ms --replay - <input
+  yodel: standard input: no recording arrived within 200ms (--max-time)
+  [28]
+  $ yodel -m 200ms --replay input
+  yodel: input: no recording arrived within 200ms (--max-time)
+  [28]
+  $ open_input '{'
+  $ EV_TRACE=1 yodel --replay - <input 2>trace & await ready: trace && stop INT $!
+  [130]
+  $ tail -n 1 trace
+  yodel: ended by SIGINT
+
+A file that is no recording, or was cut or edited, is refused in one sentence.
+
+  $ refuse() { yodel --replay "$1" 127.0.0.1 $store; }
+  $ : >empty && refuse empty
+  yodel: empty:1: the file is empty
+  [2]
+  $ refuse commands
+  yodel: commands:1: the line is not a JSON object
+  [2]
+  $ head -c 300 r.json >cut && refuse cut
+  yodel: cut:3: the line is truncated
+  [2]
+  $ sed 's/"version":2/"version":7/' r.json >new && refuse new
+  yodel: new:1: the recording has version 7, but only version 2 is supported
+  [2]
+  $ sed 's/"sent":"GET a"/"sent":"GET ab"/' r.json >edited && refuse edited
+  yodel: edited:4: "sent_bytes" is 5, but the payload has 6 bytes
+  [2]
+  $ truncate -s 4G big && refuse big
+  yodel: big:1: the line is not a JSON object
+  [2]
+  $ refuse none
+  yodel: none: No such file or directory
+  [26]
+  $ refuse /
+  yodel: /: Is a directory
+  [26]
+  $ echo no | refuse -
+  yodel: standard input:1: the line is not a JSON object
+  [2]
+
+Options without meaning for a recording are refused.
+
+  $ yodel --payload 127.0.0.1 $store
+  yodel: --payload needs --json (yodel -h shows the options)
+  [2]
+  $ yodel --json --payload -f raw 127.0.0.1 $store
+  yodel: --payload cannot be combined with -f raw (yodel -h shows the options)
+  [2]
+  $ yodel --fast 127.0.0.1 $store
+  yodel: --fast needs --replay (yodel -h shows the options)
+  [2]
+  $ for option in '--expect echo' '-c 1' '-i 1' '--size 1' --escapes -z '--retry 1' '--fast --window 2' '-f crlf' -u '--json -x'; do
+  >     yodel --replay r.json $option 127.0.0.1 $store
+  > done
+  yodel: --expect cannot be combined with --replay (yodel -h shows the options)
+  yodel: -c cannot be combined with --replay (yodel -h shows the options)
+  yodel: -i cannot be combined with --replay (yodel -h shows the options)
+  yodel: --size cannot be combined with --replay (yodel -h shows the options)
+  yodel: --escapes cannot be combined with --replay (yodel -h shows the options)
+  yodel: --replay cannot be combined with -z (yodel -h shows the options)
+  yodel: --retry cannot be combined with --replay (yodel -h shows the options)
+  yodel: --window cannot be combined with --replay (yodel -h shows the options)
+  yodel: r.json was recorded with -f line, not with -f crlf (yodel -h shows the options)
+  yodel: r.json was recorded with -f line, not with datagrams (-u) (yodel -h shows the options)
+  yodel: -x cannot be combined with --json (yodel -h shows the options)
+  [2]

@@ -1,0 +1,118 @@
+Verdicts
+========
+
+With --require, a run is judged. Each clause that fails is a sentence, and the status is 1.
+
+  $ yodel-load -c 3 -i 1ms --require 'p99<1m,lost<0.1%,rate>1,failed=0'
+  yodel-load: 3 sent, 3 echoed, 0 bad, 0 lost, */s; rtt * (glob)
+  $ judge() { seq 3 | yodel-load --require 'lost=0,p99<1us,sent>0,bad>=1%' "$@"; }
+  $ judge
+  yodel-load: 3 sent, 3 echoed, 0 bad, 0 lost, */s; rtt * (glob)
+  yodel-load: required p99<1us, was *ms (glob)
+  yodel-load: required bad>=1%, was 0%
+  [1]
+  $ judge --json 2>log | grep -o '"reason":[^{]*"sent":\|"required":[^]]*]'
+  "reason":"required p99<1us, was *ms","status":1,"sent": (glob)
+  "required":[{"clause":"lost=0","was":"0","holds":true},{"clause":"p99<1us","was":"*ms","holds":false},{"clause":"sent>0","was":"3","holds":true},{"clause":"bad>=1%","was":"0%","holds":false}] (glob)
+  $ judge -f raw --quiet
+  yodel-load: 1 sent, 1 echoed, 0 bad, 0 lost, */s; rtt * (glob)
+  yodel-load: required p99<1us, was *ms (glob)
+  yodel-load: required bad>=1%, was 0%
+  [1]
+  $ judge -c 3 -i 0 --quiet
+  yodel-load: 3 sent, 3 echoed, 0 bad, 0 lost, */s; rtt * (glob)
+  yodel-load: required p99<1us, was *ms (glob)
+  yodel-load: required bad>=1%, was 0%
+  [1]
+  $ yodel-load -c 20 -i 1ms --require 'unsent=0,unsolicited=0,duplicates=0,connect_p99<1m,opened=1,late=0,handshake_p50<1s'
+  yodel-load: 20 sent, 20 echoed, 0 bad, 0 lost, */s; rtt * (glob)
+  yodel-load: required handshake_p50<1s, but there was no handshake
+  [1]
+
+A connection that fails keeps its status.
+
+  $ yodel-load -c 1 --require 'p99<5ms' 127.0.0.1 1
+  yodel-load: cannot connect to 127.0.0.1:1: Connection refused
+  yodel-load: 0 sent, 0 echoed, 0 bad, 0 lost; 1 of 1 attempts to connect failed
+  yodel-load: required p99<5ms, but no reply was timed
+  [7]
+
+A requirement about losses replaces the rule that none are allowed.
+
+  $ serve -f line --drop 0.2
+  $ for clause in 'sent>0' 'lost<60%' 'lost<60%,bad=0' 'lost<1%'; do for connections in 1 3; do
+  >     yodel-load --rate 10k -c 100 -W 200ms --connections $connections --require "$clause" 127.0.0.1 $PORT 2>log
+  >     echo $? $clause
+  > done; done
+  1 sent>0
+  1 sent>0
+  0 lost<60%
+  0 lost<60%
+  0 lost<60%,bad=0
+  0 lost<60%,bad=0
+  1 lost<1%
+  1 lost<1%
+
+Runs are added up from their --json output, without a connection.
+
+  $ for run in a b; do yodel-load --json -c 50 >$run 2>log; done
+  $ yodel --json -c 50 -i 0 >c 2>log
+  $ yodel-load --merge a b c
+  3 runs, began within * ms, overlap 0 %: 150 sent, 150 echoed, 0 bad, 0 lost, */s; rtt * (glob)
+  yodel-load: a began 0ms after the first run and ended *s before the last (glob)
+  $ yodel-load --json --merge a b c 2>log | grep -o '"reason":.*"echoed":[0-9]*\|"connections":{[^{]*'
+  "reason":"3 runs merged","status":0,"sent":150,"echoed":150
+  "connections":{"attempts":3,"opened":3,"failed":0,"starved":0,"connect_us":
+  $ yodel-load --merge a --require 'sent>50' >out
+  yodel-load: required sent>50, was 50
+  [1]
+  $ yodel-load --json -c 1 127.0.0.1 1 >failed 2>log
+  [7]
+  $ yodel-load --merge a failed --require 'sent>50' >out
+  yodel-load: failed contains a run that sent nothing
+  yodel-load: cannot connect to 127.0.0.1:1: Connection refused
+  yodel-load: required sent>50, was 50
+  [7]
+
+The sum of one run is that run, and sums can be added up.
+
+  $ figures() { tail -n 1 "$1" | grep -o '"rate":.*"histogram":[^"]*' | sed 's/"overlap":[^,]*,//'; }
+  $ yodel-load --json --merge a >sum && figures a >one && figures sum | cmp - one
+  $ yodel-load --json --merge sum b 2>log >left; yodel-load --json --merge b a 2>log >right
+  $ figures left >one && figures right | cmp - one
+
+The end object names the requirement that failed, also in a sum.
+
+  $ yodel-load --json -c 4 --require sent=5 2>log >judged
+  [1]
+  $ grep -o '"reason":[^{]*"sent"\|"required":[^]]*]' judged
+  "reason":"required sent=5, was 4","status":1,"sent"
+  "required":[{"clause":"sent=5","was":"4","holds":false}]
+  $ yodel-load --json --merge judged --require sent=5 2>log | grep -o '"reason":.*"sent"'
+  "reason":"required sent=5, was 4","status":1,"sent"
+  $ yodel-load --json --merge judged --require sent=4 2>log | grep -o '"reason":.*"sent"'
+  "reason":"1 run merged","status":1,"sent"
+
+It also names the signal that ended the run, which is not the status of a sum.
+
+  $ yodel --json -i 1ms >stopped 2>log & await '"message"' stopped && stop TERM $!
+  [143]
+  $ yodel-load --json -i 1ms >ended 2>log & await '"interval"' ended && stop TERM $!
+  [143]
+  $ grep -ho '"reason":[^{]*"sent"' stopped ended
+  "reason":"ended by SIGTERM","status":143,"sent"
+  "reason":"ended by SIGTERM","status":143,"sent"
+  $ yodel-load --json --merge ended 2>log | grep -o '"reason":.*"sent"'
+  "reason":"1 run merged","status":1,"sent"
+
+A file that is named twice, or contains no whole run, is refused.
+
+  $ yodel-load --merge a ./a
+  yodel-load: --merge: a and ./a are the same file (yodel-load -h shows the options)
+  [2]
+  $ head -c 200 c >cut && yodel-load --merge cut
+  yodel-load: --merge: cut: line 2 is truncated
+  [2]
+  $ head -n 1 c >none && yodel-load --merge none
+  yodel-load: --merge: none: no end object found (expected --json output)
+  [2]

@@ -1,0 +1,73 @@
+Results in the formats of other programs
+========================================
+
+The recipe results.py makes them from --json.
+
+  $ need xmllint
+  $ to() { "$TESTDIR/../../contrib/recipes/results.py" --to "$@"; }
+  $ lines() { printf 'one\ntwo\nthree\n'; }
+  $ printf 'a\n<&\001\377\n' | yodel --json --payload >recording 2>log
+  $ sed 's/"received":"a/"received":"b/' recording >changed
+
+A distribution contains each level up to its maximum, in milliseconds.
+
+  $ echo '{"type":"end","connections":{},"rtt_us":{"mean":3000,"max":8000},"histogram":[[1003.519,1],[2007.039,2],[8028.159,1]]}' | to hgrm
+         Value     Percentile TotalCount 1/(1-Percentile)
+  
+         1.004 0.000000000000          1           1.00
+         1.004 0.100000000000          1           1.11
+         1.004 0.200000000000          1           1.25
+         2.007 0.300000000000          3           1.43
+         2.007 0.400000000000          3           1.67
+         2.007 0.500000000000          3           2.00
+         2.007 0.550000000000          3           2.22
+         2.007 0.600000000000          3           2.50
+         2.007 0.650000000000          3           2.86
+         2.007 0.700000000000          3           3.33
+         2.007 0.750000000000          3           4.00
+         8.000 0.775000000000          4           4.44
+         8.000 1.000000000000          4
+  #[Mean    =        3.000, StdDeviation   =        2.795]
+  #[Max     =        8.000, Total count    =            4]
+  #[Buckets =           57, SubBuckets     =          128]
+
+Test cases follow the schema of JUnit, and agree with the status.
+
+  $ report() { to junit >report.xml && xmllint --noout --schema "$PEERS/junit.xsd" report.xml 2>&1 && grep -o ' tests="[0-9]*"\| failures="[0-9]*"' report.xml | xargs; }
+  $ lines | yodel --json 2>log | report
+  report.xml validates
+  tests=1 failures=0
+  $ yodel -z --json 2>log | report
+  report.xml validates
+  tests=1 failures=0
+  $ yodel-load --json -u -c 20 --require 'p99<9s,lost=0' 2>log | report
+  report.xml validates
+  tests=3 failures=0
+  $ yodel-load --json --connections 3 -c 30 --threads 2 --require 'p99<1us,sent=30' 2>log | report
+  report.xml validates
+  tests=3 failures=1
+  $ yodel --json --replay recording --fast 2>log | report
+  report.xml validates
+  tests=1 failures=0
+  $ yodel --json --replay changed --fast 2>log | report
+  report.xml validates
+  tests=2 failures=2
+  $ yodel-load --json --merge recording --require 'sent>5' 2>log | report
+  report.xml validates
+  tests=2 failures=1
+  $ for clause in failed=1 sent=0 'p99<1s'; do yodel-load --json -c 1 --require "$clause" 127.0.0.1 1 2>log | report; done
+  report.xml validates
+  tests=2 failures=0
+  report.xml validates
+  tests=2 failures=1
+  report.xml validates
+  tests=2 failures=2
+
+The recipe names a line that no program wrote, and a missing end.
+
+  $ printf '{"type":"connection"}\n3 sent\n' | to junit
+  results.py: line 2 is not an object of yodel --json
+  [1]
+  $ to junit </dev/null
+  results.py: there is no end object (expected the output of yodel --json)
+  [1]

@@ -1,0 +1,36 @@
+WebSocket
+=========
+
+With --ping, an idle connection sends pings, and each pong is timed.
+
+  $ serve --ws
+  $ (echo a; await pong out; echo b) | yodel --json --ping 10ms ws://127.0.0.1:$PORT >out 2>log
+  $ grep pong out | sed -n 1p
+  {"type":"pong","rtt_us":*} (glob)
+  $ cat log
+  yodel: 2 sent, 2 echoed, 0 bad, 0 lost; rtt * (glob)
+  $ (echo a; await pong log2; echo b) | yodel -v --no-sandbox --ping 10ms ws://127.0.0.1:$PORT 2>log2
+  a
+  b
+  $ grep pong log2 | sed -n 1p
+  yodel: pong after * ms (glob)
+
+Pings do not disturb a recording or a load.
+
+  $ (echo a; await pong r.json; echo b) | yodel --json --payload --ping 10ms ws://127.0.0.1:$PORT >r.json 2>log
+  $ yodel --replay r.json --fast ws://127.0.0.1:$PORT
+  yodel: 2 replayed, 2 matched, 0 different, 0 lost; rtt * (glob)
+  $ yodel-load --connections 3 -c 30 -i 20ms --ping 5ms ws://127.0.0.1:$PORT
+  yodel-load: 30 sent, 30 echoed, 0 bad, 0 lost* (glob)
+
+A server that does not answer them is given up after -W.
+
+  $ start python3 "$PEERS/websocket_server_steps.py" 0 open read end
+  $ open_input
+  $ yodel --ping 10ms -W 200ms ws://127.0.0.1:$PORT <input
+  yodel: the server did not answer a ping within 200ms (-W)
+  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
+  [28]
+  $ yodel --ping 30s 127.0.0.1:$PORT
+  yodel: --ping needs a ws:// or wss:// target (yodel -h shows the options)
+  [2]

@@ -1,0 +1,132 @@
+Answering by hand
+=================
+
+With -l, yodel is the other side of the table: it accepts a client. In a pipe it does what `nc -l` is used for.
+Input goes to the client, and what the client sends goes to standard output, as it is. When one side has
+ended, the other side learns it, and yodel leaves.
+
+  $ listen() { spawn yodel -l "$@" && await listening $LOG && PORT=$(sed -n 's/.*listening [^ ;]*:\([0-9]*\).*/\1/p' $LOG); }
+  $ left() { wait $SERVER; echo "status $?"; sed "$@" $LOG; }
+  $ listen 0
+  $ printf 'hello\nworld' | ncat 127.0.0.1 $PORT
+  $ left ''
+  status 0
+  yodel: listening 127.0.0.1:* (glob)
+  hello
+  worldyodel: 0 sent, 1 received
+
+A file goes either way, to the byte.
+
+  $ head -c 3000000 /dev/urandom >file
+  $ (yodel -l 0 <file 2>log3 & echo $! >pid; wait $!; echo "status $?" >status) & receiver=$!
+  $ await listening log3 && PORT=$(sed 's/.*://' log3)
+  $ socat -u TCP:127.0.0.1:$PORT - | cmp - file
+  $ wait $receiver; cat status
+  status 0
+  $ yodel -l 0 </dev/null >copy 2>log4 & receiver=$!
+  $ await listening log4 && PORT=$(sed 's/.*://' log4)
+  $ socat -u OPEN:file TCP:127.0.0.1:$PORT && wait $receiver && cmp copy file && sed 1d log4
+  yodel: 0 sent, * received (glob)
+
+A client that leaves is noticed although the input has not ended. With -q, it may be answered for longer.
+
+  $ open_input
+  $ yodel -l --json 0 <input >out 2>log5 & receiver=$!
+  $ await listening log5 && echo hi | ncat --send-only 127.0.0.1 $(sed 's/.*://' log5) && wait $receiver
+  $ grep -c '"type":"message","received_bytes":2,"fate":"unsolicited"' out
+  1
+  $ yodel -l -f line -q 1m 0 <input >out6 2>log6 & receiver=$!
+  $ await listening log6
+  $ (echo question; await question out6; printf 'answer\n' >input) | ncat 127.0.0.1 $(sed 's/.*://' log6) >answer & client=$!
+  $ await answer answer; kill $receiver; wait $client; cat out6 answer
+  question
+  answer
+
+A client that resets the connection, or leaves before it has read everything, is an error.
+
+  $ (yodel -l 0 <file 2>log7; echo $? >status) & receiver=$!
+  $ await listening log7; python3 -c "import socket; socket.create_connection(('127.0.0.1', $(sed 's/.*://' log7))).recv(1)"
+  $ wait $receiver; sed 1d log7; cat status
+  yodel: receiving: Connection reset by peer
+  yodel: * sent, 0 received (glob)
+  56
+
+With TLS, the certificate is made on the spot, and its pin is printed. --cert and --key name another one.
+
+  $ listen tls://:0
+  $ sed -n 1p $LOG
+  yodel: listening 127.0.0.1:*; clients trust it with --pinnedpubkey sha256//* (glob)
+  $ echo hello | yodel --quiet --expect none -f raw --pinnedpubkey $(grep -o 'sha256//.*' $LOG) tls://localhost:$PORT
+  $ left 1d
+  status 0
+  hello
+  yodel: 0 sent, 1 received
+  $ certify localhost DNS:localhost,IP:127.0.0.1
+  $ listen --tls --cert localhost.pem --key localhost.key 0 <input
+  $ (echo hello; await hello $LOG) | openssl s_client -quiet -no_ign_eof -CAfile ca.pem -verify_return_error -connect localhost:$PORT 2>log >out
+  $ wait $SERVER; grep -c hello $LOG
+  1
+  $ listen tls://:0
+  $ echo no TLS | ncat 127.0.0.1 $PORT >out
+  $ left 1d
+  status 35
+  yodel: the client does not speak TLS
+  yodel: 0 sent, 0 received
+
+WebSocket, UDP and Unix-domain sockets work as for a client. With UDP, everybody is answered who sends something, until
+nothing comes for -q.
+
+  $ for target in ws://:0 wss://:0 udp://:0 unix:here; do
+  >     case $target in udp*) listen -q 1 $target ;; *) listen $target <input ;; esac
+  >     case $target in unix:*) name=$target ;; *) name=${target%:0}localhost:$PORT ;; esac
+  >     echo "hello $target" | yodel --quiet --expect none $(case $target in wss*) echo -k ;; esac) $name
+  >     wait $SERVER && grep hello $LOG; test ! -e here
+  > done
+  hello ws://:0
+  hello wss://:0
+  hello udp://:0
+  hello unix:here
+
+Two yodels that face each other are a chat, and a recording.
+
+  $ mkfifo right
+  $ exec 8<>right
+  $ yodel -l -f line -o r.json 0 <right >heard-right 2>log9 & right=$!
+  $ await listening log9
+  $ open_input 'hello\n'
+  $ yodel --expect none localhost:$(sed 's/.*://' log9) <input >heard-left 2>log10 & left=$!
+  $ await hello heard-right && echo 'hello yourself' >right && await yourself heard-left && stop TERM $left; wait $right
+  $ grep -o '"fate":.*' r.json | sed 's/"received_us":[^,]*/T/'
+  "fate":"unsolicited",T,"received":"hello"}
+  "fate":"sent","sent":"hello yourself"}
+
+Mistakes are named. Options that only make sense for a client are refused.
+
+  $ yodel -l
+  yodel: -l needs a port: -l [ADDR:]PORT (yodel -h shows the options)
+  [2]
+  $ yodel -l --retry 3 7000
+  yodel: --retry cannot be combined with -l (yodel -h shows the options)
+  [2]
+  $ yodel -l -c 3 7000
+  yodel: -l cannot be combined with -c (yodel -h shows the options)
+  [2]
+  $ yodel -l --cacert ca.pem tls://:7000
+  yodel: --cacert cannot be combined with -l (yodel -h shows the options)
+  [2]
+  $ yodel -l -f caret 7000
+  yodel: -l cannot be combined with -f caret, in which only servers greet (yodel -h shows the options)
+  [2]
+  $ yodel -l ::1:7000
+  yodel: write an IPv6 address with a port as [::1]:7000 (yodel -h shows the options)
+  [2]
+  $ yodel -l ws://:7000/chat
+  yodel: "7000/chat" is neither a port nor ADDR:PORT (yodel -h shows the options)
+  [2]
+  $ serve
+  $ yodel -l $PORT
+  yodel: cannot listen on 127.0.0.1:*: Address already in use (glob)
+  [1]
+  $ yodel-load -l 7000
+  yodel-load: -l is an option of yodel: yodel -l 7000
+  [2]

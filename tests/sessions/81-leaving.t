@@ -1,0 +1,48 @@
+How a server leaves
+===================
+
+On TERM and INT, yodeld delivers pending replies and exits with 0. Idle peers are left at once, over TLS with
+close_notify, however long the grace.
+
+  $ need socat openssl
+  $ open_input
+  $ for signal in TERM INT; do for threads in 1 auto; do
+  >     serve --threads $threads && printf 'a\n' >input
+  >     yodel 127.0.0.1 $PORT <input >$signal.$threads 2>log & client=$!
+  >     await a $signal.$threads && stop $signal $SERVER; wait $client; echo $? $(cat $signal.$threads) $(wc -l <$LOG)
+  > done; done
+  56 a 1
+  56 a 1
+  56 a 1
+  56 a 1
+  $ for peer in 'socat - TCP:' 'openssl s_client -quiet -state -connect '; do
+  >     case $peer in socat*) serve --grace 1h;; *) serve --grace 1h --self-signed;; esac
+  >     server=$SERVER && log=$LOG && spawn socat -u TCP:127.0.0.1:$PORT EXEC:'sleep 60'
+  >     ${peer}127.0.0.1:$PORT <input >out.$PORT 2>states & printf 'hello\n' >input
+  >     await hello out.$PORT && stop TERM $server; wc -l <$log; kill $! 2>kill.log
+  > done; await 'read:warning:close notify' states
+  1
+  2
+
+A second signal ends it at once, also with replies that are due in an hour.
+
+  $ for threads in 1 auto; do
+  >     serve -v --grace 1h --delay 1h -f line --self-signed --threads $threads
+  >     openssl s_client -quiet -state -connect 127.0.0.1:$PORT <input 2>states >out & client=$!
+  >     printf 'a\n' >input; await 'read 2 bytes: a^J' $LOG && kill $SERVER
+  >     while socat -u /dev/null TCP:127.0.0.1:$PORT 2>log; do :; done
+  >     stop TERM $SERVER; echo $?; wait $client; grep -o 'read:warning:close notify' states
+  > done
+  0
+  read:warning:close notify
+  0
+  read:warning:close notify
+
+TLS records without data are no traffic. Idle clients get close_notify. Here each K sends a KeyUpdate, the last one
+long after the timeout.
+
+  $ serve --idle-timeout 500ms --self-signed
+  $ for i in $(seq 100); do echo K || break; sleep 0.05; done 2>log | openssl s_client -state -connect 127.0.0.1:$PORT >out 2>states
+  $ grep -o 'read:warning:close notify' states; sed -n 's/.*idle/idle/p' $LOG
+  read:warning:close notify
+  idle for 500ms

@@ -1,0 +1,115 @@
+# Runs the commands of a transcript: cram --shell-opts=$PWD/tests/sessions/setup.sh FILE.t
+#
+# The commands run in an empty folder, with an empty standard input and the programs in PATH. They may use:
+#   serve [OPTION]...         starts yodeld on a free port of 127.0.0.1, which is then in $PORT
+#   start COMMAND...          starts another server, which prints 127.0.0.1:PORT
+#   spawn COMMAND...          starts any program in the background
+#                             All three set $SERVER to the process and $LOG to the file of its output, the first two
+#                             also $PORT. The process ends with the transcript.
+#   play STEP...              makes a server in Python perform these steps of $PEERS/scripted.py from the next
+#                             connection on, and sets $PORT. There is one such server in a transcript.
+#   counters                  makes yodeld print its counters but the first, once for each server
+#   await TEXT FILE           waits until a line of the file matches TEXT, as for grep
+#   open_input [TEXT]         makes the FIFO `input`, which contains TEXT, as for printf, and never ends:
+#                             yodel <input; printf TEXT >input adds text
+#   certify NAME NAMES [END]  makes NAME.pem and NAME.key, signed by the authority ca.pem and valid for NAMES
+#                             (DNS:localhost,IP:127.0.0.1) until END (20210101)
+#   stop SIGNAL PROCESS       sends the signal to a process in the background, and returns its status
+#   need PROGRAM...           skips the transcript if a program is missing
+#   $PEERS                    the folder of the servers and clients in other languages
+#
+# Commands of a pipeline start at the same time, so a file that one of them writes and another awaits is a new one.
+# If a program writes several lines to standard output and to standard error, their order depends on the arrival of
+# replies: one of them goes to a file.
+
+PEERS=$TESTDIR/../peers
+servers=$CRAMTMP/servers
+: >"$servers"
+player=
+
+serve() { start yodeld "$@" 0; }
+
+play() {
+    printf '%s\n' "$@" >"$TMPDIR/steps"
+    if [ -z "$player" ]; then
+        start python3 "$PEERS/scripted.py" 0 "@$TMPDIR/steps"
+        player=$PORT
+    fi
+    PORT=$player
+}
+
+spawn() {
+    LOG=$(mktemp)
+    "$@" <&8 >"$LOG" 2>&1 &
+    SERVER=$!
+    echo $SERVER >>"$servers"
+} 8<&0
+
+start() {
+    spawn "$@"
+    await '127\.0\.0\.1:[1-9]' "$LOG" || exit
+    PORT=$(sed -n 's/.*127\.0\.0\.1:\([1-9][0-9]*\).*/\1/p' "$LOG" | tail -n 1)
+}
+
+await() {
+    tries=0
+    until grep -q -e "$1" "$2" 2>/dev/null; do
+        tries=$((tries + 1))
+        if [ $tries -eq 1000 ]; then
+            echo "$2 does not contain $1:"
+            cat "$2"
+            return 1
+        fi
+        sleep 0.01
+    done
+}
+
+counters() {
+    kill -USR1 "$SERVER" && await ' bytes out' "$LOG" && sed -n 's/.* yodeld: [0-9]* connections, //p' "$LOG"
+}
+
+open_input() {
+    rm -f input
+    mkfifo input
+    exec 9<>input
+    # shellcheck disable=SC2059  # it is a format
+    printf "${1-}" >input
+}
+
+certify() {
+    {
+        new_key="-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
+        if [ ! -e ca.pem ]; then
+            openssl req -x509 $new_key -keyout ca.key -out ca.pem -days 30 -subj '/CN=Test Authority'
+            : >ca.index
+            printf '%s\n' >ca.cnf '[ca]' default_ca=d '[d]' new_certs_dir=. database=ca.index rand_serial=yes \
+                default_md=sha256 policy=p copy_extensions=copy '[p]' commonName=supplied
+        fi
+        openssl req $new_key -keyout "$1.key" -out "$1.csr" -subj "/CN=$1" -addext "subjectAltName=$2"
+        openssl ca -batch -notext -config ca.cnf -cert ca.pem -keyfile ca.key -in "$1.csr" -out "$1.pem" \
+            -startdate 20200101000000Z -enddate "${3:-20491231}000000Z"
+    } >openssl.log 2>&1 || cat openssl.log
+}
+
+stop() {
+    grep -vx "$2" "$servers" >"$servers.left"
+    mv "$servers.left" "$servers"
+    kill -"$1" "$2"
+    wait "$2"
+} 2>/dev/null
+
+need() {
+    for program; do
+        command -v "$program" >/dev/null || exit 80
+    done
+}
+
+stop_servers() {
+    # After the second signal, yodeld does not wait for its clients.
+    for times in 1 2; do kill $(cat "$servers"); done
+    wait $(cat "$servers")
+} 2>/dev/null
+
+trap stop_servers EXIT
+cat >"$CRAMTMP/commands"
+. "$CRAMTMP/commands" </dev/null

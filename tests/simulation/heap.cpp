@@ -27,7 +27,7 @@ struct alignas(std::max_align_t) Head {
 Head* head_of(void* memory) { return static_cast<Head*>(memory) - 1; }
 
 // Records a block. `base` contains space for the head before `offset`.
-void* noted(void* base, std::size_t offset, std::size_t size) {
+void* record_block(void* base, std::size_t offset, std::size_t size) {
     if (!base) throw std::bad_alloc();
     void* const memory = static_cast<char*>(base) + offset;
     head_of(memory)->size = owner == Owner::product && size < shared_size ? size : 0;
@@ -37,7 +37,7 @@ void* noted(void* base, std::size_t offset, std::size_t size) {
     return memory;
 }
 
-void give_back(void* memory, std::size_t offset) {
+void free_block(void* memory, std::size_t offset) {
     if (!memory) return;
     --blocks;
     bytes -= head_of(memory)->size;
@@ -67,18 +67,18 @@ void Heap::start_peak() { first_bytes = max_bytes = bytes; }
 using namespace simulation;
 
 void* operator new(std::size_t size) {
-    return noted(std::malloc(sizeof(Head) + size), sizeof(Head), size);
+    return record_block(std::malloc(sizeof(Head) + size), sizeof(Head), size);
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
     const std::size_t offset = offset_of(alignment);
     const std::size_t whole = rounded_up(offset + size, offset);
-    return noted(std::aligned_alloc(offset, whole), offset, size);
+    return record_block(std::aligned_alloc(offset, whole), offset, size);
 }
-void operator delete(void* memory) noexcept { give_back(memory, sizeof(Head)); }
-void operator delete(void* memory, std::size_t) noexcept { give_back(memory, sizeof(Head)); }
+void operator delete(void* memory) noexcept { free_block(memory, sizeof(Head)); }
+void operator delete(void* memory, std::size_t) noexcept { free_block(memory, sizeof(Head)); }
 void operator delete(void* memory, std::align_val_t alignment) noexcept {
-    give_back(memory, offset_of(alignment));
+    free_block(memory, offset_of(alignment));
 }
 void operator delete(void* memory, std::size_t, std::align_val_t alignment) noexcept {
-    give_back(memory, offset_of(alignment));
+    free_block(memory, offset_of(alignment));
 }

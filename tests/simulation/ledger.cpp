@@ -11,7 +11,7 @@ void Ledger::require(bool right, std::uint64_t id, const std::string& sentence) 
     if (!right) complaint_.require(false, "message " + std::to_string(id) + " " + sentence);
 }
 
-void Ledger::sent(std::string_view payload, Queued ids, ev::Time now,
+void Ledger::sent(std::string_view payload, QueuedIds ids, ev::Time now,
                   const std::optional<std::string>& reply) {
     const std::uint64_t before = last_id_;
     for (std::string_view rest = payload;;) {
@@ -49,7 +49,7 @@ void Ledger::skipped(std::uint64_t id) {
     last_id_ = id;
 }
 
-// A repeated flush, over another connection, restarts the count.
+// Records the flush time of all messages that were not flushed before.
 void Ledger::flushed(ev::Time now) {
     for (auto at = open_.rbegin(); at != open_.rend(); ++at) {
         if (at->second.flushed_at != ev::Time::max()) break;
@@ -83,7 +83,7 @@ void Ledger::answered(const Message& message, const Reply& reply, ev::Time now) 
     compare(sent, message, reply, now);
     if (message.late) --counts_.lost;
     ++(reply.right ? counts_.right : counts_.wrong);
-    if (framing_.datagrams) return;
+    if (framing_.in_datagrams) return;
     require(message.id > last_answered_, message.id, "was answered after a later one");
     last_answered_ = message.id;
 }

@@ -16,7 +16,7 @@
 
 namespace simulation {
 
-// The first failure; later failures follow from it.
+// The first failure. Later failures are ignored, because they follow from it.
 class Complaint {
 public:
     void require(bool right, const std::string& sentence) {
@@ -34,9 +34,9 @@ public:
     Ledger(const yodel::Session::Options& options, Complaint& complaint)
         : options_(options), complaint_(complaint) {}
 
-    // Records the messages of a payload that the session has taken, with these ids. With given
-    // replies, `reply` is the expected reply, if any.
-    void sent(std::string_view payload, yodel::Queued ids, ev::Time now,
+    // Records the messages of a payload that the session has accepted, with these ids. With
+    // given replies, `reply` is the expected reply, if any.
+    void sent(std::string_view payload, yodel::QueuedIds ids, ev::Time now,
               const std::optional<std::string>& reply);
     void flushed(ev::Time now);
     void answered(const yodel::Message& message, const yodel::Reply& reply, ev::Time now);
@@ -44,7 +44,7 @@ public:
     void lost(const yodel::Message& message, ev::Time now);
     void unsolicited() { ++counts_.unsolicited; }
     void repeated() { ++counts_.repeated; }
-    // Removes a message once it is sent, if no reply is expected.
+    // Records an id that the session reserved for a message that is not sent.
     void skipped(std::uint64_t id);
 
     // Messages without a verdict, and the bytes of their payloads.

@@ -25,7 +25,7 @@ Machine draw_machine(Dice& dice, bool calm) {
     return machine;
 }
 
-// A fault is rare or frequent; most servers have few faults.
+// Draws the rate of a fault: usually 0, otherwise rare or frequent.
 double draw_rate(Dice& dice) {
     return dice.chance(0.35) ? dice.one_of<double>({0.02, 0.2, 0.6, 1}) : 0;
 }
@@ -52,7 +52,7 @@ void draw_connection_faults(Dice& dice, Faults& faults) {
         faults.banner = dice.one_of<const char*>({"hello\n", "*", "x", "\n$"});
 }
 
-// Keeps delays below the time-outs, and removes faults whose combination would be ambiguous.
+// Keeps delays below the timeouts, and removes faults whose combination would be ambiguous.
 void calm_down(Dice& dice, Faults& faults) {
     faults.delay = std::min<ev::Duration>(faults.delay, 90ms);
     faults.jitter = std::min<ev::Duration>(faults.jitter, 90ms);
@@ -88,6 +88,7 @@ void draw_timeouts(Dice& dice, Session::Options& client) {
 
 const Framing* draw_framing(Dice& dice, const Plan& plan) {
     if (plan.carrier == Carrier::datagrams) return datagram_framing();
+    if (plan.client.websocket) return websocket_framing();
     const std::vector<std::string> all = framing_list();
     for (;;) {
         const Framing* const framing = find_framing(all[dice.up_to(all.size() - 1)]);
@@ -108,7 +109,7 @@ void draw_client(Dice& dice, Plan& plan) {
     if (dice.chance(0.2)) client.max_frame = 1 + dice.up_to(300);
 }
 
-// More than the system's buffers take, for a server that may not read.
+// Draws more traffic than the system's buffers hold, for a server that may not read.
 void draw_flood(Dice& dice, Plan& plan) {
     plan.messages = 60;
     plan.longest = 60000;
@@ -116,17 +117,17 @@ void draw_flood(Dice& dice, Plan& plan) {
     plan.burst = 30;
     Faults& faults = plan.server.faults;
     faults.no_read = dice.chance(0.5);
-    if (faults.chunk > 0) faults.chunk += 2000;  // for the number of turns
+    if (faults.chunk > 0) faults.chunk += 2000;  // limits the number of turns
 }
 
-// Far more messages than are ever in flight, to reveal memory that is kept too long.
+// Draws far more messages than are ever in flight, to reveal memory that is held too long.
 void draw_long_talk(Dice& dice, Plan& plan) {
     plan.messages = 5000;
     plan.longest = 4000;
     plan.window = dice.one_of<std::size_t>({1, 2, 16});
     plan.gap = std::min<ev::Duration>(plan.gap, 5ms);
     Faults& faults = plan.server.faults;
-    if (faults.chunk > 0) faults.chunk += 2000;  // for the number of turns
+    if (faults.chunk > 0) faults.chunk += 2000;  // limits the number of turns
 }
 
 void draw_traffic(Dice& dice, Plan& plan) {
@@ -144,12 +145,12 @@ void draw_traffic(Dice& dice, Plan& plan) {
 }  // namespace
 
 Plan make_plan(Kind kind, std::uint64_t seed) {
-    Dice dice(seed * 2 + (kind == Kind::streams ? 0 : 1));
+    Dice dice(seed * 3 + static_cast<std::uint64_t>(kind));
     Plan plan;
     plan.seed = seed;
-    plan.carrier = kind == Kind::datagrams ? Carrier::datagrams
-                   : dice.chance(0.15)     ? Carrier::tcp
-                                           : Carrier::path;
+    if (kind == Kind::datagrams) plan.carrier = Carrier::datagrams;
+    if (kind == Kind::streams && dice.chance(0.15)) plan.carrier = Carrier::tcp;
+    if (kind == Kind::websockets) plan.client.websocket.emplace().host = "simulated";
     plan.calm = dice.chance(0.25);
     plan.distinct = plan.calm || dice.chance(0.7);
     plan.reflects_any = dice.chance(0.5);

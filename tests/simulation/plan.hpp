@@ -35,7 +35,7 @@ enum class Carrier { path, tcp, datagrams };
 struct Plan {
     std::uint64_t seed = 0;
     Carrier carrier = Carrier::path;
-    // The only faults are drops, copies, damage and delays, so all counts are predictable.
+    // The only faults are drops, duplicates, damage and delays, so all counts are predictable.
     bool calm = false;
     Machine machine;
     yodel::Session::Options client;  // without the endpoint
@@ -52,7 +52,7 @@ struct Plan {
     std::string text() const;  // for people
 };
 
-enum class Kind { streams, datagrams };
+enum class Kind { streams, datagrams, websockets };
 Plan make_plan(Kind kind, std::uint64_t seed);
 
 }  // namespace simulation

@@ -13,8 +13,9 @@ using namespace yodel;
 
 namespace {
 
-// Returns a loopback address that no other program uses, so that none sends a datagram to a
-// server or takes its port. Linux provides 2^24 of these addresses, other systems one.
+// Returns a loopback address that no other program uses, so that no other program sends a
+// datagram to a server or takes its port. Linux provides 2^24 of these addresses, other systems
+// one.
 std::string own_host() {
 #ifdef __linux__
     const int id = ::getpid();
@@ -26,7 +27,7 @@ std::string own_host() {
 
 bufio::Endpoint endpoint_of(const Plan& plan, std::string path) {
     bufio::Endpoint endpoint;
-    endpoint.datagrams = plan.carrier == Carrier::datagrams;
+    endpoint.udp = plan.carrier == Carrier::datagrams;
     if (plan.carrier == Carrier::path) {
         endpoint.path = std::move(path);
     } else {
@@ -36,6 +37,11 @@ bufio::Endpoint endpoint_of(const Plan& plan, std::string path) {
     return endpoint;
 }
 
+bufio::Address behind_relay(bufio::Endpoint endpoint) {
+    endpoint.path += ".server";
+    return bufio::resolve_without_network(endpoint).addresses.front();
+}
+
 }  // namespace
 
 Service::Service(ev::Loop& loop, const Plan& plan, std::string path)
@@ -43,12 +49,12 @@ Service::Service(ev::Loop& loop, const Plan& plan, std::string path)
       plan_(plan),
       endpoint_(endpoint_of(plan, std::move(path))),
       address_(bufio::resolve_without_network(endpoint_).addresses.front()) {
-    come_back();
+    restart();
 }
 
-void Service::come_back() {
+void Service::restart() {
     const Heap heap(Owner::product);
-    go_away();
+    stop();
     const auto log = [this](const EchoServer::Event& event) { this->log(event); };
     if (plan_.carrier == Carrier::datagrams) {
         DatagramServer::Options options;
@@ -59,12 +65,17 @@ void Service::come_back() {
         address_ = datagrams_->listen(address_);
     } else {
         streams_ = std::make_unique<EchoServer>(loop_, plan_.server, log);
-        address_ = streams_->listen(address_);
+        if (plan_.client.websocket)
+            relay_ = std::make_unique<Relay>(loop_, plan_, address_,
+                                             streams_->listen(behind_relay(endpoint_)));
+        else
+            address_ = streams_->listen(address_);
     }
 }
 
-void Service::go_away() {
+void Service::stop() {
     traffic_before_ = traffic();
+    relay_.reset();
     streams_.reset();
     datagrams_.reset();
 }
@@ -82,8 +93,9 @@ Counters Service::counters() const {
 
 std::uint64_t Service::traffic() const {
     const Counters now = counters();
-    return traffic_before_ + now.bytes_in + now.bytes_out + now.datagram_bytes_in +
-           now.datagram_bytes_out + now.datagrams_in + now.datagrams_out;
+    return traffic_before_ + (relay_ ? relay_->traffic() : 0) + now.bytes_in + now.bytes_out +
+           now.datagram_bytes_in + now.datagram_bytes_out + now.datagrams_in +
+           now.datagrams_out;
 }
 
 std::uint64_t Service::backlog() const {

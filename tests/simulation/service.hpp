@@ -1,4 +1,5 @@
-// The server of a simulated session: ours, with faults. It can stop and restart.
+// The server of a simulated session: ours, with faults. It can stop and restart. A relay stands
+// before it if it speaks WebSocket.
 #pragma once
 
 #include "app/server/datagram_server.hpp"
@@ -6,6 +7,7 @@
 #include "bufio/lookup.hpp"
 #include "ev/loop.hpp"
 #include "tests/simulation/plan.hpp"
+#include "tests/simulation/relay.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -20,11 +22,11 @@ public:
 
     bufio::Endpoint endpoint() const;
     // Cuts all connections and stops listening.
-    void go_away();
-    // Restarts the server. For a path only, because a port may have been taken.
-    void come_back();
-    bool may_come_back() const { return plan_.carrier == Carrier::path; }
-    bool is_there() const { return streams_ || datagrams_; }
+    void stop();
+    // Restarts the server. Only for a path, because a port may have been taken.
+    void restart();
+    bool can_restart() const { return plan_.carrier == Carrier::path; }
+    bool is_running() const { return streams_ || datagrams_; }
 
     // Bytes and datagrams received and sent: each change is activity. A datagram may be empty.
     std::uint64_t traffic() const;
@@ -32,10 +34,10 @@ public:
     std::uint64_t datagrams_answered() const { return datagrams_->counters().datagrams_out; }
     // Bytes received whose answers were not sent.
     std::uint64_t backlog() const;
-    // Maximum bytes that it stores for a connection, or for all datagrams.
+    // Maximum bytes that the server stores for a connection, or for all datagrams.
     std::size_t buffer() const;
     void drain(ev::Duration grace);
-    bool drained() const { return drained_ || !is_there(); }
+    bool drained() const { return drained_ || !is_running(); }
 
 private:
     yodel::Counters counters() const;
@@ -47,6 +49,7 @@ private:
     bufio::Address address_;
     std::unique_ptr<yodel::EchoServer> streams_;
     std::unique_ptr<yodel::DatagramServer> datagrams_;
+    std::unique_ptr<Relay> relay_;
     std::uint64_t traffic_before_ = 0;  // traffic of earlier servers
     std::size_t logged_ = 0;            // bytes of text
     bool drained_ = false;

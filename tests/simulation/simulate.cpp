@@ -1,7 +1,7 @@
 // Simulates sessions in virtual time, one for each seed, and checks their invariants.
 //
-// usage: simulate streams|datagrams [SESSIONS [SEED]]
-//        simulate streams|datagrams only SEED
+// usage: simulate streams|datagrams|websockets [SESSIONS [SEED]]
+//        simulate streams|datagrams|websockets only SEED
 //
 // The second form also prints that session's plan and trace. A failure prints its seed and the
 // command for the single session.
@@ -14,6 +14,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <csignal>
 #include <cstdint>
 #include <cstdio>
@@ -28,10 +30,11 @@ extern "C" void __sanitizer_set_death_callback(void (*callback)()) __attribute__
 namespace simulation {
 namespace {
 
+constexpr std::array<const char*, 3> names = {"streams", "datagrams", "websockets"};  // by Kind
 constexpr unsigned max_session = 60;            // seconds of processor time
 constexpr std::uint64_t repeated_sessions = 8;  // one session of this many is played twice
 
-// The lines for a crash during a session, prepared in advance.
+// The text to print if a session crashes, prepared in advance.
 char last_words[400];
 
 void say_last_words() {
@@ -50,7 +53,7 @@ void prepare_to_die() {
     if (__sanitizer_set_death_callback) __sanitizer_set_death_callback(say_last_words);
 }
 
-// Returns the lowest free descriptor: a change is a leak.
+// Returns the lowest free descriptor. A change reveals a leak.
 int free_descriptor() {
     const int fd = ::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     ::close(fd);
@@ -68,7 +71,11 @@ class Simulator {
 public:
     Simulator(Kind kind, std::string program) : kind_(kind), program_(std::move(program)) {
         if (!::mkdtemp(folder_)) std::perror("a folder for sockets");
-        play(make_plan(kind_, 0));  // makes the permanent buffers and tables
+        const Plan plan = make_plan(kind_, 0);
+        play(plan);  // makes the permanent buffers and tables
+        trace_ = {};
+        // A WebSocket transport may have taken the buffer that all of them share.
+        max_blocks_ = blocks_in_use() + (kind_ == Kind::websockets ? 1 : 0);
     }
     ~Simulator() { ::rmdir(folder_); }
 
@@ -86,6 +93,7 @@ private:
     std::string program_;
     char folder_[32] = "/tmp/simulate.XXXXXX";
     std::string trace_;  // trace of the last session
+    std::size_t max_blocks_ = 0;
     Ledger::Counts total_;
     std::uint64_t sessions_ = 0;
     std::uint64_t turns_ = 0;
@@ -111,8 +119,6 @@ std::string Simulator::play(const Plan& plan) {
 }
 
 std::string Simulator::leaks(const Plan& plan) {
-    trace_ = {};
-    const std::size_t blocks = blocks_in_use();
     const int descriptor = free_descriptor();
     if (std::string wrong = play(plan); !wrong.empty()) return wrong;
     const std::string trace = trace_;
@@ -120,8 +126,8 @@ std::string Simulator::leaks(const Plan& plan) {
     const std::size_t left = blocks_in_use() - (trace.capacity() > std::string().capacity());
     trace_ = trace;
     if (free_descriptor() != descriptor) return "a descriptor was left open";
-    if (left != blocks)
-        return std::to_string(left - blocks) + " blocks of memory were not given back";
+    if (left > max_blocks_)
+        return std::to_string(left - max_blocks_) + " blocks of memory were not given back";
     return {};
 }
 
@@ -134,11 +140,10 @@ std::string Simulator::differences(const Plan& plan) {
 }
 
 bool Simulator::check(std::uint64_t seed) {
-    const char* const kind = kind_ == Kind::streams ? "streams" : "datagrams";
-    std::snprintf(last_words, sizeof last_words,
-                  "simulate: seed %llu failed; alone: %s %s only %llu\n",
-                  static_cast<unsigned long long>(seed), program_.c_str(), kind,
-                  static_cast<unsigned long long>(seed));
+    std::snprintf(
+        last_words, sizeof last_words, "simulate: seed %llu failed; alone: %s %s only %llu\n",
+        static_cast<unsigned long long>(seed), program_.c_str(),
+        names[static_cast<std::size_t>(kind_)], static_cast<unsigned long long>(seed));
     const Plan plan = make_plan(kind_, seed);
     std::string wrong = leaks(plan);
     if (wrong.empty() && seed % repeated_sessions == 0) wrong = differences(plan);
@@ -186,12 +191,15 @@ std::uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10)
 int main(int argc, char* argv[]) {
     using namespace simulation;
     const std::string_view kind_name = argc > 1 ? argv[1] : "";
-    if (argc > 4 || (kind_name != "streams" && kind_name != "datagrams")) {
-        std::fputs("usage: simulate streams|datagrams [SESSIONS [SEED] | only SEED]\n", stderr);
+    const auto found = std::find(names.begin(), names.end(), kind_name);
+    if (argc > 4 || found == names.end()) {
+        std::fputs(
+            "usage: simulate streams|datagrams|websockets [SESSIONS [SEED] | only SEED]\n",
+            stderr);
         return 2;
     }
     prepare_to_die();
-    const Kind kind = kind_name == "streams" ? Kind::streams : Kind::datagrams;
+    const auto kind = static_cast<Kind>(found - names.begin());
     const std::uint64_t seed = argc > 3 ? number(argv[3]) : 1;
     if (argc > 2 && std::string_view(argv[2]) == "only")
         return simulate_only(kind, argv[0], seed);

@@ -48,11 +48,11 @@ private:
     public:
         explicit Waiter(const Machine& machine) : machine_(machine), random_(machine.seed) {}
 
-        void wait(ev::Duration longest, std::vector<ev::Readiness>& ready) override {
+        void wait(ev::Duration max_wait, std::vector<ev::Readiness>& ready) override {
             Backend::wait(ev::Duration::zero(), ready);
             if (machine_.shuffles) shuffle(ready);
-            if (ready.empty() && longest != longest.max() && longest > longest.zero())
-                sleep(longest + lateness());
+            if (ready.empty() && max_wait != max_wait.max() && max_wait > max_wait.zero())
+                sleep(max_wait + lateness());
         }
 
     private:
@@ -64,7 +64,7 @@ private:
             for (std::size_t left = ready.size(); left > 1; --left)
                 std::swap(ready[left - 1], ready[random_.index(left)]);
         }
-        // Most sleeps end in time.
+        // Returns 0 for most sleeps.
         ev::Duration lateness() {
             if (machine_.oversleep == ev::Duration::zero() || random_.next() % 8 > 0) return {};
             return std::chrono::duration_cast<ev::Duration>(machine_.oversleep *

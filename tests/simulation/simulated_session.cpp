@@ -19,17 +19,18 @@ namespace {
 // A server that delays its replies may answer each message in a separate turn, and a client
 // may dial every millisecond.
 constexpr std::uint64_t max_turns = 200'000;
-constexpr std::uint64_t turns_a_message = 4;
-constexpr std::uint64_t turns_a_connection = 8;
+constexpr std::uint64_t turns_per_message = 4;
+constexpr std::uint64_t turns_per_connection = 8;
 // The memory bound. At rest a client stores up to 256 KiB of unread input plus one read, in a
 // buffer that doubles; while it grows, the old buffer exists too.
 constexpr std::size_t bytes_at_rest = 1024 * 1024;
-constexpr std::size_t bytes_a_connection = 32 * 1024;
-constexpr std::size_t bytes_a_message = 256;
+constexpr std::size_t bytes_per_connection = 32 * 1024;
+constexpr std::size_t bytes_per_message = 256;
 constexpr std::size_t max_late_bytes = 1024 * 1024;  // see InFlight::Options
-constexpr std::size_t bytes_a_byte = 6;              // two buffers, which double and are copied
+// Two buffers: each up to twice its content, plus the old copy while it grows.
+constexpr std::size_t memory_per_byte = 6;
 constexpr ev::Duration max_simulation = 10h;
-constexpr ev::Duration polling = 700ms;  // at the end
+constexpr ev::Duration polling = 700ms;  // interval of checks at the end
 constexpr unsigned max_polls = 60;
 constexpr ev::Duration grace = 1s;
 constexpr ev::Duration max_linger = 1s;      // for datagrams, see DatagramSession
@@ -90,7 +91,7 @@ void SimulatedSession::step() {
 
 // --- Actions of the client.
 
-// A session must never call back from inside a call.
+// Calls the session, which must not call back meanwhile.
 template <class Call>
 void SimulatedSession::call(Call call_session) {
     inside_call_ = true;
@@ -126,10 +127,10 @@ bool SimulatedSession::send_one() {
     const std::string payload = next_payload();
     ++payloads_;
     const std::optional<std::string> reply = expected_reply(payload);
-    Queued ids;
+    QueuedIds ids;
     call([&](Session& session) { ids = session.send(payload, {}, reply); });
     const std::size_t most = plan_.client.max_frame;
-    const bool legal = sendable(*plan_.client.framing, most, payload);
+    const bool legal = is_sendable(*plan_.client.framing, most, payload);
     if (plan_.carrier != Carrier::datagrams)
         require(static_cast<bool>(ids) == legal, "a payload was refused, or wrongly taken");
     if (ids) ledger_.sent(payload, ids, now(), reply);
@@ -152,12 +153,12 @@ std::string SimulatedSession::next_payload() {
             payload +=
                 dice_.one_of<char>({'a', 'a', 'a', 'b', '^', '$', '\n', '\r', '\0', '\1'});
     }
-    const std::size_t longest = plan_.client.framing->longest();
+    const std::size_t longest = plan_.client.framing->max_payload();
     if (payload.size() > longest) payload.resize(longest);
     return payload;
 }
 
-// With given replies, returns mostly the actual reply.
+// With given replies, usually returns the actual reply.
 std::optional<std::string> SimulatedSession::expected_reply(const std::string& payload) {
     if (plan_.client.expect != Expect::given || dice_.chance(0.1)) return std::nullopt;
     if (dice_.chance(0.1)) return "another";
@@ -165,7 +166,7 @@ std::optional<std::string> SimulatedSession::expected_reply(const std::string& p
     return framing.reply ? framing.reply(payload) : payload;
 }
 
-// Called in callbacks.
+// Sometimes does anything from inside a callback.
 void SimulatedSession::misbehave() {
     if (session_ && dice_.chance(plan_.mischief / 4)) do_anything();
 }
@@ -234,11 +235,11 @@ void SimulatedSession::pause(bool paused) {
 
 void SimulatedSession::restart_service() {
     const bool stays_away = dice_.chance(0.3);
-    if (stays_away && service_.is_there())
-        service_.go_away();
-    else if (service_.may_come_back())
-        service_.come_back();
-    note("service", service_.is_there() ? 1 : 0);
+    if (stays_away && service_.is_running())
+        service_.stop();
+    else if (service_.can_restart())
+        service_.restart();
+    note("service", service_.is_running() ? 1 : 0);
 }
 
 void SimulatedSession::destroy() {
@@ -336,7 +337,7 @@ void SimulatedSession::observe_state() {
     if (state_ == State::dialing) ++dialed_;
     if (state_ == State::open) ledger_.flushed(now());
     if (state_ == State::waiting)
-        require(plan_.client.retries > 0 && session_->retry() <= plan_.client.retries,
+        require(plan_.client.retries > 0 && session_->retry_count() <= plan_.client.retries,
                 "it is tried again too often");
     const bool ended = state_ == State::waiting || state_ == State::closed;
     require(!ended || session_->end(), "a connection has ended without a reason");
@@ -364,8 +365,8 @@ void SimulatedSession::check_in_flight() {
 
 void SimulatedSession::check_turn() {
     ++turns_;
-    require(turns_ < max_turns + turns_a_message * ledger_.counts().sent +
-                         turns_a_connection * dialed_,
+    require(turns_ < max_turns + turns_per_message * ledger_.counts().sent +
+                         turns_per_connection * dialed_,
             "there is no end of turns");
     require(loop_.elapsed() < max_simulation, "there is no end of time");
     if (session_) {
@@ -406,17 +407,17 @@ void SimulatedSession::check_memory() {
 }
 
 // The session may store messages without a verdict and late messages, the server unanswered
-// messages. If the server answers twice, its share is only bounded.
+// messages. If the server duplicates answers, its share is only bounded.
 std::uint64_t SimulatedSession::memory_bound() const {
     const bool copies = plan_.server.faults.dup > 0;
     const std::uint64_t held =
         copies ? std::min<std::uint64_t>(service_.buffer(), 2 * bytes_sent_) : max_backlog_;
-    return bytes_at_rest + bytes_a_byte * (max_bytes_ + held) +
-           bytes_a_message * max_messages_ + bytes_a_connection * max_connections_;
+    return bytes_at_rest + memory_per_byte * (max_bytes_ + held) +
+           bytes_per_message * max_messages_ + bytes_per_connection * max_connections_;
 }
 
-// Timers may be late by the machine's oversleeping, by the turns this takes, and by the work
-// of the last two turns: thousands of messages may take longer than a short limit.
+// Deadlines may be missed by a few oversleeps of the machine, and by the work of the last two
+// turns, because thousands of messages may take longer than a short limit.
 void SimulatedSession::overdue(ev::Time due, const char* what) {
     const ev::Duration patience =
         2ms + 4 * plan_.machine.oversleep + (loop_.busy() - busy_before_last_turn_);
@@ -429,7 +430,7 @@ void SimulatedSession::check_deadlines() {
     if (options.max_time && !session_->out_of_time() && connected_at_ != ev::Time::max())
         overdue(connected_at_ + *options.max_time, "of all");
     if (state_ == State::dialing || state_ == State::handshaking)
-        overdue(session_->since() + options.connect_timeout, "to connect");
+        overdue(session_->state_since() + options.connect_timeout, "to connect");
     if (state_ == State::waiting) overdue(session_->retry_time(), "to try again");
     if (!lasts() || paused_) return;
     if (options.idle_timeout) overdue(progress_at_ + *options.idle_timeout, "of idleness");
@@ -461,7 +462,7 @@ void SimulatedSession::check_rest() {
     check_drain();
 }
 
-// The server's dice determine the fault of each message.
+// Predicts the counts, because the server's dice determine the fault of each message.
 void SimulatedSession::check_calm_counts() {
     const bool datagrams = plan_.carrier == Carrier::datagrams;
     const Ledger::Counts& counts = ledger_.counts();

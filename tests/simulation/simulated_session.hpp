@@ -107,8 +107,8 @@ private:
     std::size_t pending_seen_ = 0;
     // Maxima for the memory bound:
     std::size_t max_messages_ = 0;     // without a verdict or late
-    std::size_t max_bytes_ = 0;        // limit of messages and unsent output
-    std::size_t max_connections_ = 1;  // limit of the server
+    std::size_t max_bytes_ = 0;        // payloads, given replies and unsent output
+    std::size_t max_connections_ = 1;  // connections of the server
     std::uint64_t max_backlog_ = 0;    // backlog of the server
     std::uint64_t bytes_sent_ = 0;     // total payload
     std::size_t unflushed_bytes_ = 0;  // payload since the last flush()
@@ -125,7 +125,7 @@ private:
     ev::Time resumed_at_{};   // a new connection, or the end of a pause
     ev::Time finished_at_{};  // finish()
     ev::Time progress_at_{};  // traffic, or an event above
-    ev::Time taken_at_{};     // the system taking flushed bytes
+    ev::Time taken_at_{};     // flushed bytes accepted by the system
     ev::Time waited_at_{};    // pending output
 };
 

@@ -1,139 +1,43 @@
 // Measures round trips by the client's own clock, with clients and servers that sleep or spin.
-// Also compares clients between two pipes on the same echo server: the time to the first echo,
+// Also compares clients between two pipes on the same echo server: the times of the first echo,
 // of a round trip and of a bulk transfer, with processor time and memory. Omits programs that
 // are not installed.
 #include "tests/bench/measure.hpp"
+#include "tests/bench/program.hpp"
 #include "tests/bench/serving_process.hpp"
 #include "tests/bufio/certificates.hpp"
 
-#include <fcntl.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <csignal>
-#include <cstdlib>
-#include <ctime>
 #include <fstream>
 #include <iterator>
-#include <optional>
-#include <stdexcept>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace {
 
+using bench::Command;
+using bench::installed;
+using bench::Program;
 using bench::Table;
 using Clock = std::chrono::steady_clock;
-using Command = std::vector<std::string>;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-std::vector<char*> pointers(const Command& command) {
-    std::vector<char*> list;
-    for (const std::string& word : command) list.push_back(const_cast<char*>(word.c_str()));
-    list.push_back(nullptr);
-    return list;
-}
-
-// A program with pipes for standard input and output.
-class Program {
-public:
-    // `processor` pins the program; see bench::stay_on().
-    explicit Program(const Command& command, std::optional<std::size_t> processor = {}) {
-        int in[2], out[2];
-        if (::pipe2(in, O_CLOEXEC) != 0 || ::pipe2(out, O_CLOEXEC) != 0)
-            throw std::runtime_error("pipe");
-        const std::vector<char*> list = pointers(command);
-        pid_ = ::vfork();
-        if (pid_ == 0) {
-            if (processor) bench::stay_on(*processor);
-            ::dup2(in[0], 0);
-            ::dup2(out[1], 1);
-            ::dup2(::open("/dev/null", O_WRONLY), 2);
-            ::execvp(list[0], list.data());
-            ::_exit(127);
-        }
-        ::close(in[0]);
-        ::close(out[1]);
-        input_ = in[1];
-        output_ = out[0];
-    }
-    ~Program() {
-        ::close(input_);
-        ::close(output_);
-        ::kill(pid_, SIGKILL);
-        ::waitpid(pid_, nullptr, 0);
-    }
-    Program(const Program&) = delete;
-    Program& operator=(const Program&) = delete;
-
-    // Writes `count` bytes of a repeated text and reads their echo. False: the program ended.
-    bool exchange(const std::string& text, std::size_t count) {
-        ::fcntl(input_, F_SETFL, O_NONBLOCK);
-        std::size_t sent = 0, got = 0;
-        while (got < count) {
-            pollfd polled[] = {{output_, POLLIN, 0}, {sent < count ? input_ : -1, POLLOUT, 0}};
-            if (::poll(polled, 2, 20'000 /* ms */) <= 0) return false;
-            if (polled[1].revents != 0) send_some(text, count, sent);
-            if (polled[0].revents != 0 && !read_some(got)) return false;
-        }
-        return true;
-    }
-    // Milliseconds of processor time so far.
-    double cpu_ms() const {
-        clockid_t clock{};
-        timespec time{};
-        if (::clock_getcpuclockid(pid_, &clock) != 0) return -1;
-        ::clock_gettime(clock, &time);
-        return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) / 1e6;
-    }
-    // Peak memory in MiB.
-    double peak_mib() const {
-        std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
-        for (std::string word; status >> word;)
-            if (word == "VmHWM:" && status >> word) return std::stod(word) / 1024;
-        return -1;
-    }
-    std::string first_line() {
-        std::string line;
-        for (char byte = 0; byte != '\n' && ::read(output_, &byte, 1) == 1;) line += byte;
-        return line;
-    }
-
-private:
-    void send_some(const std::string& text, std::size_t count, std::size_t& sent) {
-        const std::size_t at = sent % text.size();
-        const ssize_t part =
-            ::write(input_, text.data() + at, std::min(text.size() - at, count - sent));
-        if (part > 0) sent += static_cast<std::size_t>(part);
-    }
-    bool read_some(std::size_t& got) {
-        static char room[256 * 1024];
-        const ssize_t part = ::read(output_, room, sizeof room);
-        if (part > 0) got += static_cast<std::size_t>(part);
-        return part > 0;
-    }
-
-    int input_;
-    int output_;
-    pid_t pid_;
-};
-
 // Echoes one connection at a time.
 [[noreturn]] void echo(int listener) {
-    static char room[64 * 1024];
+    static char buffer[64 * 1024];
     for (;;) {
         const int socket = ::accept(listener, nullptr, nullptr);
-        for (ssize_t count = 0; (count = ::read(socket, room, sizeof room)) > 0;)
+        for (ssize_t count = 0; (count = ::read(socket, buffer, sizeof buffer)) > 0;)
             for (ssize_t at = 0, part = 0; at < count; at += part) {
-                part = ::send(socket, room + at, static_cast<std::size_t>(count - at),
+                part = ::send(socket, buffer + at, static_cast<std::size_t>(count - at),
                               MSG_NOSIGNAL);
                 if (part <= 0) break;
             }
@@ -144,12 +48,8 @@ private:
 struct Entrant {
     std::string name;
     Command lines;  // exchanges lines
-    Command raw;    // exchanges bytes, if it differs
+    Command raw;    // exchanges bytes; equals lines unless the client has a mode for bytes
 };
-
-bool installed(const std::string& program) {
-    return std::system(("command -v " + program + " >/dev/null 2>&1").c_str()) == 0;
-}
 
 std::vector<Entrant> only_installed(const std::vector<Entrant>& all) {
     std::vector<Entrant> list;
@@ -208,7 +108,7 @@ void compare(const char* title, const std::vector<Entrant>& entrants, std::size_
 
 const std::string results_file = "/tmp/yodel-bench-" + std::to_string(::getpid());
 
-// A client and a server that spin or block, on separate processors or on the same.
+// A client and a server, each ours or a minimal program.
 struct Pair {
     std::string name;
     bool ours_client;
@@ -245,21 +145,18 @@ Command server_command(const Pair& pair, const Load& load) {
     return command;
 }
 
-// Returns the median in microseconds by the client's own clock.
+// Returns the median round trip in microseconds by the client's own clock.
 double paired_round_trip(const Pair& pair, const Load& load, bool apart) {
     Program server(server_command(pair, load), apart ? 1 : 0);
-    if (server.first_line().empty()) return -1;
+    if (server.read_line().empty()) return -1;
     // Two processes that spin on one processor wait for each other's time slices.
     const int count = !apart && load.client_spins && load.server_spins ? 50 : 5000;
     Program client(client_command(pair, load, "7398", count), 0);
-    const std::string median = client.first_line();
+    const std::string median = client.read_line();
     if (!pair.ours_client) return median.empty() ? -1 : std::stod(median);
     std::ifstream results(results_file);
     const std::string all{std::istreambuf_iterator<char>(results), {}};
-    const std::size_t times = all.rfind("\"rtt_us\"");
-    const std::string name = "\"p50\":";
-    if (times == all.npos) return -1;
-    return std::stod(all.substr(all.find(name, times) + name.size()));
+    return bench::member(all, "p50", "\"rtt_us\"");
 }
 
 void compare_round_trips(const std::string& title, const std::vector<Pair>& pairs) {
@@ -291,12 +188,12 @@ double cost(const std::string& target, const Command& server_command, const char
         return ns(used.ru_utime) + ns(used.ru_stime);
     };
     Program server(server_command);
-    if (server.first_line().empty()) return -1;
+    if (server.read_line().empty()) return -1;
     const double before = children_ns();
     {
         Program client({YODEL_LOAD_PROGRAM, "--json", "--quiet", "-c", "300000", "--size", "64",
                         "--window", window, target});
-        if (client.first_line().find("\"echoed\":300000") == std::string::npos) return -1;
+        if (client.read_line().find("\"echoed\":300000") == std::string::npos) return -1;
     }
     return (children_ns() - before + server.cpu_ms() * 1e6) / count;
 }
@@ -320,15 +217,15 @@ Entrant same(const std::string& name, const Command& command) {
 
 void compare_plain() {
     const bench::ServingProcess peer(echo);
-    const Command yodel{YODEL_PROGRAM, "--quiet", "127.0.0.1", peer.port};
-    const Command raw{YODEL_PROGRAM, "--quiet", "-f", "raw", "127.0.0.1", peer.port};
+    const Command yodel{YODEL_PROGRAM, "--quiet", "127.0.0.1", peer.port()};
+    const Command raw{YODEL_PROGRAM, "--quiet", "-f", "raw", "127.0.0.1", peer.port()};
     compare("clients, plain",
-            only_installed({same("relay", {RELAY_PROGRAM, peer.port}),
+            only_installed({same("relay", {RELAY_PROGRAM, peer.port()}),
                             {"yodel", yodel, raw},
-                            same("nc", {"nc", "127.0.0.1", peer.port}),
-                            same("ncat", {"ncat", "127.0.0.1", peer.port}),
+                            same("nc", {"nc", "127.0.0.1", peer.port()}),
+                            same("ncat", {"ncat", "127.0.0.1", peer.port()}),
                             same("socat -b65536",
-                                 {"socat", "-b65536", "-", "TCP:127.0.0.1:" + peer.port})}),
+                                 {"socat", "-b65536", "-", "TCP:127.0.0.1:" + peer.port()})}),
             256);
 }
 
@@ -337,7 +234,7 @@ void compare_tls() {
     const test::Identity identity = certificates.make("localhost", {});
     const std::string& trusted = identity.certificate;
     Program server({YODELD_PROGRAM, "--tls", "--cert", trusted, "--key", identity.key, "0"});
-    const std::string listening = server.first_line();
+    const std::string listening = server.read_line();
     const std::string port =
         std::to_string(std::stoi(listening.substr(listening.rfind(':') + 1)));
     const std::string at = "localhost:" + port;

@@ -1,5 +1,5 @@
-// A minimal client or server for round trips: one connection, messages of 64 bytes, and poll,
-// which waits, or with "spin" returns at once.
+// A minimal client or server for round trips: one connection and messages of 64 bytes. It waits
+// in poll, or with "spin" polls without waiting.
 //
 //     client_ping ping PORT COUNT block|spin    prints the median round trip in microseconds
 //     client_ping ws PORT COUNT block|spin      the same over WebSocket, with frames by hand
@@ -20,7 +20,7 @@
 namespace {
 
 constexpr std::size_t message = 64;  // bytes
-char room[64 * 1024];
+char buffer[64 * 1024];
 
 sockaddr_in address(const char* port) {
     sockaddr_in name{};
@@ -40,11 +40,11 @@ std::size_t receive(int fd, bool spin) {
     pollfd polled{fd, POLLIN, 0};
     while (::poll(&polled, 1, spin ? 0 : -1) <= 0) {
     }
-    return static_cast<std::size_t>(std::max<ssize_t>(::recv(fd, room, sizeof room, 0), 0));
+    return static_cast<std::size_t>(std::max<ssize_t>(::recv(fd, buffer, sizeof buffer, 0), 0));
 }
 
 void send(int fd, std::size_t size) {
-    if (::send(fd, room, size, MSG_NOSIGNAL) < 0) std::exit(1);
+    if (::send(fd, buffer, size, MSG_NOSIGNAL) < 0) std::exit(1);
 }
 
 // Opens a WebSocket.
@@ -53,17 +53,18 @@ void upgrade(int fd) {
         "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
         "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
     if (::send(fd, request, sizeof request - 1, MSG_NOSIGNAL) < 0) std::exit(1);
-    for (std::size_t got = 0; got < 4 || std::memcmp(room + got - 4, "\r\n\r\n", 4) != 0; ++got)
-        if (::recv(fd, room + got, 1, 0) <= 0) std::exit(7);
+    for (std::size_t got = 0; got < 4 || std::memcmp(buffer + got - 4, "\r\n\r\n", 4) != 0;
+         ++got)
+        if (::recv(fd, buffer + got, 1, 0) <= 0) std::exit(7);
 }
 
 // Makes a masked frame of the payload. Returns its size.
 std::size_t make_frame(const char* payload, unsigned key) {
-    room[0] = '\x82';
-    room[1] = static_cast<char>(0x80 | message);
-    std::memcpy(room + 2, &key, sizeof key);
+    buffer[0] = '\x82';
+    buffer[1] = static_cast<char>(0x80 | message);
+    std::memcpy(buffer + 2, &key, sizeof key);
     for (std::size_t i = 0; i < message; ++i)
-        room[6 + i] = static_cast<char>(payload[i] ^ room[2 + i % 4]);
+        buffer[6 + i] = static_cast<char>(payload[i] ^ buffer[2 + i % 4]);
     return 6 + message;
 }
 

@@ -42,7 +42,7 @@ ssize_t give(int fd, const char* from, std::size_t size) {
 struct Way {
     int from;
     int to;
-    char room[chunk] = {};
+    char buffer[chunk] = {};
     std::size_t begin = 0;
     std::size_t end = 0;
     bool over = false;
@@ -51,7 +51,7 @@ struct Way {
 
     void give_rest() {
         while (!empty()) {
-            const ssize_t count = give(to, room + begin, end - begin);
+            const ssize_t count = give(to, buffer + begin, end - begin);
             if (count == 0) std::exit(1);
             if (count < 0) return;
             begin += static_cast<std::size_t>(count);
@@ -61,7 +61,7 @@ struct Way {
     void go_on() {
         give_rest();
         while (empty() && !over) {
-            const ssize_t count = take(from, room);
+            const ssize_t count = take(from, buffer);
             if (count < 0) return;
             over = count == 0;
             begin = 0;

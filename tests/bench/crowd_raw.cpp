@@ -43,7 +43,7 @@ int connected(int port) {
     return fd;
 }
 
-// Each message differs from the previous message, as with yodel-load.
+// Sends a message that differs from the previous message, as yodel-load does.
 void send_next(Connection& connection) {
     ++connection.number;
     std::memcpy(connection.sent, &connection.number, sizeof connection.number);

@@ -1,8 +1,9 @@
 // Echo servers in separate processes, and the clients that keep them busy.
 #pragma once
 
-#include "tests/bench/bufio_server.hpp"
+#include "tests/bench/echo_entrant.hpp"
 #include "tests/bench/measure.hpp"
+#include "tests/bench/serving_process.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -14,13 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
-#include <ctime>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -31,68 +28,11 @@ namespace bench {
 inline constexpr std::size_t message = 64;           // bytes
 inline constexpr std::size_t in_flight = 64 * 1024;  // bytes of a bulk transfer
 
-inline void require(bool holds) {
-    if (!holds) std::abort();
-}
-
-// A server in its own process.
-class Server {
-public:
-    Server(const EchoEntrant& entrant, const Certificate& certificate)
-        : listening_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        ::fcntl(listening_, F_SETFL, O_NONBLOCK);
-        address_.sin_family = AF_INET;
-        address_.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        socklen_t size = sizeof address_;
-        auto* const generic = reinterpret_cast<sockaddr*>(&address_);
-        require(::bind(listening_, generic, size) == 0 && ::listen(listening_, 1024) == 0);
-        ::getsockname(listening_, generic, &size);
-        std::fflush(stdout);
-        pid_ = ::fork();
-        if (pid_ != 0) return;
-        stay_on(entrant.processor);
-        entrant.serve(listening_, certificate);
-        ::_exit(0);
-    }
-    ~Server() {
-        ::kill(pid_, SIGKILL);
-        ::waitpid(pid_, nullptr, 0);
-        ::close(listening_);
-    }
-    Server(const Server&) = delete;
-    Server& operator=(const Server&) = delete;
-
-    const sockaddr_in& address() const { return address_; }
-
-    // Nanoseconds of processor time so far.
-    double cpu_ns() const {
-        clockid_t clock{};
-        timespec time{};
-        require(::clock_getcpuclockid(pid_, &clock) == 0);
-        ::clock_gettime(clock, &time);
-        return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-    }
-
-    pid_t pid() const { return pid_; }
-
-    // Bytes of private memory.
-    double own_memory() const {
-        std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
-        for (std::string word; status >> word;)
-            if (word == "RssAnon:" && status >> word) return std::stod(word) * 1024;
-        return -1;
-    }
-
-private:
-    int listening_;
-    sockaddr_in address_{};
-    pid_t pid_ = -1;
-};
-
-// A client that blocks or spins.
+// A blocking client.
 class Client {
 public:
-    Client(const Server& server, SSL_CTX* ctx) : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    Client(const ServingProcess& server, SSL_CTX* ctx)
+        : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
         const auto* const generic = reinterpret_cast<const sockaddr*>(&server.address());
         require(::connect(fd_, generic, sizeof server.address()) == 0);
         const int on = 1;
@@ -109,7 +49,6 @@ public:
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
 
-    void spin() { flags_ = MSG_DONTWAIT; }  // without TLS
     void write(const std::string& bytes) {
         const auto size = static_cast<ssize_t>(bytes.size());
         require((ssl_ ? SSL_write(ssl_, bytes.data(), static_cast<int>(size))
@@ -119,8 +58,7 @@ public:
         static char room[in_flight];
         while (size > 0) {
             const ssize_t count = ssl_ ? SSL_read(ssl_, room, static_cast<int>(size))
-                                       : ::recv(fd_, room, size, flags_);
-            if (count < 0 && flags_ != 0 && errno == EAGAIN) continue;
+                                       : ::recv(fd_, room, size, 0);
             require(count > 0);
             size -= static_cast<std::size_t>(count);
         }
@@ -129,25 +67,27 @@ public:
 private:
     int fd_;
     SSL* ssl_ = nullptr;
-    int flags_ = 0;
 };
 
 struct Running {
     Running(const EchoEntrant& entrant, const Certificate& certificate, std::size_t count,
             SSL_CTX* ctx, std::size_t idle_count = 0)
-        : server(entrant, certificate) {
+        : server([&](int listening) {
+              ::fcntl(listening, F_SETFL, O_NONBLOCK);
+              entrant.serve(listening, certificate);
+          }) {
         while (idle.size() < idle_count) idle.push_back(std::make_unique<Client>(server, ctx));
         while (clients.size() < count) clients.push_back(std::make_unique<Client>(server, ctx));
         echo_all(std::string(message, 'x'));
     }
 
-    // Each client sends, then each receives its echo.
+    // Sends from each client, and then receives all echoes.
     void echo_all(const std::string& bytes) {
         for (const auto& client : clients) client->write(bytes);
         for (const auto& client : clients) client->read(bytes.size());
     }
 
-    Server server;
+    ServingProcess server;
     std::vector<std::unique_ptr<Client>> idle;  // send nothing
     std::vector<std::unique_ptr<Client>> clients;
 };

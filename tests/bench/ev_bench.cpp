@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -137,8 +136,8 @@ private:
     std::size_t trips_ = 0;
 };
 
-// Uses timers from inside a callback, as programs do: an always readable pipe triggers it in
-// each turn.
+// Uses timers from inside a callback, as programs do: a socket that is always readable triggers
+// the callback in each turn.
 class Timers final : public Work {
 public:
     Timers(const Entrant& entrant, std::size_t count) : loop_(entrant.enter(*this)) {
@@ -167,7 +166,7 @@ public:
         return ns / count();
     }
 
-    // As in a program between two turns, or in the callback of another object.
+    // Starts and stops the timers between two turns, outside all callbacks.
     double ns_per_add_and_cancel_outside() {
         const std::size_t times = 1 + 10'000 / timers_.size();
         double ns = 0;
@@ -180,7 +179,7 @@ public:
         return (ns + bench::cpu_ns()) / count() / static_cast<double>(times);
     }
 
-    // Cold: the timers have left the inner caches.
+    // `cold`: the timers have left the inner caches.
     double ns_per_add_and_fire(bool cold) {
         add_and_fire(cold);  // the first time pays for memory
         return add_and_fire(cold);
@@ -346,20 +345,17 @@ int main(int argc, char** argv) {
         return parts.empty() || std::find(parts.begin(), parts.end(), part) != parts.end();
     };
     bench::begin("event loops: the first row in nanoseconds, the others as ratios to it");
-    std::vector<Entrant> entrants, libev_first;
-    add_libev(libev_first);
+    std::vector<Entrant> entrants;
     add_raw(entrants);
     add_ours(entrants);
-    add_libevent(entrants);
-    entrants.insert(entrants.end(), libev_first.begin(), libev_first.end());
-    add_libuv(entrants);
+    add_libev(entrants);
 
     const auto waiting = without(entrants, {"libev poll, again"});
     if (asked("dispatch")) measure_dispatch(waiting);
     if (asked("trips")) measure_round_trips(waiting);
     const std::vector<std::string> no_timers{
-        "raw epoll",      "ev, as it chooses", "ev epoll",    "ev, as it chooses, timer",
-        "ev poll, timer", "ev epoll, timer",   "libev epoll", "libevent epoll"};
+        "raw epoll",      "ev, as it chooses", "ev epoll",   "ev, as it chooses, timer",
+        "ev poll, timer", "ev epoll, timer",   "libev epoll"};
     auto timing = without(entrants, no_timers);
     if (asked("turns")) measure_empty_turns(timing);
     timing.erase(timing.begin());  // raw poll has no timers

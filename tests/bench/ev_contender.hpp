@@ -33,9 +33,12 @@ struct Entrant {
     std::unique_ptr<Contender> (*enter)(Work& work);
 };
 
+template <class Kind>
+std::unique_ptr<Contender> enter(Work& work) {
+    return std::make_unique<Kind>(work);
+}
+
 void add_raw(std::vector<Entrant>& entrants);
 void add_ours(std::vector<Entrant>& entrants);
-// Each prints a note if its library is not installed.
+// Prints a note if the library is not installed.
 void add_libev(std::vector<Entrant>& entrants);
-void add_libevent(std::vector<Entrant>& entrants);
-void add_libuv(std::vector<Entrant>& entrants);

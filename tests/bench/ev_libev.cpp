@@ -67,11 +67,6 @@ struct LibevAgain : LibevPoll {
     }
 };
 
-template <class Kind>
-std::unique_ptr<Contender> enter(Work& work) {
-    return std::make_unique<Kind>(work);
-}
-
 }  // namespace
 
 void add_libev(std::vector<Entrant>& entrants) {

@@ -52,11 +52,6 @@ struct WithTimer : Kind {
     }
 };
 
-template <class Kind>
-std::unique_ptr<Contender> enter(Work& work) {
-    return std::make_unique<Kind>(work);
-}
-
 }  // namespace
 
 void add_ours(std::vector<Entrant>& entrants) {

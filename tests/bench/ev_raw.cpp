@@ -27,11 +27,6 @@ private:
     std::vector<pollfd> polled_;
 };
 
-template <class Kind>
-std::unique_ptr<Contender> enter(Work& work) {
-    return std::make_unique<Kind>(work);
-}
-
 #ifdef __linux__
 class RawEpoll final : public Contender {
 public:

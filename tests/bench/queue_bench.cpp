@@ -2,12 +2,13 @@
 // one message at a time, and its service times are exponential with a mean of 1 ms. So the time
 // in the system is exponential too. Its rate is mu - lambda if messages arrive at random times
 // (M/M/1), and mu (1 - s) with s = exp(-mu (1 - s) / lambda) at even times (D/M/1). The waits
-// of neighbours are correlated, so a finite run deviates: the range comes from simulated runs
-// of the same length.
+// of neighbors are correlated, so a finite run deviates: the range comes from simulated runs of
+// the same length.
 //
 // BENCH_SECONDS sets the length of each run.
 #include "app/text/random.hpp"
 #include "tests/bench/measure.hpp"
+#include "tests/bench/program.hpp"
 #include "tests/bench/serving_process.hpp"
 
 #include <netinet/in.h>
@@ -20,8 +21,6 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -36,8 +35,8 @@ std::chrono::nanoseconds service_time(yodel::Random& random) {
     return std::chrono::nanoseconds(std::llround(random.exponential() * mean_ms * 1e6));
 }
 
-// Echoes the lines of each connection, one after the other, and spins for the service time of
-// each. A line that waited is served from the end of the previous one.
+// Echoes the lines of each connection in turn, and spins for the service time of each line. The
+// service of a waiting line begins when the previous service ends.
 [[noreturn]] void serve(int listener) {
     bench::stay_on(1);
     yodel::Random random(1001);  // yodel-load draws its gaps from the seed 1
@@ -47,13 +46,13 @@ std::chrono::nanoseconds service_time(yodel::Random& random) {
         ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         Clock::time_point free{};
         std::string waiting;
-        char room[4096];
+        char buffer[4096];
         // Spins while it waits: waking up would take a part of the mean.
         for (ssize_t count = 0;
-             (count = ::recv(socket, room, sizeof room, MSG_DONTWAIT)) != 0;) {
+             (count = ::recv(socket, buffer, sizeof buffer, MSG_DONTWAIT)) != 0;) {
             if (count < 0) continue;
             free = std::max(free, Clock::now());
-            waiting.append(room, static_cast<std::size_t>(count));
+            waiting.append(buffer, static_cast<std::size_t>(count));
             for (std::size_t end = 0; (end = waiting.find('\n')) != waiting.npos;) {
                 free += service_time(random);
                 while (Clock::now() < free) {
@@ -101,23 +100,10 @@ std::vector<double> simulated(bool random_arrivals, double load, std::size_t mes
 // Runs yodel-load against the server, and returns its end object.
 std::string measured(const std::string& port, bool random_arrivals, double load,
                      const std::string& seconds) {
-    const std::string command =
-        YODEL_LOAD_PROGRAM " --busy --json --quiet --warm-up 1s -m " + seconds +
-        "s --arrivals " + (random_arrivals ? "poisson" : "even") + " --rate " +
-        std::to_string(load * 1000 / mean_ms) + " 127.0.0.1 " + port + " 2>/dev/null";
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> output(::popen(command.c_str(), "re"),
-                                                                 ::pclose);
-    std::string text;
-    char room[4096];
-    for (std::size_t count = 0; (count = std::fread(room, 1, sizeof room, output.get())) > 0;)
-        text.append(room, count);
-    return text;
-}
-
-double member(const std::string& end, const std::string& object, const std::string& name) {
-    const std::size_t place = end.find("\"" + name + "\":", end.find(object));
-    if (place == end.npos) throw std::runtime_error("no " + name + " in: " + end);
-    return std::stod(end.substr(place + name.size() + 3));
+    return bench::Program({YODEL_LOAD_PROGRAM, "--busy", "--json", "--quiet", "--warm-up", "1s",
+                           "-m", seconds, "--arrivals", random_arrivals ? "poisson" : "even",
+                           "--rate", std::to_string(load * 1000 / mean_ms), "127.0.0.1", port})
+        .last_line();
 }
 
 }  // namespace
@@ -131,15 +117,15 @@ int main() {
     for (const bool random_arrivals : {true, false})
         for (const double load : {0.3, 0.6, 0.8}) {
             const bench::ServingProcess server(serve);
-            const std::string end = measured(server.port, random_arrivals, load, seconds);
-            const auto messages = static_cast<std::size_t>(member(end, "", "sent"));
+            const std::string end = measured(server.port(), random_arrivals, load, seconds);
+            const auto messages = static_cast<std::size_t>(bench::member(end, "sent"));
             for (const double percent : percents) {
                 const std::string name = "p" + std::to_string(static_cast<int>(percent));
                 const std::vector<double> range =
                     simulated(random_arrivals, load, messages, percent);
                 std::printf("%-8s %4.0f%% %5s %9.2f %9.2f   %.2f to %.2f\n",
                             random_arrivals ? "poisson" : "even", load * 100, name.c_str(),
-                            member(end, "rtt_us", name) / 1000,
+                            bench::member(end, name, "rtt_us") / 1000,
                             -std::log(1 - percent / 100) * mean_ms /
                                 system_rate(random_arrivals, load),
                             range[1], range[98]);

@@ -1,9 +1,8 @@
-// Compares yodeld's server with others: with one client, with many, and with many idle
-// clients.
+// Compares yodeld's server, and a one-page echo server on our streams, with others: round
+// trips, processor time and system calls, with and without TLS, and beside many idle clients.
 
 #include "tests/bench/echo_load.hpp"
 #include "tests/bench/measure.hpp"
-#include "tests/bench/server_entrants.hpp"
 #include "tests/bufio/certificates.hpp"
 
 #include <algorithm>
@@ -32,53 +31,18 @@ void compare_idle(std::size_t idle) {
     table.print();
 }
 
-// One client on the first processor, which blocks or spins, and one server at a time, on the
-// same processor or another. If both spin on one, each waits for the other's time slice.
-void compare_round_trips(std::vector<EchoEntrant> entrants, std::size_t processor) {
-    std::vector<std::string> names;
-    for (EchoEntrant& entrant : entrants) {
-        entrant.processor = processor;
-        names.push_back(entrant.name);
-    }
-    Table table(processor == 0 ? "Round trips on one processor"
-                               : "Round trips on two processors",
-                names);
-    for (const bool spins : {false, true})
-        table.add(spins ? "spinning" : "blocking", rounds(15), [&](std::size_t i) {
-            Running running(entrants[i], {}, 1, nullptr);
-            if (spins) running.clients[0]->spin();
-            return round_trip(running, std::string(message, 'x'), processor == 0 ? 50 : 500);
-        });
-    table.print();
-}
-
-void compare_busy() {
-    std::vector<EchoEntrant> sleeping;
-    add_raw_epoll_server(sleeping);
-    add_yodeld(sleeping);
-    std::vector<EchoEntrant> spinning;
-    add_spinning_raw_server(spinning);
-    add_busy_yodeld(spinning);
-    for (std::size_t processor = 0; processor < std::min<std::size_t>(processors(), 2);
-         ++processor) {
-        compare_round_trips(sleeping, processor);
-        compare_round_trips(spinning, processor);
-    }
-}
-
 }  // namespace
 
 int main() {
     const std::size_t descriptors = raise_descriptor_limit();
-    begin("yodeld, messages of 64 bytes unless noted");
+    begin("echo servers, messages of 64 bytes unless noted");
     std::vector<EchoEntrant> entrants;
-    add_raw_server(entrants);
+    add_raw_poll_server(entrants);
     add_raw_epoll_server(entrants);
-    add_yodeld(entrants);
+    add_stream_server(entrants);
+    add_yodeld_poll(entrants);
     add_yodeld_epoll(entrants);
-    add_libevent_server(entrants);
     add_libuv_server(entrants);
-    compare_busy();
     compare("Plain", entrants, {}, nullptr);
     compare_idle(std::min<std::size_t>(10'000, descriptors - 1000));
     test::Certificates certificates;

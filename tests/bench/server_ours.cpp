@@ -1,12 +1,11 @@
 #include "app/server/echo_server.hpp"
-#include "tests/bench/server_entrants.hpp"
+#include "tests/bench/echo_entrant.hpp"
 
 #include <sys/socket.h>
 
 namespace {
 
-void serve(const char* backend, int listening, const Certificate& certificate,
-           bool busy = false) {
+void serve(const char* backend, int listening, const Certificate& certificate) {
     ev::Loop loop(ev::Clock::now, backend);
     yodel::EchoServer::Options options;
     options.max_connections = 1'000'000;
@@ -18,15 +17,11 @@ void serve(const char* backend, int listening, const Certificate& certificate,
         bufio::prepare_socket(socket.get(), AF_INET);
         server.accept(std::move(socket), {});
     });
-    while (loop.step()) loop.set_busy(busy && server.connections() > 0);
+    loop.run();
 }
 
 void serve_poll(int listening, const Certificate& certificate) {
     serve("poll", listening, certificate);
-}
-
-void serve_busy(int listening, const Certificate& certificate) {
-    serve("auto", listening, certificate, true);
 }
 
 void serve_epoll(int listening, const Certificate& certificate) {
@@ -35,12 +30,8 @@ void serve_epoll(int listening, const Certificate& certificate) {
 
 }  // namespace
 
-void add_yodeld(std::vector<EchoEntrant>& entrants) {
+void add_yodeld_poll(std::vector<EchoEntrant>& entrants) {
     entrants.push_back({"yodeld poll", serve_poll, true});
-}
-
-void add_busy_yodeld(std::vector<EchoEntrant>& entrants) {
-    entrants.push_back({"yodeld --busy", serve_busy, true});
 }
 
 void add_yodeld_epoll(std::vector<EchoEntrant>& entrants) {

@@ -1,7 +1,7 @@
 #include "bufio/address.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
-#include "tests/bench/bufio_server.hpp"
+#include "tests/bench/echo_entrant.hpp"
 
 #include <sys/socket.h>
 
@@ -42,6 +42,6 @@ void serve(int listening, const Certificate& certificate) {
 
 }  // namespace
 
-void add_our_server(std::vector<EchoEntrant>& entrants) {
-    entrants.push_back({"bufio", serve, true});
+void add_stream_server(std::vector<EchoEntrant>& entrants) {
+    entrants.push_back({"bufio streams", serve, true});
 }

@@ -1,4 +1,4 @@
-#include "tests/bench/bufio_server.hpp"
+#include "tests/bench/echo_entrant.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -126,6 +126,6 @@ void serve(int listening, const Certificate& certificate) {
 
 }  // namespace
 
-void add_raw_server(std::vector<EchoEntrant>& entrants) {
+void add_raw_poll_server(std::vector<EchoEntrant>& entrants) {
     entrants.push_back({"raw poll loop", serve, true});
 }

@@ -1,4 +1,4 @@
-#include "tests/bench/server_entrants.hpp"
+#include "tests/bench/echo_entrant.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -16,16 +16,14 @@ constexpr std::size_t chunk = 64 * 1024;  // bytes
 
 class EpollServer {
 public:
-    // `longest`: the limit of a wait in milliseconds; -1: none.
-    EpollServer(int listening, int longest)
-        : listening_(listening), longest_(longest), epoll_(::epoll_create1(0)) {
+    explicit EpollServer(int listening) : listening_(listening), epoll_(::epoll_create1(0)) {
         control(EPOLL_CTL_ADD, listening, EPOLLIN);
     }
 
     [[noreturn]] void run() {
         epoll_event events[1024];
         for (;;) {
-            const int count = ::epoll_wait(epoll_, events, 1024, longest_);
+            const int count = ::epoll_wait(epoll_, events, 1024, -1);
             for (int i = 0; i < count; ++i) {
                 const int fd = events[i].data.fd;
                 fd == listening_ ? accept() : serve(fd);
@@ -55,11 +53,11 @@ private:
             if (!put(fd, rest.data(), rest.size())) control(EPOLL_CTL_MOD, fd, EPOLLIN);
             return;
         }
-        static char room[chunk];
-        const ssize_t count = ::recv(fd, room, sizeof room, 0);
+        static char buffer[chunk];
+        const ssize_t count = ::recv(fd, buffer, sizeof buffer, 0);
         if (count <= 0) {
             ::close(fd);
-        } else if (put(fd, room, static_cast<std::size_t>(count))) {
+        } else if (put(fd, buffer, static_cast<std::size_t>(count))) {
             control(EPOLL_CTL_MOD, fd, EPOLLOUT);
         }
     }
@@ -74,20 +72,14 @@ private:
     }
 
     int listening_;
-    int longest_;
     int epoll_;
     std::unordered_map<int, std::string> rest_;  // unsent bytes, by descriptor
 };
 
-void serve(int listening, const Certificate&) { EpollServer(listening, -1).run(); }
-void serve_spinning(int listening, const Certificate&) { EpollServer(listening, 0).run(); }
+void serve(int listening, const Certificate&) { EpollServer(listening).run(); }
 
 }  // namespace
 
 void add_raw_epoll_server(std::vector<EchoEntrant>& entrants) {
     entrants.push_back({"raw epoll loop", serve, false});
-}
-
-void add_spinning_raw_server(std::vector<EchoEntrant>& entrants) {
-    entrants.push_back({"raw epoll loop, spinning", serve_spinning, false});
 }

@@ -1,4 +1,4 @@
-#include "tests/bench/bufio_server.hpp"
+#include "tests/bench/echo_entrant.hpp"
 
 #ifdef HAVE_LIBUV
 #    include <uv.h>
@@ -8,10 +8,10 @@
 namespace {
 
 // One read buffer suffices, because bytes that are not written at once are copied.
-char room[64 * 1024];
+char buffer[64 * 1024];
 
 void give_room(uv_handle_t*, std::size_t, uv_buf_t* to) {
-    *to = uv_buf_init(room, sizeof room);
+    *to = uv_buf_init(buffer, sizeof buffer);
 }
 
 void closed(uv_handle_t* handle) { delete reinterpret_cast<uv_tcp_t*>(handle); }
@@ -26,10 +26,11 @@ void written(uv_write_t* request, int) { delete static_cast<Rest*>(request->data
 void echo(uv_stream_t* stream, ssize_t count, const uv_buf_t*) {
     if (count < 0) return uv_close(reinterpret_cast<uv_handle_t*>(stream), closed);
     if (count == 0) return;
-    uv_buf_t all = uv_buf_init(room, static_cast<unsigned>(count));
+    uv_buf_t all = uv_buf_init(buffer, static_cast<unsigned>(count));
     const int done = uv_try_write(stream, &all, 1);
     if (done == count) return;
-    auto* const rest = new Rest{{}, std::string(room + (done > 0 ? done : 0), room + count)};
+    auto* const rest =
+        new Rest{{}, std::string(buffer + (done > 0 ? done : 0), buffer + count)};
     rest->request.data = rest;
     uv_buf_t left = uv_buf_init(rest->bytes.data(), static_cast<unsigned>(rest->bytes.size()));
     uv_write(&rest->request, stream, &left, 1, written);

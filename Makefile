@@ -17,7 +17,7 @@
 # make coverage         prints the line coverage of each room's own tests, and fails if it is too
 #                       low
 # make fuzz FUZZ_SECONDS=60   builds the fuzz targets and runs them for this total time
-# make simulate SESSIONS=100000 SEED=1   plays sessions of streams and of datagrams in virtual time,
+# make simulate SESSIONS=100000 SEED=1   plays sessions of each kind in virtual time,
 #                       and checks their invariants
 # make torture          makes each system call and each allocation of short conversations fail once;
 #                       EVERY=100 runs every 100th case, CASE="pipe read 1 EIO" shows this case
@@ -159,8 +159,8 @@ simulate:
 	@$(install_deps) test
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD)) --target simulate
-	@$(BUILD)/simulation/simulate streams $(SESSIONS) $(SEED)
-	@$(BUILD)/simulation/simulate datagrams $(SESSIONS) $(SEED)
+	@for kind in streams datagrams websockets; do \
+		$(BUILD)/simulation/simulate $$kind $(SESSIONS) $(SEED) || exit 1; done
 
 torture:
 	@$(install_deps) test

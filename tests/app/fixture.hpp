@@ -2,7 +2,9 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
+#include "bufio/accept.hpp"
 #include "bufio/address.hpp"
+#include "bufio/datagram.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
@@ -13,9 +15,12 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -45,23 +50,41 @@ struct NoUser : yodel::Session::User {
     void session_unsolicited(std::string_view) override {}
 };
 
-// A server that sends only when the test makes it, and keeps all that it receives.
-class ManualServer final : private bufio::Stream::User {
+// The other side of a connection. It acts only on the test's calls.
+class Peer {
 public:
-    explicit ManualServer(ev::Loop& loop)
-        : loop_(loop),
-          listener_(loop, any_loopback_port(), [this](bufio::Fd socket, const bufio::Address&) {
-              stream = std::make_unique<bufio::Stream>(
-                  loop_, bufio::make_plain_transport(std::move(socket)), user());
-          }) {}
-    int port() const { return listener_.address().port(); }
+    virtual ~Peer() = default;
+    virtual int port() const = 0;
+    virtual bool connected() const = 0;
+    virtual void send(std::string_view bytes) = 0;
+    virtual void leave() = 0;      // refuses new connections
+    virtual void come_back() = 0;  // accepts connections again, on the same port
+    virtual void connect() {}      // only of a client
     void reset() {
         stream->abort();
         stream.reset();
     }
 
-    std::unique_ptr<bufio::Stream> stream;  // the last connection; null if there was none
     std::string got;
+    std::unique_ptr<bufio::Stream> stream;  // the last connection; null if there was none
+};
+
+// A server that serves only the latest connection.
+class ManualServer final : public Peer, private bufio::Stream::User {
+public:
+    explicit ManualServer(ev::Loop& loop) : loop_(loop) { come_back(); }
+    int port() const override { return address_.port(); }
+    bool connected() const override { return stream != nullptr; }
+    void send(std::string_view bytes) override { stream->write(bytes); }
+    void leave() override { listener_.reset(); }
+    void come_back() override {
+        const auto accept = [this](bufio::Fd socket, const bufio::Address&) {
+            auto transport = bufio::make_plain_transport(std::move(socket));
+            stream = std::make_unique<bufio::Stream>(loop_, std::move(transport), user());
+        };
+        listener_.emplace(loop_, address_, accept);
+        address_ = listener_->address();
+    }
 
 private:
     bufio::Stream::User& user() { return *this; }
@@ -71,7 +94,70 @@ private:
     }
 
     ev::Loop& loop_;
-    bufio::Listener listener_;
+    bufio::Address address_ = any_loopback_port();
+    std::optional<bufio::Listener> listener_;
+};
+
+// A client for a session that listens. The acceptor belongs to the session's options.
+class ManualClient final : public Peer, private bufio::Stream::User {
+public:
+    explicit ManualClient(ev::Loop& loop)
+        : acceptor(loop, any_loopback_port(), false), loop_(loop) {}
+    int port() const override { return acceptor.address().port(); }
+    bool connected() const override { return stream != nullptr; }
+    void send(std::string_view bytes) override { stream->write(bytes); }
+    void leave() override {}
+    void come_back() override {}
+    void connect() override {
+        const bufio::Address& to = acceptor.address();
+        bufio::Fd socket = bufio::open_socket(to.family());
+        const int result = ::connect(socket.get(), to.get(), to.size);
+        REQUIRE((result == 0 || errno == EINPROGRESS));
+        bufio::Stream::User& user = *this;
+        stream = std::make_unique<bufio::Stream>(
+            loop_, bufio::make_plain_transport(std::move(socket)), user);
+    }
+
+    bufio::Acceptor acceptor;
+
+private:
+    void stream_changed(bufio::Stream& changed) override {
+        got += changed.received();
+        changed.consume(changed.received().size());
+    }
+
+    ev::Loop& loop_;
+};
+
+// Sends to the sender of the last datagram. Appends a line end to each received datagram.
+class DatagramPeer final : public Peer, private bufio::DatagramSocket::User {
+public:
+    explicit DatagramPeer(ev::Loop& loop) : loop_(loop) { come_back(); }
+    int port() const override { return address_.port(); }
+    bool connected() const override { return true; }
+    void send(std::string_view bytes) override {
+        socket_->send(bytes, client_);
+        socket_->flush();
+    }
+    void leave() override { socket_.reset(); }
+    void come_back() override {
+        bufio::DatagramSocket::User& user = *this;
+        socket_.emplace(loop_, address_, user);
+        address_ = socket_->address();
+    }
+
+private:
+    void datagrams_received(std::span<const bufio::Datagram> datagrams) override {
+        for (const bufio::Datagram& each : datagrams) {
+            got += std::string(each.bytes) + "\n";
+            client_ = each.peer;
+        }
+    }
+
+    ev::Loop& loop_;
+    bufio::Address address_ = any_loopback_port();
+    bufio::Address client_;
+    std::optional<bufio::DatagramSocket> socket_;
 };
 
 // Returns a loopback port without a listener: a server used it, and has gone.
@@ -97,7 +183,7 @@ private:
     bufio::Listener listener_;
 };
 
-// Makes turns of the loop until the condition holds; a time limit makes a hang a failure.
+// Runs turns of the loop until the condition holds. A time limit turns a hang into a failure.
 inline void turn_until(ev::Loop& loop, const std::function<bool()>& condition) {
     const ev::Time limit = ev::Clock::now() + std::chrono::seconds(20);
     while (!condition()) {

@@ -101,6 +101,12 @@ std::string Certificates::hashed(const std::vector<Identity>& trusted) {
     return made.string();
 }
 
+Identity Certificates::chained(const std::vector<Identity>& chain) {
+    std::vector<std::string> certificates;
+    for (const Identity& each : chain) certificates.push_back(each.certificate);
+    return {bundle(certificates), chain.front().key};
+}
+
 std::string Certificates::bundle(const std::vector<std::string>& files) {
     const std::string made = path("bundle" + std::to_string(++serial_) + ".pem");
     std::ofstream out(made);

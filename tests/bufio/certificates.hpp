@@ -26,7 +26,7 @@ public:
         std::string names = "DNS:localhost,IP:127.0.0.1";  // empty: an authority
         bool named = true;                                 // false: a leaf without names
         long from = -3600;                                 // seconds from now
-        long until = 10 * 86400 + 3600;                    // likewise
+        long until = 10 * 86400 + 3600;                    // seconds from now
         const Identity* issuer = nullptr;                  // null: self-signed
     };
     Identity make(const std::string& name, const Wish& wish);
@@ -34,6 +34,8 @@ public:
 
     // Returns a directory with links by hash, as made by c_rehash.
     std::string hashed(const std::vector<Identity>& trusted);
+    // Returns the first identity, with the certificates of all in its certificate file.
+    Identity chained(const std::vector<Identity>& chain);
     // Returns a file with the contents of all files.
     std::string bundle(const std::vector<std::string>& files);
     std::string path(const std::string& name) const { return (directory_ / name).string(); }

@@ -2,11 +2,10 @@
 // No datagram is invented, cut or merged, and all losses are counted.
 #include "tests/bufio/datagram_fixture.hpp"
 #include "tests/bufio/datagram_system.hpp"
-#include "tests/support/allocations.hpp"
+#include "tests/bufio/out_of_memory.hpp"
 #include "tests/support/random.hpp"
 
 #include <cerrno>
-#include <new>
 
 using namespace test;
 
@@ -48,13 +47,13 @@ void exchange(std::uint64_t seed) {
                pair.client.got.size() + pair.server.socket->refused() == pair.server.got.size();
     };
     // Limits the datagrams in flight, so that the system's buffers can store them all.
-    const auto room = [&] {
-        return pair.client.socket->written() - pair.client.socket->refused() <
+    const auto may_send = [&] {
+        return pair.client.socket->dequeued() - pair.client.socket->refused() <
                pair.client.got.size() + pair.server.socket->refused() + 2;
     };
     const auto turn = [&] {
-        // Without a datagram in flight, the loop would wait.
-        while (sent.size() < total && room() && pair.client.socket->pending() == 0) {
+        // Keeps a datagram in flight, because the loop would wait without one.
+        while (sent.size() < total && may_send() && pair.client.socket->pending() == 0) {
             sent.push_back(numbered(sent.size(), random));
             REQUIRE(pair.client.socket->send(sent.back()));
             pair.client.socket->flush();
@@ -71,7 +70,7 @@ void exchange(std::uint64_t seed) {
         REQUIRE(next < sent.size());
         ++next;
     }
-    CHECK(pair.client.socket->written() == total);
+    CHECK(pair.client.socket->dequeued() == total);
     CHECK(pair.client.socket->refused() + pair.server.socket->refused() > 0);
 }
 
@@ -83,30 +82,33 @@ TEST_CASE("random exchanges keep every datagram whole", "[datagram][random]") {
 
 TEST_CASE("a datagram exchange that runs out of memory leaves no descriptor open",
           "[datagram][failure]") {
-    const auto talk = [] {
-        ev::Loop loop;
-        Correspondent server;
-        Correspondent client;
-        server.listen(loop, loopback());
-        client.connect(loop, server.socket->address());
-        echo(server);
-        for (int i = 0; i < 20; ++i) client.socket->send(pattern(1000));
-        client.socket->flush();
-        if (!run_until(loop, [&] { return client.got.size() == 20; }))
+    refuse_memory([] {
+        DatagramPair pair;
+        echo(pair.server);
+        for (int i = 0; i < 20; ++i) pair.client.socket->send(pattern(1000));
+        pair.client.socket->flush();
+        if (!run_until(pair.loop, [&] { return pair.client.got.size() == 20; }))
             throw std::runtime_error("no answer");
-    };
-    auto& [count, largest, refused] = allocations;
-    talk();  // makes one-time allocations
-    const int before = open_descriptors();
-    bool refused_one = true;
-    for (std::size_t nth = 1; refused_one; ++nth) {
-        refused = count + nth;
-        try {
-            talk();
-        } catch (const std::bad_alloc&) {
+    });
+}
+
+TEST_CASE("a datagram that is refused for lack of memory leaves the queue unchanged",
+          "[datagram][failure]") {
+    DatagramFaults faults;
+    faults.send = [](std::size_t) { return -EAGAIN; };
+    DatagramPair pair;
+    DatagramSocket& socket = *pair.client.socket;
+    for (std::size_t i = 0; i < 20; ++i) {
+        bool sent = false;
+        for (std::size_t nth = 1; !sent; ++nth) {
+            allocations.refused = allocations.count + nth;
+            try {
+                sent = socket.send(pattern(1000));
+            } catch (const std::bad_alloc&) {
+            }
+            allocations.refused = 0;
+            CHECK(socket.pending() == i + sent);
+            CHECK(socket.pending_bytes() == 1000 * (i + sent));
         }
-        refused_one = count >= refused;
-        refused = 0;
-        CHECK(open_descriptors() == before);
     }
 }

@@ -5,6 +5,7 @@
 #include "bufio/stream.hpp"
 #include "ev/loop.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -32,7 +33,7 @@ template <class Condition>
 bool run_until(ev::Loop& loop, Condition condition) {
     const ev::Time give_up = ev::Clock::now() + patience;
     while (!condition()) {
-        if (ev::Clock::now() > give_up || !loop.step(100ms)) return condition();
+        if (ev::Clock::now() > give_up || !loop.step(1ms)) return condition();
     }
     return true;
 }
@@ -78,13 +79,19 @@ inline std::pair<Fd, Fd> tcp_pair() {
     return {std::move(one), std::move(other)};
 }
 
+inline void reset(Fd& socket) {
+    const linger at_once{1, 0};
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    socket.reset();
+}
+
 inline int open_descriptors() {
     int count = 0;
     for (int fd = 0; fd < 1024; ++fd) count += ::fcntl(fd, F_GETFD) >= 0;
     return count;
 }
 
-// Restores the default action of SIGPIPE, which ends the process, until it is destroyed.
+// Restores the default action of SIGPIPE, which ends the process, for its lifetime.
 class DeadlySigpipe {
 public:
     DeadlySigpipe() { before_ = std::signal(SIGPIPE, SIG_DFL); }
@@ -95,6 +102,13 @@ public:
 private:
     void (*before_)(int);
 };
+
+inline bool check_contains(const std::string& text, const std::string& part) {
+    INFO(text);
+    const bool found = contains(text, part);
+    CHECK(found);
+    return found;
+}
 
 inline std::string pattern(std::size_t size) {
     std::string bytes(size, '\0');
@@ -124,6 +138,11 @@ public:
     void take(Stream& s) {
         got += s.received();
         s.consume(s.received().size());
+    }
+    // Consumes all bytes from now on.
+    void take_all() {
+        on_change = {};
+        take(*stream);
     }
 
     Reason reason() const { return stream->end().reason; }

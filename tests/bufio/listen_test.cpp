@@ -10,7 +10,6 @@
 #include <fstream>
 #include <memory>
 #include <system_error>
-#include <tuple>
 #include <vector>
 
 using namespace test;
@@ -31,10 +30,14 @@ Fd connect_to(const Address& where) {
 
 struct Counting {
     explicit Counting(ev::Loop& loop, const Address& where)
-        : listener(loop, where, [this](Fd socket, const Address& peer) {
-              sockets.push_back(std::move(socket));
-              last_peer = peer;
-          }) {}
+        : listener(
+              loop, where,
+              [this](Fd socket, const Address& peer) {
+                  sockets.push_back(std::move(socket));
+                  last_peer = peer;
+              },
+              [this](int code) { reported.push_back(code); }) {}
+    std::vector<int> reported;  // codes passed to on_exhausted
     std::vector<Fd> sockets;
     Address last_peer;
     Listener listener;
@@ -80,17 +83,19 @@ TEST_CASE("refuses to listen if the system does not report the port", "[listen]"
                       Catch::Matchers::StartsWith("cannot listen on udp " + port));
 }
 
-TEST_CASE("out of descriptors, accepting pauses for a second and resumes", "[listen]") {
+TEST_CASE("out of descriptors, accepting pauses for a second, reports it once and resumes",
+          "[listen]") {
     fake_now = ev::Time{} + 1h;
     ev::Loop loop(fake_clock);
     Counting counting(loop, loopback());
     Faults faults;
     int refusals = 0;
     const int code = GENERATE(EMFILE, ENFILE, ENOBUFS, ENOMEM, EINVAL);
-    faults.accept = [&] {
+    const auto refuse = [&] {
         ++refusals;
         return code;
     };
+    faults.accept = refuse;
     const Fd one = connect_to(counting.listener.address());
     REQUIRE(run_until(loop, [&] { return refusals == 1; }));
     run_pending(loop, 20);
@@ -98,19 +103,45 @@ TEST_CASE("out of descriptors, accepting pauses for a second and resumes", "[lis
     fake_now += 999ms;
     run_pending(loop);
     CHECK(refusals == 1);
-    faults.accept = {};
     fake_now += 1ms;
-    REQUIRE(run_until(loop, [&] { return counting.sockets.size() == 1; }));
+    run_pending(loop);
+    CHECK(refusals == 2);
+    CHECK(counting.reported == std::vector{code});
+    faults.accept = {};
+    counting.listener.resume();
+    CHECK(counting.sockets.empty());  // not from inside the call
+    run_pending(loop);
+    CHECK(counting.sockets.size() == 1);
+    faults.accept = refuse;
+    const Fd two = connect_to(counting.listener.address());
+    run_pending(loop);
+    CHECK(counting.reported == std::vector{code, code});
+}
+
+TEST_CASE("accepts no more than 64 connections a turn", "[listen]") {
+    ev::Loop loop;
+    Counting counting(loop, loopback());
+    std::vector<Fd> clients;
+    for (int i = 0; i < 65; ++i) clients.push_back(connect_to(counting.listener.address()));
+    loop.step(patience);
+    CHECK(counting.sockets.size() == 64);
+    loop.step(patience);
+    CHECK(counting.sockets.size() == 65);
 }
 
 TEST_CASE("a connection that was lost before it was accepted does not stop the others",
           "[listen]") {
-    ev::Loop loop;
-    Counting counting(loop, loopback());
-    Faults faults;
-    faults.accept = [count = 0]() mutable { return ++count == 1 ? ECONNABORTED : 0; };
-    const Fd one = connect_to(counting.listener.address());
-    REQUIRE(run_until(loop, [&] { return counting.sockets.size() == 1; }));
+    for (const int code : {EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTUNREACH}) {
+        CAPTURE(code);
+        ev::Loop loop;
+        Counting counting(loop, loopback());
+        Faults faults;
+        int accepts = 0;
+        faults.accept = [&] { return ++accepts == 1 ? code : 0; };
+        const Fd one = connect_to(counting.listener.address());
+        loop.step(patience);
+        CHECK(counting.sockets.size() == 1);
+    }
 }
 
 TEST_CASE("a unix-domain socket is created, dialed and removed", "[listen]") {
@@ -191,26 +222,27 @@ TEST_CASE("a listener refuses to share an address if the system can't", "[listen
     ev::Loop loop;
     CHECK_THROWS_AS(
         Listener(
-            loop, loopback(), [](auto, auto&) {}, [](int) {}, bufio::Sharing::together),
+            loop, loopback(), [](auto, auto&) {}, [](int) {}, bufio::Sharing::shared),
         std::system_error);
 }
 
 TEST_CASE("listeners share an address only if all of them ask for it", "[listen]") {
     if (!bufio::ports_can_be_shared()) return;
-    const auto each = GENERATE(table<bufio::Sharing, bufio::Sharing, bool>({
-        {bufio::Sharing::together, bufio::Sharing::together, true},
-        {bufio::Sharing::together, bufio::Sharing::alone, false},
-        {bufio::Sharing::alone, bufio::Sharing::together, false},
-    }));
+    using bufio::Sharing;
     ev::Loop loop;
-    const auto listen = [&](const Address& where, bufio::Sharing sharing) {
+    const auto listen = [&](const Address& where, Sharing sharing) {
         return Listener(
             loop, where, [](auto, auto&) {}, [](int) {}, sharing);
     };
-    const Listener first = listen(loopback(), std::get<0>(each));
-    const auto second = [&] { listen(first.address(), std::get<1>(each)); };
-    if (std::get<2>(each)) CHECK_NOTHROW(second());
-    if (!std::get<2>(each)) CHECK_THROWS_AS(second(), std::system_error);
+    for (const Sharing one : {Sharing::shared, Sharing::exclusive})
+        for (const Sharing other : {Sharing::shared, Sharing::exclusive}) {
+            const Listener first = listen(loopback(), one);
+            const auto second = [&] { listen(first.address(), other); };
+            if (one == Sharing::shared && other == Sharing::shared)
+                CHECK_NOTHROW(second());
+            else
+                CHECK_THROWS_AS(second(), std::system_error);
+        }
 }
 
 TEST_CASE("distributes connections among the listeners that share an address", "[listen]") {
@@ -222,7 +254,7 @@ TEST_CASE("distributes connections among the listeners that share an address", "
     Address where = loopback();
     for (std::size_t& count : accepted) {
         listeners.push_back(std::make_unique<Listener>(
-            loop, where, [&](auto, auto&) { ++count; }, [](int) {}, bufio::Sharing::together));
+            loop, where, [&](auto, auto&) { ++count; }, [](int) {}, bufio::Sharing::shared));
         where = listeners.front()->address();
     }
     for (int i = 0; i < 64; ++i) sockets.push_back(connect_to(where));

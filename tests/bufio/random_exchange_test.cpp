@@ -1,9 +1,6 @@
 // Exchanges random messages over sockets that split, interrupt and delay at random, and
 // compares every byte.
-#include "bufio/stream.hpp"
-#include "bufio/tls.hpp"
-
-#include "tests/bufio/fixture.hpp"
+#include "tests/bufio/pair.hpp"
 #include "tests/bufio/system.hpp"
 
 #include <cerrno>
@@ -89,20 +86,10 @@ void exchange(unsigned seed, bool tls, std::size_t most) {
     ev::Loop loop;
     Talker near(random, there, back);
     Talker far(random, back, there);
-    auto [one, other] = socket_pair();
     const Stream::Limits limits{some(100000), 1, 64 * 1024 + some(200000)};
-    static const bufio::TlsContext server = bufio::TlsContext::self_signed_server();
-    bufio::TlsClientOptions options;
-    options.pins = {server.pin()};
-    const auto client = bufio::TlsContext::client(options);
-    near.open(loop,
-              tls ? client.connect(std::move(one), "localhost")
-                  : bufio::make_plain_transport(std::move(one)),
-              limits);
-    far.open(loop,
-             tls ? server.accept(std::move(other))
-                 : bufio::make_plain_transport(std::move(other)),
-             limits);
+    auto [one, other] = make_transports(tls);
+    near.open(loop, std::move(one), limits);
+    far.open(loop, std::move(other), limits);
     INFO("seed " << seed << " pieces of up to " << most);
     REQUIRE(run_until(loop, [&] { return near.done() && far.done(); }));
     CHECK(near.end().text == "closed");
@@ -113,12 +100,8 @@ void exchange(unsigned seed, bool tls, std::size_t most) {
 
 }  // namespace
 
-TEST_CASE("random exchanges over plain sockets deliver every byte", "[random]") {
-    for (unsigned seed = 1; seed <= 6; ++seed) exchange(seed, false, 20000);
-    exchange(7, false, 100);
-}
-
-TEST_CASE("random exchanges over TLS deliver every byte", "[random]") {
-    for (unsigned seed = 1; seed <= 6; ++seed) exchange(seed, true, 20000);
-    exchange(7, true, 100);
+TEST_CASE("random exchanges deliver every byte", "[random]") {
+    const bool tls = GENERATE(false, true);
+    for (unsigned seed = 1; seed <= 6; ++seed) exchange(seed, tls, 20000);
+    exchange(7, tls, 100);
 }

@@ -13,6 +13,7 @@ struct Step {
     bufio::IoStatus status;
     std::string bytes = {};
     bufio::End end = {};  // with IoStatus::rejected or failed
+    std::size_t held = 0;
 };
 
 // The future outcomes of a transport's calls, and a log of its calls. After the end of the
@@ -23,7 +24,7 @@ struct Script {
     bool buffers_output = false;  // until the next write that is done
     std::size_t held = 0;
     std::string log;      // a letter for each call: h, r, w, c
-    std::string written;  // bytes taken
+    std::string written;  // bytes that writes have taken
 };
 
 class ScriptedTransport final : public bufio::Transport {
@@ -69,6 +70,7 @@ private:
         const Step step = steps.front();
         steps.pop_front();
         if (step.end) fail(step.end);
+        script_.held = step.held;
         return {step.status, step.bytes.size()};
     }
 

@@ -2,15 +2,12 @@
 // certain call on, or a certain allocation fails, for each position in turn.
 #include "bufio/dial.hpp"
 #include "bufio/listen.hpp"
-#include "bufio/tls.hpp"
 
-#include "tests/bufio/fixture.hpp"
+#include "tests/bufio/out_of_memory.hpp"
+#include "tests/bufio/pair.hpp"
 #include "tests/bufio/system.hpp"
-#include "tests/support/allocations.hpp"
 
 #include <cerrno>
-#include <new>
-#include <thread>
 
 using namespace test;
 
@@ -41,18 +38,9 @@ struct Side final : Stream::User {
 
 struct Conversation {
     explicit Conversation(bool tls) {
-        static const bufio::TlsContext server = bufio::TlsContext::self_signed_server();
-        bufio::TlsClientOptions options;
-        options.pins = {server.pin()};
-        auto [one, other] = socket_pair();
-        using bufio::make_plain_transport;
-        near.open(loop,
-                  tls ? bufio::TlsContext::client(options).connect(std::move(one), "localhost")
-                      : make_plain_transport(std::move(one)),
-                  question);
-        far.open(loop,
-                 tls ? server.accept(std::move(other)) : make_plain_transport(std::move(other)),
-                 answer);
+        auto [one, other] = make_transports(tls);
+        near.open(loop, std::move(one), question);
+        far.open(loop, std::move(other), answer);
         ended = run_until(loop, [&] { return near.end && far.end; });
     }
     bool clean() const {
@@ -72,26 +60,6 @@ auto failing(int position, int code, bool& failed) {
         failed = true;
         return -static_cast<long>(code);
     };
-}
-
-// Calls `run` with each allocation refused in turn. It must leave no descriptor open.
-template <class Run>
-void refuse_memory(Run run) {
-    auto& [count, largest, refused] = allocations;
-    run();  // makes one-time allocations
-    const int before = open_descriptors();
-    bool refused_one = true;
-    for (std::size_t nth = 1; refused_one; ++nth) {
-        refused = count + nth;
-        try {
-            run();
-        } catch (const std::bad_alloc&) {
-        }
-        refused_one = count >= refused;
-        refused = 0;
-        while (open_descriptors() > before)
-            std::this_thread::yield();  // a look-up's thread still has some
-    }
 }
 
 }  // namespace

@@ -6,17 +6,18 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 
 namespace test {
 
 namespace {
 Faults* current = nullptr;
+constexpr int ours = -1;  // ai_flags of lists that make_list() has made
 
 addrinfo* make_entry(const bufio::Address& address) {
     auto* const made = static_cast<addrinfo*>(std::calloc(1, sizeof(addrinfo)));
     auto* const storage = static_cast<sockaddr*>(std::malloc(sizeof address.storage));
     std::memcpy(storage, &address.storage, sizeof address.storage);
+    made->ai_flags = ours;
     made->ai_family = address.family();
     made->ai_addr = storage;
     made->ai_addrlen = address.size;
@@ -108,20 +109,8 @@ int __wrap_getaddrinfo(const char* host, const char* service, const addrinfo* hi
                        addrinfo** list);
 int __wrap_getaddrinfo(const char* host, const char* service, const addrinfo* hints,
                        addrinfo** list) {
-    const bool ours =
-        current && current->resolve && host && (hints->ai_flags & AI_NUMERICHOST) == 0;
-    if (!ours) {
-        addrinfo* found = nullptr;
-        const int code = __real_getaddrinfo(host, service, hints, &found);
-        if (code != 0) return code;
-        const std::unique_ptr<addrinfo, decltype(&__real_freeaddrinfo)> owner(
-            found, __real_freeaddrinfo);
-        std::vector<bufio::Address> addresses;
-        for (const addrinfo* it = found; it; it = it->ai_next)
-            addresses.emplace_back(it->ai_addr, it->ai_addrlen);
-        *list = test::make_list(addresses);
-        return 0;
-    }
+    if (!current || !current->resolve || !host || (hints->ai_flags & AI_NUMERICHOST) != 0)
+        return __real_getaddrinfo(host, service, hints, list);
     const auto resolve = current->resolve;  // the thread may outlive the test
     *list = test::make_list(resolve(host));
     return *list ? 0 : EAI_NONAME;
@@ -129,6 +118,7 @@ int __wrap_getaddrinfo(const char* host, const char* service, const addrinfo* hi
 
 void __wrap_freeaddrinfo(addrinfo* list);
 void __wrap_freeaddrinfo(addrinfo* list) {
+    if (list->ai_flags != test::ours) return __real_freeaddrinfo(list);
     while (list) {
         addrinfo* const next = list->ai_next;
         std::free(list->ai_addr);

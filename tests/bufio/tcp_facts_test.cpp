@@ -44,9 +44,7 @@ TEST_CASE("returns the facts of a TCP connection", "[tcp_facts]") {
 TEST_CASE("a reset connection still has its facts", "[tcp_facts]") {
     auto [one, other] = tcp_pair();
     exchange(one, other);
-    const linger at_once{1, 0};
-    ::setsockopt(other.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-    other.reset();
+    reset(other);
     CHECK(tcp_facts(one.get()));
 }
 

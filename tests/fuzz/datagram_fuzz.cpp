@@ -1,5 +1,6 @@
-// The input controls the users of two datagram sockets and the system's refusals. Only sent
-// datagrams arrive, in order; the queue stays within its limit; the end is reported once.
+// Drives a UDP server and a connected client with the fuzz input. Checks that only sent
+// datagrams arrive, in order, that the queue stays within its limit, and that the end of each
+// socket is reported at most once.
 #include "bufio/datagram.hpp"
 
 #include <netinet/in.h>

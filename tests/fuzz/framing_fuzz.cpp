@@ -28,16 +28,16 @@ Result decode(const Framing& framing, std::string_view bytes, std::size_t piece)
     Result result;
     std::size_t fed = 0;
     while (!result.error) {
-        const Decoder::Cut cut = decoder.next(bytes.substr(0, fed));
-        if (cut.kind == Decoder::Cut::Kind::incomplete) {
+        const Decoder::Decoded cut = decoder.next(bytes.substr(0, fed));
+        if (cut.kind == Decoder::Decoded::Kind::incomplete) {
             if (fed == bytes.size()) return result;
             fed = std::min(fed + piece, bytes.size());
             continue;
         }
-        result.error = cut.kind == Decoder::Cut::Kind::error;
+        result.error = cut.kind == Decoder::Decoded::Kind::error;
         if (result.error) return result;
         assert(cut.used > 0 && cut.used <= fed);
-        if (cut.kind == Decoder::Cut::Kind::message || !framing.can_echo()) {
+        if (cut.kind == Decoder::Decoded::Kind::message || !framing.can_echo()) {
             assert(cut.payload.size() <= longest);
             result.messages.emplace_back(cut.payload);
         }
@@ -54,7 +54,7 @@ void check_cuts(const Framing& framing, std::string_view bytes, std::size_t piec
 }
 
 void check_round_trip(const Framing& framing, std::string_view payload) {
-    payload = payload.substr(0, std::min(longest, framing.longest()));
+    payload = payload.substr(0, std::min(longest, framing.max_payload()));
     std::string encoded;
     std::vector<std::string> sent;
     for_each_piece(framing, payload, [&](std::string_view part) {

@@ -1,4 +1,5 @@
-// Any text is either read or refused with a sentence. A truncated object is always refused.
+// Any text is either read or refused with a sentence. A truncated object is always refused, and
+// indenting does not change the value.
 #include "app/text/json_reader.hpp"
 
 #include <cassert>
@@ -13,8 +14,8 @@ void use(const JsonValue& value) {
     assert(value.names.empty() || value.names.size() == value.items.size());
     for (const std::string& name : value.names) assert(value.find(name));
     for (const JsonValue& item : value.items) use(item);
-    if (value.count()) assert(value.fraction());
-    if (value.nanoseconds()) assert(value.fraction());
+    if (value.count()) assert(value.number());
+    if (value.nanoseconds()) assert(value.number());
 }
 
 }  // namespace
@@ -26,6 +27,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     assert(result.value.has_value() == result.trouble.empty());
     if (!result.value) return 0;
     use(*result.value);
+    std::size_t mark = 0;
+    if (const auto indented = indented_json(text, mark))
+        assert(read_json(*indented).value == result.value);
     if (result.value->kind != JsonValue::Kind::object) return 0;
     const std::size_t end = text.rfind('}');
     for (std::size_t cut = 0; cut <= end; ++cut) assert(!read_json(text.substr(0, cut)).value);

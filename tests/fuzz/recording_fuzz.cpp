@@ -31,7 +31,7 @@ void check(RecordingReader& reader) {
     for (const RecordedItem& item : reader.items()) {
         assert(item.at >= ev::Duration::zero());
         const bool message = item.kind == RecordedItem::Kind::message;
-        if (message) assert(sendable(*reader.framing(), max_frame, item.payload));
+        if (message) assert(is_sendable(*reader.framing(), max_frame, item.payload));
     }
 }
 

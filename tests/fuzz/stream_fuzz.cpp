@@ -20,7 +20,7 @@ namespace {
 struct Source {
     const std::uint8_t* data;
     std::size_t left;
-    bool broken = false;  // a write has failed; reading ignores the marks
+    bool broken = false;  // a write has failed; reading ignores the water marks
     unsigned next() {
         if (left == 0) return 0;
         --left;
@@ -86,21 +86,22 @@ private:
 void poke(const Fd& fd) { [[maybe_unused]] const ssize_t count = ::write(fd.get(), "x", 1); }
 
 constexpr Stream::Limits limits{5000, 1000, 20000};
-constexpr std::size_t read_room = 64 * 1024;  // one read may exceed the mark by this
+// One read may exceed the high-water mark by up to this many bytes.
+constexpr std::size_t max_excess = 64 * 1024;
 
 class User final : public Stream::User {
 public:
     explicit User(Source& source) : source_(source) {}
 
     void stream_changed(Stream& stream) override {
-        assert(!told_);
-        told_ = static_cast<bool>(stream.end());
+        assert(!reported_end_);
+        reported_end_ = static_cast<bool>(stream.end());
         act(stream);
     }
 
     void act(Stream& stream) {
         const unsigned choice = source_.next();
-        assert(source_.broken || stream.received().size() <= limits.input_high + read_room);
+        assert(source_.broken || stream.received().size() <= limits.input_high + max_excess);
         const std::string_view bytes = stream.received();
         const std::size_t count = std::min<std::size_t>(bytes.size(), choice * 300);
         for (std::size_t i = 0; i < count; ++i) assert(bytes[i] == static_cast<char>(seen_++));
@@ -119,7 +120,7 @@ private:
     }
 
     Source& source_;
-    bool told_ = false;
+    bool reported_end_ = false;
     std::size_t seen_ = 0;
     std::size_t sent_ = 0;
 };

@@ -1,7 +1,7 @@
 // For any bytes in any pieces, into any space, the reader of frames finds the same messages and
-// the same failure as in one piece. The opening handshake never fails otherwise than by its
-// texts. A transport with any peer keeps the contract of bufio/transport.hpp, and its output is
-// whole frames.
+// the same failure as in one piece. The opening handshake reports every failure as a text. A
+// transport with any peer keeps the contract of bufio/transport.hpp, and its output is whole
+// frames.
 #include "app/websocket/frame.hpp"
 #include "app/websocket/opening.hpp"
 #include "app/websocket/transport.hpp"
@@ -31,15 +31,16 @@ struct Result {
 // Cuts off a message that is not whole.
 void keep_whole(std::string& messages) {
     std::size_t at = 0;
-    while (messages.size() - at >= message_head) {
+    while (messages.size() - at >= message_head_size) {
         std::size_t size = 0;
-        for (std::size_t i = 1; i < message_head; ++i)
+        for (std::size_t i = 1; i < message_head_size; ++i)
             size = size << 8 | static_cast<unsigned char>(messages[at + i]);
         assert(size <= longest && static_cast<unsigned char>(messages[at]) <= 1);
-        if (messages.size() - at - message_head < size) break;
+        if (messages.size() - at - message_head_size < size) break;
         if (messages[at] == 0)
-            assert(ui::is_utf8(std::string_view(messages).substr(at + message_head, size)));
-        at += message_head + size;
+            assert(
+                ui::is_utf8(std::string_view(messages).substr(at + message_head_size, size)));
+        at += message_head_size + size;
     }
     messages.resize(at);
 }
@@ -55,7 +56,7 @@ Result read(std::string_view bytes, bool masked, std::size_t piece, std::size_t 
         result.messages.append(buffer, 0, space - to.size());
         if (stop == FrameReader::Stop::failed) result.failure = reader.failure().code;
         if (stop == FrameReader::Stop::control) {
-            assert(reader.control().size() <= max_control);
+            assert(reader.control().size() <= max_control_payload);
             result.controls += static_cast<char>(reader.opcode());
             result.controls += reader.control();
             Closure closure;
@@ -81,7 +82,7 @@ void check_opening(std::string_view bytes) {
     if (is_header(bytes)) assert(bytes.find_first_of("\r\n") == bytes.npos);
 }
 
-// Returns the bytes of the input, then none. Its calls take and give few bytes at once.
+// Supplies the bytes of the input, then its end. Each call moves few bytes.
 class FuzzedTransport final : public bufio::Transport {
 public:
     FuzzedTransport(std::string_view input, std::string& output, unsigned pieces)
@@ -126,7 +127,7 @@ const std::string request =
     "GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
     "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
 
-// Echoes as a server, as a stream does.
+// Echoes by a server's transport, with the calls that a stream makes.
 void check_transport(std::string_view bytes, unsigned pieces) {
     const std::string input =
         bytes.starts_with("GET ") ? std::string(bytes) : request + std::string(bytes);
@@ -155,7 +156,7 @@ void check_transport(std::string_view bytes, unsigned pieces) {
         messages.erase(0, transport->write(messages.data(), messages.size()).count);
     while (status != IoStatus::failed && transport->close_output().status != IoStatus::done) {
     }
-    // After bad input inside a message, no close frame can follow its part.
+    // After bad input, the output may end inside a message, which no close frame can follow.
     const Result written = read(std::string_view(output).substr(opening), false, 1000, 1000);
     assert(written.failure <= 1 && (status != IoStatus::end_of_input || written.failure == 1));
 }

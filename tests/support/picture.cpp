@@ -79,7 +79,7 @@ bool has_style(const PictureRun& run, std::string_view name) {
 
 bool is_reverse(const PictureRun& run) { return has_style(run, "r"); }
 
-// Returns the style without the parts that do not apply to an area.
+// Returns the style with `more`, and without the parts that do not apply to an area.
 std::string area_style(const std::string& style, const std::string& more) {
     std::string made = std::regex_replace(style, std::regex("\\b([bur]|g[0-9]+)\\b ?"), "");
     if (!made.empty() && made.back() != ' ') made += ' ';
@@ -350,7 +350,7 @@ Picture picture_from(const std::string& group, int columns, int rows) {
     return picture;
 }
 
-// --- Chance.
+// --- Random parts.
 
 std::string replaced(std::string text) {
     static const std::pair<std::regex, const char*> rules[] = {

@@ -43,7 +43,7 @@ std::vector<char*> pointers(const std::vector<std::string>& arguments) {
     return list;
 }
 
-// Reads once; closes at the end.
+// Reads once. Closes the descriptor at its end.
 void drain(int& fd, std::string& to) {
     char bytes[65536];
     const ssize_t count = ::read(fd, bytes, sizeof bytes);
@@ -103,8 +103,6 @@ void Process::write(std::string bytes) {
 }
 
 void Process::close_input() { input_ends_ = true; }
-
-void Process::close_output() { close_fd(output_fd_); }
 
 bool Process::write_until_stuck() {
     pollfd polled{input_fd_, POLLOUT, 0};

@@ -24,8 +24,8 @@ public:
 
     void write(std::string bytes);  // in the background, while the program reads
     void close_input();             // after everything is written
-    void close_output();            // our end of its standard output
-    // Writes without reading until the program stops taking bytes. False: it took everything.
+    // Writes without reading until the program accepts no more bytes. False: it accepted
+    // everything.
     bool write_until_stuck();
     std::size_t written() const { return input_sent_; }
     void kill(int signal) const;

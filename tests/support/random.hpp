@@ -1,5 +1,5 @@
-// Random numbers that are the same with every standard library, whose engine is specified but
-// whose distributions are not.
+// Random numbers that are the same with every standard library. The standard specifies the
+// engines exactly, but not the distributions.
 #pragma once
 
 #include <cmath>

@@ -114,7 +114,7 @@ private:
     bool stalls_ = false;
     std::string input_;  // not yet taken by the program
     std::string output_;
-    std::optional<int> status_;  // once the program ended
+    std::optional<int> status_;  // the exit status; none while the program runs
 };
 
 }  // namespace test

@@ -25,8 +25,10 @@ public:
     }
     // Serves ready descriptors, repeatedly, without advancing time.
     void settle() {
-        do step(ev::Duration::zero());
-        while (found_any);
+        do {
+            found_any = false;  // without anything to wait for, step() asks no backend
+            step(ev::Duration::zero());
+        } while (found_any);
     }
     // Runs turns until the condition holds. A limit in real time turns a hang into a failure.
     // Time advances by `turn` in each turn, for peers that never let the loop wait.
@@ -46,13 +48,13 @@ private:
     static inline bool found_any = false;  // in the last wait
 
     // Gives the system a moment of real time to deliver sent bytes, because the machine may be
-    // busy. A wait without limit has no end to move to, and polls again.
+    // busy. A wait without a timeout does not move the clock. The next turn polls again.
     struct Waiter final : ev::Backend {
-        void wait(ev::Duration longest, std::vector<ev::Readiness>& ready) override {
+        void wait(ev::Duration max_wait, std::vector<ev::Readiness>& ready) override {
             Backend::wait(std::chrono::milliseconds(2), ready);
             found_any = !ready.empty();
-            const bool timed = longest > longest.zero() && longest != longest.max();
-            if (!found_any && timed) time += longest;
+            const bool timed = max_wait > max_wait.zero() && max_wait != max_wait.max();
+            if (!found_any && timed) time += max_wait;
         }
     };
 };

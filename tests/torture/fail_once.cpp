@@ -75,7 +75,7 @@ void find_target(long fd, char (&target)[256]) {
 }
 
 // True for a pipe inside the program, whose calls only a signal can interrupt. With threads,
-// the number may belong to another call than in the list.
+// the number may stand for another call than in the list.
 bool is_inner_pipe(long fd) {
     char target[256];
     find_target(fd, target);

@@ -6,30 +6,28 @@
 #include "app/options/server_options.hpp"
 #include "app/options/yodel_options.hpp"
 #include "tests/app/options/parsing.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
 #include <algorithm>
 #include <regex>
+#include <set>
 
 using namespace std::chrono_literals;
 using namespace yodel;
-using test::parse_by;
-using test::refusal;
-using test::words_of;
+using test::check_table;
 
 namespace {
 
-YodelOptions parse(const std::vector<std::string>& words) {
-    return parse_by(parse_yodel_options, words);
+std::string refused(const std::string& line) {
+    return test::refusal_by(parse_yodel_options, line);
 }
 
-LoadOptions parse_load(const std::vector<std::string>& words) {
-    return parse_by(parse_load_options, words);
+std::string load_refused(const std::string& line) {
+    return test::refusal_by(parse_load_options, line);
 }
 
-ServerOptions parse_server(const std::vector<std::string>& words) {
-    return parse_by(parse_server_options, words);
+std::string server_refused(const std::string& line) {
+    return test::refusal_by(parse_server_options, line);
 }
 
 std::string source(const std::string& file) { return test::contents(SOURCES "/" + file); }
@@ -48,75 +46,104 @@ std::vector<std::string> examples(const std::string& text, const std::string& pr
 
 }  // namespace
 
-TEST_CASE("options may follow other words, up to --") {
-    CHECK(parse({"::1", "-n", "7", "-vCx"}).run.session.endpoint.numeric);
-    CHECK(parse({"-W2", "h", "7"}).run.session.reply_timeout == 2s);
-    CHECK(parse({"--reply-timeout=2", "h", "7"}).run.session.reply_timeout == 2s);
-    CHECK(parse({"--", "-h", "7"}).run.session.endpoint.host == "-h");
-    CHECK(refusal([] { parse({"-"}); }) == "\"-\" needs a port: write HOST PORT or HOST:PORT");
+TEST_CASE("options may follow other words, up to --, and words after help are not read") {
+    const auto parse = [](const std::string& line) {
+        return test::parse_by(parse_yodel_options, line);
+    };
+    CHECK(parse("::1 -n 7 -vCx").run.session.endpoint.numeric);
+    for (const char* words : {"-W2 h 7", "-vW 2 h 7", "--reply-timeout=2 h 7"})
+        CHECK(parse(words).run.session.reply_timeout == 2s);
+    CHECK(parse("-- -h 7").run.session.endpoint.host == "-h");
+    CHECK(refused("-") == "\"-\" needs a port: write HOST PORT or HOST:PORT");
+    CHECK(parse("--help --nonsense").help);
+    CHECK(parse("-hX a b c").help);
+    CHECK_FALSE(parse("-V -h").help);
+    CHECK(parse_yodel_options(0, nullptr).own_server);
 }
 
-TEST_CASE("words after --help or --version are not read") {
-    CHECK(parse({"--help", "--nonsense"}).help);
-    CHECK(parse({"-hX", "a", "b", "c"}).help);
-    CHECK_FALSE(parse({"-V", "-h"}).help);
-    CHECK(parse_server({"--version", "--nonsense"}).version);
-    CHECK(refusal([] { parse({"--nonsense", "--help"}); }) == "unknown option --nonsense");
-}
-
-TEST_CASE("the help lists the options, within 80 columns") {
-    const std::string help = yodel_help();
-    for (const char* option :
-         {"-4", "; -6: ", "--tls", "--cacert=FILE", "-f, --framing=F", "-V, --version"})
-        CHECK(help.find(option) != std::string::npos);
-    CHECK(std::count(help.begin(), help.end(), '\n') <= 60);
-    for (const std::string& text : {yodel_help(), load_help(), server_help()}) {
-        std::istringstream lines(text);
-        for (std::string line; std::getline(lines, line);) {
-            CAPTURE(line);
-            CHECK(line.size() <= 80);
-        }
-    }
+TEST_CASE("an unknown option is refused, with the nearest ones if there are any") {
+    check_table(R"(--nonsense --help => unknown option --nonsense
+--nonsense=7 => unknown option --nonsense
+--x => unknown option --x
+-vX => unknown option -X
+--tls -Xv => unknown option -X
+-tls h 7 => unknown option -t; did you mean --tls?
+--ca f => unknown option --ca; did you mean --cacert?
+--cac f => unknown option --cac; did you mean --cacert?
+--cacrt f => unknown option --cacrt; did you mean --cacert?
+--acert f => unknown option --acert; did you mean --cert or --cacert?
+--cacerts f => unknown option --cacerts; did you mean --cacert?
+--kez f => unknown option --kez; did you mean --key?
+--koz f => unknown option --koz
+--jsno => unknown option --jsno; did you mean --json?
+--max-tiem=2 => unknown option --max-tiem; did you mean --max-time?
+--tls-m 1.3 => unknown option --tls-m; did you mean --tls-min or --tls-max?
+)",
+                refused);
+    CHECK(load_refused("--conections 2") ==
+          "unknown option --conections; did you mean --connections?");
 }
 
 TEST_CASE("an option of the other client is refused with the command to type") {
-    const auto [words, sentence] = GENERATE(table<std::vector<std::string>, std::string>({
-        {{"--rate", "1k", "-m", "10s", "localhost", "7000"},
-         "--rate is an option of yodel-load: yodel-load --rate 1k -m 10s localhost 7000"},
-        {{"--rate=1k", "--match", "it's", "h", "7"},
-         "--rate is an option of yodel-load: yodel-load --rate=1k --match 'it'\\''s' h 7"},
-        {{"--rate", "fast"}, "--rate is an option of yodel-load: yodel-load -h"},
-        {{"--rate", "1k", "-x"}, "--rate is an option of yodel-load: yodel-load -h"},
-        {{"h", "7", "-x", "--rate", "5"}, "--rate is an option of yodel-load: yodel-load -h"},
-        {{"--ratee", "5"}, "unknown option --ratee"},
-    }));
-    CHECK(refusal([&, &words = words] { parse(words); }) == sentence);
-    CHECK(refusal([] {
-              parse_load({"-zxk", "h", "7", ""});
-          }) == "-x is an option of yodel: yodel -zxk h 7 ''");
-    CHECK_THROWS_AS(parse_load({"--replay", "a b"}), WrongProgram);
+    check_table(R"(--rate 1k -m 10s localhost 7000
+=> --rate is an option of yodel-load: yodel-load --rate 1k -m 10s localhost 7000
+--rate=1k --match (a) h 7 => --rate is an option of yodel-load: yodel-load --rate=1k --match '(a)' h 7
+--rate fast => --rate is an option of yodel-load: yodel-load -h
+--rate 1k -x => --rate is an option of yodel-load: yodel-load -h
+h 7 -x --rate 5 => --rate is an option of yodel-load: yodel-load -h
+--ratee 5 => unknown option --ratee
+)",
+                refused);
+    check_table(R"(-zxk h 7 '' => -x is an option of yodel: yodel -zxk h 7 ''
+-o a_b/c.d@e,f=g+h%i^j:k h 7 => -o is an option of yodel: yodel -o a_b/c.d@e,f=g+h%i^j:k h 7
+-x 'a b' => -x is an option of yodel: yodel -x 'a b'
+)",
+                load_refused);
+    char words[][9] = {"yodel", "--rate=1", "it's"};
+    char* argv[] = {words[0], words[1], words[2]};
+    CHECK(test::refusal([&] { parse_yodel_options(3, argv); }) ==
+          "--rate is an option of yodel-load: yodel-load --rate=1 'it'\\''s'");
+    CHECK_THROWS_AS(test::parse_by(parse_load_options, "--replay f"), WrongProgram);
+}
+
+TEST_CASE("the help lists the options in columns, within 80") {
+    for (const std::string& text : {yodel_help(), load_help(), server_help()}) {
+        std::istringstream lines(text);
+        std::set<std::size_t> columns;
+        const std::regex row("^  (-.|  )(, --|  --| )[^ ]* ? ([A-Z]+ )? *");
+        for (std::string line; std::getline(lines, line);) {
+            CAPTURE(line);
+            CHECK(line.size() <= 80);
+            std::smatch option;
+            if (line.starts_with("  -") && std::regex_search(line, option, row))
+                columns.insert(static_cast<std::size_t>(option.length()));
+        }
+        CHECK(columns.size() == 1);
+    }
+    const std::string help = yodel_help();
+    CHECK(std::count(help.begin(), help.end(), '\n') <= 60);
+    for (const char* row : {"\nConnection:\n  -4   ", "-6: IPv6 only", "\n      --tls     ",
+                            "\n      --cacert=FILE  ", "\n  -f, --framing=F   "})
+        CHECK(test::contains(help, row));
+    CHECK_FALSE(test::contains(help, "\n  -6"));
 }
 
 TEST_CASE("every example is accepted as a command") {
-    const auto [text, least] =
-        GENERATE(table<std::string, std::size_t>({{server_help(), 3},
-                                                  {source("README.md"), 9},
-                                                  {source("app/yodel.1"), 5},
-                                                  {source("app/yodel-load.1"), 3},
-                                                  {source("app/yodeld.8"), 3}}));
-    const auto refused = [](const std::string& program, const std::string& words) {
-        return refusal([&] {
-            if (program == "yodel") parse(words_of(words));
-            if (program == "yodel-load") parse_load(words_of(words));
-            if (program == "yodeld") parse_server(words_of(words));
-        });
-    };
-    std::size_t count = 0;
-    for (const char* program : {"yodel", "yodel-load", "yodeld"})
-        for (const std::string& words : examples(text, program)) {
-            CAPTURE(program, words);
-            CHECK(refused(program, words) == "");
-            ++count;
-        }
-    CHECK(count >= least);
+    const std::pair<std::string, std::size_t> texts[] = {{server_help(), 3},
+                                                         {source("README.md"), 9},
+                                                         {source("app/yodel.1"), 5},
+                                                         {source("app/yodel-load.1"), 3},
+                                                         {source("app/yodeld.8"), 3}};
+    const std::pair<std::string, std::string (*)(const std::string&)> programs[] = {
+        {"yodel", refused}, {"yodel-load", load_refused}, {"yodeld", server_refused}};
+    for (const auto& [text, least] : texts) {
+        std::size_t count = 0;
+        for (const auto& [program, refusal] : programs)
+            for (const std::string& words : examples(text, program)) {
+                CAPTURE(program, words);
+                CHECK(refusal(words) == "");
+                ++count;
+            }
+        CHECK(count >= least);
+    }
 }

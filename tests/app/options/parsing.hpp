@@ -1,27 +1,45 @@
-// Parses command lines, and returns the sentence of a refusal.
+// Parses command lines that are written as for a shell.
 #pragma once
 
 #include "tests/app/refusal.hpp"
+#include "tests/support/table.hpp"
 
-#include <iterator>
-#include <sstream>
 #include <string>
 #include <vector>
 
 namespace test {
 
+// Splits at spaces, but not within '...'. Removes these quotes.
+inline std::vector<std::string> words_of(const std::string& text) {
+    std::vector<std::string> words;
+    bool quoted = false;
+    bool inside = false;
+    for (const char letter : text) {
+        const bool ends = letter == ' ' && !quoted;
+        if (!ends && !inside) words.emplace_back();
+        inside = !ends;
+        if (letter == '\'') {
+            quoted = !quoted;
+        } else if (!ends) {
+            words.back() += letter;
+        }
+    }
+    return words;
+}
+
 template <class Options>
-Options parse_by(Options (*parser)(int, char*[]), std::vector<std::string> words) {
-    words.insert(words.begin(), "program");
+Options parse_by(Options (*parser)(int, char*[]), const std::string& line) {
+    std::vector<std::string> words = words_of("program " + line);
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     return parser(static_cast<int>(words.size()), argv.data());
 }
 
-inline std::vector<std::string> words_of(const std::string& text) {
-    std::istringstream stream(text);
-    return {std::istream_iterator<std::string>(stream), {}};
+// Returns the sentence of the refusal; empty if the line is accepted.
+template <class Options>
+std::string refusal_by(Options (*parser)(int, char*[]), const std::string& line) {
+    return refusal([&] { parse_by(parser, line); });
 }
 
 }  // namespace test

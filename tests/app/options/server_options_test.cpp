@@ -1,71 +1,95 @@
 #include "app/options/server_options.hpp"
 
 #include "tests/app/options/parsing.hpp"
-#include "tests/support/catch.hpp"
 
+#include <sys/socket.h>
+
+using namespace std::chrono_literals;
 using namespace yodel;
-using test::parse_by;
-using test::refusal;
-using test::words_of;
+using test::check_table;
 
 namespace {
 
-ServerOptions parse_server(const std::vector<std::string>& words) {
-    return parse_by(parse_server_options, words);
+std::string refused(const std::string& line) {
+    return test::refusal_by(parse_server_options, line);
 }
 
 }  // namespace
 
+TEST_CASE("the options of the server set their values") {
+    const auto parse = [](const std::string& line) {
+        return test::parse_by(parse_server_options, line);
+    };
+    const ServerOptions options = parse(
+        "-u -v --drop 10% --delay 2s~1s --seed 0 --idle-timeout 0 --threads auto 1 [::]:2");
+    CHECK(options.endpoints.at(0).text() == "127.0.0.1:1");
+    CHECK(options.endpoints.at(1).text() == "[::]:2");
+    CHECK(options.endpoints.at(1).passive);
+    CHECK(options.datagrams.verbose);
+    CHECK(options.datagrams.faults.drop == 0.1);
+    CHECK(options.streams.faults.delay == 2s);
+    CHECK(options.streams.faults.jitter == 1s);
+    CHECK_FALSE(options.streams.idle_timeout);
+    CHECK(options.threads >= 1);
+    CHECK(options.threads_auto);
+    CHECK(parse("--delay 1 7").streams.faults.jitter == 0s);
+    CHECK(parse("--banner a\\n 7").streams.faults.banner == "a\n");
+    CHECK(parse("--ws --max-buffer 6 --banner x 7").streams.framing == websocket_framing());
+    CHECK(parse("--self-signed 7").use_tls);
+    CHECK(parse("-6 7").endpoints.at(0).host == "::1");
+    CHECK(parse("-6 [::]:7").endpoints.at(0).host == "::");
+    CHECK(parse("-4 7").endpoints.at(0).family == AF_INET);
+    CHECK(parse("-U p").endpoints.at(0).passive);
+    CHECK(parse("--threads auto -U p").threads == 1);
+    CHECK_FALSE(parse("--threads 1 7").threads_auto);
+    CHECK(parse("-hX").help);
+    CHECK(parse("--version --nonsense").version);
+}
+
 TEST_CASE("a mistake in an option of the server is reported with the option's name") {
-    const auto [words, sentence] = GENERATE(table<std::string, std::string>({
-        {"--drop 10 7", "--drop: \"10\" is not a probability such as 0.1 or 10%, up to 1"},
-        {"--delay 1s~x 7", "--delay: \"x\" is not a duration such as 1.5s, 200ms or 2m"},
-        {"--seed=-1 7", "--seed: \"-1\" is not a whole number"},
-        {"-m 0 7", "-m: \"0\" is not a number from 1 to 1000000"},
-        {"--banner \\q 7", "--banner: a backslash must be followed by n, r, t, 0, a backslash, "
-                           "or x and two digits"},
-        {"-6 127.0.0.1:7", "-6: \"127.0.0.1\" is not an IPv6 address"},
-        {"-4 [::]:7", "-4: \"::\" is not an IPv4 address"},
-        {"-64 7", "-4: -4 cannot be combined with -6"},
-        {"--cert f 7", "--cert needs --tls"},
-        {"--ws --cert f 7", "--cert needs --tls"},
-        {"--stall-handshake 7", "--stall-handshake needs --tls or --ws"},
-        {"--ws -f line 7", "-f cannot be combined with --ws"},
-        {"--ws -u 7", "-u cannot be combined with --ws"},
-        {"--reflect-any --ws 7", "--reflect-any cannot be combined with --ws"},
-        {"--ws --max-buffer 5 --banner x 7",
-         "--max-buffer is too small for the framing or the banner"},
-        {"--threads 0 7", "--threads: \"0\" is not a number from 1 to 1024, or auto"},
-        {"--threads 2 -U p",
-         "--threads needs a port: connections to -U are served by one thread"},
-        {"-f resp 7",
-         "-f: \"resp\" is not a framing that can be echoed; the framings are line, "
-         "crlf, nul, len1, len2, len4, len2le, len4le, caret, raw"},
-        {"localhost 7", "\"localhost\" is neither a port nor ADDR:PORT"},
-    }));
-    CAPTURE(words);
-    CHECK(refusal([&, &words = words] { parse_server(words_of(words)); }) == sentence);
-}
-
-TEST_CASE("the number of threads is one, the given number, or one per processor") {
-    CHECK(parse_server({"7"}).threads == 1);
-    CHECK(parse_server({"--threads", "1", "7"}).threads == 1);
-    CHECK(parse_server({"--threads", "auto", "7"}).threads >= 1);
-    CHECK(parse_server({"--threads", "auto", "-U", "path"}).threads == 1);
-    if (bufio::ports_can_be_shared()) CHECK(parse_server({"--threads", "3", "7"}).threads == 3);
-}
-
-TEST_CASE("a WebSocket server takes the options of connections and of messages") {
-    const ServerOptions options =
-        parse_server(words_of("--ws --self-signed -U p --stall-handshake --chunk 7 "
-                              "--max-buffer 6 --banner x --threads 1 7"));
-    CHECK(options.streams.framing == websocket_framing());
+    check_table(R"( => a port to listen on is missing
+localhost => "localhost" is neither a port nor ADDR:PORT
+-6 127.0.0.1:7 => -6: "127.0.0.1" is not an IPv6 address
+-4 [::]:7 => -4: "::" is not an IPv4 address
+-64 7 => -4: -4 cannot be combined with -6
+-u -U p => -u needs a port: datagrams cannot be sent to the path of -U
+-m 0 7 => -m: "0" is not a number from 1 to 1000000
+-m 1000000 7 =>
+-m 1000001 7 => -m: "1000001" is not a number from 1 to 1000000
+-f resp 7
+=> -f: "resp" is not a framing that can be echoed; the framings are line, crlf, nul, len1, len2, len4, len2le, len4le, caret, raw
+--threads 0 7 => --threads: "0" is not a number from 1 to 1024, or auto
+--threads 1025 7 => --threads: "1025" is not a number from 1 to 1024, or auto
+--threads 2 -U p => --threads needs a port: connections to -U are served by one thread
+--tls 7 => --tls needs --cert or --self-signed
+--cert f 7 => --cert needs --tls
+--ws --cert f 7 => --cert needs --tls
+--stall-handshake 7 => --stall-handshake needs --tls or --ws
+--self-signed --stall-handshake 7 =>
+--ws -f line 7 => -f cannot be combined with --ws
+--reflect-any 7 => --reflect-any needs -u
+--max-buffer 0 7 => --max-buffer: "0" is not a size such as 512, 64k or 1M
+--max-buffer 1 --banner ab 7 => --max-buffer is too small for the framing or the banner
+--max-buffer 2 --banner ab 7 =>
+--max-buffer 3 -f len4 7 => --max-buffer is too small for the framing or the banner
+--max-buffer 4 -f len4 7 =>
+--max-buffer 2 -f caret --banner ab 7 => --max-buffer is too small for the framing or the banner
+--max-buffer 3 -f caret --banner ab 7 =>
+--max-buffer 5 --ws --banner x 7 => --max-buffer is too small for the framing or the banner
+--drop 10 7 => --drop: "10" is not a probability from 0 to 1, such as 0.1 or 10%
+--delay 1s~x 7 => --delay: "x" is not a duration such as 1.5s, 200ms or 2m
+--delay x~1s 7 => --delay: "x" is not a duration such as 1.5s, 200ms or 2m
+--seed=-1 7 => --seed: "-1" is not a whole number
+--banner \q 7
+=> --banner: a backslash must be followed by n, r, t, 0, a backslash, or x and two digits
+--close-after 1 --reset-after 1 7 => --close-after cannot be combined with --reset-after
+)",
+                refused);
 }
 
 TEST_CASE("several threads are refused if a port can't be shared") {
-    if (bufio::ports_can_be_shared()) return;
-    CHECK(parse_server({"--threads", "auto", "7"}).threads == 1);
-    CHECK(refusal([] {
-              parse_server({"--threads", "2", "7"});
-          }) == "--threads: this system cannot share a port between threads");
+    const bool shared = bufio::ports_can_be_shared();
+    CHECK(refused("--threads 1024 7") ==
+          (shared ? "" : "--threads: this system cannot share a port between threads"));
+    if (shared) CHECK(test::parse_by(parse_server_options, "--threads 3 7").threads == 3);
 }

@@ -43,7 +43,7 @@ private:
     void stream_changed(bufio::Stream& stream) override {
         const auto client = std::find_if(clients_.begin(), clients_.end(),
                                          [&](auto& each) { return &each.stream == &stream; });
-        if (stream.open()) client->deadline.cancel();
+        if (stream.is_open()) client->deadline.cancel();
         while (const std::size_t size = stream.received().find('\n') + 1) {
             send_to_all(stream.received().substr(0, size));
             stream.consume(size);
@@ -53,7 +53,7 @@ private:
         if (stream.end()) clients_.erase(client);
     }
 
-    // A client that reads too slowly is dropped: its output is full.
+    // Drops a client that reads too slowly: its output is full.
     void send_to_all(std::string_view line) {
         for (Client& each : clients_)
             if (!each.stream.write(line)) each.stream.abort();

@@ -57,6 +57,7 @@ private:
 class JsonArray {
 public:
     JsonArray& number(std::uint64_t value) { return add(std::to_string(value)); }
+    JsonArray& text(std::string_view value) { return add(json_string(value)); }
     JsonArray& time(ev::Duration value);  // as in an object
     JsonArray& object(const JsonObject& value) { return add(value.str()); }
     JsonArray& array(const JsonArray& value) { return add(value.str()); }

@@ -1,5 +1,6 @@
 // The client: full-screen mode, pipe mode, ping, probe and replay, over one connection.
 
+#include "app/examine/examine.hpp"
 #include "app/options/yodel_options.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
@@ -14,6 +15,8 @@
 #include "bufio/tls.hpp"
 #include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
@@ -152,6 +155,35 @@ int print_recording(ev::Loop& loop, const YodelOptions& options) {
     return trouble.text.empty() ? success : print_trouble(trouble);
 }
 
+// Shows on a terminal which check is under way.
+int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
+    Session::Options& target = options.run.session;
+    if (!is_given(options, "-W") && !is_given(options, "--reply-timeout"))
+        target.reply_timeout = std::chrono::seconds(1);
+    give_up_rights(options, false);
+    const EndingSignals ending(loop, [&](int) { loop.stop(); });
+    const bool shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;
+    const auto show = [&](const std::string& text) {
+        if (shown) diagnostics().write_temporary("\r" + text);
+    };
+    const Trouble trouble = examine(loop, {.target = target,
+                                           .json = options.json(),
+                                           .verbose = options.report.verbose,
+                                           .print =
+                                               [&](auto& lines) {
+                                                   show("               \r");
+                                                   print(lines);
+                                               },
+                                           .check_begins =
+                                               [&](auto number, auto count) {
+                                                   show("check " + std::to_string(number) +
+                                                        " of " + std::to_string(count));
+                                               }});
+    show("               \r");
+    signo = ending.signo();
+    return trouble.text.empty() ? trouble.status : print_trouble(trouble);
+}
+
 int run(YodelOptions options, int& signo) {
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);
@@ -171,6 +203,7 @@ int run(YodelOptions options, int& signo) {
     if (options.use_tls) session.tls = tls_context(options);
     if (options.listens) listen(loop, session, acceptor);
     if (options.listens && is_given(options, "-q")) session.answer_time = session.close_timeout;
+    if (options.examines) return run_examination(loop, options, signo);
     const bool screen = may_have_screen(options) && can_use_screen_or_warn();
     check_display(options, screen);
     if (!screen && !options.read_file.empty()) return print_recording(loop, options);

@@ -11,7 +11,7 @@ namespace yodel {
 namespace {
 
 constexpr Modes kinds[] = {
-    mode::runs | mode::offline,
+    mode::runs | mode::examine | mode::offline,
     mode::streams | mode::datagrams,
     mode::plain | mode::tls,
     mode::text | mode::json,

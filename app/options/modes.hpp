@@ -24,6 +24,7 @@ inline constexpr Modes replay = Modes{1} << 4;
 inline constexpr Modes offline = Modes{1} << 5;  // reads files; no run at all
 inline constexpr Modes runs = offline - 1;
 inline constexpr Modes piped = runs & ~screen;
+inline constexpr Modes examine = Modes{1} << 26;  // checks instead of a run
 
 // The kind of connection.
 inline constexpr Modes stream = Modes{1} << 6;

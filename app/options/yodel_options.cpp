@@ -13,6 +13,7 @@ namespace {
 
 // Returns both `input` and `screen` if only the terminal decides between them.
 Modes run_mode(const YodelOptions& options) {
+    if (options.examines) return mode::examine;
     if (options.run.probe) return mode::probe;
     if (!options.replay_file.empty()) return mode::replay;
     if (!options.read_file.empty())
@@ -48,17 +49,17 @@ OptionGroup recording_options(YodelOptions& to) {
 OptionGroup output_options(YodelOptions& to) {
     OptionGroup group{"Output",
                       {{0, "json", none, "print JSON, one object per line",
-                        [&](auto&) { to.report.form = Reporter::Form::json; }, mode::piped,
-                        mode::input | mode::json},
+                        [&](auto&) { to.report.form = Reporter::Form::json; },
+                        mode::piped | mode::examine, mode::input | mode::json},
                        {'x', "hex", none, "print replies in hex", flag(to.report.hex),
                         mode::input | mode::screen | mode::replay | mode::text},
                        {'o', "log", "FILE", "append a transcript with times to FILE",
-                        [&](auto& text) { to.report.log = JournalFile(text); }},
+                        [&](auto& text) { to.report.log = JournalFile(text); }, mode::runs},
                        {'v', none, none, "also report connections", flag(to.report.verbose)},
                        {0, "no-tui", none, "use pipe mode, even on a terminal", flag(to.no_tui),
                         mode::piped | mode::offline, mode::input}}};
     for (Option& each : process_options(to)) {
-        each.modes |= mode::runs | mode::offline;
+        each.modes |= mode::runs | mode::examine | mode::offline;
         group.options.push_back(std::move(each));
     }
     return group;
@@ -125,8 +126,11 @@ std::vector<OptionGroup> yodel_table(YodelOptions& to) {
     connection.options.push_back(
         {'l', "listen", none, "accept clients at [ADDR:]PORT, and answer by hand",
          flag(to.listens), mode::input | mode::screen | mode::listens, mode::listens});
-    return {std::move(connection),           tls_options(to),       message_options(to),
-            {"Ping", generated_options(to)}, recording_options(to), output_options(to)};
+    OptionGroup ping{"Ping and examination", generated_options(to)};
+    ping.options.push_back({0, "examine", none, "check what echo servers usually get wrong",
+                            flag(to.examines), mode::examine, mode::examine});
+    return {std::move(connection), tls_options(to),       message_options(to),
+            std::move(ping),       recording_options(to), output_options(to)};
 }
 
 YodelOptions parse_yodel_options(int argc, char* argv[]) {
@@ -145,6 +149,10 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
     if (options.report.log.recording && !options.run.session.framing->has_frames())
         throw UsageError("-o " + options.report.log.path +
                          " cannot record with -f raw, which has no messages");
+    const Framing& framing = *options.run.session.framing;
+    if (options.examines && !framing.can_echo())
+        throw UsageError("--examine cannot be combined with " + framing.label() +
+                         ", whose replies never equal messages");
     plan_run(options);
     return options;
 }

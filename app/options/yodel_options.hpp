@@ -12,6 +12,7 @@ namespace yodel {
 struct YodelOptions : ClientOptions {
     std::string replay_file;  // the recording to replay; empty: none
     std::string read_file;    // the recording to show; empty: none
+    bool examines = false;    // check an echo server
     bool connects = true;     // false: no target, only a recording to show
 };
 

@@ -40,3 +40,11 @@ Clients and servers made with libraries understand the programs, over TLS too.
   path /chat?room=1 Origin https://example.com Authorization Bearer x subprotocol second text 5 text 0 text 2 binary 2 binary 2 text 1048576 closed 1000
   path /chat?room=1 Origin https://example.com Authorization Bearer x subprotocol second text 5 text 0 text 2 binary 2 binary 2 text 1048576 closed 1000
   path /chat?room=1 Origin https://example.com Authorization Bearer x subprotocol second text 5 text 0 text 2 binary 2 binary 2 text 1048576 closed 1000
+
+Both servers pass the examination.
+
+  $ for server in "$python $PEERS/websockets_server.py" "node $PEERS/ws_server.js"; do
+  >     start $server 0 && yodel --examine ws://127.0.0.1:$PORT | grep -v '^ok'
+  > done
+  1..15
+  1..15

@@ -1,0 +1,98 @@
+What is wrong with a server
+===========================
+
+--examine asks an echo server what servers often fail at, each in a connection of its own, and prints the Test Anything
+Protocol.
+
+  $ serve
+  $ yodel --examine 127.0.0.1 $PORT
+  1..16
+  ok 1 - echoes a message
+  ok 2 - echoes every byte value
+  ok 3 - echoes an empty message
+  ok 4 - echoes a message in two pieces
+  ok 5 - echoes a message byte by byte
+  ok 6 - echoes a thousand messages at once
+  ok 7 - echoes a short message after a long one
+  ok 8 - echoes everything to a slow reader
+  ok 9 - serves a second client while the first is idle
+  ok 10 - serves twenty clients at once
+  ok 11 - answers everything after a half-close, and closes
+  ok 12 - survives a client that leaves inside a message
+  ok 13 - serves a client while another never reads
+  ok 14 - survives a reset by a client
+  ok 15 - serves two hundred clients in turn
+  ok 16 - still echoes a message
+
+A failure names what came instead, and the usual cause. Each fault of yodeld fails the checks that it must, and no
+others.
+
+  $ fault() { serve -f line "$@" && yodel --examine -W 300ms 127.0.0.1 $PORT | grep -v '^ok\|^1\.\.' | cut -d'(' -f1; }
+  $ for fault in '--delay 1h' '--drop 1' '--corrupt 1' '--dup 1' --half-close --no-read '--banner hi'; do
+  >     echo "= $fault"; fault $fault
+  > done
+  = --delay 1h
+  not ok 1 - echoes a message: no reply within 300ms
+  Bail out! this is no echo server, or its messages have another framing 
+  = --drop 1
+  not ok 1 - echoes a message: no reply within 300ms
+  Bail out! this is no echo server, or its messages have another framing 
+  = --corrupt 1
+  not ok 1 - echoes a message: the reply differs at byte 7 
+  Bail out! this is no echo server, or its messages have another framing 
+  = --dup 1
+  not ok 1 - echoes a message: 13 bytes more came than were sent
+  Bail out! this is no echo server, or its messages have another framing 
+  = --half-close
+  not ok 1 - echoes a message: the server closed the connection; 0 of 13 bytes came
+  Bail out! this is no echo server, or its messages have another framing 
+  = --no-read
+  not ok 1 - echoes a message: no reply within 300ms
+  Bail out! this is no echo server, or its messages have another framing 
+  = --banner hi
+  not ok 1 - echoes a message: the reply differs at byte 1 
+  Bail out! if the service does not echo, use --expect any
+  $ for fault in '--close-after 5' '--reset-after 5' '--max-conns 10'; do
+  >     echo "= $fault"; fault $fault | cut -d: -f1
+  > done
+  = --close-after 5
+  not ok 6 - echoes a thousand messages at once
+  not ok 8 - echoes everything to a slow reader
+  not ok 11 - answers everything after a half-close, and closes
+  = --reset-after 5
+  not ok 6 - echoes a thousand messages at once
+  not ok 8 - echoes everything to a slow reader
+  not ok 11 - answers everything after a half-close, and closes
+  = --max-conns 10
+  not ok 10 - serves twenty clients at once
+  $ fault --chunk 100
+
+What was sent and what came is printed with -v, and all of it as JSON.
+
+  $ serve -f line --corrupt 1
+  $ yodel --examine -v 127.0.0.1 $PORT
+  1..16
+  # 1 sent 13 bytes: hello, yodel^J
+  # 1 received 13 bytes: hello, Yodel^J
+  not ok 1 - echoes a message: the reply differs at byte 7 (y, got Y)
+  Bail out! this is no echo server, or its messages have another framing (-f)
+  [1]
+  $ yodel --examine --json 127.0.0.1 $PORT
+  {"type":"check","number":1,"name":"echoes a message","ok":false,"came":"the reply differs at byte 4 (o, got O)","cause":""}
+  {"type":"end","reason":"this is no echo server, or its messages have another framing (-f)"}
+  [1]
+
+No connection, no examination.
+
+  $ yodel --examine 127.0.0.1 1
+  yodel: cannot connect to 127.0.0.1:1: Connection refused
+  [7]
+  $ yodel --examine -f resp 127.0.0.1 $PORT
+  yodel: --examine cannot be combined with -f resp, whose replies never equal messages (yodel -h shows the options)
+  [2]
+  $ yodel --examine -c 5 127.0.0.1 $PORT
+  yodel: -c cannot be combined with --examine (yodel -h shows the options)
+  [2]
+  $ yodel --examine --expect any 127.0.0.1 $PORT
+  yodel: --expect cannot be combined with --examine (yodel -h shows the options)
+  [2]

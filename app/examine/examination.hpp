@@ -20,7 +20,7 @@
 namespace yodel {
 
 struct Failed {
-    std::string text;        // what came instead, as a clause
+    std::string text;        // the unexpected reply or event, as a clause
     bool timed_out = false;  // nothing came in time
     bufio::End end = {};     // why there is no connection, if that is the failure
     std::string hint = {};   // a likely reason, as a clause
@@ -98,9 +98,7 @@ public:
     // Returns true if this process was not served in time since reset().
     bool was_late() const { return late_; }
     bool over() const { return loop_.read_clock() >= end_; }
-    const std::vector<std::string>& trace() const {
-        return trace_;
-    }  // what was sent and received
+    const std::vector<std::string>& trace() const { return trace_; }  // sent and received bytes
 
 private:
     friend class Connection;
@@ -118,7 +116,7 @@ private:
 };
 
 struct Check {
-    unsigned kinds;     // of targets, as in kind_of()
+    unsigned kinds;     // kinds of targets; see kind_of()
     const char* name;   // what the server does: "echoes an empty message"
     const char* cause;  // usual cause of a failure, as a clause
     void (*perform)(Examination& examination);  // throws Failed and Stopped

@@ -51,7 +51,7 @@ std::string json_line(std::size_t number, const Check& check, const Failure& fai
     return object.str() + '\n';
 }
 
-// Returns why no further check makes sense; empty otherwise.
+// Returns why the other checks make no sense; empty if they do.
 std::string reason_to_bail_out(std::size_t number, const Failed& failed, bool over) {
     if (over) return "the time is over (-m)";
     if (number == 1 && failed.hint.empty())

@@ -15,12 +15,12 @@ namespace yodel {
 struct ExamineOptions {
     Session::Options target;
     bool json = false;
-    bool verbose = false;  // also report what was sent and received
+    bool verbose = false;  // also report sent and received bytes
     std::function<void(const std::string& lines)> print;
     std::function<void(std::size_t number, std::size_t count)> check_begins;
 };
 
-// Returns when all checks are done, the server can't be examined any further, or the loop was
+// Returns when all checks are done, the other checks make no sense, or the loop was
 // stopped. The trouble has a text only if there was no connection.
 Trouble examine(ev::Loop& loop, const ExamineOptions& options);
 

@@ -88,7 +88,7 @@ Examined examine(const std::string& bug, yodel::ExamineOptions options = {}) {
     return result;
 }
 
-// Returns the status, and the lines but those of checks that hold.
+// Returns the status, and the lines except "ok" lines.
 std::string outcome(const std::string& bug) {
     const Examined examined = examine(bug);
     CHECK(examined.trouble.text.empty());
@@ -132,7 +132,7 @@ never closes
                       outcome);
 }
 
-TEST_CASE("reports checks as JSON, with what was sent and received") {
+TEST_CASE("reports checks as JSON, with sent and received bytes") {
     yodel::ExamineOptions options;
     options.json = options.verbose = true;
     const Examined examined = examine("changes a byte", options);

@@ -26,6 +26,10 @@ constexpr ev::Duration max_elapsed = std::chrono::hours(24 * 21915);
 // signals.
 constexpr int max_own_status = 125;
 
+// The statistics that the object contains. Others follow from its histograms.
+constexpr const char* main_statistics[] = {"min", "mean",  "p50",    "p90", "p95",
+                                           "p99", "p99.9", "p99.99", "max"};
+
 // --- Writing.
 
 JsonArray buckets_json(const Histogram& times) {
@@ -40,8 +44,8 @@ void add_times(JsonObject& object, const Results& results, bool of_connections) 
         const Histogram& times = results.*row.times;
         if (row.of_connections != of_connections || times.count() == 0) continue;
         JsonObject members;
-        for (const Statistic& statistic : statistics)
-            members.time(statistic.name, statistic.of(times));
+        for (const char* const name : main_statistics)
+            members.time(name, *statistic(times, name));
         object.object(row.object, members.nanoseconds("sum", times.sum()));
         object.array(row.buckets, buckets_json(times));
     }

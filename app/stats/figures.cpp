@@ -1,6 +1,6 @@
 #include "app/stats/figures.hpp"
 
-#include <algorithm>
+#include "app/text/units.hpp"
 
 namespace yodel {
 
@@ -68,24 +68,20 @@ Figure count_figure(const CountRow& row) {
             .fault = row.fault};
 }
 
-Figure time_row(const TimesRow& row, const Statistic& statistic) {
-    const std::string name(statistic.name);
+Figure time_figure(const TimesRow& row, const std::string& name) {
     return {.name = row.prefix + name,
             .kind = Kind::time,
-            .path =
-                std::string(row.of_connections ? "connections." : "") + row.object + "." + name,
-            .value = [&row, &statistic](const Results& results) -> Value {
+            .path = {},
+            .value = [&row, name](const Results& results) -> Value {
                 const Histogram& times = results.*row.times;
                 if (times.count() == 0) return std::nullopt;
-                return static_cast<double>(statistic.of(times).count());
+                return static_cast<double>(statistic(times, name)->count());
             },
             .unmeasured = row.unmeasured};
 }
 
 std::vector<Figure> all_figures() {
     std::vector<Figure> all;
-    for (const TimesRow& row : times_rows)
-        for (const Statistic& statistic : statistics) all.push_back(time_row(row, statistic));
     all.push_back({.name = "rate",
                    .kind = Kind::rate,
                    .path = "rate",
@@ -108,6 +104,15 @@ std::vector<Figure> all_figures() {
 
 }  // namespace
 
+std::optional<ev::Duration> statistic(const Histogram& times, std::string_view name) {
+    if (name == "min") return times.min();
+    if (name == "mean") return times.mean();
+    if (name == "max") return times.max();
+    const Value percent = name.starts_with('p') ? parse_decimal(name.substr(1)) : std::nullopt;
+    if (!percent || *percent <= 0 || *percent >= 100) return std::nullopt;
+    return times.percentile(*percent);
+}
+
 Value Figure::part(const Results& results) const {
     const Value number = value(results);
     const std::uint64_t all = whole ? whole->of(results) : 0;
@@ -125,22 +130,21 @@ const TimesRow& main_times(const Results& results) {
     return times_rows[results.handshake_times.count() > 0 ? 3 : 2];
 }
 
-const Figure* find_figure(std::string_view name) {
+std::optional<Figure> find_figure(std::string_view name) {
     if (name == "lateness") name = "lateness_p99";
     for (const Figure& figure : figures())
-        if (figure.name == name) return &figure;
-    return nullptr;
+        if (figure.name == name) return figure;
+    for (const TimesRow& row : times_rows) {
+        if (!name.starts_with(row.prefix)) continue;
+        const std::string rest(name.substr(std::string_view(row.prefix).size()));
+        if (statistic({}, rest)) return time_figure(row, rest);
+    }
+    return std::nullopt;
 }
 
 std::string figure_names() {
-    std::string names;
-    for (const Figure& figure : figures()) {
-        const bool derived =
-            std::any_of(std::begin(times_rows), std::end(times_rows), [&](const TimesRow& row) {
-                return *row.prefix != '\0' && figure.name.starts_with(row.prefix);
-            });
-        if (!derived) names += (names.empty() ? "" : ", ") + figure.name;
-    }
+    std::string names = "min, mean, pN (0 < N < 100), max";
+    for (const Figure& figure : figures()) names += ", " + figure.name;
     return names +
            "; lateness; and min to max with the prefix lateness_, connect_ or handshake_";
 }

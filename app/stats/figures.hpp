@@ -14,29 +14,16 @@
 
 namespace yodel {
 
-// A statistic of a histogram: a member of its JSON object, and a figure.
-struct Statistic {
-    const char* name;
-    ev::Duration (*of)(const Histogram&);
-};
-inline constexpr Statistic statistics[] = {
-    {"min", [](const Histogram& times) { return times.min(); }},
-    {"mean", [](const Histogram& times) { return times.mean(); }},
-    {"p50", [](const Histogram& times) { return times.percentile(50); }},
-    {"p90", [](const Histogram& times) { return times.percentile(90); }},
-    {"p95", [](const Histogram& times) { return times.percentile(95); }},
-    {"p99", [](const Histogram& times) { return times.percentile(99); }},
-    {"p99.9", [](const Histogram& times) { return times.percentile(99.9); }},
-    {"p99.99", [](const Histogram& times) { return times.percentile(99.99); }},
-    {"max", [](const Histogram& times) { return times.max(); }},
-};
+// Returns the statistic of the times: min, mean, max, or pN, the Nth percentile with 0 < N <
+// 100. Returns none if the name is none of these.
+std::optional<ev::Duration> statistic(const Histogram& times, std::string_view name);
 
 // A histogram. Each of its statistics is a figure.
 struct TimesRow {
     const char* name;
     const char* prefix;  // prefix of the figures' names
     Histogram Results::*times;
-    const char* object;   // JSON object with a member for each statistic
+    const char* object;   // JSON object with a member for the main statistics
     const char* buckets;  // JSON array with the buckets of the histogram
     bool of_connections;  // both JSON members are in the object `connections`
     const char* unmeasured;
@@ -65,7 +52,7 @@ struct Figure {
 
     std::string name;
     Kind kind;
-    std::string path;  // in the end object, such as connections.connect_us.p99
+    std::string path;  // in the end object, such as connections.opened; empty: none of its own
     // Value in nanoseconds, as a count, or per second; none if not measured.
     std::function<std::optional<double>(const Results&)> value;
     const char* unmeasured = "";  // why there is no value, as a clause
@@ -79,9 +66,10 @@ struct Figure {
     std::optional<double> part(const Results& results) const;
 };
 
+// Returns all figures but the statistics of the times.
 const std::vector<Figure>& figures();
-// Returns null if no figure has this name.
-const Figure* find_figure(std::string_view name);
+// Returns the figure with this name, which may be a statistic with a prefix.
+std::optional<Figure> find_figure(std::string_view name);
 // Returns all names as a list for a sentence.
 std::string figure_names();
 

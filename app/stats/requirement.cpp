@@ -69,15 +69,16 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
     rest.remove_prefix(std::min(rest.find_first_of("<>="), rest.size()));
     const std::string name(
         without_blanks(std::string_view(clause_).substr(0, clause_.size() - rest.size())));
-    figure_ = find_figure(name);
+    const std::optional<Figure> figure = find_figure(name);
     if (!parse_operator(rest))
         throw UsageError(quoted +
                          " is not a requirement such as p99<5ms, lost<0.1% or rate>10k");
-    if (!figure_)
+    if (!figure)
         throw UsageError(quoted + ": unknown figure " + in_quotes(name) + "; the figures are " +
                          figure_names());
+    figure_ = *figure;
     if (!parse_limit(without_blanks_before_units(rest)))
-        throw UsageError(quoted + ": " + figure_->name + " needs " + values_of(*figure_));
+        throw UsageError(quoted + ": " + figure_.name + " needs " + values_of(figure_));
 }
 
 bool Requirement::parse_operator(std::string_view& text) {
@@ -99,28 +100,28 @@ bool Requirement::parse_limit(std::string_view text) {
     if (percentage_) {
         const auto number = parse_decimal(text.substr(0, text.size() - 1));
         limit_ = number.value_or(0);
-        return number && figure_->kind == Figure::Kind::count;
+        return number && figure_.kind == Figure::Kind::count;
     }
-    if (figure_->kind == Figure::Kind::time) {
+    if (figure_.kind == Figure::Kind::time) {
         const bool unit = text.find_first_of("smh") != text.npos;
         const auto duration = unit ? parse_duration(text) : std::nullopt;
         if (duration) limit_ = static_cast<double>(duration->count());
         return duration.has_value();
     }
-    if (figure_->kind == Figure::Kind::rate && text.ends_with("/s")) text.remove_suffix(2);
+    if (figure_.kind == Figure::Kind::rate && text.ends_with("/s")) text.remove_suffix(2);
     const auto number = parse_rate(text);
     limit_ = number.value_or(0);
     return number && std::isfinite(*number);
 }
 
 Requirement::Judged Requirement::judge(const Results& results) const {
-    Judged judged{.clause = clause_, .figure = figure_->name, .measured = {}, .failure = {}};
+    Judged judged{.clause = clause_, .figure = figure_.name, .measured = {}, .failure = {}};
     const std::string required = "required " + clause_ + ", ";
-    const auto value = percentage_ ? figure_->part(results) : figure_->value(results);
-    if (!figure_->value(results)) {
-        judged.failure = required + "but " + figure_->unmeasured;
+    const auto value = percentage_ ? figure_.part(results) : figure_.value(results);
+    if (!figure_.value(results)) {
+        judged.failure = required + "but " + figure_.unmeasured;
     } else if (has_empty_whole(results)) {
-        judged.failure = required + "but " + figure_->whole->empty;
+        judged.failure = required + "but " + figure_.whole->empty;
     } else {
         judged.measured = value_text(*value);
         if (!holds(*value))
@@ -133,7 +134,7 @@ Requirement::Judged Requirement::judge(const Results& results) const {
 // Returns an empty text unless the figure is a round trip, because only round trips include the
 // client's lateness.
 std::string Requirement::lateness_remark(const Results& results, double value) const {
-    const Figure* const lateness = find_figure("lateness_" + figure_->name);
+    const std::optional<Figure> lateness = find_figure("lateness_" + figure_.name);
     const auto late = lateness ? lateness->value(results) : std::nullopt;
     if (value < limit_ || !late || *late <= value / 2) return "";
     return ", most of it yodel's own lateness (" +
@@ -143,8 +144,8 @@ std::string Requirement::lateness_remark(const Results& results, double value) c
 // Returns true if the figure proves nothing because its total is 0. For example, without
 // messages no message can be lost. The number of messages sent is always a measurement.
 bool Requirement::has_empty_whole(const Results& results) const {
-    if (!figure_->whole || figure_->whole->of(results) > 0) return false;
-    return percentage_ || figure_->name != "sent";
+    if (!figure_.whole || figure_.whole->of(results) > 0) return false;
+    return percentage_ || figure_.name != "sent";
 }
 
 bool Requirement::holds(double value) const {
@@ -161,7 +162,7 @@ bool Requirement::holds(double value) const {
 // Writes the value with enough digits to show whether the requirement holds.
 std::string Requirement::value_text(double value) const {
     const Scale scale =
-        percentage_ ? Scale{.unit = 1, .suffix = "%"} : scale_of(figure_->kind, value);
+        percentage_ ? Scale{.unit = 1, .suffix = "%"} : scale_of(figure_.kind, value);
     int digits = 3;
     std::string number = significant_text(value / scale.unit, digits);
     const auto agrees = [&] {

@@ -44,7 +44,7 @@ private:
     std::string lateness_remark(const Results& results, double value) const;
 
     std::string clause_;
-    const Figure* figure_ = nullptr;
+    Figure figure_;
     Operator operator_ = Operator::less;
     bool percentage_ = false;
     double limit_ = 0;  // in the figure's unit, or percent

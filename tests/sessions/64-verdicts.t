@@ -29,6 +29,16 @@ With --require, a run is judged. Each clause that fails is a sentence, and the s
   yodel-load: required handshake_p50<1s, but there was no handshake
   [1]
 
+Any percentile is a figure.
+
+  $ yodel-load -c 20 -i 0 --require 'p97<1m,p99.95<1us,connect_p12.5<1m'
+  yodel-load: 20 sent, 20 echoed, 0 bad, 0 lost, */s; rtt * (glob)
+  yodel-load: required p99.95<1us, was *ms (glob)
+  [1]
+  $ yodel-load -c 1 --require 'p100<1s'
+  yodel-load: --require: "p100<1s": unknown figure "p100"; the figures are min, mean, pN (0 < N < 100), max, rate, *; lateness; and min to max with the prefix * (yodel-load -h shows the options) (glob)
+  [2]
+
 A connection that fails keeps its status.
 
   $ yodel-load -c 1 --require 'p99<5ms' 127.0.0.1 1

@@ -22,8 +22,7 @@ inline yodel::Results counted(const std::string& list) {
         const std::size_t blank = part.find(' ');
         const std::uint64_t number = std::stoull(part);
         const std::string name = part.substr(blank + 1);
-        if (const yodel::Figure* const figure = yodel::find_figure(name))
-            results.*figure->count = number;
+        if (const auto figure = yodel::find_figure(name)) results.*figure->count = number;
         if (name == "stale") results.stale = number;
         for (const auto& [word, count] : yodel::warm_up_counts)
             if (name == "warm-up " + std::string(word)) results.warm_up.*count = number;

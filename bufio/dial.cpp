@@ -162,8 +162,8 @@ void Dialer::on_resolved(const LookupResult& result) {
     resolved_ = true;
     resolved_at_ = loop_.now();
     if (result.addresses.empty())
-        return finish({.end = {Reason::lookup,
-                               "cannot resolve " + endpoint_.text() + ": " + result.error}});
+        return finish({.end = {Reason::lookup, "cannot resolve " + endpoint_.dialed().text() +
+                                                   ": " + result.error}});
     const int preferred_family = result.addresses.front().family();
     addresses_ = interleave(result.addresses, endpoint_.udp ? AF_INET : preferred_family);
     attempts_.reserve(addresses_.size());
@@ -220,7 +220,8 @@ void Dialer::on_writable(Attempt& attempt) {
 
 void Dialer::add_failure(const Address& address, const std::string& failure) {
     if (!failures_text_.empty()) failures_text_ += "; ";
-    if (addresses_.size() > 1) failures_text_ += address.text() + ": ";
+    if (addresses_.size() > 1 || !endpoint_.connect_host.empty())
+        failures_text_ += address.text() + ": ";
     failures_text_ += failure;
 }
 

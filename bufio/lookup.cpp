@@ -42,9 +42,17 @@ std::string Endpoint::text() const {
     return (v6 ? "[" + host + "]" : host) + ":" + service;
 }
 
+Endpoint Endpoint::dialed() const {
+    Endpoint to = *this;
+    if (!connect_host.empty()) to.host = connect_host;
+    if (!connect_service.empty()) to.service = connect_service;
+    return to;
+}
+
 // RFC 6761 reserves the name localhost for the loopback, so it is resolved without the
 // resolver, which may lack a hosts file.
-LookupResult resolve_without_network(const Endpoint& endpoint) {
+LookupResult resolve_without_network(const Endpoint& target) {
+    const Endpoint endpoint = target.dialed();
     int code = 0;
     if (!endpoint.path.empty()) {
         try {
@@ -68,7 +76,7 @@ LookupResult look_up(const Endpoint& endpoint) {
     LookupResult result = resolve_without_network(endpoint);
     int code = 0;
     if (result.addresses.empty() && result.error.empty())
-        result = call_getaddrinfo(endpoint, 0, code);
+        result = call_getaddrinfo(endpoint.dialed(), 0, code);
     return result;
 }
 

@@ -16,15 +16,17 @@ namespace bufio {
 class Acceptor;  // bufio/accept.hpp
 
 struct Endpoint {
-    std::string host = {};         // a name, an address, or empty with a unix-domain path
-    std::string service = {};      // a port or a service's name
-    std::string path = {};         // unix-domain socket; overrides the host if not empty
-    int family = AF_UNSPEC;        // AF_INET or AF_INET6: addresses of this family only
-    bool numeric = false;          // never ask the resolver
-    bool udp = false;              // UDP instead of TCP
-    bool passive = false;          // listen on the address instead of connecting to it
-    std::string source_host = {};  // the numeric address to connect from; empty: any
-    std::string source_port = {};  // the port to connect from; empty: any
+    std::string host = {};             // a name, an address, or empty with a unix-domain path
+    std::string service = {};          // a port or a service's name
+    std::string path = {};             // unix-domain socket; overrides the host if not empty
+    int family = AF_UNSPEC;            // AF_INET or AF_INET6: addresses of this family only
+    bool numeric = false;              // never ask the resolver
+    bool udp = false;                  // UDP instead of TCP
+    bool passive = false;              // listen on the address instead of connecting to it
+    std::string connect_host = {};     // name or address to connect to; empty: the host
+    std::string connect_service = {};  // empty: the service
+    std::string source_host = {};      // the numeric address to connect from; empty: any
+    std::string source_port = {};      // the port to connect from; empty: any
     // The addresses from an earlier look-up of the host; null: look it up.
     std::shared_ptr<const std::vector<Address>> known_addresses = nullptr;
 
@@ -32,6 +34,8 @@ struct Endpoint {
     Acceptor* acceptor = nullptr;
 
     std::string text() const;  // HOST:PORT, [v6]:PORT or the path
+    // Returns the endpoint whose host and service are really connected to.
+    Endpoint dialed() const;
 };
 
 struct LookupResult {

@@ -225,8 +225,6 @@ void demand_certificates(SSL_CTX* context, const std::string& authorities) {
 }  // namespace
 
 TlsContext TlsContext::client(const TlsClientOptions& options) {
-    name_of_host(options.server_name);  // throws if the name is invalid
-    name_of_host(options.verify_name);
     auto state = new_client(options);
     SSL_CTX* const ctx = state->ctx.get();
     const bool verifies_chain = options.verify && options.pins.empty();

@@ -42,9 +42,7 @@ struct TlsClientOptions {
     std::vector<std::string> alpn = {};  // the protocols to offer, the preferred first
     // sha256//BASE64 of accepted keys; replaces verification
     std::vector<std::string> pins = {};
-    bool verify = true;            // verify the chain and the name
-    std::string server_name = {};  // sent as SNI; empty: the host
-    std::string verify_name = {};  // the name to verify; empty: the host
+    bool verify = true;  // verify the chain and the name
     // The file to append the connections' secrets to, for protocol analyzers. It can't be a
     // FIFO. A failed write ends the handshake with Reason::output.
     std::string key_log_file = {};

@@ -226,12 +226,9 @@ private:
     }
 
     void start_client() {
-        const std::string sni =
-            options().server_name.empty() ? host_ : name_of_host(options().server_name);
-        if (!is_address(sni))
+        if (!is_address(host_))
             SSL_ctrl(ssl_.get(), SSL_CTRL_SET_TLSEXT_HOSTNAME, TLSEXT_NAMETYPE_host_name,
-                     const_cast<char*>(sni.c_str()));
-        if (!options().verify_name.empty()) host_ = name_of_host(options().verify_name);
+                     host_.data());
         X509_VERIFY_PARAM* const verify = SSL_get0_param(ssl_.get());
         X509_VERIFY_PARAM_set_hostflags(verify, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS |
                                                     X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);

@@ -68,7 +68,8 @@ void check_sizes(const ClientOptions& options) {
 }
 
 // Refuses a host name with -n, and a source address and a target of different families.
-void check_families(const bufio::Endpoint& endpoint) {
+void check_families(const bufio::Endpoint& target) {
+    const bufio::Endpoint endpoint = target.dialed();
     check_family(endpoint.family, endpoint.host);
     const int source_family = numeric_family(endpoint.source_host);
     const int target_family = numeric_family(endpoint.host);
@@ -170,6 +171,8 @@ void set_target(ClientOptions& options, const std::vector<std::string>& operands
 
 void check_client(ClientOptions& options, Modes run) {
     check_modes(options.given, active_modes(options, run));
+    if (options.own_server && !options.run.session.endpoint.connect_host.empty())
+        throw UsageError("--connect-to needs a target, whose name it keeps");
     prepare_match(options, run);
     check_tls(options);
     check_families(options.run.session.endpoint);

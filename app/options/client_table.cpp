@@ -43,6 +43,12 @@ std::string source_address_value(const std::string& text) {
                         "a numeric address");
 }
 
+void set_destination(bufio::Endpoint& to, const std::string& text) {
+    const Target target = parse_destination(text);
+    to.connect_host = target.host;
+    to.connect_service = target.service;
+}
+
 std::vector<std::string> protocols_value(const std::string& text) {
     std::vector<std::string> list = comma_separated(text);
     for (const std::string& each : list)
@@ -94,6 +100,8 @@ OptionGroup connection_options(ClientOptions& to) {
           into(endpoint.source_host, source_address_value), source},
          {'p', "source-port", "PORT", "connect from this port",
           into(endpoint.source_port, port_value), source},
+         {0, "connect-to", "ADDR", "connect to ADDR[:PORT]; keep the target's name",
+          [&](auto& text) { set_destination(endpoint, text); }, source},
          {'U', "unixsock", "PATH", "connect to this Unix-domain socket", into(endpoint.path),
           mode::stream | mode::path, mode::path},
          {'u', "udp", none, "use UDP, as with udp://", flag(endpoint.udp), mode::plain,
@@ -125,8 +133,6 @@ OptionGroup tls_options(ClientOptions& to) {
          {'E', "cert", "FILE", "certificate and chain (PEM); --key FILE: its key",
           into(tls.certificate), own},
          {0, "key", "FILE", no_help_row, into(tls.key), own},
-         {0, "servername", "NAME", "server name to send with SNI (HOST)",
-          into(tls.server_name, host_name_value)},
          {0, "alpn", "A,B", "protocols to offer with ALPN", into(tls.alpn, protocols_value)},
          {0, "groups", "A:B", "key exchange groups to offer, such as X25519:P-256",
           into(tls.groups, groups_value)},
@@ -135,8 +141,6 @@ OptionGroup tls_options(ClientOptions& to) {
          {0, "tls-max", "V", no_help_row, into(tls.max_version, version)},
          {0, "cacert", "FILE", "trust these CA certificates, not the system's",
           into(tls.ca_file)},
-         {0, "verify-hostname", "NAME", "name to expect in the certificate (HOST)",
-          into(tls.verify_name, host_name_value)},
          {0, "pinnedpubkey", "PIN", "trust this public key only, sha256//BASE64",
           [&](auto& text) { tls.pins.push_back(pin_value(text)); }},
          {'k', "insecure", none, "accept any certificate", [&](auto&) { tls.verify = false; }}},

@@ -223,6 +223,19 @@ Target parse_accepting_target(const std::vector<std::string>& words) {
     return target;
 }
 
+Target parse_destination(const std::string& word) {
+    Target target;
+    target.host = word;
+    const bool port_given = word.find(':') != word.npos && !word.ends_with(']') && !is_v6(word);
+    if (port_given) split_host_and_port(word, target);
+    target.host = unbracketed(target.host);
+    if (target.host.empty() || is_number(target.host))
+        throw UsageError(in_quotes(word) + " is not ADDR[:PORT]");
+    check_host(target.host);
+    if (port_given) check_service(target.service, 1);
+    return target;
+}
+
 int numeric_family(const std::string& host) {
     addrinfo hints{};
     hints.ai_flags = AI_NUMERICHOST;

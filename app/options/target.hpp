@@ -41,6 +41,10 @@ Target parse_listening_target(const std::string& word);
 // the host is empty. Throws UsageError.
 Target parse_accepting_target(const std::vector<std::string>& words);
 
+// Parses ADDR[:PORT], in which the address may be a name. Without a port, the service is empty.
+// Throws UsageError.
+Target parse_destination(const std::string& word);
+
 // Returns AF_INET or AF_INET6 if the host is a numeric address, and AF_UNSPEC if it is a name.
 int numeric_family(const std::string& host);
 

@@ -173,7 +173,7 @@ void Lane::look_up() {
 void Lane::looked_up(const bufio::LookupResult& result) {
     if (over()) return;
     if (result.addresses.empty())
-        return fail_all("cannot resolve " + options_.session.endpoint.text() + ": " +
+        return fail_all("cannot resolve " + options_.session.endpoint.dialed().text() + ": " +
                             result.error,
                         lookup_failed);
     auto options = std::make_shared<Session::Options>(options_.session);

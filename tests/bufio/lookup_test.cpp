@@ -54,6 +54,17 @@ TEST_CASE("localhost is resolved without the resolver, and is the loopback also 
     CHECK(any[0].text() == "0.0.0.0:7");
 }
 
+TEST_CASE("an endpoint may be reached at another host and service", "[lookup]") {
+    Endpoint endpoint{.host = "service.example", .service = "7", .family = AF_INET};
+    endpoint.connect_host = "127.0.0.1";
+    CHECK(endpoint.dialed().text() == "127.0.0.1:7");
+    endpoint.connect_service = "8";
+    CHECK(texts(bufio::resolve_without_network(endpoint).addresses) == texts({loopback(8)}));
+    endpoint.connect_host = "localhost";
+    CHECK(texts(bufio::look_up(endpoint).addresses) == texts({loopback(8)}));
+    CHECK(endpoint.text() == "service.example:7");
+}
+
 TEST_CASE("a program can exit while a look-up is in progress", "[lookup]") {
     std::fflush(nullptr);
     const pid_t child = ::fork();

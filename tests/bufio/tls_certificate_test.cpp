@@ -308,15 +308,6 @@ TEST_CASE("reports a certificate accepted without verification as unverified",
     CHECK(outcome.facts.chain.size() == 1);
 }
 
-TEST_CASE("an option replaces the host as the name to verify", "[certificate]") {
-    TlsClientOptions options = world().trusting();
-    options.verify_name = "other.example";
-    const Identity other =
-        world().files.make("other", {.names = "DNS:other.example", .issuer = &world().ca});
-    CHECK_FALSE(talk(TlsContext::client(options), world().server(other)).end);
-    CHECK(talk(TlsContext::client(options), world().server(world().good)).end);
-}
-
 TEST_CASE("a pinned key replaces the verification of the chain", "[certificate]") {
     const Identity own = world().files.make("anything", {.names = "DNS:anything"});
     TlsClientOptions options;
@@ -481,8 +472,6 @@ TEST_CASE("refuses unusable settings, and names the file", "[certificate]") {
         {{.key_log_file = fifo},
          Reason::output,
          "key log " + fifo + " is a FIFO, but must be a file"},
-        {{.verify_name = ".test"}, Reason::tls, ".test"},
-        {{.server_name = "local host"}, Reason::tls, "local host"},
         {{.groups = "P-256:X0"}, Reason::tls, "key exchange groups P-256:X0: "},
     };
     for (const auto& row : rows) {

@@ -4,6 +4,8 @@
 
 #include <sys/socket.h>
 
+#include <array>
+
 using namespace yodel;
 using test::check_table;
 using test::refusal;
@@ -136,6 +138,21 @@ unix:/s => "unix:/s" must be written -U /s
                         refusal([&] { target = parse_listening_target(words_of(line).at(0)); });
                     return refused.empty() ? target.host + " " + target.service : refused;
                 });
+}
+
+TEST_CASE("a destination is an address or a name, perhaps with a port") {
+    for (const auto& [word, host, service] : {std::array{"::1", "::1", ""},
+                                              {"[::1]", "::1", ""},
+                                              {"[::1]:7", "::1", "7"},
+                                              {"10.0.0.5", "10.0.0.5", ""},
+                                              {"10.0.0.5:7443", "10.0.0.5", "7443"},
+                                              {"localhost:http", "localhost", "http"},
+                                              {"other.example", "other.example", ""}}) {
+        CAPTURE(word);
+        const Target target = parse_destination(word);
+        CHECK(target.host == host);
+        CHECK(target.service == service);
+    }
 }
 
 TEST_CASE("only a numeric address has a family") {

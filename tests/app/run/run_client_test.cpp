@@ -429,6 +429,8 @@ TEST_CASE("a sandbox allows a client its target, its source, and the resolver") 
     const Row rows[] = {
         {{.service = "80"}, {53, 80}},
         {{.service = "80", .udp = true}, {53}},
+        {{.service = "80", .connect_host = "::1"}, {53, 80}},
+        {{.service = "80", .connect_host = "::1", .connect_service = "90"}, {53, 90}},
         {{.path = "/socket"}, {53}},
         {{.service = "80", .source_port = "99"}, {53, 80}, {99}},
         {{.service = "80", .source_host = "127.0.0.1"}, {53, 80}, {0}},

@@ -52,11 +52,11 @@ void check_threads(const LoadPlan& plan, From from, RunOptions& to) {
 
 void plan_load(const LoadPlan& plan, const MessagePlan& given, RunClient::Options& load) {
     RunOptions& to = load.run;
-    load.report.load = true;
+    load.report.load = !to.repeat;
     load.from = source_of(plan, to);
     check_threads(plan, load.from, to);
     to.window = given.window.value_or(1);
-    if (to.probe) {
+    if (to.probe && !to.repeat) {
         to.length = std::exchange(to.session.max_time, std::nullopt);
         to.session.closed_early_text = "the server closed before the end of the run";
     }

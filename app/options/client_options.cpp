@@ -5,7 +5,9 @@
 
 #include <sys/socket.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <utility>
 
 namespace yodel {
 
@@ -88,6 +90,21 @@ void prepare_match(ClientOptions& options, Modes run) {
         throw UsageError("--match cannot be combined with -f " +
                          std::string(session.framing->name) + ", whose replies have no frames");
     session.expect = Expect::any;
+}
+
+// With -z, the options for generated messages are about attempts to connect.
+void prepare_repetition(ClientOptions& options) {
+    RunOptions& run = options.run;
+    if (!run.probe || !options.wants_generated_messages()) return;
+    for (const GivenOption& each : options.given)
+        for (const char* const other :
+             {"--connections", "--connect-rate", "--churn", "--threads", "--retry"})
+            if (each.written == other)
+                throw UsageError(each.written + " cannot be combined with -z " +
+                                 chosen_by(options.given, mode::generated));
+    run.repeat = options.interval.value_or(std::chrono::seconds(1));
+    run.length = std::exchange(run.session.max_time, std::nullopt);
+    if (!options.json()) options.report.form = Reporter::Form::sequence;
 }
 
 // --- The target.
@@ -177,6 +194,7 @@ void check_client(ClientOptions& options, Modes run) {
     check_tls(options);
     check_families(options.run.session.endpoint);
     check_sizes(options);
+    prepare_repetition(options);
 }
 
 std::string argument_help() {

@@ -80,7 +80,7 @@ void plan_ping(YodelOptions& options) {
 void plan_run(YodelOptions& options) {
     using enum RunClient::Options::From;
     const Modes run = run_mode(options);
-    options.report.probe = options.run.probe;
+    options.report.probe = options.run.probe && !options.run.repeat;
     options.run.window = options.window;
     if (!options.window && options.run.session.framing->takes_turns) options.run.window = 1;
     options.from = run == mode::replay      ? recording

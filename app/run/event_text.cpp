@@ -17,18 +17,29 @@ constexpr std::size_t shown_bytes_before = 64;
 
 constexpr int dump_width = 80;
 
-}  // namespace
-
-std::string connection_text(const Session& session) {
-    if (session.options().listens()) return "connection from " + session.address().text();
+// Returns the times of the phases. `connect`: the name of the second one.
+std::string phases_text(const Session& session, const char* connect) {
     const Session::Phases& phases = session.phases();
-    std::string text = "connected to " + session.address().text() + "; look-up " +
-                       milliseconds_number(phases.lookup) + ", connect " +
+    std::string text = "look-up " + milliseconds_number(phases.lookup) + ", " + connect + " " +
                        milliseconds_number(phases.tcp);
     if (phases.handshake)
         text +=
             ", " + session.options().handshake() + " " + milliseconds_number(*phases.handshake);
-    text += " ms";
+    return text + " ms";
+}
+
+}  // namespace
+
+std::string attempt_text(const Session& session) {
+    const bool tcp = session.options().endpoint.path.empty();
+    return "connected to " + session.address().text() + ", " +
+           phases_text(session, tcp ? "TCP" : "connect");
+}
+
+std::string connection_text(const Session& session) {
+    if (session.options().listens()) return "connection from " + session.address().text();
+    std::string text =
+        "connected to " + session.address().text() + "; " + phases_text(session, "connect");
     const bufio::TlsFacts* const tls = session.tls();
     if (!tls) return text;
     text += "; " + tls->version + " " + tls->cipher +

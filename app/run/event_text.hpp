@@ -13,6 +13,8 @@ namespace yodel {
 
 // Returns "connected to 127.0.0.1:7000; look-up 0.00, connect 0.05 ms".
 std::string connection_text(const Session& session);
+// Returns "connected to 127.0.0.1:7000, look-up 0.00, TCP 0.05, TLS 2.1 ms".
+std::string attempt_text(const Session& session);
 // Returns "subject, issued by issuer, valid until 2027-01-01, sha256//…".
 std::string certificate_text(const bufio::TlsFacts& tls);
 // Adds the system's TCP facts about the connection. Call it when the connection has ended.

@@ -193,6 +193,7 @@ void Lane::fail_all(const std::string& text, int status) {
 }
 
 void Lane::connect_due() {
+    if (options_.repeat && !connections_.empty()) return reconnect(*connections_.front());
     const auto next = [this] {
         if (!options_.connect_pace) return connecting_since_;
         return connecting_since_ +
@@ -294,13 +295,19 @@ void Lane::closed(Connection& connection) {
     const bool replaced = connection.stage == Stage::worn_out && status == 0 && more;
     enter(connection, replaced ? Stage::replacing : Stage::gone);
     report_ready_if_settled();
-    if (replaced) {
-        // Reset the state, so that the new connection does not count as closed.
-        connection.reported_state = State::idle;
-        begin_attempt(connection);
-        return connection.session.connect();
-    }
+    if (replaced) return reconnect(connection);
+    if (options_.repeat && !over() && results_->attempts != options_.count)
+        connect_timer_.start_at(
+            std::max(connect_timer_.deadline() + *options_.repeat, loop_.now()));
     end_if_done();
+}
+
+// Resets the state, so that the new connection does not count as closed.
+void Lane::reconnect(Connection& connection) {
+    enter(connection, Stage::replacing);
+    connection.reported_state = State::idle;
+    begin_attempt(connection);
+    connection.session.connect();
 }
 
 void Lane::end_attempt(Connection& connection) {
@@ -330,7 +337,8 @@ void Lane::report_ready_if_settled() {
 }
 
 void Lane::end_if_done() {
-    const bool more = connections_.size() < share_.own_connection_count() && !over();
+    const bool more = !over() && (connections_.size() < share_.own_connection_count() ||
+                                  connect_timer_.pending());
     const std::size_t present = connections_.size() - count(Stage::gone);
     if (present > 0 || more || phase_ == Phase::ended) return;
     if (!over()) count_unsent({});
@@ -390,7 +398,7 @@ void Lane::begin() {
         return send_due();
     }
     if (warming_up()) step_timer_.start_at(measured_from_);
-    if (count > 0) generated_->end_after(share_.own_message_count(count));
+    if (count > 0 && generated_) generated_->end_after(share_.own_message_count(count));
     sources_changed();
 }
 

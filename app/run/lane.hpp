@@ -108,6 +108,7 @@ private:
     void opened(Connection& connection);
     void interrupted(Connection& connection);
     void closed(Connection& connection);
+    void reconnect(Connection& connection);
     void begin_attempt(Connection& connection);
     void end_attempt(Connection& connection);
     void report_ready_if_settled();

@@ -77,8 +77,11 @@ void Reporter::opened(std::size_t connection, const Session& session) {
     const std::string text = connection_text(session);
     log('-', text);
     if (journal_) journal_->add_connection(session);
+    attempt_open_ = true;
+    report_attempt(attempt_text(session));
     if (json() && reports_messages_ && !options_.quiet)
-        output_.append_line(connection_object(session, load() ? connection : 0).str());
+        output_.append_line(
+            connection_object(session, load() ? connection : attempt_count_).str());
     if (options_.verbose || (options_.probe && !options_.quiet)) remark(connection, text);
 }
 
@@ -88,11 +91,20 @@ void Reporter::ended(std::size_t connection, const Session& session) {
     const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
     if (refused && session.tls()) refused_certificate_ = *session.tls();
     std::string text = explain(session.end(), session.tls());
+    const bool opened = std::exchange(attempt_open_, false);
+    if (!opened || exit_status(session.end()) != success) report_attempt(text, !opened);
     if (again)
         text += "; retry in " + duration_text(session.retry_time() - session.state_since());
     log('-', again ? text : session.end().text);
     const bool shown = load() ? options_.verbose : again && !options_.quiet;
     if (shown || (options_.verbose && again)) remark(connection, text);
+}
+
+// Prints the result of an attempt to connect, like ping. `new_attempt`: it is the first one.
+void Reporter::report_attempt(const std::string& text, bool new_attempt) {
+    if (!run_.repeat) return;
+    if (new_attempt) ++attempt_count_;
+    if (sequence()) output_.append_line("seq " + std::to_string(attempt_count_) + ": " + text);
 }
 
 void Reporter::remark(std::size_t connection, const std::string& text) {

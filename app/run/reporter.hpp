@@ -107,6 +107,7 @@ private:
     void print_visible(std::string_view bytes);
     std::string prefix(std::size_t connection) const;
     void add_difference(const std::string& text);
+    void report_attempt(const std::string& text, bool new_attempt = true);
     void remark(std::size_t connection, const std::string& text);
     void log(char sign, std::string_view bytes);
 
@@ -118,6 +119,8 @@ private:
     const bool unframed_;         // replies have no frames
     const bool makes_printable_;  // standard output is a terminal; escape unsafe bytes
     const DifferenceText difference_;
+    std::uint64_t attempt_count_ = 0;    // attempts to connect; with RunOptions::repeat
+    bool attempt_open_ = false;          // the last attempt has opened a connection
     std::size_t remark_count_ = 0;       // lines printed about connections
     std::uint64_t unterminated_id_ = 0;  // id of the message whose reply ends without a newline
     std::string partial_character_;      // first bytes of an incomplete UTF-8 character

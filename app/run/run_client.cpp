@@ -118,7 +118,7 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
         // A server may refuse our certificate, or the lack of one, only after the handshake.
         const ev::Duration longest = to.session.tls ? std::chrono::seconds(1) : ev::Duration();
         to.session.close_timeout = std::min(to.session.close_timeout, longest);
-        to.source = [stays = to.length || to.lifetime](auto&, auto&, auto&) {
+        to.source = [stays = !to.repeat && (to.length || to.lifetime)](auto&, auto&, auto&) {
             return std::make_unique<NoSource>(stays);
         };
     }

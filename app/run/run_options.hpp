@@ -36,7 +36,7 @@ struct RunOptions {
     // Closed loop: maximum number of messages in flight per connection; none: enough to keep
     // it busy.
     std::optional<unsigned> window = 1;
-    std::uint64_t count = 0;  // messages; 0: unlimited
+    std::uint64_t count = 0;  // messages or, with `repeat`, attempts to connect; 0: unlimited
     // Time from the first message. Overdue messages may be sent for up to one more second, and
     // then count as unsent. Connections have the same time to open before the first message. In
     // a probe, the time begins with the first open connection. At its end, connections that are
@@ -49,6 +49,9 @@ struct RunOptions {
     OwnMessages messages = {};           // sent repeatedly; null: generated messages
     std::size_t size = 64;               // maximum size of a message, in bytes
     bool probe = false;                  // see Results::probe
+    // Probe: after each end of the connection, connects again. This time is between the
+    // attempts, unless an attempt takes longer. None: connects once.
+    std::optional<ev::Duration> repeat = {};
     // Collect samples of the messages, whose times count from this time; none: no samples.
     std::optional<ev::Time> samples_from = {};
 };

@@ -10,6 +10,45 @@ With -z, the program connects, reports it, and leaves. It reads no input and sen
   "probe":true,"sent":0
   "attempts":1,"opened":1
 
+With -c or -i, it connects again and again, and prints a line for each attempt.
+
+  $ yodel -z -c 3 -i 5ms 127.0.0.1 $PORT
+  seq 1: connected to 127.0.0.1:*, look-up *, TCP * ms (glob)
+  seq 2: connected to 127.0.0.1:*, look-up *, TCP * ms (glob)
+  seq 3: connected to 127.0.0.1:*, look-up *, TCP * ms (glob)
+  yodel: 3 connections opened, 0 failed; connect p50/p99/max * ms (glob)
+  $ yodel-load -z -i 5ms -m 100ms 127.0.0.1 $PORT 2>log | sed 's/[0-9][0-9.]*/N/g' | uniq
+  seq N: connected to N:N, look-up N, TCP N ms
+  $ yodel -z -c 3 -i 50ms --json 127.0.0.1 $PORT 2>log >attempts
+  $ grep -o '"type":"[a-z]*"\(,"connection":[0-9]*\)*' attempts
+  "type":"connection","connection":1
+  "type":"connection","connection":2
+  "type":"connection","connection":3
+  "type":"end"
+  $ sed -n 's/.*"duration_us":\([0-9]*\).*/\1/p' attempts | awk '{ print ($1 >= 100000 ? "in time" : "early: " $1) }'
+  in time
+  $ yodel -z -c 2 -i 0 --quiet 127.0.0.1 1
+  yodel: cannot connect to 127.0.0.1:1: Connection refused (2 times)
+  yodel: 0 connections opened, 2 failed
+  [7]
+  $ yodel -z -c 2 -i 0 -k tls://127.0.0.1:$PORT 2>log
+  seq 1: the server does not speak TLS
+  seq 2: the server does not speak TLS
+  [35]
+  $ mkfifo lines
+  $ yodel -z -c 100 -i 20ms unix:later >lines 2>log & client=$!
+  $ exec 7<lines
+  $ read -r line <&7 && echo "$line"
+  seq 1: cannot connect to later: No such file or directory
+  $ spawn yodeld -U later 0 && sed -u '/: connected/q; d' <&7
+  seq *: connected to later, look-up 0.00, connect * ms (glob)
+  $ exec 7<&- && wait $client
+  [7]
+  $ yodel-load -z -c 3 --connections 2 127.0.0.1 1
+  yodel-load: --connections cannot be combined with -z -c (yodel-load -h shows the options)
+  [2]
+  $ serve
+
 yodel-load opens many, and closes each as soon as it is open. With -m, they stay open; with --churn, they are
 replaced.
 

@@ -10,7 +10,6 @@
 
 #include <cerrno>
 #include <cstdlib>
-#include <mutex>
 #include <new>
 
 namespace bufio {
@@ -106,46 +105,16 @@ void trust(SSL_CTX* context, const std::string& file) {
         refuse(Reason::trust, trusted_prefix + file + ": " + openssl_reason());
 }
 
-// OpenSSL calls this for an authority that it has found nowhere else. The first call reads the
-// system's bundle into the store; other threads wait meanwhile. The store owns the returned
-// certificate. OpenSSL itself adds a reference, so the reference added here is dropped.
-int find_in_file(X509_LOOKUP* lookup, X509_LOOKUP_TYPE type, const X509_NAME* name,
-                 X509_OBJECT* found) noexcept {
-    static std::mutex reading;
-    if (type != X509_LU_X509) return 0;
-    const std::lock_guard lock(reading);
-    auto* const file = static_cast<X509_LOOKUP*>(X509_LOOKUP_get_method_data(lookup));
-    X509_LOOKUP_set_method_data(lookup, nullptr);
-    if (file) X509_LOOKUP_load_file(file, nullptr, X509_FILETYPE_DEFAULT);
-    ERR_clear_error();
-    X509_STORE* const store = X509_LOOKUP_get_store(lookup);
-    X509_STORE_lock(store);
-    const X509_OBJECT* const known =
-        X509_OBJECT_retrieve_by_subject(X509_STORE_get0_objects(store), type, name);
-    X509* const certificate = known ? X509_OBJECT_get0_X509(known) : nullptr;
-    if (certificate && X509_OBJECT_set1_X509(found, certificate) == 1) X509_free(certificate);
-    X509_STORE_unlock(store);
-    return certificate ? 1 : 0;
-}
-
-// Parsing the system's bundle takes longer than the rest of the startup. So authorities are
-// first looked up by hash in the system's directory, and the bundle is read only when one is
-// missing there.
-void trust_system(SSL_CTX* context) {
+// Trusts the system's directory of hashed names. Parsing the system's bundle takes longer than
+// a handshake, so verify_chain() reads it only if a chain needs it.
+void trust_system(TlsState& state) {
     const char* const bundle = std::getenv(X509_get_default_cert_file_env());
     if (bundle && *bundle) {
         check_access(bundle);
         check_regular(Reason::trust, bundle);
     }
-    SSL_CTX_set_default_verify_dir(context);
-    static X509_LOOKUP_METHOD* const method = [] {
-        auto* const lazy = check_allocated(X509_LOOKUP_meth_new("file, once it is needed"));
-        X509_LOOKUP_meth_set_get_by_subject(lazy, find_in_file);
-        return lazy;
-    }();
-    X509_STORE* const store = SSL_CTX_get_cert_store(context);
-    X509_LOOKUP* const file = check_allocated(X509_STORE_add_lookup(store, X509_LOOKUP_file()));
-    X509_LOOKUP_set_method_data(check_allocated(X509_STORE_add_lookup(store, method)), file);
+    SSL_CTX_set_default_verify_dir(state.ctx.get());
+    state.may_read_bundle = state.options.verify;
 }
 
 // In ALPN's wire format, a length byte precedes each name.
@@ -230,7 +199,7 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
     const bool verifies_chain = options.verify && options.pins.empty();
     SSL_CTX_set_verify(ctx, verifies_chain ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, on_verified);
     if (!options.ca_file.empty()) trust(ctx, options.ca_file);
-    if (options.ca_file.empty() && options.pins.empty()) trust_system(ctx);
+    if (options.ca_file.empty() && options.pins.empty()) trust_system(*state);
     if (!options.certificate.empty()) use_certificate(ctx, options.certificate, options.key);
     SSL_CTX_set_min_proto_version(ctx, openssl_version(options.min_version));
     if (options.max_version)

@@ -34,8 +34,8 @@ enum class TlsVersion { v1_2, v1_3 };
 
 struct TlsClientOptions {
     // A PEM file: the trusted authorities. Empty: the system's authorities, in SSL_CERT_FILE
-    // and SSL_CERT_DIR, or in OpenSSL's defaults. The system's file is read only when an
-    // authority is missing from the directory.
+    // and SSL_CERT_DIR, or in OpenSSL's defaults. The system's file is read only if the
+    // directory does not complete a chain, and never without `verify`.
     std::string ca_file = {};
     std::string certificate = {};  // a PEM file: our own certificate with its chain
     std::string key = {};          // a PEM file; empty: the key is in the certificate's file

@@ -31,12 +31,14 @@ struct Deleter {
         free_object(object);
     }
 };
+inline void free_chain(STACK_OF(X509) * chain) { sk_X509_pop_free(chain, X509_free); }
 using Ssl = std::unique_ptr<SSL, Deleter<SSL_free>>;
 using SslCtx = std::unique_ptr<SSL_CTX, Deleter<SSL_CTX_free>>;
 using SslSession = std::unique_ptr<SSL_SESSION, Deleter<SSL_SESSION_free>>;
 using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
 using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
+using Chain = std::unique_ptr<STACK_OF(X509), Deleter<free_chain>>;
 using MemoryBio = std::unique_ptr<BIO, Deleter<BIO_free>>;
 
 // Returns the object. Throws std::bad_alloc if it is null, because OpenSSL returns null only
@@ -69,8 +71,9 @@ private:
     std::map<std::pair<std::thread::id, std::string>, List> lists_;
 };
 
-// The state that a context shares with its transports, on all threads. Only the sessions change
-// after construction. A single system call writes each line of the key log.
+// The state that a context shares with its transports, on all threads. After construction,
+// only the sessions and the certificates of the bundle change. A single system call writes each
+// line of the key log.
 struct TlsState {
     explicit TlsState(SslCtx context) : ctx(std::move(context)) {}
     SslCtx ctx;
@@ -78,6 +81,8 @@ struct TlsState {
     TlsClientOptions options{};  // unused by a server
     Fd key_log{};                // empty: no log
     TlsSessions sessions{};
+    bool may_read_bundle = false;  // the system's certificates are trusted and verified
+    std::once_flag bundle_read{};
 };
 
 // tls_socket.cpp

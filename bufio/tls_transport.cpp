@@ -140,6 +140,7 @@ public:
 
     int verify_chain(X509_STORE_CTX* store) {
         first_fault_ = X509_V_OK;
+        if (state_->may_read_bundle) find_issuers(store);
         const int result = X509_verify_cert(store);
         // Drop the errors of verification, which would hide the refusal of the certificate.
         ERR_clear_error();
@@ -223,6 +224,18 @@ private:
         if (waits && socket_.silent_bytes > max_silent_bytes)
             return fail({Reason::receive, "the peer keeps sending TLS records without data"});
         return outcome;
+    }
+
+    // Reads the system's bundle if the certificates sent and the directory form no chain. Other
+    // threads wait meanwhile. A bundle that can't be read contains no issuer.
+    void find_issuers(X509_STORE_CTX* store) {
+        const Chain chain(X509_build_chain(
+            X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store),
+            X509_STORE_CTX_get0_store(store), 1, nullptr, nullptr));
+        if (!chain)
+            std::call_once(state_->bundle_read,
+                           [&] { SSL_CTX_set_default_verify_file(state_->ctx.get()); });
+        ERR_clear_error();
     }
 
     void start_client() {

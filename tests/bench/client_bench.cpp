@@ -253,6 +253,30 @@ void compare_tls() {
             64);
 }
 
+// The relay reads its authority alone. Yodel finds it in a directory of hashed names, beside
+// the system's bundle. The server sends an intermediate certificate, as most servers do.
+void compare_tls_starts() {
+    test::Certificates certificates;
+    const test::Identity root = certificates.authority("Root");
+    const test::Identity middle = certificates.make("Middle", {.names = "", .issuer = &root});
+    const test::Identity sent =
+        certificates.chained({certificates.make("localhost", {.issuer = &middle}), middle});
+    Program server(
+        {YODELD_PROGRAM, "--tls", "--cert", sent.certificate, "--key", sent.key, "0"});
+    const std::string listening = server.read_line();
+    const std::string port = listening.substr(listening.rfind(':') + 1);
+    const std::string directory = "SSL_CERT_DIR=" + certificates.hashed({root});
+    const Entrant entrants[] = {
+        same("relay", {RELAY_PROGRAM, port, root.certificate}),
+        same("yodel",
+             {"env", directory, YODEL_PROGRAM, "--quiet", "--tls", "localhost:" + port}),
+        same("yodel -k", {YODEL_PROGRAM, "--quiet", "-k", "--tls", "localhost:" + port})};
+    Table table("TLS start to the first echo in ms", {"relay", "yodel", "yodel -k"});
+    table.add("chain of three", bench::rounds(27),
+              [&](std::size_t i) { return start_up(entrants[i]); });
+    table.print();
+}
+
 }  // namespace
 
 int main() {
@@ -265,5 +289,6 @@ int main() {
     compare_websocket();
     compare_plain();
     compare_tls();
+    compare_tls_starts();
     ::unlink(results_file.c_str());
 }

@@ -427,17 +427,37 @@ TEST_CASE("takes the trusted file and directory from the environment", "[certifi
                       "trusted certificates /nowhere.pem: No such file or directory");
 }
 
-TEST_CASE("does not read the system's bundle if the hashed directory suffices",
-          "[certificate]") {
+TEST_CASE("reads the system's bundle only if a chain needs it", "[certificate]") {
     World& w = world();
+    const Identity middle = w.files.make("Middle", {.names = "", .issuer = &w.ca});
+    const Identity leaf = w.files.make("localhost", {.issuer = &middle});
+    const Identity sent = w.files.chained({leaf, middle});
     const std::string bundle = w.files.path("bundle.pem");
-    std::ofstream(bundle) << std::string(1000000, '\n') << contents(w.stranger.certificate);
-    const Variable file("SSL_CERT_FILE", GENERATE_REF(std::string(), bundle));
-    const Variable directory("SSL_CERT_DIR", w.files.hashed({w.ca}));
-    const TlsContext server = w.server(w.good);
-    const long before = bytes_read();
-    CHECK_FALSE(talk(TlsContext::client({}), server).end);
-    CHECK(bytes_read() - before < 100000);
+    std::ofstream(bundle) << std::string(1000000, '\n') << contents(w.ca.certificate);
+    const Variable file("SSL_CERT_FILE", bundle);
+    const std::string pin = TlsContext::server({leaf.certificate, leaf.key, {}}).pin();
+    const struct {
+        std::string name;
+        const Identity& identity;
+        const Identity& directory;
+        TlsClientOptions options;
+        bool reads;
+    } rows[] = {{"issued by an authority of the directory", w.good, w.ca, {}, false},
+                {"with its issuer in the directory", leaf, middle, {}, true},
+                {"with the chain to the directory", sent, w.ca, {}, false},
+                {"missing from the directory", sent, w.stranger, {}, true},
+                {"not verified", sent, w.stranger, {.verify = false}, false},
+                {"pinned", sent, w.stranger, {.pins = {pin}}, false},
+                {"with its own authority", sent, w.stranger, w.trusting(), false}};
+    for (const auto& row : rows) {
+        const Variable directory("SSL_CERT_DIR", w.files.hashed({row.directory}));
+        const TlsContext server = w.server(row.identity);
+        const long before = bytes_read();
+        const Outcome outcome = talk(TlsContext::client(row.options), server);
+        INFO(row.name << ": " << outcome.end.text);
+        CHECK_FALSE(outcome.end);
+        CHECK((bytes_read() - before > 1000000) == (row.reads && before > 0));
+    }
 }
 
 TEST_CASE("refuses unusable settings, and names the file", "[certificate]") {

@@ -206,7 +206,7 @@ void Examination::sleep(ev::Duration duration) {
 }
 
 void Examination::reset() {
-    close_connections();
+    connections_.clear();
     trace_.clear();
     late_ = false;
 }

@@ -93,7 +93,6 @@ public:
     bool wait(const std::function<bool()>& done, ev::Duration limit = {});
     void sleep(ev::Duration duration);
 
-    void close_connections() { connections_.clear(); }
     void reset();  // closes all connections, and forgets the last check
     // Returns true if this process was not served in time since reset().
     bool was_late() const { return late_; }

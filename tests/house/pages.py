@@ -9,7 +9,7 @@ import sys
 
 OF_PROGRAMS = ["ENVIRONMENT", "FILES", "EXIT STATUS", "EXAMPLES", "SEE ALSO"]
 PAGES = {"app/yodel.1": OF_PROGRAMS, "app/yodel-load.1": OF_PROGRAMS, "app/yodeld.8": OF_PROGRAMS,
-         "app/yodel-json.5": ["EXAMPLES", "SEE ALSO"]}
+         "app/yodel-json.5": ["EXAMPLES", "SEE ALSO"], "app/yodel-examine.7": ["CAUSES", "SEE ALSO"]}
 LONGEST = 1000  # lines
 # Pages of other systems, and our own pages if they are not installed.
 ALLOWED = "referenced manual not found"

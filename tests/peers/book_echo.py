@@ -3,11 +3,13 @@
 
 usage: book_echo.py PORT
 """
+import contextlib
 import socket
 import sys
 
 server = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 while True:
     client, _ = server.accept()
-    while data := client.recv(1024):
-        client.sendall(data)
+    with contextlib.suppress(ConnectionError):
+        while data := client.recv(1024):
+            client.sendall(data)

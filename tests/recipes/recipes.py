@@ -403,7 +403,7 @@ def run_steps(test, scripts, port_of):
     """Runs a pipeline on a service. The run ends after 100 messages: a time could pass before its first retry."""
     environment = {"RELEASE": test.release(), "YODEL": "bin/yodel-load"}
     for script in scripts:
-        script = re.sub(r"\bredis:6379\b", "localhost:6379", script).replace("-m 30s", "-n 100")
+        script = re.sub(r"\bredis:6379\b", "localhost:6379", script).replace("-m 30s", "-c 100")
         script = re.sub(r"\b(7000|6379)\b", lambda found: str(port_of(found.group())), script)
         script = script.replace("p99<50ms", "p99<5s")
         if script.endswith("&"):

@@ -119,6 +119,7 @@ void twenty_clients(Examination& all) {
     const std::size_t half = all.is_stream() ? 5 : all.frame("").npos;
     for (std::size_t i = 0; i < 20; ++i)
         clients[i]->send(all.frame(messages[i]).substr(0, half));
+    all.sleep(100ms);
     for (std::size_t i = 0; i < 20 && all.is_stream(); ++i)
         clients[i]->send(all.frame(messages[i]).substr(half));
     for (std::size_t i = 0; i < 20; ++i) clients[i]->expect(all.reply(messages[i]));

@@ -39,7 +39,8 @@ private:
     }
 
     void stream_changed(Stream& stream) override {
-        answer(stream);
+        for (const auto& each : streams_)
+            if (!each->end()) answer(*each);
         if (stream.input_ended() && bug_ != "never closes") stream.finish();
     }
 

@@ -116,13 +116,15 @@ void twenty_clients(Examination& all) {
         clients.push_back(&all.connect());
         clients.back()->echo(each);
     }
-    const std::size_t half = all.is_stream() ? 5 : all.frame("").npos;
-    for (std::size_t i = 0; i < 20; ++i)
-        clients[i]->send(all.frame(messages[i]).substr(0, half));
-    all.sleep(100ms);
-    for (std::size_t i = 0; i < 20 && all.is_stream(); ++i)
-        clients[i]->send(all.frame(messages[i]).substr(half));
-    for (std::size_t i = 0; i < 20; ++i) clients[i]->expect(all.reply(messages[i]));
+    const std::size_t half = all.is_stream() ? 5 : std::string::npos;
+    for (int round = 0; round < 3; ++round) {
+        for (std::size_t i = 0; i < 20; ++i)
+            clients[i]->send(all.frame(messages[i]).substr(0, half));
+        all.sleep(100ms);
+        for (std::size_t i = 0; i < 20 && all.is_stream(); ++i)
+            clients[i]->send(all.frame(messages[i]).substr(half));
+        for (std::size_t i = 0; i < 20; ++i) clients[i]->expect(all.reply(messages[i]));
+    }
 }
 
 void half_close(Examination& all) {

@@ -67,8 +67,12 @@ static inline void serve_by_poll(int (*serve)(int client)) {
     polled[0] = (struct pollfd){listen_on_loopback(), POLLIN, 0};
     for (;;) {
         poll(polled, count, -1);
-        for (nfds_t i = count - 1; i > 0; --i)
-            if (polled[i].revents != 0 && !serve(polled[i].fd)) polled[i] = polled[--count];
+        for (nfds_t i = 1; i < count;) {
+            if (polled[i].revents == 0 || serve(polled[i].fd))
+                ++i;
+            else
+                polled[i] = polled[--count];
+        }
         if (polled[0].revents != 0 && count < MAX_CLIENTS)
             polled[count++] = (struct pollfd){accept(polled[0].fd, NULL, NULL), POLLIN, 0};
     }

@@ -47,7 +47,8 @@ int run(LoadOptions options, int& signo) {
     session.retries = options.retries.value_or(0);
     plan_load(options.plan, options, options);
     // In the background, the page would stop a run that needs no terminal.
-    const bool page = !options.no_tui && !options.json() && !run.repeat && !ui::in_background();
+    const bool page = !options.no_tui && !options.json() && !run.repeat &&
+                      !options.plan.reads_lines() && !ui::in_background();
     if (page && can_use_screen_or_warn())
         options.page = [&loop](RunDisplay::User& user) {
             return std::make_unique<LoadScreen>(loop, user);

@@ -34,6 +34,8 @@ std::optional<Pace> pace(const LoadPlan& plan, std::optional<ev::Duration> inter
 void plan_messages(const LoadPlan& plan, bool escapes, RunOptions& to) {
     const Session::Options& session = to.session;
     if (plan.messages_file.empty()) return;
+    if (plan.reads_lines())
+        return void(to.lines = {session.framing, session.max_frame, escapes, true, true});
     to.messages =
         read_own_messages(plan.messages_file, *session.framing, session.max_frame, escapes);
     for (const std::string& each : *to.messages) to.size = std::max(to.size, each.size());
@@ -42,10 +44,11 @@ void plan_messages(const LoadPlan& plan, bool escapes, RunOptions& to) {
 // Uses at most one thread per connection. Throws UsageError if the user asked for several
 // threads and standard input is sent, because only one thread can read it.
 void check_threads(const LoadPlan& plan, From from, RunOptions& to) {
-    if (from == From::input && to.threads > 1 && !plan.threads_auto)
+    const bool one = from == From::input || plan.reads_lines();
+    if (one && to.threads > 1 && !plan.threads_auto)
         throw UsageError("--threads needs generated messages (-c, -i, --size, --rate or -m), "
                          "because a single thread reads standard input");
-    to.threads = from == From::input ? 1 : std::min(to.threads, to.connections);
+    to.threads = one ? 1 : std::min(to.threads, to.connections);
 }
 
 }  // namespace

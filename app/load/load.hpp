@@ -16,8 +16,9 @@ struct LoadPlan {
     bool random_arrivals = false;                        // Poisson process; false: even gaps
     std::optional<std::uint64_t> seed = {};              // for random gaps; default 1
     std::string messages_file = {};  // file of messages; empty: generated messages
-    bool generated = false;          // the options ask for generated messages
-    bool threads_auto = false;       // may reduce the number of threads
+    bool reads_lines() const { return messages_file == "-"; }
+    bool generated = false;     // the options ask for generated messages
+    bool threads_auto = false;  // may reduce the number of threads
 };
 
 // Sets the source, schedule, window and messages of the run. Throws UsageError, and what

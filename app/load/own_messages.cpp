@@ -1,14 +1,13 @@
 #include "app/load/own_messages.hpp"
 
+#include "app/run/input.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
-#include "app/text/units.hpp"
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <optional>
-#include <string_view>
 
 namespace yodel {
 
@@ -17,11 +16,9 @@ namespace {
 constexpr std::size_t max_own_messages = 64 * 1024 * 1024;  // bytes
 
 std::string read_file(const std::string& name) {
-    const bool standard = name == "-";
     errno = 0;
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(
-        standard ? stdin : std::fopen(name.c_str(), "re"),
-        standard ? [](std::FILE*) { return 0; } : std::fclose);
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "re"),
+                                                               std::fclose);
     std::string text;
     char bytes[65536];
     for (std::size_t count = sizeof bytes; file && count > 0;) {
@@ -35,16 +32,6 @@ std::string read_file(const std::string& name) {
     return text;
 }
 
-// Returns why the message cannot be sent; empty if it can.
-std::string refusal(std::string_view message, const Framing& framing, std::size_t max_frame) {
-    if (message.size() > max_frame)
-        return above_limit_text("a message of " + bytes_text(message.size()), max_frame);
-    if (!is_sendable(framing, max_frame, message)) return framing.misfit_text(message.size());
-    if (count_pieces(framing, message) > 1)
-        return "the message contains a delimiter of " + framing.label();
-    return "";
-}
-
 }  // namespace
 
 OwnMessages read_own_messages(const std::string& file, const Framing& framing,
@@ -56,7 +43,7 @@ OwnMessages read_own_messages(const std::string& file, const Framing& framing,
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         std::optional<std::string> message = text.substr(begin, end - begin);
         if (escapes) message = unescaped(*message);
-        const std::string wrong = message ? refusal(*message, framing, max_frame)
+        const std::string wrong = message ? message_refusal(*message, framing, max_frame)
                                           : std::string(escapes_expected) + " (--escapes)";
         if (!wrong.empty())
             throw FileError("--messages: " + file + ": line " +

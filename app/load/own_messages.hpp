@@ -9,7 +9,7 @@
 
 namespace yodel {
 
-// Reads messages from the lines of a file, or of standard input for "-". Throws InputError if
+// Reads messages from the lines of a file. Throws InputError if
 // the file cannot be read. Throws FileError if it is empty or, with the line's number, if a
 // line cannot be sent.
 OwnMessages read_own_messages(const std::string& file, const Framing& framing,

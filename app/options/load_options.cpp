@@ -82,7 +82,7 @@ OptionGroup load_group(LoadOptions& to) {
 OptionGroup message_group(LoadOptions& to) {
     OptionGroup group{"Messages of the load", generated_options(to)};
     group.options.push_back({0, "messages", "FILE",
-                             "send the lines of FILE over and over (-: stdin)",
+                             "send the lines of FILE over and over; -: stdin",
                              into(to.plan.messages_file), mode::generated, mode::generated});
     group.options.push_back({0, "warm-up", "D", "send messages for D first, counted separately",
                              into(to.run.warm_up, duration_value), mode::generated,

@@ -2,6 +2,7 @@
 
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
 
 #include <unistd.h>
 
@@ -17,6 +18,16 @@ namespace {
 constexpr std::size_t chunk = 64 * 1024;  // bytes read at once
 
 }  // namespace
+
+std::string message_refusal(std::string_view message, const Framing& framing,
+                            std::size_t max_frame) {
+    if (message.size() > max_frame)
+        return above_limit_text("a message of " + bytes_text(message.size()), max_frame);
+    if (!is_sendable(framing, max_frame, message)) return framing.misfit_text(message.size());
+    if (count_pieces(framing, message) > 1)
+        return "the message contains a delimiter of " + framing.label();
+    return "";
+}
 
 Input::Input(ev::Loop& loop, Options options, std::function<void()> changed)
     : options_(std::move(options)),
@@ -53,8 +64,12 @@ std::optional<std::string_view> Input::next() {
         unescaped_ = std::move(*plain);
         payload = unescaped_;
     }
-    if (is_sendable(*options_.framing, options_.max_frame, payload)) return payload;
-    refuse(options_.framing->misfit_text(payload.size()));
+    std::string wrong =
+        options_.single ? message_refusal(payload, *options_.framing, options_.max_frame) : "";
+    if (!is_sendable(*options_.framing, options_.max_frame, payload))
+        wrong = options_.framing->misfit_text(payload.size());
+    if (wrong.empty()) return payload;
+    refuse(wrong);
     return std::nullopt;
 }
 
@@ -120,6 +135,27 @@ void Script::read() {
                         " MiB, which is too much to send on every connection",
                     reply_bad_or_lost);
     changed_();
+}
+
+std::optional<Outgoing> LineSource::next() {
+    if (left_ == 0) return std::nullopt;
+    const std::optional<std::string_view> message = input_.next();
+    if (!message) input_.want(true);
+    any_ = any_ || message;
+    return message ? std::optional(Outgoing{.payload = *message}) : std::nullopt;
+}
+
+void LineSource::sent(const Outgoing& /*message*/, QueuedIds /*queued*/) {
+    input_.remove_message();
+    --left_;
+}
+
+// A line that cannot be sent is a usage error, as in a file.
+Trouble LineSource::trouble() const {
+    const Trouble& trouble = input_.trouble();
+    if (trouble.status == reply_bad_or_lost) return {usage_error, trouble.text};
+    const bool empty = trouble.text.empty() && input_.over() && !any_;
+    return empty ? Trouble{usage_error, "--messages: - is empty"} : trouble;
 }
 
 }  // namespace yodel

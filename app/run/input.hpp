@@ -12,12 +12,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace yodel {
+
+// Returns why the message cannot be sent as a single message; empty if it can.
+std::string message_refusal(std::string_view message, const Framing& framing,
+                            std::size_t max_frame);
 
 class Input {
 public:
@@ -26,6 +32,7 @@ public:
         std::size_t max_frame = 32 * 1024 * 1024;       // limit of a message, in bytes
         bool escapes = false;                           // lines contain \n, \xNN and the like
         bool lines = true;                              // false: each read is a message
+        bool single = false;  // refuse a line that would be several messages
         // Returns space for a read that becomes one message. Null: reads into our own buffer.
         std::function<char*(std::size_t)> reserve = nullptr;
     };
@@ -111,6 +118,29 @@ public:
 private:
     const Script& script_;
     std::size_t next_index_ = 0;  // index of the next message
+};
+
+// Sends each line of standard input once, on any connection of a lane. Reads only if a message
+// is wanted and no line is left.
+class LineSource final : public Source {
+public:
+    // Calls `changed` from the loop after each read.
+    LineSource(ev::Loop& loop, const Input::Options& options, std::function<void()> changed)
+        : input_(loop, options, [this, changed = std::move(changed)] {
+              input_.want(false);
+              changed();
+          }) {}
+
+    std::optional<Outgoing> next() override;
+    void sent(const Outgoing&, QueuedIds) override;
+    bool over() const override { return left_ == 0 || input_.over(); }
+    void end_after(std::uint64_t count) override { left_ = count; }
+    Trouble trouble() const override;
+
+private:
+    Input input_;
+    std::uint64_t left_ = std::numeric_limits<std::uint64_t>::max();
+    bool any_ = false;  // a line was read
 };
 
 }  // namespace yodel

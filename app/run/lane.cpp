@@ -144,7 +144,10 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
     results_->probe = options.probe;
     if (options.samples_from) samples_.emplace(*options.samples_from);
     if (options.session.expect == Expect::given) results_->replay = Results::Replay{};
-    if (options.messages)
+    if (options.lines)
+        generated_ =
+            std::make_unique<LineSource>(loop, *options.lines, [this] { sources_changed(); });
+    else if (options.messages)
         generated_ = std::make_unique<OwnSource>(options.messages, share_);
     else if (!options.source)
         generated_ = std::make_unique<GeneratedSource>(options.size);
@@ -285,11 +288,7 @@ void Lane::interrupted(Connection& connection) {
 
 void Lane::closed(Connection& connection) {
     const int status = exit_status(connection.session.end());
-    const Trouble trouble = connection.source().trouble();
-    if (!trouble.text.empty()) {
-        results_->count_failure(trouble.text, trouble.status, true);
-        results_->count_end(trouble.status, true);
-    }
+    if (connection.private_source) report_trouble(connection.private_source->trouble());
     results_->count_end(status, connection.opened);
     const bool more = !over() && !connection.source().over();
     const bool replaced = connection.stage == Stage::worn_out && status == 0 && more;
@@ -308,6 +307,12 @@ void Lane::reconnect(Connection& connection) {
     connection.reported_state = State::idle;
     begin_attempt(connection);
     connection.session.connect();
+}
+
+void Lane::report_trouble(const Trouble& trouble) {
+    if (trouble.text.empty()) return;
+    results_->count_failure(trouble.text, trouble.status, true);
+    results_->count_end(trouble.status, true);
 }
 
 void Lane::end_attempt(Connection& connection) {
@@ -407,6 +412,7 @@ bool Lane::in_warm_up(const Message& message) const {
 }
 
 void Lane::sources_changed() {
+    if (schedule_ && !over()) return send_due();
     for (const auto& connection : connections_)
         if (connection->reported_state == State::open) advance_connection(*connection);
 }
@@ -457,7 +463,8 @@ bool Lane::window_has_space(const Connection& connection) const {
     return count < (results_->round_trips.min() < near_time ? near_window : default_window);
 }
 
-// A message that waits keeps its planned time, so that its round trip includes the wait.
+// A message that waits, also for a line of standard input, keeps its planned time, so that its
+// round trip includes the wait.
 void Lane::send_due() {
     for (unsigned i = 0; i < messages_per_turn; ++i) {
         const auto message = schedule_->due(loop_.now());
@@ -466,8 +473,10 @@ void Lane::send_due() {
         if (options_.churns() && !next_open(last_planned_place_) &&
             count(Stage::worn_out) + count(Stage::replacing) > 0)
             return;
+        const std::optional<Outgoing> next = generated_->next();
+        if (!next) return generated_->over() ? finish_all() : step_timer_.cancel();
         schedule_->pass(loop_.now());
-        send_planned(*message);
+        send_planned(*message, *next);
     }
     if (!schedule_->over()) return step_timer_.start_at(schedule_->next_time());
     if (!warming_up()) return finish_all();
@@ -495,7 +504,7 @@ std::optional<std::size_t> Lane::next_open(std::size_t place) const {
 }
 
 // Sends on the connection in turn or, if it is not open, on the next open one.
-void Lane::send_planned(const Schedule::Message& message) {
+void Lane::send_planned(const Schedule::Message& message, Outgoing next) {
     last_planned_place_ = options_.fixed_connections
                               ? share_.place_of(message.number)
                               : (last_planned_place_ + 1) % connections_.size();
@@ -504,7 +513,6 @@ void Lane::send_planned(const Schedule::Message& message) {
     if (!gone)
         last_planned_place_ = next_open(last_planned_place_).value_or(last_planned_place_);
     Connection& connection = *connections_[last_planned_place_];
-    Outgoing next = *connection.source().next();
     next.planned = message.planned;
     if (gone || !accepts_more(connection)) return leave_unsent(connection, next);
     send(connection, next);
@@ -573,6 +581,7 @@ void Lane::pause(bool paused) {
 // Stops sending for good. Adds this lane's share of the planned rate to the results.
 void Lane::stop_sending() {
     if (phase_ == Phase::ended) return;  // step() will report it
+    if (!over() && generated_) report_trouble(generated_->trouble());
     if (!over() && schedule_ && !warming_up()) {
         const double share = static_cast<double>(share_.own_connection_count()) /
                              static_cast<double>(options_.connections);

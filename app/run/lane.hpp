@@ -130,7 +130,8 @@ private:
     bool window_has_space(const Connection& connection) const;
     void send_due();
     std::optional<std::size_t> next_open(std::size_t place) const;
-    void send_planned(const Schedule::Message& message);
+    void send_planned(const Schedule::Message& message, Outgoing next);
+    void report_trouble(const Trouble& trouble);
     bool send(Connection& connection, Outgoing message);
     void retire_connection(Connection& connection);
     void leave_unsent(Connection& connection, const Outgoing& message);

@@ -27,7 +27,7 @@ RunOptions completed(RunOptions options) {
     options.session.closed_early_text = "the server closed before the end of the run";
     options.session.greeting_time = generated_greeting_time;
     options.session.numbered =
-        !options.messages && options.size >= GeneratedText::min_checked_size;
+        options.generates() && options.size >= GeneratedText::min_checked_size;
     options.session.max_time.reset();
     return options;
 }

@@ -318,7 +318,7 @@ int RunClient::report() {
     if (options_.verbose && certificate)
         print_error("the certificate: " + certificate_text(*certificate));
     outcome().print();
-    if (generated_ && !run_.options().messages && !options_.quiet && has_unread_input())
+    if (generated_ && run_.options().generates() && !options_.quiet && has_unread_input())
         print_error(
             "standard input was not read; yodel-load --messages - sends its lines instead "
             "of generated messages");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
+#include "app/run/input.hpp"
 #include "app/run/own_source.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
@@ -47,8 +48,11 @@ struct RunOptions {
     std::optional<ev::Duration> warm_up = {};
     std::optional<ev::Time> start = {};  // earliest time of the first message
     OwnMessages messages = {};           // sent repeatedly; null: generated messages
-    std::size_t size = 64;               // maximum size of a message, in bytes
-    bool probe = false;                  // see Results::probe
+    // Sends the lines of standard input, each once. Needs a single thread.
+    std::optional<Input::Options> lines = {};
+    bool generates() const { return !messages && !lines; }
+    std::size_t size = 64;  // maximum size of a message, in bytes
+    bool probe = false;     // see Results::probe
     // Probe: after each end of the connection, connects again. This time is between the
     // attempts, unless an attempt takes longer. None: connects once.
     std::optional<ev::Duration> repeat = {};

@@ -31,7 +31,7 @@ With -f smtp, a reply is all lines up to the one without - after its code. The s
    MDTM\r (esc)
   211 End
   221 bye
-  $ echo NOOP | yodel-load -f smtp --messages - -c 60 --connections 3 --churn 7 127.0.0.1 $PORT
+  $ echo NOOP >noop && yodel-load -f smtp --messages noop -c 60 --connections 3 --churn 7 127.0.0.1 $PORT
   yodel-load: 60 sent, 60 answered, 0 bad, 0 lost, * unsolicited, */s; rtt * (glob)
 
 Over TLS, the session begins after handshake and greeting.

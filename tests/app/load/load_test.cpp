@@ -102,10 +102,14 @@ TEST_CASE("generated messages fit the limit, and a file of messages sets the siz
     CHECK(planned({.generated = true}, {.size = 1000}).run.size == 1000);
     CHECK(planned({.generated = true}, {}, {.session = {.max_frame = 10}}).run.size == 10);
     CHECK_FALSE(planned({.generated = true}).run.messages);
-    const RunOptions run =
-        planned({.messages_file = "-", .generated = true}, {}, {}, "a\n" + line + "\nc").run;
+    const RunOptions run = planned({.messages_file = "/dev/stdin", .generated = true}, {}, {},
+                                   "a\n" + line + "\nc")
+                               .run;
     CHECK(run.size == 100);
+    REQUIRE(run.messages);
     CHECK(run.messages->at(1) == line);
+    CHECK_FALSE(run.lines);
+    CHECK(planned({.messages_file = "-", .generated = true}).run.lines);
 }
 
 TEST_CASE("a load has no more threads than connections, and one for standard input") {

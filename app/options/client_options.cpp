@@ -50,6 +50,8 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options, Modes run) {
 void check_tls(ClientOptions& options) {
     bufio::TlsClientOptions& tls = options.tls;
     if (!tls.key.empty() && tls.certificate.empty()) throw UsageError("--key needs --cert");
+    if (options.run.session.starttls && options.own_server)
+        throw UsageError("--starttls needs a target");
     const std::string& host = options.run.session.endpoint.host;
     if (options.use_tls && !host.empty()) host_name_value(host);
     if (tls.max_version && *tls.max_version < tls.min_version)

@@ -125,11 +125,18 @@ OptionGroup tls_options(ClientOptions& to) {
     bufio::TlsClientOptions& tls = to.tls;
     const auto version = one_of<bufio::TlsVersion>(
         {{"1.2", bufio::TlsVersion::v1_2}, {"1.3", bufio::TlsVersion::v1_3}});
+    const auto service = one_of(starttls_services());
     constexpr Modes own = mode::streams | mode::tls;  // also for a certificate of ours
     return {
         "TLS",
         {{0, "tls", none, "use TLS; verify certificate and host name", flag(to.use_tls),
           mode::streams, mode::tls},
+         {0, "starttls", "NAME", "ask smtp, imap, pop3 or ftp to begin TLS",
+          [&to, service](auto& text) {
+              to.run.session.starttls = service(text);
+              to.use_tls = true;
+          },
+          mode::stream | mode::path | mode::connects, mode::tls},
          {'E', "cert", "FILE", "certificate and chain (PEM); --key FILE: its key",
           into(tls.certificate), own},
          {0, "key", "FILE", no_help_row, into(tls.key), own},

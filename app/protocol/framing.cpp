@@ -332,7 +332,7 @@ Decoder::Decoded Decoder::next(std::string_view bytes) {
         return {.kind = Decoded::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
     Decoded cut = read(bytes);
     if (cut.kind != Decoded::Kind::message) return cut;
-    const bool greeting = framing_->takes_turns && !decoded_;
+    const bool greeting = framing_->takes_turns && !greeted_ && !decoded_;
     const std::string_view push = framing_->push_byte;
     if (greeting || (!push.empty() && bytes.starts_with(push))) cut.kind = Decoded::Kind::stray;
     cut.used = cursor_offset_;
@@ -342,7 +342,8 @@ Decoder::Decoded Decoder::next(std::string_view bytes) {
 }
 
 bool Decoder::greeted(std::string_view bytes) {
-    return decoded_ || !framing_->takes_turns || read(bytes).kind != Decoded::Kind::incomplete;
+    return decoded_ || greeted_ || !framing_->takes_turns ||
+           read(bytes).kind != Decoded::Kind::incomplete;
 }
 
 // Moves the cursor to the end of the frame or of the bytes. Returns true at the end of the

@@ -200,8 +200,9 @@ private:
 class Decoder {
 public:
     // A payload of more than `max_frame` bytes is an error.
-    Decoder(const Framing& framing, std::size_t max_frame)
-        : framing_(&framing), max_frame_(max_frame), cursor_(framing) {}
+    // `greeted`: no greeting precedes the replies.
+    Decoder(const Framing& framing, std::size_t max_frame, bool greeted = false)
+        : framing_(&framing), max_frame_(max_frame), cursor_(framing), greeted_(greeted) {}
 
     struct Decoded {
         enum class Kind {
@@ -244,6 +245,7 @@ private:
     std::uint64_t lines_left_ = 1;   // lines of the reply still missing
 
     bool decoded_ = false;  // a message was decoded, so the framing is right
+    bool greeted_;
 };
 
 }  // namespace yodel

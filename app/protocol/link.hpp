@@ -9,6 +9,7 @@
 
 #include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
+#include "app/protocol/starttls.hpp"
 #include "app/text/expression.hpp"
 #include "app/websocket/transport.hpp"
 #include "bufio/dial.hpp"
@@ -30,6 +31,7 @@ namespace yodel {
 struct SessionOptions {
     bufio::Endpoint endpoint = {};
     std::optional<bufio::TlsContext> tls = {};
+    const Starttls* starttls = nullptr;                // needs tls
     std::optional<websocket::Request> websocket = {};  // needs websocket_framing()
     const Framing* framing = find_framing("line");
     std::size_t max_frame = 32 * 1024 * 1024;  // bytes
@@ -83,6 +85,7 @@ struct SessionOptions {
     bool has_handshake() const { return tls || websocket; }
     // Returns the name of the handshake for error texts.
     std::string handshake() const {
+        if (starttls) return "STARTTLS";
         return websocket ? (tls ? "TLS and WebSocket" : "WebSocket") : "TLS";
     }
 };

@@ -21,14 +21,14 @@ Reply right_reply(std::string_view payload, std::optional<ev::Duration> round_tr
 
 OrderedMatcher::OrderedMatcher(const Options& options)
     : options_(options),
-      decoder_(framing(), options.max_frame),
+      decoder_(framing(), options.max_frame, options.greeted),
       messages_(framing(), {.expected = options.expect != Expect::none,
                             .coalesce = options.coalesce && options.expect != Expect::given,
                             .given = options.expect == Expect::given,
                             .mask = options.pattern}) {}
 
 void OrderedMatcher::restart() {
-    decoder_ = Decoder(framing(), options_.max_frame);
+    decoder_ = Decoder(framing(), options_.max_frame, options_.greeted);
     messages_.rebase();
     queued_before_read_ = messages_.total() - messages_.count();
     equal_bytes_ = remaining_input_ = arrived_bytes_ = 0;
@@ -40,7 +40,7 @@ void OrderedMatcher::restart() {
 void OrderedMatcher::set_rule(const Framing& framing, Expect expect) {
     options_.framing = &framing;
     options_.expect = expect;
-    decoder_ = Decoder(framing, options_.max_frame);
+    decoder_ = Decoder(framing, options_.max_frame, options_.greeted);
     messages_.set_rule(framing, expect != Expect::none);
     equal_bytes_ = arrived_bytes_ = 0;
 }

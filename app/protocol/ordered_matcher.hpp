@@ -38,6 +38,7 @@ public:
         const Framing* framing = find_framing("line");
         std::size_t max_frame = 32 * 1024 * 1024;  // bytes
         Expect expect = Expect::echo;
+        bool greeted = false;   // no greeting precedes the replies, whatever the framing
         bool coalesce = false;  // one event for messages sent and echoed together
         // Maximum memory of the unmatched replies.
         std::uint32_t unmatched_bytes = 1024 * 1024;

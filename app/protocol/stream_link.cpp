@@ -32,6 +32,7 @@ public:
           matcher_({.framing = options.framing,
                     .max_frame = options.max_frame,
                     .expect = options.expect,
+                    .greeted = options.starttls != nullptr,
                     .coalesce = options.coalesce,
                     .pattern = options.pattern_or_null(),
                     .expected_unsolicited = options.expected_unsolicited}) {}
@@ -165,6 +166,9 @@ public:
 private:
     std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket) {
         const bool listens = options_.listens();
+        if (options_.starttls)
+            return connect_starttls(*options_.starttls, std::move(socket), *options_.tls,
+                                    options_.endpoint.host);
         auto below = !options_.tls ? bufio::make_plain_transport(std::move(socket))
                      : listens
                          ? options_.tls->accept(std::move(socket))

@@ -186,10 +186,10 @@ TEST_CASE("too few descriptors are an error that states both numbers") {
     const auto provide = [](std::size_t most) {
         return program([=](int&) {
             const std::size_t before = used_descriptors();
-            ::open("/dev/null", O_RDONLY);
-            if (used_descriptors() != before + 1) return 1;
+            ::close(STDIN_FILENO);
+            if (used_descriptors() != before - 1) return 1;
             limit_descriptors(100, 100);
-            provide_descriptors(most - before - 1 - 4);  // four are spare
+            provide_descriptors(most - (before - 1) - 4);  // four are spare
             return 0;
         });
     };

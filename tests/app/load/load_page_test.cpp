@@ -218,7 +218,10 @@ TEST_CASE("a low page of a load omits the map, and then the least important rows
                                  "column",        "^C ends",     "refused",   "rate",
                                  "round trip ",   "messages"};
     std::vector<std::string> pages;
-    for (int height = 1; height <= 40; ++height) pages.push_back(run.text(height));
+    for (int height = 1; height <= 40; ++height) {
+        const std::string& page = pages.emplace_back(run.text(height));
+        CHECK((contains(page, "column") || !contains(page, "\n\n")));
+    }
     for (std::size_t i = 1; i < std::size(order); ++i) {
         CAPTURE(order[i - 1], order[i]);
         CHECK(last_without(pages, order[i - 1]) > last_without(pages, order[i]));
@@ -272,7 +275,8 @@ TEST_CASE("the page of a load shows no figures that there are not") {
         Run run;
         *run.result = Results();
         run.result->probe = true;
-        run.result->count_opened(80us, 10us, false, tls);
+        for (const bool resumed : {false, true})
+            run.result->count_opened(80us, 10us, resumed, tls);
         CHECK(contains(run.text(), "full handshakes") == tls);
     }
 }

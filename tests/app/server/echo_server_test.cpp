@@ -296,6 +296,7 @@ TEST_CASE("survives many clients that reset at different moments, and logs a lin
 TEST_CASE("counts idleness from the last byte in either direction") {
     EchoServer::Options options;
     options.idle_timeout = 10s;
+    play(options, "+9s; log =>; +1s; log => idle for 10s");
     play(options, "send a; +6s; send b; +6s; got => ab; +3999ms; log =>; +1ms; "
                   "log => idle for 10s; got =>  end; failed => 1");
     options.framing = find_framing("line");

@@ -1,5 +1,6 @@
 #include "app/run/reporter.hpp"
 
+#include "tests/support/blocked.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/redirected.hpp"
 #include "tests/support/virtual_time.hpp"
@@ -166,6 +167,18 @@ TEST_CASE("lines that came back unchanged are printed unchanged") {
               to.echoed(
                   1, {.first = {.id = 1, .payload = {}}, .count = 2, .frames = "one\ntwo\n"});
           }) == "one\ntwo\n");
+}
+
+TEST_CASE("a reply is printed on a terminal with its unsafe bytes escaped") {
+    const test::Ends terminal = test::terminal_ends();
+    const Redirected output(STDOUT_FILENO);
+    ::dup2(terminal.writer.get(), STDOUT_FILENO);
+    VirtualLoop loop;
+    NobodyElse user;
+    Reporter reporter(loop, {}, {}, true, user);
+    answer(reporter, message("ab"), {"a\x1b\nb\x07", 5ms, true});
+    reporter.flush();
+    CHECK(test::take(terminal.reader) == "a^[\nb^G\n");
 }
 
 TEST_CASE("bytes without frames are printed once, before they are matched") {

@@ -159,21 +159,22 @@ TEST_CASE("input waits for replies if a window is given, unless none are expecte
                         {2, Expect::echo, 2},
                         {{}, Expect::echo, 3},
                         {1, Expect::none, 3}};
-    for (const Row& row : rows) {
-        test::StandardInput input;
-        input.write("one\ntwo\nthree\n");
-        ClientFixture fixture([](const std::string&) { return Lines{}; });
-        fixture.start({.run = {.session = {.expect = row.expect}, .window = row.window},
-                       .report = {.form = Form::json},
-                       .from = From::input});
-        fixture.loop.pass(1s);
-        fixture.client->quit(SIGINT);
-        fixture.wait_for_end();
-        CHECK(fixture.server.times.size() == row.sent);
-        CHECK(contains(fixture.printed, R"("fate":"sent")") == (row.expect == Expect::none));
-        CHECK(contains(fixture.printed, R"("seq":3,"sent_bytes":5,)") ==
-              (row.expect == Expect::none));
-    }
+    for (const Row& row : rows)
+        for (const Form form : {Form::json, Form::payload}) {
+            test::StandardInput input;
+            input.write("one\ntwo\nthree\n");
+            ClientFixture fixture([](const std::string&) { return Lines{}; });
+            fixture.start({.run = {.session = {.expect = row.expect}, .window = row.window},
+                           .report = {.form = form},
+                           .from = From::input});
+            fixture.loop.pass(1s);
+            fixture.client->quit(SIGINT);
+            fixture.wait_for_end();
+            CHECK(fixture.server.times.size() == row.sent);
+            const bool reported = form == Form::json && row.expect == Expect::none;
+            CHECK(contains(fixture.printed, R"("fate":"sent")") == reported);
+            CHECK(contains(fixture.printed, R"("seq":3,"sent_bytes":5,)") == reported);
+        }
 }
 
 TEST_CASE("a recording with --expect any waits for a greeting before its first message") {

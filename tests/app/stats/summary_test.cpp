@@ -45,6 +45,17 @@ TEST_CASE("prints one time for one message, and percentiles for more") {
           "2 sent, 2 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 1.0/1.0/2.0/2.0/2.0 ms");
 }
 
+TEST_CASE("prints the percentiles that it names") {
+    Results results = counted("100 sent");
+    for (int i = 1; i <= 100; ++i) {
+        results.count_answered({.round_trip = i * 1ms}, start);
+        results.count_opened(i * 1ms, i * 1ms, false, false);
+    }
+    CHECK(summary(results, {.verbose = true}) ==
+          "100 sent, 100 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 1.0/50/95/99/100 ms; "
+          "connect p50/p99/max 50/99/100 ms, handshake 50/99/100 ms");
+}
+
 TEST_CASE("prints the rate of a load after its counts, and a missed start") {
     Results results = counted("443586 sent,443586 echoed");
     const std::string counts = "443586 sent, 443586 echoed, 0 bad, 0 lost";

@@ -262,6 +262,18 @@ TEST_CASE("a recording is replayed with its own framing, over the protocol it wa
         CHECK((options.run.session.framing == recording->framing()) == text.empty());
         CHECK((options.recording == recording) == text.empty());
     }
+    const std::pair<const char*, Expect> expectations[] = {{"-r f", Expect::any},
+                                                           {"-r f --expect echo", Expect::echo},
+                                                           {"--replay f h 7", Expect::echo}};
+    std::ofstream(file) << R"({"type":"recording","version":2,"framing":"line",)"
+                        << R"("expect":"any","first":1,"connections":1})"
+                        << "\n";
+    for (const auto& [words, expect] : expectations) {
+        CAPTURE(words);
+        YodelOptions options = parse_by(parse_yodel_options, words);
+        use_recording(options, std::make_shared<Recording>(file, 1000));
+        CHECK(options.run.session.expect == expect);
+    }
     std::filesystem::remove(file);
 }
 

@@ -8,7 +8,8 @@
 # total. All or nothing: if a host cannot be reached or its run cannot begin, all runs end.
 #
 # The runs begin at the same time, each according to the clock of its host. If a clock is 5 ms
-# ahead, its run begins 5 ms early. Round-trip times do not suffer: one clock measures both ends of each.
+# ahead, its run begins 5 ms early. Round-trip times do not suffer, because one clock measures
+# both ends of each.
 # Check the clocks, and read "System time":
 #     parallel --nonall --tag --sshloginfile HOSTS_FILE chronyc tracking
 set -euo pipefail

@@ -8,7 +8,7 @@ from xml.sax import saxutils
 
 def read_run(lines):
     """Returns the last end object, its intervals, and its first hundred differences of a replay."""
-    run, intervals, wrong = None, [], []
+    run, intervals, failed_messages = None, [], []
     for number, line in enumerate(lines, 1):
         try:
             record = json.loads(line)
@@ -17,10 +17,10 @@ def read_run(lines):
             sys.exit(f"results.py: line {number} is not an object of yodel --json")
         if kind == "interval":
             intervals.append(record)
-        elif kind == "message" and outcome in ("different", "lost", "missing", "unrecorded") and len(wrong) < 100:
-            wrong.append(record)
+        elif kind == "message" and outcome in ("bad", "lost", "missing", "unrecorded") and len(failed_messages) < 100:
+            failed_messages.append(record)
         elif kind == "end":
-            run, intervals, wrong = (record, intervals, wrong), [], []
+            run, intervals, failed_messages = (record, intervals, failed_messages), [], []
     return run or sys.exit("results.py: there is no end object (expected the output of yodel --json)")
 
 
@@ -117,7 +117,7 @@ def openmetrics(end, *_):
     return text + "# EOF\n"
 
 
-def junit(end, _, wrong):
+def junit(end, _, failed_messages):
     required = end.get("required", [])
     failed = [each for each in required if not each["holds"]]
     cases = [("run", "run", "")]
@@ -127,7 +127,7 @@ def junit(end, _, wrong):
     for each in required:
         was = "was " + each["was"] if "was" in each else "but it was not measured"
         cases.append(("require", each["clause"], "" if each["holds"] else f"required {each['clause']}, {was}"))
-    cases += [("message", f"message {each.get('seq', '')}", json.dumps(each)) for each in wrong if "replay" in end]
+    cases += [("message", f"message {each.get('seq', '')}", json.dumps(each)) for each in failed_messages if "replay" in end]
     text = ""
     for kind, name, failure in cases:
         text += f'<testcase classname="yodel.{kind}" name={saxutils.quoteattr(name)} time="0">'

@@ -10,7 +10,7 @@ namespace bufio {
 
 namespace {
 
-// consume() never shrinks a buffer below this many bytes.
+// Minimum capacity, in bytes, to which consume() shrinks a buffer.
 constexpr std::size_t min_shrunk_capacity = 64 * 1024;
 
 // Memory of this size or more comes from malloc(), so that realloc() can move pages instead of

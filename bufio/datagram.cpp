@@ -23,7 +23,7 @@ constexpr std::size_t slot_size = 64 * 1024;            // bytes; exceeds any da
 constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // requested; the system caps it
 constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
-// The memory of an empty queue is freed if it is larger than this many bytes.
+// Maximum memory, in bytes, that an empty queue retains.
 constexpr std::size_t max_empty_capacity = 256 * 1024;
 
 // --- The arguments of the system calls, and the receive buffer. All sockets of a thread share
@@ -221,7 +221,7 @@ void DatagramSocket::receive_failed(int code) {
     if (code == 0 || code == EINTR || would_block(code)) return;
     if (!connected_) return resume_timer_.start(receive_pause);
     if (is_peer_absent(code)) return end_with(system_end(Reason::connect, peer_.text(), code));
-    end_with(system_end(Reason::receive, "receiving", code));
+    end_with(system_end(Reason::receive, bufio::receive_failed, code));
 }
 
 void DatagramSocket::write_queue() {
@@ -271,7 +271,7 @@ std::size_t DatagramSocket::write_refused(int code) {
     if (is_peer_absent(code)) {
         receive_failed(code);
     } else {
-        end_with(system_end(Reason::send, "sending", code));
+        end_with(system_end(Reason::send, "sending failed", code));
     }
     return 1;
 }

@@ -26,8 +26,8 @@ bool is_connected_to_itself(int fd, const Address& peer) {
 std::string no_ephemeral_port_text(const Endpoint& endpoint, int code) {
     const std::size_t ports = endpoint.source_port.empty() ? ephemeral_port_count() : 0;
     if (ports == 0) return std::generic_category().message(code);
-    return "no ephemeral port is left: the system has " + std::to_string(ports) +
-           " for each destination";
+    return "no ephemeral port is left; the system has " + std::to_string(ports) +
+           " ports for each destination";
 }
 
 // Returns the reason why the socket can't connect. ECONNREFUSED may also mean that the path is

@@ -37,9 +37,12 @@ struct End {
     explicit operator bool() const { return reason != Reason::none; }
 };
 
+// `what` of a failed receive call.
+inline constexpr char receive_failed[] = "receiving failed";
+
 // Returns an end with the text "WHAT: MESSAGE", MESSAGE being the system's for the errno
 // `code`. EPIPE becomes closed_early with a text of its own. A reset while sending becomes
-// Reason::receive, "receiving".
+// Reason::receive, with the text of receive_failed.
 End system_end(Reason reason, const std::string& what, int code);
 
 }  // namespace bufio

@@ -20,7 +20,7 @@ constexpr std::size_t read_size = 64 * 1024;
 // pending output in one turn and starve the loop's other streams.
 constexpr std::size_t max_write = 1024 * 1024;
 
-// The memory of an empty queue is freed if it is larger than this many bytes.
+// Maximum memory, in bytes, that an empty queue retains.
 constexpr std::size_t max_idle_capacity = 1024;
 
 }  // namespace
@@ -134,7 +134,7 @@ void Stream::on_events(ev::Events events) {
     if (input_ended_ && (events & (ev::hangup | ev::error))) {
         const int code = pending_socket_error(transport_->descriptor());
         end_with(code == 0 ? End{Reason::clean, "closed"}
-                           : system_end(Reason::send, "sending", code));
+                           : system_end(Reason::send, "sending failed", code));
     }
     notify_of_change(before);
 }

@@ -26,7 +26,7 @@ namespace {
 void check_regular(Reason reason, const std::string& file) {
     struct stat status {};
     if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-        refuse(reason, file + " is not a regular file: reading it now could block");
+        refuse(reason, file + " is not a regular file, so reading it now could block");
 }
 
 // Answers OpenSSL's request for the pass phrase of a key. OpenSSL itself would read it from

@@ -74,7 +74,7 @@ std::string name_mismatch_text(const X509* certificate, const std::string& host)
         return "names no host: its subject alternative name contains no DNS name and no "
                "address";
     if (std::find(list.begin(), list.end(), host) != list.end())
-        return "has " + host + " as a DNS name, not as an address";
+        return "contains " + host + " as a DNS name, not as an IP address";
     return "is for " + list_text(list) + ", not for " + host;
 }
 
@@ -188,7 +188,7 @@ std::string verification_error_text(const Fault& fault, const std::string& host)
     if (fault.error == X509_V_OK) return {};
     if (lacks_intermediate(fault))
         return "was sent without the certificate of its issuer " + issuer_text(certificate) +
-               ", an intermediate or an untrusted CA";
+               ", which is an intermediate or an untrusted CA";
     if (lacks_trust(fault.error) && fault.error != X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT)
         return "was issued by an untrusted CA: " + issuer_text(certificate);
     const std::string text = certificate_fault_text(fault.error, certificate, host);

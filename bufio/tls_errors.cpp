@@ -84,8 +84,9 @@ bool is_not_tls(int code, const TlsSituation& situation) {
 
 End system_failure(int error, Reason reason, bool handshake_done) {
     if (!handshake_done)
-        return system_end(Reason::handshake_interrupted, "TLS handshake", error);
-    return system_end(reason, reason == Reason::receive ? "receiving" : "sending", error);
+        return system_end(Reason::handshake_interrupted, "the TLS handshake failed", error);
+    return system_end(reason, reason == Reason::receive ? receive_failed : "sending failed",
+                      error);
 }
 
 End closed_in_handshake() {
@@ -98,7 +99,7 @@ End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituatio
     if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING && !situation.handshake_done)
         return closed_in_handshake();
     if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
-        return {Reason::truncated, "the peer closed without a TLS close_notify"};
+        return {Reason::truncated, "the peer closed the connection without a TLS close_notify"};
     if (code == SSL_R_CERTIFICATE_VERIFY_FAILED)
         return {Reason::certificate, (situation.client ? "the certificate of " + situation.host
                                                        : "the client's certificate") +

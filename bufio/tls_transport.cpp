@@ -37,8 +37,8 @@ constexpr std::size_t burdened_budget = 2 * 1024;
 // Limits the records of one read, because each has a cost, even if it contains one byte.
 constexpr int max_records = 256;
 
-// A peer that sends more than this many bytes of key updates, tickets and the like without any
-// data is hostile, because honest peers send few of them, and they are small.
+// Maximum bytes of key updates, tickets and the like that a peer may send without any data. An
+// honest peer sends few of them, and they are small.
 constexpr std::size_t max_silent_bytes = 1024 * 1024;
 
 class TlsTransport final : public Transport {
@@ -321,7 +321,7 @@ private:
                                           " cannot be encoded for comparison with the pin"});
         if (std::find(pins.begin(), pins.end(), facts_.pin) == pins.end())
             return fail({Reason::pin, "the public key of " + host_ +
-                                          " does not match the pin: it is " + facts_.pin});
+                                          " does not match the pin; its pin is " + facts_.pin});
         facts_.faults_text.clear();
         facts_.fault_count = 0;
         facts_.untrusted = false;

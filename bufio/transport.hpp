@@ -52,7 +52,7 @@ public:
     // whole. It is at least 1 while a message is held.
     virtual std::size_t held() const { return 0; }
     // True if the transport has bytes of its own to write, such as the answer to a ping. The
-    // next write() sends them first, and may then have the length zero.
+    // next write() sends them first; its size may then be 0.
     virtual bool buffers_output() const { return false; }
     // Sends a ping with the next write(), if the protocol contains pings.
     virtual void ping() {}

@@ -180,7 +180,7 @@ TEST_CASE("a paused socket leaves datagrams in the system's buffer", "[datagram]
     pair.until_server_got(1);
 }
 
-TEST_CASE("the queue is bounded, and keeps datagrams that the system does not take",
+TEST_CASE("the queue is bounded, and holds datagrams that the system does not accept",
           "[datagram]") {
     DatagramFaults faults;
     bool full = true;

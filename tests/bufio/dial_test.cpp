@@ -337,7 +337,7 @@ TEST_CASE("reports a lack of source ports", "[dial]") {
         CHECK(dial.wait().end.text ==
               "cannot connect to 127.0.0.1:7: " +
                   (ports == 0 ? std::generic_category().message(row.code)
-                              : "no ephemeral port is left: the system has " +
-                                    std::to_string(ports) + " for each destination"));
+                              : "no ephemeral port is left; the system has " +
+                                    std::to_string(ports) + " ports for each destination"));
     }
 }

@@ -186,7 +186,7 @@ TEST_CASE("a stream serves its user and its peer whatever the calls return", "[s
          "reads:=last,!reset poke ... got:last ends:reset"},
         {"close() sends the pending output and the end", "",
          "writes:=12,W write:hello close calls:hwwwc wrote:hello aborted ... ends:closed"},
-        {"close() while the peer takes no more", "",
+        {"close() while the peer accepts no more", "",
          "writes:W,W write:hello close calls:hww aborted"},
 
         {"rejected input, until the peer's end", "",

@@ -51,9 +51,9 @@ std::string repeated(const std::string& text, int count) {
     return all;
 }
 
-void check_refusal(const Outcome& outcome, const std::string& said) {
+void check_refusal(const Outcome& outcome, const std::string& text) {
     CHECK(outcome.end.reason == Reason::certificate);
-    check_contains(outcome.end.text, said);
+    check_contains(outcome.end.text, text);
     CHECK_FALSE(outcome.facts.faults_text.empty());
     CHECK_FALSE(outcome.facts.pin.empty());
     CHECK_FALSE(outcome.facts.issuer.empty());
@@ -140,7 +140,7 @@ TEST_CASE("reports the fault of a certificate", "[certificate]") {
     const struct {
         std::string subject;
         Wish wish;
-        std::string host, said;
+        std::string host, text;
     } rows[] = {
         {"localhost", {}, "localhost", "the certificate of localhost is self-signed"},
         {"localhost", expired, "localhost", "the certificate of localhost expired on 20"},
@@ -158,12 +158,12 @@ TEST_CASE("reports the fault of a certificate", "[certificate]") {
         {"x", names("DER:3007870501020304AA"), "localhost",
          "is for an address of unknown type, not for localhost"},
         {"127.0.0.1", names("DNS:127.0.0.1"), "127.0.0.1",
-         "the certificate of 127.0.0.1 has 127.0.0.1 as a DNS name, not as an address"},
+         "the certificate of 127.0.0.1 contains 127.0.0.1 as a DNS name, not as an IP address"},
         {"localhost",
          {.issuer = &w.stranger},
          "localhost",
-         "was sent without the certificate of its issuer CN=Stranger, an intermediate or an "
-         "untrusted CA"},
+         "was sent without the certificate of its issuer CN=Stranger, which is an "
+         "intermediate or an untrusted CA"},
         {"localhost",
          {.named = false, .issuer = &w.ca},
          "localhost",
@@ -191,9 +191,9 @@ TEST_CASE("reports the fault of a certificate", "[certificate]") {
          "is for " + std::string(255, 'x') + "..., not for localhost"},
     };
     for (const auto& row : rows) {
-        CAPTURE(row.said);
+        CAPTURE(row.text);
         const Outcome outcome = w.talk_to(w.files.make(row.subject, row.wish), row.host);
-        check_refusal(outcome, row.said);
+        check_refusal(outcome, row.text);
         CHECK(outcome.facts.fault_count == 1);
         CHECK(outcome.facts.expired == (row.wish.until < 0));
         CHECK(outcome.facts.incomplete_chain == (row.wish.issuer == &w.stranger));
@@ -205,25 +205,25 @@ TEST_CASE("reports the fault of a certificate", "[certificate]") {
 TEST_CASE("reports the faults of a chain, and the certificates concerned", "[certificate]") {
     World& w = world();
     std::vector<Identity> chain;
-    std::string said;
+    std::string text;
     int faults = 1;
     const auto add = [&](const std::string& name, const Wish& wish) {
         chain.insert(chain.begin(), w.files.make(name, wish));
     };
     SECTION("expired and self-signed") {
         add("localhost", {.from = -9 * day, .until = -2 * day});
-        said = "the certificate of localhost is self-signed; it also expired on 20";
+        text = "the certificate of localhost is self-signed; it also expired on 20";
         faults = 2;
     }
     SECTION("by an intermediate of an authority that is neither trusted nor sent") {
         add("Middle", {.names = "", .issuer = &w.stranger});
         add("localhost", {.issuer = &chain[0]});
-        said = "was issued by an untrusted CA: CN=Stranger";
+        text = "was issued by an untrusted CA: CN=Stranger";
     }
     SECTION("by an untrusted authority that is sent") {
         chain = {w.stranger};
         add("localhost", {.issuer = &w.stranger});
-        said = "was issued by an untrusted CA: CN=Stranger";
+        text = "was issued by an untrusted CA: CN=Stranger";
     }
     SECTION("expired, for another host, and by an untrusted authority") {
         chain = {w.stranger};
@@ -231,14 +231,14 @@ TEST_CASE("reports the faults of a chain, and the certificates concerned", "[cer
                   .from = -9 * day,
                   .until = -2 * day,
                   .issuer = &w.stranger});
-        said = "was issued by an untrusted CA: CN=Stranger; it also is for "
+        text = "was issued by an untrusted CA: CN=Stranger; it also is for "
                "other.example, not for localhost; it also expired on 20";
         faults = 3;
     }
     SECTION("by an authority that has expired") {
         add("Middle", {.names = "", .from = -9 * day, .until = -2 * day, .issuer = &w.ca});
         add("localhost", {.issuer = &chain[0]});
-        said = "the certificate of localhost was issued by CN=Middle, whose certificate "
+        text = "the certificate of localhost was issued by CN=Middle, whose certificate "
                "expired on 20";
     }
     SECTION("by many authorities that have all expired") {
@@ -249,10 +249,10 @@ TEST_CASE("reports the faults of a chain, and the certificates concerned", "[cer
             issuer = chain[0];
         }
         add("localhost", {.issuer = &issuer});
-        said = "was issued by CN=Middle 0, whose certificate expired on 20";
+        text = "was issued by CN=Middle 0, whose certificate expired on 20";
     }
     const Outcome outcome = w.talk_to(w.files.chained(chain));
-    check_refusal(outcome, said);
+    check_refusal(outcome, text);
     CHECK(outcome.facts.fault_count == faults);
     CHECK_FALSE(outcome.facts.incomplete_chain);
     // The facts are bounded, because the peer chooses the lengths of its chain and of its
@@ -359,7 +359,7 @@ TEST_CASE("reports a requested client certificate that is missing or refused",
     const struct {
         const Wish* wish;
         TlsVersion version;
-        std::string said;
+        std::string text;
     } rows[] = {
         {nullptr, tls12, "requires a client certificate (TLS alert: handshake failure)"},
         {nullptr, tls13, "requires a client certificate (TLS alert: certificate required)"},
@@ -378,7 +378,7 @@ TEST_CASE("reports a requested client certificate that is missing or refused",
         }
         const Outcome outcome = talk(TlsContext::client(options), server);
         CHECK(outcome.end.reason == Reason::own_certificate);
-        CHECK(outcome.end.text == "the peer " + row.said);
+        CHECK(outcome.end.text == "the peer " + row.text);
         CHECK(outcome.server_end);
     }
 }
@@ -469,7 +469,7 @@ TEST_CASE("refuses unusable settings, and names the file", "[certificate]") {
     const struct {
         TlsClientOptions options;
         Reason reason;
-        std::string said;
+        std::string text;
     } rows[] = {
         {{.ca_file = "/nowhere/ca.pem"},
          Reason::trust,
@@ -495,13 +495,13 @@ TEST_CASE("refuses unusable settings, and names the file", "[certificate]") {
         {{.groups = "P-256:X0"}, Reason::tls, "key exchange groups P-256:X0: "},
     };
     for (const auto& row : rows) {
-        CAPTURE(row.said);
+        CAPTURE(row.text);
         try {
             const TlsContext made = TlsContext::client(row.options);
             FAIL("accepted");
         } catch (const bufio::TlsError& error) {
             CHECK(error.end().reason == row.reason);
-            check_contains(error.what(), row.said);
+            check_contains(error.what(), row.text);
         }
         // An earlier failure has no effect on later connections.
         CHECK_FALSE(w.talk_to(w.good).end);

@@ -50,7 +50,7 @@ TEST_CASE("a failure of TLS ends a connection for a reason that people understan
         {SSL_R_UNEXPECTED_EOF_WHILE_READING, "", Reason::handshake_interrupted,
          "the peer closed the connection during the TLS handshake"},
         {SSL_R_UNEXPECTED_EOF_WHILE_READING, "done", Reason::truncated,
-         "the peer closed without a TLS close_notify"},
+         "the peer closed the connection without a TLS close_notify"},
         {SSL_R_CERTIFICATE_VERIFY_FAILED, "", Reason::certificate,
          "the certificate of host.example expired"},
         {SSL_R_CERTIFICATE_VERIFY_FAILED, "server", Reason::certificate,
@@ -120,7 +120,7 @@ TEST_CASE("a system call that fails ends a TLS connection as it would without TL
         CHECK(end.reason == (done ? reason : Reason::handshake_interrupted));
         return end.text;
     };
-    CHECK(text(Reason::receive, true) == "receiving: Connection timed out");
-    CHECK(text(Reason::send, true) == "sending: Connection timed out");
-    CHECK(text(Reason::send, false) == "TLS handshake: Connection timed out");
+    CHECK(text(Reason::receive, true) == "receiving failed: Connection timed out");
+    CHECK(text(Reason::send, true) == "sending failed: Connection timed out");
+    CHECK(text(Reason::send, false) == "the TLS handshake failed: Connection timed out");
 }

@@ -234,7 +234,8 @@ TEST_CASE("reports a FIN without close_notify as a truncation", "[tls]") {
     half.open();
     half.peer->write("cut");
     half.peer->socket.reset();
-    half.ends_with(Reason::truncated, "the peer closed without a TLS close_notify");
+    half.ends_with(Reason::truncated,
+                   "the peer closed the connection without a TLS close_notify");
     CHECK(half.near.got == "cut");
 }
 
@@ -248,7 +249,7 @@ TEST_CASE("reports a connection closed during the TLS handshake", "[tls]") {
     CHECK(half.near.reason() == Reason::handshake_interrupted);
     const std::string& text = half.near.text();
     const bool reported = text.find("during the TLS handshake") != std::string::npos ||
-                          text.find("TLS handshake: ") != std::string::npos;
+                          text.find("the TLS handshake failed: ") != std::string::npos;
     INFO(text);
     CHECK(reported);
 }

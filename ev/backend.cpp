@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 void Backend::set(Registration& registration, Events interest) {
     if (interest == registration.interest) return;
     const bool is_new = registration.interest == none;
-    if (is_new) {  // first: nothing may fail after the kernel's update
+    if (is_new) {  // before the kernel's update, after which nothing may fail
         registrations_.reserve(std::bit_ceil(polled_.size() + 1));
         polled_.reserve(std::bit_ceil(polled_.size() + 1));
     }

@@ -20,10 +20,10 @@ bool Loop::step(Duration max_wait) {
     const Time deadline = timers_.begin_turn();
     if (take_stop() || (watches_ == 0 && timers_.empty())) return false;
 
-    // If a few descriptors end the sleep, the timers also use the time before it, which saves a
-    // second reading of the clock. The deadline has probably not passed; if it has, the next
-    // turn fires the timers without sleeping. The callbacks of many descriptors would delay the
-    // timers too long, so in that case the clock is read again.
+    // If few descriptors are ready, the timers use the clock reading from before the wait,
+    // which saves a second reading. The deadline has probably not passed; if it has, the next
+    // turn fires the timers without sleeping. The callbacks of many descriptors could delay the
+    // timers too long, so the clock is then read again.
     std::optional<Time> before;
     if (max_wait > Duration::zero() && deadline != Time::max()) {
         before = clock_();

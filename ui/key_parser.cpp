@@ -212,7 +212,7 @@ Parsed parse_ss3(std::string_view bytes) {
 
 Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
     if (bytes.size() == 1) return whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
-    // True for a key with Alt: no bytes follow that could belong to a sequence.
+    // True for a key with Alt, after which no bytes follow that could belong to a sequence.
     const bool is_alt_key = bytes.size() == 2 ? whole : is_control(bytes[2]);
     if (bytes[1] == '[' && !is_alt_key) return parse_csi(bytes);
     if (bytes[1] == 'O' && !is_alt_key) return parse_ss3(bytes);

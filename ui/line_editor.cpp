@@ -99,7 +99,7 @@ const Binding<LineEditor> LineEditor::bindings[] = {
      [](LineEditor& e) {
          while (e.undo()) continue;
      }},
-    {keys(ctrl('v')), [](LineEditor& e) { e.literal_ = true; }, "^V",
+    {keys(ctrl('v')), [](LineEditor& e) { e.next_is_literal_ = true; }, "^V",
      "insert the next key literally"},
     {keys(alt(KeyCode::enter), alt(KeyCode::newline)), [](LineEditor& e) { e.insert("\n"); }},
 };
@@ -108,7 +108,7 @@ std::vector<KeyHelp> LineEditor::key_help() { return help_for(bindings); }
 
 bool LineEditor::press(const Key& key) {
     previous_ = std::exchange(last_, Action::other);
-    if (std::exchange(literal_, false)) {
+    if (std::exchange(next_is_literal_, false)) {
         insert(literal_text(key));
         return true;
     }
@@ -130,7 +130,7 @@ void LineEditor::set(std::string text) {
     first_visible_ = 0;
     changes_.clear();
     last_ = Action::other;
-    literal_ = false;
+    next_is_literal_ = false;
 }
 
 // Replaces a part of the text, as a change that undo() reverts. Puts the cursor after `with`,

@@ -25,7 +25,7 @@ public:
     bool press(const Key& key);
 
     // True after ^V: the editor inserts the next key as text, even if it is bound.
-    bool next_is_literal() const { return literal_; }
+    bool next_is_literal() const { return next_is_literal_; }
 
     // Inserts bytes before the cursor.
     void insert(std::string_view bytes);
@@ -89,7 +89,7 @@ private:
     std::size_t yanked_at_ = 0;        // beginning of the last yank
     Action last_ = Action::other;      // action of the last key
     Action previous_ = Action::other;  // action of the key before it
-    bool literal_ = false;             // ^V was pressed
+    bool next_is_literal_ = false;     // ^V was pressed
 };
 
 }  // namespace ui

@@ -3,7 +3,7 @@
 // Appending takes O(1), and the cost of drawing depends only on the visible rows, not on the
 // number of entries. The window follows the tail until it is scrolled away from it. Then the
 // text at its top stays in place, even if entries are appended, the window is resized, or
-// other entries are removed. Scrolling to the end follows the tail again.
+// other entries are removed. Scrolling to the end makes it follow the tail again.
 //
 // Pure: it draws nothing. Scrolling and selecting use the size passed to the last rows().
 #pragma once

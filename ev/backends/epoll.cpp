@@ -131,9 +131,9 @@ private:
         return registration.fd;
     }
 
-    // If a descriptor was closed too early, its open file may stay in the epoll instance,
-    // always ready, and can't be removed by its number. So the instance is closed. The next
-    // wait opens a new one (EpollBackend) or uses poll (AutoBackend).
+    // If a descriptor was closed too early, its open file description may stay in the epoll
+    // instance, always ready, and can't be removed by number. So the instance is closed. The
+    // next wait opens a new one (EpollBackend) or uses poll (AutoBackend).
     void unregister(Registration& removed) {
         const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor_of(removed), nullptr);
         std::erase_if(duplicates_,

@@ -90,7 +90,7 @@ private:
         if (key.chord == ui::ctrl('l')) terminal_.redraw();
         if (key.chord == ui::plain(ui::KeyCode::enter)) act();
         keys_.push_back(name(key) + '.');
-        if (fill_) draw();  // at once, to draw more than the terminal takes
+        if (fill_) draw();  // at once, to draw more than the terminal accepts
     }
 
     void act() {

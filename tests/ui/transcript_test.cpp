@@ -123,15 +123,15 @@ TEST_CASE("styles are kept, and escapes have a style of their own") {
             Row{{"> ", Style::dim}, {"a", Style::bad}, {"^[", Style::escaped}});
 }
 
-TEST_CASE("a wrong byte is marked, in text, as an escape, and in both columns of a hex dump") {
+TEST_CASE("a bad byte is marked, in text, as an escape, and in both columns of a hex dump") {
     Transcript transcript;
-    Transcript::Entry wrong = entry("abc");
-    wrong.bad_byte = 1;
-    transcript.append(wrong);
-    wrong.body = "a\x1b";
-    transcript.append(wrong);
-    wrong.bad_byte = 2;
-    transcript.append(wrong);  // too short to contain the bad byte
+    Transcript::Entry bad = entry("abc");
+    bad.bad_byte = 1;
+    transcript.append(bad);
+    bad.body = "a\x1b";
+    transcript.append(bad);
+    bad.bad_byte = 2;
+    transcript.append(bad);  // too short to contain the bad byte
     const auto rows = transcript.rows(80, 24);
     REQUIRE(rows[0] == Row{{"a"}, {"b", Style::bad_byte}, {"c"}});
     REQUIRE(rows[1] == Row{{"a"}, {"^[", Style::bad_byte}});

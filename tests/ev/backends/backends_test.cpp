@@ -18,7 +18,7 @@ TEST_CASE("the error for an unknown backend names it", "[loop]") {
     CHECK(reason.find("carrier pigeon") != std::string::npos);
 }
 
-TEST_CASE("ready_now() reports if a pipe takes bytes, without a loop", "[backend]") {
+TEST_CASE("ready_now() reports if a pipe accepts bytes, without a loop", "[backend]") {
     int ends[2] = {-1, -1};
     REQUIRE(::pipe(ends) == 0);
     CHECK(ev::ready_now(ends[1], ev::writable));

@@ -75,7 +75,7 @@ void add_facts(JsonObject& object, const Results& results) {
     if (const auto& replay = results.replay) {
         JsonObject counts;
         counts.number("replayed", results.sent).number("matched", results.echoed);
-        counts.number("different", results.bad).number("lost", results.lost);
+        counts.number("bad", results.bad).number("lost", results.lost);
         counts.number("unsolicited_matched", replay->as_recorded);
         counts.number("missing", replay->missing).number("unrecorded", replay->unrecorded);
         object.object("replay", counts);

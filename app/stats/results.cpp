@@ -148,7 +148,7 @@ ev::Duration Results::jitter() const {
     return ev::Duration(std::llround(jitter_sum / static_cast<double>(jitter_count)));
 }
 
-bool Results::kept_rate() const {
+bool Results::reached_planned_rate() const {
     if (!planned_rate) return true;
     const auto [planned, reached] = *planned_rate;
     if (unsent > 0) return false;

@@ -209,7 +209,7 @@ struct Results : Counts {
     ev::Duration jitter() const;
     // Returns true if the client sent all due messages, the last of them late by at most 5 % of
     // the run or, in a short run, by `tolerated_lateness`.
-    bool kept_rate() const;
+    bool reached_planned_rate() const;
 
     void add(const Results& other);
 

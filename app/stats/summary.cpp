@@ -58,9 +58,9 @@ std::string number_if_any(std::uint64_t count, const char* of) {
 }
 
 std::string message_counts(const Counts& counts, const SummaryParts& parts) {
-    if (parts.say_received) return std::to_string(counts.sent) + " sent";
+    if (parts.listens) return std::to_string(counts.sent) + " sent";
     return std::to_string(counts.sent) + " sent" +
-           number(counts.echoed, parts.say_answered ? "answered" : "echoed") +
+           number(counts.echoed, parts.expects_any ? "answered" : "echoed") +
            number(counts.bad, "bad") + number(counts.lost, "lost");
 }
 
@@ -70,7 +70,7 @@ std::string datagrams_text(const Results& results) {
 }
 
 std::string unsolicited_text(const Results& results, const SummaryParts& parts) {
-    if (parts.say_received) return number(results.unsolicited, "received");
+    if (parts.listens) return number(results.unsolicited, "received");
     if (!results.replay) return number_if_any(results.unsolicited, "unsolicited");
     return number_if_any(results.replay->as_recorded, "unsolicited matched") +
            number_if_any(results.replay->missing, "unsolicited missing") +
@@ -96,7 +96,7 @@ std::string counts_text(const Results& results, const SummaryParts& parts) {
                number(results.failed, "failed");
     if (results.replay)
         return std::to_string(results.sent) + " replayed" + number(results.echoed, "matched") +
-               number(results.bad, "different") + number(results.lost, "lost");
+               number(results.bad, "bad") + number(results.lost, "lost");
     return message_counts(results, parts);
 }
 
@@ -106,7 +106,7 @@ std::string own_fault_remarks(const Results& results) {
     if (p99 > results.round_trips.percentile(50) / 10)
         text += "; late p50/p99 " + milliseconds_number(results.lateness.percentile(50)) + "/" +
                 milliseconds_text(p99);
-    if (!results.kept_rate())
+    if (!results.reached_planned_rate())
         text += "; planned " + rate_text(results.planned_rate->planned) + ", reached " +
                 rate_text(results.planned_rate->reached);
     return text;
@@ -116,7 +116,7 @@ std::string summary(const Results& results, const SummaryParts& parts) {
     std::string text = counts_text(results, parts) + number_if_any(results.late, "late") +
                        number_if_any(results.unsent, "unsent") +
                        unsolicited_text(results, parts) +
-                       (parts.say_received ? "" : datagrams_text(results));
+                       (parts.listens ? "" : datagrams_text(results));
     if (parts.load && results.rate() > 0) text += ", " + rate_text(results.rate());
     return text + round_trips_text(results) + own_fault_remarks(results) +
            network_remark(results) + late_start_remark(results) +

@@ -9,8 +9,8 @@ namespace yodel {
 
 // Selects the parts of a summary, and the words in it.
 struct SummaryParts {
-    bool say_answered = false;           // "answered" instead of "echoed"
-    bool say_received = false;           // only the messages in each direction
+    bool expects_any = false;            // "answered" instead of "echoed"
+    bool listens = false;                // only the messages in each direction
     bool load = false;                   // include the rate and all failures
     bool reply_problem_printed = false;  // the sentence about a bad reply was printed
     bool verbose = false;                // include the connect times

@@ -61,7 +61,7 @@ void Diagnostics::flush() {
     if (dropped_lines_ == 0 || output_.pending() > 0) return;
     output_.append_line(remark_line(std::to_string(dropped_lines_) +
                                     (dropped_lines_ == 1 ? " line was" : " lines were") +
-                                    " not written: standard error was not read"));
+                                    " not written, because standard error was not read"));
     dropped_lines_ = 0;
     output_.flush();
 }

@@ -15,7 +15,8 @@ namespace {
 constexpr std::string_view letters = "nrt0\\";
 constexpr std::string_view meanings{"\n\r\t\0\\", 5};
 
-// Removes an escape without its backslash from the front, and returns its byte.
+// Removes an escape sequence, whose backslash is already removed, from the front. Returns its
+// byte; none if the sequence is invalid.
 std::optional<char> take_escape(std::string_view& text) {
     const std::size_t known = text.empty() ? letters.npos : letters.find(text[0]);
     if (known != letters.npos) {

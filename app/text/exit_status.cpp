@@ -54,17 +54,17 @@ constexpr std::size_t usual_segment = 1448;
 // small for current key exchanges.
 std::string remark_on_hello(const bufio::TlsFacts* tls) {
     if (!tls || tls->unanswered_hello_size <= usual_segment) return "";
-    return "; it did not answer a ClientHello of " +
+    return "; the server did not answer a ClientHello of " +
            std::to_string(tls->unanswered_hello_size) +
            " bytes, which exceeds one TCP segment and is too large for some servers and "
            "middleboxes" +
-           (tls->requested_groups.empty() ? ": --groups X25519 makes it smaller" : "");
+           (tls->requested_groups.empty() ? "; --groups X25519 makes it smaller" : "");
 }
 
 // The alert does not name the required groups, but OpenSSL's defaults suit nearly every server.
 std::string remark_on_groups(const bufio::TlsFacts* tls) {
     if (!tls || !tls->offer_refused || tls->requested_groups.empty()) return "";
-    return "; it may not support the groups of --groups " + tls->requested_groups;
+    return "; the server may not support the groups of --groups " + tls->requested_groups;
 }
 
 }  // namespace

@@ -14,7 +14,6 @@ enum class Fate {
     echoed,       // answered in time by a right reply
     bad,          // answered in time by another reply
     as_recorded,  // in a replay: answered by the recorded reply
-    different,    // in a replay: answered by another reply
     late,         // answered after it counted as lost
     lost,
     unanswered_as_recorded,   // in a replay: not answered, as recorded
@@ -26,8 +25,8 @@ enum class Fate {
 };
 
 inline constexpr const char* fate_words[] = {
-    "sent", "unsent",  "echoed",      "bad",       "matched",     "different",  "late",
-    "lost", "matched", "unsolicited", "duplicate", "unsolicited", "unrecorded", "missing",
+    "sent",    "unsent",      "echoed",    "bad",         "matched",    "late",    "lost",
+    "matched", "unsolicited", "duplicate", "unsolicited", "unrecorded", "missing",
 };
 
 inline const char* word_of(Fate fate) { return fate_words[static_cast<std::size_t>(fate)]; }

@@ -37,7 +37,7 @@ private:
     using Kind = JsonValue::Kind;
 
     JsonValue read_value() {
-        if (++values_ > max_values) throw JsonError("contains too many values");
+        if (++value_count_ > max_values) throw JsonError("contains too many values");
         skip_space();
         switch (peek()) {
         case '{': return read_list(Kind::object, '}');
@@ -186,7 +186,7 @@ private:
     const std::string_view text_;
     std::size_t at_ = 0;
     int depth_ = 0;
-    std::size_t values_ = 0;
+    std::size_t value_count_ = 0;
 };
 
 // Returns the size of the string at the front of a valid text, with its quotation marks.

@@ -2,8 +2,8 @@
 // UTF-8 or duplicate names. A number is stored as its digits until it is read as a count, a
 // time or a fraction.
 //
-// The text need not be trusted: nesting and the number of values are limited, and reading takes
-// linear time. A file with one object per line is read line by line.
+// The text need not be trusted, because nesting and the number of values are limited, and
+// reading takes linear time. A file with one object per line is read line by line.
 #pragma once
 
 #include "ev/time.hpp"

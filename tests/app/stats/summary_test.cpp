@@ -20,7 +20,7 @@ TEST_CASE("prints four counts, and the others if there are any") {
          {},
          "3 sent, 2 echoed, 1 bad, 0 lost, 2 late, 5 unsent, 4 unsolicited, 3 duplicate"},
         {"0 sent", {.load = true}, "0 sent, 0 echoed, 0 bad, 0 lost"},
-        {"20 sent,20 echoed", {.say_answered = true}, "20 sent, 20 answered, 0 bad, 0 lost"},
+        {"20 sent,20 echoed", {.expects_any = true}, "20 sent, 20 answered, 0 bad, 0 lost"},
         {"1 sent,1 echoed,9 warm-up sent,8 warm-up echoed,1 warm-up unsent",
          {},
          "1 sent, 1 echoed, 0 bad, 0 lost; warm-up: 9 sent, 8 echoed, 0 bad, 0 lost, 1 unsent"},
@@ -31,7 +31,7 @@ TEST_CASE("prints four counts, and the others if there are any") {
         {"0 sent,3 attempts", {.load = true}, "0 sent, 0 echoed, 0 bad, 0 lost"},
     };
     for (const Row& row : rows) CHECK(summary(counted(row.counts), row.words) == row.text);
-    CHECK(progress_text(counted("20 sent,19 echoed"), {.say_answered = true}) ==
+    CHECK(progress_text(counted("20 sent,19 echoed"), {.expects_any = true}) ==
           "20 sent, 19 answered, 0 bad, 0 lost");
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("uses its own words for the counts of a replay") {
     Results results = counted("120 sent,118 echoed,1 bad,1 lost,6 unsolicited");
     results.replay = {.as_recorded = 2, .unrecorded = 4, .missing = 3};
     CHECK(summary(results) ==
-          "120 replayed, 118 matched, 1 different, 1 lost, 2 unsolicited matched, "
+          "120 replayed, 118 matched, 1 bad, 1 lost, 2 unsolicited matched, "
           "3 unsolicited missing, 4 unsolicited not recorded");
 }
 

@@ -14,7 +14,7 @@ using yodel::Diagnostics;
 
 namespace {
 
-const std::string unread = " not written: standard error was not read";
+const std::string unread = " not written, because standard error was not read";
 
 // Takes all lines from the reader, and returns the last.
 std::string last_line(const Ends& ends, Diagnostics& diagnostics) {

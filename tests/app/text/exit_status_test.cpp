@@ -32,9 +32,10 @@ TEST_CASE("names the signal that ended the program") {
 }
 
 TEST_CASE("explains an end with the option that may help") {
-    const std::string hello = "; it did not answer a ClientHello of 1449 bytes, which exceeds "
-                              "one TCP segment and is too large for some servers and "
-                              "middleboxes";
+    const std::string hello =
+        "; the server did not answer a ClientHello of 1449 bytes, which exceeds "
+        "one TCP segment and is too large for some servers and "
+        "middleboxes";
     using Facts = bufio::TlsFacts;
     struct Row {
         Reason reason;
@@ -46,14 +47,14 @@ TEST_CASE("explains an end with the option that may help") {
         {Reason::timeout, "", [](Facts&) {}, ""},
         {Reason::timeout, "", [](Facts& tls) { tls.unanswered_hello_size = 1448; }, ""},
         {Reason::timeout, "", [](Facts& tls) { tls.unanswered_hello_size = 1449; },
-         hello + ": --groups X25519 makes it smaller"},
+         hello + "; --groups X25519 makes it smaller"},
         {Reason::handshake_interrupted, "X25519",
          [](Facts& tls) { tls.unanswered_hello_size = 1449; }, hello},
         {Reason::tls, "", [](Facts& tls) { tls.unanswered_hello_size = 1449; }, ""},
         {Reason::tls, "", [](Facts& tls) { tls.offer_refused = true; }, ""},
         {Reason::tls, "X25519", [](Facts&) {}, ""},
         {Reason::tls, "X25519", [](Facts& tls) { tls.offer_refused = true; },
-         "; it may not support the groups of --groups X25519"},
+         "; the server may not support the groups of --groups X25519"},
         {Reason::own_certificate, "", [](Facts&) {}, ""},
         {Reason::own_certificate, "", [](Facts& tls) { tls.subject = "CN=a"; },
          "; use --cert FILE and --key FILE"},

@@ -24,7 +24,7 @@ std::string numbers(int count) {
 
 }  // namespace
 
-TEST_CASE("keeps the order of bytes that the reader takes late") {
+TEST_CASE("keeps the order of bytes that the reader accepts late") {
     Ends (*const make)() = GENERATE(&test::pipe_ends, &test::socket_ends, &test::terminal_ends);
     const Ends ends = make();
     const int flags = ::fcntl(ends.writer.get(), F_GETFL);

@@ -3,7 +3,8 @@
 // The link is ready at once, because only a reply proves that there is a peer. Only an ICMP
 // "port unreachable" proves that there is none, and it ends the socket.
 //
-// When listening, it takes datagrams from everybody, and answers the sender of the last one.
+// When listening, it accepts datagrams from any peer, and answers the sender of the last
+// datagram.
 //
 // The link lingers after the last reply, because a late reply changes the fate of its message
 // from lost to late.

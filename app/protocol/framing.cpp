@@ -21,6 +21,7 @@ std::string incremented(std::string_view payload) {
 }
 
 constexpr ReplyLine refused(const char* fault) { return {.fault = fault}; }
+ReplyLine checked(bool valid, const char* fault) { return {.fault = valid ? nullptr : fault}; }
 
 bool is_integer(std::string_view text) {
     return is_number(text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0));
@@ -47,12 +48,11 @@ bool is_double(std::string_view text) {
 // Checks a value without a length.
 ReplyLine resp_scalar(char type, std::string_view value) {
     switch (type) {
-    case ':': return is_int64(value) ? ReplyLine{} : refused("which is not an integer");
-    case '(': return is_integer(value) ? ReplyLine{} : refused("which is not a big number");
-    case ',': return is_double(value) ? ReplyLine{} : refused("which is not a double");
-    case '#':
-        return value == "t" || value == "f" ? ReplyLine{} : refused("which is not a boolean");
-    case '_': return value.empty() ? ReplyLine{} : refused("which is not a null");
+    case ':': return checked(is_int64(value), "which is not a valid integer");
+    case '(': return checked(is_integer(value), "which is not a valid big number");
+    case ',': return checked(is_double(value), "which is not a valid double");
+    case '#': return checked(value == "t" || value == "f", "which is not a valid boolean");
+    case '_': return checked(value.empty(), "which is not a valid null");
     default: return {};  // a simple string or an error
     }
 }
@@ -185,7 +185,7 @@ std::optional<std::size_t> Framing::payload_size(std::string_view fragment) cons
 std::string Framing::fragment_text(std::string_view fragment) const {
     const auto size = payload_size(fragment);
     if (prefix > 0 && !size && !typed)
-        return "after " + bytes_text(fragment.size()) + " of its length";
+        return "after " + bytes_text(fragment.size()) + " of its length prefix";
     const std::size_t got = partial_payload(fragment).size();
     return "after " + (size ? std::to_string(got) + " of " : "") +
            bytes_text(size.value_or(got));
@@ -212,8 +212,10 @@ std::string Framing::label() const {
     return typed ? "a WebSocket message" : "-f " + std::string(name);
 }
 
-std::string Framing::misfit_text(std::size_t size) const {
-    return "a message of " + std::to_string(size) + " bytes does not fit into " + label();
+std::string Framing::misfit_text(std::size_t size, std::size_t limit) const {
+    if (size == 0) return label() + " does not allow empty messages";
+    if (size > limit) return above_limit_text("a message of " + bytes_text(size), limit);
+    return "a message of " + bytes_text(size) + " does not fit into " + label();
 }
 
 std::vector<std::string> framing_list(bool can_echo) {
@@ -260,7 +262,7 @@ std::string length_hint(const Framing& framing, std::string_view bytes, std::siz
                    std::string(other.name);
     }
     if (is_cut_by(framing, bytes, framing.prefix))
-        return reads + "; does it include its own " + bytes_text(framing.prefix) + "?";
+        return reads + "; does it count its own " + bytes_text(framing.prefix) + "?";
     const std::string_view length = bytes.substr(0, framing.prefix);
     const bool text = std::all_of(length.begin(), length.end(),
                                   [](char byte) { return byte >= ' ' && byte <= '~'; });
@@ -383,8 +385,8 @@ Decoder::Decoded Decoder::read(std::string_view bytes) {
         if (next > bytes.size()) return {};
         if (read.body > 0 &&
             !bytes.substr(line_offset_, next - line_offset_).ends_with(framing_->delimiter))
-            return refuse(line, "whose " + bytes_text(read.body - overhead) +
-                                    " do not end with CRLF");
+            return refuse(line, "but the " + bytes_text(read.body - overhead) +
+                                    " after it do not end with CRLF");
         cursor_offset_ = static_cast<std::size_t>(next);
         lines_left_ = left;
     }
@@ -401,10 +403,9 @@ Decoder::Decoded Decoder::refuse(std::string_view line, const std::string& fault
 Decoder::Decoded Decoder::too_long(std::string_view bytes, std::uint64_t size) const {
     const std::string hint = decoded_ ? "" : length_hint(*framing_, bytes, max_frame_);
     if (!hint.empty()) return {.kind = Decoded::Kind::error, .error = hint};
+    const std::string text = bytes_text(size) + (framing_->prefix > 0 ? "" : " or more");
     return {.kind = Decoded::Kind::error,
-            .error = above_limit_text("a message of " + std::to_string(size) + " bytes" +
-                                          (framing_->prefix > 0 ? "" : " or more"),
-                                      max_frame_)};
+            .error = above_limit_text("a message of " + text, max_frame_)};
 }
 
 }  // namespace yodel

@@ -114,8 +114,9 @@ struct Framing {
     std::size_t max_payload() const;
     // Returns "-f line", "a datagram" or "a WebSocket message", for example, for error texts.
     std::string label() const;
-    // Returns, for example, "a message of 256 bytes does not fit into -f len1".
-    std::string misfit_text(std::size_t size) const;
+    // Returns, for example, "a message of 256 bytes does not fit into -f len1", "-f raw
+    // does not allow empty messages", or that the size exceeds the limit.
+    std::string misfit_text(std::size_t size, std::size_t limit) const;
 };
 
 // Returns the static row with this name; null if there is none.

@@ -67,8 +67,8 @@ public:
     };
     InFlight(const Framing& framing, Options options) : framing_(&framing), options_(options) {}
 
-    // Applies to the messages queued from now on. Drops the late messages; none may be in
-    // flight. `expected`: see Options.
+    // Sets the framing and the expectation of messages queued later. No message may be in
+    // flight. Drops late messages. `expected`: see Options.
     void set_rule(const Framing& framing, bool expected);
 
     // Queues a message, or several if for_each_piece() cuts the payload. `planned` defaults to
@@ -145,7 +145,7 @@ public:
     // Frees the memory of the removed messages.
     void release_removed() { release(message_count_ == 0 ? frames_.size() : answered_bytes_); }
     // Frees the memory of the removed messages if the queue is empty, unless the memory is
-    // small enough to keep for equals_last_removed().
+    // small enough to retain for equals_last_removed().
     void release_idle();
     // Frees the memory of a removed batch except its last message.
     void release_all_but_last();

@@ -24,7 +24,7 @@ std::string refusal(const JournalFile& file) {
     return std::string("cannot write the ") + file.kind() + " " + file.path;
 }
 
-// Without O_NONBLOCK, opening a pipe would block until somebody reads it.
+// Without O_NONBLOCK, opening a FIFO would block until a reader opens it.
 bufio::Fd open_file(const std::string& path, const std::string& refusal) {
     constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     bufio::Fd file(::open(path.c_str(), flags, 0666));

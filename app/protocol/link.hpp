@@ -69,8 +69,8 @@ struct SessionOptions {
     ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
     // Seed for the random waits between attempts. Empty: a random seed for each session.
     std::optional<unsigned> retry_seed = {};
-    // Limit for the whole session, starting with the first connect(). It still runs after the
-    // session was closed, because the user may still be writing replies.
+    // Limit for the whole session, from the first connect(). It continues after the session is
+    // closed, because the user may still be writing replies.
     std::optional<ev::Duration> max_time = {};
     ev::Duration time_spent{};  // part of `max_time` that passed before the first connect()
     // Error text if the server closes while the user still wants to send.
@@ -167,9 +167,9 @@ public:
     virtual const bufio::TlsFacts* tls() const { return nullptr; }
     virtual const websocket::Facts* websocket() const { return nullptr; }
     virtual std::optional<bufio::TcpFacts> tcp() const { return std::nullopt; }
-    // Sets Message::retransmitted. Called only with the option `mark_retransmitted`. `taken`:
-    // the round trip, or the reply timeout if there is none.
-    virtual void mark_retransmitted(Message& /*message*/, ev::Duration /*taken*/,
+    // Sets Message::retransmitted. Called only with the option `mark_retransmitted`.
+    // `round_trip`: the round trip, or the reply timeout if there is none.
+    virtual void mark_retransmitted(Message& /*message*/, ev::Duration /*round_trip*/,
                                     ev::Time /*now*/) {}
 
 protected:

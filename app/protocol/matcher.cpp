@@ -62,14 +62,14 @@ std::string bad_byte_text(const Reply& bad) {
     const std::size_t at = *bad.difference;
     const auto got =
         at < bad.payload.size() ? std::optional<char>(bad.payload[at]) : std::nullopt;
-    return "at byte " + std::to_string(at) + " (" + text(bad.right_byte) + ", got " +
+    return "at byte " + std::to_string(at) + " (expected " + text(bad.right_byte) + ", got " +
            text(got) + ")";
 }
 
 std::string stale_text(std::string_view payload) {
     constexpr std::size_t shown = 256;  // bytes
-    return in_quotes(excerpt(payload.substr(0, shown), payload.size())) +
-           " followed a right reply and answers no message";
+    return "the server sent " + in_quotes(excerpt(payload.substr(0, shown), payload.size())) +
+           " after a right reply; it answers no message";
 }
 
 std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad) {
@@ -84,7 +84,7 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
     const bool longer = reply.starts_with(payload);
     if (framing.prefix > 0 && !framing.typed && longer &&
         reply.size() == payload.size() + framing.prefix)
-        return "its length may include its own " + bytes_text(framing.prefix);
+        return "its length prefix may count its own " + bytes_text(framing.prefix);
     const bool ends_with_return = framing.delimiter == "\n" && reply.ends_with('\r');
     if (ends_with_return && longer) return "if lines end with CRLF, use -C";
     const bool damaged_echo =

@@ -33,7 +33,7 @@ struct Reply {
     std::string_view payload;
     std::optional<ev::Duration> round_trip = {};  // from write to read; none if not measured
     bool right = false;
-    // Offset of the first wrong byte, if a bad reply was compared with an expected reply.
+    // Offset of the first bad byte, if a bad reply was compared with an expected reply.
     std::optional<std::size_t> difference = {};
     bool reordered = false;  // follows the reply to a later message; ContentMatcher only
     // Byte of the right reply at `difference`; none if the right reply ends there.
@@ -75,9 +75,9 @@ public:
     struct Arrived {
         std::string_view bytes;
     };
-    // The incomplete reply is already bad: its beginning fits no message. Reported once for
-    // each reply.
-    struct Differing {
+    // The incomplete reply is already bad, because its beginning fits no message. Reported once
+    // for each reply.
+    struct BadBeginning {
         Message message;  // the oldest, late or not
     };
     // The connection can no longer be decoded, and nothing more is read from it.
@@ -85,7 +85,7 @@ public:
         bufio::End end;
     };
     using Event = std::variant<Answered, Echoed, Lost, Unsolicited, Stale, Duplicate, Arrived,
-                               Differing, Refused>;
+                               BadBeginning, Refused>;
 
     Matcher() = default;
     virtual ~Matcher() = default;
@@ -148,8 +148,8 @@ std::string differs_text(std::optional<std::size_t> difference);
 // Returns the byte at `at` in hex, or "end" past the last byte.
 std::string byte_text(std::string_view bytes, std::size_t at);
 
-// Returns "at byte 4 (o, got n)": the expected and the received byte. The reply must have a
-// difference.
+// Returns "at byte 4 (expected o, got n)": the expected and the received byte. The reply must
+// have a difference.
 std::string bad_byte_text(const Reply& bad);
 
 // Returns a sentence about a stale reply; see Matcher::Stale.

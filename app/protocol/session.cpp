@@ -80,7 +80,7 @@ void Session::connect() {
     if (options_->max_time && !run_timer_) {
         const auto time_up = [this] {
             if (state_ != State::closed)
-                close({Reason::timeout, "not finished within " +
+                close({Reason::timeout, "the run did not finish within " +
                                             duration_text(*options_->max_time) +
                                             " (--max-time)"});
             report_changes();
@@ -291,9 +291,9 @@ void Session::report(const Matcher::Event& event) {
         return user_.session_unsolicited(unsolicited->payload);
     if (const auto* stale = std::get_if<Matcher::Stale>(&event))
         return user_.session_stale(stale->payload);
-    if (const auto* differing = std::get_if<Matcher::Differing>(&event))
-        return user_.session_differing("message " + std::to_string(differing->message.id) +
-                                       ": " + partial_text(differing->message));
+    if (const auto* beginning = std::get_if<Matcher::BadBeginning>(&event))
+        return user_.session_bad_beginning("message " + std::to_string(beginning->message.id) +
+                                           ": " + partial_reply_text(beginning->message));
     if (const auto* duplicate = std::get_if<Matcher::Duplicate>(&event))
         return user_.session_duplicate(duplicate->payload);
     if (const auto* lost = std::get_if<Matcher::Lost>(&event))
@@ -309,7 +309,7 @@ Message Session::marked(Message message, std::optional<ev::Duration> round_trip)
     return message;
 }
 
-std::string Session::partial_text(const Message& message) const {
+std::string Session::partial_reply_text(const Message& message) const {
     if (message.id != matcher_.oldest_id()) return {};  // an older reply is arriving
     const std::string part = link_->partial_message();
     if (part.empty()) return {};
@@ -377,8 +377,8 @@ void Session::watch_early_close() {
           [this] { on_early_close(); });
 }
 
-// A client has not closed too early, because it may leave when it wants. Until it has taken all
-// output, it has not left.
+// A client may close at any time, so this is no failure. Waits until the client has accepted
+// all output.
 void Session::on_early_close() {
     if (!options_->listens()) return fail(Reason::closed_early, {});
     if (pending() > 0) return early_close_timer_.start(options_->answer_time);
@@ -409,8 +409,8 @@ void Session::watch_idleness() {
     if (running(idle_timer_) && traffic == last_traffic_) return;
     last_traffic_ = traffic;
     start(idle_timer_, loop_.after(*options_->idle_timeout), [this] {
-        fail(Reason::timeout,
-             "nothing sent or received for " + duration_text(*options_->idle_timeout));
+        fail(Reason::timeout, "nothing was sent or received for " +
+                                  duration_text(*options_->idle_timeout) + " (--idle-timeout)");
     });
 }
 
@@ -517,7 +517,7 @@ void Session::on_stage_timeout() {
                                          duration_text(options_->close_timeout) + " (-q)");
     default:
         fail(Reason::timeout, "no connection to " + options_->endpoint.text() + " within " +
-                                  duration_text(options_->connect_timeout) + ": still " +
+                                  duration_text(options_->connect_timeout) + " (-w): still " +
                                   phase());
     }
 }
@@ -556,9 +556,10 @@ End Session::explained(End end) const {
         end.text = "the client closed the connection";
     const std::uint64_t id = matcher_.oldest_id();
     const std::string part = id > 0 ? link_->partial_message() : "";
-    const End reset = bufio::system_end(Reason::receive, "receiving", ECONNRESET);
+    const End reset = bufio::system_end(Reason::receive, bufio::receive_failed, ECONNRESET);
     if (!part.empty() && end.reason == reset.reason && end.text == reset.text)
-        end.text = "reset inside message " + std::to_string(id) + ", " + fragment_text(part);
+        end.text = "the server reset the connection inside the reply to message " +
+                   std::to_string(id) + ", " + fragment_text(part);
     constexpr std::string_view peer = "the peer ";
     if (end.text.starts_with(peer)) end.text.replace(0, peer.size(), "the server ");
     return link_->explained(std::move(end));

@@ -60,7 +60,7 @@ public:
         // Like session_unsolicited(), on a connection that has echoed a message.
         virtual void session_stale(std::string_view payload) { session_unsolicited(payload); }
         // The incomplete reply is already bad. `sentence` describes the difference.
-        virtual void session_differing(const std::string& /*sentence*/) {}
+        virtual void session_bad_beginning(const std::string& /*sentence*/) {}
         // A datagram equal to an earlier reply, or in a stream a reply equal to the last echo.
         virtual void session_duplicate(std::string_view payload) {
             session_unsolicited(payload);
@@ -139,7 +139,7 @@ public:
     // Returns a clause about how much of the reply to the message was received, with a likely
     // cause and, for a late message, the missing delimiter. Empty if nothing of that reply was
     // received.
-    std::string partial_text(const Message& message) const;
+    std::string partial_reply_text(const Message& message) const;
     std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }
     std::uint64_t last_id() const { return matcher_.last_id(); }  // the message queued last

@@ -88,8 +88,8 @@ public:
     bool flushed() const override { return matcher_.messages().flushed(); }
     bool flush(ev::Time now) override {
         InFlight& messages = matcher_.messages();
-        const bool taken = stream_->write(messages.flush(now));
-        if (!taken && !stream_->end()) return false;  // an ended stream reports its end
+        const bool accepted = stream_->write(messages.flush(now));
+        if (!accepted && !stream_->end()) return false;  // an ended stream reports its end
         messages.release_idle();
         record_written(now);
         return true;
@@ -156,9 +156,9 @@ public:
     std::optional<bufio::TcpFacts> tcp() const override {
         return stream_ ? options_.tcp_facts(stream_->descriptor()) : tcp_;
     }
-    void mark_retransmitted(Message& message, ev::Duration taken, ev::Time now) override {
+    void mark_retransmitted(Message& message, ev::Duration round_trip, ev::Time now) override {
         if (!retransmit_watch_) return;
-        if (stream_ && retransmit_watch_->worth_querying(taken, now))
+        if (stream_ && retransmit_watch_->worth_querying(round_trip, now))
             if (const auto facts = tcp()) retransmit_watch_->update(*facts, now);
         message.retransmitted = retransmit_watch_->rose_after(message.sent);
     }

@@ -79,7 +79,7 @@ std::string bad_reply_text(const Message& message, const Reply& reply,
 std::string lost_reply_text(const Message& message, const Session& session) {
     const std::string missing = "no reply to message " + std::to_string(message.id);
     if (!message.late) return missing + " before the connection ended";
-    const std::string part = session.partial_text(message);
+    const std::string part = session.partial_reply_text(message);
     return missing + " within " + duration_text(session.options().reply_timeout) +
            (part.empty() ? "" : "; " + part);
 }
@@ -99,7 +99,7 @@ std::string DifferenceText::bad_reply(const Message& message, const Reply& reply
         difference(options_.pattern_or_null(), recorded_reply, reply.payload).value_or(at);
     std::string text = "reply " + std::to_string(message.id);
     text += message.expected ? " differs " + bad_byte_text(reply) + "\n"
-                             : " is new: no reply was recorded\n";
+                             : " is unexpected: no reply to its message was recorded\n";
     text += part("sent", message.payload, 0);
     if (message.expected) text += part("recorded", recorded_reply, recorded_difference);
     return text + part("now", reply.payload, at);

@@ -20,8 +20,8 @@ std::string certificate_text(const bufio::TlsFacts& tls);
 // Adds the system's TCP facts about the connection. Call it when the connection has ended.
 void add_tcp_facts(Results& results, const Session& session);
 
-// Returns "reply 3 differs from its message at byte 4 (o, got n)" or "reply 3 does not match
-// "^OK": ERR unknown", either may be followed by a hint.
+// Returns "reply 3 differs from its message at byte 4 (expected o, got n)" or "reply 3 does not
+// match "^OK": ERR unknown", either may be followed by a hint.
 std::string bad_reply_text(const Message& message, const Reply& reply,
                            const Session::Options& options);
 // Returns "no reply to message 3 within 5s; 6 bytes received", or "no reply to message 3

@@ -21,9 +21,8 @@ constexpr std::size_t chunk = 64 * 1024;  // bytes read at once
 
 std::string message_refusal(std::string_view message, const Framing& framing,
                             std::size_t max_frame) {
-    if (message.size() > max_frame)
-        return above_limit_text("a message of " + bytes_text(message.size()), max_frame);
-    if (!is_sendable(framing, max_frame, message)) return framing.misfit_text(message.size());
+    if (!is_sendable(framing, max_frame, message))
+        return framing.misfit_text(message.size(), max_frame);
     if (count_pieces(framing, message) > 1)
         return "the message contains a delimiter of " + framing.label();
     return "";
@@ -64,12 +63,12 @@ std::optional<std::string_view> Input::next() {
         unescaped_ = std::move(*plain);
         payload = unescaped_;
     }
-    std::string wrong =
+    std::string fault =
         options_.single ? message_refusal(payload, *options_.framing, options_.max_frame) : "";
     if (!is_sendable(*options_.framing, options_.max_frame, payload))
-        wrong = options_.framing->misfit_text(payload.size());
-    if (wrong.empty()) return payload;
-    refuse(wrong);
+        fault = options_.framing->misfit_text(payload.size(), options_.max_frame);
+    if (fault.empty()) return payload;
+    refuse(fault);
     return std::nullopt;
 }
 

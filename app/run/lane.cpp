@@ -105,7 +105,7 @@ private:
         lane_.report_reply_problem(*this, stale_text(payload));
         session_unsolicited(payload);
     }
-    void session_differing(const std::string& sentence) override {
+    void session_bad_beginning(const std::string& sentence) override {
         lane_.report_reply_problem(*this, sentence);
     }
     void session_duplicate(std::string_view payload) override {
@@ -551,10 +551,10 @@ void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
     const Session& session = connection.session;
     const std::size_t waiting = std::max(session.pending(), session.in_flight_bytes());
     if (results_->unsent_sentence.empty())
-        results_->unsent_sentence =
-            "not sent: " + (session.state() == State::open
-                                ? bytes_text(waiting) + " waited for the server"
-                                : "no connection was open");
+        results_->unsent_sentence = "a message was not sent, because " +
+                                    (session.state() == State::open
+                                         ? bytes_text(waiting) + " were waiting for the server"
+                                         : "no connection was open");
     const ev::Time now = loop_.now();
     const Message unsent{.id = connection.session.reserve_id(),
                          .payload = message.payload,
@@ -587,7 +587,7 @@ void Lane::stop_sending() {
                              static_cast<double>(options_.connections);
         const double planned = options_.pace->rate() * share;
         results_->add_planned_rate(
-            {.planned = planned, .reached = planned * schedule_->kept_fraction().value_or(1)});
+            {.planned = planned, .reached = planned * schedule_->reached_share().value_or(1)});
     }
     count_starved_connections();
     phase_ = std::max(phase_, Phase::over);
@@ -595,11 +595,11 @@ void Lane::stop_sending() {
     for (ev::Timer* timer : {&connect_timer_, &step_timer_, &phase_timer_}) timer->cancel();
 }
 
-void Lane::count_unsent(ev::Duration tolerated) {
-    const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerated) : 0;
+void Lane::count_unsent(ev::Duration tolerance) {
+    const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerance) : 0;
     results_->count_unsent(overdue, warming_up());
     if (overdue > 0 && results_->unsent_sentence.empty())
-        results_->unsent_sentence = "not sent: overdue at the end of the run";
+        results_->unsent_sentence = "an overdue message was not sent before the run ended";
 }
 
 // When the user ends the run, messages that have only just become due do not count as unsent.
@@ -682,7 +682,7 @@ void Lane::answered(Connection& connection, const Message& message, const Reply&
         report_reply_problem(connection,
                              bad_reply_text(message, reply, connection.session.options()));
     Fate fate = fate_of(message, reply);
-    if (replayed && !message.late) fate = reply.right ? Fate::as_recorded : Fate::different;
+    if (replayed && fate == Fate::echoed) fate = Fate::as_recorded;
     if (samples_ && !in_warm_up(message))
         samples_->add(connection.number, message, counted, loop_.now());
     connection.resolved(fate, &message, &counted,
@@ -707,7 +707,7 @@ void Lane::count_starved_connections() {
         if (results_->starved_sentence.empty())
             results_->starved_sentence = "connection " + std::to_string(connection->number) +
                                          " got no reply while others got " +
-                                         std::to_string(replies());
+                                         std::to_string(replies()) + " replies";
     }
 }
 

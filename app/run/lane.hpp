@@ -138,7 +138,7 @@ private:
     void finish_if_done(Connection& connection);
 
     void stop_sending();
-    void count_unsent(ev::Duration tolerated);
+    void count_unsent(ev::Duration tolerance);
     void finish_all();
     void time_up();
     void stop_connecting(const std::string& limit);

@@ -101,8 +101,8 @@ void Recording::read(std::FILE* copy) {
     if (at_end_) reader_->end();
 }
 
-void Recording::fail(const std::string& what) {
-    error_ = name_ + ": " + what + std::generic_category().message(errno);
+void Recording::fail(const std::string& prefix) {
+    error_ = name_ + ": " + prefix + std::generic_category().message(errno);
 }
 
 }  // namespace yodel

@@ -61,7 +61,7 @@ private:
     bool readable() const { return !at_end_ && trouble().empty(); }
     void read_head();
     void read(std::FILE* copy = nullptr);
-    void fail(const std::string& what);  // prefix of errno's text
+    void fail(const std::string& prefix);  // prefix of errno's text
 
     const std::string name_;
     const std::size_t max_frame_;

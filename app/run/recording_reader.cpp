@@ -33,7 +33,7 @@ void check_count(const std::string& name, std::uint64_t counted, std::uint64_t h
     if (counted != here)
         refuse("the end object counts " + std::to_string(counted) + " messages as " + name +
                ", but the recording contains " + std::to_string(here) +
-               ": lines are missing or added");
+               ", so lines are missing or were added");
 }
 
 // Returns the payload, decoded if it is base64; none if neither member exists. A payload of a
@@ -61,7 +61,7 @@ std::size_t memory_of(const RecordedItem& item) {
 }
 
 void RecordingReader::append(std::string_view bytes) {
-    read_checked([this, &bytes] {
+    store_trouble_of([this, &bytes] {
         while (true) {
             const std::size_t end = bytes.find('\n');
             incomplete_line_ += bytes.substr(0, end);
@@ -80,7 +80,7 @@ void RecordingReader::append(std::string_view bytes) {
 }
 
 void RecordingReader::end() {
-    read_checked([this] {
+    store_trouble_of([this] {
         read_line(std::exchange(incomplete_line_, {}));
         events_.end();
         if (!framing_ && !shown_) refuse("the file is empty");
@@ -88,7 +88,7 @@ void RecordingReader::end() {
     });
 }
 
-void RecordingReader::read_checked(const std::function<void()>& read) {
+void RecordingReader::store_trouble_of(const std::function<void()>& read) {
     if (!trouble_.empty()) return;
     try {
         read();

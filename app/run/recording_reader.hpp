@@ -47,7 +47,7 @@ std::size_t memory_of(const RecordedItem& item);
 class RecordingReader {
 public:
     // `name`: the file's name, for error texts. A payload of more than `max_frame` bytes is an
-    // error. `shown`: make events.
+    // error. `shown`: makes events instead of items.
     RecordingReader(std::string name, std::size_t max_frame, bool shown = false)
         : name_(std::move(name)), max_frame_(max_frame), shown_(shown) {}
 
@@ -64,7 +64,7 @@ public:
     // The next two functions return none if the recording does not contain the value.
     std::optional<std::chrono::system_clock::time_point> started() const { return started_; }
     std::optional<Expect> expect() const { return expect_; }
-    // Returns true once the recording, or the samples of a load, have begun.
+    // Returns true once the header of a recording or the end object of a load has been read.
     bool begun() const { return framing_ || ended_; }
     // One sentence such as "file.json:17: the line is truncated"; empty if there is no error.
     const std::string& trouble() const { return trouble_; }
@@ -72,7 +72,7 @@ public:
 private:
     using Text = std::optional<std::string>;
 
-    void read_checked(const std::function<void()>& read);
+    void store_trouble_of(const std::function<void()>& read);
     void read_line(std::string_view line);
     void read_header(const JsonFields& object);
     void read_message(const JsonFields& object);

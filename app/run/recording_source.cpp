@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t max_expected = 4096;  // unsolicited messages
 
-// Maximum bytes of recorded items that an unsolicited message may overtake.
+// Maximum bytes of recorded items before which an unsolicited message may arrive.
 constexpr std::size_t max_bytes_ahead = 8 * 1024 * 1024;
 
 }  // namespace
@@ -135,15 +135,15 @@ void RecordingSource::expect(std::size_t place) {
 
 std::optional<std::size_t> RecordingSource::find(std::string_view payload) {
     std::string space;
-    const std::string wanted(
+    const std::string masked_payload(
         comparable_text(session_.options().pattern_or_null(), payload, space));
     for (std::size_t i = 0; i < expected_.size(); ++i)
-        if (equals(expected_[i].item, wanted)) return i;
-    return find_ahead(wanted);
+        if (equals(expected_[i].item, masked_payload)) return i;
+    return find_ahead(masked_payload);
 }
 
 // Accepts a message that comes earlier than recorded, by at most the reply timeout.
-std::optional<std::size_t> RecordingSource::find_ahead(const std::string& wanted) {
+std::optional<std::size_t> RecordingSource::find_ahead(const std::string& masked_payload) {
     std::optional<ev::Duration> latest;  // recorded time
     std::size_t bytes = 0;
     for (std::size_t place = 0; bytes < max_bytes_ahead; ++place) {
@@ -151,7 +151,7 @@ std::optional<std::size_t> RecordingSource::find_ahead(const std::string& wanted
         if (!each || each->at > latest.value_or(each->at)) break;
         if (each->kind == RecordedItem::Kind::message) {
             latest = latest.value_or(each->at + session_.options().reply_timeout);
-        } else if (equals(*each, wanted)) {
+        } else if (equals(*each, masked_payload)) {
             expect(place);
             return expected_.size() - 1;
         }
@@ -160,11 +160,11 @@ std::optional<std::size_t> RecordingSource::find_ahead(const std::string& wanted
     return std::nullopt;
 }
 
-bool RecordingSource::equals(RecordedItem& item, const std::string& wanted) const {
+bool RecordingSource::equals(RecordedItem& item, const std::string& masked_payload) const {
     const Expression* const mask = session_.options().pattern_or_null();
-    if (!mask) return item.payload == wanted;
+    if (!mask) return item.payload == masked_payload;
     if (!item.masked) item.masked = mask->masked(item.payload);
-    return *item.masked == wanted;
+    return *item.masked == masked_payload;
 }
 
 Fate RecordingSource::judge_unsolicited(std::string_view payload) {

@@ -53,8 +53,8 @@ private:
     bool may_send(const RecordedItem& item);
     void expect(std::size_t place);
     std::optional<std::size_t> find(std::string_view payload);  // place in `expected_`
-    std::optional<std::size_t> find_ahead(const std::string& wanted);
-    bool equals(RecordedItem& item, const std::string& wanted) const;
+    std::optional<std::size_t> find_ahead(const std::string& masked_payload);
+    bool equals(RecordedItem& item, const std::string& masked_payload) const;
     void report_first_missing();
     void cancel();
 

@@ -52,10 +52,10 @@ public:
     explicit Samples(ev::Time start) : start_(start) {}
 
     void add(std::size_t connection, const Message& message, const Reply& reply, ev::Time now) {
-        const ev::Duration taken = reply.round_trip.value_or(ev::Duration::zero());
+        const ev::Duration duration = reply.round_trip.value_or(ev::Duration::zero());
         SampleList& list = reply.right ? slowest_ : bad_;
-        if ((reply.round_trip || !reply.right) && list.wants(now, taken))
-            list.add({now, taken, object(connection, message, reply)});
+        if ((reply.round_trip || !reply.right) && list.wants(now, duration))
+            list.add({now, duration, object(connection, message, reply)});
     }
     void add(const Samples& other) {
         slowest_.add(other.slowest_);

@@ -38,7 +38,7 @@ void Schedule::advance(std::uint64_t number) {
     next_number_ = number;
 }
 
-std::optional<double> Schedule::kept_fraction() const {
+std::optional<double> Schedule::reached_share() const {
     if (passed_ <= first_ || passed_at_ <= first_) return std::nullopt;
     return std::chrono::duration<double>(passed_ - first_) / (passed_at_ - first_);
 }

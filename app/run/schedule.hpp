@@ -81,7 +81,7 @@ public:
     void pass(ev::Time now);
     // Returns the actual rate divided by the planned rate, from the first to the last passed
     // message; none for fewer than two messages.
-    std::optional<double> kept_fraction() const;
+    std::optional<double> reached_share() const;
     // Returns the number of due messages that were not passed. With random gaps, the number
     // beyond a million is an estimate.
     std::uint64_t overdue(ev::Time now) const;

@@ -25,7 +25,7 @@ TEST_CASE("each message is a datagram") {
         {"and at most as long as the limit", "--max-frame 9; refuse x{10}; send x{9}"},
         {"in any order", R"(send a; send b; peer got a\nb\n; peer sends b; peer sends a
                             reports right b=b, right a=a reordered)"},
-        {"and what answers nothing is unsolicited",
+        {"and a datagram that answers nothing is unsolicited",
          "send a; peer got a\\n; peer sends hello there; peer sends a\n"
          "reports unsolicited hello there, right a=a"},
         {"any reply is right with expect any",
@@ -53,14 +53,14 @@ TEST_CASE("each datagram is awaited for a time") {
         {"nothing is read while paused", R"(send a; peer got a\n; pause; peer sends a; +1h
                                             reports nothing; resume; reports right a=a untimed)"},
         {"idleness ends the session",
-         R"(--idle-timeout 3s; send a; +2999ms; open; +1ms; reports lost a
-            closed timeout "nothing sent or received for 3s")"},
+         R"_(--idle-timeout 3s; send a; +2999ms; open; +1ms; reports lost a
+            closed timeout "nothing was sent or received for 3s (--idle-timeout)")_"},
         {"replies restart the idle timeout",
          R"(--idle-timeout 3s; send a; peer got a\n; +2s; peer sends a; reports right a=a in 2s
             +2999ms; open; +1ms; closed timeout)"},
         {"--max-time ends the session",
          R"_(--max-time 7s; --spent 4s; send a; +2999ms; open; +1ms; reports lost a
-             closed timeout "not finished within 7s (--max-time)")_"},
+             closed timeout "the run did not finish within 7s (--max-time)")_"},
     });
 }
 
@@ -75,14 +75,17 @@ TEST_CASE("after finish() late and duplicate replies are awaited for a moment") 
          R"(send a; peer got a\n; +50ms; peer sends a; reports right a=a in 50ms; send b
             peer got b\n; +1ms; peer sends b; reports right b=b in 1ms; finish; +199ms; finishing
             +1ms; closed clean)"},
-        {"at most a second", R"(send a; peer got a\n; +2s; peer sends a; reports right a=a in 2s
+        {"at most a second",
+         R"(send a; peer got a\n; +2s; peer sends a; reports right a=a in 2s
                                 finish; +999ms; finishing; +1ms; closed clean)"},
         {"and not longer than -q", R"(-q 60ms; send a; peer got a\n; peer sends a
                                       reports right a=a; finish; +59ms; finishing; +1ms
                                       closed clean)"},
-        {"again after each datagram", R"(send a; peer got a\n; peer sends a; reports right a=a
+        {"again after each datagram",
+         R"(send a; peer got a\n; peer sends a; reports right a=a
             finish; +60ms; peer sends a; reports duplicate a; +99ms; finishing; +1ms; closed clean)"},
-        {"but not beyond -q", R"(-q 150ms; send a; peer got a\n; peer sends a; reports right a=a
+        {"but not beyond -q",
+         R"(-q 150ms; send a; peer got a\n; peer sends a; reports right a=a
             finish; +90ms; peer sends a; reports duplicate a; +59ms; finishing; +1ms; closed clean)"},
         {"once the replies in flight have come or are late",
          R"(send a; send b; peer got a\nb\n; finish; peer sends b; reports right b=b; +4999ms

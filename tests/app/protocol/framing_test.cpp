@@ -124,7 +124,7 @@ TEST_CASE("describes fragments, delimiters and messages") {
     } rows[] = {
         {"line", "hel", "after 3 bytes"},
         {"caret", "^hel", "after 3 bytes"},
-        {"len2", "\0"s, "after 1 byte of its length"},
+        {"len2", "\0"s, "after 1 byte of its length prefix"},
         {"len2", "\0\5"s, "after 0 of 5 bytes"},
         {"len2", "\0\5hel"s, "after 3 of 5 bytes"},
         {"websocket", "\0\0"s, "after 0 bytes"},
@@ -136,7 +136,7 @@ TEST_CASE("describes fragments, delimiters and messages") {
     CHECK(find_framing("crlf")->delimiter_name() == "CRLF");
     CHECK(find_framing("nul")->delimiter_name() == "NUL");
     CHECK(find_framing("caret")->delimiter_name() == "$");
-    CHECK(find_framing("len1")->misfit_text(256) ==
+    CHECK(find_framing("len1")->misfit_text(256, 1000) ==
           "a message of 256 bytes does not fit into -f len1");
     CHECK(datagram_framing()->label() == "a datagram");
     CHECK(websocket_framing()->label() == "a WebSocket message");
@@ -281,20 +281,20 @@ TEST_CASE("refuses malformed values of RESP, each with its fault") {
         {"which contains no valid length",
          {"$", "$-2", "%-1", "$+1", "$1 ", "*0x1", "*99999999999999999999",
           "$18446744073709551615"}},
-        {"which is not an integer",
+        {"which is not a valid integer",
          {":", ":1a", ": 1", ":+", ":+-1", ":1.0", ":9223372036854775808"}},
-        {"which is not a big number", {"(", "(12x", "(-", "(1.5"}},
-        {"which is not a double",
+        {"which is not a valid big number", {"(", "(12x", "(-", "(1.5"}},
+        {"which is not a valid double",
          {",", ",1.2.3", ",.5", ",1e", ",1e1.5", ",infinity", ",-", ",1,5", ",1.-5"}},
-        {"which is not a boolean", {"#", "#x", "#true"}},
-        {"which is not a null", {"_nil", "_ "}},
+        {"which is not a valid boolean", {"#", "#x", "#true"}},
+        {"which is not a valid null", {"_nil", "_ "}},
     }));
     for (const std::string& value : values)
         CHECK(decoding_error("resp", value + "\r\n") ==
               "the server sent \"" + value + "\", " + fault);
     for (const char* const bytes : {"$3\r\nfooXX", "$3\r\nfoo\rX"})
         CHECK(decoding_error("resp", bytes) ==
-              "the server sent \"$3\", whose 3 bytes do not end with CRLF");
+              "the server sent \"$3\", but the 3 bytes after it do not end with CRLF");
     for (const char* const value :
          {":-9223372036854775808", ":+1", "(-123456789012345678901234567890", ",1", ",-1.5",
           ",1.", ",1.5e-3", ",1E+3", ",inf", ",-inf", ",nan", "#t", "#f", "_", "+", "-",
@@ -417,7 +417,7 @@ TEST_CASE("explains a misread length, unless the framing has worked before") {
     CHECK(misread("len2le", "\0\5hello\0\1x"s) ==
           "the length prefix reads 1280; as big-endian it reads 5: use -f len2");
     CHECK(misread("len1", "\6hello"s) ==
-          "the length prefix reads 6; does it include its own 1 byte?");
+          "the length prefix reads 6; does it count its own 1 byte?");
     CHECK(misread("len2", "hello") ==
           "the length prefix reads 26725, the text \"he\"; is the length prefix missing?");
     for (const char* framing : {"len1", "len2", "len4", "line", "raw"}) {

@@ -10,19 +10,19 @@ TEST_CASE("writes a message as an object with its fate") {
     const ev::Time start{1s};
     const Message message{.id = 7, .payload = "abc", .planned = start, .sent = start + 2us};
     const Reply right{"abc", 3us, true};
-    const Reply wrong{"abx", {}, false, 2};
+    const Reply bad{"abx", {}, false, 2};
     CHECK(
         message_object(Fate::echoed, &message, &right, start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"planned_us":0.000,"sent_us":2.000,)"
         R"("rtt_us":3.000,"fate":"echoed","right":true})");
     CHECK(
-        message_object(Fate::bad, &message, &wrong, start).str() ==
+        message_object(Fate::bad, &message, &bad, start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"planned_us":0.000,"sent_us":2.000,)"
         R"("fate":"bad","right":false,"difference":2})");
     CHECK(
         message_object(Fate::lost, &message, nullptr, start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"planned_us":0.000,"sent_us":2.000,"fate":"lost"})");
-    CHECK(message_object(Fate::unsolicited, nullptr, &wrong, start).str() ==
+    CHECK(message_object(Fate::unsolicited, nullptr, &bad, start).str() ==
           R"({"type":"message","received_bytes":3,"fate":"unsolicited"})");
 }
 

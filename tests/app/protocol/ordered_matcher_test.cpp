@@ -30,7 +30,7 @@ struct Describe {
         const std::string late = event.message.late ? "late " : "";
         const std::string verdict = reply.right ? "right "
                                     : reply.difference
-                                        ? "wrong@" + std::to_string(*reply.difference) + " "
+                                        ? "bad@" + std::to_string(*reply.difference) + " "
                                         : "unmatched ";
         return late + verdict + std::string(event.message.payload) + "=" +
                std::string(reply.payload) + ";";
@@ -51,11 +51,11 @@ struct Describe {
     std::string operator()(const OrderedMatcher::Stale& event) const {
         return "stale " + std::string(event.payload) + ";";
     }
-    std::string operator()(const OrderedMatcher::Differing& event) const {
-        return "differing " + std::string(event.message.payload) + ";";
+    std::string operator()(const OrderedMatcher::BadBeginning& event) const {
+        return "beginning " + std::string(event.message.payload) + ";";
     }
     std::string operator()(const OrderedMatcher::Duplicate& event) const {
-        return "repeated " + std::string(event.payload) + ";";
+        return "duplicate " + std::string(event.payload) + ";";
     }
     std::string operator()(const OrderedMatcher::Arrived&) const { return {}; }
     std::string operator()(const OrderedMatcher::Refused& event) const {
@@ -138,72 +138,72 @@ struct Case {
 const Case cases[] = {
     {"an echo is right", ">a <a,", "right a=a;"},
     {"echoes answer in order", ">a >b <a,b,", "right a=a;right b=b;"},
-    {"a corrupted reply is wrong at its first different byte", ">a >hello <a,he11o,",
-     "right a=a;wrong@2 hello=he11o;"},
-    {"a reply cut short or too long is wrong at its end", ">a >hello >world <a,hell,world!,",
-     "right a=a;wrong@4 hello=hell;wrong@5 world=world!;"},
+    {"a corrupted reply is bad at its first byte that differs", ">a >hello <a,he11o,",
+     "right a=a;bad@2 hello=he11o;"},
+    {"a reply that is too short or too long is bad at its end",
+     ">a >hello >world <a,hell,world!,", "right a=a;bad@4 hello=hell;bad@5 world=world!;"},
     {"a dropped message is lost once a later one is answered", ">a >b >c <c,",
      "lost a;lost b;right c=c;"},
-    {"an echo after a wrong answer is not repeated", ">z <z, >a <X,a,",
-     "right z=z;wrong@0 a=X;stale a;"},
+    {"an echo after a bad reply is no duplicate", ">z <z, >a <X,a,",
+     "right z=z;bad@0 a=X;stale a;"},
     {"a reply before any message is unsolicited", "<hi, >a <a,", "unsolicited hi;right a=a;"},
-    {"a reply that comes again is repeated", ">a >b <a,a,b,",
-     "right a=a;repeated a;right b=b;"},
-    {"a wrong reply among right ones answers the message between them", ">a >b >c <a,X,c,",
-     "right a=a;wrong@0 b=X;right c=c;"},
+    {"a reply that comes again is a duplicate", ">a >b <a,a,b,",
+     "right a=a;duplicate a;right b=b;"},
+    {"a bad reply among right replies answers the message between them", ">a >b >c <a,X,c,",
+     "right a=a;bad@0 b=X;right c=c;"},
     {"a reply before the first echo is unsolicited, and stale after it",
      ">a >b <X,a,b,Y, >c <Z,c,",
-     "unsolicited X;right a=a;right b=b;stale Y;wrong@0 c=Z;stale c;"},
+     "unsolicited X;right a=a;right b=b;stale Y;bad@0 c=Z;stale c;"},
     {"bad replies for all messages wait for nothing more", ">a >b >c <a,X,Y,",
-     "right a=a;wrong@0 b=X;wrong@0 c=Y;"},
+     "right a=a;bad@0 b=X;bad@0 c=Y;"},
     {"more bad replies than messages begin with an unsolicited one", ">a >b >c <a,X,b,Y,Z,",
-     "right a=a;stale X;right b=b;wrong@0 c=Y;stale Z;"},
+     "right a=a;stale X;right b=b;bad@0 c=Y;stale Z;"},
     {"the end of the connection resolves the unmatched replies", ">a >b <X, ~",
-     "wrong@0 a=X;lost b;"},
-    {"events keep the order of arrival if a reply is repeated", ">a >b >c <a,X,a,c,",
-     "right a=a;wrong@0 b=X;repeated a;right c=c;"},
+     "bad@0 a=X;lost b;"},
+    {"events keep the order of arrival if a reply is duplicated", ">a >b >c <a,X,a,c,",
+     "right a=a;bad@0 b=X;duplicate a;right c=c;"},
 
     {"a greeting that crosses a message is unsolicited", ">a <hello,a,",
      "unsolicited hello;right a=a;"},
     {"a greeting of several lines is unsolicited", ">a <hello,world,a,",
-     "unsolicited hello;wrong@0 a=world;unsolicited a;"},
-    {"a greeting and a wrong reply are distinguished by their number", ">a <hello,X,",
-     "unsolicited hello;wrong@0 a=X;"},
-    {"the only reply is no greeting in the end", ">a <X, ?", "wrong@0 a=X;"},
-    {"after the first echo a wrong reply waits for nothing", ">a <a, >b <X,",
-     "right a=a;wrong@0 b=X;"},
+     "unsolicited hello;bad@0 a=world;unsolicited a;"},
+    {"a greeting and a bad reply are distinguished by their number", ">a <hello,X,",
+     "unsolicited hello;bad@0 a=X;"},
+    {"the only reply is no greeting in the end", ">a <X, ?", "bad@0 a=X;"},
+    {"after the first echo a bad reply waits for nothing", ">a <a, >b <X,",
+     "right a=a;bad@0 b=X;"},
 
     {"a late echo is right and late", ">a ! <a,", "lost a;late right a=a;"},
-    {"a late wrong reply answers the late message", ">a ! >b <X,b,",
-     "lost a;late wrong@0 a=X;right b=b;"},
-    {"a late wrong reply leaves messages in flight alone", ">a ! >b >c <X,b,c,",
-     "lost a;late wrong@0 a=X;right b=b;right c=c;"},
-    {"an overdue wrong reply answers the late message", ">a ! >b <X, . ! <b,",
-     "lost a;late wrong@0 a=X;lost b;late right b=b;"},
-    {"a wrong reply while only late messages wait leaves the younger ones to later replies",
+    {"a late bad reply answers the late message", ">a ! >b <X,b,",
+     "lost a;late bad@0 a=X;right b=b;"},
+    {"a late bad reply leaves messages in flight alone", ">a ! >b >c <X,b,c,",
+     "lost a;late bad@0 a=X;right b=b;right c=c;"},
+    {"an overdue bad reply answers the late message", ">a ! >b <X, . ! <b,",
+     "lost a;late bad@0 a=X;lost b;late right b=b;"},
+    {"a bad reply while only late messages wait leaves the younger messages to later replies",
      ">a ! >b ! >c ! <X,b, <Y,",
-     "lost a;lost b;lost c;late wrong@0 a=X;late right b=b;"
-     "late wrong@0 c=Y;"},
+     "lost a;lost b;lost c;late bad@0 a=X;late right b=b;"
+     "late bad@0 c=Y;"},
     {"more bad replies than late messages begin with an unsolicited one",
      ">a <a, >b ! >c ! >d <X,Y,Z,W, .",
-     "right a=a;lost b;lost c;stale X;late wrong@0 b=Y;late wrong@0 c=Z;wrong@0 d=W;"},
-    {"an overdue wrong reply leaves the younger late messages to later replies",
-     ">a ! >b ! >c <X, . <b,c,", "lost a;lost b;late wrong@0 a=X;late right b=b;right c=c;"},
+     "right a=a;lost b;lost c;stale X;late bad@0 b=Y;late bad@0 c=Z;bad@0 d=W;"},
+    {"an overdue bad reply leaves the younger late messages to later replies",
+     ">a ! >b ! >c <X, . <b,c,", "lost a;lost b;late bad@0 a=X;late right b=b;right c=c;"},
     {"a corrupted reply does not answer a dropped message", ">a ! >b >c <X,c,",
-     "lost a;wrong@0 b=X;right c=c;"},
+     "lost a;bad@0 b=X;right c=c;"},
     {"a reply answers no message that was sent after it came",
      ">a ! >b ! >c <X,Y, >d >e >f <e,",
-     "lost a;lost b;late wrong@0 b=X;wrong@0 c=Y;lost d;right e=e;"},
+     "lost a;lost b;late bad@0 b=X;bad@0 c=Y;lost d;right e=e;"},
     {"a message that is late and then skipped stays lost", ">a ! >b <b,", "lost a;right b=b;"},
 
     {"a reply that begins unlike any echo is reported before it is whole",
-     ">a <a, >bcd >bce <bx <y,", "right a=a;differing bcd;"},
-    {"a first reply with a wrong first byte may be a greeting", ">abc <x <y,abc,",
+     ">a <a, >bcd >bce <bx <y,", "right a=a;beginning bcd;"},
+    {"a first reply with a bad first byte may be a greeting", ">abc <x <y,abc,",
      "unsolicited xy;right abc=abc;"},
-    {"a first reply with a right first byte is none", ">abc <ax", "differing abc;"},
+    {"a first reply with a right first byte is none", ">abc <ax", "beginning abc;"},
     {"the beginning of a later echo, or of a duplicate, does not differ",
      ">abc <abc, >bcd >bce <abc <, <bce <,",
-     "right abc=abc;repeated abc;lost bcd;right bce=bce;"},
+     "right abc=abc;duplicate abc;lost bcd;right bce=bce;"},
     {"with any, no reply differs", ">a <xy <z,", "right a=xyz;", "line", Expect::any},
 
     {"with any, the next reply answers", ">a <x, >b <y,", "right a=x;right b=y;", "line",
@@ -212,7 +212,7 @@ const Case cases[] = {
      "lost a;right b=y;right c=z;", "line", Expect::any},
     {"with any, a late reply finds its message while no other waits", ">a ! <x,",
      "lost a;late right a=x;", "line", Expect::any},
-    {"with a pattern, a reply that does not match is wrong", ">a >b >c <+x,-y,+z,",
+    {"with a pattern, a reply that does not match is bad", ">a >b >c <+x,-y,+z,",
      "right a=+x;unmatched b=-y;right c=+z;", "line", Expect::any, "^[+]"},
     {"with a pattern, a late reply is judged too", ">a ! <-x, >b ! <+y,",
      "lost a;late unmatched a=-x;lost b;late right b=+y;", "line", Expect::any, "^[+]"},
@@ -221,9 +221,9 @@ const Case cases[] = {
     {"with none, all is unsolicited", ">a <a,", "unsolicited a;", "line", Expect::none},
 
     {"raw bytes are matched by their place", ">hello >world <hellowor <Xd!",
-     "right hello=hello;wrong@3 world=worXd;stale !;", "raw"},
-    {"raw bytes that are wrong are reported before the reply is whole", ">hello <hX <ll <o",
-     "differing hello;wrong@1 hello=hXllo;", "raw"},
+     "right hello=hello;bad@3 world=worXd;stale !;", "raw"},
+    {"bad raw bytes are reported before the reply is whole", ">hello <hX <ll <o",
+     "beginning hello;bad@1 hello=hXllo;", "raw"},
     {"raw with any reports all bytes", ">hello <hi", "right hello=hi;", "raw", Expect::any},
     {"caret replies are the message plus one", ">abc >xyz <*bcd <yz{",
      "right abc=bcd;right xyz=yz{;", "caret"},
@@ -295,7 +295,7 @@ TEST_CASE("lets no bytes answer a message that was queued after they were read")
 
 TEST_CASE("matches replies the same however the bytes are cut") {
     const std::string answer = "a\nX\nc\nc\nd\n";
-    const std::string events = "right a=a;wrong@0 b=X;right c=c;repeated c;right d=d;";
+    const std::string events = "right a=a;bad@0 b=X;right c=c;duplicate c;right d=d;";
     const std::size_t cut = GENERATE_COPY(range(std::size_t{0}, answer.size() + 1));
     Scene scene({});
     for (const char* text : {"a", "b", "c", "d"}) scene.send(text);
@@ -303,8 +303,8 @@ TEST_CASE("matches replies the same however the bytes are cut") {
     scene.receive(answer.substr(cut));
     scene.matcher.lose(false);
     scene.drain();
-    const std::size_t differing = scene.log.find("differing b;");
-    if (differing != std::string::npos) scene.log.erase(differing, 12);
+    const std::size_t beginning = scene.log.find("beginning b;");
+    if (beginning != std::string::npos) scene.log.erase(beginning, 12);
     CHECK(scene.log == events);
 }
 
@@ -408,7 +408,7 @@ Counts run_with_timeouts(unsigned seed, Counts& expected) {
             ++found;
         return found;
     };
-    return {count("right ") - 1, count("wrong@"), count("lost ") - count("late ")};
+    return {count("right ") - 1, count("bad@"), count("lost ") - count("late ")};
 }
 
 }  // namespace
@@ -445,7 +445,7 @@ TEST_CASE("a reply to a message that was forgotten is not compared with others")
     send("next");
     for (int i = 0; i < 4; ++i) CHECK(answer(message(i)) == "unsolicited ");
     for (int i = 4; i < 6; ++i) CHECK(answer(message(i)) == "late right " + std::to_string(i));
-    CHECK(answer("nexT") == "wrong@3 next");
+    CHECK(answer("nexT") == "bad@3 next=n");
     send("last");
     CHECK(answer("last") == "right last=l");
     CHECK(answer("last") == "unsolicited ");
@@ -460,23 +460,23 @@ TEST_CASE("expects a given reply instead of the message") {
     check(options, {
                        {">set=OK >get=1 <OK,1,", "right set=OK;right get=1;"},
                        {">a=OK >b=OK <OK,OK,", "right a=OK;right b=OK;"},
-                       {">a=OK >get=1 <OK,2,", "right a=OK;wrong@0 get=2;"},
+                       {">a=OK >get=1 <OK,2,", "right a=OK;bad@0 get=2;"},
                        // The second OK is no duplicate.
-                       {">a=OK >get=1 <OK,OK,", "right a=OK;wrong@0 get=OK;"},
+                       {">a=OK >get=1 <OK,OK,", "right a=OK;bad@0 get=OK;"},
                        {">a= >b=x <,x,", "right a=;right b=x;"},
                        {">a=OK >b=1 >c=OK >d=2 <OK,9,OK,2,",
-                        "right a=OK;wrong@0 b=9;right c=OK;right d=2;"},
+                        "right a=OK;bad@0 b=9;right c=OK;right d=2;"},
                        {">a=1 >b=2 <2,", "lost a;right b=2;"},
                        {">a=1 <hi,1,", "unsolicited hi;right a=1;"},
                        {">a=1 <+tick,1,", "unsolicited +tick;right a=1;"},
                        {">a=1 <1, >b=2 <+tick, <3, <x,",
-                        "right a=1;unsolicited +tick;wrong@0 b=3;unsolicited x;"},
+                        "right a=1;unsolicited +tick;bad@0 b=3;unsolicited x;"},
                        // The first +x is not the reply to c.
                        {">a=1 <1, >b=2 >c=+x <+x, <2,+x,",
                         "right a=1;unsolicited +x;right b=2;right c=+x;"},
                        {">a=1 <1, >b >c=3 <3,", "right a=1;lost b;right c=3;"},
-                       {">a=1 <1, >b <9,", "right a=1;wrong@0 b=9;"},
-                       {">a=1 <1, >b <,", "right a=1;wrong@0 b=;"},
+                       {">a=1 <1, >b <9,", "right a=1;bad@0 b=9;"},
+                       {">a=1 <1, >b <,", "right a=1;bad@0 b=;"},
                        {">a=1 <1, >b ! <+tick,", "right a=1;lost b;unsolicited +tick;"},
                        {">a=1 >b=2 ~", "lost a;lost b;"},
                    });
@@ -491,10 +491,10 @@ TEST_CASE("the masked parts of given replies are equal whatever they are") {
           {
               {">a=t12 >b=t7ok <t3,t456ok, ~", "right a=t3;right b=t456ok;"},
               {">a=t12 <t12, ~", "right a=t12;"},
-              {">a=t12 <t, ~", "wrong@1 a=t;"},  // a part that matches nothing is not masked
-              {">a=t12 <x12, ~", "wrong@0 a=x12;"},
-              {">a=t12ok <t3456no, ~", "wrong@5 a=t3456no;"},  // offset in the reply
-              {">a=1-2-3 <456-7-x, ~", "wrong@6 a=456-7-x;"},
+              {">a=t12 <t, ~", "bad@1 a=t;"},  // a part that matches nothing is not masked
+              {">a=t12 <x12, ~", "bad@0 a=x12;"},
+              {">a=t12ok <t3456no, ~", "bad@5 a=t3456no;"},  // offset in the reply
+              {">a=1-2-3 <456-7-x, ~", "bad@6 a=456-7-x;"},
               {">a=t1 >b=u1 >c=v1 <u5,v6, ~", "lost a;right b=u5;right c=v6;"},
               {">a=t1 >b=t2 <t8,t9, ~", "right a=t8;right b=t9;"},
               {">a=t1 ! <t2, ~", "lost a;late right a=t2;"},
@@ -510,7 +510,7 @@ TEST_CASE("takes given replies without frames in their given length") {
                        {">abc=bcd <*bc <d", "right abc=bcd;"},
                        {">abc=bcd >x=y <*bcdy", "right abc=bcd;right x=y;"},
                        {">abc=xy >x=y <*x <yy", "right abc=xy;right x=y;"},
-                       {">abc=bcd <*bXd", "wrong@1 abc=bXd;"},
+                       {">abc=bcd <*bXd", "bad@1 abc=bXd;"},
                        {">abc >x=y <*y", "lost abc;right x=y;"},
                        {">abc ! >x=y <*y", "lost abc;right x=y;"},
                    });
@@ -545,8 +545,8 @@ TEST_CASE("resolves unmatched replies once they take more memory than allowed") 
     for (int i = 0; i < 100; ++i) scene.send("message " + std::to_string(i));
     scene.receive("message 0\n");
     scene.log.clear();
-    for (int i = 1; i < 50; ++i) scene.receive("wrong\n");
-    CHECK(scene.log.starts_with("wrong@0 message 1=wrong;wrong@0 message 2=wrong;"));
+    for (int i = 1; i < 50; ++i) scene.receive("bad\n");
+    CHECK(scene.log.starts_with("bad@0 message 1=bad;bad@0 message 2=bad;"));
 }
 
 TEST_CASE("takes linear time for a great many bad replies") {
@@ -554,7 +554,7 @@ TEST_CASE("takes linear time for a great many bad replies") {
     const int count = 40'000;
     for (int i = 0; i < count; ++i) scene.send("message " + std::to_string(i));
     std::string replies;
-    for (int i = 0; i < count; ++i) replies += "wrong " + std::to_string(i) + "\n";
+    for (int i = 0; i < count; ++i) replies += "bad " + std::to_string(i) + "\n";
     scene.receive(replies);
     scene.matcher.lose(false);
     scene.drain();

@@ -78,7 +78,7 @@ TEST_CASE("replies are matched with messages") {
             send a; peer sends a\na\nb\n; reports right a=a, duplicate a, stale b)"},
         {"a message that contains the delimiter counts as several",
          R"(send a\nb; in flight 2; peer sends a\nb\n; reports right a=a, right b=b)"},
-        {"a wrong reply without a successor is reported when the connection ends",
+        {"a bad reply without a successor is reported when the connection ends",
          R"(send a; send b; peer answers X; peer ends; reports bad@0 a=X, lost b
             closed closed_early "the server closed the connection after 0 of 2 replies")"},
         {"nothing is awaited with expect none",
@@ -135,7 +135,7 @@ TEST_CASE("sends raw bytes from the reserved space, as a message of their own") 
 
 TEST_CASE("the first reply may be a greeting") {
     play_each<SessionScript>({
-        {"a wrong reply is held until nothing can follow it",
+        {"a bad reply is held until nothing can follow it",
          "send a; peer answers hello; +499ms; reports nothing; +1ms; reports bad@0 a=hello"},
         {"an echo follows it", "send a; peer answers hello; +499ms; peer answers a\n"
                                "reports unsolicited hello, right a=a in 499ms"},
@@ -178,7 +178,7 @@ TEST_CASE("each reply is awaited for a time") {
             peer sends b\n; reports unsolicited ab)"},
         {"it does not restart the idle timeout",
          "--idle-timeout 1h; -W 40min; send a; peer got a\\n; +40min; reports late a; +20min\n"
-         "closed timeout \"nothing sent or received for 3600s\""},
+         "closed timeout \"nothing was sent or received for 3600s (--idle-timeout)\""},
         {"a round trip lasts from the write to the read",
          "send a; +1234567ns; peer answers a; reports right a=a in 1234567ns"},
         {"round trips can be voided",
@@ -203,7 +203,7 @@ TEST_CASE("shows how much of a late or bad reply came") {
                                    partial "5 of 5 bytes received, without a newline")"},
         {"too much",
          R"(send a; peer sends aaa
-            reports differing "message 1: the reply differs at byte 1; 3 bytes received"
+            reports beginning "message 1: the reply differs at byte 1; 3 bytes received"
             +5s; reports late a
             partial "the reply differs at byte 1; 3 bytes received, without a newline")"},
         {"something else, with a hint for the first reply",
@@ -280,7 +280,7 @@ TEST_CASE("finishes only after the replies, and waits for the end of the server"
         {"and is not awaited", R"(-q 0ms; finish; closed clean "closed")"},
         {"a peer that stays open until the session has no more time",
          R"_(--max-time 50ms; finish; +50ms
-            closed unclosed "the server did not close; not finished within 50ms (--max-time)")_"},
+            closed unclosed "the server did not close; the run did not finish within 50ms (--max-time)")_"},
         {"a peer that has answered all but keeps sending",
          R"(-q 100ms; send a; finish; peer answers a; 99 times ( +1ms; peer answers b )
             finishing; +1ms; closed unclosed; reports ... stale b)"},
@@ -317,7 +317,7 @@ TEST_CASE("a connection ends badly") {
             reports unsolicited hel, lost hello
             closed truncated "the server closed the connection inside a message, after 3 bytes")"},
         {"by a reset inside a message", R"(send hello; peer sends hel; +0ms; peer resets
-            reports lost hello; closed receive "reset inside message 1, after 3 bytes")"},
+            reports lost hello; closed receive "the server reset the connection inside the reply to message 1, after 3 bytes")"},
         {"by a frame over the limit",
          R"_(-f len4; --max-frame 100; peer sends \x00\x00\x01\x00
             closed limit "a message of 256 bytes exceeds the limit of 100 (--max-frame)")_"},
@@ -369,7 +369,7 @@ TEST_CASE("reads nothing while paused, and no timeout passes") {
         {"the idle timeout begins again",
          "--idle-timeout 20ms; +19ms; pause; +60ms; resume; +19ms; open; +1ms; closed timeout"},
         {"--max-time passes", R"_(--max-time 1s; pause; +1s
-                                 closed timeout "not finished within 1s (--max-time)")_"},
+                                 closed timeout "the run did not finish within 1s (--max-time)")_"},
     });
 }
 
@@ -465,10 +465,10 @@ TEST_CASE("the phases of connecting have one deadline") {
     play_each<SessionScript>({
         {"a silent server of TLS",
          R"(--tls; --connect-timeout 20ms; handshaking; +19ms; handshaking; +1ms
-            closed timeout "no connection to 127.0.0.1:PORT within 20ms: still in the TLS handshake with 127.0.0.1:PORT")"},
+            closed timeout "no connection to 127.0.0.1:PORT within 20ms (-w): still in the TLS handshake with 127.0.0.1:PORT")"},
         {"no greeting of caret",
          R"(unconnected; -f smtp; --connect-timeout 20ms; connect; handshaking; +20ms
-            closed timeout "no connection to 127.0.0.1:PORT within 20ms: still waiting for the greeting from 127.0.0.1:PORT")"},
+            closed timeout "no connection to 127.0.0.1:PORT within 20ms (-w): still waiting for the greeting from 127.0.0.1:PORT")"},
         {"it ends when connected", R"(--connect-timeout 20ms; --retry forever; +40ms; open)"},
     });
 }
@@ -519,7 +519,7 @@ TEST_CASE("a session that listens answers one client") {
         {"or has not read all", R"(listening; -W 1h; peer connects; open; peer stops reading
             send x{9000000}; peer ends; +1min; open; peer reads; +0ms; +1s; closed clean)"},
         {"it resets the connection", R"(listening; peer connects; open; peer resets
-            closed receive "receiving: Connection reset by peer")"},
+            closed receive "receiving failed: Connection reset by peer")"},
         {"it leaves inside a message", R"(listening; peer connects; open; peer sends hel
             peer ends; reports unsolicited hel
             closed truncated "the client closed the connection inside a message, after 3 bytes")"},
@@ -541,20 +541,20 @@ TEST_CASE("a session that listens awaits the next client, however the last one h
 TEST_CASE("input restarts the idle timeout") {
     play_each<SessionScript>({
         {"bytes",
-         R"(--idle-timeout 1h; +40min; peer answers hello; reports unsolicited hello; +40min
-                     open; +20min; closed timeout "nothing sent or received for 3600s")"},
+         R"_(--idle-timeout 1h; +40min; peer answers hello; reports unsolicited hello; +40min
+                     open; +20min; closed timeout "nothing was sent or received for 3600s (--idle-timeout)")_"},
         {"output",
          R"(--idle-timeout 1h; --expect none; +40min; send a; +59min; open; +1min; closed timeout)"},
     });
 }
 
-TEST_CASE("a time limit of the run includes all connections, and what passed before") {
+TEST_CASE("a time limit of the run includes all connections, and time spent earlier") {
     play_each<SessionScript>({
         {"a reconnect by hand",
          R"(to nobody; --retry forever; --max-time 100ms; --retry-delay 30ms
                                    waiting; +60ms; connect; +39ms; waiting; +1ms; closed timeout)"},
         {"time that passed before", R"_(--max-time 7s; --spent 4s; +2999ms; open; +1ms
-                                       closed timeout "not finished within 7s (--max-time)")_"},
+                                       closed timeout "the run did not finish within 7s (--max-time)")_"},
         {"a closed session keeps its end",
          R"(to nobody; --max-time 20ms; closed connect; +40ms; closed connect)"},
     });
@@ -568,7 +568,7 @@ TEST_CASE("a message survives its connection, unless it was written") {
             +500ms; reports bad@2 abc=abX)"},
         {"a partial reply of caret is forgotten",
          R"(-f caret; --retry forever; --retry-delay 1s; peer sends *; send abc
-            peer sends bX; reports differing "message 1: the reply differs at byte 1; 2 of 3 bytes received; if the service does not echo, use --expect any"
+            peer sends bX; reports beginning "message 1: the reply differs at byte 1; 2 of 3 bytes received; if the service does not echo, use --expect any"
             peer resets; waiting receive; reports lost abc; +1s; peer sends *; open
             send abc; peer sends bcd; reports right abc=bcd)"},
         {"the rest is sent again",

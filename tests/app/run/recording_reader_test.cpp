@@ -124,7 +124,7 @@ TEST_CASE("messages are replayed in the order in which they were sent") {
         {echoed(1, "a", "1") + echoed(3, "c", "3"), "a=1 c=3"},
         {echoed(1, "a", "1") + "\n  \r\n", "a=1"},
         {message(1, R"("fate":"matched","sent":"a")") +
-             message(2, R"("fate":"different","sent":"b","received":"2","extra":[1])") +
+             message(2, R"("fate":"bad","sent":"b","received":"2","extra":[1])") +
              R"({"type":"message","fate":"missing","received":"x"})" + "\n" +
              R"({"type":"message","fate":"unrecorded","received_us":1,"received":"y"})" + "\n",
          "a b=2 +y"},
@@ -245,7 +245,7 @@ TEST_CASE("a recording whose end counts other messages is refused") {
     CAPTURE(text, counts);
     const std::string found = read(form + text + R"({"type":"end",)" + counts + "}\n").trouble;
     CHECK(found.substr(found.find("the end ") == found.npos ? 0 : found.find("counts")) ==
-          (trouble.empty() ? "" : trouble + ": lines are missing or added"));
+          (trouble.empty() ? "" : trouble + ", so lines are missing or were added"));
 }
 
 TEST_CASE("an object after the end of a recording is refused") {

@@ -133,7 +133,7 @@ Replayed replay(const std::string& recording, const Server::Answer& answer,
     if (begin != std::string::npos)
         outcome.counts = outcome.errors.substr(
             begin + 11, outcome.errors.find_first_of(";\n", begin) - begin - 11);
-    for (const std::string zero : {", 0 different", ", 0 lost"})
+    for (const std::string zero : {", 0 bad", ", 0 lost"})
         if (const std::size_t at = outcome.counts.find(zero); at != std::string::npos)
             outcome.counts.erase(at, zero.size());
     for (const ev::Time time : fixture.server.times)
@@ -167,10 +167,10 @@ TEST_CASE("a replay compares the server with the recording") {
     const Row rows[] = {
         {"messages at their times", {timed, three}, {"3 matched", "", "0 300 500"}},
         {"messages as soon as possible", {fast, three}, {"3 matched", "", "0 0 0"}},
-        {"a different reply",
+        {"a bad reply",
          {both, three, "b=bX\x1b"},
-         {"2 matched, 1 different", "reply 2 differs at byte 1 (b, got X)\n"
-                                    "    sent      b\n    recorded  bb\n    now       bX^[\n"}},
+         {"2 matched, 1 bad", "reply 2 differs at byte 1 (expected b, got X)\n"
+                              "    sent      b\n    recorded  bb\n    now       bX^[\n"}},
         {"a missing reply, revealed by the next one",
          {timed, three, "b="},
          {"2 matched, 1 lost", "reply 2 is missing\n    sent      b\n    recorded  bb\n",
@@ -186,10 +186,11 @@ TEST_CASE("a replay compares the server with the recording") {
           "reply 2 arrived late (after 1000 ms) and matches the recording\n"}},
         {"an unrecorded late reply differs",
          {timed, "0 a=aa; 1 b; 3000 c=cc", "a=~aa; b=~new", {.reply_timeout = 500ms}},
-         {"2 matched, 1 different, 2 late",
+         {"2 matched, 1 bad, 2 late",
           "reply 1 did not arrive within 500ms\n    sent      a\n    recorded  aa\n"
           "reply 1 arrived late (after 1000 ms) and matches the recording\n"
-          "reply 2 is new: no reply was recorded\n    sent      b\n    now       new\n"}},
+          "reply 2 is unexpected: no reply to its message was recorded\n    sent      b\n    "
+          "now       new\n"}},
         {"a reply that was recorded late may be as late again",
          {both, "3000 a~aa; 3100 b=bb", "a=~aa", {.reply_timeout = 500ms}},
          {"2 matched, 1 unsolicited matched"}},
@@ -198,8 +199,8 @@ TEST_CASE("a replay compares the server with the recording") {
          {"3 matched"}},
         {"a new reply",
          {both, "0 a=aa; 1000 b; 2000 c=cc", "b=new"},
-         {"2 matched, 1 different",
-          "reply 2 is new: no reply was recorded\n    sent      b\n    now       new\n"}},
+         {"2 matched, 1 bad", "reply 2 is unexpected: no reply to its message was recorded\n   "
+                              " sent      b\n    now       new\n"}},
         {"messages without replies do not hold up a fast replay",
          {fast, "0 a; 1 b; 2 c", "a=; b=; c="},
          {"3 matched", "", "0 0 0"}},
@@ -248,11 +249,11 @@ TEST_CASE("a replay compares the server with the recording") {
           "0 +ready 12:01; 1000 a=id 7 ok; 2000 b=id 8 ok",
           "a=id 1234 ok; b=id 5 no",
           {.greeting = {"ready 9:59"}, .mask = "([0-9]+:[0-9]+)|(id [0-9]+)"}},
-         {"1 matched, 1 different, 1 unsolicited matched",
-          "reply 2 differs at byte 5 (o, got n)\n"
+         {"1 matched, 1 bad, 1 unsolicited matched",
+          "reply 2 differs at byte 5 (expected o, got n)\n"
           "    sent      b\n    recorded  id 8 ok\n    now       id 5 no\n"}},
     };
-    const std::string differences[] = {"different", "lost", "missing", "not recorded"};
+    const std::string differences[] = {"bad", "lost", "missing", "not recorded"};
     for (const Row& row : rows)
         for (const bool is_fast : {false, true}) {
             const Mode mode = row.played.mode;
@@ -324,8 +325,8 @@ TEST_CASE("the objects of a replay have their fates") {
                                     {.fast = true, .form = Reporter::Form::json});
     CHECK(outcome.status == 1);
     CHECK(contains(outcome.output, R"("fate":"matched","right":true)"));
-    CHECK(contains(outcome.output, R"("fate":"different","right":false,"difference":1)"));
-    CHECK(contains(outcome.output, R"("replayed":3,"matched":2,"different":1,"lost":0,)"));
+    CHECK(contains(outcome.output, R"("fate":"bad","right":false,"difference":1)"));
+    CHECK(contains(outcome.output, R"("replayed":3,"matched":2,"bad":1,"lost":0,)"));
 }
 
 namespace {

@@ -110,7 +110,7 @@ TEST_CASE("a reporter prints each event in its form") {
          "a\n", "00000000 61 |a|\n",
          three + R"("received_bytes":1,)" + times +
              R"("rtt_us":5000.000,"fate":"bad","right":false,"difference":1})" + "\n",
-         "1 byte, seq 3, 5.0 ms, differs at byte 1 (b, got end)\n"},
+         "1 byte, seq 3, 5.0 ms, differs at byte 1 (expected b, got end)\n"},
         {[](auto& to) {
              answer(to, late("ab"), {"ab", {}, true});
          },
@@ -203,7 +203,7 @@ TEST_CASE("a reporter prints only the differences of a replay") {
     CHECK(print([&](auto& to) { answer(to, expected, {"AB", 5ms, true}); }).empty());
     CHECK(print([&](auto& to) {
               answer(to, expected, {"Ab", 5ms, false, 1, false, 'B'});
-          }) == "reply 3 differs at byte 1 (B, got b)\n"
+          }) == "reply 3 differs at byte 1 (expected B, got b)\n"
                 "    sent      ab\n    recorded  AB\n    now       Ab\n");
     CHECK(print([](auto& to) {
               unanswered(to, Fate::unanswered_as_recorded, message("ab"));

@@ -233,7 +233,8 @@ TEST_CASE_METHOD(Fixture, "overdue messages that can't be sent in time are unsen
         CHECK(results.sent == 256 * (200 + static_cast<std::uint64_t>(caught_up)));
         CHECK(results.planned_rate->planned == 10'000'000);
         CHECK(results.planned_rate->reached < 10'000'000);
-        CHECK(results.unsent_sentence == "not sent: overdue at the end of the run");
+        CHECK(results.unsent_sentence ==
+              "an overdue message was not sent before the run ended");
     }
 }
 
@@ -354,10 +355,10 @@ TEST_CASE("a connection without a reply is reported after ten rounds of the othe
         fixture.until_echoed(replies);
         const Results& results = fixture.finish();
         CHECK(results.starved == (replies < 20 ? 0 : 1));
-        CHECK(results.starved_sentence ==
-              (replies < 20
-                   ? ""
-                   : "connection 2 got no reply while others got " + std::to_string(replies)));
+        CHECK(results.starved_sentence == (replies < 20
+                                               ? ""
+                                               : "connection 2 got no reply while others got " +
+                                                     std::to_string(replies) + " replies"));
     }
 }
 
@@ -372,7 +373,8 @@ TEST_CASE("messages due while no connection is open are unsent") {
         fixture.until_open(0);
         fixture.loop.pass(20ms);
         CHECK(fixture.run->results().unsent == 20);
-        CHECK(fixture.run->results().unsent_sentence == "not sent: no connection was open");
+        CHECK(fixture.run->results().unsent_sentence ==
+              "a message was not sent, because no connection was open");
         fixture.until_open(connections);
         fixture.until_echoed(40);
         const Results& results = fixture.finish();
@@ -429,7 +431,8 @@ TEST_CASE_METHOD(Fixture,
     CHECK(diary.text == "opened 1, sent 1, sent 1, unsent 1");
     CHECK(diary.times == "2000000 2000000; ");
     CHECK(diary.payloads.at(0).starts_with("3bcdefg"));
-    CHECK(run->results().unsent_sentence == "not sent: 10485762 bytes waited for the server");
+    CHECK(run->results().unsent_sentence ==
+          "a message was not sent, because 10485762 bytes were waiting for the server");
 }
 
 TEST_CASE("an early end does not wait for connections to open") {

@@ -229,13 +229,13 @@ TEST_CASE("schedules that share a pace take turns, and plan the times of one sch
     });
 }
 
-TEST_CASE("the kept rate is measured until the last message was passed") {
+TEST_CASE("the reached rate is measured until the last message was passed") {
     Schedule schedule({.pace = per_ms}, begin);
-    CHECK_FALSE(schedule.kept_fraction());
+    CHECK_FALSE(schedule.reached_share());
     schedule.pass(begin);
-    CHECK_FALSE(schedule.kept_fraction());
+    CHECK_FALSE(schedule.reached_share());
     for (int i = 1; i <= 10; ++i) schedule.pass(begin + i * 2ms);
-    CHECK(schedule.kept_fraction() == 0.5);
+    CHECK(schedule.reached_share() == 0.5);
 }
 
 // Checks for a Poisson process. 0.0065 is four standard errors of a share of 0.5.

@@ -171,7 +171,7 @@ private:
             servers_.set_tls(bufio::TlsContext::server(tls));
             remark("certificates reloaded");
         } catch (const bufio::TlsError& error) {
-            remark(std::string("cannot reload the certificates, keeping the old ones: ") +
+            remark(std::string("cannot reload the certificates; the old ones stay in use: ") +
                    error.what());
         }
     }

@@ -93,7 +93,7 @@ HeatMap::Range HeatMap::covered(std::size_t rows) const {
     const Range range = filled();
     const std::size_t size = range.end - range.begin;
     const std::size_t each = (size + rows - 1) / rows;
-    const std::size_t wanted = std::max(size, std::min(rows * each, min_covered));
+    const std::size_t wanted = std::max(size, std::min(rows * each, min_covered_cells));
     const std::size_t covered = (wanted + each - 1) / each * each;
     const std::size_t begin = range.begin - std::min(range.begin, (covered - size) / 2);
     return {begin, begin + covered};

@@ -1,7 +1,7 @@
 // Draws the round trips of a run as a heat map, with time to the right and round trips upwards
 // on a logarithmic scale. The shade of a cell is its share of the round trips in its column.
 //
-// Memory is bounded (220 KiB): each time the map fills up, the time per column doubles. Pure:
+// Memory is bounded (220 KiB), because the time per column doubles when the map fills up. Pure:
 // it reads no clock.
 #pragma once
 
@@ -50,7 +50,7 @@ private:
     static constexpr std::size_t first_bucket = Layout::index((std::uint64_t{1} << 10) - 1);
     static constexpr std::size_t last_bucket = Layout::index(std::uint64_t{1} << 36);
     static constexpr std::size_t cell_count = last_bucket - first_bucket + 1;
-    static constexpr std::size_t min_covered = 14;  // cells; more than a factor of ten
+    static constexpr std::size_t min_covered_cells = 14;  // more than a factor of ten
     using Column = std::array<std::uint64_t, cell_count>;
 
     struct Range {

@@ -21,8 +21,8 @@ struct LoadPlan {
     bool threads_auto = false;  // may reduce the number of threads
 };
 
-// Sets the source, schedule, window and messages of the run. Throws UsageError, and what
-// read_own_messages() throws.
+// Sets the source, schedule, window and messages of the run. Throws UsageError, and the
+// errors of read_own_messages().
 void plan_load(const LoadPlan& plan, const MessagePlan& given, RunClient::Options& load);
 
 }  // namespace yodel

@@ -25,7 +25,7 @@ constexpr int scale_width = 8;
 // Minimum width at which facts are shown with their names.
 constexpr int width_with_names = 36;
 
-// A heat map has a title, an axis, and at least this many rows between them.
+// A heat map has a title, an axis, and at least this number of rows between them.
 constexpr int min_map_rows = 2;
 // Facts beyond `min_facts` are dropped until the map has this number of rows.
 constexpr int preferred_map_rows = 9;

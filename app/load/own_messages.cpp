@@ -43,11 +43,11 @@ OwnMessages read_own_messages(const std::string& file, const Framing& framing,
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         std::optional<std::string> message = text.substr(begin, end - begin);
         if (escapes) message = unescaped(*message);
-        const std::string wrong = message ? message_refusal(*message, framing, max_frame)
+        const std::string fault = message ? message_refusal(*message, framing, max_frame)
                                           : std::string(escapes_expected) + " (--escapes)";
-        if (!wrong.empty())
+        if (!fault.empty())
             throw FileError("--messages: " + file + ": line " +
-                            std::to_string(messages.size() + 1) + ": " + wrong);
+                            std::to_string(messages.size() + 1) + ": " + fault);
         messages.push_back(std::move(*message));
         begin = end + 1;
     }

@@ -121,7 +121,7 @@ void prepare_framing(ClientOptions& options) {
     if (!option.empty() && !(datagrams && !session.framing->has_frames()))
         throw UsageError(option + " cannot be combined with " +
                          chosen_by(options.given, mode::datagrams | mode::websocket) +
-                         ": each " + (datagrams ? "datagram" : "WebSocket message") +
+                         ", because each " + (datagrams ? "datagram" : "WebSocket message") +
                          " is one message");
     session.framing = datagrams ? datagram_framing() : websocket_framing();
 }
@@ -157,7 +157,7 @@ void set_endpoint(ClientOptions& options, const Target& target) {
     request.path = target.resource;
 }
 
-// What a client sends answers nothing, so nothing is expected.
+// Messages from a client answer nothing, so no reply is expected.
 void set_listening_endpoint(ClientOptions& options, const std::vector<std::string>& operands) {
     Session::Options& session = options.run.session;
     session.expect = Expect::none;
@@ -168,7 +168,7 @@ void set_listening_endpoint(ClientOptions& options, const std::vector<std::strin
         session.endpoint.host = session.endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
     if (!session.framing->greeting.empty())
         throw UsageError("-l cannot be combined with " + session.framing->label() +
-                         ", in which only servers greet");
+                         ", whose greeting only a server can send");
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ unsigned retries_value(const std::string& text) {
 
 std::string port_value(const std::string& text) {
     return checked_text(parse_number(text, 1, 65535).has_value(), text,
-                        "a port, from 1 to 65535");
+                        "a port from 1 to 65535");
 }
 
 // The minimum is below the time for sending a message, so a shorter interval could only fall
@@ -34,7 +34,7 @@ ev::Duration interval_value(const std::string& text) {
     const bool zero =
         value == ev::Duration::zero() && text.find_first_of("123456789") == text.npos;
     checked_text(zero || value >= std::chrono::microseconds(1), text,
-                 "an interval: 0, or a duration of at least 1us");
+                 "0 or a duration of at least 1us");
     return *value;
 }
 
@@ -66,14 +66,14 @@ std::vector<std::string> subprotocols_value(const std::string& text) {
 
 std::string header_value(const std::string& text) {
     return checked_text(websocket::is_header(text), text,
-                        "a header to add, such as \"Origin: https://example.com\"");
+                        "a header that can be added, such as \"Origin: https://example.com\"");
 }
 
 std::string pin_value(const std::string& text) {
     // SHA-256 in base64: 32 bytes in 44 characters.
     const std::string scheme = "sha256//";
     return checked_text(text.starts_with(scheme) && text.size() == scheme.size() + 44, text,
-                        "a pin: sha256// and 44 characters of base64");
+                        "sha256// followed by 44 characters of base64");
 }
 
 std::string groups_value(const std::string& text) {
@@ -172,7 +172,7 @@ OptionGroup message_options(ClientOptions& to) {
           into(session.expect, expectation), expects, mode::replies | mode::no_reply},
          {0, "match", "REGEX", "accept any reply that matches (POSIX extended)",
           [&](auto& text) { session.pattern.emplace(text); }, expects | mode::any_reply},
-         {'W', "reply-timeout", "D", "time limit for a reply; -q D: for closing (5s)",
+         {'W', "reply-timeout", "D", "reply timeout (5s); -q D: time limit to close (5s)",
           into(session.reply_timeout, duration_value), talks | mode::examine},
          {'q', none, "D", no_help_row, into(session.close_timeout, duration_value), mode::runs},
          {0, "window", "N", "maximum messages in flight on a connection",

@@ -53,14 +53,14 @@ OptionGroup load_group(LoadOptions& to) {
     constexpr Modes paced = mode::input | mode::generated;
     return {
         "Load",
-        {{0, "connections", "N", "open N connections at once (1)",
+        {{0, "connections", "N", "number of connections (1)",
           into(run.connections, number_up_to(1'000'000))},
          {0, "connect-rate", "R", "open R connections per second (all at once)",
           [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); }},
          {0, "rate", "R", "send R messages per second in total",
           into(to.plan.rate_thousandths, rate_in_thousandths), mode::generated | mode::rate,
           mode::generated | mode::rate},
-         {0, "arrivals", "KIND", "distribution of --rate: even or poisson (even)",
+         {0, "arrivals", "KIND", "gaps between messages: even or poisson (even)",
           into(to.plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})),
           mode::rate},
          {0, "seed", "N", "seed of --arrivals poisson (1)",
@@ -94,7 +94,7 @@ OptionGroup result_group(LoadOptions& to) {
     constexpr Modes any = mode::runs | mode::offline;
     OptionGroup group{
         "Results",
-        {{0, "require", "LIST", "fail unless true: p99<5ms,lost<0.1%,rate>10k",
+        {{0, "require", "LIST", "fail unless all hold: p99<5ms,lost<0.1%,rate>10k",
           [&](auto& text) { add_requirements(to, text); }},
          {0, "merge", "FILE...", "add up saved runs instead of connecting",
           [&](auto& text) { to.merge_files.push_back(text); }, mode::offline, mode::offline},
@@ -116,8 +116,8 @@ void check_merge(LoadOptions& options, const CommandLine& line) {
     files.insert(files.end(), line.operands.begin(), line.operands.end());
     std::vector<std::string> sorted = files;
     std::sort(sorted.begin(), sorted.end());
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
-    if (twice != sorted.end()) throw UsageError("--merge: " + *twice + " is given twice");
+    const auto copy = std::adjacent_find(sorted.begin(), sorted.end());
+    if (copy != sorted.end()) throw UsageError("--merge: " + *copy + " is given twice");
 }
 
 void check_messages(const LoadOptions& options) {
@@ -138,7 +138,7 @@ void check_load(const LoadOptions& options) {
     const RunOptions& run = options.run;
     if (run.churn > 0 && run.probe)
         throw UsageError("--churn " + std::to_string(run.churn) +
-                         " counts messages, and -z sends none: give a time such as 10s");
+                         " counts messages, but -z sends none; give a time such as 10s");
     if (run.lifetime == ev::Duration::zero() && !run.probe)
         throw UsageError("--churn 0s needs -z, because it leaves no time for messages");
     if (options.expects_no_reply() && !options.plan.rate_thousandths && !options.has_interval())

@@ -64,7 +64,7 @@ std::vector<Option> listening_options(ServerOptions& to) {
          [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
         {'u', "udp", none, "also answer datagrams (UDP) on each port", flag(to.udp),
          mode::plain | mode::stream | mode::datagrams, mode::datagrams},
-        {0, "ws", none, "speak WebSocket: echo its messages",
+        {0, "ws", none, "speak WebSocket, and echo each message",
          [&](auto&) { to.streams.framing = websocket_framing(); }, mode::websocket,
          mode::websocket},
         {0, "reflect-any", none, "answer all datagrams, even if they may loop",
@@ -106,7 +106,7 @@ std::vector<Option> limit_options(ServerOptions& to) {
          into(server.handshake_timeout, duration_value)},
         {0, "max-buffer", "SIZE", "limit on unsent bytes (1M, or one message)",
          into(server.max_buffer, positive_size_value)},
-        {0, "max-frame", "SIZE", "maximum message size; length framings, --ws (32M)",
+        {0, "max-frame", "SIZE", "maximum size with a length framing or --ws (32M)",
          into(server.max_frame, positive_size_value)},
         {0, "grace", "D", "time limit for pending echoes at exit (5s)",
          into(to.grace, duration_value)},
@@ -178,7 +178,7 @@ std::vector<ActiveMode> active_modes(const std::vector<GivenOption>& given) {
             chosen_or(given, mode::self_signed, mode::from_file)};
 }
 
-// Checks what the modes do not cover.
+// Checks the rules that modes cannot express.
 void check_server(const ServerOptions& options) {
     const Faults& faults = options.streams.faults;
     if (options.use_tls && !options.self_signed && options.tls.certificate.empty())
@@ -189,10 +189,10 @@ void check_server(const ServerOptions& options) {
         throw UsageError("--close-after cannot be combined with --reset-after");
     const bool has_ports = has_port(options.endpoints);
     if (options.udp && !has_ports)
-        throw UsageError("-u needs a port: datagrams cannot be sent to the path of -U");
+        throw UsageError("-u needs a port, because datagrams cannot be sent to the path of -U");
     const bool several = options.threads > 1 && !options.threads_auto;
     if (several && !has_ports)
-        throw UsageError("--threads needs a port: connections to -U are served by one thread");
+        throw UsageError("--threads needs a port, because one thread serves connections to -U");
     if (several && !bufio::ports_can_be_shared())
         throw UsageError("--threads: this system cannot share a port between threads");
     if (options.streams.buffer() < min_buffer(options.streams))

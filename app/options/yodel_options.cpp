@@ -36,7 +36,7 @@ OptionGroup recording_options(YodelOptions& to) {
         "Recording and replay",
         {{0, "payload", none, "include payloads in --json, to make a recording",
           flag(to.report.payloads), (mode::piped & ~mode::probe) | mode::json | mode::framed},
-         {'r', "read", "FILE", "show a recording; with a target, then connect",
+         {'r', "read", "FILE", "show a recording; then connect to a given target",
           into(to.read_file), mode::offline | mode::screen, mode::offline | mode::screen},
          {0, "replay", "FILE", "replay a recording and require its replies",
           into(to.replay_file), mode::replay, mode::replay},
@@ -124,8 +124,8 @@ void use_framing(YodelOptions& options, const std::string& file, const Framing& 
 std::vector<OptionGroup> yodel_table(YodelOptions& to) {
     OptionGroup connection = connection_options(to);
     connection.options.push_back(
-        {'l', "listen", none, "accept clients at [ADDR:]PORT, and answer by hand",
-         flag(to.listens), mode::input | mode::screen | mode::listens, mode::listens});
+        {'l', "listen", none, "answer clients by hand; listen on [ADDR:]PORT", flag(to.listens),
+         mode::input | mode::screen | mode::listens, mode::listens});
     OptionGroup ping{"Ping and examination", generated_options(to)};
     ping.options.push_back({0, "examine", none, "check what echo servers usually get wrong",
                             flag(to.examines), mode::examine, mode::examine});
@@ -191,7 +191,7 @@ void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) 
 std::string yodel_help() {
     YodelOptions unused;
     return "usage: yodel [options] [[tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]]\n"
-           "Sends lines, and times and checks the replies. No target: its own echo server.\n" +
+           "Sends lines, times and checks replies. Without HOST it starts an echo server.\n" +
            help_text(yodel_table(unused)) + argument_help() +
            "See yodel(1). yodel-load measures servers; yodeld is an echo server.\n";
 }

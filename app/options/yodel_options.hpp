@@ -27,8 +27,8 @@ bool may_have_screen(const YodelOptions& options);
 // it is known whether there is a screen.
 void check_display(const YodelOptions& options, bool screen);
 
-// Takes the framing from the recording. To show the recording, also takes the expected replies.
-// Throws UsageError if the options name another framing.
+// Sets the framing of the recording. With -r, also sets the recorded --expect, unless an option
+// sets it. Throws UsageError if the options name another framing.
 void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording);
 
 std::string yodel_help();  // the whole output of --help

@@ -177,7 +177,7 @@ void allow(Ruleset& ruleset, const SandboxRules& rules) {
 // The system's Landlock, or the reason why there is none.
 struct Landlock {
     int version = 0;
-    std::string text;  // version or reason, for users
+    std::string text;  // the version, or why there is no Landlock; for users
 };
 
 Landlock find_landlock(int max_version) {

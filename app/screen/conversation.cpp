@@ -62,8 +62,8 @@ int Conversation::report() {
     results_.unverified_remark = unverified_remark(end, session_.tls());
     Outcome outcome{
         .results = results_,
-        .summary_parts = {.say_answered = session_.options().expect == Expect::any,
-                          .say_received = session_.options().listens(),
+        .summary_parts = {.expects_any = session_.options().expect == Expect::any,
+                          .listens = session_.options().listens(),
                           .summary = !options_.quiet && (status == 0 || results_.any())}};
     if (!file_trouble_.empty()) outcome.troubles = {{output_failed, file_trouble_}};
     outcome.print();
@@ -108,7 +108,7 @@ std::string Conversation::next_expectation() {
     while (!allows(*rule_->framing, expect));
     if (expect == rule_->expect)
         return std::string("not changed, because ") +
-               (rule_->listens() ? "a client answers nothing" : "--match needs --expect any");
+               (rule_->listens() ? "clients do not reply" : "--match needs --expect any");
     change_rule(*rule_->framing, expect);
     return {};
 }
@@ -241,7 +241,7 @@ void Conversation::report_state() {
                  "; only a reply shows that a server is there");
     }
     if (state == State::waiting && std::exchange(reported_trouble_, end) != end)
-        add_note(end + "; retrying, F5 retries now", Style::bad);
+        add_note(end + "; retrying; F5 retries now", Style::bad);
     if (state == State::closed) add_note(end + "; F5 reconnects", end_style);
 }
 
@@ -296,7 +296,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
 
 void Conversation::session_lost(const Message& message) {
     record(Fate::lost, &message, nullptr);
-    const std::string part = message.late ? session_.partial_text(message) : "";
+    const std::string part = message.late ? session_.partial_reply_text(message) : "";
     const std::string when = message.late
                                  ? "after " + duration_text(session_.options().reply_timeout)
                                  : "before the connection ended";
@@ -319,7 +319,7 @@ void Conversation::session_stale(std::string_view payload) {
     ++results_.stale;
 }
 
-void Conversation::session_differing(const std::string& sentence) {
+void Conversation::session_bad_beginning(const std::string& sentence) {
     add_note(sentence, Style::bad);
 }
 
@@ -358,7 +358,7 @@ void Conversation::reconnect() {
     const bool just_opened =
         session_.state() == State::open && loop_.now() - session_.state_since() < reaction_time;
     if (std::exchange(retried_, false) && just_opened)
-        return add_note("connected just now; press F5 again to reconnect", Style::warn);
+        return add_note("just connected; press F5 again to reconnect", Style::warn);
     disconnect();
     session_.connect();
 }
@@ -375,12 +375,11 @@ void Conversation::send_now(const std::string& line) {
     const auto payload = options_.escapes ? unescaped(line) : line;
     if (!payload) return refuse(line, escapes_expected);
     const Framing& framing = *session_.options().framing;
-    const std::string name(framing.name);
     if (std::exchange(rule_changed_, false)) add_note(rule_text() + " from here on");
     const QueuedIds queued = session_.send(*payload);
     if (!queued)
-        return refuse(line, payload->empty() ? "-f " + name + " does not allow empty messages"
-                                             : "too long for " + name);
+        return refuse(line, "not sent: " + framing.misfit_text(payload->size(),
+                                                               session_.options().max_frame));
     const bool awaited = session_.options().expect != Expect::none;
     const ev::Time now = loop_.now();
     std::uint64_t id = queued.first;

@@ -218,7 +218,7 @@ void add_times(PageRows& page, const Exchange& exchange) {
     if (exchange.write_delay > ev::Duration::zero())
         page.add_fact("written",
                       milliseconds_text(exchange.write_delay) +
-                          " later; the round trip counts from then",
+                          " later; the round trip is measured from then",
                       Style::warn);
     if (exchange.answered_at) page.add_fact("received", clock_text(*exchange.answered_at));
     if (exchange.round_trip)
@@ -330,14 +330,14 @@ Rows connection_page(const Session& session, const Results& results, const std::
 
 Rows message_page(const Exchange& exchange, int width) {
     PageRows page(width);
-    const bool wrong = exchange.answered_at && exchange.id != 0 && !exchange.right;
+    const bool bad = exchange.answered_at && exchange.id != 0 && !exchange.right;
     const std::size_t marked = exchange.difference.value_or(no_byte);
     page.add_title(exchange.id == 0 ? "Unsolicited" : "Message " + std::to_string(exchange.id));
     if (exchange.sent_at) page.add_fact("sent", clock_text(*exchange.sent_at));
     add_times(page, exchange);
     if (!exchange.answered_at) page.add_fact("reply", "none yet", Style::bad);
     if (exchange.late) page.add_fact("reply", "late, after the reply timeout", Style::warn);
-    if (wrong) page.add_fact("reply", differs_text(exchange.difference), Style::bad);
+    if (bad) page.add_fact("reply", differs_text(exchange.difference), Style::bad);
     if (exchange.id != 0) add_side(page, "Sent", exchange.payload, marked);
     if (exchange.answered_at && exchange.right && exchange.reply == exchange.payload) {
         page.add_title("Received: identical");

@@ -138,7 +138,7 @@ void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
     if (key.truncated) conversation_.add_note("the paste was truncated: too long", Style::warn);
     ui::Chord chord = key.chord;
-    chord.alt = false;  // an Esc shortly before the key sets it
+    chord.alt = false;  // set by an Esc shortly before the key; irrelevant here
     const bool interrupts = chord == ui::ctrl('c') && !editor_.next_is_literal();
     if (interrupts && quit_timer_.pending()) return conversation_.quit();
     quit_timer_.cancel();
@@ -411,7 +411,7 @@ std::string_view ScreenClient::hint_text() const {
                             : "n older, N newer; Esc goes back to the end";
     if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return {};
     if (std::holds_alternative<Escaped>(mode_))
-        return "Esc- press a key; as with Alt; F1 lists the keys; Esc cancels";
+        return "Esc- press a key, which then acts as with Alt; F1 lists the keys; Esc cancels";
     const MessageLog& log = conversation_.log();
     if (log.selected()) return "Enter opens it; Esc goes back; Up Down select; M-w copies it";
     if (log.transcript().selected()) return "Esc goes back; Up Down select; M-w copies it";

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int privileged_ports = 1024;  // ports below this number
 
-// How long an answer waits for another one to overtake it.
+// Time that a reordered answer waits for the next answer.
 constexpr ev::Duration reordering_time = std::chrono::milliseconds(100);
 
 std::uint64_t key_of(const Datagram& datagram) {
@@ -82,9 +82,9 @@ private:
 
     void send(std::string_view bytes, const bufio::Address& to, const bufio::Address& from) {
         Counters& counters = server_.counters_;
-        const bool taken = socket_.send(bytes, to, from);
-        ++(taken ? counters.datagrams_out : counters.datagrams_dropped);
-        if (taken) counters.datagram_bytes_out += bytes.size();
+        const bool accepted = socket_.send(bytes, to, from);
+        ++(accepted ? counters.datagrams_out : counters.datagrams_dropped);
+        if (accepted) counters.datagram_bytes_out += bytes.size();
     }
 
     // Every datagram draws the same number of random values, whatever happens to it.

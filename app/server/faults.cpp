@@ -16,7 +16,7 @@ constexpr int max_messages = 4096;
 // A reply in its frame.
 struct FramedReply {
     std::string bytes;
-    std::size_t payload = 0;  // its offset in `bytes`
+    std::size_t payload_offset = 0;  // in `bytes`
     std::size_t payload_size = 0;
     std::size_t used = 0;  // bytes of input to consume
 };
@@ -123,7 +123,7 @@ private:
         const FaultDice::Plan plan = dice_.next();
         if (plan.drop) return;
         if (plan.corrupt)
-            corrupt(reply.bytes.data() + reply.payload, reply.payload_size, plan.place,
+            corrupt(reply.bytes.data() + reply.payload_offset, reply.payload_size, plan.place,
                     framing_.delimiter);
         if (plan.corrupt) framing_.update_type(reply.bytes);
         const ev::Time due = std::max(held_.last_due(), loop_.after(plan.delay));
@@ -138,8 +138,8 @@ private:
         for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
     }
 
-    // Removes and returns bytes that are due: one chunk of a reply, or without chunks up to
-    // max_write bytes of several replies.
+    // Removes and returns bytes that are due: with --chunk one chunk of a reply, otherwise up
+    // to max_write bytes of several replies.
     std::string next_piece() {
         const std::size_t size =
             std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.buffer);

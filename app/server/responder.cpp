@@ -103,8 +103,7 @@ private:
         const std::size_t size = frame - framing_.overhead();
         if (frame > framing_.overhead() + max_message_)
             end_ = {bufio::Reason::limit,
-                    above_limit_text("a message of " + std::to_string(size) + " bytes",
-                                     max_message_)};
+                    above_limit_text("a message of " + bytes_text(size), max_message_)};
         return frame;
     }
 

@@ -51,7 +51,7 @@ public:
             const std::uint64_t count = dropped_lines_.exchange(0);
             if (count > 0)
                 log_({"thread " + std::to_string(thread_),
-                      count_text(count, "line") + " dropped: the log was overloaded"});
+                      count_text(count, "line") + " dropped, because the log was overloaded"});
         });
     }
 

@@ -110,7 +110,7 @@ std::string_view status_of(std::string_view line) {
     return valid ? status : "";
 }
 
-constexpr const char* no_request = "the request is not a GET of HTTP/1.1";
+constexpr const char* no_request = "the request is not an HTTP/1.1 GET request";
 constexpr const char* bad_request = "400 Bad Request\r\nConnection: close";
 constexpr const char* no_upgrade =
     "426 Upgrade Required\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"
@@ -193,11 +193,11 @@ End check_response(std::string_view response, const Request& request, std::strin
     if (status.substr(0, 3) != "101") {
         const std::string_view to = header.field("location");
         const bool redirected = status.starts_with('3') && !to.empty();
-        return refused("the server refused the upgrade: " + std::string(status) +
+        return refused("the server refused the WebSocket upgrade: " + std::string(status) +
                        (redirected ? ", to " + std::string(to) : ""));
     }
     const auto broken = [](std::string_view what) {
-        return refused("the server's upgrade is invalid: " + std::string(what));
+        return refused("the server's WebSocket upgrade is invalid: " + std::string(what));
     };
     if (!header.first.starts_with("HTTP/1.1")) return broken("it is not HTTP/1.1");
     if (!header.list_contains("upgrade", "websocket") ||
@@ -218,7 +218,7 @@ End check_response(std::string_view response, const Request& request, std::strin
 
 Reply reply_to(std::string_view request) {
     if (request.starts_with("\x16\x03"))
-        return refusal(bad_request, "the client speaks TLS, and this port does not");
+        return refusal(bad_request, "the client speaks TLS, but this port does not");
     if (request.size() > max_opening)
         return refusal("431 Request Header Fields Too Large\r\nConnection: close",
                        "the request's header exceeds 16 KiB");
@@ -232,7 +232,7 @@ Reply reply_to(std::string_view request) {
         return refusal(bad_request, no_request);
     if (!header.list_contains("upgrade", "websocket") ||
         !header.list_contains("connection", "upgrade"))
-        return refusal(no_upgrade, "this is a WebSocket echo server");
+        return refusal(no_upgrade, "the request is not a WebSocket upgrade");
     if (header.field("sec-websocket-version") != "13")
         return refusal(no_upgrade, "the WebSocket version is not 13");
     const std::string_view key = header.field("sec-websocket-key");

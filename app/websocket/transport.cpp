@@ -156,9 +156,9 @@ private:
         if (result.status != IoStatus::failed) return result;
         End failure = below_->failure();
         if (failure.reason != Reason::own_certificate) failure.reason = Reason::connect;
-        constexpr std::string_view call = "receiving";
-        if (failure.text.starts_with(call))
-            failure.text.replace(0, call.size(), "WebSocket handshake");
+        if (failure.text.starts_with(bufio::receive_failed))
+            failure.text.replace(0, sizeof bufio::receive_failed - 1,
+                                 "the WebSocket handshake failed");
         return fail(failure);
     }
 

@@ -40,7 +40,7 @@
 //     bad@3 a=b            the reply differs at byte 3
 //     lost a, late a       no reply will come; none came in time
 //     unsolicited b, stale b, duplicate b
-//     differing "SENTENCE"   only if `cut` is 0
+//     beginning "SENTENCE"   only if `cut` is 0
 //     pong in 5ms
 #pragma once
 
@@ -198,7 +198,7 @@ public:
             await([&] { return session->retry_count() == std::stoul(number); });
         });
         on("partial", [this](const std::string& text) {
-            REQUIRE("\"" + session->partial_text(last_) + "\"" == text);
+            REQUIRE("\"" + session->partial_reply_text(last_) + "\"" == text);
         });
         on("half closed", [this](const std::string&) { REQUIRE(session->peer_half_closed()); });
         on("destroyed", [this](const std::string&) { await([&] { return !session; }); });
@@ -343,9 +343,9 @@ private:
     void session_duplicate(std::string_view payload) override {
         report_event("duplicate", payload);
     }
-    void session_differing(const std::string& sentence) override {
-        if (cut == 0) report("differing \"" + sentence + "\"");
-        called("differing");
+    void session_bad_beginning(const std::string& sentence) override {
+        if (cut == 0) report("beginning \"" + sentence + "\"");
+        called("beginning");
     }
     void session_received(std::string_view) override { called("received"); }
     void session_ponged(ev::Duration round_trip) override {

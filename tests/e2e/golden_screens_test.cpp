@@ -124,7 +124,7 @@ TEST_CASE("the screen of a corrupting server equals its file in tests/screens") 
     Tty tty({.arguments = at_socket(folder)});
     REQUIRE(tty.wait_for("up 00:"));
     tty.send("hello\r");
-    check_screen(tty, "wrong-80x24", "differs at byte 2");
+    check_screen(tty, "bad-80x24", "differs at byte 2");
     tty.send("\x1b[1;3A\r");
     check_screen(tty, "difference-80x24", "Received, 5 bytes");
 }

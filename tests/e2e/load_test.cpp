@@ -1,4 +1,4 @@
-// The screen under load, at rest, and with much to keep.
+// The screen under load, at rest, and with many messages.
 
 #include "tests/e2e/programs.hpp"
 #include "tests/support/catch.hpp"

@@ -86,7 +86,7 @@ TEST_CASE("the screen ends after --max-time") {
     const std::string port = refused ? std::to_string(test::free_port()) : server.port();
     Tty tty({.arguments = {yodel, "-m", "300ms", "127.0.0.1", port}});
     check_gone(tty, 28);
-    CHECK(tty.wait_for("yodel: not finished within 300ms (--max-time)"));
+    CHECK(tty.wait_for("yodel: the run did not finish within 300ms (--max-time)"));
 }
 
 TEST_CASE("with --expect none, a server that has closed its side still receives") {
@@ -355,7 +355,7 @@ TEST_CASE("connecting can be given up, and tried again") {
     REQUIRE(tty.wait_for("handshake"));
 }
 
-TEST_CASE("the end of a server is shown at once, and typed lines are kept") {
+TEST_CASE("the end of a server is shown at once, and typed lines are queued") {
     auto server = std::make_unique<Server>();
     const std::string port = server->port();
     Tty tty({.arguments = {yodel, "--retry", "forever", "127.0.0.1", port}});

@@ -86,7 +86,7 @@ private:
 void poke(const Fd& fd) { [[maybe_unused]] const ssize_t count = ::write(fd.get(), "x", 1); }
 
 constexpr Stream::Limits limits{5000, 1000, 20000};
-// One read may exceed the high-water mark by up to this many bytes.
+// Maximum bytes by which one read may exceed the high-water mark.
 constexpr std::size_t max_excess = 64 * 1024;
 
 class User final : public Stream::User {

@@ -7,7 +7,7 @@ import json
 import math
 import sys
 
-connection, *told, end = [json.loads(line) for line in sys.stdin]
+connection, *objects, end = [json.loads(line) for line in sys.stdin]
 assert connection["type"] == "connection", connection
 assert connection["address"] and connection["framing"], connection
 for phase in ["lookup_us", "connect_us"] + ["handshake_us"] * ("tls" in connection):
@@ -18,8 +18,8 @@ if "tls" in connection:
     assert tls["pin"].startswith("sha256//") and len(tls["pin"]) == 52, tls
     assert tls["subject"] and tls["not_after"] and isinstance(tls["verified"], bool), tls
 
-further = collections.Counter(one["fate"] for one in told if "seq" not in one)
-messages = [one for one in told if "seq" in one]
+unmatched = collections.Counter(one["fate"] for one in objects if "seq" not in one)
+messages = [one for one in objects if "seq" in one]
 verdicts = collections.Counter(one["fate"] for one in messages)
 late = {one["seq"] for one in messages if one["fate"] == "late"}
 assert late <= {one["seq"] for one in messages if one["fate"] == "lost"}, late
@@ -39,7 +39,7 @@ right = sum(one.get("right", False) for one in messages)
 assert end["echoed"] == right and end["late"] == len(late), end
 assert end["bad"] == sum(one.get("right") is False for one in messages), end
 assert end["lost"] == verdicts["lost"] - len(late), end
-assert (end["unsolicited"], end["duplicates"]) == (further["unsolicited"], further["duplicate"]), end
+assert (end["unsolicited"], end["duplicates"]) == (unmatched["unsolicited"], unmatched["duplicate"]), end
 times = sorted(one["rtt_us"] for one in messages if "rtt_us" in one)
 assert bool(times) == ("rtt_us" in end), end
 for name, percent in [("p50", 50), ("p95", 95), ("p99", 99)] if times else []:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A mail server, and a file server, that keeps nothing. Its replies have three digits.
+"""A mail server, and a file server, that stores nothing. Its replies have three digits.
 
 mail.py PORT [OPTION...]
     tls CERT KEY    TLS, with these files

@@ -22,16 +22,16 @@ class Plan:
     def __init__(self, send):
         seed, *chances = sys.argv[1:]
         self.random = random.Random(int(seed))
-        self.loss, self.twice, self.reorder, self.damage = map(float, chances)
+        self.loss, self.duplication, self.reorder, self.damage = map(float, chances)
         self.send = send
         self.held = []
         self.numbers = {}  # by client
         self.highest = {}
-        self.bad = self.lost = self.doubled = self.overtaken = 0
+        self.bad = self.lost = self.duplicates = self.reordered = 0
 
     def answer(self, text, client):
         number = self.numbers[client] = self.numbers.get(client, 0) + 1
-        loss, twice, reorder, damage, place = (self.random.random() for _ in range(5))
+        loss, duplication, reorder, damage, place = (self.random.random() for _ in range(5))
         if loss < self.loss:
             self.lost += 1
             return
@@ -39,9 +39,9 @@ class Plan:
             self.bad += 1
             text = self.damaged(text, NUMBER + int(place * (len(text) - NUMBER)))
         if reorder < self.reorder:
-            self.held.append((number, text, client, twice < self.twice))
+            self.held.append((number, text, client, duplication < self.duplication))
         else:
-            self.pass_on(number, text, client, twice < self.twice)
+            self.pass_on(number, text, client, duplication < self.duplication)
             self.release()
 
     @staticmethod
@@ -54,13 +54,13 @@ class Plan:
         for each in held:
             self.pass_on(*each)
 
-    def pass_on(self, number, text, client, twice):
+    def pass_on(self, number, text, client, duplication):
         self.send(text, client)
-        if twice:
-            self.doubled += 1
+        if duplication:
+            self.duplicates += 1
             self.send(text, client)
         highest = self.highest.get(client, 0)
-        self.overtaken += number < highest
+        self.reordered += number < highest
         self.highest[client] = max(highest, number)
 
 
@@ -71,8 +71,8 @@ def main():
     plan = Plan(server.sendto)
 
     def leave(*_):
-        print(f"{plan.bad} bad, {plan.lost} lost, {plan.doubled} duplicate, "
-              f"{plan.overtaken} reordered", flush=True)
+        print(f"{plan.bad} bad, {plan.lost} lost, {plan.duplicates} duplicate, "
+              f"{plan.reordered} reordered", flush=True)
         sys.exit(0)
 
     signal.signal(signal.SIGTERM, leave)

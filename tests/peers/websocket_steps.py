@@ -9,7 +9,7 @@ websocket_steps.py PORT|PATH [tls] STEP...
     send:BYTES       sends bytes; all BYTES may contain \\n \\r \\xNN, and n*BYTES repeats them
     frame:XX:BYTES   sends a masked frame; XX is its first byte in hexadecimal
     bare:XX:BYTES    the same without a mask
-    flood:XX:BYTES   sends such frames until the server takes none for half a second, or 64 MiB
+    flood:XX:BYTES   sends such frames until the server accepts none for half a second, or 64 MiB
     read:N           reads N frames
     receive:N        waits for N bytes, which are read later
     end              reads until the server ends the connection, and prints how

@@ -161,7 +161,7 @@ StrictHostKeyChecking no
 UserKnownHostsFile /dev/null
 LogLevel ERROR
 """
-# Stands in for yodel-load: keeps the number of its process, and fails on one host.
+# Stands in for yodel-load: stores its process id, and fails on one host.
 FAILING = """#!/bin/sh
 case $SSH_CONNECTION in
 *127.0.0.3*) test "$1" = -V || exit 7 ;;
@@ -331,7 +331,7 @@ def check_job(test, job, container):
     require(container["resources"]["requests"] == container["resources"]["limits"], "requests are not limits")
     statuses = set(map(int, re.findall(r"^\.It (\d+)$", test.manual.read_text("utf-8"), re.M))) - {0, 1}
     codes = [code for rule in spec["podFailurePolicy"]["rules"] for code in rule.get("onExitCodes", {}).get("values", [])]
-    require(codes == sorted(statuses), f"the exit statuses are not those of the manual: {codes}")
+    require(codes == sorted(statuses), f"the exit statuses differ from the manual: {codes}")
     pod = spec["template"]["spec"]
     labels = pod["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"]
     require(labels == {"job-name": job["metadata"]["name"]}, f"spread by other labels: {labels}")

@@ -6,19 +6,19 @@ A reply must equal its message. If it does not, the first difference is shown, a
   $ play line 'send:he11o\n' wait
   $ echo hello | yodel 127.0.0.1 $PORT
   he11o
-  yodel: reply 1 differs from its message at byte 2 (l, got 1)
+  yodel: reply 1 differs from its message at byte 2 (expected l, got 1)
   yodel: 1 sent, 0 echoed, 1 bad, 0 lost; rtt * (glob)
   [1]
   $ play line 'send:HTTP/1.1 400 Bad Request\r\n' close
   $ echo 'GET / HTTP/1.0' | yodel 127.0.0.1 $PORT
   HTTP/1.1 400 Bad Request\r (esc)
-  yodel: reply 1 differs from its message at byte 0 (G, got H); if the service does not echo, use --expect any; if lines end with CRLF, use -C
+  yodel: reply 1 differs from its message at byte 0 (expected G, got H); if the service does not echo, use --expect any; if lines end with CRLF, use -C
   yodel: 1 sent, 0 echoed, 1 bad, 0 lost; rtt * (glob)
   [1]
   $ play line 'send:hello\r\n' wait
   $ echo hello | yodel 127.0.0.1 $PORT
   hello\r (esc)
-  yodel: reply 1 differs from its message at byte 5 (end, got 0x0d); if lines end with CRLF, use -C
+  yodel: reply 1 differs from its message at byte 5 (expected end, got 0x0d); if lines end with CRLF, use -C
   yodel: 1 sent, 0 echoed, 1 bad, 0 lost; rtt * (glob)
   [1]
 
@@ -39,7 +39,7 @@ reply is awaited.
   $ echo abc | yodel --quiet -f caret --expect any 127.0.0.1 $PORT
   xyz
 
-A greeting is no reply. What answers no message is counted as unsolicited.
+A greeting is no reply. Data that answers no message is counted as unsolicited.
 Behind a right reply it is a fault, unless a requirement allows it.
 
   $ serve --banner 'welcome\n'
@@ -63,21 +63,21 @@ Behind a right reply it is a fault, unless a requirement allows it.
   $ echo hello | yodel 127.0.0.1 $PORT
   hello
   world
-  yodel: "world" followed a right reply and answers no message
+  yodel: the server sent "world" after a right reply; it answers no message
   yodel: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited; rtt * (glob)
   [1]
   $ echo hello | yodel-load --require lost=0 127.0.0.1 $PORT
-  yodel-load: "world" followed a right reply and answers no message
+  yodel-load: the server sent "world" after a right reply; it answers no message
   yodel-load: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited, */s; rtt * (glob)
   [1]
   $ echo hello | yodel-load --require 'unsolicited<2' 127.0.0.1 $PORT
-  yodel-load: "world" followed a right reply and answers no message
+  yodel-load: the server sent "world" after a right reply; it answers no message
   yodel-load: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited, */s; rtt * (glob)
   $ play some 'send:\0\0\0\x05hello\0\0\0\x02ab' wait
   $ echo hello | yodel -f len4 127.0.0.1 $PORT
   hello
   ab
-  yodel: "ab" followed a right reply and answers no message
+  yodel: the server sent "ab" after a right reply; it answers no message
   yodel: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited; rtt * (glob)
   [1]
 
@@ -146,9 +146,9 @@ another byte order, a length that includes itself.
   [56]
   $ play some 'send:\0\0\0\x09hello' close
   $ echo hello | yodel --quiet -f len4 127.0.0.1 $PORT
-  yodel: message 1: the reply differs at byte 5; 5 of 9 bytes received; the length prefix reads 9; does it include its own 4 bytes?
+  yodel: message 1: the reply differs at byte 5; 5 of 9 bytes received; the length prefix reads 9; does it count its own 4 bytes?
   \x00\x00\x00\thello (esc)
-  yodel: the server closed the connection inside a message, after 5 of 9 bytes; the length prefix reads 9; does it include its own 4 bytes?
+  yodel: the server closed the connection inside a message, after 5 of 9 bytes; the length prefix reads 9; does it count its own 4 bytes?
   [56]
 
 A length that looks like the beginning of a TLS alert (15 03 00 00) is a length.

@@ -117,13 +117,13 @@ An end inside a message is a truncation, whatever is expected. So is a reset. Bo
   [56]
   $ play some send:hel reset
   $ echo hello | yodel 127.0.0.1 $PORT
-  yodel: reset inside message 1, after 3 bytes
+  yodel: the server reset the connection inside the reply to message 1, after 3 bytes
   yodel: 1 sent, 0 echoed, 0 bad, 1 lost
   [56]
   $ serve --reset-after 1
   $ echo abc | yodel --quiet 127.0.0.1 $PORT
   abc
-  yodel: receiving: Connection reset by peer
+  yodel: receiving failed: Connection reset by peer
   [56]
   $ yodel -c 100000 -i 0 --quiet 127.0.0.1 $PORT 2>log
   [56]
@@ -166,6 +166,6 @@ Messages are not sent while too many bytes wait for the server.
   not sent, seq 3
   no reply, seq 1* (glob)
   yodel: no reply to message 1 within 500ms
-  yodel: not sent: 20971521 bytes waited for the server (2 times)
+  yodel: a message was not sent, because 20971521 bytes were waiting for the server (2 times)
   yodel: 1 sent, 0 echoed, 0 bad, 1 lost, 2 unsent* (glob)
   [1]

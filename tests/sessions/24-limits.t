@@ -6,17 +6,17 @@ Nothing lasts for ever: connecting (-w), a connection without traffic, a run as 
 
   $ serve --self-signed --stall-handshake
   $ echo a | yodel --tls -k -w 100ms 127.0.0.1 $PORT
-  yodel: no connection to 127.0.0.1:* within 100ms: still in the TLS handshake with 127.0.0.1:* (glob)
+  yodel: no connection to 127.0.0.1:* within 100ms (-w): still in the TLS handshake with 127.0.0.1:* (glob)
   yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [28]
   $ serve --idle-timeout 0
   $ open_input
   $ yodel --idle-timeout 50ms 127.0.0.1 $PORT <input
-  yodel: nothing sent or received for 50ms
+  yodel: nothing was sent or received for 50ms (--idle-timeout)
   yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [28]
   $ yodel -m 50ms 127.0.0.1 $PORT <input
-  yodel: not finished within 50ms (--max-time)
+  yodel: the run did not finish within 50ms (--max-time)
   yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [28]
   $ echo a | yodel --idle-timeout 0 --max-time 0 127.0.0.1 $PORT
@@ -45,7 +45,7 @@ With --retry, a connection that fails is tried again. A server that starts late 
   a
   b
 
-A signal ends the program gracefully, with its summary. The status is that of the signal, also in JSON.
+A signal ends the program gracefully, with its summary. The signal determines the status, also in JSON.
 
   $ serve
   $ open_input 'a\n'
@@ -75,9 +75,9 @@ However the client ends, its last words over TLS are a close_notify.
   >     yodel --quiet --tls -k $limit 127.0.0.1 $PORT <input >out
   >     await ' closed' $LOG && sed -n 's/.*: \(closed.*\), [0-9]* bytes in,.*/\1/p' $LOG
   > done
-  yodel: not finished within 1s (--max-time)
+  yodel: the run did not finish within 1s (--max-time)
   closed
-  yodel: nothing sent or received for 500ms
+  yodel: nothing was sent or received for 500ms (--idle-timeout)
   closed
   $ serve --self-signed -v && open_input 'a\n'
   $ yodel --quiet --tls -k 127.0.0.1 $PORT <input >out4 2>log &

@@ -81,7 +81,7 @@ Output that nobody reads delays neither the end of a run nor a limit.
 
   $ yodel -i 0 -m 100ms -W 100ms -q 100ms 127.0.0.1 $PORT >pipe 2>run.log & client=$!
   $ yodel --quiet -m 200ms -f raw 127.0.0.1 $PORT </dev/zero >pipe
-  yodel: not finished within 200ms (--max-time)
+  yodel: the run did not finish within 200ms (--max-time)
   [28]
   $ for options in '' '-f raw'; do
   >     rm pipe && mkfifo pipe && exec 8<>pipe

@@ -29,7 +29,7 @@ A certificate that is refused is named with the reason and with the options that
   $ mv ca.pem known.pem && certify strange DNS:localhost
   $ serve --tls --cert strange.pem --key strange.key
   $ echo a | yodel --quiet --tls --cacert known.pem localhost $PORT
-  yodel: the certificate of localhost was sent without the certificate of its issuer CN=Test Authority, an intermediate or an untrusted CA; the server should send its intermediate certificate; to accept it: --cacert FILE, --pinnedpubkey sha256//*=, or -k (glob)
+  yodel: the certificate of localhost was sent without the certificate of its issuer CN=Test Authority, which is an intermediate or an untrusted CA; the server should send its intermediate certificate; to accept it: --cacert FILE, --pinnedpubkey sha256//*=, or -k (glob)
   [60]
   $ echo a | yodel --quiet --tls --cacert ca.pem localhost $PORT
   a
@@ -47,7 +47,7 @@ The options that the sentence names work.
   $ echo a | yodel --quiet -k --tls localhost $PORT
   a
   $ echo a | yodel --quiet -k --tls --pinnedpubkey sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA= localhost $PORT
-  yodel: the public key of localhost does not match the pin: it is sha256//*= (glob)
+  yodel: the public key of localhost does not match the pin; its pin is sha256//*= (glob)
   [90]
 
 TLS to a plain port and plain text to a TLS port are both named.

@@ -36,10 +36,10 @@ A certificate that is refused (60) is accepted with its pin, or with -k, which l
   yodel: the certificate of 127.0.0.1 is self-signed; to accept it: --cacert FILE, --pinnedpubkey sha256//*=, or -k (glob)
   UNVERIFIED (-k): the certificate
   60 untrusted
-  yodel: the certificate of 127.0.0.1 was sent without the certificate of its issuer CN=unknown, an intermediate or an untrusted CA; the server should send its intermediate certificate; to accept it: --cacert FILE, --pinnedpubkey sha256//*=, or -k (glob)
+  yodel: the certificate of 127.0.0.1 was sent without the certificate of its issuer CN=unknown, which is an intermediate or an untrusted CA; the server should send its intermediate certificate; to accept it: --cacert FILE, --pinnedpubkey sha256//*=, or -k (glob)
   UNVERIFIED (-k): the certificate
   60 incomplete
-  yodel: the certificate of 127.0.0.1 was sent without the certificate of its issuer CN=intermediate, an intermediate or an untrusted CA; the server should send its intermediate certificate; to accept it: --cacert FILE, --pinnedpubkey sha256//*=, or -k (glob)
+  yodel: the certificate of 127.0.0.1 was sent without the certificate of its issuer CN=intermediate, which is an intermediate or an untrusted CA; the server should send its intermediate certificate; to accept it: --cacert FILE, --pinnedpubkey sha256//*=, or -k (glob)
   UNVERIFIED (-k): the certificate
   60 nameless
   yodel: the certificate of 127.0.0.1 names no host: it has no subject alternative name, and its subject CN=nameless is ignored; to accept it: --pinnedpubkey sha256//*=, or -k (glob)
@@ -81,15 +81,15 @@ The two sides may have no version or group in common, or an end that is not orde
   $ class right group=secp521r1 && hello --quiet --groups P-521
   hello
   $ hello --quiet --groups X25519
-  yodel: the server aborted the connection (TLS alert: handshake failure); it may not support the groups of --groups X25519
+  yodel: the server aborted the connection (TLS alert: handshake failure); the server may not support the groups of --groups X25519
   [35]
   $ class right abrupt && hello --quiet -c 5 -i 50ms 2>&1 | grep close_notify
-  yodel: the server closed without a TLS close_notify
+  yodel: the server closed the connection without a TLS close_notify
   $ class right small-hello && hello --quiet -w 300ms --alpn "a$(printf ',%040d' $(seq 40))"
-  yodel: no connection to 127.0.0.1:* within 300ms: still in the TLS handshake with 127.0.0.1:*; it did not answer a ClientHello of * bytes, which exceeds one TCP segment and is too large for some servers and middleboxes: --groups X25519 makes it smaller (glob)
+  yodel: no connection to 127.0.0.1:* within 300ms (-w): still in the TLS handshake with 127.0.0.1:*; the server did not answer a ClientHello of * bytes, which exceeds one TCP segment and is too large for some servers and middleboxes; --groups X25519 makes it smaller (glob)
   [28]
   $ hello --quiet -w 300ms --groups X25519 --alpn "a$(printf ',%040d' $(seq 40))"
-  yodel: no connection to 127.0.0.1:* within 300ms: still in the TLS handshake with 127.0.0.1:*; it did not answer a ClientHello of * bytes, which exceeds one TCP segment and is too large for some servers and middleboxes (glob)
+  yodel: no connection to 127.0.0.1:* within 300ms (-w): still in the TLS handshake with 127.0.0.1:*; the server did not answer a ClientHello of * bytes, which exceeds one TCP segment and is too large for some servers and middleboxes (glob)
   [28]
 
 Other servers speak no TLS, or break off.
@@ -104,7 +104,7 @@ Other servers speak no TLS, or break off.
   35
   yodel: the server closed the connection during the TLS handshake
   35
-  yodel: TLS handshake: Connection reset by peer
+  yodel: the TLS handshake failed: Connection reset by peer
   35
   yodel: the server aborted the connection (TLS alert: internal error)
   35
@@ -112,7 +112,7 @@ Other servers speak no TLS, or break off.
   35
 
   $ play wait && hello --quiet -w 300ms
-  yodel: no connection to 127.0.0.1:* within 300ms: still in the TLS handshake with 127.0.0.1:* (glob)
+  yodel: no connection to 127.0.0.1:* within 300ms (-w): still in the TLS handshake with 127.0.0.1:* (glob)
   [28]
 
 A server that requests renegotiation is refused, and its end is explained.

@@ -62,7 +62,7 @@ Bytes in clear behind the answer do not reach the messages.
 The connect timeout covers all steps.
 
   $ service smtp silent && client smtp -w 100ms
-  yodel: no connection to localhost:* within 100ms: still in the STARTTLS handshake with 127.0.0.1:* (glob)
+  yodel: no connection to localhost:* within 100ms (-w): still in the STARTTLS handshake with 127.0.0.1:* (glob)
   [28]
 
 Other targets and modes have no STARTTLS.

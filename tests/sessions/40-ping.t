@@ -38,7 +38,7 @@ itself was is reported. Without an interval (-i 0) there is no plan.
   $ yodel --json -c 20 -i 0 2>&1 | grep lateness
   [1]
 
-The plan does not wait for replies. What comes after -W is late, and what never comes is lost.
+The plan does not wait for replies. A reply after -W is late; a message without a reply is lost.
 
   $ serve --delay 400ms
   $ yodel -c 3 -i 1ms -W 100ms 127.0.0.1 $PORT

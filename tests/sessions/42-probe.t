@@ -113,7 +113,7 @@ Probes can be added up, and judged.
   yodel-load: required sent>0, was 0
   yodel-load: required p99<1s, but no reply was timed
 
-The status is that of the first failure.
+The first failure determines the status.
 
   $ yodel-load -z --connections 3 127.0.0.1 1
   yodel-load: cannot connect to 127.0.0.1:1: Connection refused (3 times)

@@ -74,11 +74,11 @@ What was sent and what came is printed with -v, and all of it as JSON.
   1..16
   # 1 sent 13 bytes: hello, yodel^J
   # 1 received 13 bytes: hello, Yodel^J
-  not ok 1 - echoes a message: the reply differs at byte 7 (y, got Y)
+  not ok 1 - echoes a message: the reply differs at byte 7 (expected y, got Y)
   Bail out! this is no echo server, or its messages have another framing (-f)
   [1]
   $ yodel --examine --json 127.0.0.1 $PORT
-  {"type":"check","number":1,"name":"echoes a message","ok":false,"came":"the reply differs at byte 4 (o, got O)","cause":""}
+  {"type":"check","number":1,"name":"echoes a message","ok":false,"came":"the reply differs at byte 4 (expected o, got O)","cause":""}
   {"type":"end","reason":"this is no echo server, or its messages have another framing (-f)"}
   [1]
 

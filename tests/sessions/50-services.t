@@ -60,16 +60,16 @@ A conversation is recorded, and replayed to a service that has changed meanwhile
 
   $ printf 'SET k v\nLRANGE other 0 -1\nGET k\n' | yodel -f resp --json --payload unix:redis >talk.json 2>log
   $ yodel -f resp --replay talk.json --fast unix:redis
-  yodel: 3 replayed, 3 matched, 0 different, 0 lost; rtt * (glob)
+  yodel: 3 replayed, 3 matched, 0 bad, 0 lost; rtt * (glob)
   $ echo 'RPUSH other x' | yodel --quiet -f resp unix:redis
   :1
   $ yodel -f resp --replay talk.json --fast unix:redis
-  reply 2 differs at byte 1 (0, got 1)
+  reply 2 differs at byte 1 (expected 0, got 1)
       sent      LRANGE other 0 -1
       recorded  *0
       now       *1^M^J$1^M^Jx
-  yodel: reply 2 differs from the recording at byte 1 (0, got 1)
-  yodel: 3 replayed, 2 matched, 1 different, 0 lost; rtt * (glob)
+  yodel: reply 2 differs from the recording at byte 1 (expected 0, got 1)
+  yodel: 3 replayed, 2 matched, 1 bad, 0 lost; rtt * (glob)
   [1]
 
 yodel-load sends own commands, at a rate, over several connections, in several threads.

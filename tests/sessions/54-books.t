@@ -43,7 +43,7 @@ one, as in Concurrent Servers.
   all came back
   $ printf 'a\n\nb\n' | yodel -f caret 127.0.0.1 $PORT
   b
-  yodel: standard input, line 2: a message of 0 bytes does not fit into -f caret
+  yodel: standard input, line 2: -f caret does not allow empty messages
   yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
   [1]
   $ serve

@@ -17,21 +17,21 @@ With --json --payload, a session is a recording: an object for each message, wit
 A replay sends the same at the same times, or at once with --fast, and compares the replies.
 
   $ echo not read | yodel --replay r.json 127.0.0.1 $store
-  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   $ start python3 "$PEERS/key_value.py" 0 broken && broken=$PORT
   $ yodel --replay r.json --fast 127.0.0.1 $broken 2>log
-  reply 2 differs at byte 0 (o, got O)
+  reply 2 differs at byte 0 (expected o, got O)
       sent      GET a
       recorded  one
       now       ONE
-  reply 6 differs at byte 4 (m, got M)
+  reply 6 differs at byte 4 (expected m, got M)
       sent      GET b
       recorded  ^[[31m\xff
       now       ^[[31M\xff
   [1]
   $ cat log
-  yodel: reply 2 differs from the recording at byte 0 (o, got O)
-  yodel: 6 replayed, 4 matched, 2 different, 0 lost; rtt * (glob)
+  yodel: reply 2 differs from the recording at byte 0 (expected o, got O)
+  yodel: 6 replayed, 4 matched, 2 bad, 0 lost; rtt * (glob)
   $ yodel --replay r.json --fast -x 127.0.0.1 $broken 2>log | grep ONE
       00000000  4f 4e 45                                         |ONE|
 
@@ -39,7 +39,7 @@ A server that answers nothing, or too much, is found.
 
   $ start python3 "$PEERS/key_value.py" 0 silent
   $ yodel --replay r.json --fast -W 200ms 127.0.0.1 $PORT 2>&1 | grep replayed
-  yodel: 6 replayed, 3 matched, 0 different, 3 lost; rtt * (glob)
+  yodel: 6 replayed, 3 matched, 0 bad, 3 lost; rtt * (glob)
   $ start python3 "$PEERS/key_value.py" 0 ticks greeting hello && ticks=$PORT
   $ yodel --replay r.json --fast 127.0.0.1 $ticks >out 2>log
   [1]
@@ -48,18 +48,18 @@ A server that answers nothing, or too much, is found.
       now       hello
   3 unsolicited not recorded
 
-What answers no message, such as a greeting, must come again.
+Data that answers no message, such as a greeting, must arrive again.
 
   $ { await hello t.json; echo SET a one; await 'changed a' t.json; echo GET a; } |
   >     yodel --json --payload --expect any 127.0.0.1 $ticks >t.json 2>log
   $ yodel --replay t.json --fast 127.0.0.1 $ticks
-  yodel: 2 replayed, 2 matched, 0 different, 0 lost, 2 unsolicited matched; rtt * (glob)
+  yodel: 2 replayed, 2 matched, 0 bad, 0 lost, 2 unsolicited matched; rtt * (glob)
   $ yodel --replay t.json --fast -W 200ms 127.0.0.1 $store
   a recorded unsolicited message is missing
       recorded  hello
   a recorded unsolicited message is missing
       recorded  changed a
-  yodel: 2 replayed, 2 matched, 0 different, 0 lost, 2 unsolicited missing; rtt * (glob)
+  yodel: 2 replayed, 2 matched, 0 bad, 0 lost, 2 unsolicited missing; rtt * (glob)
   [1]
 
 Replies of several lines come again, too.
@@ -67,7 +67,7 @@ Replies of several lines come again, too.
   $ start python3 "$PEERS/several_lines.py" 0
   $ printf '%s\n' PING LIST PING LIST TIME | yodel --json --payload --expect any 127.0.0.1 $PORT >l.json 2>log
   $ yodel --replay l.json --fast 127.0.0.1 $PORT
-  yodel: 5 replayed, 5 matched, 0 different, 0 lost, 4 unsolicited matched; rtt * (glob)
+  yodel: 5 replayed, 5 matched, 0 bad, 0 lost, 4 unsolicited matched; rtt * (glob)
 
 With -o FILE.json, the recording is written beside the output. An existing file is not overwritten.
 
@@ -77,7 +77,7 @@ With -o FILE.json, the recording is written beside the output. An existing file 
   OK
   NONE
   $ yodel --replay o.json --fast 127.0.0.1 $store
-  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   $ yodel --json --payload --expect any -o same.json 127.0.0.1 $store <commands >both.json 2>log
   $ sed -i 's/"started":"[^"]*"//' both.json same.json && cmp both.json same.json
   $ yodel --quiet --expect any -o o.json 127.0.0.1 $store <commands
@@ -92,11 +92,11 @@ Datagrams and TLS are replayed in the same way.
   $ start python3 "$PEERS/key_value.py" 0 udp
   $ yodel --json --payload --expect any udp://127.0.0.1:$PORT <commands >u.json 2>log
   $ yodel --replay u.json -u 127.0.0.1 $PORT
-  yodel: 6 replayed, 6 matched, 0 different, 0 lost, 0 duplicate, 0 reordered; rtt * (glob)
+  yodel: 6 replayed, 6 matched, 0 bad, 0 lost, 0 duplicate, 0 reordered; rtt * (glob)
   $ start python3 "$PEERS/key_value.py" 0 udp broken
   $ yodel --replay u.json --fast -u 127.0.0.1 $PORT 2>log | grep differs
-  reply 2 differs at byte 0 (o, got O)
-  reply 6 differs at byte 4 (m, got M)
+  reply 2 differs at byte 0 (expected o, got O)
+  reply 6 differs at byte 4 (expected m, got M)
   $ yodel --replay u.json 127.0.0.1 $store
   yodel: u.json was recorded with datagrams (-u), not with -f line (yodel -h shows the options)
   [2]
@@ -105,7 +105,7 @@ Datagrams and TLS are replayed in the same way.
   $ start python3 "$PEERS/key_value.py" 0 tls server.pem server.key
   $ yodel --json --payload --expect any --cacert ca.pem tls://localhost:$PORT <commands >s.json 2>log
   $ yodel --replay s.json --cacert ca.pem tls://localhost:$PORT
-  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
 
 With --mask, parts of the replies are ignored, such as times and numbers.
 
@@ -113,20 +113,20 @@ With --mask, parts of the replies are ignored, such as times and numbers.
   $ printf 'TIME\nJOB\n' | yodel --json --payload --expect any 127.0.0.1 $PORT >m.json 2>log
   $ play line 'send:at 9:30:00 ok\n' line 'send:id=bcd failed\n' wait
   $ yodel --replay m.json --fast 127.0.0.1 $PORT 2>log | grep differs
-  reply 1 differs at byte 3 (1, got 9)
-  reply 2 differs at byte 3 (a, got b)
+  reply 1 differs at byte 3 (expected 1, got 9)
+  reply 2 differs at byte 3 (expected a, got b)
   $ yodel --replay m.json --fast --mask '[0-9]+:[0-9]{2}:[0-9]{2}' 127.0.0.1 $PORT 2>log | grep differs
-  reply 2 differs at byte 3 (a, got b)
+  reply 2 differs at byte 3 (expected a, got b)
   $ yodel --replay m.json --fast --mask '[0-9]+:[0-9]{2}:[0-9]{2}' --mask 'id=[a-z0-9]+' 127.0.0.1 $PORT
-  reply 2 differs at byte 7 (d, got f)
+  reply 2 differs at byte 7 (expected d, got f)
       sent      JOB
       recorded  id=a7 done
       now       id=bcd failed
-  yodel: reply 2 differs from the recording at byte 7 (d, got f)
-  yodel: 2 replayed, 1 matched, 1 different, 0 lost; rtt * (glob)
+  yodel: reply 2 differs from the recording at byte 7 (expected d, got f)
+  yodel: 2 replayed, 1 matched, 1 bad, 0 lost; rtt * (glob)
   [1]
   $ yodel --replay m.json --fast --mask ':[0-9]{2}|at [0-9]+' --mask 'id=[a-z0-9]+ [a-z]+' 127.0.0.1 $PORT
-  yodel: 2 replayed, 2 matched, 0 different, 0 lost; rtt * (glob)
+  yodel: 2 replayed, 2 matched, 0 bad, 0 lost; rtt * (glob)
   $ echo abc | yodel --json --payload -f caret >c.json 2>log
   $ yodel --replay c.json --mask x 127.0.0.1 $store
   yodel: --mask cannot be combined with -f caret of c.json, whose replies have no frames (yodel -h shows the options)
@@ -135,11 +135,11 @@ With --mask, parts of the replies are ignored, such as times and numbers.
 A recording may come from standard input.
 
   $ cat r.json | yodel --fast --replay /dev/stdin 127.0.0.1 $store
-  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   $ cat r.json | yodel --fast --replay - 127.0.0.1 $store
-  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   $ yodel --fast --replay - 127.0.0.1 $store <r.json
-  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   $ open_input && yodel -m 200ms --replay - <input
   yodel: standard input: no recording arrived within 200ms (--max-time)
   [28]

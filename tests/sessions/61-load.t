@@ -24,8 +24,8 @@ Replies that a server drops, doubles and damages are counted exactly. It sent al
   >     figure() { tail -n 1 out | grep -o "\"$1\":[0-9]*" | head -n 1 | cut -d : -f 2; }
   >     [ $(figure bad) -gt 0 ] && [ $(figure lost) -gt 0 ] && echo bad and lost
   >     echo $(figure sent) sent, $(($(figure echoed) + $(figure bad) + $(figure lost))) known
-  >     further=$(($(figure duplicates) + $(figure unsolicited)))
-  >     counters | grep -o " 26000 bytes in, $((65 * (400 - $(figure lost) + further))) bytes out" | wc -l
+  >     extra=$(($(figure duplicates) + $(figure unsolicited)))
+  >     counters | grep -o " 26000 bytes in, $((65 * (400 - $(figure lost) + extra))) bytes out" | wc -l
   > }
   $ exact --connections 20
   status 1
@@ -48,7 +48,7 @@ Connections that fail are counted by their sentences. Messages go over those tha
   $ serve -f line --reset-after 5
   $ yodel-load --connections 10 -m 10s --json 127.0.0.1 $PORT >out 2>log
   [56]
-  $ grep -o '^yodel-load: [a-z]*: Connection reset by peer (.*' log | sed 's/: [a-z]*:/:/' | uniq
+  $ grep -o '^yodel-load: [a-z ]*: Connection reset by peer (.*' log | sed 's/: [a-z ]*:/:/' | uniq
   yodel-load: Connection reset by peer (* times) (glob)
   $ grep -o '"connections":.*"starved":0' out; grep -o '"status":56,"count":[0-9]*' out | awk -F : '{ n += $3 } END { print n }'
   "connections":{"attempts":10,"opened":10,"failed":0,"starved":0

@@ -1,7 +1,7 @@
 No source port left
 ===================
 
-In a network with ten source ports, further connections fail, with TCP and UDP alike.
+In a network with ten source ports, additional connections fail, with TCP and with UDP.
 
   $ unshare -rn ip link set lo up 2>/dev/null || exit 80
   $ in_small_network() {
@@ -10,9 +10,9 @@ In a network with ten source ports, further connections fail, with TCP and UDP a
   >         yodel-load --connections 15 -c 100 $* 127.0.0.1 39000; echo \$?; kill \$!" 2>&1 | grep -m 2 '^7\|cannot'
   > }
   $ for options in '' -u '-u -s 127.0.0.1'; do in_small_network $options; done
-  yodel-load: cannot connect to 127.0.0.1:39000: (no ephemeral port is left: the system has 10 for each destination|Cannot assign|Address).*\(5 times\) (re)
+  yodel-load: cannot connect to 127.0.0.1:39000: (no ephemeral port is left; the system has 10 ports for each destination|Cannot assign|Address).*\(5 times\) (re)
   7
-  yodel-load: cannot connect to 127.0.0.1:39000: (no ephemeral port is left: the system has 10 for each destination|Cannot assign|Address).*\(5 times\) (re)
+  yodel-load: cannot connect to 127.0.0.1:39000: (no ephemeral port is left; the system has 10 ports for each destination|Cannot assign|Address).*\(5 times\) (re)
   7
-  yodel-load: cannot connect to 127.0.0.1:39000: (no ephemeral port is left: the system has 10 for each destination|Cannot assign|Address).*\(5 times\) (re)
+  yodel-load: cannot connect to 127.0.0.1:39000: (no ephemeral port is left; the system has 10 ports for each destination|Cannot assign|Address).*\(5 times\) (re)
   7

@@ -53,7 +53,7 @@ Bad, lost, duplicate and reordered replies are counted as a peer in Python plann
   $ planned 3 yodel-load --connections 3 --window 4
   N bad, N lost, N duplicate, N reordered
 
-Each form shows them, and requirements judge them. The jitter is that of RFC 3550.
+Each form shows them, and requirements judge them. The jitter is defined in RFC 3550.
 
   $ serve -u --dup 1
   $ yodel -c 2 -i 1ms udp://127.0.0.1:$PORT >out 2>log; sed 's/[0-9.]* ms.*/N/' out | sort; cat log
@@ -74,12 +74,12 @@ Each form shows them, and requirements judge them. The jitter is that of RFC 355
   "reordered":N,"jitter_us"
   $ seq 9 | yodel --json --payload udp://127.0.0.1:$PORT >r.json 2>log
   $ yodel --replay r.json udp://127.0.0.1:$PORT
-  yodel: 9 replayed, 9 matched, 0 different, 0 lost, 9 duplicate, 0 reordered; rtt * (glob)
+  yodel: 9 replayed, 9 matched, 0 bad, 0 lost, 9 duplicate, 0 reordered; rtt * (glob)
   $ yodel --replay r.json --fast udp://127.0.0.1:$PORT
-  yodel: 9 replayed, 9 matched, 0 different, 0 lost, 9 duplicate, 0 reordered; rtt * (glob)
+  yodel: 9 replayed, 9 matched, 0 bad, 0 lost, 9 duplicate, 0 reordered; rtt * (glob)
   $ serve -u --corrupt 1 --seed 3
   $ echo hello | yodel udp://127.0.0.1:$PORT >out
-  yodel: reply 1 differs from its message at byte 4 (o, got g)
+  yodel: reply 1 differs from its message at byte 4 (expected o, got g)
   yodel: 1 sent, 0 echoed, 1 bad, 0 lost, 0 duplicate, 0 reordered; rtt * (glob)
   [1]
   $ serve -u --delay 300ms
@@ -101,10 +101,10 @@ Options for connections are refused.
   yodel: -k cannot be combined with -u (yodel -h shows the options)
   yodel: tls:// cannot be combined with -u (yodel -h shows the options)
   yodel: tcp:// cannot be combined with -u (yodel -h shows the options)
-  yodel: -f cannot be combined with -u: each datagram is one message (yodel -h shows the options)
+  yodel: -f cannot be combined with -u, because each datagram is one message (yodel -h shows the options)
   yodel: -U cannot be combined with -u (yodel -h shows the options)
   yodel: --size 65508 does not fit into a datagram (yodel -h shows the options)
   [2]
   $ yodel -C udp://h:7
-  yodel: -C cannot be combined with udp://: each datagram is one message (yodel -h shows the options)
+  yodel: -C cannot be combined with udp://, because each datagram is one message (yodel -h shows the options)
   [2]

@@ -47,7 +47,7 @@ A client that resets the connection, or leaves before it has read everything, is
   $ (yodel -l 0 <file 2>log7; echo $? >status) & receiver=$!
   $ await listening log7; python3 -c "import socket; socket.create_connection(('127.0.0.1', $(sed 's/.*://' log7))).recv(1)"
   $ wait $receiver; sed 1d log7; cat status
-  yodel: receiving: Connection reset by peer
+  yodel: receiving failed: Connection reset by peer
   yodel: * sent, 0 received (glob)
   56
 
@@ -115,7 +115,7 @@ Mistakes are named. Options that only make sense for a client are refused.
   yodel: --cacert cannot be combined with -l (yodel -h shows the options)
   [2]
   $ yodel -l -f caret 7000
-  yodel: -l cannot be combined with -f caret, in which only servers greet (yodel -h shows the options)
+  yodel: -l cannot be combined with -f caret, whose greeting only a server can send (yodel -h shows the options)
   [2]
   $ yodel -l ::1:7000
   yodel: write an IPv6 address with a port as [::1]:7000 (yodel -h shows the options)

@@ -120,14 +120,14 @@ no FIFO.
   20* yodeld: certificates reloaded (glob)
   CN=next
   $ rm used.key && reload
-  20* yodeld: cannot reload the certificates, keeping the old ones: key used.key: No such file or directory (glob)
+  20* yodeld: cannot reload the certificates; the old ones stay in use: key used.key: No such file or directory (glob)
   CN=next
   $ mkfifo used.key && reload
-  20* yodeld: cannot reload the certificates, keeping the old ones: used.key is not a regular file: reading it now could block (glob)
+  20* yodeld: cannot reload the certificates; the old ones stay in use: used.key is not a regular file, so reading it now could block (glob)
   CN=next
   $ rm used.key && openssl ec -in next.key -aes256 -passout pass:secret -out used.key 2>log && reload
-  20* yodeld: cannot reload the certificates, keeping the old ones: key used.key is encrypted, and a reload can't ask for its pass phrase (glob)
+  20* yodeld: cannot reload the certificates; the old ones stay in use: key used.key is encrypted, and a reload can't ask for its pass phrase (glob)
   CN=next
   $ rm used.pem && mkfifo used.pem && reload
-  20* yodeld: cannot reload the certificates, keeping the old ones: used.pem is not a regular file: reading it now could block (glob)
+  20* yodeld: cannot reload the certificates; the old ones stay in use: used.pem is not a regular file, so reading it now could block (glob)
   CN=next

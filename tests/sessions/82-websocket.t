@@ -45,7 +45,7 @@ Connections are timed, loaded, judged, recorded and replayed like others.
   yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt * (glob)
-  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt * (glob)
+  yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   1 run: 6 sent, 6 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   , TLS and WebSocket 
   "handshake_us"
@@ -56,7 +56,7 @@ Connections are timed, loaded, judged, recorded and replayed like others.
   yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt *; UNVERIFIED (-k): the certificate is self-signed (glob)
   yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt *; UNVERIFIED (-k): the certificate is self-signed (glob)
   yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt *; UNVERIFIED (-k): the certificate is self-signed (glob)
-  yodel: 6 replayed, 6 matched, 0 different, 0 lost; rtt *; UNVERIFIED (-k): the certificate is self-signed (glob)
+  yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt *; UNVERIFIED (-k): the certificate is self-signed (glob)
   1 run: 6 sent, 6 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   $ serve --ws
   $ yodel-load -c 10 --match bcdef --require 'p99<1us' ws://127.0.0.1:$PORT
@@ -83,22 +83,22 @@ A server that opens no WebSocket is reported in one sentence.
 
   $ refused() { speak "$@" && echo a | yodel --quiet -w 500ms --subprotocol other ws://127.0.0.1:$PORT; echo $?; }
   $ refused request 'send:HTTP/1.1 404 Not Found\r\nX: y\r\n\r\nno such page' end
-  yodel: the server refused the upgrade: 404 Not Found
+  yodel: the server refused the WebSocket upgrade: 404 Not Found
   7
   $ refused request 'send:HTTP/1.1 101 Yes\r\nUpgr' shut end
   yodel: the server closed the connection during the WebSocket handshake
   7
   $ refused request reset
-  yodel: WebSocket handshake: Connection reset by peer
+  yodel: the WebSocket handshake failed: Connection reset by peer
   7
   $ refused request 'send:\x15\x03\x01\0\2\2\x46' end
   yodel: the server speaks TLS; use wss://
   35
   $ refused 'open:Sec-WebSocket-Protocol: chat' end
-  yodel: the server's upgrade is invalid: it selects a subprotocol that was not offered
+  yodel: the server's WebSocket upgrade is invalid: it selects a subprotocol that was not offered
   7
   $ refused request 'send:HTTP/1.1 101 Y' end
-  yodel: no connection to 127.0.0.1:* within 500ms: still in the WebSocket handshake with 127.0.0.1:* (glob)
+  yodel: no connection to 127.0.0.1:* within 500ms (-w): still in the WebSocket handshake with 127.0.0.1:* (glob)
   28
 
 So is one that breaks the protocol, or leaves. The server learns why.
@@ -152,7 +152,7 @@ So is one that breaks the protocol, or leaves. The server learns why.
   pong 7070 close 1000 ended
   $ speak open read read reset
   $ printf 'a\nb\n' | yodel --quiet ws://127.0.0.1:$PORT
-  yodel: receiving: Connection reset by peer
+  yodel: receiving failed: Connection reset by peer
   [56]
 
 Messages that come with the upgrade answer nothing.

@@ -25,16 +25,16 @@ With --ws, yodeld returns messages as they are, whole and after pings, and answe
   ended
   $ for options in '--delay 1ms' '--chunk 1' '--threads auto' '--max-buffer 5'; do serve --ws $options && all | cmp - plain && log; done
 
-What opens no WebSocket is refused with a reason.
+A request that opens no WebSocket is refused with a reason.
 
   $ serve --ws
   $ talk 'request:Sec-WebSocket-Version: 8' end; talk 'send:GET / HTTP/1.0\r\nHost: x\r\n\r\n' response end; log
   HTTP/1.1 426 Upgrade Required: the WebSocket version is not 13
   ended
-  HTTP/1.1 400 Bad Request: the request is not a GET of HTTP/1.1
+  HTTP/1.1 400 Bad Request: the request is not an HTTP/1.1 GET request
   ended
   refused: the WebSocket version is not 13
-  refused: the request is not a GET of HTTP/1.1
+  refused: the request is not an HTTP/1.1 GET request
 
 A client that breaks the protocol gets earlier replies and a code, also while it is still sending. Its end is logged.
 
@@ -64,7 +64,7 @@ A client that breaks the protocol gets earlier replies and a code, also while it
   HTTP/1.1 101 Switching Protocols
   HTTP/1.1 101 Switching Protocols
   $ talk 'send:\x16\x03\x01\0\5hello' response leave
-  HTTP/1.1 400 Bad Request: the client speaks TLS, and this port does not
+  HTTP/1.1 400 Bad Request: the client speaks TLS, but this port does not
   $ await TLS $LOG && log
   the client violated the WebSocket protocol: a frame is not masked
   the client violated the WebSocket protocol: a text message is not UTF-8
@@ -73,9 +73,9 @@ A client that breaks the protocol gets earlier replies and a code, also while it
   a message of 8000000 bytes or more exceeds the limit of 2000 (--max-frame)
   the client ended the connection without a close frame
   the client ended the connection inside a message without a close frame
-  receiving: Connection reset by peer
+  receiving failed: Connection reset by peer
   the client closed the connection during the WebSocket handshake
-  refused: the client speaks TLS, and this port does not
+  refused: the client speaks TLS, but this port does not
   $ serve --ws --idle-timeout 50ms
   $ talk open end; log
   HTTP/1.1 101 Switching Protocols

@@ -9,7 +9,7 @@ are, and what a client reports.
   $ faulty --delay 30ms~10ms --chunk 1 >out 2>log && cmp out lines
   $ yodel-load --quiet --require 'min>20ms' 127.0.0.1 $PORT <lines 2>log
   $ faulty --corrupt 100% >out
-  yodel: reply 1 differs from its message at byte 1 (i, got I)
+  yodel: reply 1 differs from its message at byte 1 (expected i, got I)
   yodel: 10 sent, 0 echoed, 10 bad, 0 lost; rtt * (glob)
   [1]
   $ faulty --close-after 3
@@ -23,7 +23,7 @@ are, and what a client reports.
   line 1
   line 2
   line 3
-  yodel: receiving: Connection reset by peer
+  yodel: receiving failed: Connection reset by peer
   yodel: 10 sent, 3 echoed, 0 bad, 7 lost; rtt * (glob)
   [56]
   $ faulty --dup 1 >out
@@ -47,7 +47,7 @@ are, and what a client reports.
   a
   $ serve --no-read
   $ yodel --quiet -f raw --idle-timeout 200ms 127.0.0.1 $PORT </dev/zero
-  yodel: nothing sent or received for 200ms
+  yodel: nothing was sent or received for 200ms (--idle-timeout)
   [28]
   $ serve --corrupt 1
   $ echo a | yodel 127.0.0.1 $PORT 2>&1 >out | grep -o '1 sent, 0 echoed'
@@ -59,7 +59,7 @@ are, and what a client reports.
   [1]
   $ serve --self-signed -f len2 --corrupt 1
   $ echo a | yodel --quiet --tls -k -f len2 127.0.0.1 $PORT >out
-  yodel: reply 1 differs from its message at byte 0 (a, got A); if the service does not echo, use --expect any
+  yodel: reply 1 differs from its message at byte 0 (expected a, got A); if the service does not echo, use --expect any
   yodel: 1 sent, 0 echoed, 1 bad, 0 lost; rtt * (glob)
   [1]
 
@@ -83,8 +83,8 @@ Silence after a large hello is reported with the option that makes it smaller.
 
   $ serve --self-signed --stall-handshake
   $ yodel -z -w 200ms --tls-max 1.2 tls://127.0.0.1:$PORT
-  yodel: no connection to 127.0.0.1:* within 200ms: still in the TLS handshake with 127.0.0.1:* (glob)
+  yodel: no connection to 127.0.0.1:* within 200ms (-w): still in the TLS handshake with 127.0.0.1:* (glob)
   [28]
   $ yodel -z -w 200ms --alpn "a$(printf ',%040d' $(seq 40))" tls://127.0.0.1:$PORT
-  yodel: no connection to 127.0.0.1:* within 200ms: still in the TLS handshake with 127.0.0.1:*; it did not answer a ClientHello of 1940 bytes, which exceeds one TCP segment and is too large for some servers and middleboxes: --groups X25519 makes it smaller (glob)
+  yodel: no connection to 127.0.0.1:* within 200ms (-w): still in the TLS handshake with 127.0.0.1:*; the server did not answer a ClientHello of 1940 bytes, which exceeds one TCP segment and is too large for some servers and middleboxes; --groups X25519 makes it smaller (glob)
   [28]

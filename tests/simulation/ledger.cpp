@@ -82,7 +82,7 @@ void Ledger::answered(const Message& message, const Reply& reply, ev::Time now) 
     if (complaint_) return;
     compare(sent, message, reply, now);
     if (message.late) --counts_.lost;
-    ++(reply.right ? counts_.right : counts_.wrong);
+    ++(reply.right ? counts_.right : counts_.bad);
     if (framing_.in_datagrams) return;
     require(message.id > last_answered_, message.id, "was answered after a later one");
     last_answered_ = message.id;

@@ -43,7 +43,7 @@ public:
     void echoed(const yodel::Batch& batch);
     void lost(const yodel::Message& message, ev::Time now);
     void unsolicited() { ++counts_.unsolicited; }
-    void repeated() { ++counts_.repeated; }
+    void duplicate() { ++counts_.duplicates; }
     // Records an id that the session reserved for a message that is not sent.
     void skipped(std::uint64_t id);
 
@@ -61,10 +61,10 @@ public:
     struct Counts {
         std::size_t sent = 0;
         std::size_t right = 0;  // includes late replies
-        std::size_t wrong = 0;
+        std::size_t bad = 0;
         std::size_t lost = 0;  // without late replies
         std::size_t unsolicited = 0;
-        std::size_t repeated = 0;
+        std::size_t duplicates = 0;
     };
     const Counts& counts() const { return counts_; }
 

@@ -32,7 +32,7 @@ namespace {
 
 constexpr std::array<const char*, 3> names = {"streams", "datagrams", "websockets"};  // by Kind
 constexpr unsigned max_session = 60;            // seconds of processor time
-constexpr std::uint64_t repeated_sessions = 8;  // one session of this many is played twice
+constexpr std::uint64_t repeated_sessions = 8;  // one session in N is played again
 
 // The text to print if a session crashes, prepared in advance.
 char last_words[400];
@@ -103,24 +103,24 @@ private:
 std::string Simulator::play(const Plan& plan) {
     limit_time(max_session);
     SimulatedSession session(plan, std::string(folder_) + "/socket");
-    std::string wrong = session.run();
+    std::string fault = session.run();
     trace_ = session.trace();
     const Ledger::Counts& counts = session.counts();
     total_.sent += counts.sent;
     total_.right += counts.right;
-    total_.wrong += counts.wrong;
+    total_.bad += counts.bad;
     total_.lost += counts.lost;
     total_.unsolicited += counts.unsolicited;
-    total_.repeated += counts.repeated;
+    total_.duplicates += counts.duplicates;
     turns_ += session.turns();
     elapsed_ += session.elapsed();
     ++sessions_;
-    return wrong;
+    return fault;
 }
 
 std::string Simulator::leaks(const Plan& plan) {
     const int descriptor = free_descriptor();
-    if (std::string wrong = play(plan); !wrong.empty()) return wrong;
+    if (std::string fault = play(plan); !fault.empty()) return fault;
     const std::string trace = trace_;
     trace_ = {};
     const std::size_t left = blocks_in_use() - (trace.capacity() > std::string().capacity());
@@ -135,7 +135,7 @@ std::string Simulator::leaks(const Plan& plan) {
 std::string Simulator::differences(const Plan& plan) {
     if (plan.carrier == Carrier::tcp) return {};
     const std::string first = trace_;
-    if (std::string wrong = play(plan); !wrong.empty()) return "the second time, " + wrong;
+    if (std::string fault = play(plan); !fault.empty()) return "the second time, " + fault;
     return first == trace_ ? "" : "the same seed did not do the same again";
 }
 
@@ -145,11 +145,11 @@ bool Simulator::check(std::uint64_t seed) {
         static_cast<unsigned long long>(seed), program_.c_str(),
         names[static_cast<std::size_t>(kind_)], static_cast<unsigned long long>(seed));
     const Plan plan = make_plan(kind_, seed);
-    std::string wrong = leaks(plan);
-    if (wrong.empty() && seed % repeated_sessions == 0) wrong = differences(plan);
+    std::string fault = leaks(plan);
+    if (fault.empty() && seed % repeated_sessions == 0) fault = differences(plan);
     limit_time(0);
-    if (wrong.empty()) return true;
-    std::fprintf(stderr, "simulate: %s\n", wrong.c_str());
+    if (fault.empty()) return true;
+    std::fprintf(stderr, "simulate: %s\n", fault.c_str());
     say_last_words();
     return false;
 }
@@ -162,10 +162,10 @@ void Simulator::print(std::uint64_t seed) {
 void Simulator::print_totals() const {
     std::printf(
         "%llu sessions, %llu turns, %.0f simulated seconds; %zu messages: %zu right, %zu "
-        "wrong, %zu lost; %zu unsolicited, %zu repeated\n",
+        "bad, %zu lost; %zu unsolicited, %zu duplicate\n",
         static_cast<unsigned long long>(sessions_), static_cast<unsigned long long>(turns_),
-        std::chrono::duration<double>(elapsed_).count(), total_.sent, total_.right,
-        total_.wrong, total_.lost, total_.unsolicited, total_.repeated);
+        std::chrono::duration<double>(elapsed_).count(), total_.sent, total_.right, total_.bad,
+        total_.lost, total_.unsolicited, total_.duplicates);
 }
 
 int simulate(Kind kind, const char* program, std::uint64_t sessions, std::uint64_t seed) {

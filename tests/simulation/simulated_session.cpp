@@ -132,7 +132,8 @@ bool SimulatedSession::send_one() {
     const std::size_t most = plan_.client.max_frame;
     const bool legal = is_sendable(*plan_.client.framing, most, payload);
     if (plan_.carrier != Carrier::datagrams)
-        require(static_cast<bool>(ids) == legal, "a payload was refused, or wrongly taken");
+        require(static_cast<bool>(ids) == legal,
+                "a payload was refused or accepted by mistake");
     if (ids) ledger_.sent(payload, ids, now(), reply);
     note("sent", payload.size());
     bytes_sent_ += payload.size();
@@ -306,15 +307,15 @@ void SimulatedSession::session_lost(const Message& message) {
 void SimulatedSession::session_unsolicited(std::string_view payload) {
     const Heap heap(Owner::tests);
     ledger_.unsolicited();
-    note("unasked", payload.size());
+    note("unsolicited", payload.size());
     message_event("unsolicited");
 }
 
 void SimulatedSession::session_duplicate(std::string_view payload) {
     const Heap heap(Owner::tests);
-    ledger_.repeated();
-    note("repeated", payload.size());
-    message_event("repeated");
+    ledger_.duplicate();
+    note("duplicate", payload.size());
+    message_event("duplicate");
 }
 
 void SimulatedSession::session_received(std::string_view bytes) {
@@ -482,9 +483,9 @@ void SimulatedSession::check_calm_counts() {
                                        ", and should be " + std::to_string(expected));
     };
     equal(counts.lost, dropped, "lost");
-    equal(counts.wrong, damaged, "wrong");
+    equal(counts.bad, damaged, "bad");
     equal(counts.right, counts.sent - dropped - damaged, "right");
-    equal(counts.unsolicited + counts.repeated, copied, "copies");
+    equal(counts.unsolicited + counts.duplicates, copied, "copies");
     require(payloads_ == plan_.messages || acts_left_ == 0, "something was not sent");
 }
 

@@ -56,14 +56,14 @@ class Process:
         self.samples = []
         self.child = subprocess.Popen(command, **{"stdin": subprocess.DEVNULL,
                                                   "stderr": subprocess.PIPE, **streams})
-        self.said = collections.Counter()  # its standard error output, without numbers
+        self.lines = collections.Counter()  # its standard error output, without numbers
         self.reader = threading.Thread(target=self.read_errors, daemon=True)
         self.reader.start()
 
     def read_errors(self):
         for line in self.child.stderr:
             text = re.sub(r"\d+", "N", line.decode(errors="replace").strip())
-            self.said[re.sub(r"^.*?N: ", "", text)[:100]] += 1
+            self.lines[re.sub(r"^.*?N: ", "", text)[:100]] += 1
 
     def status(self, field):
         text = pathlib.Path(f"/proc/{self.child.pid}/status").read_text()
@@ -218,7 +218,7 @@ class Soak:
         for process in self.processes:
             if process.child.poll() is not None:
                 raise SystemExit(f"soak: {process.name} has ended, with {process.child.returncode}: "
-                                 f"{list(process.said)[-3:]}")
+                                 f"{list(process.lines)[-3:]}")
             process.measure()
         for name in ("plain", "tls"):
             self.pings[name].append(min(self.ping(name) for _ in range(PING_RUNS)))
@@ -266,7 +266,7 @@ class Soak:
 
     def print_logs(self):
         for process in self.processes:
-            for text, count in process.said.most_common(6):
+            for text, count in process.lines.most_common(6):
                 print(f"  {process.name}: {count} times: {text}")
 
 

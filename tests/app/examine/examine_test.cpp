@@ -120,9 +120,9 @@ strips the newline
 answers twice
 => 1 | 1..16 | not ok 1 - echoes a message: 13 bytes more came than were sent | Bail out! NO_ECHO
 changes a byte
-=> 1 | 1..16 | not ok 1 - echoes a message: the reply differs at byte 12 (0x0a, got \#) | Bail out! NO_ECHO
+=> 1 | 1..16 | not ok 1 - echoes a message: the reply differs at byte 12 (expected 0x0a, got \#) | Bail out! NO_ECHO
 greets
-=> 1 | 1..16 | not ok 1 - echoes a message: the reply differs at byte 0 (h, got *) | Bail out! if the service does not echo, use --expect any
+=> 1 | 1..16 | not ok 1 - echoes a message: the reply differs at byte 0 (expected h, got *) | Bail out! if the service does not echo, use --expect any
 serves one client
 => 1 | 1..16 | not ok 9 - serves a second client while the first is idle: no reply within 1s, until the first had closed (one client after the other) | not ok 10 - serves twenty clients at once: no reply within 1s (one buffer for all clients) | not ok 13 - serves a client while another never reads: no reply within 1s (a blocking write())
 closes at once
@@ -139,7 +139,7 @@ TEST_CASE("reports checks as JSON, with sent and received bytes") {
     const Examined examined = examine("changes a byte", options);
     CHECK(examined.lines ==
           R"~({"type":"check","number":1,"name":"echoes a message","ok":false,)~"
-          R"~("came":"the reply differs at byte 12 (0x0a, got #)","cause":"",)~"
+          R"~("came":"the reply differs at byte 12 (expected 0x0a, got #)","cause":"",)~"
           R"~("trace":["1 sent 13 bytes: hello, yodel^J",)~"
           R"~("1 received 13 bytes: hello, yodel#"]})~"
           "\n"

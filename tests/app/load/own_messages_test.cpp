@@ -56,7 +56,7 @@ TEST_CASE("a message that cannot be sent is refused with its line") {
         {std::string(256, 'a'),
          {.framing = "len1", .max_frame = 1000},
          "line 1: a message of 256 bytes does not fit into -f len1"},
-        {"a\n\nb", {.framing = "raw"}, "line 2: a message of 0 bytes does not fit into -f raw"},
+        {"a\n\nb", {.framing = "raw"}, "line 2: -f raw does not allow empty messages"},
         {"a\\nb", {.escapes = true}, "line 1: the message contains a delimiter of -f line"},
         {"a\\q",
          {.escapes = true},

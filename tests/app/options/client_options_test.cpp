@@ -114,7 +114,7 @@ TEST_CASE("an interval is 0 or at least a microsecond, and is never rounded to 0
         CHECK(parse_by(parse_yodel_options, "-i " + text).interval == interval);
     for (const std::string wrong : {"1ns", "0.1ns", "0.999us", "0.0001us", "1e-20", "-1", "x"})
         CHECK(refused("-i " + wrong) ==
-              "-i: \"" + wrong + "\" is not an interval: 0, or a duration of at least 1us");
+              "-i: \"" + wrong + "\" is not 0 or a duration of at least 1us");
 }
 
 TEST_CASE("a mistake in an option is reported with the option's name as written") {
@@ -136,8 +136,8 @@ h 7 -vw => -w needs an argument
 -s localhost h 7 =>
 -p 1 h 7 =>
 -p 65535 h 7 =>
--p 0 h 7 => -p: "0" is not a port, from 1 to 65535
--p 65536 h 7 => -p: "65536" is not a port, from 1 to 65535
+-p 0 h 7 => -p: "0" is not a port from 1 to 65535
+-p 65536 h 7 => -p: "65536" is not a port from 1 to 65535
 -m 5 sec localhost 7000 => "localhost" is neither a port nor the name of a service
 -U p h:7 => -U cannot be combined with the target h:7
 -4 -U p => -4 cannot be combined with -U
@@ -157,7 +157,7 @@ h 7 -vw => -w needs an argument
 --tls --alpn ,h2 => --alpn: a protocol name must be 1 to 255 bytes long
 --groups X0 => --groups: "X0" is not a list of groups that OpenSSL knows, such as X25519:P-256
 --tls --pinnedpubkey sha256//ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFGHIJKLMNOPQ= h 7 =>
---pinnedpubkey sha256//short => --pinnedpubkey: "sha256//short" is not a pin: sha256// and 44 characters of base64
+--pinnedpubkey sha256//short => --pinnedpubkey: "sha256//short" is not sha256// followed by 44 characters of base64
 --connect-to 7443 h 7 => --connect-to: "7443" is not ADDR[:PORT]
 --connect-to :7443 h 7 => --connect-to: ":7443" is not ADDR[:PORT]
 --connect-to a:0 h 7 => --connect-to: "0" is not a port from 1 to 65535
@@ -191,11 +191,11 @@ a..b:7 =>
 --ping 30s ws://h =>
 --ping 30s -z ws://h => --ping cannot be combined with -z
 --ping 30s h 7 => --ping needs a ws:// or wss:// target
---header 'a b' ws://h => --header: "a b" is not a header to add, such as "Origin: https://example.com"
+--header 'a b' ws://h => --header: "a b" is not a header that can be added, such as "Origin: https://example.com"
 --subprotocol a,,b ws://h => --subprotocol: "" is not the name of a subprotocol
--f line ws://h => -f cannot be combined with ws://: each WebSocket message is one message
--f raw ws://h => -f cannot be combined with ws://: each WebSocket message is one message
--C -u h 7 => -C cannot be combined with -u: each datagram is one message
+-f line ws://h => -f cannot be combined with ws://, because each WebSocket message is one message
+-f raw ws://h => -f cannot be combined with ws://, because each WebSocket message is one message
+-C -u h 7 => -C cannot be combined with -u, because each datagram is one message
 --max-frame 0 h 7 => --max-frame 0 allows no messages
 --max-frame 1 h 7 =>
 --size 1.5k => --size: "1.5k" is not a size such as 512, 64k or 32M
@@ -328,7 +328,7 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --churn 0s -z h:7 =>
 --churn 4000000001 h:7 => --churn: "4000000001" is not a number from 1 to 4000000000
 --churn 0s h:7 => --churn 0s needs -z, because it leaves no time for messages
---churn 5 -z h:7 => --churn 5 counts messages, and -z sends none: give a time such as 10s
+--churn 5 -z h:7 => --churn 5 counts messages, but -z sends none; give a time such as 10s
 --threads 0 h 7 => --threads: "0" is not a number from 1 to 1024, or auto
 --threads 1025 h 7 => --threads: "1025" is not a number from 1 to 1024, or auto
 --threads 2 --connections 2 h 7 =>

@@ -163,7 +163,7 @@ private:
             static const std::pair<const char*, const char*> names[] = {
                 {"connected to 127.0.0.1:PORT", "CONNECTED"},
                 {"cannot connect to 127.0.0.1:PORT: Connection refused", "REFUSED"},
-                {"REFUSED; retrying, F5 retries now", "RETRYING"},
+                {"REFUSED; retrying; F5 retries now", "RETRYING"},
                 {"REFUSED; F5 reconnects", "REFUSED"},
                 {"disconnected; F5 reconnects", "DISCONNECTED"},
                 {"not connected; will be sent once connected: ", "QUEUED "},
@@ -228,7 +228,7 @@ TEST_CASE("messages and replies are logged, counted and timed") {
          R"(peer answers welcome; reports CONNECTED, welcome; counts 1 unsolicited)"},
         {"stale replies, of which the first has a note",
          R"(send a; peer sends a\nb\n
-            reports CONNECTED, a, a ok, b, "b" followed a right reply and answers no message
+            reports CONNECTED, a, a ok, b, "the server sent "b" after a right reply; it answers no message"
             send c; peer sends c\nd\n; reports c, c ok, d; counts 2 sent, 2 echoed, 2 unsolicited)"},
         {"a duplicate", R"(over datagrams; send a; peer got a\n; peer sends a; peer sends a
                            reports ... a, a ok, a - a duplicate reply
@@ -255,7 +255,7 @@ TEST_CASE("clients are answered by hand, one after the other") {
             send banner; reports QUEUED banner
             peer connects; peer got banner\n; reports ACCEPTED, banner; peer ends; +499ms
             reports nothing; +1ms; reports the client closed the connection; dialing
-            peer connects; open; peer resets; reports ACCEPTED, receiving: Connection reset by peer
+            peer connects; open; peer resets; reports ACCEPTED, receiving failed: Connection reset by peer
             dialing; peer connects; open; reports ACCEPTED; quit when answered; peer got the end
             peer ends; stops; status 0; reports "closed; F5 listens again")"},
         {"a recording of each client",
@@ -277,9 +277,9 @@ TEST_CASE("a line is sent as it is or with its escapes replaced, or returns to t
          R"(escapes; reports CONNECTED; send \\q
             reports refuses \q, a backslash must be followed by n, r, t, 0, a backslash, or x and two digits)"},
         {"too long", R"(--max-frame 8; reports CONNECTED; send 123456789
-                        reports ... too long for line)"},
+                        reports ... not sent: a message of 9 bytes exceeds the limit of 8 (--max-frame))"},
         {"empty", R"(-f raw; reports CONNECTED; send
-                     reports refuses , -f raw does not allow empty messages)"},
+                     reports refuses , not sent: -f raw does not allow empty messages)"},
         {"not connected", R"(unconnected; send one; send two; queued 2
             reports QUEUED one, QUEUED two
             connect; peer got one\ntwo\n; queued 0; reports CONNECTED, one, two)"},
@@ -311,7 +311,7 @@ TEST_CASE("the framing and the expected replies change from the next message on"
          R"(peer sends ab\x00; +1ms; next framing; reports CONNECTED; next framing; reports ab)"},
         {"the last echo is not compared with messages of the new framing",
          R"(send a; peer answers a; reports ... a ok; 5 times ( next framing ); rule len4 echo
-            peer sends \x00\x00\x00\x01b; reports ... answers no message)"},
+            peer sends \x00\x00\x00\x01b; reports ... answers no message")"},
         {"not while messages are in flight",
          R"(send a; next framing not changed while messages are in flight
             next expect not changed while messages are in flight; peer answers a; reports ... a ok
@@ -363,7 +363,7 @@ TEST_CASE("quitting stops the loop once all is reported") {
         {"after the end", R"(disconnect; reports CONNECTED, DISCONNECTED; quit; stops)"},
         {"when the time is over",
          R"(--max-time 5s; stops; status 28
-            reports CONNECTED, "not finished within 5s (--max-time); F5 reconnects")"},
+            reports CONNECTED, "the run did not finish within 5s (--max-time); F5 reconnects")"},
         {"while waiting for a retry",
          R"(to nobody; --retry forever; waiting; send a; reports RETRYING, QUEUED a
             quit when answered; stops; reports REFUSED; status 7)"},
@@ -382,8 +382,8 @@ TEST_CASE("each connection and each failure is logged once") {
         {"reconnecting", "reconnect; peer connects; open; reports CONNECTED, CONNECTED"},
         {"reconnecting asks first if a retry has only just connected",
          R"(--retry forever; peer resets; waiting; +1s; open
-            reports CONNECTED, "receiving: Connection reset by peer; retrying, F5 retries now", CONNECTED
-            +900ms; reconnect; reports "connected just now; press F5 again to reconnect"
+            reports CONNECTED, "receiving failed: Connection reset by peer; retrying; F5 retries now", CONNECTED
+            +900ms; reconnect; reports "just connected; press F5 again to reconnect"
             open; reconnect; peer connects; open; reports CONNECTED)"},
         {"but not later",
          R"(--retry forever; peer resets; waiting; +1s; open; +2s; reports ... CONNECTED
@@ -409,8 +409,9 @@ TEST_CASE("the connection decides the exit status, then the file, then the repli
         {"a bad reply", "send a; peer answers b; +1s; reports ... HINT; status 1"},
         {"a line that was never sent",
          "disconnect; reports CONNECTED, DISCONNECTED; send a; reports QUEUED a; status 1"},
-        {"a reset", "peer resets; closed; status 56 receiving: Connection reset by peer; "
-                    "reports ... F5 reconnects\""},
+        {"a reset",
+         "peer resets; closed; status 56 receiving failed: Connection reset by peer; "
+         "reports ... F5 reconnects\""},
         {"a server that does not close",
          "-q 1s; quit when answered; +1s; status 0 the server did not close within 1s (-q); "
          "reports ... F5 reconnects\""},
@@ -419,7 +420,7 @@ TEST_CASE("the connection decides the exit status, then the file, then the repli
             reports ... "could not write all of the transcript file; stopped writing")"},
         {"a reset, after a full file",
          R"(log to /dev/full; flush file; peer resets; closed; status 56
-            reports ... "receiving: Connection reset by peer; F5 reconnects")"},
+            reports ... "receiving failed: Connection reset by peer; F5 reconnects")"},
     });
 }
 

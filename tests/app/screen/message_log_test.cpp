@@ -24,7 +24,7 @@ Reply right(std::string_view payload, std::optional<ev::Duration> round_trip = 2
     return {.payload = payload, .round_trip = round_trip, .right = true};
 }
 
-Reply wrong(std::string_view payload, std::size_t difference) {
+Reply bad(std::string_view payload, std::size_t difference) {
     return {.payload = payload, .round_trip = 210us, .difference = difference};
 }
 
@@ -46,7 +46,7 @@ void add_each(MessageLog& log) {
     log.add_sent(start + 1s, 1, "hello");
     log.add_answer(start + 2s, message(1, "hello"), right("hello"), std::nullopt);
     log.add_sent(start + 3s, 2, "again");
-    log.add_answer(start + 4s, message(2, "again"), wrong("agaXn", 3), std::nullopt);
+    log.add_answer(start + 4s, message(2, "again"), bad("agaXn", 3), std::nullopt);
     log.add_sent(start + 5s, 3, "gone");
     log.add_loss(start + 6s, message(3, "gone"), "no reply after 5s");
     log.add_unsolicited(start + 7s, "news");
@@ -101,7 +101,7 @@ TEST_CASE("a long pause is shown in whole seconds") {
 TEST_CASE("a reply that ends early is marked, and a reply across a pause has no time") {
     MessageLog log({}, true);
     no_timestamps(log);
-    log.add_answer(start, message(1, "long"), wrong("lo", 2), std::nullopt);
+    log.add_answer(start, message(1, "long"), bad("lo", 2), std::nullopt);
     log.add_answer(start, message(2, "paused"), right("paused", std::nullopt), std::nullopt);
     log.add_answer(start, message(3, "PING"), {"-ERR", 210us}, std::nullopt);
     CHECK(rows(log) == std::vector<std::string>{"0.21ms < lo x differs at byte 2: 6e>end",

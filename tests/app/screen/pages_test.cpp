@@ -35,11 +35,11 @@ std::string text(const Rows& rows) {
 
 // Returns the bytes marked as bad.
 Texts bad_bytes(const Rows& rows) {
-    Texts wrong;
+    Texts bad;
     for (const ui::Row& row : rows)
         for (const ui::Span& span : row)
-            if (span.style == ui::Style::bad_byte) wrong.push_back(span.text);
-    return wrong;
+            if (span.style == ui::Style::bad_byte) bad.push_back(span.text);
+    return bad;
 }
 
 // Returns the rows with a bad fact.
@@ -162,7 +162,7 @@ TEST_CASE("a right echo is shown once") {
               "  |hello|\n\nReceived: identical\n");
 }
 
-TEST_CASE("a wrong reply is shown beside its message, the first wrong byte marked") {
+TEST_CASE("a bad reply is shown beside its message, with the first bad byte marked") {
     const std::string payload(40, 'a');
     std::string reply = payload;
     reply[20] = 'b';

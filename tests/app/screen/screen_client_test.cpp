@@ -415,9 +415,9 @@ TEST_CASE("each key works as its help explains") {
 
 TEST_CASE("Esc and then a key acts as the M- key, however slowly it is typed") {
     play({
-        {"a letter",
-         "keys Esc; last \"Esc- press a key; as with Alt; F1 lists the keys; Esc cancels\"; "
-         "keys s; shows Messages; keys Esc; hides Messages; shows F1 help"},
+        {"a letter", "keys Esc; last \"Esc- press a key, which then acts as with Alt; F1 lists "
+                     "the keys; Esc cancels\"; "
+                     "keys s; shows Messages; keys Esc; hides Messages; shows F1 help"},
         {"a key of the editor",
          R"(keys one Space two Esc; last Esc- one two; keys b >; last one >two
                                    keys Esc; keys Enter !; last one >^J!two)"},
@@ -428,7 +428,7 @@ TEST_CASE("Esc and then a key acts as the M- key, however slowly it is typed") {
     });
 }
 
-TEST_CASE("^C twice quits, regardless of what the first one ended") {
+TEST_CASE("a second ^C quits, whatever the first one ended") {
     play({
         {"a line",
          R"(keys half; last half; keys ^C; last "^C again to quit"; keys ^C; stops; status 0)"},
@@ -464,7 +464,7 @@ TEST_CASE("^D quits once all replies are in") {
          R"(keys hello Enter ^D; shows closing; keys more Enter; last more
                                              shows not sent)"},
         {"but not into another line",
-         R"(--max-frame 8; keys F8 123456789 Enter; shows 1 queued; keys half F5; shows too long; last half)"},
+         R"(--max-frame 8; keys F8 123456789 Enter; shows 1 queued; keys half F5; shows exceeds the limit; last half)"},
     });
 }
 
@@ -474,7 +474,7 @@ TEST_CASE("the screen is readable at every size, and resumes after a suspension"
          R"(size 2x20; row 1 ● up 00:0; row 2 F1 help; resize 1x20; keys half; row 1 half
                      resize 3x20; row 1 127.0.0.1:; row 2 ● up; last half)"},
         {"a screen on which no hint is cut",
-         R"(size 5x20; keys M-w; last M-Up selects; keys Esc; last Esc- press a key
+         R"(size 5x20; keys M-w; last M-Up selects; keys Esc; last Esc- press a key, wh
             keys Esc; keys ^R; last search:; keys ^G M-/; last find: Enter searches)"},
         {"a message in flight across a suspension is untimed",
          R"(keys hello Enter; peer got hello\n; continue; peer sends hello\n; shows untimed ‹ hello ✓)"},

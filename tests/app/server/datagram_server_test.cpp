@@ -116,10 +116,10 @@ TEST_CASE("draws each fault of a datagram by its seed, regardless of the other f
     std::map<std::string, int> times;
     for (const std::string& each : answers({.dup = 0.5, .seed = 6})) ++times[each];
     CHECK(times.size() == all.size());
-    const auto twice = std::count_if(times.begin(), times.end(),
-                                     [](const auto& each) { return each.second == 2; });
-    CHECK(twice > 150);
-    CHECK(twice < 250);
+    const auto duplicated = std::count_if(times.begin(), times.end(),
+                                          [](const auto& each) { return each.second == 2; });
+    CHECK(duplicated > 150);
+    CHECK(duplicated < 250);
 }
 
 TEST_CASE("sends a reordered datagram right after the next one, or after a while") {

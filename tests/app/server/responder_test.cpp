@@ -66,10 +66,11 @@ end => a message of 5 bytes exceeds the limit of 4 (--max-frame))");
 }
 
 TEST_CASE("reports an end inside a message with a length, and names the missing part") {
-    for (const auto& [fragment, where] : {std::pair{R"(\x00)", "after 1 byte of its length"},
-                                          {R"(\x00\x04)", "after 0 of 4 bytes"},
-                                          {R"(\x00\x04p)", "after 1 of 4 bytes"},
-                                          {R"(\x00\x04par)", "after 3 of 4 bytes"}})
+    for (const auto& [fragment, where] :
+         {std::pair{R"(\x00)", "after 1 byte of its length prefix"},
+          {R"(\x00\x04)", "after 0 of 4 bytes"},
+          {R"(\x00\x04p)", "after 1 of 4 bytes"},
+          {R"(\x00\x04par)", "after 3 of 4 bytes"}})
         play("len2", std::string("send ") + fragment +
                          "; end =>; shut; end => closed the connection inside a message, " +
                          where + "; got =>");

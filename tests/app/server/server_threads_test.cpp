@@ -183,7 +183,7 @@ TEST_CASE_METHOD(Fixture, "counts the lines of a thread that are too many for th
         other.send("x");
         REQUIRE(::poll(&*answered, 1, 20'000) == 1);
     }
-    const std::string remark = " lines dropped: the log was overloaded";
+    const std::string remark = " lines dropped, because the log was overloaded";
     turn_until(loop, [&] {
         const auto line = std::find_if(log.begin(), log.end(), [&](const std::string& each) {
             return each.ends_with(remark);

@@ -120,8 +120,8 @@ TEST_CASE("accepts responses that follow RFC 6455, and refuses all others") {
     CHECK(checked(text_of({"HTTP/1.1 101", "UPGRADE:WebSocket",
                            "connection:  keep-alive, UPGRADE\t",
                            "sec-websocket-accept:" + accepted})) == "");
-    const std::string invalid = "the server's upgrade is invalid: ";
-    const std::string refused = "the server refused the upgrade: ";
+    const std::string invalid = "the server's WebSocket upgrade is invalid: ";
+    const std::string refused = "the server refused the WebSocket upgrade: ";
     const std::string no_http = "the server's response is not HTTP";
     const auto outcome = [&](const std::string& changes) {
         std::string text = checked(response(changes));
@@ -248,22 +248,22 @@ Upgrade:\x09WebSocket\x20 => 101
 +sec-websocket-protocol:\x09graphql-ws\x09,x => 101 graphql-ws
 +Sec-WebSocket-Protocol: => 101
 +Sec-WebSocket-Protocol: a b => 101
-=POST / HTTP/1.1 => 400 the request is not a GET of HTTP/1.1
-=GETS / HTTP/1.1 => 400 the request is not a GET of HTTP/1.1
-=GET / HTTP/1.0 => 400 the request is not a GET of HTTP/1.1
-=GET / HTTP/2 => 400 the request is not a GET of HTTP/1.1
-=GET HTTP/1.1 => 400 the request is not a GET of HTTP/1.1
-=GET /a b HTTP/1.1 => 400 the request is not a GET of HTTP/1.1
-=GET / => 400 the request is not a GET of HTTP/1.1
-=GET => 400 the request is not a GET of HTTP/1.1
-= => 400 the request is not a GET of HTTP/1.1
-+Host: h => 400 the request is not a GET of HTTP/1.1
--Host => 400 the request is not a GET of HTTP/1.1
-Host:h\x01 => 400 the request is not a GET of HTTP/1.1
-+X: y | + folded => 400 the request is not a GET of HTTP/1.1
--Upgrade | -Connection | +Accept: x/y => 426 this is a WebSocket echo server
-Upgrade: h2c => 426 this is a WebSocket echo server
-Connection: keep-alive => 426 this is a WebSocket echo server
+=POST / HTTP/1.1 => 400 the request is not an HTTP/1.1 GET request
+=GETS / HTTP/1.1 => 400 the request is not an HTTP/1.1 GET request
+=GET / HTTP/1.0 => 400 the request is not an HTTP/1.1 GET request
+=GET / HTTP/2 => 400 the request is not an HTTP/1.1 GET request
+=GET HTTP/1.1 => 400 the request is not an HTTP/1.1 GET request
+=GET /a b HTTP/1.1 => 400 the request is not an HTTP/1.1 GET request
+=GET / => 400 the request is not an HTTP/1.1 GET request
+=GET => 400 the request is not an HTTP/1.1 GET request
+= => 400 the request is not an HTTP/1.1 GET request
++Host: h => 400 the request is not an HTTP/1.1 GET request
+-Host => 400 the request is not an HTTP/1.1 GET request
+Host:h\x01 => 400 the request is not an HTTP/1.1 GET request
++X: y | + folded => 400 the request is not an HTTP/1.1 GET request
+-Upgrade | -Connection | +Accept: x/y => 426 the request is not a WebSocket upgrade
+Upgrade: h2c => 426 the request is not a WebSocket upgrade
+Connection: keep-alive => 426 the request is not a WebSocket upgrade
 Sec-WebSocket-Version: 8 => 426 the WebSocket version is not 13
 Sec-WebSocket-Version: => 426 the WebSocket version is not 13
 +Sec-WebSocket-Version: 8 => 426 the WebSocket version is not 13
@@ -277,8 +277,8 @@ Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=\x20 => 400 Sec-WebSocket-Key is inval
 +X: *16384 => 431 the request's header exceeds 16 KiB
 )",
                 [](const std::string& changes) { return answer(request(changes)); });
-    CHECK(answer("\x16\x03\x01\x02") == "400 the client speaks TLS, and this port does not");
-    CHECK(answer("PRI * HTTP/2.0") == "400 the request is not a GET of HTTP/1.1");
+    CHECK(answer("\x16\x03\x01\x02") == "400 the client speaks TLS, but this port does not");
+    CHECK(answer("PRI * HTTP/2.0") == "400 the request is not an HTTP/1.1 GET request");
     CHECK(answer(std::string(max_opening + 1, 'G')) ==
           "431 the request's header exceeds 16 KiB");
 }

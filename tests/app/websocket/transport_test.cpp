@@ -134,7 +134,7 @@ struct Scene {
         return all;
     }
 
-    // Writes messages until the peer takes no more, and returns how many bytes were written.
+    // Writes messages until the peer accepts no more, and returns how many bytes were written.
     std::size_t write(std::string_view messages) {
         const std::size_t before = messages.size();
         while (!messages.empty() || transport->buffers_output()) {
@@ -313,16 +313,16 @@ TEST_CASE("refuses an opening of another protocol") {
         std::string response = "";
     } rows[] = {
         {true, "HTTP/1.1 404 Not Found\r\n\r\n",
-         "connect: the peer refused the upgrade: 404 Not Found"},
-        {true, hints, "connect: the peer refused the upgrade: 103 Early Hints"},
+         "connect: the peer refused the WebSocket upgrade: 404 Not Found"},
+        {true, hints, "connect: the peer refused the WebSocket upgrade: 103 Early Hints"},
         {true, "SSH-2.0-x\r\n", "connect: the peer does not speak HTTP, which WebSocket needs"},
         {true, "\x15\x03\x01", "TLS: the peer speaks TLS; use wss://"},
         {true, "HTTP/1.1 200 " + std::string(20000, 'x'),
          "connect: the peer's response exceeds 16384 bytes"},
         {false, "POST / HTTP/1.1\r\nHost: h\r\n\r\n",
-         "receive: refused: the request is not a GET of HTTP/1.1", "HTTP/1.1 400 "},
-        {false, head + "Host: h\r\n\r\n", "receive: refused: this is a WebSocket echo server",
-         "HTTP/1.1 426 "},
+         "receive: refused: the request is not an HTTP/1.1 GET request", "HTTP/1.1 400 "},
+        {false, head + "Host: h\r\n\r\n",
+         "receive: refused: the request is not a WebSocket upgrade", "HTTP/1.1 426 "},
         {false, head + std::string(20000, 'x'),
          "receive: refused: the request's header exceeds 16 KiB", "HTTP/1.1 431 "},
         {false, head + "X: " + std::string(17000, 'x') + "\r\n\r\n",
@@ -463,7 +463,7 @@ TEST_CASE("answers each ping of one read") {
     play("send " + pings + "; read =>; holds => output; write =>; got => " + pongs);
 }
 
-TEST_CASE("a flood of pings to which the peer takes no answer leaves the newest ones") {
+TEST_CASE("a flood of pings whose answers the peer does not accept leaves the newest answers") {
     for (const bool client : {false, true}) {
         Scene scene(client);
         scene.open();

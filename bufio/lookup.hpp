@@ -45,7 +45,7 @@ struct LookupResult {
 
 // Resolves an endpoint that needs no resolver: a path, a numeric host, localhost. If the
 // result contains neither addresses nor an error, the host is a name that needs a Lookup.
-LookupResult resolve_without_network(const Endpoint& endpoint);
+LookupResult resolve_without_network(const Endpoint& target);
 
 // Looks up the endpoint. Blocks as long as the resolver does.
 LookupResult look_up(const Endpoint& endpoint);

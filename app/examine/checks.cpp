@@ -77,7 +77,7 @@ void thousand_messages(Examination& all) {
 
 void short_after_long(Examination& all) {
     Connection& client = all.connect();
-    for (const std::size_t size : {3000, 5, 1000}) client.echo(std::string(size, 'l'));
+    for (const std::size_t size : {3000U, 5U, 1000U}) client.echo(std::string(size, 'l'));
 }
 
 void slow_reader(Examination& all) {

@@ -175,7 +175,8 @@ TEST_CASE("a reply is printed on a terminal with its unsafe bytes escaped") {
     ::dup2(terminal.writer.get(), STDOUT_FILENO);
     VirtualLoop loop;
     NobodyElse user;
-    Reporter reporter(loop, {}, {}, true, user);
+    const RunOptions run;
+    Reporter reporter(loop, {}, run, true, user);
     answer(reporter, message("ab"), {"a\x1b\nb\x07", 5ms, true});
     reporter.flush();
     CHECK(test::take(terminal.reader) == "a^[\nb^G\n");

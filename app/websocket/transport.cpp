@@ -224,7 +224,7 @@ private:
         if (client_) client_->facts.closure = closure_;
         if (close_sent_ && wire_.empty()) below_->close_output();
         if (is_graceful(closure_)) return IoStatus::end_of_input;
-        return reject({Reason::receive, peer() + "closed with " + closure_.text()});
+        return reject({Reason::receive, peer().append("closed with ").append(closure_.text())});
     }
 
     // close_output() will inform the peer of its error.
@@ -233,7 +233,8 @@ private:
         closure_ = error;
         if (error.code == too_big) return reject({Reason::limit, error.reason});
         return reject(
-            {Reason::receive, peer() + "violated the WebSocket protocol: " + error.reason});
+            {Reason::receive,
+             peer().append("violated the WebSocket protocol: ").append(error.reason)});
     }
 
     IoStatus reject(End why) {

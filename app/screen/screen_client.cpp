@@ -411,7 +411,7 @@ std::string_view ScreenClient::hint_text() const {
                             : "n older, N newer; Esc goes back to the end";
     if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return {};
     if (std::holds_alternative<Escaped>(mode_))
-        return "Esc- press a key, which then acts as with Alt; F1 lists the keys; Esc cancels";
+        return "Esc- press a key; it then acts as with Alt; F1 lists the keys; Esc cancels";
     const MessageLog& log = conversation_.log();
     if (log.selected()) return "Enter opens it; Esc goes back; Up Down select; M-w copies it";
     if (log.transcript().selected()) return "Esc goes back; Up Down select; M-w copies it";

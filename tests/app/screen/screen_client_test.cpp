@@ -415,7 +415,7 @@ TEST_CASE("each key works as its help explains") {
 
 TEST_CASE("Esc and then a key acts as the M- key, however slowly it is typed") {
     play({
-        {"a letter", "keys Esc; last \"Esc- press a key, which then acts as with Alt; F1 lists "
+        {"a letter", "keys Esc; last \"Esc- press a key; it then acts as with Alt; F1 lists "
                      "the keys; Esc cancels\"; "
                      "keys s; shows Messages; keys Esc; hides Messages; shows F1 help"},
         {"a key of the editor",
@@ -474,7 +474,7 @@ TEST_CASE("the screen is readable at every size, and resumes after a suspension"
          R"(size 2x20; row 1 ● up 00:0; row 2 F1 help; resize 1x20; keys half; row 1 half
                      resize 3x20; row 1 127.0.0.1:; row 2 ● up; last half)"},
         {"a screen on which no hint is cut",
-         R"(size 5x20; keys M-w; last M-Up selects; keys Esc; last Esc- press a key, wh
+         R"(size 5x20; keys M-w; last M-Up selects; keys Esc; last Esc- press a key
             keys Esc; keys ^R; last search:; keys ^G M-/; last find: Enter searches)"},
         {"a message in flight across a suspension is untimed",
          R"(keys hello Enter; peer got hello\n; continue; peer sends hello\n; shows untimed ‹ hello ✓)"},

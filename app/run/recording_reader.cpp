@@ -270,7 +270,7 @@ void RecordingReader::read_samples(const JsonFields& samples) {
     for (const char* const list : {"slowest", "bad"})
         for (const JsonValue& each : samples.array(list).items) {
             RecordedEvent event = read_event(JsonFields(each));
-            event.message.sent = event.message.planned;  // the round trip counts from then
+            event.message.sent = event.message.planned;  // the round trip is measured from then
             events_.add_message(std::move(event), true);
         }
 }

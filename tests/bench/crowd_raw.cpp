@@ -62,7 +62,7 @@ bool read_echo(Connection& connection) {
     connection.count += static_cast<std::size_t>(count);
     if (connection.count < size) return false;
     if (std::memcmp(connection.sent, connection.received, size) != 0)
-        throw std::runtime_error("a wrong echo");
+        throw std::runtime_error("a bad echo");
     return true;
 }
 

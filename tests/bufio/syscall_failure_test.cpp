@@ -78,7 +78,7 @@ TEST_CASE("delivers all bytes that move one by one, with interruptions", "[failu
     CHECK((talk.near.got == answer));
 }
 
-TEST_CASE("reports a socket call that fails at any position, and receives no wrong byte",
+TEST_CASE("reports a socket call that fails at any position, and receives no bad byte",
           "[failure]") {
     const bool tls = GENERATE(false, true);
     const bool sending = GENERATE(false, true);

@@ -50,7 +50,7 @@ def free_port():
 
 
 def listens(port):
-    """Waits until somebody listens on a port. Returns whether it happened in time."""
+    """Waits until a program listens on a port. Returns whether it happened in time."""
     until = time.monotonic() + LIMIT
     while time.monotonic() < until:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", int(port))):

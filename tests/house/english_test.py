@@ -25,6 +25,13 @@ class English(unittest.TestCase):
                               ("Counts what came after the end.", "what came"),
                               ("Reads each line that has a number: a line has a number.",
                                "line has a"),
+                              ("Marks the first wrong byte: not a wrong byte order.", "wrong byte"),
+                              ("Reads this many bytes.", "this many"),
+                              ("Until somebody reads.", "somebody"),
+                              ("An answer may overtake it.", "overtake"),
+                              ("Printed as far as it came.", "as far as it came"),
+                              ("The time counts from then.", "counts from then"),
+                              ("Writes until the peer takes no more.", "the peer takes"),
                               ("Of the whole run.", "Of"), ("of the whole run", "of")]:
             self.expect("a.hpp", f"int a;  // {words}\n", (1, phrase))
             self.expect("a.py", f"a = 0\n# {words}\n", (2, phrase))

@@ -73,7 +73,7 @@ With TLS, the certificate is made on the spot, and its pin is printed. --cert an
   yodel: the client does not speak TLS
   yodel: 0 sent, 0 received
 
-WebSocket, UDP and Unix-domain sockets work as for a client. With UDP, everybody is answered who sends something, until
+WebSocket, UDP and Unix-domain sockets work as for a client. With UDP, each client that sends something is answered, until
 nothing comes for -q.
 
   $ for target in ws://:0 wss://:0 udp://:0 unix:here; do

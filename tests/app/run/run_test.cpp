@@ -530,7 +530,7 @@ TEST_CASE_METHOD(Fixture, "a suspension of the program is late, but in no round 
 }
 
 TEST_CASE(
-    "a retried connection begins to send when it opens, and the length counts from then") {
+    "a retried connection begins to send when it opens, and the length is measured from then") {
     for (const auto& pace : {closed_loop, std::optional(per_second)}) {
         Fixture fixture;
         fixture.server.close();

@@ -69,7 +69,7 @@ TEST_CASE("each connection sends the same messages as with one thread") {
 
 // The connections of the first thread are open long before the last connection of another
 // thread.
-TEST_CASE_METHOD(Fixture, "the threads begin together, and the length counts from then") {
+TEST_CASE_METHOD(Fixture, "the threads begin together, and the length is measured from then") {
     const ev::Time begun = ev::Clock::now();
     const Results& results = run_to_end({.connections = 4,
                                          .threads = 3,

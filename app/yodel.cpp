@@ -5,6 +5,7 @@
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
 #include "app/run/client_loop.hpp"
+#include "app/run/progress_line.hpp"
 #include "app/run/run_client.hpp"
 #include "app/screen/screen_client.hpp"
 #include "app/server/own_server.hpp"
@@ -163,23 +164,21 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     give_up_rights(options, false);
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const bool shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;
-    const auto show = [&](const std::string& text) {
-        if (shown) diagnostics().write_temporary("\r" + text);
+    TemporaryLine line;
+    const auto print_lines = [&](const std::string& lines) {
+        line.clear();
+        print(lines);
+    };
+    const auto show_check = [&](std::size_t number, std::size_t count) {
+        if (shown)
+            line.show("check " + std::to_string(number) + " of " + std::to_string(count));
     };
     const Trouble trouble = examine(loop, {.target = target,
                                            .json = options.json(),
                                            .verbose = options.report.verbose,
-                                           .print =
-                                               [&](auto& lines) {
-                                                   show("               \r");
-                                                   print(lines);
-                                               },
-                                           .check_begins =
-                                               [&](auto number, auto count) {
-                                                   show("check " + std::to_string(number) +
-                                                        " of " + std::to_string(count));
-                                               }});
-    show("               \r");
+                                           .print = print_lines,
+                                           .check_begins = show_check});
+    line.clear();
     signo = ending.signo();
     return trouble.text.empty() ? trouble.status : print_trouble(trouble);
 }

@@ -31,34 +31,37 @@ bool in_background() {
 
 }  // namespace
 
-ProgressDisplay::ProgressDisplay(ev::Loop& loop, User& user)
-    : user_(user), timer_(loop, [this] { show(); }) {
-    timer_.start(period);
-}
-
-bool ProgressDisplay::prepare_for_line() {
-    clear();
-    return true;
-}
-
-void ProgressDisplay::show() {
-    timer_.start(period);
+void TemporaryLine::show(std::string text) {
     clear();
     if (in_background()) return;
-    const RunProgress progress = user_.progress();
-    std::string text = progress.load ? std::to_string(progress.open) + " open, " : "";
-    if (progress.phase == RunProgress::Phase::warming_up) text += "warming up, ";
-    text += progress_text(progress.results);
     text.resize(
         std::min(text.size(), columns() - 1));  // some terminals wrap after the last column
     diagnostics().write_temporary(text);
     width_ = text.size();
 }
 
-void ProgressDisplay::clear() {
+void TemporaryLine::clear() {
     if (width_ == 0) return;
     diagnostics().write_temporary("\r" + std::string(width_, ' ') + "\r");
     width_ = 0;
+}
+
+ProgressDisplay::ProgressDisplay(ev::Loop& loop, User& user)
+    : user_(user), timer_(loop, [this] { show(); }) {
+    timer_.start(period);
+}
+
+bool ProgressDisplay::prepare_for_line() {
+    line_.clear();
+    return true;
+}
+
+void ProgressDisplay::show() {
+    timer_.start(period);
+    const RunProgress progress = user_.progress();
+    std::string text = progress.load ? std::to_string(progress.open) + " open, " : "";
+    if (progress.phase == RunProgress::Phase::warming_up) text += "warming up, ";
+    line_.show(text + progress_text(progress.results));
 }
 
 }  // namespace yodel

@@ -146,11 +146,13 @@ Failed Connection::failure(std::string_view reply, std::string_view came) {
 
 // --- The examination.
 
-Examination::Examination(ev::Loop& loop, Session::Options options, ev::Duration limit)
+Examination::Examination(ev::Loop& loop, Session::Options options, ev::Duration limit,
+                         bool tracing)
     : loop_(loop),
       options_(std::move(options)),
       end_(loop.read_clock() + limit),
-      tick_(loop, [] {}) {}
+      tick_(loop, [] {}),
+      tracing_(tracing) {}
 
 // Later connections need no look-up, and must not delay the examination.
 Connection& Examination::connect() {
@@ -212,6 +214,7 @@ void Examination::reset() {
 }
 
 void Examination::trace(std::size_t connection, const char* verb, std::string_view bytes) {
+    if (!tracing_) return;
     trace_.push_back(std::to_string(connection) + " " + verb + " " + bytes_text(bytes.size()) +
                      ": " + excerpt(bytes.substr(0, 256), bytes.size()));
 }

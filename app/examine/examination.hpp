@@ -76,7 +76,8 @@ private:
 class Examination {
 public:
     // `options`: the target. `limit`: for all checks together; grows if this process is late.
-    Examination(ev::Loop& loop, Session::Options options, ev::Duration limit);
+    // `tracing`: record the sent and received bytes.
+    Examination(ev::Loop& loop, Session::Options options, ev::Duration limit, bool tracing);
 
     Connection& connect();
     Connection& connect_raw();  // without the protocol of WebSocket
@@ -110,6 +111,7 @@ private:
     ev::Timer tick_;  // bounds each wait of the loop, so that lateness is noticed
     std::uint64_t received_count_ = 0;  // on all connections
     bool late_ = false;
+    const bool tracing_;
     std::vector<std::string> trace_;
     std::vector<std::unique_ptr<Connection>> connections_;
 };

@@ -65,7 +65,7 @@ std::string reason_to_bail_out(std::size_t number, const Failed& failed, bool ov
 Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
     const std::vector<Check> checks = checks_of(options.target);
     const ev::Duration limit = options.target.max_time.value_or(std::chrono::seconds(15));
-    Examination examination(loop, options.target, limit);
+    Examination examination(loop, options.target, limit, options.verbose);
     int status = success;
     for (std::size_t number = 1; number <= checks.size(); ++number) {
         const Check& check = checks[number - 1];
@@ -80,9 +80,8 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
             return {exit_status(failure->end), failure->text};
         if (number == 1 && !options.json)
             options.print("1.." + std::to_string(checks.size()) + '\n');
-        options.print((options.json ? json_line : tap_lines)(
-            number, check, failure,
-            options.verbose ? examination.trace() : std::vector<std::string>()));
+        options.print((options.json ? json_line : tap_lines)(number, check, failure,
+                                                             examination.trace()));
         if (!failure) continue;
         status = reply_bad_or_lost;
         const std::string reason = reason_to_bail_out(number, *failure, examination.over());

@@ -54,7 +54,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
     const int argc = static_cast<int>(words.size());
-    refused_in_words([&] { check(parse_yodel_options(argc, argv.data())); });
+    refused_in_words([&] {
+        const YodelOptions options = parse_yodel_options(argc, argv.data());
+        if (options.connects) check(options);
+    });
     refused_in_words([&] { check(parse_load_options(argc, argv.data())); });
     refused_in_words([&] { parse_listening_target(words.back()); });
     const auto plain = unescaped(bytes);

@@ -81,13 +81,12 @@ Part phase_part(const RunProgress& progress) {
     return {glyph.text() + " " + phase_text(progress), 0, up ? Style::good : Style::bold};
 }
 
-std::vector<Part> count_parts(const RunProgress& progress) {
+std::vector<Part> count_parts(const Results& results) {
     std::vector<Part> parts;
     const auto add = [&parts](std::uint64_t count, const char* name, int rank,
                               Style above_zero = Style::normal) {
         parts.push_back({number(count, name), rank, count > 0 ? above_zero : Style::normal});
     };
-    const Results& results = progress.results;
     if (results.probe) {
         add(results.opened, "opened", 1);
         add(results.failed, "failed", 0, Style::bad);
@@ -173,10 +172,16 @@ void add_failures(std::vector<Fact>& facts, const std::vector<Results::Failure>&
 
 std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
     const Results& results = progress.results;
-    std::vector<Fact> facts{{1, results.probe ? "total" : "messages", count_parts(progress)},
+    std::vector<Fact> facts{{1, results.probe ? "total" : "messages", count_parts(results)},
                             {3, "rate", rate_parts(progress, rate)},
                             {2, main_times(results).name, time_parts(results), "  "},
                             {5, "connections", connection_parts(progress)}};
+    if (progress.second) {
+        facts[0].name = "messages a";
+        facts[2].name = "rtt a";
+        facts.insert(facts.begin() + 1, {1, "messages b", count_parts(*progress.second)});
+        facts.insert(facts.begin() + 4, {2, "rtt b", time_parts(*progress.second), "  "});
+    }
     if (results.lateness.count() > 0)
         facts.push_back({8, "lateness", lateness_parts(results.lateness), "  "});
     std::string descriptors = std::to_string(progress.descriptors);
@@ -184,6 +189,7 @@ std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
         descriptors += " of " + std::to_string(progress.descriptor_limit);
     facts.push_back({9, "descriptors", {{descriptors}}});
     add_failures(facts, results.failures);
+    if (progress.second) add_failures(facts, progress.second->failures);
     return facts;
 }
 
@@ -193,7 +199,7 @@ ui::Row single_row(const RunProgress& progress, double rate, int width) {
         for (Part& part : more) part.rank += rank;
         parts.insert(parts.end(), more.begin(), more.end());
     };
-    add(count_parts(progress), 1);
+    add(count_parts(progress.results), 1);
     add({{rate_text(rate)}}, 3);
     add(time_parts(progress.results), 3);
     return fit(parts, width, {" "});
@@ -281,7 +287,9 @@ Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui:
     std::vector<Fact> facts = facts_of(progress, rate);
     // If all connections have failed, the reasons matter more than the map.
     const bool all_failed = progress.open == 0 && !progress.results.failures.empty();
-    const int before_map = all_failed ? static_cast<int>(facts.size()) : min_facts - 1;
+    const int before_map = all_failed        ? static_cast<int>(facts.size())
+                           : progress.second ? min_facts + 1
+                                             : min_facts - 1;
     const bool hint = size.rows > min_facts;
     const int left = size.rows - (hint ? 2 : 1);
     const int kept = std::max(left - preferred_map_rows, before_map);

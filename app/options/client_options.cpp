@@ -47,6 +47,28 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options, Modes run) {
 
 // --- Checks that the modes do not cover.
 
+// With two targets, each option must apply to at least one of them. --mask applies to both.
+void check_all_modes(const ClientOptions& options, Modes run) {
+    const std::vector<ActiveMode> active = active_modes(options, run);
+    if (!options.other) return check_modes(options.given, active);
+    for (const GivenOption& each : options.given) {
+        if (each.written == "--mask") continue;
+        try {
+            check_modes({each}, active);
+        } catch (const UsageError&) {
+            check_modes({each}, active_modes(*options.other, run));
+        }
+    }
+}
+
+// Refuses options that support only one target.
+void check_pair(const ClientOptions& options) {
+    std::string only = chosen_by(options.given, mode::probe | mode::examine | mode::offline);
+    if (!options.run.session.framing->has_frames()) only = "-f raw";
+    if (!options.run.session.endpoint.connect_host.empty()) only = "--connect-to";
+    if (!only.empty()) throw UsageError(only + " takes a single target");
+}
+
 void check_tls(ClientOptions& options) {
     bufio::TlsClientOptions& tls = options.tls;
     if (!tls.key.empty() && tls.certificate.empty()) throw UsageError("--key needs --cert");
@@ -92,6 +114,13 @@ void prepare_match(ClientOptions& options, Modes run) {
         throw UsageError("--match cannot be combined with -f " +
                          std::string(session.framing->name) + ", whose replies have no frames");
     session.expect = Expect::any;
+}
+
+void check_target(ClientOptions& options, Modes run) {
+    prepare_match(options, run);
+    check_tls(options);
+    check_families(options.run.session.endpoint);
+    check_sizes(options);
 }
 
 // With -z, the options for generated messages are about attempts to connect.
@@ -174,6 +203,16 @@ void set_listening_endpoint(ClientOptions& options, const std::vector<std::strin
 }  // namespace
 
 void set_target(ClientOptions& options, const std::vector<std::string>& operands) {
+    const std::size_t size = target_size(operands);
+    if (size < operands.size() && !options.listens) {
+        const auto second = operands.begin() + static_cast<std::ptrdiff_t>(size);
+        auto other = std::make_shared<ClientOptions>(options);
+        set_target(options, {operands.begin(), second});
+        set_target(*other, {second, operands.end()});
+        if (other->other) throw UsageError("unexpected argument " + in_quotes(operands.back()));
+        options.other = std::move(other);
+        return;
+    }
     const bool path_given = !options.run.session.endpoint.path.empty();
     if (path_given && !operands.empty())
         throw UsageError(chosen_by(options.given, mode::path) +
@@ -189,14 +228,19 @@ void set_target(ClientOptions& options, const std::vector<std::string>& operands
 }
 
 void check_client(ClientOptions& options, Modes run) {
-    check_modes(options.given, active_modes(options, run));
+    check_all_modes(options, run);
+    if (options.other) check_pair(options);
     if (options.own_server && !options.run.session.endpoint.connect_host.empty())
         throw UsageError("--connect-to needs a target, whose name it keeps");
-    prepare_match(options, run);
-    check_tls(options);
-    check_families(options.run.session.endpoint);
-    check_sizes(options);
+    check_target(options, run);
+    if (options.other) check_target(*options.other, run);
     prepare_repetition(options);
+}
+
+std::shared_ptr<const Session::Options> second_target(const ClientOptions& other) {
+    auto session = std::make_shared<Session::Options>(other.run.session);
+    if (other.use_tls) session->tls = bufio::TlsContext::client(other.tls);
+    return session;
 }
 
 std::string argument_help() {

@@ -136,6 +136,9 @@ void check_messages(const LoadOptions& options) {
 
 void check_load(const LoadOptions& options) {
     const RunOptions& run = options.run;
+    if (options.other && options.plan.reads_lines())
+        throw UsageError("--messages - takes a single target");
+    if (!options.other) refuse_two_targets(options.report.required);
     if (run.churn > 0 && run.probe)
         throw UsageError("--churn " + std::to_string(run.churn) +
                          " counts messages, but -z sends none; give a time such as 10s");
@@ -190,9 +193,9 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
 
 std::string load_help() {
     LoadOptions unused;
-    return "usage: yodel-load [options] [[tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]]\n"
+    return "usage: yodel-load [options] [TARGET [TARGET]]\n"
            "Sends messages on many connections at planned times, and times and checks every\n"
-           "reply. Without a target it starts its own echo server.\n" +
+           "reply. TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]; none: its own\n" +
            help_text(load_table(unused)) + argument_help() +
            "See yodel-load(1). yodel talks to a server; yodeld is an echo server.\n";
 }

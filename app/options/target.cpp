@@ -189,6 +189,17 @@ Target parse_target(const std::vector<std::string>& words) {
     return target;
 }
 
+std::size_t target_size(const std::vector<std::string>& words) {
+    if (words.size() < 2) return words.size();
+    std::string first = words[0];
+    first.erase(0, scheme_of(first).size());
+    const bool websocket = words[0].starts_with("ws");
+    if (websocket) first.resize(std::min(first.find_first_of("/?#"), first.size()));
+    const bool port =
+        first.find(':') != first.npos && !first.ends_with(']') && !is_v6(unbracketed(first));
+    return port || words[1].find(':') != words[1].npos ? 1 : 2;
+}
+
 Target parse_listening_target(const std::string& word) {
     Target target;
     if (word.starts_with("unix:"))

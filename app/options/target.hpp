@@ -3,6 +3,7 @@
 
 #include "app/options/modes.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,9 @@ struct Target {
 // after tcp://, tls:// or udp://; unix:PATH; or ws:// or wss:// and HOST[:PORT][/PATH]. There
 // must be at least one word. Throws UsageError, which suggests the right form if it can.
 Target parse_target(const std::vector<std::string>& words);
+
+// Returns how many of the words name the first target: two if the second word is its port.
+std::size_t target_size(const std::vector<std::string>& words);
 
 // Parses [ADDR:]PORT. Port 0 means any free port; the default address is the loopback. Throws
 // UsageError.

@@ -43,7 +43,7 @@ OptionGroup recording_options(YodelOptions& to) {
          {0, "fast", none, "replay as replies arrive, not at recorded times", flag(to.fast),
           mode::replay},
          {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
-          [&](auto& text) { add_mask(to.run.session.pattern, text); }, mode::replay}}};
+          [&](auto& text) { add_mask(to.mask, text); }, mode::replay}}};
 }
 
 OptionGroup output_options(YodelOptions& to) {
@@ -80,6 +80,7 @@ void plan_ping(YodelOptions& options) {
 void plan_run(YodelOptions& options) {
     using enum RunClient::Options::From;
     const Modes run = run_mode(options);
+    if (run == mode::replay) options.run.session.pattern = options.mask;
     options.report.probe = options.run.probe && !options.run.repeat;
     options.run.window = options.window;
     if (!options.window && options.run.session.framing->takes_turns) options.run.window = 1;
@@ -105,7 +106,7 @@ OtherProgram yodel_load_program() {
 }
 
 // The options for datagrams or WebSocket must be given again, but not the framing.
-void use_framing(YodelOptions& options, const std::string& file, const Framing& framing) {
+void use_framing(ClientOptions& options, const std::string& file, const Framing& framing) {
     Session::Options& session = options.run.session;
     if (session.pattern && !framing.replies_framed())
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
@@ -182,7 +183,10 @@ void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) 
         session.expect = recording->expect().value_or(session.expect);
     // The samples of a load have no framing.
     if (const Framing* const framing = recording->framing(); framing && options.connects)
-        use_framing(options, recording->name(), *framing);
+        for (ClientOptions* const each :
+             {static_cast<ClientOptions*>(&options), options.other.get()}) {
+            if (each) use_framing(*each, recording->name(), *framing);
+        }
     else if (framing)
         session.framing = framing;
     options.recording = std::move(recording);
@@ -190,8 +194,8 @@ void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) 
 
 std::string yodel_help() {
     YodelOptions unused;
-    return "usage: yodel [options] [[tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]]\n"
-           "Sends lines, times and checks replies. Without HOST it starts an echo server.\n" +
+    return "usage: yodel [options] [TARGET [TARGET]]  Sends lines, times and checks replies.\n"
+           "TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]; none: an echo server\n" +
            help_text(yodel_table(unused)) + argument_help() +
            "See yodel(1). yodel-load measures servers; yodeld is an echo server.\n";
 }

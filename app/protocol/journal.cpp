@@ -68,10 +68,13 @@ void Journal::add_line(char sign, std::string_view bytes) {
     put(transcript_line(std::chrono::system_clock::now(), sign, bytes));
 }
 
-bool Journal::add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now) {
-    const bool recorded = is_recording_ && (!message || message->id >= first_);
-    if (recorded) put(recorded_object(fate, message, reply, start_, now).str());
-    return recorded;
+bool Journal::add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now,
+                          std::string_view target) {
+    if (!is_recording_ || (message && message->id < first_)) return false;
+    JsonObject object = recorded_object(fate, message, reply, start_, now);
+    if (!target.empty()) object.text("target", target);
+    put(object.str());
+    return true;
 }
 
 void Journal::put(std::string_view line) {

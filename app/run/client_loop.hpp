@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/process/sandbox.hpp"
+#include "app/protocol/session.hpp"
 #include "bufio/lookup.hpp"
 #include "ev/loop.hpp"
 
@@ -46,7 +47,9 @@ int run_client(ev::Loop& loop, const typename Client::Options& options, bool bus
     return client->report();
 }
 
-// Returns the sandbox rules for a client that connects to the endpoint.
-SandboxRules rules_to_connect(const bufio::Endpoint& endpoint);
+// Returns the sandbox rules for a client that connects to the endpoint, and to the second
+// target unless it is null.
+SandboxRules rules_to_connect(const bufio::Endpoint& endpoint,
+                              const Session::Options* second = nullptr);
 
 }  // namespace yodel

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <limits>
 #include <optional>
@@ -78,19 +79,24 @@ private:
     ev::Watch watch_;
 };
 
-// Buffers standard input for many connections, each of which sends all messages. Holds every
-// message to the end, because a connection that opens late begins with the first one. Reports
-// an error once, not for each connection.
+// Buffers standard input for several connections, each of which sends all messages. Holds every
+// message until forget(), because a connection that opens late begins with the first one.
+// Reports an error once, not for each connection.
 class Script {
 public:
     static constexpr std::size_t max_bytes = 256 * 1024 * 1024;  // including overhead
+    static constexpr std::size_t max_bytes_ahead = 1024 * 1024;  // if messages are forgotten
 
-    // Calls `changed` from the loop after more messages or the end of the input.
-    Script(ev::Loop& loop, Input::Options options, std::function<void()> changed);
+    // Calls `changed` from the loop after more messages or the end of the input. `forgets`:
+    // forget() is called, and limits how far ahead the input is read.
+    Script(ev::Loop& loop, Input::Options options, std::function<void()> changed,
+           bool forgets = false);
 
-    std::size_t size() const { return messages_.size(); }  // messages read so far
+    std::size_t size() const { return forgotten_ + messages_.size(); }  // messages read so far
     // The reference is valid until the next turn of the loop.
-    const std::string& message(std::size_t i) const { return messages_[i]; }
+    const std::string& message(std::size_t i) const { return messages_[i - forgotten_]; }
+    // The first `count` messages are not needed any more.
+    void forget(std::size_t count);
     bool ended() const { return input_.over(); }
     const Trouble& trouble() const { return input_.trouble(); }
 
@@ -98,7 +104,9 @@ private:
     void read();
 
     const std::function<void()> changed_;
-    std::vector<std::string> messages_;
+    const bool forgets_;
+    std::deque<std::string> messages_;
+    std::size_t forgotten_ = 0;  // messages
     std::size_t bytes_ = 0;
     Input input_;
 };

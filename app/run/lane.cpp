@@ -423,6 +423,7 @@ void Lane::advance_connection(Connection& connection) {
     while (may_send(connection)) {
         const std::optional<Outgoing> message = source.next();
         if (!message || !send(connection, *message)) break;
+        if (options_.turns) options_.turns->sent(options_.side);
     }
     connection.session.flush();
     source.wait(may_send(connection));
@@ -431,7 +432,8 @@ void Lane::advance_connection(Connection& connection) {
 
 bool Lane::may_send(const Connection& connection) const {
     const bool sending = phase_ == Phase::sending || warming_up();
-    return sending && !options_.pace && accepts_more(connection) &&
+    const bool turn = !options_.turns || options_.turns->may_send(options_.side);
+    return sending && turn && !options_.pace && accepts_more(connection) &&
            window_has_space(connection);
 }
 
@@ -473,9 +475,13 @@ void Lane::send_due() {
         if (options_.churns() && !next_open(last_planned_place_) &&
             count(Stage::worn_out) + count(Stage::replacing) > 0)
             return;
+        Turns* const turns = options_.turns.get();
+        if (turns && turns->yields(options_.side, message->number))
+            return step_timer_.start(ev::Duration::zero());
         const std::optional<Outgoing> next = generated_->next();
         if (!next) return generated_->over() ? finish_all() : step_timer_.cancel();
         schedule_->pass(loop_.now());
+        if (turns) turns->sent(options_.side, message->number + 1);
         send_planned(*message, *next);
     }
     if (!schedule_->over()) return step_timer_.start_at(schedule_->next_time());

@@ -24,13 +24,15 @@ constexpr const char* copy_failure = "cannot be copied to a temporary file: ";
 
 }  // namespace
 
-Recording::Recording(const std::string& path, std::size_t max_frame, bool shown)
+Recording::Recording(const std::string& path, std::size_t max_frame, bool shown,
+                     const std::string& target)
     : name_(is_standard_input(path) ? "standard input" : path),
       max_frame_(max_frame),
       shown_(shown),
+      target_(target),
       file_(is_standard_input(path) ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                                     : ::open(path.c_str(), open_flags)),
-      reader_(std::in_place, name_, max_frame, shown) {
+      reader_(std::in_place, name_, max_frame, shown, target) {
     if (!file_) fail("");
     struct stat status {};
     modified_ = std::chrono::system_clock::now();
@@ -64,7 +66,7 @@ bool Recording::fetch(ev::Loop& loop, std::optional<ev::Duration> limit) {
     std::rewind(copy.get());
     file_.reset(::fcntl(::fileno(copy.get()), F_DUPFD_CLOEXEC, 0));
     at_end_ = false;
-    reader_.emplace(name_, max_frame_, shown_);
+    reader_.emplace(name_, max_frame_, shown_, target_);
     read_head();
     return true;
 }

@@ -22,7 +22,9 @@ public:
     // Opens the file without blocking; "-" is standard input. Reads a regular file until its
     // framing is known or there is trouble(), and for a replay, a file below 64 KiB to its end.
     // Any other file requires fetch(). `shown`: next_event() is called instead of item().
-    Recording(const std::string& path, std::size_t max_frame, bool shown = false);
+    // `target`: see RecordingReader.
+    Recording(const std::string& path, std::size_t max_frame, bool shown = false,
+              const std::string& target = "a");
 
     // Copies and, for a replay, checks a file that is not regular. Runs the loop until this is
     // done or there is trouble(). Returns false if the limit passes first, because the writer
@@ -66,6 +68,7 @@ private:
     const std::string name_;
     const std::size_t max_frame_;
     const bool shown_;
+    const std::string target_;
     std::chrono::system_clock::time_point modified_;
     bufio::Fd file_;
     bool is_regular_ = false;

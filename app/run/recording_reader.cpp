@@ -105,10 +105,11 @@ void RecordingReader::read_line(std::string_view line) {
     if (ended_) refuse("the recording continues after its end object");
     const JsonFields object(*read.value);
     const std::string type = object.text_or_empty("type");
+    if (object.has("target") && object.text("target") != target_) return;
     if (shown_) return read_shown(type, object);
     if (!framing_) return read_header(object);
     if (type == "message") return read_message(object);
-    if (type == "end") return read_end(object);
+    if (type == "end") return read_end(object.has(target_) ? object.object(target_) : object);
     if (type == "pong") return;
     if (type != "connection") refuse("unexpected object of type \"" + type + "\"");
     if (connected_ || has_message_)

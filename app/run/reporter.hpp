@@ -2,7 +2,9 @@
 //
 // Form::json prints an object for each connection and each message, one per line. A message
 // without a timely reply is `lost`; a late reply adds another object, `late`. In a load, lines
-// begin with the number of the connection, and objects contain it.
+// begin with the number of the connection, and objects contain it. With two targets, lines
+// begin with the name of the target, objects contain it, and only replies of the first are
+// printed.
 #pragma once
 
 #include "app/protocol/journal.hpp"
@@ -67,6 +69,14 @@ public:
     void ponged(std::size_t connection, ev::Duration round_trip) override;
     void flush() override;
 
+    // With two targets: the following events are about this one, "a" or "b".
+    Reporter& about(const char* target) {
+        target_ = target;
+        return *this;
+    }
+    // Reports that the replies of both targets to a message differ.
+    void add_pair_difference(std::size_t connection, const std::string& text);
+
     // Returns standard output. Call flush() after writing to it.
     Output& output() { return output_; }
     const Output& output() const { return output_; }
@@ -105,7 +115,7 @@ private:
                      const Reply* reply);
     void print(std::size_t connection, std::string_view payload, bool newline = true);
     void print_visible(std::string_view bytes);
-    std::string prefix(std::size_t connection) const;
+    std::string prefix(std::size_t connection = 0) const;
     void add_difference(const std::string& text);
     void report_attempt(const std::string& text, bool new_attempt = true);
     void remark(std::size_t connection, const std::string& text);
@@ -116,6 +126,7 @@ private:
     const RunOptions& run_;
     const bool reports_messages_;
     User& user_;
+    std::string target_;          // see about(); empty: there is one target
     const bool unframed_;         // replies have no frames
     const bool makes_printable_;  // standard output is a terminal; escape unsafe bytes
     const DifferenceText difference_;

@@ -35,10 +35,12 @@ RunOptions completed(RunOptions options) {
 }  // namespace
 
 // Makes all lanes before the first thread starts, because making one may fail.
-Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObserver* observer)
+Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObserver* observer,
+         std::function<void()> ready)
     : loop_(loop),
       options_(completed(std::move(options))),
       done_(std::move(done)),
+      ready_(std::move(ready)),
       settled_(options_.threads),
       unsettled_(options_.threads),
       running_(options_.threads),
@@ -82,11 +84,14 @@ void Run::settled(std::size_t thread) {
     --unsettled_;
     if (begun_ || (options_.pace && unsettled_ > 0)) return;
     begun_ = true;
-    // The loop's time may be old, because a handshake can take long.
-    const ev::Time paced =
-        loop_.read_clock() + (lanes_.single_threaded() ? ev::Duration{} : start_notice);
-    const ev::Time time = options_.pace ? paced : loop_.now();
-    lanes_.post_to_each([time](Lane& lane) { lane.begin_at(time); });
+    if (ready_) return ready_();
+    begin(next_begin());
+}
+
+// With a pace, reads the clock, because the loop's time may be old: a handshake can take long.
+ev::Time Run::next_begin() const {
+    if (!options_.pace) return loop_.now();
+    return loop_.read_clock() + (lanes_.single_threaded() ? ev::Duration{} : start_notice);
 }
 
 // Settles a lane that was never ready, for example because the look-up failed on its thread.

@@ -6,10 +6,12 @@
 #include "app/run/own_source.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
+#include "app/run/turns.hpp"
 #include "ev/time.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string_view>
 
@@ -58,6 +60,10 @@ struct RunOptions {
     std::optional<ev::Duration> repeat = {};
     // Collect samples of the messages, whose times count from this time; none: no samples.
     std::optional<ev::Time> samples_from = {};
+    // With a second run to another target: keeps both in step; null: nothing does. Needs a
+    // single thread and, in the closed loop, a single connection.
+    std::shared_ptr<Turns> turns = {};
+    unsigned side = 0;  // 0 or 1: the target
 };
 
 // Options for the messages, as given by the user. A run chooses defaults for the others.

@@ -32,13 +32,6 @@ constexpr const char* main_statistics[] = {"min", "mean",  "p50",    "p90", "p95
 
 // --- Writing.
 
-JsonArray buckets_json(const Histogram& times) {
-    JsonArray buckets;
-    for (const Histogram::Bucket& bucket : times.buckets())
-        buckets.array(JsonArray().time(bucket.upper_end).number(bucket.count));
-    return buckets;
-}
-
 void add_times(JsonObject& object, const Results& results, bool of_connections) {
     for (const TimesRow& row : times_rows) {
         const Histogram& times = results.*row.times;
@@ -230,6 +223,13 @@ bool read_line(std::FILE* file, std::string& line) {
 
 }  // namespace
 
+JsonArray buckets_json(const Histogram& times) {
+    JsonArray buckets;
+    for (const Histogram::Bucket& bucket : times.buckets())
+        buckets.array(JsonArray().time(bucket.upper_end).number(bucket.count));
+    return buckets;
+}
+
 void add_counts(JsonObject& object, const Results& results, bool of_connections) {
     for (const Figure& figure : figures())
         if (figure.count && figure.of_connections() == of_connections && figure.value(results))
@@ -288,8 +288,8 @@ std::unique_ptr<Results> restored_results(const JsonFields& end) {
     return results;
 }
 
-void read_results(const std::string& path,
-                  const std::function<void(std::unique_ptr<Results>)>& take) {
+void read_end_objects(const std::string& path,
+                      const std::function<void(const JsonFields& end)>& take) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
                                                                std::fclose);
     if (!file) refuse(path, errno);
@@ -303,7 +303,7 @@ void read_results(const std::string& path,
         const JsonFields object(*read.value);
         if (object.text_or_empty("type") != "end") continue;
         try {
-            take(restored_results(object));
+            take(object);
         } catch (const JsonError& error) {
             throw JsonError(path + ": " + error.what());
         }

@@ -21,6 +21,9 @@ void add_counts(JsonObject& object, const Results& results, bool of_connections)
 // Adds the 50th and the 99th percentile and the buckets, if there are times.
 void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row);
 
+// Returns [[upper_us, count], ...].
+JsonArray buckets_json(const Histogram& times);
+
 // Returns the end object, to which the caller may add members. `reason`: why the run ended.
 // `status`: the exit status.
 JsonObject end_object(const Results& results, std::string_view reason, int status,
@@ -30,11 +33,11 @@ JsonObject end_object(const Results& results, std::string_view reason, int statu
 // missing or figures contradict each other.
 std::unique_ptr<Results> restored_results(const JsonFields& end);
 
-// Restores results from each end object in a file with one JSON object per line, and passes
-// them to `take`. Throws InputError if the file cannot be read or a line is too long. Throws
-// JsonError, which names the file, if a line is not JSON, an end object is invalid, or there is
-// no end object. Blocks while reading.
-void read_results(const std::string& path,
-                  const std::function<void(std::unique_ptr<Results>)>& take);
+// Passes each end object in a file with one JSON object per line to `take`, which may throw
+// JsonError. Throws InputError if the file cannot be read or a line is too long. Throws
+// JsonError, which names the file, if a line is not JSON, `take` throws it, or there is no end
+// object. Blocks while reading.
+void read_end_objects(const std::string& path,
+                      const std::function<void(const JsonFields& end)>& take);
 
 }  // namespace yodel

@@ -61,14 +61,23 @@ Scale scale_of(Figure::Kind kind, double value) {
     return {.unit = 1, .suffix = ""};
 }
 
+// Removes "a." or "b." from the name of a figure. Returns the letter; 0 if there is none.
+char take_target(std::string& name) {
+    if (!name.starts_with("a.") && !name.starts_with("b.")) return 0;
+    const char target = name.front();
+    name.erase(0, 2);
+    return target;
+}
+
 }  // namespace
 
 Requirement::Requirement(std::string_view clause) : clause_(without_blanks(clause)) {
     const std::string quoted = in_quotes(clause_);
     std::string_view rest = clause_;
     rest.remove_prefix(std::min(rest.find_first_of("<>="), rest.size()));
-    const std::string name(
+    std::string name(
         without_blanks(std::string_view(clause_).substr(0, clause_.size() - rest.size())));
+    target_ = take_target(name);
     const std::optional<Figure> figure = find_figure(name);
     if (!parse_operator(rest))
         throw UsageError(quoted +
@@ -77,6 +86,7 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
         throw UsageError(quoted + ": unknown figure " + in_quotes(name) + "; the figures are " +
                          figure_names());
     figure_ = *figure;
+    if (parse_reference(rest)) return;
     if (!parse_limit(without_blanks_before_units(rest)))
         throw UsageError(quoted + ": " + figure_.name + " needs " + values_of(figure_));
 }
@@ -114,29 +124,61 @@ bool Requirement::parse_limit(std::string_view text) {
     return number && std::isfinite(*number);
 }
 
-Requirement::Judged Requirement::judge(const Results& results) const {
+// Parses a figure of the other target, perhaps with a percentage to add or subtract. Returns
+// false if the text is something else.
+bool Requirement::parse_reference(std::string_view text) {
+    const std::size_t end = std::min(text.find_first_of("+-"), text.size());
+    std::string name(without_blanks(text.substr(0, end)));
+    const char other = take_target(name);
+    if (other == 0) return false;
+    const std::string quoted = in_quotes(clause_);
+    if (target_ == 0 || target_ == other)
+        throw UsageError(quoted + " needs " + (other == 'a' ? "b." : "a.") +
+                         " before its name, to compare two targets");
+    reference_ = find_figure(name);
+    if (!reference_ || reference_->kind != figure_.kind)
+        throw UsageError(quoted + ": " + in_quotes(name) + " cannot be compared with " +
+                         figure_.name);
+    limit_ = 1;
+    if (end == text.size()) return true;
+    const std::string_view part = without_blanks(text.substr(end + 1));
+    const auto percent = part.ends_with('%')
+                             ? parse_decimal(without_blanks(part.substr(0, part.size() - 1)))
+                             : std::nullopt;
+    if (!percent) throw UsageError(quoted + " needs a percentage after its second figure");
+    limit_ += (text[end] == '+' ? 1 : -1) * *percent / 100;
+    return true;
+}
+
+Requirement::Judged Requirement::judge(const Results& results, const Results* other) const {
     Judged judged{.clause = clause_, .figure = figure_.name, .measured = {}, .failure = {}};
     const std::string required = "required " + clause_ + ", ";
     const auto value = percentage_ ? figure_.part(results) : figure_.value(results);
+    const auto reference = reference_ ? reference_->value(*other) : std::nullopt;
+    const double limit = limit_ * reference.value_or(1);
     if (!figure_.value(results)) {
         judged.failure = required + "but " + figure_.unmeasured;
+    } else if (reference_ && !reference) {
+        judged.failure = required + "but with the other target " + reference_->unmeasured;
     } else if (has_empty_whole(results)) {
         judged.failure = required + "but " + figure_.whole->empty;
     } else {
-        judged.measured = value_text(*value);
-        if (!holds(*value))
-            judged.failure =
-                required + "was " + judged.measured + lateness_remark(results, *value);
+        judged.measured = value_text(*value, limit);
+        if (!holds(*value, limit))
+            judged.failure = required + "was " + judged.measured +
+                             (reference ? " against " + value_text(limit, limit) : "") +
+                             lateness_remark(results, *value, limit);
     }
     return judged;
 }
 
 // Returns an empty text unless the figure is a round trip, because only round trips include the
 // client's lateness.
-std::string Requirement::lateness_remark(const Results& results, double value) const {
+std::string Requirement::lateness_remark(const Results& results, double value,
+                                         double limit) const {
     const std::optional<Figure> lateness = find_figure("lateness_" + figure_.name);
     const auto late = lateness ? lateness->value(results) : std::nullopt;
-    if (value < limit_ || !late || *late <= value / 2) return "";
+    if (value < limit || !late || *late <= value / 2) return "";
     return ", most of it yodel's own lateness (" +
            duration_text(ev::Duration(std::llround(*late))) + ")";
 }
@@ -148,25 +190,26 @@ bool Requirement::has_empty_whole(const Results& results) const {
     return percentage_ || figure_.name != "sent";
 }
 
-bool Requirement::holds(double value) const {
+bool Requirement::holds(double value, double limit) const {
     switch (operator_) {
-    case Operator::less: return value < limit_;
-    case Operator::at_most: return value <= limit_;
-    case Operator::more: return value > limit_;
-    case Operator::at_least: return value >= limit_;
-    case Operator::equal: return value == limit_;
+    case Operator::less: return value < limit;
+    case Operator::at_most: return value <= limit;
+    case Operator::more: return value > limit;
+    case Operator::at_least: return value >= limit;
+    case Operator::equal: return value == limit;
     }
     return false;
 }
 
 // Writes the value with enough digits to show whether the requirement holds.
-std::string Requirement::value_text(double value) const {
+std::string Requirement::value_text(double value, double limit) const {
     const Scale scale =
         percentage_ ? Scale{.unit = 1, .suffix = "%"} : scale_of(figure_.kind, value);
     int digits = 3;
     std::string number = significant_text(value / scale.unit, digits);
     const auto agrees = [&] {
-        return holds(std::strtod(number.c_str(), nullptr) * scale.unit) == holds(value);
+        const double shown = std::strtod(number.c_str(), nullptr) * scale.unit;
+        return holds(shown, limit) == holds(value, limit);
     };
     while (digits < 17 && !agrees()) number = significant_text(value / scale.unit, ++digits);
     return number + scale.suffix;
@@ -178,10 +221,18 @@ std::vector<Requirement> parse_requirements(std::string_view text) {
     return list;
 }
 
-Verdict Verdict::on(const Results& results, const std::vector<Requirement>& required) {
+void refuse_two_targets(const std::vector<Requirement>& required) {
+    for (const Requirement& each : required)
+        if (each.target() != 0)
+            throw UsageError("--require " + each.clause() + " needs two targets");
+}
+
+Verdict Verdict::on(const Results& results, const std::vector<Requirement>& required,
+                    char target, const Results* other) {
     Verdict verdict;
     for (const Requirement& each : required)
-        verdict.requirements.push_back(each.judge(results));
+        if (each.target() == 0 || each.target() == target)
+            verdict.requirements.push_back(each.judge(results, other));
     return verdict;
 }
 

@@ -56,6 +56,29 @@ WSS://h:7/a/b?c=d&e=/ => wss:// h 7 /a/b?c=d&e=/
                 parts);
 }
 
+TEST_CASE("a second word is the port of a target without one, else another target") {
+    check_table(
+        R"(h => 1
+h 7 => 2
+h 7 a:7 => 2
+h:7 a:7 => 1
+h:7 a 7 => 1
+::1 7 => 2
+[::1] 7 => 2
+[::1]:7 h:7 => 1
+tcp:7 h:7 => 1
+tls://h 7 => 2
+tls://h:7 7 => 1
+ws://h 7 => 2
+ws://h/a:b 7 => 2
+ws://h:7/a h:7 => 1
+ws://h ws://a => 1
+unix:p h:7 => 1
+h unix:p => 1
+)",
+        [](const std::string& line) { return std::to_string(target_size(words_of(line))); });
+}
+
 TEST_CASE("an invalid target is refused with the right form") {
     check_table(R"('' => the target is empty
 h => "h" needs a port: write HOST PORT or HOST:PORT

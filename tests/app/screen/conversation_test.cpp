@@ -137,8 +137,9 @@ public:
         on("merged", [this](const std::string& text) {
             const std::size_t name = text.find(' ');
             std::string found;
-            read_results(path(text.substr(0, name)),
-                         [&](auto results) { found += summary(*results); });
+            read_end_objects(path(text.substr(0, name)), [&](const JsonFields& end) {
+                found += summary(*restored_results(end));
+            });
             REQUIRE('"' + found + '"' == text.substr(name + 1));
         });
     }

@@ -55,7 +55,7 @@ std::string read_file(
     const std::string& path,
     const std::function<void(std::unique_ptr<Results>)>& take = [](auto) {}) {
     try {
-        read_results(path, take);
+        read_end_objects(path, [&](const JsonFields& end) { take(restored_results(end)); });
     } catch (const std::exception& error) {
         return error.what();
     }

@@ -60,7 +60,7 @@ void Histogram::record(ev::Duration duration, std::uint64_t times) {
     duration = std::max(duration, ev::Duration::zero());
     min_ = count_ == 0 ? duration : std::min(min_, duration);
     max_ = std::max(max_, duration);
-    counts_[index(duration)] += times;
+    allocated_count(index(duration)) += times;
     count_ += times;
     sum_ = limited_sum(sum_, limited_product(nanoseconds(duration), times));
 }
@@ -72,13 +72,13 @@ void Histogram::add(const Histogram& other) {
     count_ += other.count_;
     sum_ = limited_sum(sum_, other.sum_);
     for (std::size_t i = index(other.min_); i <= index(other.max_); ++i)
-        counts_[i] += other.counts_[i];
+        allocated_count(i) += other.count_in(i);
 }
 
 Histogram Histogram::since(const Histogram& earlier) const {
     Histogram made;
     for (std::size_t i = index(min_); i <= index(max_); ++i)
-        made.record(std::min(upper_end(i), max_), counts_[i] - earlier.counts_[i]);
+        made.record(std::min(upper_end(i), max_), count_in(i) - earlier.count_in(i));
     return made;
 }
 
@@ -94,22 +94,35 @@ ev::Duration Histogram::percentile(double percent) const {
     const std::uint64_t rank = rank_of(percent, count_);
     std::uint64_t seen = 0;
     for (std::size_t i = index(min_); i <= index(max_); ++i) {
-        seen += counts_[i];
+        seen += count_in(i);
         if (seen >= rank) return std::clamp(upper_end(i), min_, max_);
     }
     return max_;
 }
 
 std::uint64_t Histogram::count_below(ev::Duration duration) const {
-    const auto end = static_cast<std::ptrdiff_t>(index(duration));
-    return std::accumulate(counts_.begin(), counts_.begin() + end, std::uint64_t{0});
+    const std::size_t end = std::clamp(index(duration), first_, first_ + counts_.size());
+    return std::accumulate(counts_.begin(),
+                           counts_.begin() + static_cast<std::ptrdiff_t>(end - first_),
+                           std::uint64_t{0});
 }
 
 std::vector<Histogram::Bucket> Histogram::buckets() const {
     std::vector<Bucket> filled;
     for (std::size_t i = index(min_); count_ > 0 && i <= index(max_); ++i)
-        if (counts_[i] > 0) filled.push_back({upper_end(i), counts_[i]});
+        if (count_in(i) > 0) filled.push_back({upper_end(i), count_in(i)});
     return filled;
+}
+
+std::uint64_t& Histogram::allocated_count(std::size_t bucket) {
+    const std::size_t octave = bucket / Layout::octave * Layout::octave;
+    if (counts_.empty()) first_ = octave;
+    if (octave < first_) {
+        counts_.insert(counts_.begin(), first_ - octave, 0);
+        first_ = octave;
+    }
+    if (bucket - first_ >= counts_.size()) counts_.resize(octave + Layout::octave - first_);
+    return counts_[bucket - first_];
 }
 
 std::size_t Histogram::index(ev::Duration duration) {

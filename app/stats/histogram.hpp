@@ -1,6 +1,7 @@
 // A histogram of durations, modeled on HdrHistogram. The width of its buckets grows with the
 // duration. So memory is bounded (58 KiB), and the relative error of a percentile is at most
-// 1/128. Recording does not allocate.
+// 1/128. Memory is allocated for the octaves from the shortest to the longest duration.
+// Recording allocates only when this range grows.
 //
 // The sum of two histograms equals the histogram of all their durations, bucket for bucket.
 #pragma once
@@ -8,7 +9,6 @@
 #include "ev/time.hpp"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -22,6 +22,7 @@ namespace yodel {
 // equal width, so the width of a bucket is at most 1/2^steps_log of the durations in it.
 template <unsigned steps_log>
 struct Buckets {
+    static constexpr std::size_t octave = std::size_t{1} << steps_log;
     // Covers every duration, up to 2^63 - 1 ns.
     static constexpr std::size_t count = (64 - steps_log) << steps_log;
 
@@ -88,9 +89,15 @@ private:
 
     static std::size_t index(ev::Duration duration);
     static ev::Duration upper_end(std::size_t bucket);
+    // Returns 0 outside the allocated range.
+    std::uint64_t count_in(std::size_t bucket) const {
+        return bucket - first_ < counts_.size() ? counts_[bucket - first_] : 0;
+    }
+    std::uint64_t& allocated_count(std::size_t bucket);
     bool agrees_with(ev::Duration min, ev::Duration max, std::uint64_t sum) const;
 
-    std::array<std::uint64_t, Layout::count> counts_{};
+    std::vector<std::uint64_t> counts_;  // one per bucket, for whole octaves
+    std::size_t first_ = 0;              // bucket of the first count
     std::uint64_t count_ = 0;
     std::uint64_t sum_ = 0;
     ev::Duration min_{};

@@ -1,5 +1,6 @@
 #include "app/stats/histogram.hpp"
 
+#include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/random.hpp"
 
@@ -54,6 +55,19 @@ TEST_CASE("returns percentiles that are wrong by at most one part in 128") {
     CHECK(histogram.count_below(1us) == 0);
     CHECK(histogram.count_below(1us + 8ns) == 1);
     CHECK(histogram.count_below(1h) == 10'000);
+}
+
+TEST_CASE("allocates the octaves from the shortest to the longest duration") {
+    test::allocations.largest = 0;
+    Histogram histogram;
+    const std::size_t before = test::allocations.count;
+    for (int i = 0; i < 1000; ++i) histogram.record(1049us + i * 1us);
+    CHECK(test::allocations.count - before == 1);
+    CHECK(test::allocations.largest == 128 * sizeof(std::uint64_t));
+    histogram.record(1us);
+    histogram.record(5ms);
+    CHECK(test::allocations.largest <= 32 * 128 * sizeof(std::uint64_t));
+    CHECK(histogram.percentile(99.9) <= 2065us);
 }
 
 TEST_CASE("counts durations from below zero to the longest") {

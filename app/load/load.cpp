@@ -23,10 +23,16 @@ From source_of(const LoadPlan& plan, const RunOptions& run) {
     return plan.generated || unread ? From::generator : From::input;
 }
 
-// Returns the pace. In each interval, the connections send one message each, in turn.
+// Returns the pace. In each interval, the connections send one message each, in turn. A climb
+// needs a length.
 std::optional<Pace> pace(const LoadPlan& plan, std::optional<ev::Duration> interval,
-                         std::size_t connections) {
-    if (plan.rate_thousandths) return Pace::per_second(*plan.rate_thousandths);
+                         std::size_t connections, std::optional<ev::Duration> length) {
+    if (plan.rate_thousandths) {
+        const Pace first = Pace::per_second(*plan.rate_thousandths);
+        if (!plan.last_rate_thousandths) return first;
+        return first.climbing_to(static_cast<double>(*plan.last_rate_thousandths) / 1000,
+                                 *length);
+    }
     if (!interval || *interval == ev::Duration::zero()) return std::nullopt;
     return Pace(connections, *interval);
 }
@@ -64,7 +70,7 @@ void plan_load(const LoadPlan& plan, const MessagePlan& given, RunClient::Option
         to.session.closed_early_text = "the server closed before the end of the run";
     }
     if (load.from != From::generator) return;
-    to.pace = pace(plan, given.interval, to.connections);
+    to.pace = pace(plan, given.interval, to.connections, to.session.max_time);
     to.fixed_connections = !plan.rate_thousandths;
     if (plan.random_arrivals) to.seed = plan.seed.value_or(1);
     to.length = to.session.max_time;

@@ -13,9 +13,11 @@ namespace yodel {
 // Options for the messages, in addition to MessagePlan.
 struct LoadPlan {
     std::optional<std::uint64_t> rate_thousandths = {};  // thousandths of messages per second
-    bool random_arrivals = false;                        // Poisson process; false: even gaps
-    std::optional<std::uint64_t> seed = {};              // for random gaps; default 1
-    std::string messages_file = {};  // file of messages; empty: generated messages
+    // The rate at the end of the run, to which the rate climbs; none: constant rate.
+    std::optional<std::uint64_t> last_rate_thousandths = {};
+    bool random_arrivals = false;            // Poisson process; false: even gaps
+    std::optional<std::uint64_t> seed = {};  // for random gaps; default 1
+    std::string messages_file = {};          // file of messages; empty: generated messages
     bool reads_lines() const { return messages_file == "-"; }
     bool generated = false;     // the options ask for generated messages
     bool threads_auto = false;  // may reduce the number of threads

@@ -131,8 +131,11 @@ std::vector<Part> rate_parts(const RunProgress& progress, double rate) {
                 {progress.results.probe ? "connections opened" : "as replies arrive", 1}};
     const bool behind =
         progress.phase == Phase::running && rate < 0.95 * *progress.planned_rate;
-    return {{rate_text(rate), 0, behind ? Style::warn : Style::normal},
-            {"planned " + rate_text(*progress.planned_rate), 1}};
+    std::vector<Part> parts{{rate_text(rate), 0, behind ? Style::warn : Style::normal},
+                            {"planned " + rate_text(*progress.planned_rate), 1}};
+    if (progress.last_rate)
+        parts.push_back({"climbing to " + rate_text(*progress.last_rate), 2});
+    return parts;
 }
 
 std::vector<Part> connection_parts(const RunProgress& progress) {

@@ -21,6 +21,17 @@ std::uint64_t rate_in_thousandths(const std::string& text) {
     return static_cast<std::uint64_t>(std::llround(*rate * 1000));
 }
 
+// Two rates are the first and the last rate of a climb.
+void set_rate(LoadPlan& to, const std::string& text) {
+    const std::size_t dots = text.find("..");
+    to.rate_thousandths = rate_in_thousandths(text.substr(0, dots));
+    to.last_rate_thousandths.reset();
+    if (dots == text.npos) return;
+    to.last_rate_thousandths = rate_in_thousandths(text.substr(dots + 2));
+    if (*to.last_rate_thousandths <= *to.rate_thousandths)
+        throw UsageError(in_quotes(text) + " does not climb: the second rate must be higher");
+}
+
 std::chrono::system_clock::time_point start_time_value(const std::string& text) {
     const auto now = std::chrono::system_clock::now();
     const auto delay = text.starts_with('+') ? parse_duration(text.substr(1)) : std::nullopt;
@@ -57,8 +68,8 @@ OptionGroup load_group(LoadOptions& to) {
           into(run.connections, number_up_to(1'000'000))},
          {0, "connect-rate", "R", "open R connections per second (all at once)",
           [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); }},
-         {0, "rate", "R", "send R messages per second in total",
-          into(to.plan.rate_thousandths, rate_in_thousandths), mode::generated | mode::rate,
+         {0, "rate", "R|R..R", "send R messages per second in total; R..R: climb",
+          [&](auto& text) { set_rate(to.plan, text); }, mode::generated | mode::rate,
           mode::generated | mode::rate},
          {0, "arrivals", "KIND", "gaps between messages: even or poisson (even)",
           into(to.plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})),
@@ -147,6 +158,9 @@ void check_load(const LoadOptions& options) {
     if (options.expects_no_reply() && !options.plan.rate_thousandths && !options.has_interval())
         throw UsageError(
             "--expect none needs --rate or -i, because no reply triggers the next message");
+    if (options.plan.last_rate_thousandths &&
+        !run.session.max_time.value_or(ev::Duration()).count())
+        throw UsageError("a rate that climbs needs -m, the length of the climb");
     if (run.connections > 1 && !run.session.endpoint.source_port.empty())
         throw UsageError("-p cannot be combined with --connections");
     if (!options.plan.threads_auto && run.threads > run.connections)

@@ -72,7 +72,10 @@ public:
     Source& source() const { return private_source ? *private_source : *lane_.generated_; }
     void resolved(Fate fate, const Message* message, const Reply* reply,
                   const Answer& answer = {}) {
-        tally.add(fate, answer, lane_.loop_.now());
+        const ev::Time now = lane_.loop_.now();
+        tally.add(fate, answer, now);
+        if (Results* const second = lane_.second_of(message ? message->planned : now))
+            Tally(*second).add(fate, answer, now);
         if (lane_.observer_ && !answer.warm_up)
             lane_.observer_->resolved(number, fate, message, reply);
     }
@@ -143,6 +146,9 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
     results_->over_datagrams = options.session.endpoint.udp;
     results_->probe = options.probe;
     if (options.samples_from) samples_.emplace(*options.samples_from);
+    if (options.pace && options.pace->climbs())
+        climb_.emplace(options.pace->rate(), options.pace->rate(*options.length),
+                       *options.length);
     if (options.session.expect == Expect::given) results_->replay = Results::Replay{};
     if (options.lines)
         generated_ =
@@ -394,7 +400,8 @@ void Lane::begin() {
     if (length && !warming_up()) phase_timer_.start_at(start + *length);
     if (options_.pace) {
         last_planned_place_ = connections_.size() - 1;
-        schedule_.emplace(Schedule::Options{.pace = *options_.pace,
+        const Pace& pace = *options_.pace;
+        schedule_.emplace(Schedule::Options{.pace = warming_up() ? pace.steady() : pace,
                                             .seed = options_.seed,
                                             .count = count,
                                             .length = length,
@@ -549,6 +556,10 @@ bool Lane::send(Connection& connection, Outgoing message) {
     if (message.planned == ev::Time{}) return true;
     session.flush();
     if (!warming_up()) results_->record_lateness(session.flushed_at() - message.planned);
+    if (Results* const second = second_of(message.planned)) {
+        second->count_sent(queued.count, now);
+        second->record_lateness(session.flushed_at() - message.planned);
+    }
     if (message.planned < resumed_at_) session.void_round_trips();
     return true;
 }
@@ -591,7 +602,10 @@ void Lane::stop_sending() {
     if (!over() && schedule_ && !warming_up()) {
         const double share = static_cast<double>(share_.own_connection_count()) /
                              static_cast<double>(options_.connections);
-        const double planned = options_.pace->rate() * share;
+        const ev::Duration end = options_.length.value_or(ev::Duration::max());
+        const ev::Duration sending = std::min(schedule_->next_time() - measured_from_, end);
+        if (climb_) climb_->end(sending);
+        const double planned = options_.pace->rate(sending / 2) * share;
         results_->add_planned_rate(
             {.planned = planned, .reached = planned * schedule_->reached_share().value_or(1)});
     }
@@ -604,8 +618,17 @@ void Lane::stop_sending() {
 void Lane::count_unsent(ev::Duration tolerance) {
     const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerance) : 0;
     results_->count_unsent(overdue, warming_up());
+    if (Results* const second = overdue > 0 ? second_of(schedule_->next_time()) : nullptr)
+        second->count_unsent(overdue);
     if (overdue > 0 && results_->unsent_sentence.empty())
         results_->unsent_sentence = "an overdue message was not sent before the run ended";
+}
+
+// Returns the results of the second in which a message was planned, if the rate climbs and the
+// message was planned after the warm-up. Otherwise returns null.
+Results* Lane::second_of(ev::Time planned) {
+    const bool measured = climb_ && phase_ >= Phase::sending && planned >= measured_from_;
+    return measured ? &climb_->second_of(planned - measured_from_) : nullptr;
 }
 
 // When the user ends the run, messages that have only just become due do not count as unsent.

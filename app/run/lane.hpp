@@ -21,6 +21,7 @@
 #include "app/run/samples.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
+#include "app/stats/climb.hpp"
 #include "app/stats/results.hpp"
 #include "app/stats/tally.hpp"
 #include "bufio/lookup.hpp"
@@ -68,6 +69,7 @@ public:
     bool over() const { return phase_ >= Phase::over; }  // sending has ended
     const Results& results() const { return *results_; }
     const std::optional<Samples>& samples() const { return samples_; }
+    const std::optional<Climb>& climb() const { return climb_; }  // if the rate climbs
     // Returns the number of connections that have opened and not ended.
     std::size_t open() const { return count(Stage::open) + count(Stage::worn_out); }
 
@@ -139,6 +141,7 @@ private:
 
     void stop_sending();
     void count_unsent(ev::Duration tolerance);
+    Results* second_of(ev::Time planned);
     void finish_all();
     void time_up();
     void stop_connecting(const std::string& limit);
@@ -170,6 +173,7 @@ private:
     ev::Time resumed_at_{};         // when void_round_trips() was last called
     std::unique_ptr<Results> results_;
     std::optional<Samples> samples_;
+    std::optional<Climb> climb_;
     ev::Timer connect_timer_;  // time of the look-up, then of the next connections
     ev::Timer step_timer_;     // the next step; see step()
     ev::Timer phase_timer_;    // end of the run's time; before ready, limit for connecting

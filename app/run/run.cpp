@@ -76,6 +76,15 @@ Samples Run::samples() const {
     return sum;
 }
 
+std::optional<Climb> Run::climb() const {
+    std::optional<Climb> sum;
+    lanes_.for_each_on_caller([&sum](const Lane& lane) {
+        if (sum) return sum->add(*lane.climb());
+        sum = lane.climb();
+    });
+    return sum;
+}
+
 // --- Beginning and end.
 
 void Run::settled(std::size_t thread) {

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace yodel {
@@ -60,6 +61,8 @@ public:
     }  // connections
     // Returns the samples of all lanes. Requires the option. Call it after the end of the run.
     Samples samples() const;
+    // Returns the climb of all lanes, if the rate climbs. Call it after the end of the run.
+    std::optional<Climb> climb() const;
     // Returns true if a connection of the caller's thread is open.
     bool has_open_connection() const { return lanes_.first().open() > 0; }
 

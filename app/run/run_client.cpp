@@ -10,6 +10,7 @@
 #include "app/stats/end_object.hpp"
 #include "app/stats/figures.hpp"
 #include "app/stats/histogram.hpp"
+#include "app/stats/history.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
@@ -326,8 +327,13 @@ RunProgress RunClient::progress() {
     now.load = options_.load;
     now.connections = run.connections;
     now.open = runs_.front().open();
-    if (run.pace) now.planned_rate = run.pace->rate();
     now.length = run.length;
+    if (run.pace) {
+        constexpr ev::Duration recent = RecentRate::span;
+        const ev::Duration time = std::min(now.elapsed, run.length.value_or(now.elapsed));
+        now.planned_rate = run.pace->rate(time - std::min(time, recent) / 2);
+        if (run.pace->climbs()) now.last_rate = run.pace->rate(*run.length);
+    }
     if (run.start && *run.start > loop_.now()) now.until_start = *run.start - loop_.now();
     const std::uint64_t connecting =
         results.attempts - std::min(results.attempts, results.opened + results.failed);
@@ -448,9 +454,10 @@ Outcome RunClient::outcome(unsigned side) const {
     const bool summarized = !json() && !reporter_.prints_replies();
     const Results& results = runs_[side].results();
     const Results* const other = pairs_ ? &runs_[1 - side].results() : nullptr;
+    const std::optional<Climb> climb = runs_[side].climb();
     return {.results = results,
-            .verdict =
-                Verdict::on(results, options_.required, pairs_ ? *side_names[side] : 0, other),
+            .verdict = Verdict::on(results, options_.required, pairs_ ? *side_names[side] : 0,
+                                   other, climb ? &*climb : nullptr),
             .troubles = pairs_ ? std::vector<Trouble>() : troubles(),
             .signo = signo_,
             .summary_parts = {.expects_any = run_options_.session.expect == Expect::any,

@@ -31,7 +31,8 @@ struct RunOptions {
     // Makes the source of each connection; null: sends `messages`, or generates messages. With
     // a source, only `window`, `length`, `start` and `probe` of the options below apply.
     Source::Make source = nullptr;
-    std::optional<Pace> pace = {};           // rate of messages; none: closed loop
+    std::optional<Pace> pace =
+        {};  // rate of messages; a climb needs `length`; none: closed loop
     std::optional<std::uint64_t> seed = {};  // for random gaps (Poisson); none: even gaps
     // With a pace: the messages of a failed connection stay unsent. Otherwise the next
     // connection sends them.

@@ -29,9 +29,9 @@ void Schedule::pass(ev::Time now) {
 // threads.
 void Schedule::advance(std::uint64_t number) {
     if (options_.seed) {
-        const double mean = 1e9 / options_.pace.rate();  // in nanoseconds
         for (std::uint64_t i = next_number_; i < number; ++i)
-            planned_ += ev::Duration(std::llround(random_.exponential() * mean));
+            position_ += random_.exponential();
+        planned_ = options_.pace.offset_at(position_);
     } else {
         planned_ = options_.pace.offset(number);
     }
@@ -57,8 +57,10 @@ std::uint64_t Schedule::overdue(ev::Time now) const {
         for (; drawn < max_drawn && rest.due(now); rest.pass(now)) ++drawn;
     const auto is_due = [&](std::uint64_t number) {
         const ev::Duration planned =
-            options_.seed ? rest.planned_ + options_.pace.offset(number - rest.next_number_)
-                          : options_.pace.offset(number);
+            options_.seed
+                ? options_.pace.offset_at(rest.position_ +
+                                          static_cast<double>(number - rest.next_number_))
+                : options_.pace.offset(number);
         return planned_until(number, planned, now - begin_);
     };
     std::uint64_t span = 1;
@@ -101,9 +103,16 @@ Pace Pace::per_second(std::uint64_t thousandths) {
     return {thousandths, std::chrono::seconds(1000)};
 }
 
+Pace Pace::climbing_to(double rate, ev::Duration length) const {
+    Pace made = steady();
+    made.growth_ = (rate - made.rate()) / std::chrono::duration<double>(length).count();
+    return made;
+}
+
 // Computes only the part within one span in floating point. Below 2^53 ns it is exact to a
 // fraction of a nanosecond.
 ev::Duration Pace::offset(std::uint64_t number) const {
+    if (climbs()) return offset_at(static_cast<double>(number));
     const auto spans = static_cast<std::int64_t>(number / messages_);
     const double part =
         static_cast<double>(number % messages_) / static_cast<double>(messages_);
@@ -111,8 +120,16 @@ ev::Duration Pace::offset(std::uint64_t number) const {
     return spans * span_ + ev::Duration(std::llround(nanoseconds));
 }
 
-double Pace::rate() const {
-    return static_cast<double>(messages_) / std::chrono::duration<double>(span_).count();
+// Solves position = rate * t + growth * t^2 / 2, without a difference of almost equal numbers.
+ev::Duration Pace::offset_at(double position) const {
+    const double first = rate();
+    const double last = std::sqrt(first * first + 2 * growth_ * position);
+    return ev::Duration(std::llround(2e9 * position / (first + last)));
+}
+
+double Pace::rate(ev::Duration time) const {
+    return static_cast<double>(messages_) / std::chrono::duration<double>(span_).count() +
+           growth_ * std::chrono::duration<double>(time).count();
 }
 
 }  // namespace yodel

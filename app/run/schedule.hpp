@@ -11,22 +11,32 @@
 
 namespace yodel {
 
-// Spreads messages or connections evenly over time. Each time is computed from its number, to
-// the nanosecond, so that a long run does not drift.
+// Spreads messages or connections over time, evenly or at a climbing rate. Each time is
+// computed from its number, to the nanosecond, so that a long run does not drift.
 class Pace {
 public:
     // Plans `messages` (at least 1) per span (longer than zero).
     Pace(std::uint64_t messages, ev::Duration span) : messages_(messages), span_(span) {}
     // Returns the pace for a rate in messages per 1000 seconds, at least 1.
     static Pace per_second(std::uint64_t thousandths);
+    // Returns this pace with a rate that climbs evenly to `rate`, which must not be lower. It
+    // reaches that rate after `length`.
+    Pace climbing_to(double rate, ev::Duration length) const;
+    // Returns this pace without a climb, at its first rate.
+    Pace steady() const { return {messages_, span_}; }
 
     // Returns the planned time of message `number` (from 0), relative to message 0.
     ev::Duration offset(std::uint64_t number) const;
-    double rate() const;  // messages per second
+    // Returns the time at which the integral of the rate is `position`, for random gaps.
+    ev::Duration offset_at(double position) const;
+    // Returns the rate at this time after message 0, in messages per second.
+    double rate(ev::Duration time = {}) const;
+    bool climbs() const { return growth_ > 0; }
 
 private:
     std::uint64_t messages_;
     ev::Duration span_;
+    double growth_ = 0;  // increase of the rate per second
 };
 
 // One thread's share of a run: some of the connections, and the messages sent on them. Which
@@ -97,6 +107,7 @@ private:
     ev::Time begin_;
     Random random_;
     std::uint64_t next_number_ = 0;  // the next message
+    double position_ = 0;            // with random gaps: sum of gaps with a mean of 1
     ev::Duration planned_{};         // planned time of the next message, since `begin_`
     ev::Duration first_{};           // planned time of the first message
     ev::Duration passed_{};          // planned time of the last passed message

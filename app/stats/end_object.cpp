@@ -266,6 +266,7 @@ JsonObject end_object(const Results& results, std::string_view reason, int statu
     object.object("connections", connections);
     add_facts(object, results);
     if (!verdict.requirements.empty()) object.array("required", verdict.json());
+    if (const auto held = verdict.held_json()) object.object("held", *held);
     return object;
 }
 

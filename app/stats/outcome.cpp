@@ -80,6 +80,7 @@ std::vector<std::string> Outcome::lines() const {
     const bool silent = lines.empty() && !verdict.failed() && signo == 0;
     if (summary_parts.summary || (failed && silent))
         lines.push_back(summary(results, summary_parts));
+    if (summary_parts.summary) add(verdict.held_lines());
     add(verdict.lines());
     return lines;
 }

@@ -152,7 +152,7 @@ bool Requirement::parse_reference(std::string_view text) {
 
 Requirement::Judged Requirement::judge(const Results& results, const Results* other) const {
     Judged judged{.clause = clause_, .figure = figure_.name, .measured = {}, .failure = {}};
-    const std::string required = "required " + clause_ + ", ";
+    const std::string required = required_text();
     const auto value = percentage_ ? figure_.part(results) : figure_.value(results);
     const auto reference = reference_ ? reference_->value(*other) : std::nullopt;
     const double limit = limit_ * reference.value_or(1);
@@ -168,6 +168,35 @@ Requirement::Judged Requirement::judge(const Results& results, const Results* ot
             judged.failure = required + "was " + judged.measured +
                              (reference ? " against " + value_text(limit, limit) : "") +
                              lateness_remark(results, *value, limit);
+    }
+    return judged;
+}
+
+bool Requirement::applies_to_seconds(const Climb& climb) const {
+    const std::vector<Results>& seconds = climb.seconds();
+    return !figure_.of_connections() && !reference_ &&
+           std::any_of(seconds.begin(), seconds.end(),
+                       [&](const Results& each) { return each.any() && figure_.value(each); });
+}
+
+Requirement::Judged Requirement::judge(const Climb& climb) const {
+    const std::vector<Results>& seconds = climb.seconds();
+    double held = 0;
+    Judged judged;
+    for (std::size_t i = 0; i < seconds.size() && judged.failure.empty(); ++i) {
+        if (!seconds[i].any()) continue;
+        judged = judge(seconds[i]);
+        if (judged.failure.empty()) held = climb.rate_after(i);
+    }
+    judged.held = held;
+    if (judged.failure.empty()) return judged;
+    if (held == 0) {
+        judged.failure += " in the first second";
+    } else {
+        std::string_view reason = judged.failure;
+        reason.remove_prefix(required_text().size());
+        if (reason.starts_with("but ")) reason.remove_prefix(4);
+        judged.failure = judged.held_text() + ", then " + std::string(reason);
     }
     return judged;
 }
@@ -227,12 +256,19 @@ void refuse_two_targets(const std::vector<Requirement>& required) {
             throw UsageError("--require " + each.clause() + " needs two targets");
 }
 
+std::string Requirement::Judged::held_text() const {
+    return clause + " held up to " + rate_text(held.value_or(0));
+}
+
 Verdict Verdict::on(const Results& results, const std::vector<Requirement>& required,
-                    char target, const Results* other) {
+                    char target, const Results* other, const Climb* climb) {
     Verdict verdict;
-    for (const Requirement& each : required)
-        if (each.target() == 0 || each.target() == target)
-            verdict.requirements.push_back(each.judge(results, other));
+    for (const Requirement& each : required) {
+        if (each.target() != 0 && each.target() != target) continue;
+        const bool in_seconds = climb && each.applies_to_seconds(*climb);
+        verdict.requirements.push_back(in_seconds ? each.judge(*climb)
+                                                  : each.judge(results, other));
+    }
     return verdict;
 }
 
@@ -251,6 +287,23 @@ std::vector<std::string> Verdict::lines() const {
     for (const Requirement::Judged& each : requirements)
         if (!each.failure.empty()) all.push_back(each.failure);
     return all;
+}
+
+std::vector<std::string> Verdict::held_lines() const {
+    std::vector<std::string> all;
+    for (const Requirement::Judged& each : requirements)
+        if (each.held && each.failure.empty()) all.push_back(each.held_text());
+    return all;
+}
+
+std::optional<JsonObject> Verdict::held_json() const {
+    std::optional<JsonObject> object;
+    for (const Requirement::Judged& each : requirements) {
+        if (!each.held) continue;
+        if (!object) object.emplace();
+        object->decimal(each.clause, *each.held);
+    }
+    return object;
 }
 
 JsonArray Verdict::json() const {

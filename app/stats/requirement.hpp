@@ -8,10 +8,12 @@
 // end with k, M or G, powers of 1000. Blanks may surround each of the three.
 #pragma once
 
+#include "app/stats/climb.hpp"
 #include "app/stats/figures.hpp"
 #include "app/stats/results.hpp"
 #include "app/text/json.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,12 +30,23 @@ public:
         std::string figure;
         std::string measured;  // value as text; empty: not measured
         std::string failure;   // "required p99<5ms, was 7.2ms"; empty: the requirement holds
+        // The rate up to which the requirement held, if it was checked for each second of a
+        // climb; 0 if it failed in the first second.
+        std::optional<double> held = {};
+
+        // Returns "p99<5ms held up to 12.4k/s".
+        std::string held_text() const;
     };
     // Checks the requirement. It also fails if its figure was not measured or proves nothing,
     // such as the count of lost replies if nothing was sent. If the client's lateness makes up
     // most of a failing time, `failure` mentions it.
     // `other`: the results of the other target; needed if the clause names one of its figures.
     Judged judge(const Results& results, const Results* other = nullptr) const;
+    // Returns true if the requirement can be checked for each second: unless its figure is
+    // about connections or was not measured for any second, or it compares two targets.
+    bool applies_to_seconds(const Climb& climb) const;
+    // Checks the requirement for each second that planned messages, until it fails.
+    Judged judge(const Climb& climb) const;
     const std::string& clause() const { return clause_; }
     // Returns 'a' or 'b', the target that the clause applies to; 0: each target.
     char target() const { return target_; }
@@ -41,6 +54,7 @@ public:
 private:
     enum class Operator { less, at_most, more, at_least, equal };
 
+    std::string required_text() const { return "required " + clause_ + ", "; }
     bool parse_operator(std::string_view& text);
     bool parse_limit(std::string_view text);
     bool parse_reference(std::string_view text);
@@ -67,9 +81,10 @@ void refuse_two_targets(const std::vector<Requirement>& required);
 // The judgement of all requirements on the results.
 struct Verdict {
     // With two targets: `target` is 'a' or 'b', the target of the results. Judges only clauses
-    // that apply to it.
+    // that apply to it. `climb`: null if the rate did not climb.
     static Verdict on(const Results& results, const std::vector<Requirement>& required,
-                      char target = 0, const Results* other = nullptr);
+                      char target = 0, const Results* other = nullptr,
+                      const Climb* climb = nullptr);
 
     // Returns true if there are requirements on this figure and all of them hold. They then
     // replace the rule that a fault, such as a lost reply or a failed connection, fails the
@@ -77,7 +92,11 @@ struct Verdict {
     bool tolerates(std::string_view figure) const;
     bool failed() const { return !lines().empty(); }  // a requirement does not hold
     std::vector<std::string> lines() const;           // sentences about the failures
-    JsonArray json() const;                           // an object for each requirement
+    // Returns sentences about requirements that held until the end of a climb.
+    std::vector<std::string> held_lines() const;
+    JsonArray json() const;  // an object for each requirement
+    // Returns the rates up to which the clauses held; none if the rate did not climb.
+    std::optional<JsonObject> held_json() const;
 
     std::vector<Requirement::Judged> requirements;
 };

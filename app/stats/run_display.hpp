@@ -26,12 +26,14 @@ struct RunProgress {
     const Results* second = nullptr;  // results of the second target; null: none
     Phase phase = Phase::connecting;
     std::string target;
-    bool load = true;                         // false: a single connection without a load
-    std::size_t connections = 1;              // requested concurrent connections
-    std::size_t open = 0;                     // open connections
-    std::optional<double> planned_rate = {};  // messages per second; none: paced by the replies
-    ev::Duration elapsed{};                   // since the first message
-    std::optional<ev::Duration> length = {};  // length of the run; none: unlimited
+    bool load = true;             // false: a single connection without a load
+    std::size_t connections = 1;  // requested concurrent connections
+    std::size_t open = 0;         // open connections
+    // Planned messages per second during the last second; none: paced by the replies.
+    std::optional<double> planned_rate = {};
+    std::optional<double> last_rate = {};       // rate at the end of a climb
+    ev::Duration elapsed{};                     // since the first message
+    std::optional<ev::Duration> length = {};    // length of the run; none: unlimited
     std::optional<ev::Duration> until_start{};  // time until the requested start
     std::size_t descriptors = 0;                // descriptors in use
     std::size_t descriptor_limit = 0;           // 0: no limit

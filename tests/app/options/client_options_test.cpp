@@ -331,6 +331,15 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --rate 10.1M h:7 => --rate: "10.1M" is not a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k
 --rate max@p99<5ms h:7
 => --rate: "max@p99<5ms" is not a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k
+--rate 1k..20k -m 9s h:7 =>
+--rate 1..1.001 -m 9s h:7 =>
+--rate 0..5 -m 9s h:7 => --rate: "0" is not a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k
+--rate 5.. -m 9s h:7 => --rate: "" is not a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k
+--rate 2k..1k -m 9s h:7 => --rate: "2k..1k" does not climb: the second rate must be higher
+--rate 5..5 -m 9s h:7 => --rate: "5..5" does not climb: the second rate must be higher
+--rate 1..2 h:7 => a rate that climbs needs -m, the length of the climb
+--rate 1..2 -m 0 h:7 => a rate that climbs needs -m, the length of the climb
+--rate 1..2 --rate 5 h:7 =>
 --connect-rate -1 h:7
 => --connect-rate: "-1" is not a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k
 --rate 5 --seed 3 h 7 => --seed needs --arrivals poisson

@@ -81,7 +81,8 @@ std::string written(const Option& row) {
 std::string sample(const Option& row) {
     const std::vector<std::string> samples = words_of(
         "'' '' ADDR 127.0.0.1 PORT 5 PATH p D 1 N 1 N|auto 1 N|D 5s A,B h2 A:B X25519 V 1.3 "
-        "FILE f NAME h F line SIZE 64 R 5 TIME|+D +5 LIST lost=0 FILE... g KIND poisson P 0.1 "
+        "FILE f NAME h F line SIZE 64 R 5 TIME|+D +5 R|R..R 5 LIST lost=0 FILE... g KIND "
+        "poisson P 0.1 "
         "D[~JITTER] 1 TEXT t LINE Origin:x echo|any|none any REGEX ^OK PIN sha256//" +
         std::string(44, 'A'));
     const auto name =

@@ -90,6 +90,51 @@ TEST_CASE("a pace returns its rate") {
     CHECK(Pace(200, 100ms).rate() == Approx(2000));
 }
 
+// At the planned time of message n, the integral of the rate is n.
+TEST_CASE("a climbing pace plans each message at the integral of its rate, to the nanosecond") {
+    const Pace climb = Pace::per_second(1'000'000).climbing_to(20'000, 20s);
+    CHECK(climb.climbs());
+    CHECK_FALSE(climb.steady().climbs());
+    CHECK(climb.rate() == 1000);
+    CHECK(climb.rate(10s) == Approx(10'500));
+    CHECK(climb.rate(20s) == Approx(20'000));
+    struct Row {
+        std::uint64_t number;
+        ev::Duration offset;
+    };
+    // 1000 t + 475 t^2
+    for (const auto& [number, offset] :
+         {Row{0, 0ns}, {1, 999'525ns}, {1475, 1s}, {3900, 2s}, {57'500, 10s}, {210'000, 20s}}) {
+        CAPTURE(number);
+        CHECK(climb.offset(number) == offset);
+        CHECK(climb.offset_at(static_cast<double>(number)) == offset);
+    }
+    for (std::uint64_t n = 1; n < 210'000; n += 97) {
+        const long double t = climb.offset(n).count() / 1e9L;
+        REQUIRE(std::abs(1000 * t + 475 * t * t - static_cast<long double>(n)) < 1e-5L);
+    }
+    const Pace day = Pace::per_second(1).climbing_to(10e6, 24h);
+    CHECK(day.offset(432'000'000'043) == 24h - 20ns);  // after 0.2 messages at 10M/s: 24h
+}
+
+TEST_CASE("the planned times of a climb do not depend on the number of threads") {
+    const Pace climb = Pace::per_second(100'000).climbing_to(1000, 1s);
+    for (const std::optional<std::uint64_t> seed : {std::optional<std::uint64_t>(), {7}}) {
+        std::vector<ev::Time> sum;
+        for (std::size_t thread = 0; thread < 3; ++thread)
+            for (const ev::Time time :
+                 times({.pace = climb, .seed = seed, .length = 1s, .share = {thread, 3, 5}}))
+                sum.push_back(time);
+        std::sort(sum.begin(), sum.end());
+        CHECK(sum == times({.pace = climb, .seed = seed, .length = 1s}));
+        // The first half of the time contains 162.5 of 550 messages.
+        const auto half = std::count_if(sum.begin(), sum.end(),
+                                        [](ev::Time time) { return time < begin + 500ms; });
+        CHECK(sum.size() == Approx(550).margin(seed ? 60 : 0));
+        CHECK(half == Approx(163).margin(seed ? 35 : 0));
+    }
+}
+
 TEST_CASE("the shares of a run contain each connection once") {
     with_all_shares([](const std::vector<Share>& shares) {
         std::vector<int> owners(shares[0].connections);

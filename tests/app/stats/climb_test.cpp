@@ -23,7 +23,8 @@ void add_second(Climb& climb, ev::Duration planned, ev::Duration round_trip, int
     }
 }
 
-// From 100 to 500 per second in 4 s: 1, 2, 9 and 3 ms; in the third second, 10 of 100 are lost.
+// The rate climbs from 100 to 500 per second in 4 s. The round trips of each second take 1, 2,
+// 9 and 3 ms. In the third second, 10 of 100 replies are lost.
 Climb some_climb() {
     Climb climb(100, 500, 4s);
     add_second(climb, 0s, 1ms);

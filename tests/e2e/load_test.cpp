@@ -15,7 +15,6 @@
 #include <thread>
 
 using namespace std::chrono_literals;
-using test::Server;
 using test::Tty;
 using test::yodel;
 
@@ -127,21 +126,6 @@ TEST_CASE("a message of 1 MiB is sent, echoed and opened") {
     CHECK(tty.wait_for("Sent, 1048576 bytes"));
 }
 
-TEST_CASE("the first difference of a reply is shown, however late it comes") {
-    const test::Peer corrupting(
-        {"socat", "TCP-LISTEN:PORT,fork,bind=127.0.0.1", "EXEC:stdbuf -o0 tr l 1"});
-    Tty tty({.arguments = {yodel, "127.0.0.1", corrupting.port()}});
-    REQUIRE(tty.wait_for("up 00:"));
-    tty.send("\x1b[200~" + std::string(100'000, 'm') + "le\x1b[201~\r");
-    REQUIRE(tty.wait_for("differs at byte 100000: 6c→31"));
-    tty.send("\x1b[1;3A\r");
-    CHECK(tty.wait_for("Sent, 100002 bytes"));
-    CHECK(tty.wait_for("000186a0  6c 65 "));
-    tty.send("\x1b[6~");
-    CHECK(tty.wait_for("Received, 100002 bytes"));
-    CHECK(tty.wait_for("000186a0  31 65 "));
-}
-
 TEST_CASE("only the visible part of a long line from the history is drawn") {
     Tty tty({.arguments = {yodel}});
     REQUIRE(tty.wait_for("up 00:"));
@@ -168,53 +152,6 @@ TEST_CASE("a million messages keep the memory of the screen bounded") {
     REQUIRE(tty.wait_for("HELD"));
     const long most = 150'000;  // kilobytes
     if (!instrumented) CHECK(peak_memory(tty) < most);
-}
-
-TEST_CASE("resizing keeps the text at the top of the window") {
-    Tty tty({.arguments = {yodel}});
-    REQUIRE(tty.wait_for("up 00:"));
-    for (int i = 10; i < 40; ++i)
-        tty.send("line " + std::to_string(i) + " " + std::string(50, '.') + "\r");
-    REQUIRE(tty.wait_for("‹ line 39"));
-    tty.send("\x1b[5~");
-    REQUIRE(tty.wait_for("HELD"));
-    const std::string top = tty.row(0).substr(0, 20);
-    const auto at_top = [&] { return tty.row(0).starts_with(top); };
-    tty.resize({10, 40});
-    CHECK(tty.wait_for([&] { return tty.row(8).find("up 0") != std::string::npos; }));
-    CHECK(tty.wait_for(at_top));
-    tty.resize({24, 80});
-    CHECK(tty.wait_for([&] { return tty.row(22).find("up 0") != std::string::npos; }));
-    CHECK(tty.wait_for(at_top));
-}
-
-TEST_CASE("the time shown for a reply includes the delay of the server") {
-    Server server({"--delay", "60ms", "-f", "line"});
-    Tty tty({.arguments = {yodel, "127.0.0.1", server.port()}});
-    REQUIRE(tty.wait_for("up 00:"));
-    tty.send("hello\r");
-    REQUIRE(tty.wait_for("ms ‹ hello ✓"));
-    const std::string screen = tty.screen();
-    const auto end = screen.find("ms ‹ hello");
-    const double time = std::stod(screen.substr(screen.rfind(' ', end) + 1));
-    CHECK(time >= 60);
-    CHECK(time < 5000);
-    tty.send("\x1bs");
-    REQUIRE(tty.wait_for("p50         "));
-    const std::string page = tty.screen();
-    CHECK(std::stod(page.substr(page.find("p50 ", page.find("Round trips")) + 4)) >= 60);
-}
-
-TEST_CASE("a paste of ten thousand lines is one edit") {
-    Tty tty({.arguments = {yodel}});
-    REQUIRE(tty.wait_for("up 00:"));
-    std::string lines;
-    for (int i = 0; i < 10'000; ++i) lines += "line " + std::to_string(i) + "\r";
-    tty.send("\x1b[200~" + lines + "\x1b[201~");
-    REQUIRE(tty.wait_for([&] { return input_line(tty).ends_with("^Jline 9999"); }));
-    CHECK(tty.wait_for("0↑ 0↓"));
-    tty.send("\x03");
-    CHECK(tty.wait_for([&] { return input_line(tty) == "^C again to quit"; }));
 }
 
 TEST_CASE("ESCDELAY sets the delay of an ESC, and delays nothing else") {
@@ -246,22 +183,6 @@ TEST_CASE("with NO_COLOR nothing is colored, and no text is missing") {
         for (int column = 0; column < 80; ++column)
             REQUIRE_FALSE(tty.cell(row, column).colored);
     CHECK(tty.cell(22, 0).reverse);
-}
-
-TEST_CASE("an empty screen has a hint, at any size") {
-    const auto size = GENERATE(Tty::Size{24, 80}, Tty::Size{10, 40}, Tty::Size{5, 20});
-    Tty tty({.arguments = {yodel}, .size = size});
-    REQUIRE(tty.wait_for("up 00:"));
-    CHECK(tty.wait_for("F1 help; ^D quits"));
-}
-
-TEST_CASE("a wide character that would be cut moves to the next row") {
-    Tty tty({.arguments = {yodel}, .size = {10, 20}});
-    REQUIRE(tty.wait_for("up 00:"));
-    tty.send("\033[17~\033[17~");  // no times
-    tty.send("a你你你你你你你你你你\r");
-    REQUIRE(tty.wait_for("✓"));
-    CHECK(tty.wait_for("› a你你你你你你你你\n  你你\n"));
 }
 
 TEST_CASE("in the C locale other bytes than ASCII are sent unchanged and shown as bytes") {

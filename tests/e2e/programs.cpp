@@ -123,13 +123,6 @@ void Certificates::issue(const std::string& name, const std::string& names, int 
              date(end)});
 }
 
-void Certificates::self_sign(const std::string& name, const std::string& names) {
-    openssl(std::vector<std::string>{"req", "-x509", "-keyout", file(name + ".key"), "-out",
-                                     file(name + ".pem"), "-days", "30", "-subj", "/CN=" + name,
-                                     "-addext", "subjectAltName=" + names} +
-            new_key);
-}
-
 std::vector<std::string> Certificates::server_options(const std::string& name) const {
     return {"--tls", "--cert", file(name + ".pem"), "--key", file(name + ".key")};
 }

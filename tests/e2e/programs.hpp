@@ -62,7 +62,6 @@ public:
     std::string authority() const { return file("ca.pem"); }
     // `names`: such as "DNS:localhost,IP:127.0.0.1". `days`: validity; negative: expired.
     void issue(const std::string& name, const std::string& names, int days = 20);
-    void self_sign(const std::string& name, const std::string& names);
     std::vector<std::string> server_options(const std::string& name) const;
 
 private:

@@ -15,15 +15,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
-#include <cerrno>
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <span>
-#include <string>
-#include <string_view>
-#include <utility>
 
 namespace test {
 

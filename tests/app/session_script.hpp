@@ -48,14 +48,6 @@
 #include "tests/app/fixture.hpp"
 #include "tests/support/script.hpp"
 
-#include <algorithm>
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <utility>
-
 namespace test {
 
 // Returns the peer through a function, because a setting may replace it.

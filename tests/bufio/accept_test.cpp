@@ -3,11 +3,6 @@
 #include "tests/bufio/datagram_fixture.hpp"
 #include "tests/bufio/fixture.hpp"
 
-#include <cerrno>
-#include <memory>
-#include <string>
-#include <vector>
-
 using namespace test;
 using bufio::Acceptor;
 using bufio::Address;

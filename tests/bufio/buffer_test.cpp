@@ -3,9 +3,6 @@
 #include "bufio/system.hpp"
 #include "tests/support/catch.hpp"
 
-#include <fstream>
-#include <string>
-
 using bufio::Buffer;
 
 TEST_CASE("a new buffer is empty and owns no memory", "[buffer]") {

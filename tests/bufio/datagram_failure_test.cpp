@@ -5,8 +5,6 @@
 #include "tests/bufio/out_of_memory.hpp"
 #include "tests/support/random.hpp"
 
-#include <cerrno>
-
 using namespace test;
 
 namespace {

@@ -5,11 +5,6 @@
 #include "bufio/dial.hpp"
 #include "tests/bufio/fixture.hpp"
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
 namespace test {
 
 using bufio::Datagram;

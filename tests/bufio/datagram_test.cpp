@@ -7,9 +7,6 @@
 #include "tests/bufio/datagram_fixture.hpp"
 #include "tests/bufio/datagram_system.hpp"
 
-#include <algorithm>
-#include <cerrno>
-
 using namespace test;
 
 namespace {

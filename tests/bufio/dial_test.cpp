@@ -5,10 +5,7 @@
 #include "tests/bufio/system.hpp"
 
 #include <atomic>
-#include <cerrno>
 #include <future>
-#include <memory>
-#include <optional>
 
 using namespace test;
 using bufio::Address;

@@ -12,13 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <csignal>
-#include <functional>
-#include <memory>
-#include <string>
-#include <utility>
-
 namespace test {
 
 using namespace std::chrono_literals;

@@ -6,11 +6,7 @@
 #include "tests/bufio/fixture.hpp"
 #include "tests/bufio/system.hpp"
 
-#include <cerrno>
-#include <fstream>
-#include <memory>
 #include <system_error>
-#include <vector>
 
 using namespace test;
 using bufio::Address;

@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <future>
 
 using namespace test;

@@ -3,8 +3,6 @@
 
 #include "tests/bufio/fixture.hpp"
 
-#include <cerrno>
-
 using namespace test;
 
 namespace {

@@ -3,7 +3,6 @@
 #include "tests/bufio/pair.hpp"
 #include "tests/bufio/system.hpp"
 
-#include <cerrno>
 #include <random>
 
 using namespace test;

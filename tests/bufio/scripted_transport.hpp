@@ -4,7 +4,6 @@
 #include "tests/bufio/fixture.hpp"
 
 #include <deque>
-#include <string>
 
 namespace test {
 

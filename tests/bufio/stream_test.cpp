@@ -4,10 +4,6 @@
 #include "tests/bufio/scripted_transport.hpp"
 #include "tests/support/allocations.hpp"
 
-#include <algorithm>
-#include <map>
-#include <sstream>
-
 using namespace test;
 using bufio::End;
 using bufio::IoStatus;

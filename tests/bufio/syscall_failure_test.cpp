@@ -7,8 +7,6 @@
 #include "tests/bufio/pair.hpp"
 #include "tests/bufio/system.hpp"
 
-#include <cerrno>
-
 using namespace test;
 
 namespace {

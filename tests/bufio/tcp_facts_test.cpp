@@ -4,8 +4,6 @@
 #include "tests/bufio/fixture.hpp"
 #include "tests/bufio/system.hpp"
 
-#include <cerrno>
-
 using namespace test;
 using bufio::tcp_facts;
 

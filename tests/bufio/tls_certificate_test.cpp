@@ -6,11 +6,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <string>
-
 using namespace test;
 using bufio::TlsClientOptions;
 using bufio::TlsContext;

@@ -3,9 +3,6 @@
 #include "bufio/tls_internal.hpp"
 #include "tests/support/catch.hpp"
 
-#include <cerrno>
-#include <string>
-
 using bufio::Reason;
 using bufio::TlsSituation;
 

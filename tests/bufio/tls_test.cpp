@@ -12,8 +12,6 @@
 #include <list>
 #include <set>
 #include <thread>
-#include <utility>
-#include <vector>
 
 using namespace test;
 using bufio::TlsClientOptions;

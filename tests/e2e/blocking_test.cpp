@@ -9,10 +9,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#include <csignal>
 #include <filesystem>
-#include <string>
-#include <vector>
 
 using test::Ends;
 using test::Folder;

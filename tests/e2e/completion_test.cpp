@@ -5,7 +5,6 @@
 #include "tests/support/tty.hpp"
 
 #include <filesystem>
-#include <fstream>
 
 using namespace test;
 

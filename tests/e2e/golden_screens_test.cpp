@@ -8,10 +8,7 @@
 #include "tests/support/text.hpp"
 #include "tests/support/tty.hpp"
 
-#include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <regex>
 
 using test::contents;

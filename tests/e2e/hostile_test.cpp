@@ -5,8 +5,6 @@
 #include "tests/support/tty.hpp"
 #include "tests/ui/attacks.hpp"
 
-#include <fstream>
-
 using test::Tty;
 using test::yodel;
 

@@ -5,10 +5,6 @@
 #include "tests/support/text.hpp"
 #include "tests/support/tty.hpp"
 
-#include <csignal>
-#include <string>
-#include <vector>
-
 using test::contains;
 using test::Server;
 using test::Tty;

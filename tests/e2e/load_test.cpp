@@ -6,12 +6,7 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <iterator>
-#include <sstream>
 #include <thread>
 
 using namespace std::chrono_literals;

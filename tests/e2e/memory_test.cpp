@@ -6,10 +6,6 @@
 
 #include <sys/resource.h>
 
-#include <csignal>
-#include <string>
-#include <vector>
-
 using test::Process;
 using test::run;
 using test::Server;

@@ -11,14 +11,6 @@
 #include "tests/support/text.hpp"
 #include "tests/support/tty.hpp"
 
-#include <chrono>
-#include <csignal>
-#include <cstdlib>
-#include <fstream>
-#include <memory>
-#include <string>
-#include <vector>
-
 using namespace std::chrono_literals;
 using test::Picture;
 using test::Process;

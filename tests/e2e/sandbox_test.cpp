@@ -7,10 +7,6 @@
 
 #include <unistd.h>
 
-#include <csignal>
-#include <string>
-#include <vector>
-
 using test::contains;
 using test::Folder;
 using test::Outcome;

@@ -5,9 +5,6 @@
 #include "tests/support/text.hpp"
 #include "tests/support/tty.hpp"
 
-#include <csignal>
-#include <fstream>
-#include <memory>
 #include <thread>
 
 using test::contents;

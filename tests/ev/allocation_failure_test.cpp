@@ -2,9 +2,7 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
-#include <csignal>
 #include <new>
-#include <vector>
 
 using namespace std::chrono_literals;
 

@@ -4,10 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <csignal>
 #include <stdexcept>
-#include <string>
 
 using namespace std::chrono_literals;
 

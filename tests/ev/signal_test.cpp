@@ -4,11 +4,6 @@
 
 #include <sys/wait.h>
 
-#include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <memory>
-#include <optional>
 #include <system_error>
 
 using namespace std::chrono_literals;

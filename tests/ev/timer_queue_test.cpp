@@ -2,13 +2,7 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
-#include <cstdlib>
-#include <map>
-#include <memory>
 #include <random>
-#include <sstream>
-#include <string>
 #include <unordered_map>
 
 using namespace std::chrono_literals;

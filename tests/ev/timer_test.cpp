@@ -2,9 +2,6 @@
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
-#include <optional>
-
 using namespace std::chrono_literals;
 using ev::Timer;
 

@@ -3,13 +3,8 @@
 
 #include <sys/select.h>
 
-#include <csignal>
 #include <cstdio>
 #include <limits>
-#include <map>
-#include <memory>
-#include <optional>
-#include <sstream>
 #include <system_error>
 
 using namespace std::chrono_literals;

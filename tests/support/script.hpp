@@ -30,16 +30,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/virtual_time.hpp"
 
-#include <algorithm>
 #include <cctype>
-#include <chrono>
-#include <cstdlib>
-#include <functional>
-#include <map>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace test {
 

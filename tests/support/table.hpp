@@ -3,10 +3,6 @@
 
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
-#include <sstream>
-#include <string>
-
 namespace test {
 
 // Checks the rows of a table, "INPUT => OUTCOME". The outcome of a long input is in a line of

@@ -5,11 +5,6 @@
 #include "ev/loop.hpp"
 #include "tests/support/catch.hpp"
 
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <vector>
-
 namespace test {
 
 class VirtualLoop : public ev::Loop {

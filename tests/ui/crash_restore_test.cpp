@@ -3,7 +3,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/ui/probe.hpp"
 
-#include <csignal>
 #include <set>
 
 using test::probe;

@@ -2,8 +2,6 @@
 
 #include "tests/support/catch.hpp"
 
-#include <string>
-
 using ui::History;
 using ui::HistorySearch;
 using ui::Key;

@@ -4,9 +4,6 @@
 #include "ui/text.hpp"
 
 #include <span>
-#include <string>
-#include <string_view>
-#include <vector>
 
 namespace {
 

@@ -5,10 +5,6 @@
 #include "ui/key_parser.hpp"
 #include "ui/text.hpp"
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 namespace {
 
 using namespace std::string_view_literals;

@@ -5,9 +5,6 @@
 #include "tests/ui/locale.hpp"
 #include "ui/text.hpp"
 
-#include <algorithm>
-#include <string>
-
 using test::Locale;
 using ui::base64;
 using ui::clipboard_sequence;

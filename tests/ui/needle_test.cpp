@@ -3,9 +3,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
 
-#include <string>
-#include <vector>
-
 using test::Locale;
 using ui::Needle;
 

@@ -2,11 +2,6 @@
 
 #include "tests/support/catch.hpp"
 
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
-
 namespace {
 
 using ui::KeyCode;

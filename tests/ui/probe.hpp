@@ -4,10 +4,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/tty.hpp"
 
-#include <string>
-#include <utility>
-#include <vector>
-
 namespace test {
 
 // Returns options for the probe, which performs `action` on Enter.

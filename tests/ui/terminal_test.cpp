@@ -3,9 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/ui/probe.hpp"
 
-#include <csignal>
 #include <iterator>
-#include <string>
 
 using test::probe;
 using test::require_restored;

@@ -4,9 +4,6 @@
 #include "tests/ui/attacks.hpp"
 #include "tests/ui/locale.hpp"
 
-#include <string>
-#include <string_view>
-
 namespace {
 
 using namespace std::string_view_literals;

@@ -3,13 +3,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
 
-#include <algorithm>
 #include <cstdio>
-#include <functional>
-#include <map>
-#include <sstream>
-#include <string>
-#include <vector>
 
 namespace {
 

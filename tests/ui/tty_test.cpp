@@ -3,8 +3,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/ui/probe.hpp"
 
-#include <string>
-
 using test::probe;
 using test::Tty;
 

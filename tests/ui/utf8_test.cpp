@@ -2,11 +2,6 @@
 
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
-#include <string>
-#include <string_view>
-#include <vector>
-
 TEST_CASE("decodes characters, and returns size 0 for everything else") {
     const struct {
         std::string_view bytes;

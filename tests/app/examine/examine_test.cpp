@@ -6,13 +6,6 @@
 #include "tests/support/table.hpp"
 #include "tests/support/virtual_time.hpp"
 
-#include <algorithm>
-#include <memory>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
-
 using namespace std::chrono_literals;
 using bufio::Stream;
 

@@ -2,10 +2,7 @@
 
 #include "tests/support/catch.hpp"
 
-#include <chrono>
 #include <cstddef>
-#include <string>
-#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;

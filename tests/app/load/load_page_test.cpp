@@ -7,14 +7,6 @@
 #include "tests/support/text.hpp"
 #include "tests/ui/locale.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cstdlib>
-#include <fstream>
-#include <memory>
-#include <string>
-#include <vector>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::contains;

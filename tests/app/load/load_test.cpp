@@ -6,10 +6,6 @@
 
 #include <unistd.h>
 
-#include <chrono>
-#include <optional>
-#include <string>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 using From = RunClient::Options::From;

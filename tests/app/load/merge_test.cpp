@@ -11,12 +11,6 @@
 
 #include <unistd.h>
 
-#include <chrono>
-#include <fstream>
-#include <string>
-#include <utility>
-#include <vector>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::contains;

@@ -4,9 +4,6 @@
 #include "tests/support/catch.hpp"
 
 #include <cstdio>
-#include <memory>
-#include <string>
-#include <vector>
 
 using yodel::find_framing;
 using yodel::OwnSource;

@@ -7,10 +7,7 @@
 #include "tests/app/options/parsing.hpp"
 
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <map>
 
 using namespace std::chrono_literals;
 using namespace yodel;

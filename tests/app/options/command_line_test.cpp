@@ -8,7 +8,6 @@
 #include "tests/app/options/parsing.hpp"
 #include "tests/support/text.hpp"
 
-#include <algorithm>
 #include <regex>
 #include <set>
 

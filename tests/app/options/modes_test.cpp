@@ -10,7 +10,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
-#include <algorithm>
 #include <bit>
 #include <cctype>
 #include <set>

@@ -4,9 +4,6 @@
 #include "tests/app/refusal.hpp"
 #include "tests/support/table.hpp"
 
-#include <string>
-#include <vector>
-
 namespace test {
 
 // Splits at spaces, but not within '...'. Removes these quotes.

@@ -9,9 +9,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
-#include <functional>
-#include <string>
 
 namespace test {
 

@@ -6,9 +6,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include <csignal>
-#include <optional>
-
 using test::contents;
 using test::Folder;
 using test::write;

@@ -13,7 +13,6 @@
 #    include <sys/prctl.h>
 #endif
 
-#include <csignal>
 #include <new>
 #include <regex>
 

@@ -4,10 +4,6 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
-#include <sstream>
-#include <string>
-#include <vector>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 

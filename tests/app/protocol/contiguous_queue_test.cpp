@@ -3,9 +3,7 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
 #include <deque>
-#include <memory>
 #include <random>
 
 using yodel::ContiguousQueue;

@@ -3,8 +3,6 @@
 #include "tests/app/session_script.hpp"
 #include "tests/support/catch.hpp"
 
-#include <string>
-
 using namespace yodel;
 using test::SessionScript;
 

@@ -2,9 +2,6 @@
 
 #include "tests/support/catch.hpp"
 
-#include <utility>
-#include <vector>
-
 using namespace yodel;
 using namespace std::string_literals;
 using Kind = Decoder::Decoded::Kind;

@@ -5,10 +5,7 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
 #include <random>
-#include <string>
-#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;

@@ -6,9 +6,7 @@
 
 #include <sys/stat.h>
 
-#include <csignal>
 #include <filesystem>
-#include <string>
 
 using test::Ends;
 using yodel::Journal;

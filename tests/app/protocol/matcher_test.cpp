@@ -2,9 +2,6 @@
 
 #include "tests/support/catch.hpp"
 
-#include <optional>
-#include <string>
-
 using namespace yodel;
 
 TEST_CASE("finds the first byte that differs, or the end of the shorter text") {

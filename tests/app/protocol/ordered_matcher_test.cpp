@@ -12,13 +12,7 @@
 
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
-#include <functional>
 #include <random>
-#include <sstream>
-#include <string>
-#include <utility>
-#include <vector>
 
 using namespace yodel;
 

@@ -5,9 +5,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/table.hpp"
 
-#include <sstream>
-#include <string>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 

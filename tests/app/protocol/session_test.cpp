@@ -5,11 +5,6 @@
 #include "tests/app/websocket/upgrade.hpp"
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
-#include <optional>
-#include <string>
-#include <string_view>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::play_each;

@@ -6,7 +6,6 @@
 #include <sys/socket.h>
 
 #include <array>
-#include <map>
 
 using namespace yodel;
 using bufio::Fd;

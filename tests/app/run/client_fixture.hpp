@@ -10,11 +10,6 @@
 
 #include <unistd.h>
 
-#include <functional>
-#include <optional>
-#include <string>
-#include <utility>
-
 namespace test {
 
 // Diagnostics always write to the file that was standard error at their first use, even after a

@@ -3,10 +3,6 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
-#include <string>
-#include <vector>
-
 using yodel::GeneratedText;
 
 namespace {

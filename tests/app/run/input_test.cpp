@@ -6,10 +6,6 @@
 
 #include <fcntl.h>
 
-#include <optional>
-#include <string>
-#include <vector>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 

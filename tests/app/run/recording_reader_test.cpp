@@ -11,10 +11,7 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <random>
-#include <string>
-#include <vector>
 
 using namespace std::chrono_literals;
 using namespace std::string_literals;

@@ -9,16 +9,7 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <csignal>
-#include <cstdlib>
-#include <map>
-#include <memory>
-#include <optional>
 #include <random>
-#include <sstream>
-#include <string>
-#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;

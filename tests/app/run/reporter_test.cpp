@@ -7,9 +7,6 @@
 
 #include <unistd.h>
 
-#include <functional>
-#include <string>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::Redirected;

@@ -14,13 +14,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <csignal>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::ClientFixture;

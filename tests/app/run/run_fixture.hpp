@@ -6,11 +6,6 @@
 #include "tests/app/run/server.hpp"
 #include "tests/support/catch.hpp"
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <utility>
-
 namespace test {
 
 // Returns the counts of a run, without zeros, and its exit status unless it is 0: "3 opened, 30

@@ -8,11 +8,7 @@
 #include "tests/support/text.hpp"
 #include "tests/support/virtual_time.hpp"
 
-#include <functional>
-#include <memory>
-#include <optional>
 #include <span>
-#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;

@@ -4,10 +4,7 @@
 #include "tests/app/run/run_fixture.hpp"
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
 #include <numeric>
-#include <optional>
-#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;

@@ -6,10 +6,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
-#include <algorithm>
 #include <random>
-#include <string>
-#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;

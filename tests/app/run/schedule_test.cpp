@@ -2,11 +2,7 @@
 
 #include "tests/support/catch.hpp"
 
-#include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <optional>
-#include <vector>
 
 using namespace std::chrono_literals;
 using yodel::Pace;

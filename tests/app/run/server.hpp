@@ -5,13 +5,6 @@
 #include "tests/app/fixture.hpp"
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
 namespace test {
 

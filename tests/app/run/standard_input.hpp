@@ -7,8 +7,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <string_view>
-
 namespace test {
 
 // Replaces standard input for the lifetime of this object.

@@ -11,11 +11,10 @@
 #include <unistd.h>
 
 #include <filesystem>
-#include <fstream>
-#include <optional>
 
 using namespace std::chrono_literals;
 using namespace yodel;
+using test::play_each;
 
 namespace {
 
@@ -192,16 +191,10 @@ private:
     bool changed_ = false;
 };
 
-void play(std::initializer_list<std::pair<const char*, const char*>> rows) {
-    for (const auto& [name, script] : rows) DYNAMIC_SECTION(name) {
-            ConversationScript().play(script);
-        }
-}
-
 }  // namespace
 
 TEST_CASE("messages and replies are logged, counted and timed") {
-    play({
+    play_each<ConversationScript>({
         {"an echo", R"(send hello; peer got hello\n; peer answers hello
                        reports CONNECTED, hello, hello ok; counts 1 sent, 1 echoed; recent 1)"},
         {"many echoes, of which the last are recent",
@@ -244,7 +237,7 @@ TEST_CASE("messages and replies are logged, counted and timed") {
 }
 
 TEST_CASE("clients are answered by hand, one after the other") {
-    play({
+    play_each<ConversationScript>({
         {"what both sides send",
          R"(listening; dialing; reports listening 127.0.0.1:PORT; peer connects; open
             peer sends hello\nand more\n; reports ACCEPTED, hello, and more
@@ -269,7 +262,7 @@ TEST_CASE("clients are answered by hand, one after the other") {
 }
 
 TEST_CASE("a line is sent as it is or with its escapes replaced, or returns to the user") {
-    play({
+    play_each<ConversationScript>({
         {"as it is",
          R"(send a\\nb; peer got a\\nb\n; counts 1 sent; reports CONNECTED, a\\nb)"},
         {"with its escapes",
@@ -291,7 +284,7 @@ TEST_CASE("a line is sent as it is or with its escapes replaced, or returns to t
 }
 
 TEST_CASE("the framing and the expected replies change from the next message on") {
-    play({
+    play_each<ConversationScript>({
         {"the expectations",
          "rule line echo; next expect; rule line any; next expect; rule line none; "
          "next expect; rule line echo; reports CONNECTED"},
@@ -352,7 +345,7 @@ TEST_CASE("the framing and the expected replies change from the next message on"
 }
 
 TEST_CASE("quitting stops the loop once all is reported") {
-    play({
+    play_each<ConversationScript>({
         {"after the last echo",
          R"(send hello; quit when answered; finishing; peer answers hello; peer ends; stops
             counts 1 sent, 1 echoed; status 0
@@ -379,7 +372,7 @@ TEST_CASE("quitting stops the loop once all is reported") {
 }
 
 TEST_CASE("each connection and each failure is logged once") {
-    play({
+    play_each<ConversationScript>({
         {"reconnecting", "reconnect; peer connects; open; reports CONNECTED, CONNECTED"},
         {"reconnecting asks first if a retry has only just connected",
          R"(--retry forever; peer resets; waiting; +1s; open
@@ -405,7 +398,7 @@ TEST_CASE("each connection and each failure is logged once") {
 }
 
 TEST_CASE("the connection decides the exit status, then the file, then the replies") {
-    play({
+    play_each<ConversationScript>({
         {"all well", "send a; peer answers a; reports ... a ok; status 0"},
         {"a bad reply", "send a; peer answers b; +1s; reports ... HINT; status 1"},
         {"a line that was never sent",
@@ -426,7 +419,7 @@ TEST_CASE("the connection decides the exit status, then the file, then the repli
 }
 
 TEST_CASE("a file is written, stopped and started again") {
-    play({
+    play_each<ConversationScript>({
         {"a transcript", R"(log x; file is open; note a remark; toggle file; file is closed
             reports CONNECTED, a remark, stopped writing the transcript
             file x has  - a remark\n
@@ -486,7 +479,7 @@ TEST_CASE("a file that cannot be opened at the start is an error") {
 }
 
 TEST_CASE("a recording is shown up to its damage, and then a connection begins") {
-    play({
+    play_each<ConversationScript>({
         {"with a target", R"(recording; unconnected; begin
             reports m1, m1 ok, m2, x x does not match, m3, m3 - no reply, r.json:4: the line is truncated
             reports CONNECTED; counts 3 sent, 1 echoed, 1 bad, 1 lost

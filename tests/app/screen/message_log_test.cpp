@@ -6,9 +6,6 @@
 #include "tests/support/catch.hpp"
 #include "ui/glyphs.hpp"
 
-#include <string>
-#include <vector>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 

@@ -7,10 +7,7 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
-#include <algorithm>
-#include <string>
 #include <tuple>
-#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -258,7 +255,7 @@ TEST_CASE("the page of a long message shows the part around the difference") {
 }
 
 TEST_CASE("the page of the connection lists its options, its parameters and its end") {
-    const std::pair<const char*, const char*> rows[] = {
+    test::play_each<PageScript>({
         {"not yet connected", R"(unconnected; hides ended; hides address; hides secrets
             shows Connection\ntarget      tcp://127.0.0.1:PORT\nframing     line\nexpect      echo\ntimeouts    connect 10s, reply 5s\n)"},
         {"refused",
@@ -275,8 +272,5 @@ TEST_CASE("the page of the connection lists its options, its parameters and its 
             shows group       ; hides protocol; shows Certificate\nverified    no: it is self-signed
             is bad verified; shows subject     ; shows issuer      ; shows valid until 20
             shows pin         --pinnedpubkey sha256//; shows chain       )"},
-    };
-    for (const auto& [name, script] : rows) DYNAMIC_SECTION(name) {
-            PageScript().play(script);
-        }
+    });
 }

@@ -10,18 +10,13 @@
 #include <sys/ioctl.h>
 #include <vterm.h>
 
-#include <algorithm>
 #include <cctype>
-#include <csignal>
-#include <cstdlib>
 #include <iostream>
-#include <map>
-#include <optional>
-#include <sstream>
 
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::contains;
+using test::play_each;
 using ui::Chord;
 using ui::KeyCode;
 using ui::KeyHelp;
@@ -218,12 +213,6 @@ private:
     bool stopped_ = false;
 };
 
-void play(std::initializer_list<std::pair<const char*, const char*>> rows) {
-    for (const auto& [name, script] : rows) DYNAMIC_SECTION(name) {
-            ScreenScript().play(script);
-        }
-}
-
 // Returns the key named by a word on the F1 page: M-x, ^X, M-Up, Enter.
 Chord named(const std::string& word) {
     static const std::map<std::string, KeyCode> names{
@@ -303,7 +292,7 @@ TEST_CASE("a terminal that cannot show a screen is refused") {
 }
 
 TEST_CASE("each key works as its help explains") {
-    play({
+    play_each<ScreenScript>({
         {"a line, its echo and the status",
          R"(shows connected to; last "F1 help; ^D quits; Enter sends a line; its echo is timed"
             keys hello Enter; shows 1…; last ; peer echoes; shows ms ‹ hello ✓
@@ -414,7 +403,7 @@ TEST_CASE("each key works as its help explains") {
 }
 
 TEST_CASE("Esc and then a key acts as the M- key, however slowly it is typed") {
-    play({
+    play_each<ScreenScript>({
         {"a letter", "keys Esc; last \"Esc- press a key; it then acts as with Alt; F1 lists "
                      "the keys; Esc cancels\"; "
                      "keys s; shows Messages; keys Esc; hides Messages; shows F1 help"},
@@ -429,7 +418,7 @@ TEST_CASE("Esc and then a key acts as the M- key, however slowly it is typed") {
 }
 
 TEST_CASE("a second ^C quits, whatever the first one ended") {
-    play({
+    play_each<ScreenScript>({
         {"a line",
          R"(keys half; last half; keys ^C; last "^C again to quit"; keys ^C; stops; status 0)"},
         {"an empty line", R"(keys ^C ^C; stops; status 0)"},
@@ -454,7 +443,7 @@ TEST_CASE("a second ^C quits, whatever the first one ended") {
 }
 
 TEST_CASE("^D quits once all replies are in") {
-    play({
+    play_each<ScreenScript>({
         {"at once", "shows connected; keys ^D; peer got the end; shows closing; peer ends; "
                     "stops; status 0"},
         {"after a reply",
@@ -469,7 +458,7 @@ TEST_CASE("^D quits once all replies are in") {
 }
 
 TEST_CASE("the screen is readable at every size, and resumes after a suspension") {
-    play({
+    play_each<ScreenScript>({
         {"small",
          R"(size 2x20; row 1 ● up 00:0; row 2 F1 help; resize 1x20; keys half; row 1 half
                      resize 3x20; row 1 127.0.0.1:; row 2 ● up; last half)"},

@@ -8,8 +8,6 @@
 #include <filesystem>
 #include <regex>
 #include <set>
-#include <string>
-#include <vector>
 
 using namespace yodel;
 using test::contains;

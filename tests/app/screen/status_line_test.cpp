@@ -10,6 +10,7 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::contains;
+using test::play_each;
 
 namespace {
 
@@ -94,16 +95,10 @@ private:
     bool sent_ = false;
 };
 
-void play(std::initializer_list<std::pair<const char*, const char*>> rows) {
-    for (const auto& [name, script] : rows) DYNAMIC_SECTION(name) {
-            StatusScript().play(script);
-        }
-}
-
 }  // namespace
 
 TEST_CASE("each state of a connection has its words and its hints") {
-    play({
+    play_each<StatusScript>({
         {"listening", R"(listening; words listening 127.0.0.1:PORT; counts 1 sent,2 unsolicited
             hides tcp://; hides ?; peer connects; open; words up 00:00; shows tcp://127.0.0.1:PORT
             peer ends; +1ms; words up 00:00; hides half)"},
@@ -151,7 +146,7 @@ TEST_CASE("each state of a connection has its words and its hints") {
 }
 
 TEST_CASE("parts are dropped by their priority as the width shrinks, the state never") {
-    play({
+    play_each<StatusScript>({
         {"counts come before the address",
          R"(+12s; row 80 * up 00:12 tcp://127.0.0.1:PORT line | 0^ 0v 0~ 0x 0?
             row 40 * up 00:12 | 0^ 0v 0~ 0x 0?; row 30 * up 00:12 | 0^ 0v 0~ 0x 0?

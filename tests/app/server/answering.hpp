@@ -11,12 +11,6 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <string_view>
-#include <utility>
-
 namespace test {
 
 class Answering final : private bufio::Stream::User {

@@ -5,8 +5,6 @@
 #include "tests/app/server/raw_client.hpp"
 #include "tests/support/virtual_time.hpp"
 
-#include <map>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 

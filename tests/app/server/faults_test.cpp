@@ -5,9 +5,6 @@
 #include "tests/support/escapes.hpp"
 #include "tests/support/table.hpp"
 
-#include <string>
-#include <vector>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::Answering;

@@ -8,8 +8,6 @@
 
 #include <sys/socket.h>
 
-#include <string>
-
 using namespace yodel;
 
 TEST_CASE("the server inside completes the endpoint with its address, and echoes") {

@@ -7,9 +7,6 @@
 #include "tests/support/table.hpp"
 #include "tests/support/text.hpp"
 
-#include <string>
-#include <vector>
-
 using namespace yodel;
 using test::Answering;
 

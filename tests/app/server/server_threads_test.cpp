@@ -9,13 +9,8 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <functional>
-#include <memory>
-#include <optional>
-#include <string>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <cstdio>
-#include <string>
 
 using namespace std::chrono_literals;
 using namespace yodel;

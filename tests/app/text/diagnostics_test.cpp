@@ -5,9 +5,6 @@
 
 #include <fcntl.h>
 
-#include <csignal>
-#include <string>
-
 using namespace std::chrono_literals;
 using test::Ends;
 using yodel::Diagnostics;

@@ -2,8 +2,6 @@
 
 #include "tests/support/catch.hpp"
 
-#include <csignal>
-
 using bufio::Reason;
 using yodel::explain;
 

@@ -5,9 +5,6 @@
 #include "tests/support/text.hpp"
 
 #include <clocale>
-#include <string>
-#include <string_view>
-#include <vector>
 
 using namespace yodel;
 using namespace std::string_literals;

@@ -3,8 +3,6 @@
 #include "tests/support/catch.hpp"
 #include "tests/support/random.hpp"
 
-#include <string>
-
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 using namespace yodel;

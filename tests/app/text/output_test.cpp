@@ -5,11 +5,6 @@
 
 #include <fcntl.h>
 
-#include <cerrno>
-#include <chrono>
-#include <csignal>
-#include <string>
-
 using namespace std::chrono_literals;
 using test::Ends;
 using yodel::Output;

@@ -4,10 +4,7 @@
 #include "tests/support/text.hpp"
 #include "tests/ui/locale.hpp"
 
-#include <cstdlib>
 #include <ctime>
-#include <optional>
-#include <string>
 
 using namespace std::chrono_literals;
 using namespace yodel;

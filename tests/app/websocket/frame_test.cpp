@@ -5,7 +5,6 @@
 #include "tests/support/table.hpp"
 
 #include <cstring>
-#include <utility>
 
 using namespace test;
 using namespace yodel::websocket;

@@ -6,7 +6,6 @@
 #include "tests/app/websocket/upgrade.hpp"
 #include "tests/support/table.hpp"
 
-#include <map>
 #include <tuple>
 
 using namespace test;

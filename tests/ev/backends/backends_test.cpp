@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <stdexcept>
-#include <string>
 
 TEST_CASE("the error for an unknown backend names it", "[loop]") {
     std::string reason;

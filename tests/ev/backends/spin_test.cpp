@@ -4,9 +4,6 @@
 
 #include <sys/time.h>
 
-#include <algorithm>
-#include <csignal>
-
 using namespace std::chrono_literals;
 
 namespace {

@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <regex>
-#include <string>
 
 using namespace std::chrono_literals;
 

@@ -3,7 +3,6 @@
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
 
-#include <csignal>
 #include <stdexcept>
 #include <thread>
 

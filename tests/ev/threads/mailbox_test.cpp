@@ -3,11 +3,9 @@
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
 
-#include <memory>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 using namespace std::chrono_literals;
 using ev::Mailbox;

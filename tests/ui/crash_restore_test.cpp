@@ -1,6 +1,5 @@
 #include "ui/crash_restore.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/ui/probe.hpp"
 
 #include <set>

@@ -1,6 +1,5 @@
 #include "ui/frame.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
 
 using ui::Row;

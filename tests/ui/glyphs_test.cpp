@@ -1,6 +1,5 @@
 #include "ui/glyphs.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
 
 TEST_CASE("a glyph is ASCII in a locale without UTF-8") {

@@ -1,6 +1,5 @@
 #include "ui/line_editor.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
 #include "ui/key_parser.hpp"
 #include "ui/text.hpp"

@@ -1,6 +1,5 @@
 #include "ui/needle.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
 
 using test::Locale;

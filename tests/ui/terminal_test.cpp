@@ -1,6 +1,5 @@
 #include "ui/terminal.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/ui/probe.hpp"
 
 #include <iterator>

@@ -1,6 +1,5 @@
 #include "ui/text.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/ui/attacks.hpp"
 #include "tests/ui/locale.hpp"
 

@@ -1,6 +1,5 @@
 #include "ui/transcript.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
 
 #include <cstdio>

@@ -1,6 +1,5 @@
 #include "ui/tty.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/ui/probe.hpp"
 
 using test::probe;

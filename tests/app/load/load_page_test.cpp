@@ -3,7 +3,6 @@
 
 #include "app/load/load_page.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 #include "tests/ui/locale.hpp"
 

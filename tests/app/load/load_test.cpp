@@ -2,7 +2,6 @@
 
 #include "tests/app/run/standard_input.hpp"
 #include "tests/support/blocked.hpp"
-#include "tests/support/catch.hpp"
 
 #include <unistd.h>
 

@@ -7,7 +7,6 @@
 #include "app/options/server_options.hpp"
 #include "app/options/yodel_options.hpp"
 #include "tests/app/options/parsing.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
 #include <bit>

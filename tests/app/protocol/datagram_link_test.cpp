@@ -1,7 +1,6 @@
 // Sessions with datagrams, as scripts (see tests/app/session_script.hpp).
 
 #include "tests/app/session_script.hpp"
-#include "tests/support/catch.hpp"
 
 using namespace yodel;
 using test::SessionScript;

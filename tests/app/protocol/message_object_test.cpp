@@ -1,7 +1,6 @@
 #include "app/protocol/message_object.hpp"
 
 #include "tests/app/session_script.hpp"
-#include "tests/support/catch.hpp"
 
 using namespace std::chrono_literals;
 using namespace yodel;

@@ -2,7 +2,6 @@
 
 #include "app/protocol/recorded_events.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/support/table.hpp"
 
 using namespace std::chrono_literals;

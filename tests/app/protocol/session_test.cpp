@@ -3,7 +3,6 @@
 #include "app/protocol/session.hpp"
 #include "tests/app/session_script.hpp"
 #include "tests/app/websocket/upgrade.hpp"
-#include "tests/support/catch.hpp"
 
 using namespace std::chrono_literals;
 using namespace yodel;

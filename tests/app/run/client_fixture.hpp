@@ -4,7 +4,6 @@
 #include "app/run/run_client.hpp"
 #include "app/text/diagnostics.hpp"
 #include "tests/app/run/server.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/redirected.hpp"
 #include "tests/support/virtual_time.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "app/text/exit_status.hpp"
 #include "tests/app/run/standard_input.hpp"
-#include "tests/support/catch.hpp"
 
 #include <fcntl.h>
 

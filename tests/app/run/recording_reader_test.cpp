@@ -5,7 +5,6 @@
 #include "app/protocol/message_object.hpp"
 #include "app/run/recording.hpp"
 #include "tests/support/blocked.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 #include "tests/support/virtual_time.hpp"
 

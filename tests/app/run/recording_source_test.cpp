@@ -4,7 +4,6 @@
 
 #include "app/protocol/message_object.hpp"
 #include "tests/app/run/client_fixture.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
 #include <unistd.h>

@@ -1,7 +1,6 @@
 #include "app/run/reporter.hpp"
 
 #include "tests/support/blocked.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/redirected.hpp"
 #include "tests/support/virtual_time.hpp"
 

@@ -8,7 +8,6 @@
 #include "tests/app/run/client_fixture.hpp"
 #include "tests/app/run/standard_input.hpp"
 #include "tests/support/blocked.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
 #include <sys/ioctl.h>

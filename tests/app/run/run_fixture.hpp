@@ -4,7 +4,6 @@
 #include "app/run/run.hpp"
 #include "app/stats/outcome.hpp"
 #include "tests/app/run/server.hpp"
-#include "tests/support/catch.hpp"
 
 namespace test {
 

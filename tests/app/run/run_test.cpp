@@ -4,7 +4,6 @@
 #include "bufio/datagram.hpp"
 #include "tests/app/run/run_fixture.hpp"
 #include "tests/support/allocations.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 #include "tests/support/virtual_time.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "app/text/exit_status.hpp"
 #include "tests/app/run/run_fixture.hpp"
-#include "tests/support/catch.hpp"
 
 #include <numeric>
 

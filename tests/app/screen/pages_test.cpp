@@ -4,7 +4,6 @@
 
 #include "app/text/units.hpp"
 #include "tests/app/session_script.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
 #include <tuple>

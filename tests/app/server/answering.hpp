@@ -5,7 +5,6 @@
 #include "bufio/stream.hpp"
 #include "bufio/transport.hpp"
 #include "tests/support/blocked.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/support/virtual_time.hpp"
 
 #include <fcntl.h>

@@ -4,7 +4,6 @@
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
 #include "tests/app/fixture.hpp"
-#include "tests/support/catch.hpp"
 
 #include <sys/socket.h>
 

@@ -4,7 +4,6 @@
 
 #include "tests/app/fixture.hpp"
 #include "tests/app/server/raw_client.hpp"
-#include "tests/support/catch.hpp"
 
 #include <poll.h>
 #include <unistd.h>

@@ -1,7 +1,6 @@
 #include "app/text/json.hpp"
 
 #include "app/text/json_reader.hpp"
-#include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
 
 using namespace std::chrono_literals;

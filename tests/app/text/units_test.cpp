@@ -1,6 +1,5 @@
 #include "app/text/units.hpp"
 
-#include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 #include "tests/ui/locale.hpp"
 

@@ -76,7 +76,7 @@ Over TLS, full and resumed handshakes are counted apart. A connection that repla
   $ need openssl
   $ certify good IP:127.0.0.1
   $ handshakes() {
-  >     yodel-load -z -m 500ms --churn 10ms --cacert ca.pem --json "$@" tls://127.0.0.1:$PORT 2>log |
+  >     yodel-load -z -m 200ms --churn 10ms --cacert ca.pem --json "$@" tls://127.0.0.1:$PORT 2>log |
   >     grep -o '"handshakes_[a-z]*":[0-9]*' | sed 's/[2-9]$\|[0-9][0-9]*[0-9]$/many/' | xargs
   > }
   $ serve --tls --cert good.pem --key good.key
@@ -95,7 +95,7 @@ Over TLS, full and resumed handshakes are counted apart. A connection that repla
   $ handshakes --tls-max 1.3
   handshakes_full:many handshakes_resumed:0
   $ serve --self-signed
-  $ yodel-load -z --connections 8 --threads 2 -k -m 500ms --churn 10ms --require 'handshakes_full=8,handshakes_resumed>0%,failed<1%,rate>1,connect_p99<1m,handshake_p99<1m' tls://127.0.0.1:$PORT
+  $ yodel-load -z --connections 8 --threads 2 -k -m 300ms --churn 10ms --require 'handshakes_full=8,handshakes_resumed>0%,failed<1%,rate>1,connect_p99<1m,handshake_p99<1m' tls://127.0.0.1:$PORT
   yodel-load: * connections opened, 0 failed, */s; UNVERIFIED (-k): the certificate is self-signed; connect * ms, handshake * ms, 8 full, * resumed (glob)
   $ yodel-load -z --json --connections 2 -m 1200ms --churn 10ms -k tls://127.0.0.1:$PORT >interval 2>log
   $ sed -n 's/[0-9][0-9.]*/N/g; s/,"handshake_histogram.*//; /"interval"/p' interval

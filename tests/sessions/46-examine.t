@@ -27,10 +27,13 @@ Protocol.
 A failure names what came instead, and the usual cause. Each fault of yodeld fails the checks that it must, and no
 others.
 
-  $ fault() { serve -f line "$@" && yodel --examine -W 300ms 127.0.0.1 $PORT | grep -v '^ok\|^1\.\.' | cut -d'(' -f1; }
-  $ for fault in '--delay 1h' '--drop 1' '--corrupt 1' '--dup 1' --half-close --no-read '--banner hi'; do
-  >     echo "= $fault"; fault $fault
-  > done
+  $ faults() {
+  >     for fault; do
+  >         serve -f line $fault && yodel --examine -W 300ms 127.0.0.1 $PORT >"tap $fault" & all="$all $!"
+  >     done; wait $all
+  >     for fault; do echo "= $fault"; grep -v '^ok\|^1\.\.' "tap $fault" | cut -d'(' -f1; done
+  > }
+  $ faults '--delay 1h' '--drop 1' '--corrupt 1' '--dup 1' --half-close --no-read '--banner hi'
   = --delay 1h
   not ok 1 - echoes a message: no reply within 300ms
   Bail out! this is no echo server, or its messages have another framing 
@@ -52,9 +55,7 @@ others.
   = --banner hi
   not ok 1 - echoes a message: the reply differs at byte 1 
   Bail out! if the service does not echo, use --expect any
-  $ for fault in '--close-after 5' '--reset-after 5' '--max-conns 10'; do
-  >     echo "= $fault"; fault $fault | cut -d: -f1
-  > done
+  $ faults '--close-after 5' '--reset-after 5' '--max-conns 10' '--chunk 100' | cut -d: -f1
   = --close-after 5
   not ok 6 - echoes a thousand messages at once
   not ok 8 - echoes everything to a slow reader
@@ -65,7 +66,7 @@ others.
   not ok 11 - answers everything after a half-close, and closes
   = --max-conns 10
   not ok 10 - serves twenty clients at once
-  $ fault --chunk 100
+  = --chunk 100
 
 What was sent and what came is printed with -v, and all of it as JSON.
 

@@ -1,24 +1,36 @@
 Servers of other kinds
 ======================
 
-Other kinds of connections and framings have checks of their own.
+Other kinds of connections and framings have checks of their own. Examinations mostly wait, so these run at the
+same time.
 
-  $ checks() { yodel --examine "$@" | grep -v 'echoes\|serves\|survives'; }
-  $ serve -f len2 && checks -f len2 127.0.0.1 $PORT
+  $ examine() { name=$1 && shift && yodel --examine "$@" >$name & all="$all $!"; }
+  $ others() { echo "= $1" && grep -v 'echoes\|serves\|survives' $1; }
+  $ serve -f len2 && examine len2 -f len2 127.0.0.1 $PORT
+  $ serve -f caret && examine caret -f caret 127.0.0.1 $PORT
+  $ serve --self-signed && examine tls -k tls://127.0.0.1:$PORT
+  $ serve --ws && examine websocket ws://127.0.0.1:$PORT
+  $ serve -u && examine datagrams udp://127.0.0.1:$PORT
+  $ examine own
+  $ wait $all; for each in len2 caret tls websocket own; do others $each; done
+  = len2
   1..17
   ok 6 - accepts a length in pieces
   ok 12 - answers everything after a half-close, and closes
-  $ serve -f caret && checks -f caret 127.0.0.1 $PORT
+  = caret
   1..15
   ok 10 - answers everything after a half-close, and closes
-  $ serve --self-signed && checks -k tls://127.0.0.1:$PORT
+  = tls
   1..16
   ok 11 - answers close_notify
-  $ serve --ws && checks ws://127.0.0.1:$PORT
+  = websocket
   1..15
   ok 4 - accepts a ping between fragments
   ok 10 - answers a close frame
-  $ serve -u && yodel --examine udp://127.0.0.1:$PORT
+  = own
+  1..16
+  ok 11 - answers everything after a half-close, and closes
+  $ cat datagrams
   1..7
   ok 1 - echoes a message
   ok 2 - echoes every byte value
@@ -27,9 +39,6 @@ Other kinds of connections and framings have checks of their own.
   ok 5 - serves a second client while the first is idle
   ok 6 - serves twenty clients at once
   ok 7 - still echoes a message
-  $ checks
-  1..16
-  ok 11 - answers everything after a half-close, and closes
 
 Right servers in other languages pass: Python's asyncio, and two servers from books.
 
@@ -49,13 +58,17 @@ Right servers in other languages pass: Python's asyncio, and two servers from bo
   >     await server.serve_forever()
   > asyncio.run(main())
   > SERVER
-  $ start python3 asyncio_echo.py && checks 127.0.0.1 $PORT
+  $ start python3 asyncio_echo.py && examine asyncio 127.0.0.1 $PORT
+  $ start python3 "$PEERS/caret_echo.py" serve 0 && examine caret_echo -f caret 127.0.0.1 $PORT
+  $ start python3 "$PEERS/length_echo.py" serve 0 && examine length_echo -f len4le 127.0.0.1 $PORT
+  $ wait $all; for each in asyncio caret_echo length_echo; do others $each; done
+  = asyncio
   1..16
   ok 11 - answers everything after a half-close, and closes
-  $ start python3 "$PEERS/caret_echo.py" serve 0 && checks -f caret 127.0.0.1 $PORT
+  = caret_echo
   1..15
   ok 10 - answers everything after a half-close, and closes
-  $ start python3 "$PEERS/length_echo.py" serve 0 && checks -f len4le 127.0.0.1 $PORT
+  = length_echo
   1..17
   ok 6 - accepts a length in pieces
   ok 12 - answers everything after a half-close, and closes

@@ -40,7 +40,7 @@ A line is sent although the next one is not there yet. The input waits for the s
   3 sent, 3 echoed, 0 bad, 0 lost,
   3 sent, 3 echoed, 0 bad, 0 lost,
   $ play stay
-  $ (seq 1000000 && echo all was read >&2) 2>>end | yodel-load --messages - --window 3 -W 300ms -m 100ms 127.0.0.1 $PORT 2>log
+  $ (seq 1000000 && echo all was read >&2) 2>>end | yodel-load --messages - --window 3 -W 300ms -q 100ms -m 100ms 127.0.0.1 $PORT 2>log
   [1]
   $ cat end; cut -d ' ' -f 2-7 log
   no reply to message 1 within

@@ -72,7 +72,7 @@ Connections that fail are counted by their sentences. Messages go over those tha
 A server that serves one client after the other starves the rest. One that is only slow does not.
 
   $ play rest
-  $ for options in '-c 200' '-m 1s' '-m 1s --rate 400'; do
+  $ for options in '-c 200' '-m 500ms' '-m 500ms --rate 400'; do
   >     yodel-load --connections 4 $options --json 127.0.0.1 $PORT 2>&1 >out | grep -o 'got no reply while others got'
   >     grep -o '"starved":3' out
   > done
@@ -84,8 +84,8 @@ A server that serves one client after the other starves the rest. One that is on
   "starved":3
   $ serve --delay 100ms~100ms
   $ for options in '-c 400' '-m 800ms --churn 3' '-m 800ms --connect-rate 40' '-m 800ms --rate 4k --threads 2'; do
-  >     yodel-load --connections 20 --json --quiet $options 127.0.0.1 $PORT | grep -o '"starved":[0-9]*'
-  > done
+  >     yodel-load --connections 20 --json --quiet $options 127.0.0.1 $PORT | grep -o '"starved":[0-9]*' & all="$all $!"
+  > done; wait $all
   "starved":0
   "starved":0
   "starved":0

@@ -4,19 +4,19 @@ A ping and a load of one connection
 yodel and yodel-load end alike, and their results have the same members but the samples, whatever the server
 does.
 
-  $ result() { "$@" --json -W 100ms 127.0.0.1 $PORT 2>log >out; echo status $?; tail -n 1 out | sed 's/,"samples".*//' | grep -o '"[a-z0-9_.]*":' | sort -u; }
+  $ result() { "$@" --json -W 100ms 127.0.0.1 $PORT 2>$name.log >$name.out; echo status $?; tail -n 1 $name.out | sed 's/,"samples".*//' | grep -o '"[a-z0-9_.]*":' | sort -u; }
   $ compare() {
-  >     result yodel "$@" >ping; result yodel-load "$@" >load
-  >     cmp ping load && sed -n 1p ping && grep -c '"rtt_us"\|"histogram"\|"errors"' ping
+  >     result yodel "$@" >$name.ping; result yodel-load "$@" >$name.load
+  >     cmp $name.ping $name.load && sed -n 1p $name.ping && grep -c '"rtt_us"\|"histogram"\|"errors"' $name.ping
   > }
   $ for faults in '' '--drop 0.3 --seed 1' '--corrupt 0.3 --seed 1' '--drop 1' '--close-after 3'; do
-  >     serve -f line $faults
-  >     { compare -c 20 -i 1ms; compare -c 20 -i 0 --window 1; compare -m 100ms -i 5ms; } | xargs echo "($faults)"
-  > done
+  >     serve -f line $faults && name=case$PORT && names="$names $name"
+  >     { compare -c 20 -i 1ms; compare -c 20 -i 0 --window 1; compare -m 100ms -i 5ms; } | xargs echo "($faults)" >$name & all="$all $!"
+  > done; wait $all; cat $names
   () status 0 3 status 0 3 status 0 3
   (--drop 0.3 --seed 1) status 1 3 status 1 3 status 1 3
   (--corrupt 0.3 --seed 1) status 1 3 status 1 3 status 1 3
   (--drop 1) status 1 1 status 1 1 status 1 1
   (--close-after 3) status 56 3 status 56 3 status 56 3
-  $ PORT=1; { compare -c 3 -i 1ms; compare -c 3 -i 0; } | xargs
+  $ PORT=1 name=refused; { compare -c 3 -i 1ms; compare -c 3 -i 0; } | xargs
   status 7 1 status 7 1

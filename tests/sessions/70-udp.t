@@ -69,7 +69,7 @@ Each form shows them, and requirements judge them. The jitter is defined in RFC 
   $ yodel --json -c 3 -i 1ms udp://127.0.0.1:$PORT 2>log | grep -o '"fate":"duplicate"\|"duplicates":.*"jitter_us"' | sort -u
   "duplicates":3,"reordered":0,"jitter_us"
   "fate":"duplicate"
-  $ yodel-load --json --connections 2 --rate 200 -m 1500ms udp://127.0.0.1:$PORT 2>log | sed -n 's/[0-9][0-9.]*/N/g; s/.*\("reordered.*jitter_us"\).*/\1/p'
+  $ yodel-load --json --connections 2 --rate 200 -m 1100ms udp://127.0.0.1:$PORT 2>log | sed -n 's/[0-9][0-9.]*/N/g; s/.*\("reordered.*jitter_us"\).*/\1/p'
   "reordered":N,"jitter_us"
   "reordered":N,"jitter_us"
   $ seq 9 | yodel --json --payload udp://127.0.0.1:$PORT >r.json 2>log
@@ -82,8 +82,8 @@ Each form shows them, and requirements judge them. The jitter is defined in RFC 
   yodel: reply 1 differs from its message at byte 4 (expected o, got g)
   yodel: 1 sent, 0 echoed, 1 bad, 0 lost, 0 duplicate, 0 reordered; rtt * (glob)
   [1]
-  $ serve -u --delay 300ms
-  $ yodel -c 5 -i 100ms -W 100ms udp://127.0.0.1:$PORT 2>&1 | grep -o 'no reply, seq 1\|, late$\|late, 0 duplicate' | sort -u
+  $ serve -u --delay 200ms
+  $ yodel -c 3 -i 50ms -W 50ms udp://127.0.0.1:$PORT 2>&1 | grep -o 'no reply, seq 1\|, late$\|late, 0 duplicate' | sort -u
   , late
   late, 0 duplicate
   no reply, seq 1

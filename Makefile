@@ -6,8 +6,8 @@
 #
 # lint, and targets that only build or install, name missing packages and fail; others install them.
 #
-# More checks. .ci/run includes all but check-portable, check-valgrind and soak; simulate and
-# torture run as a part of the suite:
+# More checks. .ci/run includes all but nightly, check-portable, check-valgrind and soak; parts of
+# simulate and torture run as a part of the suite:
 # make lint             checks the English and the format of all sources, and the product with
 #                       clang-tidy and the warnings of clang; make format corrects the format
 # make check-asan       tests a build by clang++ with libc++ under AddressSanitizer and UBSan
@@ -21,6 +21,9 @@
 #                       and checks their invariants
 # make torture          makes each system call and each allocation of short conversations fail once;
 #                       EVERY=100 runs every 100th case, CASE="pipe read 1 EIO" shows this case
+# make nightly          runs checks that have found nothing in .ci/run for long, because parts of them or
+#                       other checks find the same earlier: all of simulate and torture,
+#                       check-valgrind, check-portable, and ev and bufio copied into another program
 # make soak MINUTES=60  runs both programs under a changing load with faults, and checks that
 #                       memory, descriptors and round-trip times stay constant
 #
@@ -69,7 +72,7 @@ compile = cmake --build $(1) --parallel $(JOBS)
 run_tests = ctest --test-dir $(1) --parallel $$((2 * $(JOBS))) --output-on-failure
 
 .PHONY: deps all run test bench lint format check-asan check-tsan check-valgrind check-portable coverage \
-	fuzz simulate torture soak picture stage install uninstall package check-package dist \
+	fuzz simulate torture nightly soak picture stage install uninstall package check-package dist \
 	check-cluster static release clean
 
 # A new build of the programs is a unity build; make test makes it a usual one, and so it remains.
@@ -168,6 +171,9 @@ torture:
 	@$(call compile,$(BUILD)) --target programs fail_once
 	@tests/torture/torture.py $(BUILD) $(BUILD)/tests/libfail_once.so --every $(EVERY) \
 		$(if $(CASE),--case "$(CASE)")
+
+nightly: simulate torture check-valgrind check-portable
+	@tests/package/copied_alone . $(CXX)
 
 picture:
 	@$(install_deps) test

@@ -34,7 +34,7 @@ void settle(ev::Loop& loop) {
 
 }  // namespace
 
-TEST_CASE("an acceptor passes on one peer for each call", "[accept]") {
+TEST_CASE("an acceptor passes on one peer for each call") {
     ev::Loop loop;
     Accepting accepting(loop, false);
     const Fd one = connect_to(accepting.acceptor.address());
@@ -56,7 +56,7 @@ TEST_CASE("an acceptor passes on one peer for each call", "[accept]") {
     CHECK(accepting.results[1].address.text() == Address::of_socket(two.get()).text());
 }
 
-TEST_CASE("an acceptor of datagrams leaves the first one to its user", "[accept]") {
+TEST_CASE("an acceptor of datagrams leaves the first one to its user") {
     ev::Loop loop;
     Accepting accepting(loop, true);
     const Address address = accepting.acceptor.address();
@@ -76,7 +76,7 @@ TEST_CASE("an acceptor of datagrams leaves the first one to its user", "[accept]
     }
 }
 
-TEST_CASE("a dialer with an acceptor waits for a peer", "[accept]") {
+TEST_CASE("a dialer with an acceptor waits for a peer") {
     ev::Loop loop;
     Acceptor acceptor(loop, loopback(), false);
     const bufio::Endpoint endpoint{.acceptor = &acceptor};

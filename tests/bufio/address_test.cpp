@@ -6,8 +6,7 @@
 using namespace test;
 using bufio::Address;
 
-TEST_CASE("recognizes multicast and broadcast addresses, also by asking the system",
-          "[address]") {
+TEST_CASE("recognizes multicast and broadcast addresses, also by asking the system") {
     const std::pair<const char*, bool> rows[] = {
         {"127.0.0.1", false},      {"0.0.0.0", false},        {"::1", false},
         {"127.255.255.255", true}, {"255.255.255.255", true}, {"223.255.255.255", false},
@@ -20,7 +19,7 @@ TEST_CASE("recognizes multicast and broadcast addresses, also by asking the syst
     }
 }
 
-TEST_CASE("prints an address as a user types it", "[address]") {
+TEST_CASE("prints an address as a user types it") {
     CHECK(loopback(7).text() == "127.0.0.1:7");
     CHECK(v6(1, 7).text() == "[2001:db8::1]:7");
     CHECK(Address::unix_path("/run/echo").text() == "/run/echo");
@@ -29,7 +28,7 @@ TEST_CASE("prints an address as a user types it", "[address]") {
     CHECK(to("host", 7).text() == "host:7");
 }
 
-TEST_CASE("converts a host name or an address to the form of certificates", "[address]") {
+TEST_CASE("converts a host name or an address to the form of certificates") {
     const std::string label(63, 'a');
     const std::string max_name = label + "." + label + "." + label + "." + label.substr(2);
     REQUIRE(max_name.size() == 253);
@@ -49,7 +48,7 @@ TEST_CASE("converts a host name or an address to the form of certificates", "[ad
     for (const auto& [asked, name] : rows) CHECK(bufio::name_in_certificate(asked) == name);
 }
 
-TEST_CASE("refuses a text that is neither a host name nor an address", "[address]") {
+TEST_CASE("refuses a text that is neither a host name nor an address") {
     const std::string label(63, 'a');
     const std::string four = label + "." + label + "." + label + "." + label.substr(1);
     const std::string too_long = label + "a.org";
@@ -87,8 +86,7 @@ TEST_CASE("refuses a text that is neither a host name nor an address", "[address
     CHECK(bufio::name_in_certificate(zero) == "");
 }
 
-TEST_CASE("compares hosts without their ports, and recognizes addresses of no host",
-          "[address]") {
+TEST_CASE("compares hosts without their ports, and recognizes addresses of no host") {
     const auto address = [](const std::string& host, int port) {
         return bufio::resolve_without_network(to(host, port)).addresses.at(0);
     };

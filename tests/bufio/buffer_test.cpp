@@ -5,7 +5,7 @@
 
 using bufio::Buffer;
 
-TEST_CASE("a new buffer is empty and owns no memory", "[buffer]") {
+TEST_CASE("a new buffer is empty and owns no memory") {
     Buffer buffer;
     CHECK(buffer.empty());
     CHECK(buffer.view().empty());
@@ -14,7 +14,7 @@ TEST_CASE("a new buffer is empty and owns no memory", "[buffer]") {
     CHECK(buffer.capacity() == 0);
 }
 
-TEST_CASE("returns bytes in order, including NUL", "[buffer]") {
+TEST_CASE("returns bytes in order, including NUL") {
     Buffer buffer;
     REQUIRE(buffer.append(std::string_view("on\0e\n", 5)));
     REQUIRE(buffer.append("two\nthree\n"));
@@ -27,7 +27,7 @@ TEST_CASE("returns bytes in order, including NUL", "[buffer]") {
     CHECK(buffer.empty());
 }
 
-TEST_CASE("an append beyond the limit of a buffer is refused as a whole", "[buffer]") {
+TEST_CASE("an append beyond the limit of a buffer is refused as a whole") {
     Buffer buffer(10);
     CHECK(buffer.append("1234567"));
     CHECK_FALSE(buffer.append("8901"));
@@ -41,7 +41,7 @@ TEST_CASE("an append beyond the limit of a buffer is refused as a whole", "[buff
     CHECK(buffer.capacity() <= 10);
 }
 
-TEST_CASE("a growing buffer copies at most half of its limit", "[buffer]") {
+TEST_CASE("a growing buffer copies at most half of its limit") {
     const std::string piece(64, 'x');
     const std::size_t limit = GENERATE(64u * 64, 65u * 64, 100u * 64, 127u * 64);
     Buffer buffer(limit);
@@ -77,7 +77,7 @@ TEST_CASE("a large buffer grows without a second copy in memory", "[buffer][memo
 #endif
 }
 
-TEST_CASE("reserved space counts only once it is committed", "[buffer]") {
+TEST_CASE("reserved space counts only once it is committed") {
     Buffer buffer;
     char* const room = buffer.reserve(100);
     REQUIRE(room);
@@ -88,7 +88,7 @@ TEST_CASE("reserved space counts only once it is committed", "[buffer]") {
     CHECK(buffer.view() == "ab");
 }
 
-TEST_CASE("a buffer frees its memory only when empty", "[buffer]") {
+TEST_CASE("a buffer frees its memory only when empty") {
     Buffer buffer;
     buffer.append("abc");
     buffer.release();
@@ -100,7 +100,7 @@ TEST_CASE("a buffer frees its memory only when empty", "[buffer]") {
     CHECK(buffer.view() == "again");
 }
 
-TEST_CASE("a buffer in steady use keeps its size", "[buffer]") {
+TEST_CASE("a buffer in steady use keeps its size") {
     Buffer buffer;
     for (int i = 0; i < 100000; ++i) {
         buffer.append("0123456789");
@@ -110,7 +110,7 @@ TEST_CASE("a buffer in steady use keeps its size", "[buffer]") {
     CHECK(buffer.capacity() <= 4096);
 }
 
-TEST_CASE("a buffer that is never empty frees the memory of its peak", "[buffer]") {
+TEST_CASE("a buffer that is never empty frees the memory of its peak") {
     Buffer buffer;
     buffer.append(std::string(32 * 1024 * 1024, 'x'));
     buffer.append("rest");
@@ -122,7 +122,7 @@ TEST_CASE("a buffer that is never empty frees the memory of its peak", "[buffer]
 }
 
 // Quadratic time would take hours here.
-TEST_CASE("lines are taken one by one out of 64 MiB in linear time", "[buffer]") {
+TEST_CASE("lines are taken one by one out of 64 MiB in linear time") {
     const std::string line = std::string(63, 'x') + "\n";
     constexpr std::size_t lines = 1024 * 1024;
     Buffer buffer;
@@ -135,7 +135,7 @@ TEST_CASE("lines are taken one by one out of 64 MiB in linear time", "[buffer]")
     CHECK(taken == lines);
 }
 
-TEST_CASE("lines pass through a buffer that is never empty in linear time", "[buffer]") {
+TEST_CASE("lines pass through a buffer that is never empty in linear time") {
     const std::string half = std::string(32, 'x') + "\n" + std::string(31, 'y');
     Buffer buffer;
     buffer.append(half);

@@ -26,7 +26,7 @@ bufio::Address loopback_v6() {
 
 }  // namespace
 
-TEST_CASE("receives a whole datagram with its sender's address, and answers it", "[datagram]") {
+TEST_CASE("receives a whole datagram with its sender's address, and answers it") {
     const std::size_t batch = GENERATE(as<std::size_t>{}, 1, 64);
     const std::string bytes =
         GENERATE(std::string(), std::string("one"), pattern(bufio::max_datagram));
@@ -43,8 +43,7 @@ TEST_CASE("receives a whole datagram with its sender's address, and answers it",
     CHECK(pair.client.socket->refused() == 0);
 }
 
-TEST_CASE("refuses a datagram that is too long for any packet, or for the queue",
-          "[datagram]") {
+TEST_CASE("refuses a datagram that is too long for any packet, or for the queue") {
     DatagramSocket::Limits limits;
     limits.output = 1000;  // bytes, addresses included
     DatagramPair small(limits);
@@ -56,7 +55,7 @@ TEST_CASE("refuses a datagram that is too long for any packet, or for the queue"
 }
 
 #if BUFIO_HAS_MMSG
-TEST_CASE("sends many datagrams in one system call, and receives them in a few", "[datagram]") {
+TEST_CASE("sends many datagrams in one system call, and receives them in a few") {
     const std::size_t count = GENERATE(as<std::size_t>{}, 2, 60);
     DatagramFaults faults;
     DatagramPair pair;
@@ -70,8 +69,7 @@ TEST_CASE("sends many datagrams in one system call, and receives them in a few",
     for (std::size_t i = 0; i < count; ++i) CHECK(pair.server.got[i] == std::to_string(i));
 }
 
-TEST_CASE("asks for one datagram after a call that returned one, and each 16th time for more",
-          "[datagram]") {
+TEST_CASE("asks for one datagram after a call that returned one, and each 16th time for more") {
     DatagramFaults faults;
     std::vector<std::size_t> asked;
     faults.receive = [&](std::size_t count) {
@@ -88,7 +86,7 @@ TEST_CASE("asks for one datagram after a call that returned one, and each 16th t
 #endif
 
 #if BUFIO_HAS_PKTINFO
-TEST_CASE("answers from the address that the datagram was sent to", "[datagram]") {
+TEST_CASE("answers from the address that the datagram was sent to") {
     const std::size_t batch = GENERATE(as<std::size_t>{}, 1, 64);
     ev::Loop loop;
     Correspondent server;
@@ -106,7 +104,7 @@ TEST_CASE("answers from the address that the datagram was sent to", "[datagram]"
     }
 }
 
-TEST_CASE("marks a datagram sent to a broadcast address", "[datagram]") {
+TEST_CASE("marks a datagram sent to a broadcast address") {
     ev::Loop loop;
     Correspondent server;
     server.listen(loop, any_address());
@@ -119,8 +117,7 @@ TEST_CASE("marks a datagram sent to a broadcast address", "[datagram]") {
     CHECK(server.last.to_group);
 }
 #else
-TEST_CASE("answers from the address of the route if the datagram's local address is unknown",
-          "[datagram]") {
+TEST_CASE("answers from the address of the route if the datagram's local address is unknown") {
     ev::Loop loop;
     Correspondent server;
     server.listen(loop, any_address());
@@ -135,7 +132,7 @@ TEST_CASE("answers from the address of the route if the datagram's local address
 }
 #endif
 
-TEST_CASE("an unreachable port ends a connected socket once, with the reason", "[datagram]") {
+TEST_CASE("an unreachable port ends a connected socket once, with the reason") {
     const bool paused = GENERATE(false, true);
     ev::Loop loop;
     bufio::Address nobody;
@@ -157,7 +154,7 @@ TEST_CASE("an unreachable port ends a connected socket once, with the reason", "
     CHECK(client.ends == 1);
 }
 
-TEST_CASE("refuses to bind to an address in use", "[datagram]") {
+TEST_CASE("refuses to bind to an address in use") {
     ev::Loop loop;
     Correspondent first;
     Correspondent second;
@@ -167,7 +164,7 @@ TEST_CASE("refuses to bind to an address in use", "[datagram]") {
                       "cannot listen on udp " + text + ": Address already in use");
 }
 
-TEST_CASE("a paused socket leaves datagrams in the system's buffer", "[datagram]") {
+TEST_CASE("a paused socket leaves datagrams in the system's buffer") {
     DatagramPair pair;
     pair.server.socket->pause_reading(true);
     pair.send("a");
@@ -177,8 +174,7 @@ TEST_CASE("a paused socket leaves datagrams in the system's buffer", "[datagram]
     pair.until_server_got(1);
 }
 
-TEST_CASE("the queue is bounded, and holds datagrams that the system does not accept",
-          "[datagram]") {
+TEST_CASE("the queue is bounded, and holds datagrams that the system does not accept") {
     DatagramFaults faults;
     bool full = true;
     faults.send = [&](std::size_t count) { return full ? -EAGAIN : static_cast<long>(count); };
@@ -202,7 +198,7 @@ TEST_CASE("the queue is bounded, and holds datagrams that the system does not ac
     CHECK(pair.client.written_calls == 1);
 }
 
-TEST_CASE("drops a datagram that the system refuses, and sends the others", "[datagram]") {
+TEST_CASE("drops a datagram that the system refuses, and sends the others") {
     DatagramFaults faults;
     int calls = 0;
     faults.send = [&](std::size_t) -> long { return ++calls == 2 ? -ENOBUFS : 1; };
@@ -215,7 +211,7 @@ TEST_CASE("drops a datagram that the system refuses, and sends the others", "[da
     CHECK(pair.client.socket->refused() == 1);
 }
 
-TEST_CASE("a bound socket continues after an answer that can't be sent", "[datagram]") {
+TEST_CASE("a bound socket continues after an answer that can't be sent") {
     DatagramPair pair;
     echo(pair.server);
     DatagramFaults faults;
@@ -232,7 +228,7 @@ TEST_CASE("a bound socket continues after an answer that can't be sent", "[datag
     CHECK(pair.server.socket->refused() == 1);
 }
 
-TEST_CASE("a bound socket that can't receive pauses instead of spinning", "[datagram]") {
+TEST_CASE("a bound socket that can't receive pauses instead of spinning") {
     static ev::Time now{std::chrono::hours(1)};
     ev::Loop loop([] { return now; });
     Correspondent server;
@@ -254,7 +250,7 @@ TEST_CASE("a bound socket that can't receive pauses instead of spinning", "[data
     REQUIRE(run_until(loop, [&] { return !server.got.empty(); }));
 }
 
-TEST_CASE("a system error ends a connected socket, whichever call fails", "[datagram]") {
+TEST_CASE("a system error ends a connected socket, whichever call fails") {
     struct Case {
         bool sending;
         int code;
@@ -282,7 +278,7 @@ TEST_CASE("a system error ends a connected socket, whichever call fails", "[data
     CHECK(pair.client.socket->end().text.find("Success") == std::string::npos);
 }
 
-TEST_CASE("the user may destroy the socket in every callback", "[datagram]") {
+TEST_CASE("the user may destroy the socket in every callback") {
     DatagramPair pair;
     const int when = GENERATE(0, 1);
     if (when == 0) {

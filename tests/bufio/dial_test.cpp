@@ -70,8 +70,7 @@ ev::Time fake_clock() { return fake_now; }
 
 }  // namespace
 
-TEST_CASE("dialing alternates the families, beginning with the family of the first address",
-          "[dial]") {
+TEST_CASE("dialing alternates the families, beginning with the family of the first address") {
     CHECK(texts(bufio::interleave({}, AF_INET6)).empty());
     CHECK(texts(bufio::interleave({v6(1, 7), v6(2, 7), v6(3, 7), v4(1, 7), v4(2, 7)},
                                   AF_INET6)) ==
@@ -84,7 +83,7 @@ TEST_CASE("dialing alternates the families, beginning with the family of the fir
           texts({v6(1, 7), v6(2, 7)}));
 }
 
-TEST_CASE("dialing connects to an address or a name, and reports the time taken", "[dial]") {
+TEST_CASE("dialing connects to an address or a name, and reports the time taken") {
     Address where;
     const Fd listening = listen_somewhere(where);
     Endpoint endpoint = to(GENERATE("127.0.0.1", "localhost"), where.port());
@@ -101,7 +100,7 @@ TEST_CASE("dialing connects to an address or a name, and reports the time taken"
     CHECK(result.connect_time >= ev::Duration::zero());
 }
 
-TEST_CASE("dialing continues with the next address when one fails at once", "[dial]") {
+TEST_CASE("dialing continues with the next address when one fails at once") {
     Address where;
     const Fd listening = listen_somewhere(where);
     Faults faults;
@@ -111,7 +110,7 @@ TEST_CASE("dialing continues with the next address when one fails at once", "[di
     CHECK(dial.result.address.text() == where.text());
 }
 
-TEST_CASE("dialing reports all addresses that failed", "[dial]") {
+TEST_CASE("dialing reports all addresses that failed") {
     const Address where = free_address();
     Faults faults;
     one_unreachable(faults, where);
@@ -122,8 +121,7 @@ TEST_CASE("dialing reports all addresses that failed", "[dial]") {
               ": Connection refused");
 }
 
-TEST_CASE("dialing starts the next attempt after 250 ms, and the first to connect wins",
-          "[dial]") {
+TEST_CASE("dialing starts the next attempt after 250 ms, and the first to connect wins") {
     const FullPort full;
     Address where;
     const Fd listening = listen_somewhere(where);
@@ -153,7 +151,7 @@ TEST_CASE("dialing starts the next attempt after 250 ms, and the first to connec
     CHECK(open_descriptors() <= before + 1);  // held by the look-up's thread, not by an attempt
 }
 
-TEST_CASE("lookup_time is 0 without a look-up, which known addresses make needless", "[dial]") {
+TEST_CASE("lookup_time is 0 without a look-up, which known addresses make needless") {
     const struct {
         std::string host;
         bool known;
@@ -188,8 +186,7 @@ TEST_CASE("lookup_time is 0 without a look-up, which known addresses make needle
     }
 }
 
-TEST_CASE("a dialer that is destroyed early does not call back and leaves no descriptor open",
-          "[dial]") {
+TEST_CASE("a dialer that is destroyed early does not call back and leaves no descriptor open") {
     const FullPort full;
     const int before = open_descriptors();
     {
@@ -203,7 +200,7 @@ TEST_CASE("a dialer that is destroyed early does not call back and leaves no des
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("a dialer that is destroyed while it resolves does not call back", "[dial]") {
+TEST_CASE("a dialer that is destroyed while it resolves does not call back") {
     std::promise<void> started;
     std::promise<void> answer;
     std::shared_future<void> answered = answer.get_future().share();
@@ -223,7 +220,7 @@ TEST_CASE("a dialer that is destroyed while it resolves does not call back", "[d
     CHECK(dial.calls == 0);
 }
 
-TEST_CASE("a dialer may be destroyed by its callback", "[dial]") {
+TEST_CASE("a dialer may be destroyed by its callback") {
     Address where;
     const Fd listening = listen_somewhere(where);
     Dial dial(to(GENERATE("127.0.0.1", "255.255.255.255", "::1%nowhere"), where.port()));
@@ -232,7 +229,7 @@ TEST_CASE("a dialer may be destroyed by its callback", "[dial]") {
     CHECK_FALSE(dial.dialer);
 }
 
-TEST_CASE("dials from a given address and port", "[dial]") {
+TEST_CASE("dials from a given address and port") {
     Address where;
     const Fd listening = listen_somewhere(where);
     Endpoint endpoint = to("127.0.0.1", where.port());
@@ -258,7 +255,7 @@ TEST_CASE("dials from a given address and port", "[dial]") {
     }
 }
 
-TEST_CASE("reports why it can't dial", "[dial]") {
+TEST_CASE("reports why it can't dial") {
     Address where;
     const Fd listening = listen_somewhere(where);
     const std::string port = std::to_string(where.port());
@@ -318,7 +315,7 @@ TEST_CASE("reports why it can't dial", "[dial]") {
     }
 }
 
-TEST_CASE("reports a lack of source ports", "[dial]") {
+TEST_CASE("reports a lack of source ports") {
     const struct {
         bool udp;
         int code;

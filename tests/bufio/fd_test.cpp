@@ -4,7 +4,7 @@
 
 using namespace test;
 
-TEST_CASE("an empty Fd closes no descriptor", "[fd]") {
+TEST_CASE("an empty Fd closes no descriptor") {
     const int before = open_descriptors();
     { const Fd none; }
     CHECK(open_descriptors() == before);

@@ -41,7 +41,7 @@ struct Counting {
 
 }  // namespace
 
-TEST_CASE("passes each accepted connection on, ready for a stream", "[listen]") {
+TEST_CASE("passes each accepted connection on, ready for a stream") {
     ev::Loop loop;
     Counting counting(loop, loopback());
     CHECK(counting.listener.address().port() > 0);
@@ -54,8 +54,7 @@ TEST_CASE("passes each accepted connection on, ready for a stream", "[listen]") 
     CHECK((::fcntl(fd, F_GETFD) & FD_CLOEXEC) != 0);
 }
 
-TEST_CASE("listening on an address in use is refused, with the address in the message",
-          "[listen]") {
+TEST_CASE("listening on an address in use is refused, with the address in the message") {
     ev::Loop loop;
     const Counting first(loop, loopback());
     try {
@@ -67,7 +66,7 @@ TEST_CASE("listening on an address in use is refused, with the address in the me
     }
 }
 
-TEST_CASE("refuses to listen if the system does not report the port", "[listen]") {
+TEST_CASE("refuses to listen if the system does not report the port") {
     ev::Loop loop;
     Faults faults;
     faults.getsockname = [] { return ENOBUFS; };
@@ -79,8 +78,7 @@ TEST_CASE("refuses to listen if the system does not report the port", "[listen]"
                       Catch::Matchers::StartsWith("cannot listen on udp " + port));
 }
 
-TEST_CASE("out of descriptors, accepting pauses for a second, reports it once and resumes",
-          "[listen]") {
+TEST_CASE("out of descriptors, accepting pauses for a second, reports it once and resumes") {
     fake_now = ev::Time{} + 1h;
     ev::Loop loop(fake_clock);
     Counting counting(loop, loopback());
@@ -114,7 +112,7 @@ TEST_CASE("out of descriptors, accepting pauses for a second, reports it once an
     CHECK(counting.reported == std::vector{code, code});
 }
 
-TEST_CASE("accepts no more than 64 connections a turn", "[listen]") {
+TEST_CASE("accepts no more than 64 connections a turn") {
     ev::Loop loop;
     Counting counting(loop, loopback());
     std::vector<Fd> clients;
@@ -125,8 +123,7 @@ TEST_CASE("accepts no more than 64 connections a turn", "[listen]") {
     CHECK(counting.sockets.size() == 65);
 }
 
-TEST_CASE("a connection that was lost before it was accepted does not stop the others",
-          "[listen]") {
+TEST_CASE("a connection that was lost before it was accepted does not stop the others") {
     for (const int code : {EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTUNREACH}) {
         CAPTURE(code);
         ev::Loop loop;
@@ -140,7 +137,7 @@ TEST_CASE("a connection that was lost before it was accepted does not stop the o
     }
 }
 
-TEST_CASE("a unix-domain socket is created, dialed and removed", "[listen]") {
+TEST_CASE("a unix-domain socket is created, dialed and removed") {
     const Certificates directory;
     const std::string path = directory.path("socket");
     ev::Loop loop;
@@ -159,8 +156,7 @@ TEST_CASE("a unix-domain socket is created, dialed and removed", "[listen]") {
     CHECK_FALSE(std::filesystem::exists(path));
 }
 
-TEST_CASE("replaces the path of a dead server, but not of a live server or a file",
-          "[listen]") {
+TEST_CASE("replaces the path of a dead server, but not of a live server or a file") {
     const Certificates directory;
     const std::string path = directory.path("socket");
     const Address address = Address::unix_path(path);
@@ -185,7 +181,7 @@ TEST_CASE("replaces the path of a dead server, but not of a live server or a fil
     }
 }
 
-TEST_CASE("a listener does not remove its path if another file has taken it", "[listen]") {
+TEST_CASE("a listener does not remove its path if another file has taken it") {
     const Certificates directory;
     const std::string path = directory.path("socket");
     const std::string aside = directory.path("aside");
@@ -213,7 +209,7 @@ TEST_CASE("a listener does not remove its path if another file has taken it", "[
     }
 }
 
-TEST_CASE("a listener refuses to share an address if the system can't", "[listen]") {
+TEST_CASE("a listener refuses to share an address if the system can't") {
     if (bufio::ports_can_be_shared()) return;
     ev::Loop loop;
     CHECK_THROWS_AS(
@@ -222,7 +218,7 @@ TEST_CASE("a listener refuses to share an address if the system can't", "[listen
         std::system_error);
 }
 
-TEST_CASE("listeners share an address only if all of them ask for it", "[listen]") {
+TEST_CASE("listeners share an address only if all of them ask for it") {
     if (!bufio::ports_can_be_shared()) return;
     using bufio::Sharing;
     ev::Loop loop;
@@ -241,7 +237,7 @@ TEST_CASE("listeners share an address only if all of them ask for it", "[listen]
         }
 }
 
-TEST_CASE("distributes connections among the listeners that share an address", "[listen]") {
+TEST_CASE("distributes connections among the listeners that share an address") {
     if (!bufio::ports_can_be_shared()) return;
     ev::Loop loop;
     std::size_t accepted[2] = {};

@@ -14,7 +14,7 @@ using bufio::Address;
 using bufio::Endpoint;
 using bufio::Lookup;
 
-TEST_CASE("a look-up calls back once", "[lookup]") {
+TEST_CASE("a look-up calls back once") {
     Faults faults;
     faults.resolve = [](const std::string&) { return std::vector{v4(1, 7)}; };
     ev::Loop loop;
@@ -25,7 +25,7 @@ TEST_CASE("a look-up calls back once", "[lookup]") {
     CHECK(calls == 1);
 }
 
-TEST_CASE("the descriptors of a look-up are closed on exec", "[lookup]") {
+TEST_CASE("the descriptors of a look-up are closed on exec") {
     const auto inherited = [] {
         int count = 0;
         for (int fd = 0; fd < 256; ++fd) count += ::fcntl(fd, F_GETFD) == 0;
@@ -41,8 +41,8 @@ TEST_CASE("the descriptors of a look-up are closed on exec", "[lookup]") {
     CHECK(run_until(loop, [&] { return found; }));
 }
 
-TEST_CASE("localhost is resolved without the resolver, and is the loopback also for listening",
-          "[lookup]") {
+TEST_CASE(
+    "localhost is resolved without the resolver, and is the loopback also for listening") {
     Endpoint endpoint = to("localhost", 7);
     endpoint.family = AF_INET;
     endpoint.passive = true;
@@ -53,7 +53,7 @@ TEST_CASE("localhost is resolved without the resolver, and is the loopback also 
     CHECK(any[0].text() == "0.0.0.0:7");
 }
 
-TEST_CASE("an endpoint may be reached at another host and service", "[lookup]") {
+TEST_CASE("an endpoint may be reached at another host and service") {
     Endpoint endpoint{.host = "service.example", .service = "7", .family = AF_INET};
     endpoint.connect_host = "127.0.0.1";
     CHECK(endpoint.dialed().text() == "127.0.0.1:7");
@@ -64,7 +64,7 @@ TEST_CASE("an endpoint may be reached at another host and service", "[lookup]") 
     CHECK(endpoint.text() == "service.example:7");
 }
 
-TEST_CASE("a program can exit while a look-up is in progress", "[lookup]") {
+TEST_CASE("a program can exit while a look-up is in progress") {
     std::fflush(nullptr);
     const pid_t child = ::fork();
     if (child == 0) {

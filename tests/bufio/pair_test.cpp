@@ -23,7 +23,7 @@ void hold(Taker& taker) {
 
 }  // namespace
 
-TEST_CASE("each side closes its output when it likes, and then both end cleanly", "[pair]") {
+TEST_CASE("each side closes its output when it likes, and then both end cleanly") {
     Pair pair(make_transports(GENERATE(false, true)));
     pair.near.stream->write("question");  // before the handshake is done
     pair.near.stream->finish();
@@ -41,7 +41,7 @@ TEST_CASE("each side closes its output when it likes, and then both end cleanly"
     CHECK(pair.far.reason() == Reason::clean);
 }
 
-TEST_CASE("close() sends the last bytes and a clean end", "[pair]") {
+TEST_CASE("close() sends the last bytes and a clean end") {
     OpenPair pair(GENERATE(false, true));
     pair.near.stream->write("last words");
     pair.near.stream->close();
@@ -51,7 +51,7 @@ TEST_CASE("close() sends the last bytes and a clean end", "[pair]") {
     CHECK(pair.far.reason() != Reason::truncated);
 }
 
-TEST_CASE("all bytes written before finish() are delivered", "[pair]") {
+TEST_CASE("all bytes written before finish() are delivered") {
     OpenPair pair(GENERATE(false, true));
     const std::string bytes = pattern(8 * 1024 * 1024);
     CHECK(pair.near.stream->write(bytes));
@@ -64,14 +64,14 @@ TEST_CASE("all bytes written before finish() are delivered", "[pair]") {
     CHECK(pair.near.reason() == Reason::clean);
 }
 
-TEST_CASE("finish() times out if the peer does not close in time", "[pair]") {
+TEST_CASE("finish() times out if the peer does not close in time") {
     OpenPair pair(GENERATE(false, true));
     pair.near.stream->finish(1ms);
     REQUIRE(pair.run_until([&] { return pair.near.ends == 1; }));
     CHECK(pair.near.reason() == Reason::timeout);
 }
 
-TEST_CASE("a flood costs no more memory than the high-water mark and one read", "[pair]") {
+TEST_CASE("a flood costs no more memory than the high-water mark and one read") {
     OpenPair pair(GENERATE(false, true), {256 * 1024, 64 * 1024, 64 * 1024 * 1024});
     hold(pair.near);
     const std::string bytes = pattern(4 * 1024 * 1024);
@@ -84,7 +84,7 @@ TEST_CASE("a flood costs no more memory than the high-water mark and one read", 
     CHECK((pair.near.got == bytes));
 }
 
-TEST_CASE("two streams with both directions full resume when one side reads", "[pair]") {
+TEST_CASE("two streams with both directions full resume when one side reads") {
     OpenPair pair(GENERATE(false, true));
     const std::string bytes = pattern(4 * 1024 * 1024);
     for (Taker* const side : {&pair.near, &pair.far}) hold(*side);
@@ -99,7 +99,7 @@ TEST_CASE("two streams with both directions full resume when one side reads", "[
     }
 }
 
-TEST_CASE("an echo takes one call to read and one to write, and allocates nothing", "[pair]") {
+TEST_CASE("an echo takes one call to read and one to write, and allocates nothing") {
     OpenPair pair(GENERATE(false, true));
     pair.echo();
     pair.near.got.reserve(1000);
@@ -117,7 +117,7 @@ TEST_CASE("an echo takes one call to read and one to write, and allocates nothin
     CHECK(faults->send_calls == 200);
 }
 
-TEST_CASE("reads a MiB in few calls", "[pair]") {
+TEST_CASE("reads a MiB in few calls") {
     OpenPair pair(GENERATE(false, true));
     const Faults faults;
     const std::string bytes = pattern(1024 * 1024);

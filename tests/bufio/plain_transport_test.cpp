@@ -24,7 +24,7 @@ struct Plain {
 
 }  // namespace
 
-TEST_CASE("a peer that has closed both sides ends the stream cleanly", "[plain]") {
+TEST_CASE("a peer that has closed both sides ends the stream cleanly") {
     const int before = open_descriptors();
     {
         Plain plain(socket_pair());
@@ -35,7 +35,7 @@ TEST_CASE("a peer that has closed both sides ends the stream cleanly", "[plain]"
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("a reset is reported in every state, and never as a signal", "[plain]") {
+TEST_CASE("a reset is reported in every state, and never as a signal") {
     const DeadlySigpipe deadly;
     Plain plain;
     bool writes = false;
@@ -65,7 +65,7 @@ TEST_CASE("a reset is reported in every state, and never as a signal", "[plain]"
     CHECK(expected);
 }
 
-TEST_CASE("abort() resets the connection", "[plain]") {
+TEST_CASE("abort() resets the connection") {
     Plain plain;
     plain.near.stream->write(pattern(16 * 1024 * 1024));
     plain.near.stream->abort();

@@ -131,7 +131,7 @@ const std::map<std::string, Word> words{
 
 }  // namespace
 
-TEST_CASE("a stream serves its user and its peer whatever the calls return", "[stream]") {
+TEST_CASE("a stream serves its user and its peer whatever the calls return") {
     const struct {
         const char *name, *handshakes, *play;
         Stream::Limits limits = {};
@@ -237,8 +237,7 @@ TEST_CASE("a stream serves its user and its peer whatever the calls return", "[s
     }
 }
 
-TEST_CASE("what the peer sent with its part of the handshake comes before our output",
-          "[stream]") {
+TEST_CASE("what the peer sent with its part of the handshake comes before our output") {
     Script script = handshaking("R");
     script.buffers_input = true;
     script.reads = {data("greeting")};
@@ -251,7 +250,7 @@ TEST_CASE("what the peer sent with its part of the handshake comes before our ou
     CHECK(scene.script.log.starts_with("hhrw"));
 }
 
-TEST_CASE("a message is delivered whole and in order in pieces of any length", "[stream]") {
+TEST_CASE("a message is delivered whole and in order in pieces of any length") {
     const std::string message = "the quick brown fox";
     for (std::size_t piece = 1; piece <= message.size(); ++piece) {
         Scene scene;
@@ -266,7 +265,7 @@ TEST_CASE("a message is delivered whole and in order in pieces of any length", "
     }
 }
 
-TEST_CASE("a peer that takes any number of bytes does not starve the loop", "[stream]") {
+TEST_CASE("a peer that takes any number of bytes does not starve the loop") {
     Scene scene;
     const std::string message = pattern(4 * 1024 * 1024);
     CHECK(scene.stream().write(message));
@@ -279,7 +278,7 @@ TEST_CASE("a peer that takes any number of bytes does not starve the loop", "[st
     CHECK((scene.script.written == message));
 }
 
-TEST_CASE("reads bytes buffered by the transport without an event", "[stream]") {
+TEST_CASE("reads bytes buffered by the transport without an event") {
     Scene scene;
     scene.script.buffers_input = true;
     // More bytes than one turn reads: each chunk fills a read.
@@ -291,7 +290,7 @@ TEST_CASE("reads bytes buffered by the transport without an event", "[stream]") 
     CHECK(scene.user.calls >= 3);
 }
 
-TEST_CASE("reading stops above the high-water mark and resumes at the low one", "[stream]") {
+TEST_CASE("reading stops above the high-water mark and resumes at the low one") {
     Scene scene({/*input_high=*/100, /*input_low=*/20, /*output=*/1000});
     scene.user.on_change = [](Stream&) {};  // consumes nothing
     for (int i = 0; i < 10; ++i) scene.script.reads.push_back(data(std::string(50, 'x')));
@@ -306,8 +305,7 @@ TEST_CASE("reading stops above the high-water mark and resumes at the low one", 
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() > 100; }));
 }
 
-TEST_CASE("reads the bytes that the user needs at once even above the high-water mark",
-          "[stream]") {
+TEST_CASE("reads the bytes that the user needs at once even above the high-water mark") {
     Scene scene({100, 20, 1000});
     scene.stream().set_min_readable(50000);
     scene.user.on_change = [](Stream& stream) {
@@ -319,7 +317,7 @@ TEST_CASE("reads the bytes that the user needs at once even above the high-water
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 50000; }));
 }
 
-TEST_CASE("the limits apply again once the user needs fewer bytes at once", "[stream]") {
+TEST_CASE("the limits apply again once the user needs fewer bytes at once") {
     Scene scene({100, 20, 1000});
     scene.user.on_change = [](Stream&) {};  // consumes nothing
     for (int i = 0; i < 24; ++i) scene.script.reads.push_back(data(std::string(5000, 'x')));
@@ -333,7 +331,7 @@ TEST_CASE("the limits apply again once the user needs fewer bytes at once", "[st
     CHECK(scene.stream().received().size() <= 10000);
 }
 
-TEST_CASE("a user may destroy its stream in any notification", "[stream]") {
+TEST_CASE("a user may destroy its stream in any notification") {
     for (const char moment : std::string("hrewa")) {
         Scene scene(moment == 'h' ? handshaking("!no") : Script());
         if (moment == 'r') scene.script.reads = {data("x")};
@@ -348,7 +346,7 @@ TEST_CASE("a user may destroy its stream in any notification", "[stream]") {
     }
 }
 
-TEST_CASE("a user who throws leaves a stream that can be destroyed", "[stream]") {
+TEST_CASE("a user who throws leaves a stream that can be destroyed") {
     Scene scene;
     scene.script.reads = {data("x")};
     scene.user.on_change = [](Stream&) { throw std::runtime_error("user"); };
@@ -357,8 +355,7 @@ TEST_CASE("a user who throws leaves a stream that can be destroyed", "[stream]")
     scene.user.stream.reset();
 }
 
-TEST_CASE("an idle stream frees the memory of its queues and allocates it again when needed",
-          "[stream]") {
+TEST_CASE("an idle stream frees the memory of its queues and allocates it again when needed") {
     Scene scene;
     scene.user.on_change = [](Stream&) {};  // consumes nothing
     const std::string much(64 * 1024, 'x');
@@ -380,7 +377,7 @@ TEST_CASE("an idle stream frees the memory of its queues and allocates it again 
     }
 }
 
-TEST_CASE("a user may write the received bytes back in the notification", "[stream]") {
+TEST_CASE("a user may write the received bytes back in the notification") {
     Scene scene;
     scene.user.on_change = [](Stream& stream) {
         CHECK(stream.write(stream.received()));

@@ -62,7 +62,7 @@ auto failing(int position, int code, bool& failed) {
 
 }  // namespace
 
-TEST_CASE("delivers all bytes that move one by one, with interruptions", "[failure]") {
+TEST_CASE("delivers all bytes that move one by one, with interruptions") {
     Faults faults;
     const auto stingy = [call = 0](std::size_t) mutable {
         constexpr long outcomes[] = {-EINTR, -EAGAIN, 1, 1};
@@ -76,8 +76,7 @@ TEST_CASE("delivers all bytes that move one by one, with interruptions", "[failu
     CHECK((talk.near.got == answer));
 }
 
-TEST_CASE("reports a socket call that fails at any position, and receives no bad byte",
-          "[failure]") {
+TEST_CASE("reports a socket call that fails at any position, and receives no bad byte") {
     const bool tls = GENERATE(false, true);
     const bool sending = GENERATE(false, true);
     bool failed = true;
@@ -98,7 +97,7 @@ TEST_CASE("reports a socket call that fails at any position, and receives no bad
     }
 }
 
-TEST_CASE("a conversation that runs out of memory leaves no descriptor open", "[failure]") {
+TEST_CASE("a conversation that runs out of memory leaves no descriptor open") {
     const bool tls = GENERATE(false, true);
     refuse_memory([&] {
         const Conversation talk(tls);
@@ -106,8 +105,7 @@ TEST_CASE("a conversation that runs out of memory leaves no descriptor open", "[
     });
 }
 
-TEST_CASE("dialing and listening that run out of memory leave no descriptor open",
-          "[failure]") {
+TEST_CASE("dialing and listening that run out of memory leave no descriptor open") {
     bufio::Address where;
     const Fd listening = listen_somewhere(where, 1000);
     Faults faults;

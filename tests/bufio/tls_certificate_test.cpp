@@ -115,7 +115,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a certificate for the host by a trusted authority is accepted", "[certificate]") {
+TEST_CASE("a certificate for the host by a trusted authority is accepted") {
     for (const char* const host : {"localhost", "localhost.", "LOCALHOST", "127.0.0.1", ""}) {
         const Outcome outcome = world().talk_to(world().good, host);
         INFO(host << ": " << outcome.end.text);
@@ -124,7 +124,7 @@ TEST_CASE("a certificate for the host by a trusted authority is accepted", "[cer
     }
 }
 
-TEST_CASE("reports the fault of a certificate", "[certificate]") {
+TEST_CASE("reports the fault of a certificate") {
     World& w = world();
     const Wish expired{.from = -9 * day, .until = -2 * day, .issuer = &w.ca};
     const auto names = [&](std::string list) {
@@ -197,7 +197,7 @@ TEST_CASE("reports the fault of a certificate", "[certificate]") {
     }
 }
 
-TEST_CASE("reports the faults of a chain, and the certificates concerned", "[certificate]") {
+TEST_CASE("reports the faults of a chain, and the certificates concerned") {
     World& w = world();
     std::vector<Identity> chain;
     std::string text;
@@ -259,7 +259,7 @@ TEST_CASE("reports the faults of a chain, and the certificates concerned", "[cer
           std::min(faults - 1, 5));
 }
 
-TEST_CASE("counts whole days until or since the end of a certificate", "[certificate]") {
+TEST_CASE("counts whole days until or since the end of a certificate") {
     World& w = world();
     const struct {
         long until;  // seconds from now
@@ -282,7 +282,7 @@ TEST_CASE("counts whole days until or since the end of a certificate", "[certifi
     }
 }
 
-TEST_CASE("a chain with an intermediate authority is accepted", "[certificate]") {
+TEST_CASE("a chain with an intermediate authority is accepted") {
     Certificates& files = world().files;
     const Identity middle = files.make("Middle", {.names = "", .issuer = &world().ca});
     const Outcome outcome =
@@ -292,8 +292,7 @@ TEST_CASE("a chain with an intermediate authority is accepted", "[certificate]")
     check_contains(outcome.facts.chain[1], "CN=Middle, until 20");
 }
 
-TEST_CASE("reports a certificate accepted without verification as unverified",
-          "[certificate]") {
+TEST_CASE("reports a certificate accepted without verification as unverified") {
     TlsClientOptions options = world().trusting();
     options.verify = false;
     const Outcome outcome =
@@ -303,7 +302,7 @@ TEST_CASE("reports a certificate accepted without verification as unverified",
     CHECK(outcome.facts.chain.size() == 1);
 }
 
-TEST_CASE("a pinned key replaces the verification of the chain", "[certificate]") {
+TEST_CASE("a pinned key replaces the verification of the chain") {
     const Identity own = world().files.make("anything", {.names = "DNS:anything"});
     TlsClientOptions options;
     options.pins = {world().server(world().good).pin(), world().server(own).pin()};
@@ -312,8 +311,7 @@ TEST_CASE("a pinned key replaces the verification of the chain", "[certificate]"
     CHECK(outcome.facts.faults_text.empty());
 }
 
-TEST_CASE("refuses any key but the pinned one, whatever else would be accepted",
-          "[certificate]") {
+TEST_CASE("refuses any key but the pinned one, whatever else would be accepted") {
     const Identity own = world().files.make("localhost", {});
     TlsClientOptions options = world().trusting();
     options.pins = {world().server(own).pin()};
@@ -328,8 +326,7 @@ TEST_CASE("refuses any key but the pinned one, whatever else would be accepted",
     }
 }
 
-TEST_CASE("a self-signed server is trusted by its pin, and is for this host, for a year",
-          "[certificate]") {
+TEST_CASE("a self-signed server is trusted by its pin, and is for this host, for a year") {
     const TlsContext server = TlsContext::self_signed_server();
     for (const std::string host : {"localhost", "127.0.0.1", "::1"}) {
         CAPTURE(host);
@@ -344,8 +341,7 @@ TEST_CASE("a self-signed server is trusted by its pin, and is for this host, for
     }
 }
 
-TEST_CASE("reports a requested client certificate that is missing or refused",
-          "[certificate]") {
+TEST_CASE("reports a requested client certificate that is missing or refused") {
     World& w = world();
     const TlsContext server =
         TlsContext::server({w.good.certificate, w.good.key, w.ca.certificate});
@@ -378,7 +374,7 @@ TEST_CASE("reports a requested client certificate that is missing or refused",
     }
 }
 
-TEST_CASE("a requested client certificate is sent", "[certificate]") {
+TEST_CASE("a requested client certificate is sent") {
     World& w = world();
     TlsClientOptions options = w.trusting();
     const Identity own = w.files.make("client", {.issuer = &w.ca});
@@ -392,7 +388,7 @@ TEST_CASE("a requested client certificate is sent", "[certificate]") {
     CHECK_FALSE(talk(TlsContext::client(options), server).end);
 }
 
-TEST_CASE("takes the trusted file and directory from the environment", "[certificate]") {
+TEST_CASE("takes the trusted file and directory from the environment") {
     World& w = world();
     const std::string authority = w.ca.certificate;
     const std::string hashed = w.files.hashed({w.ca});
@@ -422,7 +418,7 @@ TEST_CASE("takes the trusted file and directory from the environment", "[certifi
                       "trusted certificates /nowhere.pem: No such file or directory");
 }
 
-TEST_CASE("reads the system's bundle only if a chain needs it", "[certificate]") {
+TEST_CASE("reads the system's bundle only if a chain needs it") {
     World& w = world();
     const Identity middle = w.files.make("Middle", {.names = "", .issuer = &w.ca});
     const Identity leaf = w.files.make("localhost", {.issuer = &middle});
@@ -455,7 +451,7 @@ TEST_CASE("reads the system's bundle only if a chain needs it", "[certificate]")
     }
 }
 
-TEST_CASE("refuses unusable settings, and names the file", "[certificate]") {
+TEST_CASE("refuses unusable settings, and names the file") {
     World& w = world();
     const std::string text = w.files.path("text.pem");
     const std::string fifo = w.files.path("keys.fifo");

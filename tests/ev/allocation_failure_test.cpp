@@ -91,7 +91,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("a loop loses nothing when any one allocation fails", "[loop]") {
+TEST_CASE("a loop loses nothing when any one allocation fails") {
     const auto [backend, crowd] = GENERATE(table<std::string, std::size_t>(
         {{"poll", 20}, {"select", 20}, {"auto", 40}}));  // 40 make auto use epoll
     auto& [count, largest, refused] = test::allocations;
@@ -115,7 +115,7 @@ TEST_CASE("a loop loses nothing when any one allocation fails", "[loop]") {
     }
 }
 
-TEST_CASE("a registration that fails for lack of memory reports nothing", "[loop]") {
+TEST_CASE("a registration that fails for lack of memory reports nothing") {
     for (const std::string& name : backends()) {
         INFO(name);
         const std::unique_ptr<ev::Backend> backend = ev::make_backend(name);

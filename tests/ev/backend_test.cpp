@@ -18,7 +18,7 @@ struct Array : ev::Backend {
 
 }  // namespace
 
-TEST_CASE("the polled array has no gaps", "[backend]") {
+TEST_CASE("the polled array has no gaps") {
     Array array;
     ev::Registration low{nullptr, 3}, middle{nullptr, 40}, high{nullptr, 900};
     for (auto* each : {&low, &middle, &high}) array.set(*each, ev::readable);
@@ -32,7 +32,7 @@ TEST_CASE("the polled array has no gaps", "[backend]") {
     CHECK(array.numbers().empty());
 }
 
-TEST_CASE("shortens a long wait by more than the system may be late", "[backend]") {
+TEST_CASE("shortens a long wait by more than the system may be late") {
     const struct {
         ev::Duration max_wait;
         bool needs_ns;

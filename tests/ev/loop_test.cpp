@@ -8,7 +8,7 @@
 
 using namespace std::chrono_literals;
 
-TEST_CASE("run() continues until a stop, or until there is nothing to wait for", "[loop]") {
+TEST_CASE("run() continues until a stop, or until there is nothing to wait for") {
     FakeLoop loop;
     loop.run();
     int fired = 0;
@@ -24,7 +24,7 @@ TEST_CASE("run() continues until a stop, or until there is nothing to wait for",
     CHECK_FALSE(loop.step());
 }
 
-TEST_CASE("a turn with a stop still makes all its other callbacks", "[loop]") {
+TEST_CASE("a turn with a stop still makes all its other callbacks") {
     const char stops = GENERATE('s', 'd', 't');
     FakeLoop loop;
     std::string calls;
@@ -46,7 +46,7 @@ TEST_CASE("a turn with a stop still makes all its other callbacks", "[loop]") {
     CHECK(calls == "ddstt");
 }
 
-TEST_CASE("a stop between turns makes no callback and is consumed", "[loop]") {
+TEST_CASE("a stop between turns makes no callback and is consumed") {
     FakeLoop loop;
     auto pipe = make_pipe();
     pipe.put();
@@ -64,7 +64,7 @@ TEST_CASE("a stop between turns makes no callback and is consumed", "[loop]") {
     CHECK(calls == 3);
 }
 
-TEST_CASE("a stop outlives the exception that ends its turn", "[loop]") {
+TEST_CASE("a stop outlives the exception that ends its turn") {
     FakeLoop loop;
     int calls = 0;
     ev::Timer stops(loop, [&] { loop.stop(); });
@@ -78,7 +78,7 @@ TEST_CASE("a stop outlives the exception that ends its turn", "[loop]") {
     CHECK(calls == 1);
 }
 
-TEST_CASE("a callback may run another loop", "[loop]") {
+TEST_CASE("a callback may run another loop") {
     ev::Loop outer, inner;
     int fired = 0;
     ev::Timer deep(inner, [&] { ++fired; });
@@ -91,7 +91,7 @@ TEST_CASE("a callback may run another loop", "[loop]") {
     CHECK(fired == 1);
 }
 
-TEST_CASE("reads the time once a turn", "[loop]") {
+TEST_CASE("reads the time once a turn") {
     FakeLoop loop;
     ev::Time times[2];
     ev::Timer timer(loop, [&] {
@@ -105,7 +105,7 @@ TEST_CASE("reads the time once a turn", "[loop]") {
     CHECK(loop.now() == loop.time);
 }
 
-TEST_CASE("a step waits until the nearest deadline, or its limit", "[loop]") {
+TEST_CASE("a step waits until the nearest deadline, or its limit") {
     TickingLoop loop;
     auto pipe = make_pipe();
     ev::Watch watch(loop, pipe.out, ev::readable, [](ev::Events) {});
@@ -120,7 +120,7 @@ TEST_CASE("a step waits until the nearest deadline, or its limit", "[loop]") {
     CHECK(loop.waits().back() == 1ms - 1us);  // the clock has moved since the start
 }
 
-TEST_CASE("an exception leaves the rest of the turn to the next turn", "[loop]") {
+TEST_CASE("an exception leaves the rest of the turn to the next turn") {
     FakeLoop loop;
     auto one = make_pipe(), other = make_pipe();
     one.put();
@@ -141,7 +141,7 @@ TEST_CASE("an exception leaves the rest of the turn to the next turn", "[loop]")
     CHECK(fired == 1);
 }
 
-TEST_CASE("objects of all kinds can be destroyed in each other's callbacks", "[loop]") {
+TEST_CASE("objects of all kinds can be destroyed in each other's callbacks") {
     FakeLoop loop;
     auto pipe = make_pipe();
     pipe.put();
@@ -165,7 +165,7 @@ TEST_CASE("objects of all kinds can be destroyed in each other's callbacks", "[l
     CHECK_FALSE(loop.turn());
 }
 
-TEST_CASE("an object owned by its own callback is destroyed with it", "[loop]") {
+TEST_CASE("an object owned by its own callback is destroyed with it") {
     FakeLoop loop;
     struct Connection {
         ev::Timer timer;

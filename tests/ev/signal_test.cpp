@@ -19,7 +19,7 @@ auto disposition(int signo) {
 
 }  // namespace
 
-TEST_CASE("a turn calls back for each signal of its own loop that has arrived", "[signal]") {
+TEST_CASE("a turn calls back for each signal of its own loop that has arrived") {
     FakeLoop loop, other;
     std::string calls;
     const Signal one(loop, SIGUSR1, [&] { calls += '1'; });
@@ -36,7 +36,7 @@ TEST_CASE("a turn calls back for each signal of its own loop that has arrived", 
     CHECK(calls == "1223");
 }
 
-TEST_CASE("interrupted system calls are restarted", "[signal]") {
+TEST_CASE("interrupted system calls are restarted") {
     ev::Loop loop;
     Signal signal(loop, SIGUSR1, [] {});
     struct sigaction now {};
@@ -44,7 +44,7 @@ TEST_CASE("interrupted system calls are restarted", "[signal]") {
     CHECK((now.sa_flags & SA_RESTART) != 0);
 }
 
-TEST_CASE("a flood of one signal does not lose another", "[signal]") {
+TEST_CASE("a flood of one signal does not lose another") {
     FakeLoop loop;
     int usr1 = 0, term = 0;
     Signal flood(loop, SIGUSR1, [&] { ++usr1; });
@@ -61,7 +61,7 @@ TEST_CASE("a flood of one signal does not lose another", "[signal]") {
     CHECK(term + usr1 == 2);
 }
 
-TEST_CASE("a signal raised in its own callback is delivered again", "[signal]") {
+TEST_CASE("a signal raised in its own callback is delivered again") {
     FakeLoop loop;
     int calls = 0;
     Signal signal(loop, SIGUSR1, [&] {
@@ -73,7 +73,7 @@ TEST_CASE("a signal raised in its own callback is delivered again", "[signal]") 
     CHECK(calls == 3);
 }
 
-TEST_CASE("a signal object can be made in a callback", "[signal]") {
+TEST_CASE("a signal object can be made in a callback") {
     FakeLoop loop;
     int calls = 0;
     std::optional<Signal> second;
@@ -87,7 +87,7 @@ TEST_CASE("a signal object can be made in a callback", "[signal]") {
     CHECK(calls == 1);
 }
 
-TEST_CASE("a signal ends a wait without limit", "[signal]") {
+TEST_CASE("a signal ends a wait without limit") {
     for (const std::string& backend : backends()) {
         INFO(backend);
         ev::Loop loop(ev::Clock::now, backend);
@@ -104,7 +104,7 @@ TEST_CASE("a signal ends a wait without limit", "[signal]") {
     }
 }
 
-TEST_CASE("a signal that arrives during the wait is served before descriptors", "[signal]") {
+TEST_CASE("a signal that arrives during the wait is served before descriptors") {
     struct RaisesAfterPolling final : ev::Backend {
         void wait(ev::Duration max_wait, std::vector<ev::Readiness>& ready) override {
             Backend::wait(max_wait, ready);
@@ -121,7 +121,7 @@ TEST_CASE("a signal that arrives during the wait is served before descriptors", 
     CHECK(order == "sw");
 }
 
-TEST_CASE("a process can have only one signal object for each number", "[signal]") {
+TEST_CASE("a process can have only one signal object for each number") {
     FakeLoop loop, other;
     FakeLoop& second_loop = GENERATE(true, false) ? loop : other;
     int calls = 0, second_calls = 0;
@@ -143,7 +143,7 @@ TEST_CASE("a process can have only one signal object for each number", "[signal]
     CHECK(second_calls == 1);
 }
 
-TEST_CASE("does not deliver a signal from before its object was made", "[signal]") {
+TEST_CASE("does not deliver a signal from before its object was made") {
     FakeLoop loop;
     int calls = 0;
     std::optional<Signal> early(std::in_place, loop, SIGUSR1, [] {});
@@ -154,7 +154,7 @@ TEST_CASE("does not deliver a signal from before its object was made", "[signal]
     CHECK(calls == 0);
 }
 
-TEST_CASE("destroying a signal object restores the disposition at once", "[signal]") {
+TEST_CASE("destroying a signal object restores the disposition at once") {
     const auto before = std::signal(SIGUSR1, SIG_IGN);
     FakeLoop loop;
     std::optional<Signal> signal;
@@ -171,7 +171,7 @@ TEST_CASE("destroying a signal object restores the disposition at once", "[signa
     std::signal(SIGUSR1, before);
 }
 
-TEST_CASE("a signal object owned by another's callback is destroyed with it", "[signal]") {
+TEST_CASE("a signal object owned by another's callback is destroyed with it") {
     FakeLoop loop;
     const auto before = open_descriptors();
     auto owned = std::make_shared<Signal>(loop, SIGUSR2, [] {});
@@ -190,7 +190,7 @@ TEST_CASE("a signal object owned by another's callback is destroyed with it", "[
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("a signal object destroyed by another's callback is not called", "[signal]") {
+TEST_CASE("a signal object destroyed by another's callback is not called") {
     FakeLoop loop;
     int calls = 0;
     std::optional<Signal> first, second;
@@ -208,7 +208,7 @@ TEST_CASE("a signal object destroyed by another's callback is not called", "[sig
     CHECK(calls == 1);
 }
 
-TEST_CASE("no signal starves another", "[signal]") {
+TEST_CASE("no signal starves another") {
     FakeLoop loop;
     const bool first_is_lower = GENERATE(true, false);
     bool ended = false;
@@ -221,7 +221,7 @@ TEST_CASE("no signal starves another", "[signal]") {
     CHECK(ended);
 }
 
-TEST_CASE("a signal number that another loop used before reaches its new loop", "[signal]") {
+TEST_CASE("a signal number that another loop used before reaches its new loop") {
     FakeLoop first_loop, second_loop;
     int first = 0, second = 0;
     Signal stays(first_loop, SIGUSR2, [&] { ++first; });
@@ -239,7 +239,7 @@ TEST_CASE("a signal number that another loop used before reaches its new loop", 
     CHECK(second == 1);
 }
 
-TEST_CASE("a forked child has signals of its own", "[signal]") {
+TEST_CASE("a forked child has signals of its own") {
     enum Result { right, kept, refused, not_called };
     FakeLoop loop;
     int calls = 0;
@@ -270,7 +270,7 @@ TEST_CASE("a forked child has signals of its own", "[signal]") {
     CHECK(calls == 1);
 }
 
-TEST_CASE("an exception from one signal's callback does not lose another signal", "[signal]") {
+TEST_CASE("an exception from one signal's callback does not lose another signal") {
     FakeLoop loop;
     int calls = 0;
     Signal bad(loop, SIGUSR1, [] { throw std::runtime_error("bad"); });
@@ -282,8 +282,7 @@ TEST_CASE("an exception from one signal's callback does not lose another signal"
     CHECK(calls == 1);
 }
 
-TEST_CASE("both ends of a pipe are non-blocking, closed on exec and closed with it",
-          "[signal]") {
+TEST_CASE("both ends of a pipe are non-blocking, closed on exec and closed with it") {
     const auto before = open_descriptors();
     {
         const ev::Pipe pipe;
@@ -300,7 +299,7 @@ TEST_CASE("both ends of a pipe are non-blocking, closed on exec and closed with 
     CHECK(open_descriptors() == before);
 }
 
-TEST_CASE("a signal that could not be set up works at the next attempt", "[signal]") {
+TEST_CASE("a signal that could not be set up works at the next attempt") {
     FakeLoop loop;
     std::optional<DescriptorLimit> limit(0);
     int calls = 0;
@@ -313,13 +312,13 @@ TEST_CASE("a signal that could not be set up works at the next attempt", "[signa
     CHECK(calls == 1);
 }
 
-TEST_CASE("reports that the system no longer watches signals", "[signal]") {
+TEST_CASE("reports that the system no longer watches signals") {
     ev::Loop loop(ev::Clock::now, std::make_unique<BrokenBackend>());
     const Signal signal(loop, SIGUSR1, [] {});
     CHECK_THROWS_AS(loop.step(0ms), std::system_error);
 }
 
-TEST_CASE("refuses an invalid signal number and a signal that can't be caught", "[signal]") {
+TEST_CASE("refuses an invalid signal number and a signal that can't be caught") {
     FakeLoop loop;
     for (const int signo : {-1, 0, SIGKILL, 100'000})
         CHECK_THROWS_AS(Signal(loop, signo, [] {}), std::system_error);

@@ -5,7 +5,7 @@
 using namespace std::chrono_literals;
 using ev::Timer;
 
-TEST_CASE("a timer never fires early, whatever wakes the loop", "[timer]") {
+TEST_CASE("a timer never fires early, whatever wakes the loop") {
     FakeLoop loop;
     auto pipe = make_pipe();
     pipe.put();
@@ -29,7 +29,7 @@ static ev::Duration max_lateness(const std::string& backend) {
     return EV_HAS_PPOLL || backend == "select" ? 500us : 1500us;
 }
 
-TEST_CASE("a wait ends neither early nor a millisecond late, and after few turns", "[timer]") {
+TEST_CASE("a wait ends neither early nor a millisecond late, and after few turns") {
     const struct {
         ev::Duration max_wait;
         int turns;  // from 20 ms on, one for the shortened wait and one for the rest
@@ -56,7 +56,7 @@ TEST_CASE("a wait ends neither early nor a millisecond late, and after few turns
         }
 }
 
-TEST_CASE("time spent in callbacks counts for all timers", "[timer]") {
+TEST_CASE("time spent in callbacks counts for all timers") {
     FakeLoop loop;
     int slow = 0;
     bool fired = false;
@@ -73,7 +73,7 @@ TEST_CASE("time spent in callbacks counts for all timers", "[timer]") {
     CHECK(slow == 9);  // the ninth turn is the first to begin after the deadline
 }
 
-TEST_CASE("the max_wait durations neither overflow nor fire", "[timer]") {
+TEST_CASE("the max_wait durations neither overflow nor fire") {
     FakeLoop loop;
     int fired = 0;
     Timer timer(loop, [&] { ++fired; });
@@ -85,7 +85,7 @@ TEST_CASE("the max_wait durations neither overflow nor fire", "[timer]") {
     CHECK(fired == 0);
 }
 
-TEST_CASE("a negative duration or a deadline long past is due at once", "[timer]") {
+TEST_CASE("a negative duration or a deadline long past is due at once") {
     FakeLoop loop;
     int fired = 0;
     Timer timer(loop, [&] { ++fired; });
@@ -99,7 +99,7 @@ TEST_CASE("a negative duration or a deadline long past is due at once", "[timer]
     CHECK(fired == 3);
 }
 
-TEST_CASE("a periodic timer keeps its phase", "[timer]") {
+TEST_CASE("a periodic timer keeps its phase") {
     FakeLoop loop;
     int fired = 0;
     Timer timer(loop, [&] {
@@ -113,7 +113,7 @@ TEST_CASE("a periodic timer keeps its phase", "[timer]") {
     CHECK(fired >= 999);
 }
 
-TEST_CASE("a timer started by a descriptor's callback waits for the next turn", "[timer]") {
+TEST_CASE("a timer started by a descriptor's callback waits for the next turn") {
     FakeLoop loop;
     auto pipe = make_pipe();
     pipe.put();
@@ -129,7 +129,7 @@ TEST_CASE("a timer started by a descriptor's callback waits for the next turn", 
     CHECK(fired == 1);
 }
 
-TEST_CASE("a timer knows whether it is pending", "[timer]") {
+TEST_CASE("a timer knows whether it is pending") {
     FakeLoop loop;
     bool within = true;
     Timer timer(loop, [&] { within = timer.pending(); });
@@ -145,8 +145,7 @@ TEST_CASE("a timer knows whether it is pending", "[timer]") {
     CHECK_FALSE(timer.pending());
 }
 
-TEST_CASE("a timer cancels, restarts or destroys another that is due in the same turn",
-          "[timer]") {
+TEST_CASE("a timer cancels, restarts or destroys another that is due in the same turn") {
     FakeLoop loop;
     int fired = 0;
     Timer canceled(loop, [&] { ++fired; });
@@ -167,7 +166,7 @@ TEST_CASE("a timer cancels, restarts or destroys another that is due in the same
     CHECK(fired == 1);
 }
 
-TEST_CASE("a timer may be destroyed in its own callback, which keeps what it owns", "[timer]") {
+TEST_CASE("a timer may be destroyed in its own callback, which keeps what it owns") {
     FakeLoop loop;
     auto owned = std::make_shared<int>(1);
     std::weak_ptr<int> watched = owned;
@@ -181,7 +180,7 @@ TEST_CASE("a timer may be destroyed in its own callback, which keeps what it own
     CHECK(watched.expired());
 }
 
-TEST_CASE("a pending timer may be moved and assigned over", "[timer]") {
+TEST_CASE("a pending timer may be moved and assigned over") {
     FakeLoop loop;
     int first = 0, second = 0;
     Timer timer(loop, [&] { ++first; });
@@ -199,7 +198,7 @@ TEST_CASE("a pending timer may be moved and assigned over", "[timer]") {
     CHECK(second == 1);
 }
 
-TEST_CASE("a turn with a pending timer reads the clock once", "[timer]") {
+TEST_CASE("a turn with a pending timer reads the clock once") {
     TickingLoop loop;
     loop.log->polls_find_nothing = GENERATE(false, true);
     auto pipe = make_pipe();
@@ -212,8 +211,7 @@ TEST_CASE("a turn with a pending timer reads the clock once", "[timer]") {
     CHECK(loop.clock_reads == 100);
 }
 
-TEST_CASE("a timer that comes due in a sleep ended by few descriptors waits one turn",
-          "[timer]") {
+TEST_CASE("a timer that comes due in a sleep ended by few descriptors waits one turn") {
     const std::size_t ready = GENERATE(1U, 4U, 5U);
     TickingLoop loop;
     loop.log->before = [&](ev::Duration max_wait) {
@@ -236,7 +234,7 @@ TEST_CASE("a timer that comes due in a sleep ended by few descriptors waits one 
     if (ready <= 4) CHECK(loop.waits()[1] <= 0ns);  // the second turn did not sleep
 }
 
-TEST_CASE("a timer is due in the turn in which a callback has read the time", "[timer]") {
+TEST_CASE("a timer is due in the turn in which a callback has read the time") {
     TickingLoop loop;
     loop.log->before = [&](ev::Duration) { loop.time += 1s; };
     auto pipe = make_pipe();

@@ -97,7 +97,7 @@ struct Record {
 
 }  // namespace
 
-TEST_CASE("a watch reports what it wants, and each hang-up and error once", "[descriptor]") {
+TEST_CASE("a watch reports what it wants, and each hang-up and error once") {
     const struct {
         const char *name, *watched, *words, *a;
         const char *b = "", *except = "";
@@ -134,8 +134,7 @@ TEST_CASE("a watch reports what it wants, and each hang-up and error once", "[de
         }
 }
 
-TEST_CASE("an invalid descriptor is an error once, and hides no event of others",
-          "[descriptor]") {
+TEST_CASE("an invalid descriptor is an error once, and hides no event of others") {
     const int closed = Fd(::fcntl(0, F_DUPFD, 100));
     for (const std::string& backend : backends())
         for (const int invalid : {closed, -1, -7, std::numeric_limits<int>::min()}) {
@@ -156,7 +155,7 @@ TEST_CASE("an invalid descriptor is an error once, and hides no event of others"
         }
 }
 
-TEST_CASE("a watch may be destroyed in its own callback", "[descriptor]") {
+TEST_CASE("a watch may be destroyed in its own callback") {
     FakeLoop loop;
     auto pipe = make_pipe();
     pipe.put();
@@ -171,8 +170,7 @@ TEST_CASE("a watch may be destroyed in its own callback", "[descriptor]") {
     CHECK(calls == 1);
 }
 
-TEST_CASE("a watch destroyed or put to sleep by another's callback is not called",
-          "[descriptor]") {
+TEST_CASE("a watch destroyed or put to sleep by another's callback is not called") {
     const bool ends = GENERATE(true, false);
     FakeLoop loop;
     auto one = make_pipe(), other = make_pipe();
@@ -192,8 +190,7 @@ TEST_CASE("a watch destroyed or put to sleep by another's callback is not called
     CHECK(calls == 1);
 }
 
-TEST_CASE("a descriptor number reused in the same turn gets no event of the old descriptor",
-          "[descriptor]") {
+TEST_CASE("a descriptor number reused in the same turn gets no event of the old descriptor") {
     for (const std::string& backend : backends()) {
         INFO(backend);
         FakeLoop loop(backend);
@@ -224,7 +221,7 @@ TEST_CASE("a descriptor number reused in the same turn gets no event of the old 
     }
 }
 
-TEST_CASE("a watch made in a callback is served from the next turn on", "[descriptor]") {
+TEST_CASE("a watch made in a callback is served from the next turn on") {
     FakeLoop loop;
     auto pipe = make_pipe(), other = make_pipe();
     pipe.put();
@@ -241,7 +238,7 @@ TEST_CASE("a watch made in a callback is served from the next turn on", "[descri
     CHECK(record.events == std::vector{ev::readable});
 }
 
-TEST_CASE("watches of a shared descriptor leave no duplicate behind", "[descriptor]") {
+TEST_CASE("watches of a shared descriptor leave no duplicate behind") {
     for (const std::string& backend : backends()) {
         INFO(backend);
         auto pipe = make_pipe(), other = make_pipe();
@@ -273,8 +270,7 @@ TEST_CASE("watches of a shared descriptor leave no duplicate behind", "[descript
     }
 }
 
-TEST_CASE("a watch whose descriptor was closed too early is removed without a trace",
-          "[descriptor]") {
+TEST_CASE("a watch whose descriptor was closed too early is removed without a trace") {
     const bool exhausted = GENERATE(false, true);  // no descriptor is left for a new epoll
     for (const std::string& backend : backends()) {
         INFO(backend);
@@ -299,7 +295,7 @@ TEST_CASE("a watch whose descriptor was closed too early is removed without a tr
     }
 }
 
-TEST_CASE("removes two descriptors closed too early in either order", "[descriptor]") {
+TEST_CASE("removes two descriptors closed too early in either order") {
     for (const std::string& backend : backends()) {
         INFO(backend);
         auto low = make_pipe(), high = make_pipe(),
@@ -327,7 +323,7 @@ TEST_CASE("removes two descriptors closed too early in either order", "[descript
     }
 }
 
-TEST_CASE("serves thousands of descriptors", "[descriptor]") {
+TEST_CASE("serves thousands of descriptors") {
     for (const std::string& backend : backends()) {
         INFO(backend);
         const DescriptorLimit limit(backend == "select" ? FD_SETSIZE : 20'000);
@@ -347,7 +343,7 @@ TEST_CASE("serves thousands of descriptors", "[descriptor]") {
     }
 }
 
-TEST_CASE("refuses a watch beyond the descriptor limit, however small", "[descriptor]") {
+TEST_CASE("refuses a watch beyond the descriptor limit, however small") {
     const rlim_t allowed = GENERATE(as<rlim_t>(), 16, 64);
     for (const std::string& backend : backends()) {
         INFO(backend);
@@ -376,7 +372,7 @@ TEST_CASE("refuses a watch beyond the descriptor limit, however small", "[descri
     }
 }
 
-TEST_CASE("a limit lowered below the number of watches loses no event", "[descriptor]") {
+TEST_CASE("a limit lowered below the number of watches loses no event") {
     for (const std::string& backend : backends()) {
         INFO(backend);
         FakeLoop loop(backend);
@@ -397,7 +393,7 @@ TEST_CASE("a limit lowered below the number of watches loses no event", "[descri
     }
 }
 
-TEST_CASE("waits of any length end with an event or a signal", "[descriptor]") {
+TEST_CASE("waits of any length end with an event or a signal") {
     for (const std::string& name : backends())
         for (const ev::Duration max_wait :
              {ev::Duration(0ns), ev::Duration(1ns), ev::Duration(1ms), ev::Duration(60 * 24h),

@@ -65,7 +65,7 @@ constexpr char hello = '\x16';  // the first byte of a TLS handshake
 
 }  // namespace
 
-TEST_CASE("starts TLS after the conversation in clear, cut at each byte", "[starttls]") {
+TEST_CASE("starts TLS after the conversation in clear, cut at each byte") {
     for (const auto& [name, service] : starttls_services()) {
         INFO(name);
         const std::vector<Step>& steps = conversations.at(name);
@@ -82,7 +82,7 @@ TEST_CASE("starts TLS after the conversation in clear, cut at each byte", "[star
     }
 }
 
-TEST_CASE("never starts TLS after another answer", "[starttls]") {
+TEST_CASE("never starts TLS after another answer") {
     const struct {
         const char* answer;
         const char* clause;  // part of the error text
@@ -101,7 +101,7 @@ TEST_CASE("never starts TLS after another answer", "[starttls]") {
     }
 }
 
-TEST_CASE("refuses bytes in clear behind the last answer", "[starttls]") {
+TEST_CASE("refuses bytes in clear behind the last answer") {
     for (const auto& [name, service] : starttls_services()) {
         const std::vector<Step>& steps = conversations.at(name);
         const std::string last = steps.back().answer;
@@ -112,7 +112,7 @@ TEST_CASE("refuses bytes in clear behind the last answer", "[starttls]") {
     }
 }
 
-TEST_CASE("limits what a service sends in clear", "[starttls]") {
+TEST_CASE("limits what a service sends in clear") {
     for (const auto& [name, service] : starttls_services()) {
         INFO(name);
         Client client(*service);
@@ -127,7 +127,7 @@ TEST_CASE("limits what a service sends in clear", "[starttls]") {
     }
 }
 
-TEST_CASE("reports a service that closes instead of answering", "[starttls]") {
+TEST_CASE("reports a service that closes instead of answering") {
     Client client(*starttls_services()[0].second);
     client.peer.reset();
     CHECK(client.transport->handshake().status == IoStatus::failed);

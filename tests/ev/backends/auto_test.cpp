@@ -79,7 +79,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("auto chooses by the numbers of watched and ready descriptors", "[backend]") {
+TEST_CASE("auto chooses by the numbers of watched and ready descriptors") {
     struct Row {
         std::size_t watched, ready;
         ev::Duration max_wait;
@@ -96,7 +96,7 @@ TEST_CASE("auto chooses by the numbers of watched and ready descriptors", "[back
     CHECK(uses_epoll() == row.epoll);
 }
 
-TEST_CASE("auto returns to poll when most descriptors are ready", "[backend]") {
+TEST_CASE("auto returns to poll when most descriptors are ready") {
     Load load(50);
     CHECK(load.changes(1, 0s, 200) == 1);
     CHECK(uses_epoll());
@@ -106,7 +106,7 @@ TEST_CASE("auto returns to poll when most descriptors are ready", "[backend]") {
     CHECK(uses_epoll());
 }
 
-TEST_CASE("auto does not oscillate with changes of the load", "[backend]") {
+TEST_CASE("auto does not oscillate with changes of the load") {
     Load load(50);
     int changes = 0;
     for (int phases = 0; phases < 500; ++phases)
@@ -114,14 +114,14 @@ TEST_CASE("auto does not oscillate with changes of the load", "[backend]") {
     CHECK(changes < 10);
 }
 
-TEST_CASE("auto serves descriptors that are added after a change", "[backend]") {
+TEST_CASE("auto serves descriptors that are added after a change") {
     Load load(200);
     CHECK(load.changes(1, 0s, 200) == 1);
     load.add(10);
     CHECK(load.changes(210, 0s, 1) == 0);
 }
 
-TEST_CASE("auto stays with poll when epoll can't be created", "[backend]") {
+TEST_CASE("auto stays with poll when epoll can't be created") {
     Load load(100);
     {
         const DescriptorLimit limit(256);
@@ -132,7 +132,7 @@ TEST_CASE("auto stays with poll when epoll can't be created", "[backend]") {
     CHECK_FALSE(uses_epoll());
 }
 
-TEST_CASE("auto stays with poll when epoll refuses a descriptor", "[backend]") {
+TEST_CASE("auto stays with poll when epoll refuses a descriptor") {
     // epoll instances nested as deep as the system allows, so that no other accepts the last.
     std::vector<Fd> sets;
     epoll_event readable{EPOLLIN, {}};

@@ -7,7 +7,7 @@
 
 #include <stdexcept>
 
-TEST_CASE("the error for an unknown backend names it", "[loop]") {
+TEST_CASE("the error for an unknown backend names it") {
     std::string reason;
     try {
         ev::Loop loop(ev::Clock::now, "carrier pigeon");
@@ -17,7 +17,7 @@ TEST_CASE("the error for an unknown backend names it", "[loop]") {
     CHECK(reason.find("carrier pigeon") != std::string::npos);
 }
 
-TEST_CASE("ready_now() reports if a pipe accepts bytes, without a loop", "[backend]") {
+TEST_CASE("ready_now() reports if a pipe accepts bytes, without a loop") {
     int ends[2] = {-1, -1};
     REQUIRE(::pipe(ends) == 0);
     CHECK(ev::ready_now(ends[1], ev::writable));

@@ -52,7 +52,7 @@ Outcome wait_on_an_old_kernel() {
 
 }  // namespace
 
-TEST_CASE("epoll waits in milliseconds if the kernel lacks epoll_pwait2", "[backend]") {
+TEST_CASE("epoll waits in milliseconds if the kernel lacks epoll_pwait2") {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(wait_on_an_old_kernel());
     int status = 0;

@@ -7,7 +7,7 @@
 
 using namespace std::chrono_literals;
 
-TEST_CASE("select refuses a descriptor beyond FD_SETSIZE", "[backend]") {
+TEST_CASE("select refuses a descriptor beyond FD_SETSIZE") {
     const DescriptorLimit limit(FD_SETSIZE + 16);
     auto pipe = make_pipe();
     const Fd high(::fcntl(pipe.out, F_DUPFD, FD_SETSIZE));

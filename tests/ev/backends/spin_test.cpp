@@ -25,7 +25,7 @@ bool never_sleeps(const TickingLoop& loop) {
 
 }  // namespace
 
-TEST_CASE("a busy loop polls for a ready descriptor without sleeping", "[loop]") {
+TEST_CASE("a busy loop polls for a ready descriptor without sleeping") {
     SpinningLoop loop;
     loop.set_busy(true);
     auto pipe = make_pipe();
@@ -40,7 +40,7 @@ TEST_CASE("a busy loop polls for a ready descriptor without sleeping", "[loop]")
     CHECK(never_sleeps(loop));
 }
 
-TEST_CASE("a busy loop serves its timers in time, and ends when none is left", "[loop]") {
+TEST_CASE("a busy loop serves its timers in time, and ends when none is left") {
     SpinningLoop loop;
     loop.set_busy(true);
     ev::Time fired{};
@@ -55,7 +55,7 @@ TEST_CASE("a busy loop serves its timers in time, and ends when none is left", "
     CHECK(never_sleeps(loop));
 }
 
-TEST_CASE("a busy loop serves a signal when nothing else is pending", "[loop]") {
+TEST_CASE("a busy loop serves a signal when nothing else is pending") {
     SpinningLoop loop;
     loop.set_busy(true);
     int calls = 0;
@@ -70,8 +70,7 @@ TEST_CASE("a busy loop serves a signal when nothing else is pending", "[loop]") 
     CHECK(never_sleeps(loop));
 }
 
-TEST_CASE("a busy loop with only a sleeping watch continues to the limit of the step",
-          "[loop]") {
+TEST_CASE("a busy loop with only a sleeping watch continues to the limit of the step") {
     SpinningLoop loop;
     loop.set_busy(true);
     auto pipe = make_pipe();
@@ -85,7 +84,7 @@ TEST_CASE("a busy loop with only a sleeping watch continues to the limit of the 
     CHECK_FALSE(loop.step());
 }
 
-TEST_CASE("a loop that is no longer busy sleeps again", "[loop]") {
+TEST_CASE("a loop that is no longer busy sleeps again") {
     SpinningLoop loop;
     ev::Timer timer(loop, [&] { loop.set_busy(false); });
     loop.set_busy(true);
@@ -97,8 +96,7 @@ TEST_CASE("a loop that is no longer busy sleeps again", "[loop]") {
     CHECK(loop.waits().back() > 0ns);
 }
 
-TEST_CASE("polls before it sleeps after a busy turn, more rarely while that finds nothing",
-          "[backend]") {
+TEST_CASE("polls before it sleeps after a busy turn, more rarely while that finds nothing") {
     // Follows a script of waits: p is a poll that finds nothing, P a poll that finds an event,
     // s a sleep that finds an event, - a sleep that finds nothing.
     struct Inner final : ev::Backend {

@@ -29,7 +29,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("EV_TRACE writes each turn to standard error", "[backend]") {
+TEST_CASE("EV_TRACE writes each turn to standard error") {
     auto pair = make_socketpair();
     const ErrorOutput output;
     ::setenv("EV_TRACE", "1", 1);
@@ -49,7 +49,7 @@ TEST_CASE("EV_TRACE writes each turn to standard error", "[backend]") {
                                       waited + "\nev: turn 3" + waited + " " + fd + "r\n")));
 }
 
-TEST_CASE("an empty EV_TRACE writes nothing", "[backend]") {
+TEST_CASE("an empty EV_TRACE writes nothing") {
     const ErrorOutput output;
     ::setenv("EV_TRACE", "", 1);
     ev::Loop loop;

@@ -31,7 +31,7 @@ Threads number_of(const Member& member) { return {{member.thread}}; }
 
 }  // namespace
 
-TEST_CASE("a crew has one object a thread, and the first is on the owner's loop", "[thread]") {
+TEST_CASE("a crew has one object a thread, and the first is on the owner's loop") {
     ev::Loop loop;
     Crew<Member> crew(loop, 3, make_member);
     CHECK_FALSE(crew.single_threaded());
@@ -49,8 +49,7 @@ TEST_CASE("a crew has one object a thread, and the first is on the owner's loop"
     CHECK(ids.count(std::thread::id()) == 0);
 }
 
-TEST_CASE("a crew calls back with the sum over its threads, once, from the owner's loop",
-          "[thread]") {
+TEST_CASE("a crew calls back with the sum over its threads, once, from the owner's loop") {
     ev::Loop loop;
     Crew<Member> crew(loop, 4, make_member);
     crew.start();
@@ -65,7 +64,7 @@ TEST_CASE("a crew calls back with the sum over its threads, once, from the owner
     CHECK(calls == 1);
 }
 
-TEST_CASE("a crew of one needs no thread and no mailbox", "[thread]") {
+TEST_CASE("a crew of one needs no thread and no mailbox") {
     ev::Loop loop;
     Crew<Member> crew(loop, 1, make_member);
     CHECK(crew.single_threaded());
@@ -78,7 +77,7 @@ TEST_CASE("a crew of one needs no thread and no mailbox", "[thread]") {
     CHECK(calls == 1);
 }
 
-TEST_CASE("a crew may be destroyed while its threads answer", "[thread]") {
+TEST_CASE("a crew may be destroyed while its threads answer") {
     ev::Loop loop;
     for (int i = 0; i < 20; ++i) {
         Crew<Member> crew(loop, 3, make_member);

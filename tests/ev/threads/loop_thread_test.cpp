@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 using ev::LoopThread;
 using ev::Mailbox;
 
-TEST_CASE("a thread serves objects that were made for its loop before it started", "[thread]") {
+TEST_CASE("a thread serves objects that were made for its loop before it started") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     LoopThread thread(mailbox);
@@ -29,7 +29,7 @@ TEST_CASE("a thread serves objects that were made for its loop before it started
     CHECK(turns > 0);
 }
 
-TEST_CASE("join() waits for posted tasks", "[thread]") {
+TEST_CASE("join() waits for posted tasks") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     LoopThread thread(mailbox);
@@ -41,7 +41,7 @@ TEST_CASE("join() waits for posted tasks", "[thread]") {
     thread.join();
 }
 
-TEST_CASE("join() returns at once if the thread never started", "[thread]") {
+TEST_CASE("join() returns at once if the thread never started") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     LoopThread thread(mailbox);
@@ -49,7 +49,7 @@ TEST_CASE("join() returns at once if the thread never started", "[thread]") {
     thread.join();
 }
 
-TEST_CASE("the owner's loop rethrows an exception from a thread", "[thread]") {
+TEST_CASE("the owner's loop rethrows an exception from a thread") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     LoopThread thread(mailbox);
@@ -60,7 +60,7 @@ TEST_CASE("the owner's loop rethrows an exception from a thread", "[thread]") {
     thread.join();
 }
 
-TEST_CASE("a thread blocks all signals, and leaves its owner's mask unchanged", "[thread]") {
+TEST_CASE("a thread blocks all signals, and leaves its owner's mask unchanged") {
     const auto blocked = [](int signo) {
         sigset_t mask;
         ::pthread_sigmask(SIG_SETMASK, nullptr, &mask);
@@ -77,4 +77,4 @@ TEST_CASE("a thread blocks all signals, and leaves its owner's mask unchanged", 
     CHECK_FALSE(blocked(SIGINT));
 }
 
-TEST_CASE("there is at least one processor", "[thread]") { CHECK(ev::processor_count() >= 1); }
+TEST_CASE("there is at least one processor") { CHECK(ev::processor_count() >= 1); }

@@ -10,7 +10,7 @@
 using namespace std::chrono_literals;
 using ev::Mailbox;
 
-TEST_CASE("the loop runs tasks of another thread in order", "[mailbox]") {
+TEST_CASE("the loop runs tasks of another thread in order") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     constexpr int count = 100'000;  // exceeds the bytes that fit into a pipe
@@ -27,7 +27,7 @@ TEST_CASE("the loop runs tasks of another thread in order", "[mailbox]") {
     for (int i = 0; i < count; ++i) REQUIRE(called[static_cast<std::size_t>(i)] == i);
 }
 
-TEST_CASE("a task wakes the loop, and an empty mailbox keeps it waiting", "[mailbox]") {
+TEST_CASE("a task wakes the loop, and an empty mailbox keeps it waiting") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     int called = 0;
@@ -40,7 +40,7 @@ TEST_CASE("a task wakes the loop, and an empty mailbox keeps it waiting", "[mail
     CHECK(called == 1);
 }
 
-TEST_CASE("a task that throws leaves the others for the next turns", "[mailbox]") {
+TEST_CASE("a task that throws leaves the others for the next turns") {
     FakeLoop loop;
     Mailbox mailbox(loop);
     int called = 0;
@@ -52,7 +52,7 @@ TEST_CASE("a task that throws leaves the others for the next turns", "[mailbox]"
     CHECK(called == 1);
 }
 
-TEST_CASE("many tasks don't keep a descriptor waiting", "[mailbox]") {
+TEST_CASE("many tasks don't keep a descriptor waiting") {
     FakeLoop loop;
     Mailbox mailbox(loop);
     int read = 0;
@@ -64,7 +64,7 @@ TEST_CASE("many tasks don't keep a descriptor waiting", "[mailbox]") {
     CHECK(read == 1);
 }
 
-TEST_CASE("a task may post another one, and destroy the mailbox", "[mailbox]") {
+TEST_CASE("a task may post another one, and destroy the mailbox") {
     FakeLoop loop;
     auto mailbox = std::make_unique<Mailbox>(loop);
     int called = 0;
@@ -81,7 +81,7 @@ TEST_CASE("a task may post another one, and destroy the mailbox", "[mailbox]") {
     CHECK(called == 1);
 }
 
-TEST_CASE("reports that the system no longer watches a mailbox", "[mailbox]") {
+TEST_CASE("reports that the system no longer watches a mailbox") {
     ev::Loop loop(ev::Clock::now, std::make_unique<BrokenBackend>());
     Mailbox mailbox(loop);
     CHECK_THROWS_AS(loop.step(0ms), std::system_error);

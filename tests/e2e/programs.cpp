@@ -50,37 +50,6 @@ std::vector<std::string> operator+(std::vector<std::string> a,
 
 }  // namespace
 
-bool measures_memory() {
-#ifdef YODEL_INSTRUMENTED
-    return false;
-#else
-    return true;
-#endif
-}
-
-void return_freed_memory(bool wanted) {
-    if (wanted)
-        ::setenv("MALLOC_MMAP_THRESHOLD_", "131072", 1);
-    else
-        ::unsetenv("MALLOC_MMAP_THRESHOLD_");
-}
-
-bool system_returns_memory() {
-#ifdef __GLIBC__
-    return true;
-#else
-    return false;
-#endif
-}
-
-bool system_libraries_are_larger() {
-#ifdef __GLIBC_PREREQ
-    return __GLIBC_PREREQ(2, 41);
-#else
-    return false;
-#endif
-}
-
 Server::Server(std::vector<std::string> options)
     : process_(server_command(std::move(options))) {
     if (!process_.wait_for_output("\n"))

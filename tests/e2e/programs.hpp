@@ -16,18 +16,6 @@ inline const std::string yodeld = YODELD_PROGRAM;
 // The folder of the peers, which were written only from the protocols' descriptions.
 inline const std::string peers = PEERS_FOLDER;
 
-// False with sanitizers, which take memory of their own.
-bool measures_memory();
-
-// Makes the C library of programs started from now on return large freed buffers at once, if
-// it is glibc.
-void return_freed_memory(bool wanted);
-bool system_returns_memory();  // it is glibc
-
-// True with the libraries of Debian 13 or newer, which take more memory than earlier ones:
-// glibc half a MiB for a program, OpenSSL 3.5 nearly 200 KiB for a connection.
-bool system_libraries_are_larger();
-
 // yodeld on a free port.
 class Server {
 public:

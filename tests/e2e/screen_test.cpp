@@ -417,7 +417,7 @@ TEST_CASE("a WebSocket on the screen shows its handshake, and is opened again") 
     CHECK(tty.wait_for("target      ws://127.0.0.1:" + port + "/chat"));
     for (const char* text :
          {"WebSocket request", "GET /chat HTTP/1.1", "Origin: https://example.com",
-          "WebSocket response", "HTTP/1.1 101 Switching Protocols"})
+          "WebSocket response", "HTTP/1.1 101 Switching Protocols", "sandbox     "})
         CHECK(tty.wait_for(text));
     tty.send("\r");
     server->process().kill(SIGTERM);

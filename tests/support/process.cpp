@@ -13,7 +13,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -104,15 +103,6 @@ void Process::write(std::string bytes) {
 
 void Process::close_input() { input_ends_ = true; }
 
-bool Process::write_until_stuck() {
-    pollfd polled{input_fd_, POLLOUT, 0};
-    while (input_sent_ < input_.size()) {
-        if (::poll(&polled, 1, 300 /* ms */) <= 0) return true;
-        write_some();
-    }
-    return false;
-}
-
 void Process::kill(int signal) const {
     if (pid_ > 0) ::kill(pid_, signal);
 }
@@ -125,31 +115,6 @@ bool Process::wait_for(const std::string& where, const std::string& text) {
     deadline_ = steady_clock::now() + patience;
     while (where.find(text) == std::string::npos)
         if (!exchange()) return where.find(text) != std::string::npos;
-    return true;
-}
-
-bool Process::wait_for_output(std::size_t count) {
-    deadline_ = steady_clock::now() + patience;
-    while (output_.size() < count)
-        if (!exchange()) return output_.size() >= count;
-    return true;
-}
-
-std::size_t Process::memory(const std::string& row) const {
-    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
-    for (std::string word; status >> word;)
-        if (word == row && status >> word) return std::stoul(word) * 1024;
-    return 0;
-}
-
-std::size_t Process::peak_memory() const { return memory("VmHWM:"); }
-
-bool Process::wait_for_memory_below(std::size_t count) const {
-    const auto deadline = steady_clock::now() + patience;
-    while (memory("VmRSS:") >= count) {
-        if (steady_clock::now() > deadline) return false;
-        ::poll(nullptr, 0, 20 /* ms */);
-    }
     return true;
 }
 
@@ -181,15 +146,10 @@ bool Process::exchange() {
     if (polled[0].revents != 0) drain(output_fd_, output_);
     if (polled[1].revents != 0) drain(errors_fd_, errors_);
     if (polled[2].revents == 0) return true;
-    write_some();
-    return true;
-}
-
-void Process::write_some() {
-    const ssize_t count =
-        ::write(input_fd_, input_.data() + input_sent_, input_.size() - input_sent_);
+    const ssize_t count = ::write(input_fd_, input_.data() + input_sent_, unsent);
     if (count > 0) input_sent_ += static_cast<std::size_t>(count);
     if (count < 0 && errno != EAGAIN && errno != EINTR) input_sent_ = input_.size();
+    return true;
 }
 
 Outcome run(const std::vector<std::string>& arguments, const std::string& input) {

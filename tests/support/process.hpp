@@ -24,22 +24,12 @@ public:
 
     void write(std::string bytes);  // in the background, while the program reads
     void close_input();             // after everything is written
-    // Writes without reading until the program accepts no more bytes. False: it accepted
-    // everything.
-    bool write_until_stuck();
-    std::size_t written() const { return input_sent_; }
     void kill(int signal) const;
 
     // Reads until the output, or the errors, contain the text. False: the program ended
     // without it, or timed out.
     bool wait_for_output(const std::string& text);
     bool wait_for_errors(const std::string& text);
-    // Reads until there are at least `count` bytes of output.
-    bool wait_for_output(std::size_t count);
-    // Peak memory in bytes; 0 if the system does not report it.
-    std::size_t peak_memory() const;
-    // Waits until its memory is less than `count` bytes.
-    bool wait_for_memory_below(std::size_t count) const;
     // Returns the exit status, or 128 plus the signal that ended it; -1: it did not end in
     // time.
     int wait_exit();
@@ -50,8 +40,6 @@ public:
 
 private:
     bool exchange();
-    std::size_t memory(const std::string& row) const;
-    void write_some();
     bool wait_for(const std::string& where, const std::string& text);
 
     pid_t pid_ = -1;

@@ -1,0 +1,61 @@
+A program that is taken over
+============================
+
+Here the word PAYLOAD takes over the program that receives it: it executes a program, writes a file and connects to
+another server. A sandbox (Landlock 4 or later) prevents all of it.
+
+  $ yodel -v </dev/null 2>log; [ -e "$PAYLOAD" ] && grep -q 'landlock \([4-9]\|[1-9][0-9]\)' log || exit 80
+  $ serve && export PAYLOAD_PORT=$PORT PAYLOAD_FILE=$PWD/made
+  $ infected() { LD_PRELOAD=$PAYLOAD "$@"; }
+  $ effect() { sed -n 's/^payload //p' $1 | sort -u; rm made 2>/dev/null && echo a file was made; }
+  $ serve
+  $ for program in yodel 'yodel --json' 'yodel-load --connections 2'; do
+  >     echo PAYLOAD | infected $program 127.0.0.1 $PORT 2>log >out && effect log
+  > done
+  connects: Permission denied
+  executes: Permission denied
+  writes: Permission denied
+  connects: Permission denied
+  executes: Permission denied
+  writes: Permission denied
+  connects: Permission denied
+  executes: Permission denied
+  writes: Permission denied
+  [1]
+  $ for program in yodel 'yodel-load --connections 2'; do
+  >     echo PAYLOAD | infected $program --no-sandbox 127.0.0.1 $PORT 2>log >out && effect log
+  > done
+  connects: done
+  executes: done
+  writes: done
+  a file was made
+  connects: done
+  executes: done
+  writes: done
+  a file was made
+
+So it does in a server, in each of its threads.
+
+  $ for options in '' '--threads 2' --no-sandbox '--threads 2 --no-sandbox'; do
+  >     LD_PRELOAD=$PAYLOAD serve $options && echo "= $options"
+  >     for i in 1 2 3 4 5 6 7 8; do echo PAYLOAD | yodel --quiet 127.0.0.1 $PORT >out; done
+  >     stop TERM $SERVER; effect $LOG
+  > done
+  = 
+  connects: Permission denied
+  executes: Permission denied
+  writes: Permission denied
+  = --threads 2
+  connects: Permission denied
+  executes: Permission denied
+  writes: Permission denied
+  = --no-sandbox
+  connects: done
+  executes: done
+  writes: done
+  a file was made
+  = --threads 2 --no-sandbox
+  connects: done
+  executes: done
+  writes: done
+  a file was made

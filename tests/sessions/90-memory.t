@@ -1,0 +1,34 @@
+Memory of a client
+==================
+
+The programs bound their memory. The limits are in KiB.
+
+  $ [ "$MEASURES_MEMORY" ] || exit 80
+  $ memory() { sed -n "s/^$1:[^0-9]*\([0-9]*\) kB/\1/p" /proc/$2/status; }
+  $ peak() { found=$(memory VmHWM $2); [ $found -lt $1 ] && echo below $1 || echo $found; }
+
+A load needs 5 MiB, and 3 KiB for each connection. The containers of libc++ are a little larger.
+
+  $ [ $(ulimit -n) -gt 10100 ] || ulimit -n 10100 || exit 80
+  $ ldd "$(command -v yodel-load)" | grep -q 'libc++' && limit=38400 || limit=35200
+  $ serve --max-conns 10000
+  $ yodel-load --connections 10000 --rate 5k -m 2s --json 127.0.0.1 $PORT >load 2>log & client=$!
+  $ await '"t":2,"open":10000,' load || await '"t":1,"open":10000,' load; peak $limit $client; wait $client
+  below 3[58][24]00 (re)
+
+A client whose output is not read stops reading its input.
+
+  $ yes "$(printf %099d 0)" | head -c 32M >lines && mkfifo slow
+  $ serve
+  $ for framing in raw line; do
+  >     (exec yodel --quiet -f $framing 127.0.0.1 $PORT <lines >slow) & client=$!
+  >     exec 6<slow; before="pos: 0"; until [ "$(grep pos /proc/$client/fdinfo/0)" = "$before" ] && [ "$before" != "pos:	0" ]; do
+  >         before=$(grep pos /proc/$client/fdinfo/0); sleep 0.3
+  >     done
+  >     [ $(echo "$before" | sed -n 's/pos:[^0-9]*//p') -lt 16000000 ] && echo it stops
+  >     (head -c 16000000 <&6 >first; peak 16384 $client; cat <&6 >rest); exec 6<&-; cat first rest | cmp - lines
+  > done
+  it stops
+  below 16384
+  it stops
+  below 16384

@@ -1,0 +1,38 @@
+Memory of a server
+==================
+
+  $ [ "$MEASURES_MEMORY" ] || exit 80
+  $ memory() { sed -n "s/^$1:[^0-9]*\([0-9]*\) kB/\1/p" /proc/$2/status; }
+  $ peak() { found=$(memory VmHWM $2); [ $found -lt $1 ] && echo below $1 || echo $found; }
+
+A server reads no more from clients that send and never read.
+
+  $ serve; python3 "$PEERS/deaf.py" $PORT 50 && counters | cut -d ' ' -f 1,2; peak 65536 $SERVER
+  stuck
+  50 accepted,
+  below 65536
+  $ serve --self-signed; python3 "$PEERS/deaf.py" $PORT 50 tls && counters | cut -d ' ' -f 1,2; peak 73728 $SERVER
+  stuck
+  50 accepted,
+  below 73728
+  $ for frames in '89:125*x' 81:x; do
+  >     serve --ws --max-frame 1M; python3 "$PEERS/websocket_steps.py" $PORT open flood:$frames reset | tail -n 1
+  >     counters | cut -d ' ' -f 1,2; peak 16384 $SERVER
+  > done
+  flooded
+  1 accepted,
+  below 16384
+  flooded
+  1 accepted,
+  below 16384
+
+Memory for long messages goes back to the system after them.
+
+  $ export MALLOC_MMAP_THRESHOLD_=131072
+  $ returned() { until [ $(memory VmRSS $1) -lt 9000 ]; do sleep 0.01; done; [ $(memory VmHWM $1) -gt 20000 ] && echo returned; }
+  $ serve -f len4le && python3 "$PEERS/length_echo.py" ask $PORT 33554432 >out && returned $SERVER
+  returned
+  $ serve --ws && open_input
+  $ (exec 9>&-; python3 "$PEERS/websocket_steps.py" $PORT open 'frame:01:20000000*x' frame:80:y read:1 input) <input >text & client=$!
+  $ await 'text of 20000001 bytes' text && returned $SERVER; exec 9>&-; wait $client
+  returned

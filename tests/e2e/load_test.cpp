@@ -49,8 +49,6 @@ test::Peer flood(std::size_t lines) {
                            std::to_string(lines) + "; echo the last of them; cat"});
 }
 
-std::string input_line(const Tty& tty) { return tty.row(23); }
-
 }  // namespace
 
 TEST_CASE("a flood of 64 MiB draws at most 60 times a second") {
@@ -61,21 +59,6 @@ TEST_CASE("a flood of 64 MiB draws at most 60 times a second") {
     const auto frames = (std::chrono::steady_clock::now() - start) / 16ms + 2;
     const long most = 24 * 80 * 2;  // bytes of a frame, its colors included
     CHECK(static_cast<long>(tty.output().size()) < frames * most);
-}
-
-TEST_CASE("a flood delays no key, nor ^C") {
-    const test::Peer peer = flood(100 << 20);  // ends long after the test
-    Tty tty({.arguments = {yodel, "--expect", "none", "127.0.0.1", peer.port()}});
-    REQUIRE(tty.wait_for("xxx"));
-    tty.send("typed meanwhile");
-    REQUIRE(tty.wait_for([&] { return input_line(tty) == "typed meanwhile"; }));
-    tty.send("\x03");
-    REQUIRE(tty.wait_for([&] { return input_line(tty).starts_with("F1 help"); }));
-    tty.send("\x03");
-    REQUIRE(tty.wait_for("^C again to quit"));
-    tty.send("\x03");
-    CHECK(tty.wait_exit() == 0);
-    CHECK(tty.settings_restored());
 }
 
 TEST_CASE("an idle screen draws nothing and takes no time") {
@@ -147,44 +130,4 @@ TEST_CASE("a million messages keep the memory of the screen bounded") {
     REQUIRE(tty.wait_for("HELD"));
     const long most = 150'000;  // kilobytes
     if (!instrumented) CHECK(peak_memory(tty) < most);
-}
-
-TEST_CASE("ESCDELAY sets the delay of an ESC, and delays nothing else") {
-    SECTION("for long") {
-        Tty tty({.arguments = {yodel}, .environment = {"ESCDELAY=1000"}});
-        REQUIRE(tty.wait_for("up 00:"));
-        tty.send("\x1b");
-        tty.send("s");
-        CHECK(tty.wait_for("unsolicited         0"));
-    }
-    SECTION("not at all") {
-        Tty tty({.arguments = {yodel}, .environment = {"ESCDELAY=0"}});
-        REQUIRE(tty.wait_for("up 00:"));
-        tty.send("\x1bOP");
-        REQUIRE(tty.wait_for("Quit"));
-        tty.send("\x1b");
-        CHECK(tty.wait_for("Enter sends a line"));
-        tty.send("h");
-        CHECK(tty.wait_for([&] { return input_line(tty) == "h"; }));
-    }
-}
-
-TEST_CASE("with NO_COLOR nothing is colored, and no text is missing") {
-    Tty tty({.arguments = {yodel}, .environment = {"NO_COLOR=1"}});
-    REQUIRE(tty.wait_for("up 00:"));
-    tty.send("hello\r");
-    REQUIRE(tty.wait_for("‹ hello ✓"));
-    for (int row = 0; row < 24; ++row)
-        for (int column = 0; column < 80; ++column)
-            REQUIRE_FALSE(tty.cell(row, column).colored);
-    CHECK(tty.cell(22, 0).reverse);
-}
-
-TEST_CASE("in the C locale other bytes than ASCII are sent unchanged and shown as bytes") {
-    Tty tty({.arguments = {yodel}, .environment = {"LC_ALL=C"}});
-    REQUIRE(tty.wait_for("* up 00:0"));
-    tty.send("caf\xc3\xa9");
-    CHECK(tty.wait_for([&] { return input_line(tty) == "caf\\xc3\\xa9"; }));
-    tty.send("\x7f\r");
-    CHECK(tty.wait_for("ms < caf\\xc3 ok"));
 }

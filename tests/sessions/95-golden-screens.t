@@ -1,0 +1,45 @@
+What the screens look like
+==========================
+
+The files in tests/screens are what a reader sees here, with zeros for times. SCREENS_UPDATE=1 rewrites them. The sandbox is
+off, because it differs between systems.
+
+  $ need socat
+  $ await_file() { until [ -e $1 ]; do sleep 0.01; done; }
+  $ spawn socat UNIX-LISTEN:echo,fork PIPE && await_file echo
+  $ for size in 80x24 40x10; do
+  >     on_terminal ${size#*x}x${size%x*} yodel --no-sandbox unix:echo -- 'wait up 00:' 'wait connected to' "golden start-$size" \
+  >         'type hello' 'wait ‹ hello ✓' 'type 你好, café' 'wait ‹ 你好, café ✓' 'type \e[200~\x01 and \e[31m\e[201~' \
+  >         'wait ‹ ^A and ^[[31m ✓' "golden talk-$size" 'keys half a line' 'wait half a line' "golden typing-$size" \
+  >         'keys ^U\eh' 'wait 00000000 ' "golden hex-$size" 'keys \eh\eOP' 'wait Quit' "golden keys-$size" \
+  >         'keys \r\e[1;3A\e[1;3A\r' 'wait Sent, ' "golden message-$size" 'type e^U[{"id":7,"tags":["a","b"]}]' 'wait ‹ [{' \
+  >         'type \e[1;3A' 'wait Sent, ' "golden json-$size" 'keys \r\ei' 'wait Connection' "golden connection-$size" \
+  >         'keys \r\e>^C' 'wait ^C again to quit' "golden quit-$size"
+  > done
+
+A server that corrupts, and answers by hand.
+
+  $ rm echo && spawn socat UNIX-LISTEN:echo,fork 'EXEC:stdbuf -o0 tr l 1' && await_file echo
+  $ on_terminal yodel --no-sandbox unix:echo -- 'wait up 00:' 'type hello' 'wait differs at byte 2' 'golden bad-80x24' \
+  >     'keys \e[1;3A\r' 'wait Received, 5 bytes' 'golden difference-80x24'
+  $ on_terminal yodel --no-sandbox -l unix:here -- 'wait listening here' 'golden listening-80x24' \
+  >     "pid socat UNIX:here 'SYSTEM:echo hello; read line; echo how are you?; read line' &" 'wait ‹ hello' 'type hi there' \
+  >     'wait ms ‹ how are you?' 'golden answering-80x24' 'type fine' 'wait the client closed the connection' 'golden left-80x24'
+
+A recording.
+
+  $ cat >r.json <<END
+  > {"type":"recording","version":2,"framing":"line","first":1,"connections":1,"started":"2026-11-23T18:00:00Z","expect":"echo"}
+  > {"type":"connection","address":"127.0.0.1:7000"}
+  > {"type":"message","seq":1,"sent_us":1000,"rtt_us":210,"fate":"echoed","right":true,"sent":"hello","received":"hello"}
+  > {"type":"message","seq":2,"sent_us":2000,"rtt_us":340,"fate":"bad","difference":2,"sent":"hello","received":"he1lo"}
+  > {"type":"message","fate":"unsolicited","received_us":3000,"received":"news"}
+  > {"type":"message","seq":3,"sent_us":4000,"fate":"lost","sent":"gone"}
+  > END
+  $ printf '{"type":"mess' >>r.json
+  $ for size in 80x24 40x10; do
+  >     on_terminal ${size#*x}x${size%x*} TZ=UTC yodel -r r.json -- 'wait truncated' "golden recording-$size" 'keys \ei' 'wait damage' \
+  >         "golden recorded-$size" 'keys \r\e[15~' 'wait nothing is connected' 'keys ^D' gone
+  > done
+  status 0
+  status 0

@@ -1,0 +1,197 @@
+// Runs a program on an emulated terminal for transcripts, and performs steps there.
+//
+//     on_terminal [ROWSxCOLUMNS] [NAME=VALUE]... COMMAND... -- STEP...
+//
+//     wait TEXT, last TEXT     waits until the screen shows TEXT, or its last row is TEXT
+//     row N TEXT               waits until row N, counted from 1, begins with TEXT
+//     hides TEXT               the screen does not show TEXT
+//     type LINE, keys BYTES    types a line, or bytes: \e, ^C and \xNN are control characters
+//     resize-ROWSxCOLUMNS, kill SIGNAL, hang up, stall, continue, stop output, sleep
+//     unsent BYTES             the program has not written BYTES
+//     full screen, no screen   waits for the alternate screen, or for its end
+//     cells PROPERTY           counts the cells that are `colored` or `reverse`
+//     golden NAME              waits until the screen equals tests/screens/NAME.txt, with zeros
+//     for
+//                              times and the like. SCREENS_UPDATE=1 in the environment rewrites
+//                              it.
+//     screen                   prints the rows that are not empty
+//     raw                      waits until the program has changed the settings
+//     left STATUS...           waits for the end with one of these statuses
+//     gone                     waits for the end, and prints the status and unrestored settings
+//     pid COMMAND              runs a command of the shell with the process as $PID
+//
+// The first step that fails prints the screen.
+#include "tests/support/text.hpp"
+#include "tests/support/tty.hpp"
+
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <map>
+#include <regex>
+
+namespace {
+
+using test::Tty;
+
+Tty::Size size_from(const std::string& text) {
+    Tty::Size size;
+    std::sscanf(text.c_str(), "%dx%d", &size.rows, &size.columns);
+    return size;
+}
+
+std::string bytes_of(const std::string& text) {
+    std::string bytes;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const char next = at + 1 < text.size() ? text[at + 1] : '\0';
+        if (text[at] == '^' && next >= '@') {
+            bytes += static_cast<char>(next & 0x1f);
+            at += 1;
+        } else if (text[at] == '\\' && next == 'x') {
+            bytes += static_cast<char>(std::stoi(text.substr(at + 2, 2), nullptr, 16));
+            at += 3;
+        } else if (text[at] == '\\' && (next == 'e' || next == 'r')) {
+            bytes += next == 'e' ? '\x1b' : '\r';
+            at += 1;
+        } else {
+            bytes += text[at];
+        }
+    }
+    return bytes;
+}
+
+int signal_of(const std::string& name) {
+    static const std::map<std::string, int> signals{
+        {"INT", SIGINT},   {"TERM", SIGTERM}, {"HUP", SIGHUP},       {"QUIT", SIGQUIT},
+        {"ABRT", SIGABRT}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},     {"ALRM", SIGALRM},
+        {"XCPU", SIGXCPU}, {"SYS", SIGSYS},   {"TRAP", SIGTRAP},     {"STOP", SIGSTOP},
+        {"CONT", SIGCONT}, {"PROF", SIGPROF}, {"VTALRM", SIGVTALRM},
+    };
+    return signals.at(name);
+}
+
+bool gone(Tty& tty) {
+    const auto status = tty.wait_exit();
+    if (!status) return false;
+    std::string kept;
+    if (!tty.settings_restored()) kept += ", settings";
+    if (tty.alternate_screen()) kept += ", alternate screen";
+    if (!tty.cursor_shown()) kept += ", hidden cursor";
+    for (const int mode : {2004, 1000, 1006, 2026})
+        if (tty.modes().count(mode) > 0) kept += ", mode " + std::to_string(mode);
+    if (tty.wheel_mode() != 1) kept += ", wheel";
+    std::cout << "status " << *status << kept << std::endl;
+    return true;
+}
+
+std::string without_chance(std::string screen) {
+    static const std::pair<std::regex, const char*> rules[] = {
+        {std::regex("[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}"), "00:00:00.000"},
+        {std::regex(" *[0-9.]+ms ‹"), "      0.00ms ‹"},
+        {std::regex("[0-9.]+ ms"), "0.00 ms"},
+        {std::regex("0\\? │ .*"), "0?"},
+        {std::regex("up 00:[0-9]{2}"), "up 00:00"},
+        {std::regex(" +\n"), "\n"},
+    };
+    for (const auto& [pattern, text] : rules)
+        screen = std::regex_replace(screen, pattern, text);
+    return screen;
+}
+
+bool equals_file(Tty& tty, const std::string& name) {
+    const std::string file = std::string(SCREENS) + "/" + name + ".txt";
+    if (std::getenv("SCREENS_UPDATE")) {
+        tty.wait_for([] { return false; }, std::chrono::milliseconds(300));  // all is drawn
+        std::ofstream(file) << without_chance(tty.screen());
+    }
+    const std::string expected = test::contents(file);
+    return tty.wait_for([&] { return without_chance(tty.screen()) == expected; },
+                        std::chrono::seconds(5));
+}
+
+void print_rows(const Tty& tty) {
+    for (int row = 0; row < tty.size().rows; ++row)
+        if (!tty.row(row).empty()) std::cout << tty.row(row) << std::endl;
+}
+
+std::size_t count_cells(const Tty& tty, const std::string& property) {
+    std::size_t count = 0;
+    for (int row = 0; row < tty.size().rows; ++row)
+        for (int column = 0; column < tty.size().columns; ++column)
+            count += property == "colored" ? tty.cell(row, column).colored
+                                           : tty.cell(row, column).reverse;
+    return count;
+}
+
+// Does not sleep, because the time until the program draws is short.
+bool changes_settings(const Tty& tty) {
+    const auto deadline = std::chrono::steady_clock::now() + Tty::patience;
+    while (tty.settings_restored())
+        if (std::chrono::steady_clock::now() > deadline) return false;
+    return true;
+}
+
+// Returns false if the step fails.
+bool perform(Tty& tty, const std::string& step) {
+    const std::size_t blank = std::min(step.find(' '), step.size());
+    const std::string verb = step.substr(0, blank);
+    const std::string rest = blank < step.size() ? step.substr(blank + 1) : "";
+    const auto last = [&] { return tty.row(tty.size().rows - 1) == rest; };
+    if (verb == "wait") return tty.wait_for(rest);
+    if (verb == "last") return tty.wait_for(last);
+    if (verb == "row") {
+        const std::size_t text = rest.find(' ') + 1;
+        return tty.wait_for(
+            [&] { return tty.row(std::stoi(rest) - 1).starts_with(rest.substr(text)); });
+    }
+    if (verb == "hides") return !tty.shows(rest);
+    if (verb == "unsent") return tty.output().find(bytes_of(rest)) == std::string::npos;
+    if (step == "full screen") return tty.wait_for([&] { return tty.alternate_screen(); });
+    if (step == "no screen") return tty.wait_for([&] { return !tty.alternate_screen(); });
+    if (verb == "gone") return gone(tty);
+    if (verb == "golden") return equals_file(tty, rest);
+    if (verb == "raw") return changes_settings(tty);
+    if (verb == "left") {
+        const int status = tty.wait_exit().value_or(-1);
+        return (" " + rest + " ").find(" " + std::to_string(status) + " ") != rest.npos;
+    }
+    if (verb == "type") tty.send(bytes_of(rest) + "\r");
+    if (verb == "keys") tty.send(bytes_of(rest));
+    if (verb.starts_with("resize-")) tty.resize(size_from(verb.substr(7)));
+    if (verb == "kill") tty.kill(signal_of(rest));
+    if (step == "hang up") tty.hang_up();
+    if (verb == "stall" || verb == "continue") tty.stall(verb == "stall");
+    if (step == "stop output") tty.stop_output();
+    if (verb == "sleep") tty.wait_for([] { return false; }, std::chrono::milliseconds(30));
+    if (verb == "screen") print_rows(tty);
+    if (verb == "cells") std::cout << count_cells(tty, rest) << std::endl;
+    if (verb == "pid")
+        return std::system(("PID=" + std::to_string(tty.pid()) + "; " + rest).c_str()) == 0;
+    return true;
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+    Tty::Options options;
+    int at = 1;
+    for (; at < argc && options.arguments.empty(); ++at) {
+        const std::string word = argv[at];
+        if (word.find('=') != word.npos)
+            options.environment.push_back(word);
+        else if (word.find_first_not_of("0123456789x") == word.npos)
+            options.size = size_from(word);
+        else
+            options.arguments.push_back(word);
+    }
+    for (; at < argc && std::string(argv[at]) != "--"; ++at)
+        options.arguments.emplace_back(argv[at]);
+    Tty tty(options);
+    for (++at; at < argc; ++at)
+        if (!perform(tty, argv[at])) {
+            std::cout << "failed: " << argv[at] << std::endl << tty.screen();
+            return 1;
+        }
+    return 0;
+}

@@ -50,7 +50,7 @@ Many resizes in a row leave the screen whole. Resizing to 0x0 is none.
 after it wanted the terminal in the background.
 
   $ shell() { on_terminal PS1='$ ' bash --norc -i -- 'wait $' "$@"; }
-  $ shell 'type yodel' "$up" 'type hello' 'wait ‹ hello ✓' 'keys ^Z' 'wait Stopped' 'no screen' 'type fg' 'full screen' \
+  $ shell 'type yodel' "$up" 'type hello' 'wait ‹ hello ✓' 'keys ^Z' 'wait Stopped' 'no screen' 'type fg' 'alternate screen' \
   >     'wait ‹ hello ✓' 'type again' 'wait ‹ again ✓' 'keys ^D' 'no screen' 'type exit' gone
   status 0
   $ for mode in -tostop tostop; do

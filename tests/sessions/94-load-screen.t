@@ -5,7 +5,7 @@ A load on a terminal shows a page, and leaves the summary behind.
 
   $ serve
   $ page() { on_terminal yodel-load --connections 3 "$@"; }
-  $ page -m 600ms 127.0.0.1 $PORT -- "wait ● running 0:00 of 0:00  tcp://127.0.0.1:$PORT" 'full screen' 'wait round trip  p50 ' \
+  $ page -m 600ms 127.0.0.1 $PORT -- "wait ● running 0:00 of 0:00  tcp://127.0.0.1:$PORT" 'alternate screen' 'wait round trip  p50 ' \
   >     'wait connections 3 open of 3, 0 failed' 'wait column: 250ms' 'wait █' gone 'row 1 yodel-load: ' 'wait  echoed, 0 bad, 0 lost, '
   status 0
 
@@ -30,7 +30,7 @@ does not delay its end.
 
   $ page --rate 500 127.0.0.1 $running -- 'wait descriptors ' resize-1x1 resize-1x80 'wait 0 bad' resize-0x0 resize-24x80 'wait column: ' 'keys ^C' gone
   status 0
-  $ page 127.0.0.1 $running -- 'wait ● running' 'keys ^Z' 'no screen' 'full screen' 'wait ● running' 'keys ^L^C' gone
+  $ page 127.0.0.1 $running -- 'wait ● running' 'keys ^Z' 'no screen' 'alternate screen' 'wait ● running' 'keys ^L^C' gone
   status 0
   $ blocked() { on_terminal 60x200 yodel-load --connections 3 127.0.0.1 $running -- 'wait ● running' stall 'keys ^L' "$@"; }
   $ blocked 'keys ^C' 'left 0' && blocked 'kill TERM' 'left 143'

@@ -8,12 +8,10 @@
 //     type LINE, keys BYTES    types a line, or bytes: \e, ^C and \xNN are control characters
 //     resize-ROWSxCOLUMNS, kill SIGNAL, hang up, stall, continue, stop output, sleep
 //     unsent BYTES             the program has not written BYTES
-//     full screen, no screen   waits for the alternate screen, or for its end
+//     alternate screen         waits for the alternate screen; `no screen` for its end
 //     cells PROPERTY           counts the cells that are `colored` or `reverse`
 //     golden NAME              waits until the screen equals tests/screens/NAME.txt, with zeros
-//     for
-//                              times and the like. SCREENS_UPDATE=1 in the environment rewrites
-//                              it.
+//                              for times; SCREENS_UPDATE=1 in the environment rewrites the file
 //     screen                   prints the rows that are not empty
 //     raw                      waits until the program has changed the settings
 //     left STATUS...           waits for the end with one of these statuses
@@ -147,7 +145,7 @@ bool perform(Tty& tty, const std::string& step) {
     }
     if (verb == "hides") return !tty.shows(rest);
     if (verb == "unsent") return tty.output().find(bytes_of(rest)) == std::string::npos;
-    if (step == "full screen") return tty.wait_for([&] { return tty.alternate_screen(); });
+    if (step == "alternate screen") return tty.wait_for([&] { return tty.alternate_screen(); });
     if (step == "no screen") return tty.wait_for([&] { return !tty.alternate_screen(); });
     if (verb == "gone") return gone(tty);
     if (verb == "golden") return equals_file(tty, rest);

@@ -2,8 +2,6 @@
 
 #include "tests/support/catch.hpp"
 
-#include <sstream>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 

@@ -2,8 +2,6 @@
 
 #include "tests/support/catch.hpp"
 
-#include <string>
-
 using yodel::Turns;
 
 TEST_CASE("neither of two runs is more than one message ahead") {

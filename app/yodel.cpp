@@ -118,11 +118,16 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     session.mark_retransmitted = true;
     ScreenClient::Options to;
     to.conversation = {.session = session,
+                       .second = {},
+                       .mask = options.mask,
                        .escapes = options.escapes,
                        .log = options.report.log,
                        .quiet = options.report.quiet,
                        .recording = options.recording,
                        .connects = options.connects};
+    if (options.second)
+        to.conversation.second =
+            std::make_shared<Session::Options>(session.with_target(*options.second));
     to.hex = options.report.hex;
     if (options.use_tls && !options.listens) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);
@@ -210,7 +215,7 @@ int run(YodelOptions options, int& signo) {
     if (options.listens) listen(loop, session, acceptor);
     if (options.listens && is_given(options, "-q")) session.answer_time = session.close_timeout;
     if (options.examines) return run_examination(loop, options, signo);
-    const bool screen = !options.other && may_have_screen(options) && can_use_screen_or_warn();
+    const bool screen = may_have_screen(options) && can_use_screen_or_warn();
     check_display(options, screen);
     if (!screen && !options.read_file.empty()) return print_recording(loop, options);
     return screen ? run_on_screen(loop, options, signo) : run_in_pipe(loop, options, signo);

@@ -148,12 +148,7 @@ void RunClient::make_runs(const Options& options) {
     } else {
         pairs_ = std::make_unique<Pairs>(Pairs{.pairing = Pairing(options.mask)});
         RunOptions second = run_options_;
-        const Session::Options& target = *options.second;
-        second.session.endpoint = target.endpoint;
-        second.session.tls = target.tls;
-        second.session.websocket = target.websocket;
-        second.session.framing = target.framing;
-        second.session.expect = target.expect;
+        second.session = second.session.with_target(*options.second);
         second.side = 1;
         make_source(options, second, 1);
         unready_ = 2;
@@ -216,7 +211,11 @@ void RunClient::make_source(const Options& options, RunOptions& to, unsigned sid
         const Framing* const framing = datagrams ? options.second->framing : to.session.framing;
         if (!script_)
             script_ = std::make_unique<Script>(
-                loop_, Input::Options{framing, to.session.max_frame, options.escapes},
+                loop_,
+                Input::Options{.framing = framing,
+                               .max_frame = to.session.max_frame,
+                               .escapes = options.escapes,
+                               .single = options.second != nullptr},
                 [this] { sources_changed(); }, to.connections == 1);
         to.source = [&script = *script_](auto&, auto&, auto&) {
             return std::make_unique<ScriptSource>(script);

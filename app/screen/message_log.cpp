@@ -60,11 +60,17 @@ void MessageLog::add_sent(WallTime at, std::uint64_t id, std::string_view payloa
     add({Kind::sent, at, {}, std::move(exchange)}, payload);
 }
 
+// Returns the stored exchange of an unanswered message, or a new one.
+std::shared_ptr<Exchange> MessageLog::exchange_of(std::uint64_t id, unsigned target) {
+    const auto found = target == 0 ? unanswered_.find(id) : unanswered_.end();
+    return found == unanswered_.end() ? std::make_shared<Exchange>() : found->second;
+}
+
 void MessageLog::add_answer(WallTime at, const Message& message, const Reply& reply,
-                            std::optional<ev::Duration> network) {
-    auto& slot = unanswered_[message.id];
-    auto exchange = slot ? std::move(slot) : std::make_shared<Exchange>();
-    unanswered_.erase(message.id);
+                            std::optional<ev::Duration> network, unsigned target,
+                            const std::optional<Pair>& pair) {
+    auto exchange = exchange_of(message.id, target);
+    if (target == 0) unanswered_.erase(message.id);
     exchange->id = message.id;
     exchange->payload = message.payload;
     exchange->reply = reply.payload;
@@ -81,26 +87,74 @@ void MessageLog::add_answer(WallTime at, const Message& message, const Reply& re
     if (reply.right && replies_checked_ && message.id > 0)
         fate.push_back({" " + ui::glyph::right.text(), Style::good});
     if (message.retransmitted) fate.push_back(retransmitted_mark());
-    add({Kind::received, at, {}, std::move(exchange)}, reply.payload, std::move(fate));
+    add_half(target,
+             {{Kind::received, at, {}, exchange},
+              exchange,
+              std::string(reply.payload),
+              std::move(fate),
+              Style::normal},
+             pair);
 }
 
-void MessageLog::add_loss(WallTime at, const Message& message, const std::string& why) {
-    const auto it = unanswered_.find(message.id);
+void MessageLog::add_loss(WallTime at, const Message& message, const std::string& why,
+                          unsigned target) {
+    const auto exchange = exchange_of(message.id, target);
+    exchange->id = message.id;
+    exchange->payload = message.payload;
+    exchange->retransmitted = message.retransmitted;
     ui::Row fate{{" - " + why, Style::bad}};
     if (message.retransmitted) fate.push_back(retransmitted_mark());
-    if (it != unanswered_.end()) it->second->retransmitted = message.retransmitted;
-    add({Kind::lost, at, {}, it == unanswered_.end() ? nullptr : it->second}, message.payload,
-        std::move(fate), Style::dim);
+    add_half(target, {{Kind::lost, at, {}, exchange},
+                      exchange,
+                      std::string(message.payload),
+                      std::move(fate),
+                      Style::dim});
 }
 
-void MessageLog::add_unsolicited(WallTime at, std::string_view payload) {
+// Adds a late reply alone, because its message was already added as lost.
+void MessageLog::add_half(unsigned target, Half half, const std::optional<Pair>& pair) {
+    const auto add_entry = [this](Half& entry, std::string name) {
+        entry.record.target = std::move(name);
+        add(std::move(entry.record), entry.body, std::move(entry.suffix), entry.style);
+    };
+    if (!paired_) return add_entry(half, "");
+    const std::uint64_t id = half.exchange->id;
+    if (half.exchange->late) return add_entry(half, side_names[target]);
+    half.record.target = side_names[target];
+    const auto stored = halves_.extract(id);
+    if (!stored) return void(halves_.emplace(id, std::move(half)));
+    Half& a = target == 1 ? stored.mapped() : half;
+    Half& b = target == 1 ? half : stored.mapped();
+    a.exchange->second = b.exchange;
+    b.record.exchange = a.exchange;
+    b.record.at = a.record.at = std::max(a.record.at, b.record.at);
+    if (pair && pair->difference.empty()) {
+        if (a.exchange->right) a.suffix.clear();
+        a.suffix.push_back({" " + ui::glyph::same.text(), Style::good});
+        return add_entry(a, "");
+    }
+    if (pair && a.exchange->right && b.exchange->right) {
+        b.exchange->pair_difference = pair->at;
+        b.suffix = {{" " + ui::glyph::bad.text() + " differs from a at byte " +
+                         std::to_string(*pair->at) + ": " +
+                         byte_text(a.exchange->reply, *pair->at) + ui::glyph::arrow.text() +
+                         byte_text(b.exchange->reply, *pair->at),
+                     Style::bad}};
+    }
+    add_entry(a, side_names[0]);
+    add_entry(b, side_names[1]);
+}
+
+void MessageLog::add_unsolicited(WallTime at, std::string_view payload, unsigned target) {
     auto exchange =
         std::make_shared<Exchange>(Exchange{.reply = std::string(payload), .answered_at = at});
-    add({Kind::unsolicited, at, {}, std::move(exchange)}, payload);
+    add({Kind::unsolicited, at, {}, std::move(exchange), paired_ ? side_names[target] : ""},
+        payload);
 }
 
-void MessageLog::add_duplicate(WallTime at, std::string_view payload) {
-    add({Kind::unsolicited, at, {}, nullptr}, payload, {{" - a duplicate reply", Style::warn}});
+void MessageLog::add_duplicate(WallTime at, std::string_view payload, unsigned target) {
+    add({Kind::unsolicited, at, {}, nullptr, paired_ ? side_names[target] : ""}, payload,
+        {{" - a duplicate reply", Style::warn}});
 }
 
 void MessageLog::next_timestamp_style() {
@@ -136,7 +190,9 @@ void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style
                                 std::move(suffix),
                                 style,
                                 record.kind != Kind::note};
-    if (record.kind == Kind::received) entry.bad_byte = record.exchange->difference;
+    if (record.kind == Kind::received)
+        entry.bad_byte =
+            record.own().difference ? record.own().difference : record.own().pair_difference;
     if (write_line_) write(record, entry);
     records_.push_back(std::move(record));
     transcript_.append(std::move(entry));
@@ -159,27 +215,38 @@ ui::Span MessageLog::label(const Record& record) const {
 std::string MessageLog::time_text(const Record& record) const {
     const bool off = timestamp_style_ == TimestampStyle::off;
     const bool delta = timestamp_style_ == TimestampStyle::delta;
-    const int width = off ? 0 : delta ? 8 : 12;  // "+123.456s" or a clock
+    // "a 0.21 b 0.34ms", "+123.456s" or a clock
+    const int width = off ? 0 : paired_ ? 15 : delta ? 8 : 12;
+    const auto padded = [width](const std::string& text) {
+        return format("%*s", width, text.c_str());
+    };
+    const auto time_of = [](const Exchange& exchange) {
+        return exchange.round_trip ? milliseconds_number(*exchange.round_trip) : "untimed";
+    };
+    const std::string name = record.target.empty() ? "" : record.target + " ";
     const bool received = record.kind == Kind::received;
     if (received && (record.exchange->id != 0 || record.exchange->round_trip)) {
-        const auto time = record.exchange->round_trip;
-        return format("%*s", width,
-                      (time ? milliseconds_number(*time) + "ms" : "untimed").c_str());
+        const bool both = paired_ && record.target.empty() && record.exchange->second;
+        const std::string first = both ? "a " + time_of(*record.exchange) + " b " : name;
+        const Exchange& last = both ? *record.exchange->second : record.own();
+        return padded(first + time_of(last) + (last.round_trip ? "ms" : ""));
     }
-    if (off) return {};
-    if (delta) return format("%*s", width, delta_text(record.since_last).c_str());
+    if (off) return record.target;
+    if (delta) return padded(name + delta_text(record.since_last));
     const bool timed = received || record.kind == Kind::note || record.kind == Kind::sent;
-    return timed ? clock_text(record.at) : format("%*s", width, "");
+    return padded(timed ? clock_text(record.at) : record.target);
 }
 
 // A reply's fate has a line of its own, unless the reply is right.
 void MessageLog::write(const Record& record, const ui::Transcript::Entry& entry) {
     const std::string remark = ui::plain_text(entry.suffix);
     const bool reply = record.kind == Kind::received;
+    const std::string name = record.target.empty() ? "" : record.target + ": ";
     write_line_(record.at, labels[static_cast<std::size_t>(record.kind)].mark,
-                reply ? entry.body : entry.body + remark);
-    if (reply && !record.exchange->right)
-        write_line_(record.at, '-', "message " + std::to_string(record.exchange->id) + remark);
+                name + (reply ? entry.body : entry.body + remark));
+    if (reply && (!record.own().right || record.own().pair_difference))
+        write_line_(record.at, '-',
+                    name + "message " + std::to_string(record.exchange->id) + remark);
 }
 
 }  // namespace yodel

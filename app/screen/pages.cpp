@@ -231,8 +231,27 @@ void add_times(PageRows& page, const Exchange& exchange) {
                       Style::warn);
 }
 
+void add_reply(PageRows& page, const Exchange& exchange, const std::string& title) {
+    if (!exchange.answered_at) return;
+    if (exchange.right && exchange.reply == exchange.payload)
+        return page.add_title(title + ": identical");
+    add_side(page, title, exchange.reply,
+             exchange.difference.value_or(exchange.pair_difference.value_or(no_byte)));
+}
+
 // Aligns the figures of a column to the right.
 std::string aligned(const std::string& figure) { return format("%9s", figure.c_str()); }
+
+void add_pairs(PageRows& page, const PairResults& pairs) {
+    page.add_title("Pairs of replies, and their round trips, b minus a");
+    page.add_fact("same", aligned(std::to_string(pairs.same)));
+    page.add_fact("different", aligned(std::to_string(pairs.different)),
+                  pairs.different > 0 ? Style::bad : Style::normal);
+    if (pairs.timed() == 0) return;
+    for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
+        page.add_fact(name,
+                      aligned(signed_milliseconds(pairs.delay_percentile(percent))) + " ms");
+}
 
 }  // namespace
 
@@ -259,33 +278,45 @@ void PageRows::add_fact(const std::string& name, std::string_view value, Style s
     } while (!value.empty());
 }
 
-Rows statistics_page(const Results& results, const PercentileHistory& history, int width) {
+Rows statistics_page(const Results& results, const PercentileHistory& history, int width,
+                     const Results* second, const PairResults* pairs) {
     PageRows page(width);
-    const auto add_count = [&page](const char* name, std::uint64_t count,
-                                   Style style = Style::normal) {
-        page.add_fact(name, aligned(std::to_string(count)), count > 0 ? style : Style::normal);
+    const auto add_count = [&](const char* name, std::uint64_t Results::*count,
+                               Style style = Style::normal) {
+        const std::uint64_t other = second ? second->*count : 0;
+        page.add_fact(name,
+                      aligned(std::to_string(results.*count)) +
+                          (second ? aligned(std::to_string(other)) : ""),
+                      results.*count + other > 0 ? style : Style::normal);
+    };
+    const Histogram& times = results.round_trips;
+    const auto add_time = [&](const char* name, auto time_of) {
+        page.add_fact(
+            name, aligned(milliseconds_text(time_of(times))) +
+                      (second ? aligned(milliseconds_text(time_of(second->round_trips))) : ""));
     };
     page.add_title("Messages");
-    add_count("sent", results.sent);
-    add_count("echoed", results.echoed);
-    add_count("bad", results.bad, Style::bad);
-    add_count("lost", results.lost, Style::bad);
-    add_count("late", results.late);
-    add_count("unsolicited", results.unsolicited);
+    if (second) page.add_fact("", aligned("a") + aligned("b"));
+    add_count("sent", &Results::sent);
+    add_count("echoed", &Results::echoed);
+    add_count("bad", &Results::bad, Style::bad);
+    add_count("lost", &Results::lost, Style::bad);
+    add_count("late", &Results::late);
+    add_count("unsolicited", &Results::unsolicited);
     if (results.over_datagrams) {
-        add_count("duplicate", results.duplicates);
+        add_count("duplicate", &Results::duplicates);
         page.add_fact("order", aligned(std::to_string(results.reordered)) + " reordered");
         page.add_fact("jitter", aligned(milliseconds_text(results.jitter())) + " (RFC 3550)");
     }
-    const Histogram& times = results.round_trips;
+    if (pairs) add_pairs(page, *pairs);
     if (times.count() == 0) return page.rows;
     page.add_title("Round trips (percentiles within 1 %)");
-    page.add_fact("min", aligned(milliseconds_text(times.min())));
+    add_time("min", [](const Histogram& of) { return of.min(); });
     for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
-        page.add_fact(name, aligned(milliseconds_text(times.percentile(percent))));
-    page.add_fact("max", aligned(milliseconds_text(times.max())));
+        add_time(name, [each = percent](const Histogram& of) { return of.percentile(each); });
+    add_time("max", [](const Histogram& of) { return of.max(); });
     if (ui::utf8_locale()) add_percentile_history(page, history);
-    page.add_title("Distribution");
+    page.add_title(second ? "Distribution of a" : "Distribution");
     add_histogram(page, times);
     return page.rows;
 }
@@ -339,11 +370,12 @@ Rows message_page(const Exchange& exchange, int width) {
     if (exchange.late) page.add_fact("reply", "late, after the reply timeout", Style::warn);
     if (bad) page.add_fact("reply", differs_text(exchange.difference), Style::bad);
     if (exchange.id != 0) add_side(page, "Sent", exchange.payload, marked);
-    if (exchange.answered_at && exchange.right && exchange.reply == exchange.payload) {
-        page.add_title("Received: identical");
-    } else if (exchange.answered_at) {
-        add_side(page, "Received", exchange.reply, marked);
-    }
+    add_reply(page, exchange, exchange.second ? "Received from a" : "Received");
+    if (!exchange.second) return page.rows;
+    page.add_title("Target b");
+    add_times(page, *exchange.second);
+    if (!exchange.second->answered_at) page.add_fact("reply", "none", Style::bad);
+    add_reply(page, *exchange.second, "Received from b");
     return page.rows;
 }
 

@@ -38,7 +38,7 @@ public:
     void quit(int signo);
     // Call it when the program continues after a suspension.
     void continued();
-    bool has_open_connection() const { return conversation_.session().connected(); }
+    bool has_open_connection() const { return session().connected(); }
     // Returns the keys and their effects, in the order of the page of keys.
     static std::vector<ui::KeyHelp> key_help();
     // Restores the terminal, prints the outcome on standard error, and returns the exit
@@ -68,11 +68,12 @@ private:
     void conversation_changed() override { mark_changed(); }
     void line_refused(const std::string& line) override;
 
-    Session& session() { return conversation_.session(); }
+    Session& session() { return conversation_.session(); }  // the session with the first target
+    const Session& session() const { return conversation_.session(); }
     ui::Transcript& transcript() { return conversation_.log().transcript(); }
 
     void press(const ui::Key& key) override;
-    void suspending() override { session().void_round_trips(); }
+    void suspending() override { conversation_.void_round_trips(); }
     void draw() override;
 
     bool press_bound(const ui::Key& key);
@@ -106,6 +107,7 @@ private:
     // Returns the number of rows above the status line and the input line.
     int main_height() const { return terminal().size().rows - 2; }
     std::vector<Part> status() const;
+    void add_second_status(std::vector<Part>& parts) const;
     std::string_view hint_text() const;
     ui::Row input_row(int width, ui::Frame& frame);
     ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;

@@ -10,11 +10,6 @@ namespace yodel {
 
 namespace {
 
-std::string signed_number(ev::Duration duration) {
-    return (duration < ev::Duration::zero() ? "-" : "+") +
-           milliseconds_number(std::chrono::abs(duration));
-}
-
 void read_buckets(const JsonValue& list, Histogram& to) {
     for (const JsonValue& pair : list.items) {
         const bool whole = pair.items.size() == 2 && pair.items[0].nanoseconds();
@@ -25,6 +20,11 @@ void read_buckets(const JsonValue& list, Histogram& to) {
 }
 
 }  // namespace
+
+std::string signed_milliseconds(ev::Duration duration) {
+    return (duration < ev::Duration::zero() ? "-" : "+") +
+           milliseconds_number(std::chrono::abs(duration));
+}
 
 void PairResults::count(const std::string& difference, std::optional<ev::Duration> delay) {
     ++(difference.empty() ? same : different);
@@ -55,9 +55,9 @@ std::string PairResults::text() const {
     std::string text = count_text(same + different, "pair") + ", " + std::to_string(same) +
                        " same, " + std::to_string(different) + " different";
     if (timed() == 0) return text;
-    return text + "; b-a p50/p95/p99 " + signed_number(delay_percentile(50)) + "/" +
-           signed_number(delay_percentile(95)) + "/" + signed_number(delay_percentile(99)) +
-           " ms";
+    return text + "; b-a p50/p95/p99 " + signed_milliseconds(delay_percentile(50)) + "/" +
+           signed_milliseconds(delay_percentile(95)) + "/" +
+           signed_milliseconds(delay_percentile(99)) + " ms";
 }
 
 JsonObject PairResults::json() const {

@@ -36,6 +36,9 @@ struct PairResults {
     JsonObject json() const;
 };
 
+// Returns milliseconds with a sign, without the unit: +0.21
+std::string signed_milliseconds(ev::Duration duration);
+
 // Reads what json() has written. Throws JsonError.
 PairResults restored_pair(const JsonFields& object);
 

@@ -164,6 +164,13 @@ A recording of two servers contains the replies of each, and a replay expects th
   $ yodel --replay - $old $new <r.json 2>&1 | tail -n 1
   yodel: a replay with two targets needs a regular file (yodel -h shows the options)
 
+On the screen, equal replies are one row. A server that has gone misses messages, and F5 connects to it again.
+
+  $ faulty --close-after 1
+  $ on_terminal yodel $good $bad -- 'wait b: connected' 'type one' 'wait ‹ one ≡' 'wait b: the server closed' 'type two' \
+  >     'wait ‹ two ✓' 'wait b ? two - not connected' 'keys \e[15~' 'wait b ● up' 'type three' 'wait ‹ three ≡' 'keys ^D' gone
+  status 1
+
 A load follows the same schedule with both. Requirements apply to both, to one, or compare one with the other.
 
   $ yodel-load --rate 500 -c 50 --require 'lost=0,a.p99<10s,b.p50<a.p50+900%' $good $good

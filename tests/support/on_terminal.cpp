@@ -86,9 +86,12 @@ bool gone(Tty& tty) {
 std::string without_chance(std::string screen) {
     static const std::pair<std::regex, const char*> rules[] = {
         {std::regex("[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}"), "00:00:00.000"},
+        {std::regex(" *\\ba [0-9.]+ b [0-9.]+ms ‹"), "  a N.NN b N.NNms ‹"},
+        {std::regex(" *\\b([ab]) [0-9.]+ms ‹"), "         $1 N.NNms ‹"},
         {std::regex(" *[0-9.]+ms ‹"), "      0.00ms ‹"},
+        {std::regex(" {3,}[-+]?[0-9.]+ ms"), "    0.00 ms"},
         {std::regex("[0-9.]+ ms"), "0.00 ms"},
-        {std::regex("0\\? │ .*"), "0?"},
+        {std::regex("0\\? │ (?!b ).*?( │ b|\n|$)"), "0?$1"},
         {std::regex("up 00:[0-9]{2}"), "up 00:00"},
         {std::regex(" +\n"), "\n"},
     };

@@ -220,21 +220,25 @@ std::string MessageLog::time_text(const Record& record) const {
     const auto padded = [width](const std::string& text) {
         return format("%*s", width, text.c_str());
     };
-    const auto time_of = [](const Exchange& exchange) {
-        return exchange.round_trip ? milliseconds_number(*exchange.round_trip) : "untimed";
-    };
     const std::string name = record.target.empty() ? "" : record.target + " ";
     const bool received = record.kind == Kind::received;
-    if (received && (record.exchange->id != 0 || record.exchange->round_trip)) {
-        const bool both = paired_ && record.target.empty() && record.exchange->second;
-        const std::string first = both ? "a " + time_of(*record.exchange) + " b " : name;
-        const Exchange& last = both ? *record.exchange->second : record.own();
-        return padded(first + time_of(last) + (last.round_trip ? "ms" : ""));
-    }
+    if (received && (record.exchange->id != 0 || record.exchange->round_trip))
+        return padded(name + round_trip_text(record));
     if (off) return record.target;
     if (delta) return padded(name + delta_text(record.since_last));
     const bool timed = received || record.kind == Kind::note || record.kind == Kind::sent;
     return padded(timed ? clock_text(record.at) : record.target);
+}
+
+// Returns "0.34ms", or "a 0.21 b 0.34ms" for equal replies of two targets.
+std::string MessageLog::round_trip_text(const Record& record) {
+    const auto time_of = [](const Exchange& exchange) {
+        return exchange.round_trip ? milliseconds_number(*exchange.round_trip) : "untimed";
+    };
+    const bool both = record.target.empty() && record.exchange->second;
+    const Exchange& last = both ? *record.exchange->second : record.own();
+    return (both ? "a " + time_of(*record.exchange) + " b " : "") + time_of(last) +
+           (last.round_trip ? "ms" : "");
 }
 
 // A reply's fate has a line of its own, unless the reply is right.

@@ -110,6 +110,7 @@ private:
     std::shared_ptr<Exchange> exchange_of(std::uint64_t id, unsigned target);
     ui::Span label(const Record& record) const;
     std::string time_text(const Record& record) const;
+    static std::string round_trip_text(const Record& record);
     void write(const Record& record, const ui::Transcript::Entry& entry);
     void remove_record(std::size_t place);
 

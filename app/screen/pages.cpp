@@ -242,6 +242,18 @@ void add_reply(PageRows& page, const Exchange& exchange, const std::string& titl
 // Aligns the figures of a column to the right.
 std::string aligned(const std::string& figure) { return format("%9s", figure.c_str()); }
 
+void add_round_trips(PageRows& page, const Histogram& times, const Histogram* second) {
+    const auto add = [&](const char* name, auto time_of) {
+        page.add_fact(name, aligned(milliseconds_text(time_of(times))) +
+                                (second ? aligned(milliseconds_text(time_of(*second))) : ""));
+    };
+    page.add_title("Round trips (percentiles within 1 %)");
+    add("min", [](const Histogram& of) { return of.min(); });
+    for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
+        add(name, [each = percent](const Histogram& of) { return of.percentile(each); });
+    add("max", [](const Histogram& of) { return of.max(); });
+}
+
 void add_pairs(PageRows& page, const PairResults& pairs) {
     page.add_title("Pairs of replies, and their round trips, b minus a");
     page.add_fact("same", aligned(std::to_string(pairs.same)));
@@ -289,12 +301,6 @@ Rows statistics_page(const Results& results, const PercentileHistory& history, i
                           (second ? aligned(std::to_string(other)) : ""),
                       results.*count + other > 0 ? style : Style::normal);
     };
-    const Histogram& times = results.round_trips;
-    const auto add_time = [&](const char* name, auto time_of) {
-        page.add_fact(
-            name, aligned(milliseconds_text(time_of(times))) +
-                      (second ? aligned(milliseconds_text(time_of(second->round_trips))) : ""));
-    };
     page.add_title("Messages");
     if (second) page.add_fact("", aligned("a") + aligned("b"));
     add_count("sent", &Results::sent);
@@ -309,15 +315,11 @@ Rows statistics_page(const Results& results, const PercentileHistory& history, i
         page.add_fact("jitter", aligned(milliseconds_text(results.jitter())) + " (RFC 3550)");
     }
     if (pairs) add_pairs(page, *pairs);
-    if (times.count() == 0) return page.rows;
-    page.add_title("Round trips (percentiles within 1 %)");
-    add_time("min", [](const Histogram& of) { return of.min(); });
-    for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
-        add_time(name, [each = percent](const Histogram& of) { return of.percentile(each); });
-    add_time("max", [](const Histogram& of) { return of.max(); });
+    if (results.round_trips.count() == 0) return page.rows;
+    add_round_trips(page, results.round_trips, second ? &second->round_trips : nullptr);
     if (ui::utf8_locale()) add_percentile_history(page, history);
     page.add_title(second ? "Distribution of a" : "Distribution");
-    add_histogram(page, times);
+    add_histogram(page, results.round_trips);
     return page.rows;
 }
 

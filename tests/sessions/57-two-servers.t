@@ -51,6 +51,9 @@ A server that does not reply makes no pair. With an echo server, a reply must al
   $ pair $bad $good | tail -n 2
   yodel: a: 4 sent, 0 echoed, 0 bad, 4 lost
   yodel: b: 4 sent, 4 echoed, 0 bad, 0 lost; rtt * (glob)
+  $ pair -W 50ms $bad $bad | grep -v lost$
+  yodel: a: no reply to message 1 within 50ms (4 times)
+  yodel: b: no reply to message 1 within 50ms (4 times)
   $ faulty --dup 1 && pair $good $bad
   yodel: b: the server sent a duplicate reply
   yodel: a: 4 sent, 4 echoed, 0 bad, 0 lost; rtt * (glob)

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cassert>
 
 namespace bufio {
@@ -170,8 +169,8 @@ void Stream::handshake() {
 // send ends the stream as soon as nothing more can be read at once. The end is clean only
 // without any failure.
 void Stream::read() {
-    static thread_local std::array<char, read_size> shared;
-    char* const space = input_.empty() ? shared.data() : input_.reserve(read_size);
+    static thread_local const std::unique_ptr<char[]> shared{new char[read_size]};
+    char* const space = input_.empty() ? shared.get() : input_.reserve(read_size);
     const IoResult result = transport_->read(space, read_size);
     bytes_read_ += result.count;
     if (input_.empty()) {

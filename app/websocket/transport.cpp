@@ -26,8 +26,8 @@ constexpr int max_interim = 16;
 
 // Memory to read into, shared by all transports of a thread.
 std::array<char, piece>& read_buffer() {
-    static thread_local std::array<char, piece> bytes;
-    return bytes;
+    static thread_local const auto bytes = std::make_unique<std::array<char, piece>>();
+    return *bytes;
 }
 
 // Returns a key that nobody can predict from earlier keys.

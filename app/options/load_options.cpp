@@ -18,7 +18,7 @@ std::uint64_t rate_in_thousandths(const std::string& text) {
     const auto rate = parse_rate(text);
     checked_text(rate && *rate >= 0.001 && *rate <= 10e6, text,
                  "a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k");
-    return static_cast<std::uint64_t>(std::llround(*rate * 1000));
+    return static_cast<std::uint64_t>(std::llrint(*rate * 1000));
 }
 
 // Two rates are the first and the last rate of a climb.

@@ -117,14 +117,14 @@ ev::Duration Pace::offset(std::uint64_t number) const {
     const double part =
         static_cast<double>(number % messages_) / static_cast<double>(messages_);
     const double nanoseconds = part * static_cast<double>(span_.count());
-    return spans * span_ + ev::Duration(std::llround(nanoseconds));
+    return spans * span_ + ev::Duration(std::llrint(nanoseconds));
 }
 
 // Solves position = rate * t + growth * t^2 / 2, without a difference of almost equal numbers.
 ev::Duration Pace::offset_at(double position) const {
     const double first = rate();
     const double last = std::sqrt(first * first + 2 * growth_ * position);
-    return ev::Duration(std::llround(2e9 * position / (first + last)));
+    return ev::Duration(std::llrint(2e9 * position / (first + last)));
 }
 
 double Pace::rate(ev::Duration time) const {

@@ -28,7 +28,7 @@ std::uint64_t limited_product(std::uint64_t duration, std::uint64_t times) {
 // 99.9 % of 5000 is not exactly 4995.
 std::uint64_t rank_of(double percent, std::uint64_t count) {
     constexpr std::uint64_t whole = 1'000'000'000;
-    const auto parts = static_cast<std::uint64_t>(std::llround(percent / 100 * whole));
+    const auto parts = static_cast<std::uint64_t>(std::llrint(percent / 100 * whole));
     const std::uint64_t rank =
         count / whole * parts + (count % whole * parts + whole - 1) / whole;
     return std::max<std::uint64_t>(rank, 1);

@@ -209,7 +209,7 @@ std::string Requirement::lateness_remark(const Results& results, double value,
     const auto late = lateness ? lateness->value(results) : std::nullopt;
     if (value < limit || !late || *late <= value / 2) return "";
     return ", most of it yodel's own lateness (" +
-           duration_text(ev::Duration(std::llround(*late))) + ")";
+           duration_text(ev::Duration(std::llrint(*late))) + ")";
 }
 
 // Returns true if the figure proves nothing because its total is 0. For example, without

@@ -145,7 +145,7 @@ double Results::rate() const {
 
 ev::Duration Results::jitter() const {
     if (jitter_count == 0) return {};
-    return ev::Duration(std::llround(jitter_sum / static_cast<double>(jitter_count)));
+    return ev::Duration(std::llrint(jitter_sum / static_cast<double>(jitter_count)));
 }
 
 bool Results::reached_planned_rate() const {

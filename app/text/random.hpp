@@ -2,7 +2,6 @@
 // pseudorandom number generators", 2014).
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 
 namespace yodel {
@@ -20,8 +19,21 @@ public:
     }
     // Returns a uniformly distributed number in [0, 1).
     double fraction() { return static_cast<double>(number() >> 11) * 0x1p-53; }
-    // Returns an exponentially distributed number with mean 1.
-    double exponential() { return -std::log1p(-fraction()); }
+    // Returns an exponentially distributed number with mean 1 (von Neumann, "Various techniques
+    // used in connection with random digits", 1951). Needs no logarithm, which differs between
+    // systems.
+    double exponential() {
+        for (double whole = 0;; ++whole) {
+            const double first = fraction();
+            bool odd = true;  // length of the descending run of fractions
+            double last = first;
+            for (double next = fraction(); next < last; next = fraction()) {
+                last = next;
+                odd = !odd;
+            }
+            if (odd) return whole + first;
+        }
+    }
 
 private:
     std::uint64_t state_;

@@ -148,7 +148,7 @@ std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string
     return std::chrono::time_point_cast<std::chrono::system_clock::duration>(
         std::chrono::sys_days(day) + std::chrono::hours(number(11)) +
         std::chrono::minutes(number(14)) + std::chrono::seconds(number(17)) +
-        std::chrono::nanoseconds(std::llround(*part * 1e9)));
+        std::chrono::nanoseconds(std::llrint(*part * 1e9)));
 }
 
 std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsigned max) {

@@ -7,10 +7,23 @@ The programs bound their memory. The limits are in KiB.
   $ memory() { sed -n "s/^$1:[^0-9]*\([0-9]*\) kB/\1/p" /proc/$2/status; }
   $ peak() { found=$(memory VmHWM $2); [ $found -lt $1 ] && echo below $1 || echo $found; }
 
+A client needs less than 5.8 MiB, 2 of them for OpenSSL. It loads no other library but the C library.
+
+  $ shared() { ldd "$(command -v $1)" | grep -q 'libc++'; }
+  $ shared yodel && limit=8000 || limit=5900
+  $ serve && open_input 'a\n'
+  $ yodel --quiet 127.0.0.1 $PORT <input >echoes & client=$!
+  $ await a echoes; peak $limit $client; stop TERM $client
+  below 5900
+  yodel: ended by SIGTERM
+  [143]
+  $ shared yodel || ldd "$(command -v yodel)" | grep -vE 'vdso|/ld-|/lib(ssl|crypto|c)\.so'
+  [1]
+
 A load needs 5 MiB, and 3 KiB for each connection. The containers of libc++ are a little larger.
 
   $ [ $(ulimit -n) -gt 10100 ] || ulimit -n 10100 || exit 80
-  $ ldd "$(command -v yodel-load)" | grep -q 'libc++' && limit=38400 || limit=35200
+  $ shared yodel-load && limit=38400 || limit=35200
   $ serve --max-conns 10000
   $ yodel-load --connections 10000 --rate 5k -m 2s --json 127.0.0.1 $PORT >load 2>log & client=$!
   $ await '"t":2,"open":10000,' load || await '"t":1,"open":10000,' load; peak $limit $client; wait $client

@@ -264,7 +264,8 @@ void compare_tls_starts() {
     Program server(
         {YODELD_PROGRAM, "--tls", "--cert", sent.certificate, "--key", sent.key, "0"});
     const std::string listening = server.read_line();
-    const std::string port = listening.substr(listening.rfind(':') + 1);
+    const std::string port =
+        std::to_string(std::stoi(listening.substr(listening.rfind(':') + 1)));
     const std::string directory = "SSL_CERT_DIR=" + certificates.hashed({root});
     const Entrant entrants[] = {
         same("relay", {RELAY_PROGRAM, port, root.certificate}),

@@ -272,7 +272,7 @@ void Conversation::changed(Side& side) {
     report_half_close(side);
     side.settled = side.settled || state == State::waiting || state == State::closed ||
                    state == State::open;
-    if (opened && journal_) begin_file();
+    if (opened && journal_) begin_file(side);
     if (can_send())
         for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
     if (opened && quitting_) side.session.finish();
@@ -326,8 +326,8 @@ void Conversation::report_listening(Side& side, const std::string& end, Style en
 }
 
 // A replay repeats one connection, so each connection gets its own recording.
-void Conversation::begin_file() {
-    if (!journal_->complete()) return journal_->connected();
+void Conversation::begin_file(const Side& side) {
+    if (!journal_->complete(side.number)) return journal_->connected(side.number);
     stop_file();
     start_file();
 }
@@ -340,7 +340,7 @@ void Conversation::record(Side& side, Fate fate, const Message* message, const R
         answer = {reply->right, message->late,    reply->round_trip,
                   false,        reply->reordered, reply->round_trip};
     if (showing_recorded()) return recorded_tally_.add(fate, answer, ev::Time(*recorded_at_));
-    if (journal_) journal_->add(fate, message, reply, answer, loop_.now());
+    if (journal_) journal_->add(side.number, fate, message, reply, answer, loop_.now());
     side.tally.add(fate, answer, loop_.now());
 }
 
@@ -562,7 +562,9 @@ std::string Conversation::next_file_name() const {
 }
 
 void Conversation::open_file(const std::string& name) {
-    journal_.emplace(JournalFile(name), session(), loop_.now());
+    std::vector<const Session*> sessions;
+    for (const auto& side : sides_) sessions.push_back(&side->session);
+    journal_.emplace(JournalFile(name), std::move(sessions), loop_.now());
     log_.write_to([this](auto, char sign, auto line) {
         if (!showing_recorded()) journal_->add_line(sign, line);
     });

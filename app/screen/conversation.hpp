@@ -137,7 +137,7 @@ private:
     void report_state(Side& side);
     void report_listening(Side& side, const std::string& end, ui::Style end_style);
     void report_half_close(Side& side);
-    void begin_file();
+    void begin_file(const Side& side);
     std::optional<Pair> pair_of(const Side& side, const Message& message, const Reply* reply);
     Outcome outcome(Side& side);
     void connect();

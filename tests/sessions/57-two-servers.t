@@ -174,6 +174,13 @@ On the screen, equal replies are one row. A server that has gone misses messages
   >     'wait ‹ two ✓' 'wait b ? two - not connected' 'keys \e[15~' 'wait b ● up' 'type three' 'wait ‹ three ≡' 'keys ^D' gone
   status 1
 
+The screen records both, for the same replay.
+
+  $ on_terminal yodel -o x.json $good $good -- 'wait b ● up' 'type one' 'wait ‹ one ≡' 'type two' 'wait ‹ two ≡' 'keys ^D' gone
+  status 0
+  $ yodel --replay x.json --fast $good $good 2>&1 | tail -n 1
+  yodel: 2 pairs, 2 same, 0 different; b-a p50/p95/p99 * (glob)
+
 A load follows the same schedule with both. Requirements apply to both, to one, or compare one with the other.
 
   $ yodel-load --rate 500 -c 50 --require 'lost=0,a.p99<10s,b.p50<a.p50+900%' $good $good

@@ -130,8 +130,8 @@ A ping asks both, and so does --json, whose objects contain the target.
   "type":"end"
   "type":"message","target":"a"
   "type":"message","target":"b"
-  $ echo a | yodel --json $good $good 2>log | grep -o '"pair":{.*}' | sed 's/[0-9]*\.[0-9]*/N/g'
-  "pair":{"pairs":1,"same":1,"different":0,"delay_us":{"p50":N,"p95":N,"p99":N},"b_slower":[[N,1]],"b_faster":[]}}
+  $ echo a | yodel --json $good $good 2>log | grep -o '"pair":{.*"delay_us":{[^}]*}' | sed 's/-*[0-9]*\.[0-9]*/N/g'
+  "pair":{"pairs":1,"same":1,"different":0,"delay_us":{"p50":N,"p95":N,"p99":N}
   $ echo a | yodel -o log.txt $good $good >out 2>&1; cut -d ' ' -f 3- log.txt | sed 's/>/sent/; s/</received/' | sort
   - a: closed
   - a: connected to 127.0.0.1:*; look-up * (glob)

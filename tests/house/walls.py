@@ -114,6 +114,8 @@ class House:
         if path.endswith(".cpp") and own in self.files:
             if not includes or includes[0].group(2) != own:
                 self.report(path, 0, f'the first include is not "{own}"')
+        if path.endswith(".hpp") and self.files[path] and "#pragma once\n" not in self.files[path]:
+            self.report(path, 0, "it may be included twice")
         for include in includes:
             self.check_include(path, include)
         for name, headers, calls, place in KEPT_INSIDE:

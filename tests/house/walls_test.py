@@ -60,12 +60,13 @@ class Walls(unittest.TestCase):
                     "ev/b.cpp:1: ev may not see bufio (bufio/a.hpp)")
 
     def test_finds_cycles_of_rooms_and_of_headers(self):
-        self.expect({"ev/b.hpp": '#include "bufio/b.hpp"\n',
-                     "bufio/b.hpp": '#include "ev/b.hpp"\n'},
-                    "ev/b.hpp:1: ev may not see bufio (bufio/b.hpp)",
+        self.expect({"ev/b.hpp": '#pragma once\n#include "bufio/b.hpp"\n',
+                     "bufio/b.hpp": '#pragma once\n#include "ev/b.hpp"\n'},
+                    "ev/b.hpp:2: ev may not see bufio (bufio/b.hpp)",
                     "a circle of the rooms: bufio -> ev -> bufio",
                     "a circle of the headers: bufio/b.hpp -> ev/b.hpp -> bufio/b.hpp")
         self.expect({"ev/b.hpp": '#include "ev/c.hpp"\n', "ev/c.hpp": '#include "ev/b.hpp"\n'},
+                    "ev/b.hpp:1: it may be included twice", "ev/c.hpp:1: it may be included twice",
                     "a circle of the headers: ev/b.hpp -> ev/c.hpp -> ev/b.hpp")
 
     def test_finds_a_folder_that_is_no_room(self):

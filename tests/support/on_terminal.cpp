@@ -1,6 +1,7 @@
 // Runs a program on an emulated terminal for transcripts, and performs steps there.
 //
 //     on_terminal [ROWSxCOLUMNS] [NAME=VALUE]... COMMAND... -- STEP...
+//     on_terminal attacks          prints a line for each attack on a terminal
 //
 //     wait TEXT, last TEXT     waits until the screen shows TEXT, or its last row is TEXT
 //     row N TEXT               waits until row N, counted from 1, begins with TEXT
@@ -16,18 +17,29 @@
 //     raw                      waits until the program has changed the settings
 //     left STATUS...           waits for the end with one of these statuses
 //     gone                     waits for the end, and prints the status and unrestored settings
+//     keys-up                  types Alt and Up
+//     paste N                  pastes N letters, and Enter
+//     second                   waits until the time in the status line has grown
+//     rests                    waits until the program writes nothing and needs no time
+//     used, written            prints the milliseconds of processor time, or the bytes written
+//     untouched                no attack has reached the terminal
 //     pid COMMAND              runs a command of the shell with the process as $PID
 //
 // The first step that fails prints the screen.
 #include "tests/support/text.hpp"
 #include "tests/support/tty.hpp"
+#include "tests/ui/attacks.hpp"
+
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <regex>
+#include <sstream>
 
 namespace {
 
@@ -133,6 +145,43 @@ bool changes_settings(const Tty& tty) {
     return true;
 }
 
+// Returns the processor time used so far, in milliseconds.
+long used_ms(const Tty& tty) {
+    const std::string stat = test::contents("/proc/" + std::to_string(tty.pid()) + "/stat");
+    std::istringstream fields(stat.substr(stat.rfind(')') + 2));
+    const std::vector<std::string> list{std::istream_iterator<std::string>(fields), {}};
+    const long ticks = std::stol(list[11]) + std::stol(list[12]);  // utime and stime
+    return 1000 * ticks / ::sysconf(_SC_CLK_TCK);
+}
+
+bool rests(Tty& tty) {
+    return tty.wait_for([&] {
+        const long before = used_ms(tty);
+        const std::size_t written = tty.output().size();
+        tty.wait_for([] { return false; }, std::chrono::milliseconds(300));
+        return tty.output().size() == written && used_ms(tty) - before <= 10;
+    });
+}
+
+bool seconds_pass(Tty& tty) {
+    const auto seconds = [&] {
+        const std::string screen = tty.screen();
+        return std::atoi(screen.c_str() + screen.find("up 00:") + 6);
+    };
+    const int first = seconds();
+    return tty.wait_for([&] { return seconds() > first; });
+}
+
+bool untouched(Tty& tty) {
+    bool touched = !tty.answers().empty();
+    for (const char* const text : {"\x1b]52", "\x1b]8"})
+        touched = touched || tty.output().find(text) != std::string::npos;
+    for (const int mode : {1000, 1002, 1003, 1006})
+        touched = touched || tty.modes().count(mode) > 0;
+    return !touched && tty.title().find("OWNED") == std::string::npos &&
+           tty.wait_for([&] { return tty.cursor_shown(); });
+}
+
 // Returns false if the step fails.
 bool perform(Tty& tty, const std::string& step) {
     const std::size_t blank = std::min(step.find(' '), step.size());
@@ -152,12 +201,20 @@ bool perform(Tty& tty, const std::string& step) {
     if (step == "no screen") return tty.wait_for([&] { return !tty.alternate_screen(); });
     if (verb == "gone") return gone(tty);
     if (verb == "golden") return equals_file(tty, rest);
+    if (verb == "rests") return rests(tty);
+    if (verb == "second") return seconds_pass(tty);
+    if (verb == "untouched") return untouched(tty);
+    if (verb == "used") std::cout << used_ms(tty) << std::endl;
+    if (verb == "written") std::cout << tty.output().size() << std::endl;
+    if (verb == "paste")
+        tty.send("\x1b[200~" + std::string(std::stoul(rest), 'm') + "\x1b[201~\r");
     if (verb == "raw") return changes_settings(tty);
     if (verb == "left") {
         const int status = tty.wait_exit().value_or(-1);
         return (" " + rest + " ").find(" " + std::to_string(status) + " ") != rest.npos;
     }
     if (verb == "type") tty.send(bytes_of(rest) + "\r");
+    if (verb == "keys-up") tty.send("\x1b[1;3A");
     if (verb == "keys") tty.send(bytes_of(rest));
     if (verb.starts_with("resize-")) tty.resize(size_from(verb.substr(7)));
     if (verb == "kill") tty.kill(signal_of(rest));
@@ -175,6 +232,10 @@ bool perform(Tty& tty, const std::string& step) {
 }  // namespace
 
 int main(int argc, char* argv[]) {
+    if (argc == 2 && std::string(argv[1]) == "attacks") {
+        for (const std::string_view attack : test::attacks) std::cout << attack << '\n';
+        return 0;
+    }
     Tty::Options options;
     int at = 1;
     for (; at < argc && options.arguments.empty(); ++at) {

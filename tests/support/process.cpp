@@ -1,10 +1,7 @@
 #include "tests/support/process.hpp"
 
-#include <arpa/inet.h>
 #include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,7 +10,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
-#include <random>
 #include <stdexcept>
 #include <utility>
 
@@ -48,14 +44,6 @@ void drain(int& fd, std::string& to) {
     const ssize_t count = ::read(fd, bytes, sizeof bytes);
     if (count > 0) to.append(bytes, static_cast<std::size_t>(count));
     if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) close_fd(fd);
-}
-
-sockaddr_in loopback(int port) {
-    sockaddr_in name{};
-    name.sin_family = AF_INET;
-    name.sin_port = htons(static_cast<in_port_t>(port));
-    name.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    return name;
 }
 
 }  // namespace
@@ -158,34 +146,6 @@ Outcome run(const std::vector<std::string>& arguments, const std::string& input)
     process.close_input();
     const int status = process.wait_exit();
     return {status, process.output(), process.errors()};
-}
-
-// Chooses a port below the ephemeral ports, so that no connection of another test takes it
-// meanwhile.
-int free_port() {
-    std::random_device random;
-    for (int tries = 0; tries < 100; ++tries) {
-        const int port = 10'000 + static_cast<int>(random() % 20'000);
-        const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        const sockaddr_in name = loopback(port);
-        const int result = ::bind(fd, reinterpret_cast<const sockaddr*>(&name), sizeof name);
-        ::close(fd);
-        if (result == 0) return port;
-    }
-    throw std::runtime_error("no free port");
-}
-
-bool wait_for_listener(int port) {
-    const auto deadline = steady_clock::now() + Process::patience;
-    const sockaddr_in name = loopback(port);
-    while (steady_clock::now() < deadline) {
-        const int fd = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        const int result = ::connect(fd, reinterpret_cast<const sockaddr*>(&name), sizeof name);
-        ::close(fd);
-        if (result == 0) return true;
-        ::poll(nullptr, 0, 5 /* ms */);
-    }
-    return false;
 }
 
 Folder::Folder() {

@@ -63,13 +63,6 @@ struct Outcome {
 // Runs a program to its end with the given input.
 Outcome run(const std::vector<std::string>& arguments, const std::string& input = "");
 
-// Returns a loopback port without a listener.
-int free_port();
-
-// Waits until a server accepts connections on the loopback port. Closes its probe connection
-// at once.
-bool wait_for_listener(int port);
-
 // A temporary folder, removed with the object.
 class Folder {
 public:

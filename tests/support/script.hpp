@@ -27,7 +27,6 @@
 //     ...});
 #pragma once
 
-#include "tests/support/catch.hpp"
 #include "tests/support/virtual_time.hpp"
 
 namespace test {

@@ -101,7 +101,7 @@ def without_chance(output):
     output = re.sub(r"; (late p50|planned|p50 0)[^;\n]*", "", output)
     output = re.sub(r", most of it yodel's own lateness [^\n]*", "", output)
     output = re.sub(r"sha256//\S+=", "KEY", output)
-    output = re.sub(r"[0-9]+(\.[0-9]+)?", "0", output)
+    output = re.sub(r"(\B[-+])?[0-9]+(\.[0-9]+)?", "0", output)
     return output.replace("0k/s", "0/s")  # 999/s on a loaded machine
 
 

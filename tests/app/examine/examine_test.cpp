@@ -1,5 +1,6 @@
 #include "app/examine/examine.hpp"
 
+#include "app/websocket/transport.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/stream.hpp"
 #include "tests/app/fixture.hpp"
@@ -26,8 +27,10 @@ private:
     void accept(bufio::Fd socket) {
         if (bug_ == "closes at once") return;
         Stream::User& user = *this;
-        streams_.push_back(std::make_unique<Stream>(
-            loop_, bufio::make_plain_transport(std::move(socket)), user));
+        auto transport = bufio::make_plain_transport(std::move(socket));
+        if (bug_ == "websocket")
+            transport = yodel::websocket::accept(std::move(transport), 65536);
+        streams_.push_back(std::make_unique<Stream>(loop_, std::move(transport), user));
         if (bug_ == "greets") streams_.back()->write("* welcome");
     }
 
@@ -96,7 +99,83 @@ std::string outcome(const std::string& bug) {
     return at == text.npos ? text : text.replace(at, no_echo.size(), "NO_ECHO");
 }
 
+// Examines a server without bugs. Returns for each check the numbers of connections and of
+// pieces sent on them, and the first two pieces. A flood counts as one piece.
+std::map<std::string, std::string> pieces_sent(const std::string& protocol) {
+    yodel::ExamineOptions options;
+    options.verbose = true;
+    if (protocol == "websocket") options.target.websocket = {.host = "a"};
+    options.target.framing =
+        options.target.websocket ? yodel::websocket_framing() : yodel::find_framing(protocol);
+    std::istringstream lines(examine(protocol, options).lines);
+    std::map<std::string, std::string> all;
+    std::set<std::string> connections;
+    std::vector<std::string> pieces;
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t verb = line.find(" sent ");
+        const auto floods = [&](char letter) {
+            return line.find(std::string(9, letter)) != line.npos;
+        };
+        const bool repeated = std::any_of("bcdefg", "bcdefg" + 6, floods) ||
+                              (floods('a') && !pieces.empty() && pieces.back() == line);
+        if (line.starts_with("ok ")) {
+            std::string& text = all[line.substr(line.find('-') + 2)];
+            text = std::to_string(connections.size()) + " " + std::to_string(pieces.size());
+            for (std::size_t i = 0; i < std::min<std::size_t>(2, pieces.size()); ++i)
+                text += " | " + pieces[i].substr(pieces[i].find(" sent ") + 6, 25);
+            connections.clear();
+            pieces.clear();
+        } else if (verb != line.npos && !repeated) {
+            connections.insert(line.substr(2, verb - 2));
+            pieces.push_back(line);
+        }
+    }
+    return all;
+}
+
 }  // namespace
+
+TEST_CASE("sends the pieces of each check") {
+    const auto lines = pieces_sent("line");
+    const auto lengths = pieces_sent("len2");
+    const auto messages = pieces_sent("websocket");
+    test::check_table(R"(
+line: echoes a message => 1 1 | 13 bytes: hello, yodel^J
+line: echoes every byte value => 1 1 | 256 bytes: ^@^A^B^C^D^E^F
+line: echoes an empty message => 1 1 | 1 byte: ^J
+line: echoes a message in two pieces => 1 2 | 7 bytes: in some | 8 bytes:  pieces^J
+line: echoes a message byte by byte => 1 15 | 1 byte: i | 1 byte: n
+line: echoes a thousand messages at once => 1 1 | 11893 bytes: message 1^Jm
+line: echoes a short message after a long one
+=> 1 3 | 3001 bytes: lllllllllllll | 6 bytes: lllll^J
+line: echoes everything to a slow reader => 1 1 | 1049600 bytes: aaaaaaaaaa
+line: serves a second client while the first is idle => 2 2 | 6 bytes: first^J | 7 bytes: second^J
+line: serves twenty clients at once => 20 140 | 10 bytes: message 1^J | 10 bytes: message 2^J
+line: answers everything after a half-close, and closes => 1 1 | 11893 bytes: message 1^Jm
+line: survives a client that leaves inside a message
+=> 2 2 | 5 bytes: in so | 12 bytes: hello again^J
+line: serves a client while another never reads
+=> 2 2 | 1049600 bytes: aaaaaaaaaa | 12 bytes: hello again^J
+line: survives a reset by a client => 4 4 | 1049600 bytes: aaaaaaaaaa | 12 bytes: hello again^J
+line: serves two hundred clients in turn
+=> 200 200 | 12 bytes: hello again^J | 12 bytes: hello again^J
+len2: accepts a length in pieces => 1 4 | 1 byte: ^@ | 15 bytes: ^Nin some piece
+websocket: accepts a ping between fragments
+=> 1 2 | 140 bytes: GET / HTTP/1.1 | 34 bytes: ^A\x83^@^@^@^@i
+websocket: echoes a thousand messages at once => 1 1000 | 9 bytes: message 1 | 9 bytes: message 2
+websocket: serves twenty clients at once => 20 80 | 9 bytes: message 1 | 9 bytes: message 2
+websocket: answers a close frame => 1 1 | 7 bytes: goodbye
+websocket: serves a client while another never reads
+=> 2 2 | 1024 bytes: aaaaaaaaaaaaa | 11 bytes: hello again
+)",
+                      [&](const std::string& row) {
+                          const std::size_t colon = row.find(": ");
+                          const auto& all = row.starts_with("len2")   ? lengths
+                                            : row.starts_with("line") ? lines
+                                                                      : messages;
+                          return all.at(row.substr(colon + 2));
+                      });
+}
 
 TEST_CASE("names what a server does instead") {
     test::check_table(R"(

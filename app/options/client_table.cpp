@@ -197,7 +197,7 @@ std::vector<Option> generated_options(ClientOptions& to) {
          mode::generated},
         {'i', "interval", "D", "send a message every D; 0: as replies arrive",
          into(to.interval, interval_value),
-         mode::generated | mode::probe | mode::unpaced | mode::interval,
+         mode::generated | mode::probe | mode::replay | mode::unpaced | mode::interval,
          mode::generated | mode::interval},
         {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size_value),
          mode::generated, mode::generated},

@@ -40,8 +40,6 @@ OptionGroup recording_options(YodelOptions& to) {
           into(to.read_file), mode::offline | mode::screen, mode::offline | mode::screen},
          {0, "replay", "FILE", "replay a recording and require its replies",
           into(to.replay_file), mode::replay, mode::replay},
-         {0, "fast", none, "replay as replies arrive, not at recorded times", flag(to.fast),
-          mode::replay},
          {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
           [&](auto& text) { add_mask(to.mask, text); }, mode::replay}}};
 }
@@ -82,6 +80,9 @@ void plan_run(YodelOptions& options) {
     const Modes run = run_mode(options);
     if (run == mode::replay) options.run.session.pattern = options.mask;
     options.report.probe = options.run.probe && !options.run.repeat;
+    if (run == mode::replay && options.has_interval())
+        throw UsageError("-i with --replay must be 0, which sends as replies arrive");
+    options.fast = options.interval.has_value();
     options.run.window = options.window;
     if (!options.window && options.run.session.framing->takes_turns) options.run.window = 1;
     options.from = run == mode::replay      ? recording

@@ -59,11 +59,11 @@ With --escapes, a command may be an array with any bytes. A large reply is one m
 A conversation is recorded, and replayed to a service that has changed meanwhile.
 
   $ printf 'SET k v\nLRANGE other 0 -1\nGET k\n' | yodel -f resp --json --payload unix:redis >talk.json 2>log
-  $ yodel -f resp --replay talk.json --fast unix:redis
+  $ yodel -f resp --replay talk.json -i 0 unix:redis
   yodel: 3 replayed, 3 matched, 0 bad, 0 lost; rtt * (glob)
   $ echo 'RPUSH other x' | yodel --quiet -f resp unix:redis
   :1
-  $ yodel -f resp --replay talk.json --fast unix:redis
+  $ yodel -f resp --replay talk.json -i 0 unix:redis
   reply 2 differs at byte 1 (expected 0, got 1)
       sent      LRANGE other 0 -1
       recorded  *0

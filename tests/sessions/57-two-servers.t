@@ -146,13 +146,13 @@ A recording of two servers contains the replies of each, and a replay expects th
 
   $ yodel --json --payload --expect any $old $new <commands >r.json 2>log
   [1]
-  $ yodel --replay r.json --fast $old $new
+  $ yodel --replay r.json -i 0 $old $new
   yodel: reply 2 differs from b's at byte 0 (expected O, got o)
   yodel: a: 4 replayed, 4 matched, 0 bad, 0 lost; rtt * (glob)
   yodel: b: 4 replayed, 4 matched, 0 bad, 0 lost; rtt * (glob)
   yodel: 4 pairs, 3 same, 1 different; b-a p50/p95/p99 * (glob)
   [1]
-  $ yodel --replay r.json --fast $old $same
+  $ yodel --replay r.json -i 0 $old $same
   b: reply 2 differs at byte 0 (expected O, got o)
       sent      GET a
       recorded  ONE
@@ -162,7 +162,7 @@ A recording of two servers contains the replies of each, and a replay expects th
   yodel: b: 4 replayed, 3 matched, 1 bad, 0 lost; rtt * (glob)
   yodel: 4 pairs, 4 same, 0 different; b-a p50/p95/p99 * (glob)
   [1]
-  $ yodel --replay r.json --fast $old 2>&1
+  $ yodel --replay r.json -i 0 $old 2>&1
   yodel: 4 replayed, 4 matched, 0 bad, 0 lost; rtt * (glob)
   $ yodel --replay - $old $new <r.json 2>&1 | tail -n 1
   yodel: a replay with two targets needs a regular file (yodel -h shows the options)
@@ -178,7 +178,7 @@ The screen records both, for the same replay.
 
   $ on_terminal yodel -o x.json $good $good -- 'wait b ● up' 'type one' 'wait ‹ one ≡' 'type two' 'wait ‹ two ≡' 'keys ^D' gone
   status 0
-  $ yodel --replay x.json --fast $good $good 2>&1 | tail -n 1
+  $ yodel --replay x.json -i 0 $good $good 2>&1 | tail -n 1
   yodel: 2 pairs, 2 same, 0 different; b-a p50/p95/p99 * (glob)
 
 A load follows the same schedule with both. Requirements apply to both, to one, or compare one with the other.

@@ -14,12 +14,12 @@ With --json --payload, a session is a recording: an object for each message, wit
   "sent_base64":"U0VUIGIgG1szMW3/","received":"OK"
   "sent":"GET b","received_base64":"G1szMW3/"
 
-A replay sends the same at the same times, or at once with --fast, and compares the replies.
+A replay sends the same at the same times, or at once with -i 0, and compares the replies.
 
   $ echo not read | yodel --replay r.json 127.0.0.1 $store
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   $ start python3 "$PEERS/key_value.py" 0 broken && broken=$PORT
-  $ yodel --replay r.json --fast 127.0.0.1 $broken 2>log
+  $ yodel --replay r.json -i 0 127.0.0.1 $broken 2>log
   reply 2 differs at byte 0 (expected o, got O)
       sent      GET a
       recorded  one
@@ -32,16 +32,16 @@ A replay sends the same at the same times, or at once with --fast, and compares 
   $ cat log
   yodel: reply 2 differs from the recording at byte 0 (expected o, got O)
   yodel: 6 replayed, 4 matched, 2 bad, 0 lost; rtt * (glob)
-  $ yodel --replay r.json --fast -x 127.0.0.1 $broken 2>log | grep ONE
+  $ yodel --replay r.json -i 0 -x 127.0.0.1 $broken 2>log | grep ONE
       00000000  4f 4e 45                                         |ONE|
 
 A server that answers nothing, or too much, is found.
 
   $ start python3 "$PEERS/key_value.py" 0 silent
-  $ yodel --replay r.json --fast -W 200ms 127.0.0.1 $PORT 2>&1 | grep replayed
+  $ yodel --replay r.json -i 0 -W 200ms 127.0.0.1 $PORT 2>&1 | grep replayed
   yodel: 6 replayed, 3 matched, 0 bad, 3 lost; rtt * (glob)
   $ start python3 "$PEERS/key_value.py" 0 ticks greeting hello && ticks=$PORT
-  $ yodel --replay r.json --fast 127.0.0.1 $ticks >out 2>log
+  $ yodel --replay r.json -i 0 127.0.0.1 $ticks >out 2>log
   [1]
   $ head -n 2 out && grep -o '[0-9] unsolicited not recorded' log
   an unsolicited message is not in the recording
@@ -52,9 +52,9 @@ Data that answers no message, such as a greeting, must arrive again.
 
   $ { await hello t.json; echo SET a one; await 'changed a' t.json; echo GET a; } |
   >     yodel --json --payload --expect any 127.0.0.1 $ticks >t.json 2>log
-  $ yodel --replay t.json --fast 127.0.0.1 $ticks
+  $ yodel --replay t.json -i 0 127.0.0.1 $ticks
   yodel: 2 replayed, 2 matched, 0 bad, 0 lost, 2 unsolicited matched; rtt * (glob)
-  $ yodel --replay t.json --fast -W 200ms 127.0.0.1 $store
+  $ yodel --replay t.json -i 0 -W 200ms 127.0.0.1 $store
   a recorded unsolicited message is missing
       recorded  hello
   a recorded unsolicited message is missing
@@ -66,7 +66,7 @@ Replies of several lines come again, too.
 
   $ start python3 "$PEERS/several_lines.py" 0
   $ printf '%s\n' PING LIST PING LIST TIME | yodel --json --payload --expect any 127.0.0.1 $PORT >l.json 2>log
-  $ yodel --replay l.json --fast 127.0.0.1 $PORT
+  $ yodel --replay l.json -i 0 127.0.0.1 $PORT
   yodel: 5 replayed, 5 matched, 0 bad, 0 lost, 4 unsolicited matched; rtt * (glob)
 
 With -o FILE.json, the recording is written beside the output. An existing file is not overwritten.
@@ -76,7 +76,7 @@ With -o FILE.json, the recording is written beside the output. An existing file 
   one
   OK
   NONE
-  $ yodel --replay o.json --fast 127.0.0.1 $store
+  $ yodel --replay o.json -i 0 127.0.0.1 $store
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   $ yodel --json --payload --expect any -o same.json 127.0.0.1 $store <commands >both.json 2>log
   $ sed -i 's/"started":"[^"]*"//' both.json same.json && cmp both.json same.json
@@ -94,7 +94,7 @@ Datagrams and TLS are replayed in the same way.
   $ yodel --replay u.json -u 127.0.0.1 $PORT
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost, 0 duplicate, 0 reordered; rtt * (glob)
   $ start python3 "$PEERS/key_value.py" 0 udp broken
-  $ yodel --replay u.json --fast -u 127.0.0.1 $PORT 2>log | grep differs
+  $ yodel --replay u.json -i 0 -u 127.0.0.1 $PORT 2>log | grep differs
   reply 2 differs at byte 0 (expected o, got O)
   reply 6 differs at byte 4 (expected m, got M)
   $ yodel --replay u.json 127.0.0.1 $store
@@ -112,12 +112,12 @@ With --mask, parts of the replies are ignored, such as times and numbers.
   $ play line 'send:at 12:00:01 ok\n' line 'send:id=a7 done\n' wait
   $ printf 'TIME\nJOB\n' | yodel --json --payload --expect any 127.0.0.1 $PORT >m.json 2>log
   $ play line 'send:at 9:30:00 ok\n' line 'send:id=bcd failed\n' wait
-  $ yodel --replay m.json --fast 127.0.0.1 $PORT 2>log | grep differs
+  $ yodel --replay m.json -i 0 127.0.0.1 $PORT 2>log | grep differs
   reply 1 differs at byte 3 (expected 1, got 9)
   reply 2 differs at byte 3 (expected a, got b)
-  $ yodel --replay m.json --fast --mask '[0-9]+:[0-9]{2}:[0-9]{2}' 127.0.0.1 $PORT 2>log | grep differs
+  $ yodel --replay m.json -i 0 --mask '[0-9]+:[0-9]{2}:[0-9]{2}' 127.0.0.1 $PORT 2>log | grep differs
   reply 2 differs at byte 3 (expected a, got b)
-  $ yodel --replay m.json --fast --mask '[0-9]+:[0-9]{2}:[0-9]{2}' --mask 'id=[a-z0-9]+' 127.0.0.1 $PORT
+  $ yodel --replay m.json -i 0 --mask '[0-9]+:[0-9]{2}:[0-9]{2}' --mask 'id=[a-z0-9]+' 127.0.0.1 $PORT
   reply 2 differs at byte 7 (expected d, got f)
       sent      JOB
       recorded  id=a7 done
@@ -125,7 +125,7 @@ With --mask, parts of the replies are ignored, such as times and numbers.
   yodel: reply 2 differs from the recording at byte 7 (expected d, got f)
   yodel: 2 replayed, 1 matched, 1 bad, 0 lost; rtt * (glob)
   [1]
-  $ yodel --replay m.json --fast --mask ':[0-9]{2}|at [0-9]+' --mask 'id=[a-z0-9]+ [a-z]+' 127.0.0.1 $PORT
+  $ yodel --replay m.json -i 0 --mask ':[0-9]{2}|at [0-9]+' --mask 'id=[a-z0-9]+ [a-z]+' 127.0.0.1 $PORT
   yodel: 2 replayed, 2 matched, 0 bad, 0 lost; rtt * (glob)
   $ echo abc | yodel --json --payload -f caret >c.json 2>log
   $ yodel --replay c.json --mask x 127.0.0.1 $store
@@ -134,11 +134,11 @@ With --mask, parts of the replies are ignored, such as times and numbers.
 
 A recording may come from standard input.
 
-  $ cat r.json | yodel --fast --replay /dev/stdin 127.0.0.1 $store
+  $ cat r.json | yodel -i 0 --replay /dev/stdin 127.0.0.1 $store
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
-  $ cat r.json | yodel --fast --replay - 127.0.0.1 $store
+  $ cat r.json | yodel -i 0 --replay - 127.0.0.1 $store
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
-  $ yodel --fast --replay - 127.0.0.1 $store <r.json
+  $ yodel -i 0 --replay - 127.0.0.1 $store <r.json
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   $ open_input && yodel -m 200ms --replay - <input
   yodel: standard input: no recording arrived within 200ms (--max-time)
@@ -191,15 +191,12 @@ Options without meaning for a recording are refused.
   $ yodel --json --payload -f raw 127.0.0.1 $store
   yodel: --payload cannot be combined with -f raw (yodel -h shows the options)
   [2]
-  $ yodel --fast 127.0.0.1 $store
-  yodel: --fast needs --replay (yodel -h shows the options)
-  [2]
-  $ for option in '--expect echo' '-c 1' '-i 1' '--size 1' --escapes -z '--retry 1' '--fast --window 2' '-f crlf' -u '--json -x'; do
+  $ for option in '--expect echo' '-c 1' '-i 1' '--size 1' --escapes -z '--retry 1' '--window 2' '-f crlf' -u '--json -x'; do
   >     yodel --replay r.json $option 127.0.0.1 $store
   > done
   yodel: --expect cannot be combined with --replay (yodel -h shows the options)
   yodel: -c cannot be combined with --replay (yodel -h shows the options)
-  yodel: -i cannot be combined with --replay (yodel -h shows the options)
+  yodel: -i with --replay must be 0, which sends as replies arrive (yodel -h shows the options)
   yodel: --size cannot be combined with --replay (yodel -h shows the options)
   yodel: --escapes cannot be combined with --replay (yodel -h shows the options)
   yodel: --replay cannot be combined with -z (yodel -h shows the options)

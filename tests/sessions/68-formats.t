@@ -46,10 +46,10 @@ Test cases follow the schema of JUnit, and agree with the status.
   $ yodel-load --json --connections 3 -c 30 --threads 2 --require 'p99<1us,sent=30' 2>log | report
   report.xml validates
   tests=3 failures=1
-  $ yodel --json --replay recording --fast 2>log | report
+  $ yodel --json --replay recording -i 0 2>log | report
   report.xml validates
   tests=1 failures=0
-  $ yodel --json --replay changed --fast 2>log | report
+  $ yodel --json --replay changed -i 0 2>log | report
   report.xml validates
   tests=2 failures=2
   $ yodel-load --json --merge recording --require 'sent>5' 2>log | report

@@ -14,7 +14,7 @@ maximum's bucket may exceed the maximum.
   $ lines | yodel --json >run3 2>log
   $ yodel --json -u -c 30 -i 1ms >run4 2>log
   $ lines | yodel-load --json --tls -f len4 --connections 2 >run5 2>log
-  $ yodel --json --replay recording --fast >run6 2>log
+  $ yodel --json --replay recording -i 0 >run6 2>log
   $ yodel-load --json --merge run1 run2 >run7 2>log
   $ yodel-load --json -c 1 127.0.0.1 1 >run8 2>log
   [7]

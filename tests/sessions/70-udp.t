@@ -75,7 +75,7 @@ Each form shows them, and requirements judge them. The jitter is defined in RFC 
   $ seq 9 | yodel --json --payload udp://127.0.0.1:$PORT >r.json 2>log
   $ yodel --replay r.json udp://127.0.0.1:$PORT
   yodel: 9 replayed, 9 matched, 0 bad, 0 lost, 9 duplicate, 0 reordered; rtt * (glob)
-  $ yodel --replay r.json --fast udp://127.0.0.1:$PORT
+  $ yodel --replay r.json -i 0 udp://127.0.0.1:$PORT
   yodel: 9 replayed, 9 matched, 0 bad, 0 lost, 9 duplicate, 0 reordered; rtt * (glob)
   $ serve -u --corrupt 1 --seed 3
   $ echo hello | yodel udp://127.0.0.1:$PORT >out

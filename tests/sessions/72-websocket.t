@@ -18,7 +18,7 @@ With --ping, an idle connection sends pings, and each pong is timed.
 Pings do not disturb a recording or a load.
 
   $ (echo a; await pong r.json; echo b) | yodel --json --payload --ping 10ms ws://127.0.0.1:$PORT >r.json 2>log
-  $ yodel --replay r.json --fast ws://127.0.0.1:$PORT
+  $ yodel --replay r.json -i 0 ws://127.0.0.1:$PORT
   yodel: 2 replayed, 2 matched, 0 bad, 0 lost; rtt * (glob)
   $ yodel-load --connections 3 -c 30 -i 20ms --ping 5ms ws://127.0.0.1:$PORT
   yodel-load: 30 sent, 30 echoed, 0 bad, 0 lost* (glob)

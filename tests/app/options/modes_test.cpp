@@ -34,7 +34,7 @@ const std::vector<Choice> yodel_choices = {
     {mode::input, "--no-tui", "--no-tui"},
     {mode::probe, "-z", "-z"},
     {mode::generated, "-c 1", "-c"},
-    {mode::replay, "--replay f --fast", "--replay"},
+    {mode::replay, "--replay f -i 0", "--replay"},
     {mode::offline | mode::screen, "-r f", "-r"},
     {mode::path, "-U p", "-U"},
     {mode::datagrams, "-u", "-u"},
@@ -227,7 +227,8 @@ TEST_CASE("options of the screen and of other runs are refused if they do not ap
         CHECK(test::refusal([&] { check_display(options, true); }) == row.on_screen);
         CHECK(test::refusal([&] { check_display(options, false); }) == row.in_pipe);
     }
-    CHECK(refusal_by(parse_yodel_options, "--fast") == "--fast needs --replay");
+    CHECK(refusal_by(parse_yodel_options, "--replay f -i 1s") ==
+          "-i with --replay must be 0, which sends as replies arrive");
     CHECK(refusal_by(parse_yodel_options, "--payload h 7") == "--payload needs --json");
 }
 

@@ -1,7 +1,6 @@
 #include "app/run/reporter.hpp"
 
 #include "app/protocol/message_object.hpp"
-#include "app/protocol/pairing.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
@@ -135,9 +134,12 @@ void Reporter::sent(std::size_t connection, const Session& session, const Outgoi
 void Reporter::resolved(std::size_t connection, Fate fate, const Message* message,
                         const Reply* reply) {
     add_message(connection, fate, message, reply);
-    if (message && reply) return answered(connection, fate, *message, *reply);
-    if (message) return unanswered(fate, *message);
-    unsolicited(connection, fate, *reply);
+    if (!message) return unsolicited(connection, fate, *reply);
+    if (reply)
+        answered(connection, fate, *message, *reply);
+    else
+        unanswered(fate, *message);
+    if (!target_.empty()) user_.reported(side_, connection, *message, reply);
 }
 
 void Reporter::answered(std::size_t connection, Fate fate, const Message& message,

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "app/protocol/journal.hpp"
+#include "app/protocol/pairing.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/event_text.hpp"
 #include "app/run/run_options.hpp"
@@ -49,6 +50,9 @@ public:
         // Called before a line is written to standard error. Returns false if the line must be
         // omitted.
         virtual bool prepare_for_line() = 0;
+        // With two targets: called after a message of a side was reported.
+        virtual void reported(unsigned side, std::size_t connection, const Message& message,
+                              const Reply* reply) = 0;
 
     protected:
         ~User() = default;
@@ -58,6 +62,10 @@ public:
     // journal cannot be opened.
     Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages, User& user);
 
+    void about(unsigned side) override {
+        side_ = side;
+        target_ = side_names[side];
+    }
     void opened(std::size_t connection, const Session& session) override;
     void ended(std::size_t connection, const Session& session) override;
     void sent(std::size_t connection, const Session& session, const Outgoing& message,
@@ -69,11 +77,6 @@ public:
     void ponged(std::size_t connection, ev::Duration round_trip) override;
     void flush() override;
 
-    // With two targets: the following events are about this one, "a" or "b".
-    Reporter& about(const char* target) {
-        target_ = target;
-        return *this;
-    }
     // Reports that the replies of both targets to a message differ.
     void add_pair_difference(std::size_t connection, const std::string& text);
 
@@ -126,7 +129,8 @@ private:
     const RunOptions& run_;
     const bool reports_messages_;
     User& user_;
-    std::string target_;          // see about(); empty: there is one target
+    unsigned side_ = 0;           // see about()
+    std::string target_;          // its name; empty: there is one target
     const bool unframed_;         // replies have no frames
     const bool makes_printable_;  // standard output is a terminal; escape unsafe bytes
     const DifferenceText difference_;

@@ -82,45 +82,6 @@ bool has_unread_input() {
 
 }  // namespace
 
-// Passes on the events of the run to one of two targets.
-class RunClient::Side final : public RunObserver {
-public:
-    Side(RunClient& client, unsigned number) : client_(client), number_(number) {}
-
-    void opened(std::size_t connection, const Session& session) override {
-        reporter().opened(connection, session);
-    }
-    void ended(std::size_t connection, const Session& session) override {
-        reporter().ended(connection, session);
-    }
-    void sent(std::size_t connection, const Session& session, const Outgoing& message,
-              QueuedIds queued) override {
-        reporter().sent(connection, session, message, queued);
-    }
-    void resolved(std::size_t connection, Fate fate, const Message* message,
-                  const Reply* reply) override {
-        reporter().resolved(connection, fate, message, reply);
-        if (message && client_.reports_messages_)
-            client_.pair(number_, connection, *message, reply);
-    }
-    void echoed(std::size_t connection, const Batch& batch) override {
-        reporter().echoed(connection, batch);
-    }
-    void received(std::size_t connection, std::string_view bytes) override {
-        reporter().received(connection, bytes);
-    }
-    void ponged(std::size_t connection, ev::Duration round_trip) override {
-        reporter().ponged(connection, round_trip);
-    }
-    void flush() override { client_.reporter_.flush(); }
-
-private:
-    Reporter& reporter() { return client_.reporter_.about(side_names[number_]); }
-
-    RunClient& client_;
-    const unsigned number_;
-};
-
 RunClient::RunClient(ev::Loop& loop, const Options& options)
     : loop_(loop),
       options_(options.report),
@@ -141,26 +102,22 @@ RunClient::RunClient(ev::Loop& loop, const Options& options)
 RunClient::~RunClient() = default;
 
 void RunClient::make_runs(const Options& options) {
-    const bool observed = reports_messages_ || options_.verbose;
-    if (!options.second) {
+    RunObserver* const observer = reports_messages_ || options_.verbose ? &reporter_ : nullptr;
+    const auto add = [&](const RunOptions& run, unsigned side, std::function<void()> ready) {
         runs_.emplace_back(
-            loop_, run_options_, [this] { run_done(0); }, observed ? &reporter_ : nullptr);
-    } else {
-        pairs_ = std::make_unique<Pairs>(Pairs{.pairing = Pairing(options.mask)});
-        RunOptions second = run_options_;
-        second.session = second.session.with_target(*options.second);
-        second.side = 1;
-        make_source(options, second, 1);
-        unready_ = 2;
-        for (const RunOptions* const each : {&run_options_, &std::as_const(second)}) {
-            sides_.push_back(std::make_unique<Side>(*this, each->side));
-            runs_.emplace_back(
-                loop_, *each, [this, side = each->side] { run_done(side); },
-                observed ? sides_.back().get() : nullptr, [this] { ready(); });
-        }
-    }
-    running_ = runs_.size();
-    reported_times_.resize(runs_.size());
+            loop_, run, [this, side] { run_done(side); }, observer, std::move(ready));
+    };
+    running_ = options.second ? 2 : 1;
+    reported_times_.resize(running_);
+    if (!options.second) return add(run_options_, 0, nullptr);
+    pairs_ = std::make_unique<Pairs>(Pairs{.pairing = Pairing(options.mask)});
+    RunOptions second = run_options_;
+    second.session = second.session.with_target(*options.second);
+    second.side = 1;
+    make_source(options, second, 1);
+    unready_ = 2;
+    add(run_options_, 0, [this] { ready(); });
+    add(second, 1, [this] { ready(); });
 }
 
 // Keeps two runs in step if each message goes to both.
@@ -174,6 +131,7 @@ void RunClient::make_turns(const Options& options, RunOptions& to) {
 
 RunOptions RunClient::run_options(const Options& options) {
     RunOptions to = options.run;
+    if (options.second) to.side = 0;
     to.session.mark_retransmitted =
         reports_messages_ && to.connections == 1 &&
         (json() || (options_.form == Reporter::Form::sequence && !options_.quiet));
@@ -267,8 +225,9 @@ void RunClient::end_other() {
     if ((failed || level) && !runs_[1 - done].over()) runs_[1 - done].finish();
 }
 
-void RunClient::pair(unsigned side, std::size_t connection, const Message& message,
-                     const Reply* reply) {
+void RunClient::reported(unsigned side, std::size_t connection, const Message& message,
+                         const Reply* reply) {
+    if (!reports_messages_) return;
     const std::optional<Pair> pair = pairs_->pairing.add(side, connection, message, reply);
     if (!pair) return;
     pairs_->results.count(pair->difference, pair->delay());

@@ -72,12 +72,13 @@ public:
 private:
     void output_changed() override;
     bool prepare_for_line() override { return !display_ || display_->prepare_for_line(); }
+    void reported(unsigned side, std::size_t connection, const Message& message,
+                  const Reply* reply) override;
     RunProgress progress() override;
     Histogram take_recent() override { return take_recent(0); }
     void interrupted() override;
     void suspending() override { void_round_trips(); }
 
-    class Side;
     struct Pairs {
         Pairing pairing;
         PairResults results = {};
@@ -107,8 +108,6 @@ private:
     }
     void sources_changed();
     void ready();
-    void pair(unsigned side, std::size_t connection, const Message& message,
-              const Reply* reply);
     void report_problem(unsigned side);
     void end_other();
     void add_interval(JsonObject& object, unsigned side);
@@ -147,10 +146,9 @@ private:
     std::shared_ptr<Turns> turns_;    // null: the runs are not in step
     const RunOptions run_options_;    // options of the first target
     Reporter reporter_;
-    std::unique_ptr<Pairs> pairs_;              // null: there is one target
-    std::vector<std::unique_ptr<Side>> sides_;  // with two targets: the observers of their runs
-    std::deque<Run> runs_;                      // one for each target
-    std::unique_ptr<RunDisplay> display_;       // null: no display, or the run has ended
+    std::unique_ptr<Pairs> pairs_;         // null: there is one target
+    std::deque<Run> runs_;                 // one for each target
+    std::unique_ptr<RunDisplay> display_;  // null: no display, or the run has ended
 };
 
 }  // namespace yodel

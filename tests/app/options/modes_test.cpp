@@ -201,7 +201,7 @@ TEST_CASE("the tables stay within their limits, and no two options have the same
     const int shared =
         size_of({connection_options(yodel), tls_options(yodel), message_options(yodel)})
             .options;
-    CHECK(of_yodel.options <= 56);
+    CHECK(of_yodel.options <= 55);
     CHECK(of_load.options - shared <= 32);
     CHECK(size_of(server_table(server)).options <= 40);
     CHECK(std::popcount(of_yodel.modes) <= 24);

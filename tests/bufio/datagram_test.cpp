@@ -170,6 +170,12 @@ TEST_CASE("a paused socket leaves datagrams in the system's buffer") {
     pair.send("a");
     run_pending(pair.loop);
     CHECK(pair.server.got.empty());
+    DatagramFaults faults;
+    faults.send = [&](std::size_t) { return faults.send_calls == 1 ? -EAGAIN : 1L; };
+    REQUIRE(pair.server.socket->send("b", pair.client.socket->address()));
+    pair.server.socket->flush();
+    pair.until_client_got(1);  // after an event that the socket is writable
+    CHECK(pair.server.got.empty());
     pair.server.socket->pause_reading(false);
     pair.until_server_got(1);
 }
@@ -198,10 +204,27 @@ TEST_CASE("the queue is bounded, and holds datagrams that the system does not ac
     CHECK(pair.client.written_calls == 1);
 }
 
+TEST_CASE("sends the queue in order, though the system first accepts only a part of it") {
+    DatagramFaults faults;
+    faults.send = [&](std::size_t) { return faults.send_calls == 2 ? -EAGAIN : 1L; };
+    DatagramPair pair;
+    for (const char* each : {"a", "bb"}) REQUIRE(pair.client.socket->send(each));
+    pair.client.socket->flush();
+    REQUIRE(pair.client.socket->send("ccc"));
+    REQUIRE(pair.client.socket->pending() == 2);
+    pair.server.socket->pause_reading(true);
+    REQUIRE(run_until(pair.loop, [&] { return pair.client.socket->pending() == 0; }));
+    CHECK(faults.receive_calls == 0);  // a writable socket is not read
+    pair.server.socket->pause_reading(false);
+    pair.until_server_got(3);
+    CHECK((pair.server.got == std::vector<std::string>{"a", "bb", "ccc"}));
+}
+
 TEST_CASE("drops a datagram that the system refuses, and sends the others") {
     DatagramFaults faults;
+    const int refusal = GENERATE(ENOBUFS, ENOMEM, EMSGSIZE);
     int calls = 0;
-    faults.send = [&](std::size_t) -> long { return ++calls == 2 ? -ENOBUFS : 1; };
+    faults.send = [&](std::size_t) -> long { return ++calls == 2 ? -refusal : 1; };
     DatagramPair pair(batches_of(GENERATE(as<std::size_t>{}, 1, 64)));
     for (const char* each : {"a", "b", "c"}) REQUIRE(pair.client.socket->send(each));
     pair.client.socket->flush();

@@ -263,11 +263,19 @@ TEST_CASE("reports why it can't dial") {
     const std::string local = "127.0.0.1";
     Faults faults;
     faults.resolve = [](const std::string&) { return std::vector<Address>{}; };
+    const Endpoint from_free_port = {.host = local,
+                                     .service = port,
+                                     .udp = true,
+                                     .source_host = local,
+                                     .source_port = free_port};
+    Dial first(from_free_port);
+    REQUIRE(first.wait().socket);
     const struct {
         Endpoint endpoint;
         Reason reason;
         std::string why;  // the beginning of the reason
     } rows[] = {
+        {from_free_port, Reason::connect, "Address already in use"},
         {{.host = local, .service = free_port}, Reason::connect, "Connection refused"},
         {{.host = local, .service = free_port, .source_host = local, .source_port = free_port},
          Reason::connect,

@@ -162,15 +162,19 @@ public:
         : tls_(bufio::TlsContext::self_signed_server()),
           listener_(loop, any_loopback_port(), [&](bufio::Fd socket, const bufio::Address&) {
               bufio::Stream::User& user = *this;
+              socket_ = socket.get();
               stream_ =
                   std::make_unique<bufio::Stream>(loop, tls_.accept(std::move(socket)), user);
           }) {}
     int port() const { return listener_.address().port(); }
+    // Ends its side of the TCP connection without close_notify.
+    void cut() const { ::shutdown(socket_, SHUT_WR); }
 
 private:
     void stream_changed(bufio::Stream&) override {}
 
     bufio::TlsContext tls_;
+    int socket_ = -1;
     std::unique_ptr<bufio::Stream> stream_;
     bufio::Listener listener_;
 };

@@ -208,6 +208,7 @@ void SessionScript::add_targets() {
         tls_server_ = std::make_unique<SilentTlsServer>(loop);
         begins_open_ = false;
     });
+    on("TLS server cuts", [this](const std::string&) { tls_server_->cut(); });
     setting("over datagrams", [this](const std::string&) {
         peer = std::make_unique<DatagramPeer>(loop);
         options.endpoint.udp = true;

@@ -29,6 +29,7 @@
 // settings:
 //     to nobody            connects to a port without a listener
 //     to a TLS server      connects to a server whose certificate nobody trusts
+//                          `TLS server cuts` ends TCP without close_notify
 //     over datagrams       the peer uses datagrams
 //     no retry after answers   see SessionOptions
 //     listening            the peer is a client, which `peer connects` connects

@@ -88,6 +88,9 @@ TEST_CASE("after finish() late and duplicate replies are awaited for a moment") 
          R"(send a; send b; peer got a\nb\n; finish; peer sends b; reports right b=b; +4999ms
             reports nothing; +1ms; reports late a; finishing; peer sends a
             reports right a=a in 5s late reordered; +999ms; finishing; +1ms; closed clean)"},
+        {"again on the next connection",
+         "finish; +100ms; closed clean; connect; open; +1h; finish; +99ms; finishing; +1ms\n"
+         "closed clean"},
         {"in time although reading pauses",
          R"(-q 50ms; send a; peer got a\n; peer sends a; reports right a=a; finish
             6 times ( pause; peer sends b; +10ms; resume; +1ms ); +50ms; closed clean

@@ -261,6 +261,30 @@ TEST_CASE("finds a payload among many, even if all are equal") {
     CHECK(queue.find("other") == std::size_t{0});
 }
 
+TEST_CASE("finds the beginning of an echo among the first messages and the last one removed") {
+    InFlight queue(*find_framing("line"), {});
+    queue.queue("ab");
+    queue.queue("cd");
+    CHECK(queue.may_echo("a", 1));
+    CHECK_FALSE(queue.may_echo("c", 1));
+    CHECK(queue.may_echo("c", 2));
+    queue.remove_oldest();
+    CHECK(queue.may_echo("a", 0));
+}
+
+TEST_CASE("an idle queue keeps only a small last message") {
+    const auto [size, expected, kept] = GENERATE(table<std::size_t, bool, bool>(
+        {{1, true, true}, {2 << 20, true, false}, {1, false, false}}));
+    InFlight queue(*find_framing("line"), {.expected = expected});
+    const std::string text(size, 'x');
+    queue.queue(text);
+    queue.flush(ev::Time{});
+    if (expected) queue.remove_oldest();
+    queue.release_idle();
+    CHECK(queue.equals_last_removed(text) == kept);
+    CHECK(queue.frames().empty());
+}
+
 TEST_CASE("keeps the planned time of a message") {
     InFlight queue(*find_framing("line"), {});
     const ev::Time start{1s};

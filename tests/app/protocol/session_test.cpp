@@ -287,6 +287,14 @@ TEST_CASE("finishes only after the replies, and waits for the end of the server"
          R"(send a; send b; finish; peer answers a; peer ends
             reports right a=a, lost b
             closed closed_early "the server closed the connection after 1 of 2 replies")"},
+        {"a peer that ends inside a message",
+         "finish; peer got the end; peer sends a; peer ends; closed truncated\n"
+         "reports unsolicited a"},
+        {"a peer that cuts TLS",
+         "to a TLS server; -k; open; finish; TLS server cuts; closed clean"},
+        {"a peer that cuts TLS, with unknown replies",
+         "to a TLS server; -k; --expect any; open; finish; TLS server cuts; closed truncated"},
+        {"a peer that resets", "finish; peer got the end; peer resets; closed receive"},
     });
 }
 
@@ -325,6 +333,8 @@ TEST_CASE("a connection ends badly") {
          R"(--max-frame 1000000; peer stops reading; until lost ( queue x{1000000}; flush )
             closed limit "the server has stopped reading, and the send buffer is full")"},
         {"by us", R"(disconnect; closed aborted "disconnected"; connect; open; end none)"},
+        {"but takes many messages while the peer reads nothing",
+         "--max-frame 1000; peer stops reading; 20000 times ( queue x{1000} ); flush; open"},
         {"but still takes messages if no reply is expected",
          R"(--expect none; peer ends; +0ms; half closed; send a; peer got a\n; open)"},
     });
@@ -493,6 +503,9 @@ TEST_CASE("traffic postpones a ping, and its pong must arrive in time") {
             peer got ping 2; disconnect)"},
         {"no ping is sent after the end of the messages",
          R"(--ping 1min; -q 1h; upgrade; finish; peer got 8 bytes; +59min; peer got nothing; disconnect)"},
+        {"the end contains the close frame of the peer",
+         R"_(upgrade; peer sends \x88\x02\x03\xe8; peer ends
+            closed closed_early "the server closed the connection (1000 normal closure)")_"},
         {"none is sent without --ping", "upgrade; +24h; peer got nothing; disconnect"},
     });
 }

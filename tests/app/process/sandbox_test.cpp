@@ -224,6 +224,7 @@ TEST_CASE("the sandbox allows only the named TCP ports") {
              Row{"connect to another port", rules, other.connecting(), 4},
              Row{"listen", rules, Port::bind_any, 4},
              Row{"listen on any port", {.bind_ports = {0}}, Port::bind_any},
+             Row{"write", {.bind_ports = {0}}, opening("/dev/full", O_WRONLY), 1},
              Row{"only listen there", {.bind_ports = {target.number}}, target.connecting(), 4},
          })
         check(row);

@@ -110,6 +110,7 @@ TEST_CASE("the results of runs are added up, with how well they coincided") {
         {{{0, 9}, {}}, {}, 0, "2 runs: 1 sent, 1 echoed", "contains a run that sent nothing"},
         {{{0, 9}, {0}}, {}, 1, ", overlap 0 %: 2 sent, 1 echoed", "0 bad, 1 lost"},
         {{{0, 9}, {3, 6}}, json, 0, R"("reason":"2 runs merged")", ""},
+        {{{0, 9}, {}}, json, 0, R"("overlap":0.000,)", ""},
     };
     for (const Row& row : rows) {
         std::vector<std::unique_ptr<File>> files;

@@ -1,0 +1,50 @@
+// The page of a load on a pseudo-terminal, in virtual time.
+
+#include "app/load/load_screen.hpp"
+
+#include "tests/support/own_terminal.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <stdexcept>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+struct Watcher final : RunDisplay::User {
+    RunProgress progress() override {
+        ++drawings;
+        return {.results = results, .target = "127.0.0.1:7"};
+    }
+    Histogram take_recent() override { return {}; }
+    void interrupted() override { ++interrupts; }
+    void suspending() override { throw std::runtime_error("suspended"); }
+
+    Results results;
+    int drawings = 0;
+    int interrupts = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the page of a load is drawn ten times a second, and takes two keys") {
+    const test::OnTerminal terminal("xterm-256color");
+    test::VirtualLoop loop;
+    Watcher user;
+    LoadScreen screen(loop, user);
+    for (const auto& [time, drawings] : {std::pair(0ms, 1), {99ms, 1}, {1ms, 2}}) {
+        loop.pass(time);
+        screen.turn_ended();
+        terminal.take();
+        REQUIRE(user.drawings == drawings);
+    }
+    const auto press = [&](std::string key) {
+        terminal.type(key);
+        loop.settle();
+        return user.interrupts;
+    };
+    REQUIRE(press("x") == 0);
+    REQUIRE(press("\x03") == 1);
+    REQUIRE_THROWS_WITH(press("\x1a"), "suspended");  // and does not stop the test
+}

@@ -169,6 +169,15 @@ TEST_CASE("sends held answers while draining, or gives them up after the grace")
         house.loop.pass(1h);
         CHECK(drained == 1);
     }
+    House reordered(faulty({.reorder = 1}));
+    reordered.exchange({"a"});
+    bool drained = false;
+    reordered.server.drain(1s, [&] { drained = true; });
+    reordered.loop.pass(99ms);
+    CHECK_FALSE(drained);
+    reordered.loop.pass(1ms);
+    CHECK(drained);
+    CHECK(reordered.answers() == Datagrams{"a"});
 }
 
 TEST_CASE("bounds the answers that faults hold back") {

@@ -130,10 +130,12 @@ void play(EchoServer::Options options, const std::string& script) {
         }
         if (verb == "drained") text = drained ? "yes" : "no";
         if (verb == "log") text = join(std::exchange(house.log, {}), ", ");
+        if (verb == "connections") text = std::to_string(house.server.connections());
         if (verb == "failed") text = std::to_string(house.server.counters().failed);
         return text;
     };
-    test::play_script(script, "send shut leave drain got drained log failed", make_step);
+    test::play_script(script, "send shut leave drain got drained log connections failed",
+                      make_step);
 }
 
 }  // namespace
@@ -366,6 +368,7 @@ TEST_CASE("ends after a message that can't be answered, and logs why, once") {
     play(options,
          R"(send \x00\x03one\x00; send \x00; send \x00\x04; got => \x00\x03one\x00\x00 end;
 log => a message of 4 bytes exceeds the limit of 3 (--max-frame); leave; log =>; failed => 1)");
+    play(options, R"(send \x00\x04; +1998ms; connections => 1; +2ms; connections => 0)");
     for (const ev::Duration delay : {0ns, 1ns})
         play(framed("len2", {.delay = delay}),
              R"(send \x00\x05whole\x00\x04abc; shut; got => \x00\x05whole end;

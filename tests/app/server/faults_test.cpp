@@ -152,6 +152,11 @@ TEST_CASE("applies each fault to the answers") {
     play({.close_after = 2}, R"(send 1\x0a; end =>; send 2\x0a3\x0a; got => 1\x0a2\x0a;
 end => closed after 2 messages)");
     play({.reset_after = 2}, R"(send 1\x0a2\x0a3\x0a; end =>; stream => aborted)");
+    Faulty chunked({.chunk = 1});
+    chunked.peer.send("several chunks\n");
+    const std::uint64_t written = chunked.peer.stream().bytes_written();
+    chunked.peer.loop.step(0s);
+    CHECK(chunked.peer.stream().bytes_written() == written + 1);
 }
 
 TEST_CASE("corrupts one bit within the payload of a reply") {

@@ -139,7 +139,8 @@ TEST_CASE("refuses a figure that was not measured, with a reason") {
     for (const Figure& figure : all_figures({"mean", "p97"})) {
         const std::string failure =
             Requirement(figure.name + at_least_0(figure)).judge({}).failure;
-        CAPTURE(figure.name);
+        CAPTURE(figure.name, failure);
+        CHECK(failure.ends_with(figure.unmeasured));
         if (figure.name != "sent")
             CHECK(
                 failure.starts_with("required " + figure.name + at_least_0(figure) + ", but "));

@@ -66,6 +66,8 @@ void set_environment(const std::vector<std::string>& environment) {
     for (int target = 0; target < 3; ++target) dup2(fd, target);
     if (fd > 2) close(fd);
     set_environment(options.environment);
+    // The test program may have been started with some signals ignored, as by nohup.
+    for (const int number : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) std::signal(number, SIG_DFL);
     std::vector<char*> arguments;
     for (const auto& argument : options.arguments)
         arguments.push_back(const_cast<char*>(argument.c_str()));

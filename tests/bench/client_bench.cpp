@@ -113,7 +113,6 @@ struct Pair {
     std::string name;
     bool ours_client;
     bool ours_server;
-    bool websocket = false;  // needs our server
 };
 
 struct Load {
@@ -125,15 +124,13 @@ struct Load {
 Command client_command(const Pair& pair, const Load& load, const std::string& port, int count) {
     const std::string number = std::to_string(count);
     if (!pair.ours_client)
-        return {PING_PROGRAM, pair.websocket ? "ws" : "ping", port, number,
-                load.client_spins ? "spin" : "block"};
+        return {PING_PROGRAM, "ping", port, number, load.client_spins ? "spin" : "block"};
     // Writes to a file, because a reader would need processor time. The pipe ends with the
     // program.
     return {"sh", "-c",
             std::string("exec ") + YODEL_LOAD_PROGRAM + (load.client_spins ? " --busy" : "") +
-                " --json --quiet -c " + number +
-                (pair.websocket ? " --size 64 ws://127.0.0.1:" : " --size 63 127.0.0.1:") +
-                port + " 3>&1 >" + results_file};
+                " --json --quiet -c " + number + " --size 63 127.0.0.1:" + port + " 3>&1 >" +
+                results_file};
 }
 
 Command server_command(const Pair& pair, const Load& load) {
@@ -141,7 +138,6 @@ Command server_command(const Pair& pair, const Load& load) {
         return {PING_PROGRAM, "echo", "7398", load.server_spins ? "spin" : "block"};
     Command command{YODELD_PROGRAM, "7398"};
     if (load.server_spins) command.insert(command.begin() + 1, "--busy");
-    if (pair.websocket) command.insert(command.begin() + 1, "--ws");
     return command;
 }
 
@@ -199,8 +195,6 @@ double cost(const std::string& target, const Command& server_command, const char
 }
 
 void compare_websocket() {
-    compare_round_trips("WebSocket round trips", {{"raw client, yodeld", false, true, true},
-                                                  {"yodel-load, yodeld", true, true, true}});
     Table table("cost of a message in ns, client and server", {"lines", "WebSocket"});
     for (const char* window : {"1", "64"})
         table.add(std::string("window ") + window, bench::rounds(9), [&](std::size_t i) {
@@ -222,8 +216,6 @@ void compare_plain() {
     compare("clients, plain",
             only_installed({same("relay", {RELAY_PROGRAM, peer.port()}),
                             {"yodel", yodel, raw},
-                            same("nc", {"nc", "127.0.0.1", peer.port()}),
-                            same("ncat", {"ncat", "127.0.0.1", peer.port()}),
                             same("socat -b65536",
                                  {"socat", "-b65536", "-", "TCP:127.0.0.1:" + peer.port()})}),
             256);
@@ -244,10 +236,6 @@ void compare_tls() {
     compare("clients, TLS, verified",
             only_installed({same("relay", {RELAY_PROGRAM, port, trusted}),
                             {"yodel", yodel, raw},
-                            same("s_client", {"openssl", "s_client", "-quiet", "-CAfile",
-                                              trusted, "-verify_return_error", "-connect", at}),
-                            same("ncat", {"ncat", "--ssl-verify", "--ssl-trustfile", trusted,
-                                          "localhost", port}),
                             same("socat -b65536", {"socat", "-b65536", "-",
                                                    "OPENSSL:" + at + ",cafile=" + trusted})}),
             64);

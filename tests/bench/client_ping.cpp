@@ -2,7 +2,6 @@
 // in poll, or with "spin" polls without waiting.
 //
 //     client_ping ping PORT COUNT block|spin    prints the median round trip in microseconds
-//     client_ping ws PORT COUNT block|spin      the same over WebSocket, with frames by hand
 //     client_ping echo PORT block|spin          echoes the connections to PORT, one at a time
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -47,41 +46,16 @@ void send(int fd, std::size_t size) {
     if (::send(fd, buffer, size, MSG_NOSIGNAL) < 0) std::exit(1);
 }
 
-// Opens a WebSocket.
-void upgrade(int fd) {
-    const char request[] =
-        "GET / HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
-    if (::send(fd, request, sizeof request - 1, MSG_NOSIGNAL) < 0) std::exit(1);
-    for (std::size_t got = 0; got < 4 || std::memcmp(buffer + got - 4, "\r\n\r\n", 4) != 0;
-         ++got)
-        if (::recv(fd, buffer + got, 1, 0) <= 0) std::exit(7);
-}
-
-// Makes a masked frame of the payload. Returns its size.
-std::size_t make_frame(const char* payload, unsigned key) {
-    buffer[0] = '\x82';
-    buffer[1] = static_cast<char>(0x80 | message);
-    std::memcpy(buffer + 2, &key, sizeof key);
-    for (std::size_t i = 0; i < message; ++i)
-        buffer[6 + i] = static_cast<char>(payload[i] ^ buffer[2 + i % 4]);
-    return 6 + message;
-}
-
-int ping(const char* port, int count, bool spin, bool websocket) {
+int ping(const char* port, int count, bool spin) {
     const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
     const sockaddr_in name = address(port);
     if (::connect(fd, reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) return 7;
     send_at_once(fd);
-    if (websocket) upgrade(fd);
-    const std::vector<char> payload(message, 'x');
-    const std::size_t reply = message + (websocket ? 2 : 0);
     std::vector<double> times;
     for (int i = 0; i < count; ++i) {
         const auto start = std::chrono::steady_clock::now();
-        const auto key = static_cast<unsigned>(i) * 2654435761U;
-        send(fd, websocket ? make_frame(payload.data(), key) : message);
-        for (std::size_t got = 0; got < reply;) {
+        send(fd, message);
+        for (std::size_t got = 0; got < message;) {
             const std::size_t more = receive(fd, spin);
             if (more == 0) return 56;
             got += more;
@@ -118,6 +92,5 @@ int echo(const char* port, bool spin) {
 int main(int count, char* arguments[]) {
     const bool spin = std::strcmp(arguments[count - 1], "spin") == 0;
     if (std::strcmp(arguments[1], "echo") == 0) return echo(arguments[2], spin);
-    const bool websocket = std::strcmp(arguments[1], "ws") == 0;
-    return ping(arguments[2], std::atoi(arguments[3]), spin, websocket);
+    return ping(arguments[2], std::atoi(arguments[3]), spin);
 }

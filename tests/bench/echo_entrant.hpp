@@ -17,13 +17,8 @@ struct EchoEntrant {
     bool tls;  // supports TLS
 };
 
-// The baselines: a hand-written loop around poll, with TLS by direct calls of OpenSSL, and a
-// loop around epoll without TLS.
-void add_raw_poll_server(std::vector<EchoEntrant>& entrants);
-void add_raw_epoll_server(std::vector<EchoEntrant>& entrants);
-// A one-page echo server on bufio::Stream.
-void add_stream_server(std::vector<EchoEntrant>& entrants);
-void add_yodeld_poll(std::vector<EchoEntrant>& entrants);
-void add_yodeld_epoll(std::vector<EchoEntrant>& entrants);
+// The baseline: a hand-written loop around epoll, with TLS by direct calls of OpenSSL.
+void add_raw_server(std::vector<EchoEntrant>& entrants);
+void add_yodeld(std::vector<EchoEntrant>& entrants);
 // Adds nothing if the build did not find the library.
 void add_libuv_server(std::vector<EchoEntrant>& entrants);

@@ -9,18 +9,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
-#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <csignal>
-#include <cstdio>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace bench {
@@ -114,40 +109,22 @@ inline double round_trip(Running& running, const std::string& bytes, std::size_t
     return median(std::move(each));
 }
 
-// Returns the server's system calls per message; negative if they can't be traced.
-inline double calls(Running& running, const std::string& bytes, std::size_t times) {
-    const pid_t server = running.server.pid();
-    if (::ptrace(PTRACE_SEIZE, server, nullptr, PTRACE_O_TRACESYSGOOD) != 0) return -1;
-    ::ptrace(PTRACE_INTERRUPT, server, nullptr, nullptr);
-    std::thread load;
-    long stops = 0;  // at the entry and exit of every call
-    for (int status = 0; ::waitpid(server, &status, 0) == server;) {
-        if (WSTOPSIG(status) == SIGURG) break;  // harmless signal: the load is over
-        if (WSTOPSIG(status) == (SIGTRAP | 0x80)) ++stops;
-        if (!load.joinable())
-            load = std::thread([&] {
-                for (std::size_t i = 0; i < times; ++i) running.echo_all(bytes);
-                ::kill(server, SIGURG);
-            });
-        ::ptrace(PTRACE_SYSCALL, server, nullptr, nullptr);
-    }
-    load.join();
-    ::ptrace(PTRACE_DETACH, server, nullptr, nullptr);
-    return static_cast<double>(stops / 2) / static_cast<double>(times * running.clients.size());
+inline std::vector<std::string> names(const std::vector<EchoEntrant>& entrants) {
+    std::vector<std::string> names;
+    for (const EchoEntrant& entrant : entrants) names.push_back(entrant.name);
+    return names;
 }
 
 // Prints a table of all entrants with 1, 50 and 1000 clients.
 inline void compare(const std::string& title, const std::vector<EchoEntrant>& entrants,
                     const Certificate& certificate, SSL_CTX* ctx) {
-    std::vector<std::string> names;
-    for (const EchoEntrant& entrant : entrants) names.push_back(entrant.name);
     const auto start = [&](std::size_t clients) {
         Runs runs;
         for (const EchoEntrant& entrant : entrants)
             runs.push_back(std::make_unique<Running>(entrant, certificate, clients, ctx));
         return runs;
     };
-    Table table(title, names);
+    Table table(title, names(entrants));
     const int count = rounds(15);
     const std::string small(message, 'x');
     const std::string large(in_flight, 'x');
@@ -160,21 +137,15 @@ inline void compare(const std::string& title, const std::vector<EchoEntrant>& en
         table.add("CPU 64KiB", count,
                   [&](std::size_t i) { return server_time(*one[i], large, 64); });
     }
-    std::vector<double> called;
     {
         const Runs fifty = start(50);
         table.add("CPU 50", count,
                   [&](std::size_t i) { return server_time(*fifty[i], small, 20); });
-        for (const auto& each : fifty) called.push_back(calls(*each, small, 20));
     }
     const Runs thousand = start(1000);
     table.add("CPU 1000", count,
               [&](std::size_t i) { return server_time(*thousand[i], small, 3); });
     table.print();
-    std::printf("system calls for each message, 50 clients:");
-    for (std::size_t i = 0; i < names.size(); ++i)
-        std::printf("%s %s %.2f", i == 0 ? "" : ",", names[i].c_str(), called[i]);
-    std::printf("\n");
 }
 
 // Raises the limit for a thousand clients of every entrant, and returns the new limit.

@@ -1,5 +1,5 @@
 // Compares the event loop with others: events through socket pairs, round trips and timers.
-// usage: bench_ev [dispatch] [trips] [turns] [timers], all by default
+// usage: bench_ev [dispatch] [trips] [timers], all by default
 
 #include "tests/bench/ev_contender.hpp"
 #include "tests/bench/measure.hpp"
@@ -166,23 +166,9 @@ public:
         return ns / count();
     }
 
-    // Starts and stops the timers between two turns, outside all callbacks.
-    double ns_per_add_and_cancel_outside() {
-        const std::size_t times = 1 + 10'000 / timers_.size();
-        double ns = 0;
-        for (std::size_t time = 0; time <= times; ++time) {
-            if (time == 1) ns = -bench::cpu_ns();  // the first time pays for memory
-            for (const std::size_t timer : timers_) loop_->start(timer, delay(timer, 1000000));
-            for (const std::size_t timer : timers_) loop_->stop(timer);
-            loop_->turn(false);
-        }
-        return (ns + bench::cpu_ns()) / count() / static_cast<double>(times);
-    }
-
-    // `cold`: the timers have left the inner caches.
-    double ns_per_add_and_fire(bool cold) {
-        add_and_fire(cold);  // the first time pays for memory
-        return add_and_fire(cold);
+    double ns_per_add_and_fire() {
+        add_and_fire();  // the first time pays for memory
+        return add_and_fire();
     }
 
     double ns_per_restart(std::size_t each_turn) {
@@ -200,17 +186,8 @@ public:
         return std::max(0.0, all - plain) / static_cast<double>(each_turn);
     }
 
-    double ns_per_empty_turn() {
-        in_callback([&] {
-            char byte;
-            for (const std::size_t timer : timers_) loop_->start(timer, 60s);
-            [[maybe_unused]] const auto taken = ::read(pair_.ends[0], &byte, 1);
-        });
-        return ns_per_turn([] {});
-    }
-
 private:
-    double add_and_fire(bool cold) {
+    double add_and_fire() {
         double ns = 0;
         fired_ = 0;
         in_callback([&] {
@@ -220,7 +197,6 @@ private:
         });
         for (const auto start = SteadyClock::now(); SteadyClock::now() - start < 7ms;) {
         }
-        if (cold) std::fill(elsewhere_.begin(), elsewhere_.end(), ++filling_);
         ns -= bench::cpu_ns();
         while (fired_ < timers_.size()) loop_->turn(false);
         return (ns + bench::cpu_ns()) / count();
@@ -255,23 +231,12 @@ private:
     std::vector<std::size_t> timers_;  // in order
     std::vector<std::size_t> order_;   // at random
     std::size_t fired_ = 0;
-    std::vector<char> elsewhere_ = std::vector<char>(16 << 20);
-    char filling_ = 0;
 };
 
 std::vector<std::string> names(const std::vector<Entrant>& entrants) {
     std::vector<std::string> names;
     for (const Entrant& entrant : entrants) names.push_back(entrant.name);
     return names;
-}
-
-// Returns the entrants whose names are not in the list.
-std::vector<Entrant> without(std::vector<Entrant> entrants,
-                             const std::vector<std::string>& left_out) {
-    std::erase_if(entrants, [&](const Entrant& entrant) {
-        return std::find(left_out.begin(), left_out.end(), entrant.name) != left_out.end();
-    });
-    return entrants;
 }
 
 std::size_t max_pairs() {
@@ -307,33 +272,20 @@ void measure_round_trips(const std::vector<Entrant>& entrants) {
 
 void measure_timers(const std::vector<Entrant>& entrants) {
     Table table(
-        "timers: add and cancel 10 000, 100 outside callbacks; add and fire 10 000, also "
-        "with cold caches; R restarts a turn among T (T/R)",
+        "timers: add and cancel 10 000; add and fire 10 000; R restarts a turn among T (T/R)",
         names(entrants));
     const int rounds = bench::rounds(9);
     table.add("cancel", rounds, [&](std::size_t i) {
         return Timers(entrants[i], 10'000).ns_per_add_and_cancel();
     });
-    table.add("outside", rounds, [&](std::size_t i) {
-        return Timers(entrants[i], 100).ns_per_add_and_cancel_outside();
-    });
-    for (const bool cold : {false, true})
-        table.add(cold ? "cold" : "fire", rounds, [&](std::size_t i) {
-            return Timers(entrants[i], 10'000).ns_per_add_and_fire(cold);
-        });
+    table.add("fire", rounds,
+              [&](std::size_t i) { return Timers(entrants[i], 10'000).ns_per_add_and_fire(); });
     for (const std::size_t count : Sizes{10, 100, 10'000, 100'000})
         for (const std::size_t each_turn : Sizes{1, 10, 100})
             table.add(std::to_string(count) + "/" + std::to_string(each_turn), rounds,
                       [&](std::size_t i) {
                           return Timers(entrants[i], count).ns_per_restart(each_turn);
                       });
-    table.print();
-}
-
-void measure_empty_turns(const std::vector<Entrant>& entrants) {
-    Table table("a turn in which nothing happens, with 10 000 timers pending", names(entrants));
-    table.add("turn", bench::rounds(15),
-              [&](std::size_t i) { return Timers(entrants[i], 10'000).ns_per_empty_turn(); });
     table.print();
 }
 
@@ -350,16 +302,8 @@ int main(int argc, char** argv) {
     add_ours(entrants);
     add_libev(entrants);
 
-    const auto waiting = without(entrants, {"libev poll, again"});
-    if (asked("dispatch")) measure_dispatch(waiting);
-    if (asked("trips")) measure_round_trips(waiting);
-    const std::vector<std::string> no_timers{
-        "raw epoll",      "ev, as it chooses", "ev epoll",   "ev, as it chooses, timer",
-        "ev poll, timer", "ev epoll, timer",   "libev epoll"};
-    auto timing = without(entrants, no_timers);
-    if (asked("turns")) measure_empty_turns(timing);
-    timing.erase(timing.begin());  // raw poll has no timers
-    std::stable_partition(timing.begin(), timing.end(),
-                          [](const Entrant& entrant) { return entrant.name == "libev poll"; });
-    if (asked("timers")) measure_timers(timing);
+    if (asked("dispatch")) measure_dispatch(entrants);
+    if (asked("trips")) measure_round_trips(entrants);
+    entrants.erase(entrants.begin());  // raw epoll has no timers
+    if (asked("timers")) measure_timers(entrants);
 }

@@ -7,9 +7,9 @@
 
 namespace {
 
-class Libev : public Contender {
+class Libev final : public Contender {
 public:
-    Libev(Work& work, unsigned backend) : work_(work), loop_(ev_loop_new(backend)) {}
+    explicit Libev(Work& work) : work_(work), loop_(ev_loop_new(EVBACKEND_EPOLL)) {}
     ~Libev() override {
         for (ev_io& watch : watches_) ev_io_stop(loop_, &watch);
         for (ev_timer& timer : timers_) ev_timer_stop(loop_, &timer);
@@ -36,7 +36,7 @@ public:
     }
     void stop(std::size_t timer) override { ev_timer_stop(loop_, &timers_[timer]); }
 
-protected:
+private:
     static void readable(struct ev_loop*, ev_io* watch, int) {
         static_cast<Work*>(watch->data)->readable(watch->fd);
     }
@@ -50,30 +50,9 @@ protected:
     std::deque<ev_timer> timers_;
 };
 
-struct LibevPoll : Libev {
-    explicit LibevPoll(Work& work) : Libev(work, EVBACKEND_POLL) {}
-};
-
-struct LibevEpoll : Libev {
-    explicit LibevEpoll(Work& work) : Libev(work, EVBACKEND_EPOLL) {}
-};
-
-// Restarts timers in the way that its manual recommends for idle timeouts.
-struct LibevAgain : LibevPoll {
-    using LibevPoll::LibevPoll;
-    void restart(std::size_t timer, std::chrono::microseconds delay) override {
-        timers_[timer].repeat = std::chrono::duration<double>(delay).count();
-        ev_timer_again(loop_, &timers_[timer]);
-    }
-};
-
 }  // namespace
 
-void add_libev(std::vector<Entrant>& entrants) {
-    entrants.push_back({"libev poll", enter<LibevPoll>});
-    entrants.push_back({"libev poll, again", enter<LibevAgain>});
-    entrants.push_back({"libev epoll", enter<LibevEpoll>});
-}
+void add_libev(std::vector<Entrant>& entrants) { entrants.push_back({"libev", enter<Libev>}); }
 
 #else
 #    include <cstdio>

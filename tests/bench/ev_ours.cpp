@@ -3,9 +3,9 @@
 
 namespace {
 
-class Ours : public Contender {
+class Ours final : public Contender {
 public:
-    Ours(Work& work, const char* backend) : work_(work), loop_(ev::Clock::now, backend) {}
+    explicit Ours(Work& work) : work_(work) {}
 
     void watch(int fd) override {
         watches_.emplace_back(loop_, fd, ev::readable,
@@ -32,37 +32,6 @@ private:
     std::vector<ev::Timer> timers_;
 };
 
-struct OursChosen : Ours {
-    explicit OursChosen(Work& work) : Ours(work, "") {}
-};
-
-struct OursPoll : Ours {
-    explicit OursPoll(Work& work) : Ours(work, "poll") {}
-};
-
-struct OursEpoll : Ours {
-    explicit OursEpoll(Work& work) : Ours(work, "epoll") {}
-};
-
-template <class Kind>
-struct WithTimer : Kind {
-    explicit WithTimer(Work& work) : Kind(work) {
-        Kind::make_timers(1);
-        Kind::start(0, std::chrono::hours(1));
-    }
-};
-
 }  // namespace
 
-void add_ours(std::vector<Entrant>& entrants) {
-    entrants.push_back({"ev, as it chooses", enter<OursChosen>});
-    entrants.push_back({"ev poll", enter<OursPoll>});
-#ifdef __linux__
-    entrants.push_back({"ev epoll", enter<OursEpoll>});
-#endif
-    entrants.push_back({"ev, as it chooses, timer", enter<WithTimer<OursChosen>>});
-    entrants.push_back({"ev poll, timer", enter<WithTimer<OursPoll>>});
-#ifdef __linux__
-    entrants.push_back({"ev epoll, timer", enter<WithTimer<OursEpoll>>});
-#endif
-}
+void add_ours(std::vector<Entrant>& entrants) { entrants.push_back({"ev", enter<Ours>}); }

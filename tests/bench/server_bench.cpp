@@ -1,5 +1,5 @@
-// Compares yodeld's server, and a one-page echo server on our streams, with others: round
-// trips, processor time and system calls, with and without TLS, and beside many idle clients.
+// Compares yodeld's server with others: round trips and processor time, with and without TLS,
+// and beside many idle clients.
 
 #include "tests/bench/echo_load.hpp"
 #include "tests/bench/measure.hpp"
@@ -11,16 +11,9 @@ using namespace bench;
 
 namespace {
 
-// Runs one server at a time, because descriptors are limited. Omits servers that wait in poll,
-// because every message costs them a check of all idle clients.
-void compare_idle(std::size_t idle) {
-    std::vector<EchoEntrant> entrants;
-    add_raw_epoll_server(entrants);
-    add_yodeld_epoll(entrants);
-    add_libuv_server(entrants);
-    std::vector<std::string> names;
-    for (const EchoEntrant& entrant : entrants) names.push_back(entrant.name);
-    Table table("50 clients beside " + std::to_string(idle) + " idle ones", names);
+// Runs one server at a time, because descriptors are limited.
+void compare_idle(const std::vector<EchoEntrant>& entrants, std::size_t idle) {
+    Table table("50 clients beside " + std::to_string(idle) + " idle ones", names(entrants));
     table.add({"CPU 50", "idle bytes"}, rounds(5), [&](std::size_t i) {
         const double before = Running(entrants[i], {}, 50, nullptr).server.own_memory();
         Running running(entrants[i], {}, 50, nullptr, idle);
@@ -37,14 +30,11 @@ int main() {
     const std::size_t descriptors = raise_descriptor_limit();
     begin("echo servers, messages of 64 bytes unless noted");
     std::vector<EchoEntrant> entrants;
-    add_raw_poll_server(entrants);
-    add_raw_epoll_server(entrants);
-    add_stream_server(entrants);
-    add_yodeld_poll(entrants);
-    add_yodeld_epoll(entrants);
+    add_raw_server(entrants);
+    add_yodeld(entrants);
     add_libuv_server(entrants);
     compare("Plain", entrants, {}, nullptr);
-    compare_idle(std::min<std::size_t>(10'000, descriptors - 1000));
+    compare_idle(entrants, std::min<std::size_t>(10'000, descriptors - 1000));
     test::Certificates certificates;
     const test::Identity identity = certificates.make("localhost", {});
     SSL_CTX* const ctx = SSL_CTX_new(TLS_client_method());

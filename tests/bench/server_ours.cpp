@@ -5,8 +5,8 @@
 
 namespace {
 
-void serve(const char* backend, int listening, const Certificate& certificate) {
-    ev::Loop loop(ev::Clock::now, backend);
+void serve(int listening, const Certificate& certificate) {
+    ev::Loop loop(ev::Clock::now, "epoll");
     yodel::EchoServer::Options options;
     options.max_connections = 1'000'000;
     if (!certificate.file.empty())
@@ -20,20 +20,8 @@ void serve(const char* backend, int listening, const Certificate& certificate) {
     loop.run();
 }
 
-void serve_poll(int listening, const Certificate& certificate) {
-    serve("poll", listening, certificate);
-}
-
-void serve_epoll(int listening, const Certificate& certificate) {
-    serve("epoll", listening, certificate);
-}
-
 }  // namespace
 
-void add_yodeld_poll(std::vector<EchoEntrant>& entrants) {
-    entrants.push_back({"yodeld poll", serve_poll, true});
-}
-
-void add_yodeld_epoll(std::vector<EchoEntrant>& entrants) {
-    entrants.push_back({"yodeld epoll", serve_epoll, true});
+void add_yodeld(std::vector<EchoEntrant>& entrants) {
+    entrants.push_back({"yodeld", serve, true});
 }

@@ -4,10 +4,11 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
-#include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <vector>
@@ -68,16 +69,22 @@ bool echo(int fd, Client& client) {
     return true;
 }
 
-bool handle(pollfd& polled, Client& client) {
-    bool alive = true;
-    if (client.rest.empty()) {
-        alive = echo(polled.fd, client);
-    } else {
-        const std::string rest = std::move(client.rest);
-        alive = put(polled.fd, client, rest.data(), rest.size());
-    }
-    polled.events = client.rest.empty() ? POLLIN : POLLOUT;
-    return alive;
+void control(int epoll, int operation, int fd, std::uint32_t wanted) {
+    epoll_event event{};
+    event.events = wanted;
+    event.data.fd = fd;
+    ::epoll_ctl(epoll, operation, fd, &event);
+}
+
+// Returns false once the connection has ended.
+bool handle(int epoll, int fd, Client& client) {
+    const bool sending = !client.rest.empty();
+    const std::string rest = std::move(client.rest);
+    client.rest.clear();
+    if (!(sending ? put(fd, client, rest.data(), rest.size()) : echo(fd, client))) return false;
+    if (sending == client.rest.empty())
+        control(epoll, EPOLL_CTL_MOD, fd, sending ? EPOLLIN : EPOLLOUT);
+    return true;
 }
 
 SSL_CTX* make_context(const Certificate& certificate) {
@@ -89,43 +96,45 @@ SSL_CTX* make_context(const Certificate& certificate) {
     return ctx;
 }
 
-Client accept_one(int listening, SSL_CTX* ctx, int& fd) {
-    fd = ::accept(listening, nullptr, nullptr);
+int accept_one(int listening) {
+    const int fd = ::accept4(listening, nullptr, nullptr, SOCK_NONBLOCK);
     const int on = 1;
     ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    ::fcntl(fd, F_SETFL, O_NONBLOCK);
-    Client client;
-    if (!ctx) return client;
-    client.ssl = SSL_new(ctx);
-    SSL_set_fd(client.ssl, fd);
-    SSL_set_accept_state(client.ssl);
-    return client;
+    return fd;
+}
+
+SSL* accept_tls(int fd, SSL_CTX* ctx) {
+    SSL* const ssl = SSL_new(ctx);
+    SSL_set_fd(ssl, fd);
+    SSL_set_accept_state(ssl);
+    return ssl;
 }
 
 void serve(int listening, const Certificate& certificate) {
     SSL_CTX* const ctx = make_context(certificate);
-    std::vector<pollfd> polled{{listening, POLLIN, 0}};
-    std::vector<Client> clients(1);
-    for (;;) {
-        ::poll(polled.data(), polled.size(), -1);
-        for (std::size_t i = polled.size() - 1; i > 0; --i) {
-            if (polled[i].revents == 0 || handle(polled[i], clients[i])) continue;
-            SSL_free(clients[i].ssl);
-            ::close(polled[i].fd);
-            polled[i] = polled.back();
-            clients[i] = std::move(clients.back());
-            polled.pop_back();
-            clients.pop_back();
+    const int epoll = ::epoll_create1(0);
+    control(epoll, EPOLL_CTL_ADD, listening, EPOLLIN);
+    std::vector<Client> clients;  // by descriptor
+    for (epoll_event events[1024];;) {
+        const int count = ::epoll_wait(epoll, events, 1024, -1);
+        for (int i = 0; i < count; ++i) {
+            const bool is_new = events[i].data.fd == listening;
+            const int fd = is_new ? accept_one(listening) : events[i].data.fd;
+            const auto place = static_cast<std::size_t>(fd);
+            if (is_new) {
+                clients.resize(std::max(clients.size(), place + 1));
+                clients[place] = {ctx ? accept_tls(fd, ctx) : nullptr, {}};
+                control(epoll, EPOLL_CTL_ADD, fd, EPOLLIN);
+            } else if (!handle(epoll, fd, clients[place])) {
+                SSL_free(clients[place].ssl);
+                ::close(fd);
+            }
         }
-        if (polled[0].revents == 0) continue;
-        int fd = -1;
-        clients.push_back(accept_one(listening, ctx, fd));
-        polled.push_back({fd, POLLIN, 0});
     }
 }
 
 }  // namespace
 
-void add_raw_poll_server(std::vector<EchoEntrant>& entrants) {
-    entrants.push_back({"raw poll loop", serve, true});
+void add_raw_server(std::vector<EchoEntrant>& entrants) {
+    entrants.push_back({"raw epoll loop", serve, true});
 }

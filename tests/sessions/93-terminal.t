@@ -33,6 +33,7 @@ A blocked terminal delays neither keys nor signals.
   $ blocked 'keys ^C^C' 'left 0'
   $ blocked 'hang up' 'left 129'
   $ for signal in INT TERM HUP; do blocked "kill $signal" 'left 130 143 129' continue 'wait yodel: ended by ' 'no screen'; done
+  $ for signal in ABRT QUIT; do blocked "kill $signal" 'left 134 131' continue 'no screen'; done
 
 A flood delays no key.
 

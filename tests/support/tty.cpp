@@ -391,7 +391,7 @@ std::set<int> Tty::modes() const {
     return modes;
 }
 
-int Tty::wheel_mode(bool remembers) const {
+int Tty::wheel_mode() const {
     static constexpr std::string_view mode = "\x1b[?1007";
     int now = 1;
     int remembered = now;
@@ -399,8 +399,8 @@ int Tty::wheel_mode(bool remembers) const {
          at = output_.find(mode, at + 1)) {
         const char action = output_[std::min(at + mode.size(), output_.size() - 1)];
         if (action == 'h' || action == 'l') now = action == 'h';
-        if (action == 's' && remembers) remembered = now;
-        if (action == 'r' && remembers) now = remembered;
+        if (action == 's') remembered = now;
+        if (action == 'r') now = remembered;
     }
     return now;
 }

@@ -88,8 +88,7 @@ public:
     const std::string& title() const;
     std::set<int> modes() const;  // active DEC private modes, such as 2004
     // The mode in which the wheel sends arrow keys (1007), initially on: 1 on, 0 off.
-    // `remembers`: the terminal can restore it.
-    int wheel_mode(bool remembers = true) const;
+    int wheel_mode() const;
     const std::string& answers() const;  // bytes that the emulator sent to the program
     const std::string& output() const;   // every byte that the program wrote
 

@@ -30,73 +30,6 @@ std::string seen(LineEditor& editor, int width) {
     return ui::plain_text(view.row) + '@' + std::to_string(view.cursor);
 }
 
-// Keys and the resulting state().
-constexpr struct {
-    std::string_view typed;
-    const char* state;
-} edits[] = {
-    {"hello", "hello_"},
-    {"hello\x01", "_hello"},
-    {"hello\x01\x05", "hello_"},
-    {"hello\x1b[H>", ">_hello"},
-    {"hello\x1b[H\x1b[F>", "hello>_"},
-    {"hello\x02\x02-", "hel-_lo"},
-    {"hello\x1b[D\x1b[D\x1b[C-", "hell-_o"},
-    {"hello\x01\x06-", "h-_ello"},
-    {"你好e\u0301\x7f", "你好_"},
-    {"你好e\u0301\x02\x02\x7f", "_好e\u0301"},
-    {"ab\x01\x1b[3~", "_b"},
-    {"ab\x01\x04", "_b"},
-    {"ab\x04", "ab_"},
-    {"\x7f\x02\x1b[3~", "_"},
-    {"one two-three\x1b"
-     "b-",
-     "one two--_three"},
-    {"one two-three\x1b"
-     "b\x1b"
-     "b\x1b"
-     "f_",
-     "one two__-three"},
-    {"one two-three  \x17", "one _"},
-    {"one two-three  \x1b\x7f", "one two-_"},
-    {"one two\x01\x1b"
-     "d",
-     "_ two"},
-    {"one two\x1b"
-     "b\x15",
-     "_two"},
-    {"one two\x1b"
-     "b\x0b",
-     "one _"},
-    {"one two\x1b"
-     "b\x0b\x19\x19",
-     "one twotwo_"},
-    {"one two three\x17\x17\x19", "one two three_"},
-    {"one two three\x01\x1b"
-     "d\x1b"
-     "d\x05\x19",
-     " threeone two_"},
-    {"one two\x17x\x17\x19\x19", "one xx_"},
-    {"one two\x17\x0b\x19", "one two_"},
-    {"abc\x14", "acb_"},
-    {"abc\x02\x02\x14", "ba_c"},
-    {"a\x14", "a_"},
-    {"abc\x01\x14", "_abc"},
-    {"e\u0301你\x14", "你e\u0301_"},
-    {"one\x1b\rtwo", "one\ntwo_"},
-    {"one\x1b\ntwo", "one\ntwo_"},
-    {"a\tb", "a\tb_"},
-    {"a\x16\x1b", "a\x1b_"},
-    {"a\x16\x03\x16\rb", "a\x03\rb_"},
-    {"a\x1b[200~b\rc\x1b[201~d", "ab\ncd_"},
-    {"e\x02\x1b[200~\u0301\x1b[201~", "\u0301_e"},
-    {"xe\u0301\x01\x06\x1b[3~", "x_"},
-    {"a \u0301b\x1b"
-     "b\x1b"
-     "b",
-     "_a \u0301b"},
-};
-
 // Returns an editor with this text, whose cursor is at the _.
 LineEditor editor_with(std::string text) {
     const std::size_t cursor = text.find('_');
@@ -125,23 +58,45 @@ void check(const std::vector<Row>& rows) {
 
 TEST_CASE("the line is edited with readline's keys") {
     const Locale utf8("C.UTF-8");
-    for (const auto& each : edits) {
-        INFO(ui::printable(each.typed));
-        LineEditor editor;
-        type(editor, each.typed);
-        REQUIRE(state(editor) == each.state);
-    }
-}
-
-TEST_CASE("an edit that joins graphemes moves the cursor behind them") {
-    const Locale utf8("C.UTF-8");
-    LineEditor editor;
-    editor.set("abe\u0301");
-    type(editor, "\x02\x02\x02\x06\x06");
-    REQUIRE(state(editor) == "ab_e\u0301");
-    editor.set("e-\u0301");
-    type(editor, "\x01\x06\x1b[3~");
-    REQUIRE(editor.cursor() == editor.text().size());
+    check({
+        {"_", "hello", "hello_"},
+        {"hello_", "\1", "_hello"},
+        {"_hello", "\5", "hello_"},
+        {"hello_", "\033[H>", ">_hello"},
+        {"_hello", "\033[F>", "hello>_"},
+        {"hello_", "\2\2-", "hel-_lo"},
+        {"hello_", "\033[D\033[D\033[C-", "hell-_o"},
+        {"_hello", "\6-", "h-_ello"},
+        {"你好e\u0301_", "\177", "你好_"},
+        {"你好e\u0301_", "\2\2\177", "_好e\u0301"},
+        {"_ab", "\033[3~", "_b"},
+        {"_ab", "\4", "_b"},
+        {"ab_", "\4", "ab_"},
+        {"_", "\177\2\033[3~", "_"},
+        {"one two-three_", "\033b-", "one two--_three"},
+        {"one two-three_", "\033b\033b\033f_", "one two__-three"},
+        {"one two-three  _", "\27", "one _"},
+        {"one two-three  _", "\033\177", "one two-_"},
+        {"_one two", "\033d", "_ two"},
+        {"one _two", "\25", "_two"},
+        {"one _two", "\13", "one _"},
+        {"one _two", "\13\31\31", "one twotwo_"},
+        {"_one two three", "\033d\033d\5\31", " threeone two_"},
+        {"one two_", "\27x\27\31\31", "one xx_"},
+        {"one two_", "\27\13\31", "one two_"},
+        {"e\u0301你_", "\24", "你e\u0301_"},
+        {"one_", "\033\rtwo", "one\ntwo_"},
+        {"one_", "\033\ntwo", "one\ntwo_"},
+        {"a_", "\tb", "a\tb_"},
+        {"a_", "\26\033", "a\033_"},
+        {"a_", "\26\3\26\rb", "a\3\rb_"},
+        {"a_", "\033[200~b\rc\033[201~d", "ab\ncd_"},
+        {"_e", "\033[200~\u0301\033[201~", "\u0301_e"},
+        {"xe\u0301_", "\1\6\033[3~", "x_"},
+        {"a \u0301b_", "\033b\033b", "_a \u0301b"},
+        {"abe\u0301_", "\2\2\2\6\6", "ab_e\u0301"},
+        {"_\u0301", "e", "e\u0301_"},  // joins cells, and moves the cursor behind them
+    });
 }
 
 TEST_CASE("leaves keys without a binding to the caller") {

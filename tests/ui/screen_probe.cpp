@@ -1,6 +1,6 @@
 // Shows the keys that ui::Terminal reads. Enter performs the action of the argument.
 //
-//     screen_probe quit|starve|abort|segv|overflow|throw|attacks|fill|copy|copy-much
+//     screen_probe quit|starve|abort|segv|overflow|throw|attacks|copy|copy-much
 #include "tests/support/allocations.hpp"
 #include "tests/ui/attacks.hpp"
 #include "ui/terminal.hpp"
@@ -87,10 +87,8 @@ private:
             terminal_.suspend();
             terminal_.take_over();
         }
-        if (key.chord == ui::ctrl('l')) terminal_.redraw();
         if (key.chord == ui::plain(ui::KeyCode::enter)) act();
         keys_.push_back(name(key) + '.');
-        if (fill_) draw();  // at once, to draw more than the terminal accepts
     }
 
     void act() {
@@ -101,7 +99,6 @@ private:
         if (action_ == "throw") throw std::runtime_error("thrown");
         if (action_ == "attacks") attacked_ = !attacked_;
         if (action_ == "overflow") overflow(1);
-        if (action_ == "fill") fill_ = 'x';
         if (action_ == "copy") copy("two\nrows");
         if (action_ == "copy-much") copy(std::string(80'000, 'x'));
     }
@@ -143,10 +140,6 @@ private:
             for (auto i = first; i < keys_.size(); ++i)
                 append_bytes(frame.rows[i - first + 1], keys_[i]);
         }
-        if (fill_)
-            for (auto& row : frame.rows)
-                append(row,
-                       std::string(static_cast<std::size_t>(terminal_.size().columns), fill_));
         frame.cursor_shown = true;
         frame.cursor_column = 5;
         terminal_.draw(frame);
@@ -155,7 +148,6 @@ private:
     ui::Terminal terminal_;
     std::string action_;
     std::vector<std::string> keys_;
-    char fill_ = 0;  // fills all rows unless 0
     bool attacked_ = false;
     bool done_ = false;
 };

@@ -2,8 +2,6 @@
 
 #include "tests/ui/probe.hpp"
 
-#include <iterator>
-
 using test::probe;
 using test::require_restored;
 using test::Tty;
@@ -83,21 +81,6 @@ TEST_CASE("a paste is one key, however long") {
     REQUIRE(tty.row(2) == "x.");
 }
 
-TEST_CASE("the last of many resizes counts") {
-    const Tty::Size sizes[] = {{1, 1}, {24, 80}, {0, 0}, {2, 3}, {200, 500}, {1, 80}, {50, 1}};
-    Tty tty(probe("quit"));
-    REQUIRE(tty.wait_for("size 24x80"));
-    for (std::size_t i = 0; i < 300; ++i) tty.resize(sizes[i % std::size(sizes)]);
-    tty.resize({7, 33});
-    REQUIRE(tty.wait_for("size 7x33"));
-    tty.resize({0, 0});
-    REQUIRE(tty.wait_for("size 24x80"));
-    tty.resize({1, 1});
-    REQUIRE(tty.wait_for([&] { return tty.row(0) == "s"; }));
-    tty.send("\r");
-    REQUIRE(tty.wait_exit() == 0);
-}
-
 TEST_CASE("detects a terminal that hangs up") {
     Tty tty({{"/bin/sh", "-c", "trap '' HUP; exec \"$0\" nothing", SCREEN_PROBE}, {}, {}});
     REQUIRE(tty.wait_for("size 24x80"));
@@ -161,33 +144,6 @@ TEST_CASE("keeps attacks from reaching the terminal") {
     }
 }
 
-TEST_CASE("never blocks on a stalled terminal") {
-    Tty tty(probe("fill", {}, {50, 200}));
-    REQUIRE(tty.wait_for("size 50x200"));
-    tty.send("\r");
-    REQUIRE(tty.wait_for("enter.x"));
-    tty.stall(true);
-    tty.send(std::string(300, '\x0c'));  // 300 screens of 10,000 characters
-    SECTION("it shows the last frame when it resumes") {
-        tty.send("\x03");
-        tty.stall(false);
-        REQUIRE(tty.wait_for([&] { return tty.row(49) == "ctrl-c." + std::string(193, 'x'); }));
-        REQUIRE(tty.row(20) == "ctrl-l." + std::string(193, 'x'));
-    }
-    SECTION("the program ends when it hangs up") {
-        tty.hang_up();
-        REQUIRE(tty.wait_exit() == 128 + SIGHUP);
-    }
-    SECTION("a signal ends the program, and the screen is restored") {
-        const int signal = GENERATE(SIGABRT, SIGQUIT);
-        tty.kill(signal);
-        REQUIRE(tty.wait_exit() == 128 + signal);
-        tty.stall(false);
-        REQUIRE(tty.wait_for([&] { return !tty.alternate_screen(); }));
-        require_restored(tty);
-    }
-}
-
 TEST_CASE("each drawing is one synchronized frame, and nothing is drawn outside of frames") {
     Tty tty(probe("quit"));
     REQUIRE(tty.wait_for("size 24x80"));
@@ -206,15 +162,6 @@ TEST_CASE("each drawing is one synchronized frame, and nothing is drawn outside 
     REQUIRE(next.find("\x1b[?2026h") == next.rfind("\x1b[?2026h"));
 }
 
-TEST_CASE("restores the wheel on a terminal that can't save modes") {
-    Tty tty(probe("quit"));
-    REQUIRE(tty.wait_for("size 24x80"));
-    REQUIRE(tty.wheel_mode(false) == 0);
-    tty.send("\r");
-    REQUIRE(tty.wait_exit() == 0);
-    REQUIRE(tty.wheel_mode(false) == 1);
-}
-
 TEST_CASE("copies a text to the clipboard without control characters") {
     Tty tty(probe("copy"));
     REQUIRE(tty.wait_for("size 24x80"));
@@ -231,21 +178,6 @@ TEST_CASE("does not send a text to the clipboard that terminals would ignore") {
     tty.send("\r");
     REQUIRE(tty.wait_for("it exceeds the limit of 74991 bytes"));
     REQUIRE(tty.output().find("\x1b]52") == std::string::npos);
-}
-
-TEST_CASE("sends no sequences to terminals that may show unknown sequences") {
-    const std::string type = GENERATE("linux", "vt100");
-    const std::string deed = GENERATE("copy", "quit");
-    Tty tty(probe(deed, {"TERM=" + type}));
-    REQUIRE(tty.wait_for("size 24x80"));
-    tty.send("\r");
-    if (deed == "quit") {
-        REQUIRE(tty.wait_exit() == 0);
-    } else {
-        REQUIRE(tty.wait_for("unable"));
-    }
-    for (const auto* number : {"1007", "2026", "]52", "\x18"})
-        REQUIRE(tty.output().find(number) == std::string::npos);
 }
 
 TEST_CASE("the program starts at any size") {

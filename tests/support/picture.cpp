@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <regex>
 #include <sstream>
-#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -176,13 +175,6 @@ std::string escaped(const std::string& text) {
     return made;
 }
 
-std::string unescaped(std::string text) {
-    for (const auto& [name, character] :
-         {std::pair("&lt;", "<"), {"&gt;", ">"}, {"&quot;", "\""}, {"&amp;", "&"}})
-        text = std::regex_replace(text, std::regex(name), character);
-    return text;
-}
-
 std::string attribute(const char* name, const std::string& value) {
     return std::string(" ") + name + "=\"" + value + '"';
 }
@@ -306,51 +298,31 @@ std::string picture_svg(const Picture& picture, double x, double y, double scale
     return svg.str();
 }
 
-// --- From SVG.
+// --- From SVG, without random parts.
 
-int number(const std::ssub_match& match) { return std::stoi(match.str()); }
+using Row = std::vector<PictureRun>;
 
 PictureRun run_from(const std::smatch& match) {
-    PictureRun run;
-    run.style = match[1];
-    run.column = number(match[2]) / cell_width;
-    run.width = number(match[4]) / cell_width;
-    run.text = unescaped(match[5]);
+    PictureRun run{std::stoi(match[2]), std::stoi(match[4]), match[5], match[1]};
     if (kind_of(run) == Kind::area)
         run.style = run.style.substr(0, run.style.find_last_of("a"));
     run.style.resize(run.style.find_last_not_of(' ') + 1);
     return run;
 }
 
-template <class Found>
-void for_each(const std::string& text, const std::string& pattern, const Found& found) {
-    const std::regex regex(pattern);
-    for (std::sregex_iterator it(text.begin(), text.end(), regex), end; it != end; ++it)
-        found(*it);
+std::vector<Row> rows_from(const std::string& group) {
+    static const std::regex pattern(
+        "<text(?: class=\"([^\"]*)\")? x=\"([0-9]+)\" y=\"([0-9]+)\" "
+        "textLength=\"([0-9]+)\">([^<]+)<");
+    std::vector<Row> rows;
+    std::string y;
+    for (std::sregex_iterator it(group.begin(), group.end(), pattern), end; it != end; ++it) {
+        if (y != (*it)[3]) rows.emplace_back();
+        y = (*it)[3];
+        rows.back().push_back(run_from(*it));
+    }
+    return rows;
 }
-
-Picture picture_from(const std::string& group, int columns, int rows) {
-    Picture picture;
-    picture.size = {rows, columns};
-    picture.rows.resize(static_cast<std::size_t>(rows));
-    for_each(group, "<text class=\"t\"[^>]*>([^<]*)<",
-             [&](const std::smatch& found) { picture.title = unescaped(found[1]); });
-    for_each(
-        group, "<rect class=\"k\" x=\"([0-9]+)\" y=\"([0-9]+)\"",
-        [&](const std::smatch& found) {
-            picture.cursor = {number(found[2]) / cell_height, number(found[1]) / cell_width};
-        });
-    for_each(group,
-             "<text(?: class=\"([^\"]*)\")? x=\"([0-9]+)\" y=\"([0-9]+)\" "
-             "textLength=\"([0-9]+)\">([^<]+)<",
-             [&](const std::smatch& found) {
-                 const int row = number(found[3]) / cell_height;
-                 picture.rows.at(static_cast<std::size_t>(row)).push_back(run_from(found));
-             });
-    return picture;
-}
-
-// --- Random parts.
 
 std::string replaced(std::string text) {
     static const std::pair<std::regex, const char*> rules[] = {
@@ -367,8 +339,8 @@ std::string replaced(std::string text) {
 }
 
 // Joins adjacent runs of the same style, and the blanks between them.
-std::vector<PictureRun> joined(const std::vector<PictureRun>& row) {
-    std::vector<PictureRun> made;
+Row joined(const Row& row) {
+    Row made;
     for (const PictureRun& run : row) {
         if (made.empty() || made.back().style != run.style) {
             made.push_back(run);
@@ -383,7 +355,7 @@ std::vector<PictureRun> joined(const std::vector<PictureRun>& row) {
 }
 
 // Omits the cells of the heat map.
-std::string without_chance(const std::vector<PictureRun>& row) {
+std::string without_chance(const Row& row) {
     static const std::regex map_row("(\\{[^}]*\\}) ?0 ?│((\\{[^}]*\\})?[░▒▓█▇ ])*");
     static const std::regex axis("(│0s ?)+");
     std::string text;
@@ -433,29 +405,22 @@ std::string to_svg(const std::vector<Picture>& pictures) {
     return svg.str();
 }
 
-std::vector<Picture> from_svg(const std::string& svg) {
-    std::vector<Picture> pictures;
+std::vector<std::string> without_chance(const std::string& svg) {
+    std::vector<std::string> pictures;
     for (auto at = svg.find("<g "); at != svg.npos; at = svg.find("<g ", at + 1)) {
         const std::string group = svg.substr(at, svg.find("</g>", at) - at);
-        for_each(group, "data-size=\"([0-9]+)x([0-9]+)\"", [&](const std::smatch& found) {
-            pictures.push_back(picture_from(group, number(found[1]), number(found[2])));
-        });
+        const std::size_t title = group.find('>', group.find("class=\"t\"")) + 1;
+        std::string& made = pictures.emplace_back(
+            replaced(group.substr(title, group.find('<', title) - title)) + '\n');
+        std::string last;
+        for (const Row& row : rows_from(group)) {
+            std::string text = without_chance(row);
+            if (text.ends_with("│") || text == last) continue;
+            made += text + '\n';
+            last = std::move(text);
+        }
     }
-    if (pictures.empty()) throw std::runtime_error("no picture of a terminal");
     return pictures;
-}
-
-std::string without_chance(const Picture& picture) {
-    std::string made = replaced(picture.title) + '\n';
-    std::string last;
-    for (const auto& row : picture.rows) {
-        std::string text = without_chance(row);
-        const bool nothing = text.empty() || text.ends_with("│");
-        if (nothing || text == last) continue;
-        made += text + '\n';
-        last = std::move(text);
-    }
-    return made;
 }
 
 }  // namespace test

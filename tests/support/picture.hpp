@@ -1,8 +1,7 @@
 // Terminal screens as a picture, an SVG that needs only a monospaced font.
 //
 // The text of the screens is text in the picture, in runs of one style, each with the width of
-// its columns. So a picture can be read back, and two pictures of the same session can be
-// compared despite different times.
+// its columns. So two pictures of the same session can be compared despite different times.
 #pragma once
 
 #include "tests/support/tty.hpp"
@@ -19,15 +18,12 @@ struct PictureRun {
     int width = 0;  // columns
     std::string text;
     std::string style;  // classes: b bold, f faint, u underlined, r reverse, c1 a color
-
-    bool operator==(const PictureRun&) const = default;
 };
 
 struct Picture {
     struct Cursor {
         int row = 0;
         int column = 0;
-        bool operator==(const Cursor&) const = default;
     };
 
     std::string title;  // the command that was typed
@@ -42,12 +38,9 @@ Picture picture_of(const Tty& tty, const std::string& title);
 // Returns one SVG: the first picture on top, the others side by side below it.
 std::string to_svg(const std::vector<Picture>& pictures);
 
-// Returns the pictures from which to_svg() made the text. Throws for any other text.
-std::vector<Picture> from_svg(const std::string& svg);
-
-// Returns the rows of a picture with their styles, without random parts: each number is 0,
-// each unit of time s, each bar one character. Omits rows that are then empty or equal to the
-// row above.
-std::string without_chance(const Picture& picture);
+// Returns the texts of each picture in an SVG with their styles, without random parts: each
+// number is 0, each unit of time s, each bar one character. Omits rows that are then empty or
+// equal to the row above.
+std::vector<std::string> without_chance(const std::string& svg);
 
 }  // namespace test

@@ -84,6 +84,10 @@ TEST_CASE("each key narrows the search") {
     REQUIRE(search.match() == "get /b");
     type(search, "x");
     REQUIRE(search.failed());
+    HistorySearch empty(history);
+    type(empty, "x");
+    REQUIRE(empty.press({ui::plain(KeyCode::backspace), {}, false}));
+    REQUIRE_FALSE(empty.failed());
 }
 
 TEST_CASE("the history search ignores case unless the text contains capitals") {

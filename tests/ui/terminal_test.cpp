@@ -154,6 +154,7 @@ TEST_CASE("each drawing is one synchronized frame, and nothing is drawn outside 
     REQUIRE(frame.starts_with("\x1b[?2026h"));
     REQUIRE(frame.ends_with("\x1b[?2026l"));
     REQUIRE(frame.find("a.") != std::string::npos);
+    REQUIRE(frame.find("\x1b\r") == std::string::npos);  // no byte of the frame before
     const std::size_t end = tty.output().size();
     tty.send("\x1b[24~");  // an unbound key: the probe draws an unchanged frame
     tty.send("b");

@@ -270,6 +270,8 @@ TEST_CASE("a message search ignores case unless its text contains capitals") {
     REQUIRE(transcript.search("error"));
     REQUIRE(transcript.selected() == Transcript::Id{2});
     REQUIRE(transcript.rows(20, 3)[1] == Row{{"an "}, {"error", Style::match}});
+    REQUIRE(transcript.search_older());
+    REQUIRE(transcript.search_newer());  // the next entry
     REQUIRE(transcript.search("Error"));
     REQUIRE(transcript.selected() == Transcript::Id{0});
     REQUIRE_FALSE(transcript.search_newer());

@@ -273,16 +273,14 @@ TEST_CASE("finds the beginning of an echo among the first messages and the last 
 }
 
 TEST_CASE("an idle queue keeps only a small last message") {
-    const auto [size, expected, kept] = GENERATE(table<std::size_t, bool, bool>(
-        {{1, true, true}, {2 << 20, true, false}, {1, false, false}}));
-    InFlight queue(*find_framing("line"), {.expected = expected});
-    const std::string text(size, 'x');
-    queue.queue(text);
-    queue.flush(ev::Time{});
-    if (expected) queue.remove_oldest();
-    queue.release_idle();
-    CHECK(queue.equals_last_removed(text) == kept);
-    CHECK(queue.frames().empty());
+    for (const std::size_t size : {1, 2 << 20}) {
+        InFlight queue(*find_framing("line"), {});
+        const std::string text(size, 'x');
+        queue.queue(text);
+        queue.remove_oldest();
+        queue.release_idle();
+        CHECK(queue.equals_last_removed(text) == (size == 1));
+    }
 }
 
 TEST_CASE("keeps the planned time of a message") {

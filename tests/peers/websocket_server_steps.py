@@ -23,36 +23,23 @@ import base64
 import hashlib
 import socket
 import ssl
-import struct
 import sys
 
 sys.dont_write_bytecode = True
-from websocket_steps import NAMES, frame, payload  # noqa: E402
+import websocket_steps  # noqa: E402
+from websocket_steps import frame, payload  # noqa: E402
 
 FIELDS = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Accept: "]
 GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
-class Connection:
+class Connection(websocket_steps.Connection):
     def __init__(self, sock):
-        self.sock = sock
+        super().__init__(sock, True)
         self.key = ""
 
-    def take(self, size):
-        data = b""
-        while len(data) < size:
-            part = self.sock.recv(size - len(data))
-            if not part:
-                raise EOFError
-            data += part
-        return data
-
     def read_request(self):
-        text = b""
-        while not text.endswith(b"\r\n\r\n"):
-            text += self.take(1)
-        lines = text.decode().split("\r\n")
-        self.key = [line.split()[1] for line in lines if line.startswith("Sec-WebSocket-Key:")][0]
+        self.key = [line.split()[1] for line in self.read_head() if line.startswith("Sec-WebSocket-Key:")][0]
 
     def accept(self, field, more=b""):
         proof = base64.b64encode(hashlib.sha1((self.key + GUID).encode()).digest()).decode()
@@ -60,25 +47,6 @@ class Connection:
         lines = [line for line in FIELDS[:2] + [FIELDS[2] + proof] if not line.startswith(name)]
         lines += [field] if field else []
         self.sock.sendall("\r\n".join(["HTTP/1.1 101 Yes", *lines, "", ""]).encode() + more)
-
-    def read_frame(self):
-        first, size = self.take(2)
-        assert size & 0x80, "not masked"
-        size &= 0x7F
-        if size == 126:
-            (size,) = struct.unpack("!H", self.take(2))
-        elif size == 127:
-            (size,) = struct.unpack("!Q", self.take(8))
-        mask = self.take(4) * (size // 4 + 1)
-        mixed = int.from_bytes(self.take(size), "big") ^ int.from_bytes(mask[:size], "big")
-        data = mixed.to_bytes(size, "big")
-        name = NAMES[first & 0x7F]
-        if name == "close":
-            text = str(struct.unpack("!H", data[:2])[0]) if data else "without a code"
-        else:
-            text = data.decode() if name == "text" else data.hex()  # throws if it is not UTF-8
-        print(name, text if len(text) <= 100 else f"of {size} bytes", flush=True)
-        return first, data
 
     def echo(self):
         first, data = self.read_frame()
@@ -125,7 +93,7 @@ class Connection:
         elif word == "shut":
             self.sock.shutdown(socket.SHUT_WR)
         elif word == "reset":
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self.reset()
 
 
 def main():

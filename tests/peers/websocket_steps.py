@@ -46,25 +46,21 @@ def frame(first, data, masked):
         head = struct.pack("!BBQ", first, mark | 127, size)
     if not masked:
         return head + data
-    key = (MASK * (size // 4 + 1))[:size]
-    mixed = int.from_bytes(data, "big") ^ int.from_bytes(key, "big")
-    return head + MASK + mixed.to_bytes(size, "big")
+    return head + MASK + mixed(data, MASK)
 
 
-class Client:
-    def __init__(self, address, tls):
-        if address.isdigit():
-            self.sock = socket.create_connection(("127.0.0.1", int(address)))
-        else:
-            self.sock = socket.socket(socket.AF_UNIX)
-            self.sock.connect(address)
-        if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-            self.sock = context.wrap_socket(self.sock)
+def mixed(data, mask):
+    key = (mask * (len(data) // 4 + 1))[:len(data)]
+    return (int.from_bytes(data, "big") ^ int.from_bytes(key, "big")).to_bytes(len(data), "big")
+
+
+class Connection:
+    """What client and server do alike."""
+
+    def __init__(self, sock, masks):
+        self.sock = sock
+        self.masks = masks  # the other side masks its frames
         self.data = b""
-        self.unsent = b""
 
     def receive(self, size):
         while len(self.data) < size:
@@ -78,31 +74,56 @@ class Client:
         taken, self.data = self.data[:size], self.data[size:]
         return taken
 
-    def read_response(self):
+    def read_head(self):
         text = b""
         while not text.endswith(b"\r\n\r\n"):
             text += self.take(1)
-        lines = text.decode().split("\r\n")
-        size = [int(line.split(":")[1]) for line in lines if line.startswith("Content-Length:")]
-        body = self.take(size[0]).decode() if size else "\n"
-        print(lines[0] + ": " + body if size else lines[0] + "\n", end="", flush=True)
+        return text.decode().split("\r\n")
 
     def read_frame(self):
         first, size = self.take(2)
-        assert first & 0x80 and not size & 0x80, "fragmented or masked"
+        assert first & 0x80 or self.masks, "fragmented"
+        assert bool(size & 0x80) == self.masks, "wrongly masked"
+        size &= 0x7F
         if size == 126:
             (size,) = struct.unpack("!H", self.take(2))
         elif size == 127:
             (size,) = struct.unpack("!Q", self.take(8))
-        data = self.take(size)
+        mask = self.take(4) if self.masks else bytes(4)
+        data = mixed(self.take(size), mask)
         name = NAMES[first & 0x7F]
         if name == "close":
             text = str(struct.unpack("!H", data[:2])[0]) if data else "without a code"
-        elif name == "text":
-            text = data.decode()  # throws if it is not UTF-8
         else:
-            text = data.hex()
+            text = data.decode() if name == "text" else data.hex()  # throws if it is not UTF-8
         print(name, text if len(text) <= 100 else f"of {size} bytes", flush=True)
+        return first, data
+
+    def reset(self, on=1):
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", on, 0))
+        self.sock.close()
+
+
+class Client(Connection):
+    def __init__(self, address, tls):
+        if address.isdigit():
+            sock = socket.create_connection(("127.0.0.1", int(address)))
+        else:
+            sock = socket.socket(socket.AF_UNIX)
+            sock.connect(address)
+        if tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+            sock = context.wrap_socket(sock)
+        super().__init__(sock, False)
+        self.unsent = b""
+
+    def read_response(self):
+        lines = self.read_head()
+        size = [int(line.split(":")[1]) for line in lines if line.startswith("Content-Length:")]
+        body = self.take(size[0]).decode() if size else "\n"
+        print(lines[0] + ": " + body if size else lines[0] + "\n", end="", flush=True)
 
     def request(self, field=""):
         name = field.split(":")[0] + ":"
@@ -163,9 +184,7 @@ class Client:
         elif word == "input":
             sys.stdin.read()
         else:
-            on = 1 if word == "reset" else 0
-            self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", on, 0))
-            self.sock.close()
+            self.reset(1 if word == "reset" else 0)
 
 
 def main():

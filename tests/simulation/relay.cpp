@@ -1,6 +1,7 @@
 #include "tests/simulation/relay.hpp"
 
 #include "app/websocket/opening.hpp"
+#include "tests/app/websocket/frames.hpp"
 #include "tests/simulation/heap.hpp"
 
 #include <fcntl.h>
@@ -19,57 +20,9 @@ namespace {
 
 constexpr std::size_t max_output = 64 * 1024;  // bytes at which reading pauses
 constexpr unsigned fin = 0x80;
-constexpr unsigned masked = 0x80;
+constexpr std::string_view mask = "\x37\xfa\x21\x3d";  // the mask that the client uses
 
 enum Opcode : unsigned { continuation = 0, close = 8, ping = 9 };
-
-struct Frame {
-    unsigned first = 0;        // fin and opcode
-    std::string key;           // empty: not masked
-    std::string_view payload;  // as sent, so masked with the key
-    std::size_t size = 0;      // bytes of the whole frame
-};
-
-std::uint64_t big_endian(std::string_view bytes) {
-    std::uint64_t value = 0;
-    for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
-    return value;
-}
-
-// Returns a frame of size 0 while its bytes are incomplete.
-Frame first_frame(std::string_view bytes) {
-    if (bytes.size() < 2) return {};
-    const auto second = static_cast<unsigned char>(bytes[1]);
-    const std::size_t code = second & 0x7f;
-    const std::size_t extended = code == 126 ? 2 : code == 127 ? 8 : 0;
-    const std::size_t key_size = (second & masked) != 0 ? 4 : 0;
-    const std::size_t head = 2 + extended + key_size;
-    if (bytes.size() < head) return {};
-    const auto size = extended == 0 ? code : std::size_t{big_endian(bytes.substr(2, extended))};
-    if (bytes.size() - head < size) return {};
-    return {static_cast<unsigned char>(bytes[0]),
-            std::string(bytes.substr(2 + extended, key_size)), bytes.substr(head, size),
-            head + size};
-}
-
-void append_frame(std::string& to, unsigned first, const std::string& key,
-                  std::string_view payload) {
-    const std::size_t size = payload.size();
-    const std::size_t extended = size < 126 ? 0 : size <= 0xffff ? 2 : 8;
-    const std::size_t code = extended == 0 ? size : extended == 2 ? 126 : 127;
-    to += static_cast<char>(first);
-    to += static_cast<char>((key.empty() ? 0 : masked) | code);
-    for (std::size_t left = extended; left > 0; --left)
-        to += static_cast<char>(size >> (8 * (left - 1)) & 0xff);
-    to += key;
-    to += payload;
-}
-
-// Returns the key that masks a payload from this offset on.
-std::string rotated(std::string key, std::size_t offset) {
-    if (!key.empty()) std::rotate(key.begin(), key.begin() + offset % 4, key.end());
-    return key;
-}
 
 }  // namespace
 
@@ -155,45 +108,41 @@ private:
             way.output += left.substr(0, *size);
             left.remove_prefix(*size);
         }
-        while (!way.ended) {
-            const Frame frame = first_frame(left);
-            if (frame.size == 0) break;
-            left.remove_prefix(frame.size);
-            pass_on(way, frame);
-        }
         way.input.erase(0, way.input.size() - left.size());
+        for (const test::Frame& frame : test::decoded(way.input))
+            if (!way.ended) pass_on(way, frame);
     }
 
-    void pass_on(Way& way, const Frame& frame) {
+    void pass_on(Way& way, const test::Frame& frame) {
         Dice& dice = relay_.dice_;
         const bool is_data = (frame.first & 0xf) < close;
         std::size_t fragments =
             is_data && dice.chance(0.4) ? 1 + dice.up_to(std::size_t{3}) : 1;
         unsigned opcode = frame.first & 0xf;
-        for (std::size_t at = 0; fragments > 0 && !way.ended; --fragments) {
-            interpose(way, frame);
+        for (std::size_t at = 0; fragments > 0; --fragments) {
+            interpose(way);
             const std::size_t rest = frame.payload.size() - at;
             const std::size_t size = fragments == 1 ? rest : dice.up_to(rest);
             if (way.ended) break;
-            append_frame(way.output, opcode | (fragments == 1 ? fin : 0),
-                         rotated(frame.key, at), frame.payload.substr(at, size));
+            append(way, opcode | (fragments == 1 ? fin : 0), frame.payload.substr(at, size));
             opcode = continuation;
             at += size;
         }
     }
 
+    void append(Way& way, unsigned first, const std::string& payload) {
+        way.output += test::encoded({first, payload}, &way == ways_ ? mask : "");
+    }
+
     // Sometimes sends a ping, sends a close frame, or ends inside a frame.
-    void interpose(Way& way, const Frame& frame) {
+    void interpose(Way& way) {
         Dice& dice = relay_.dice_;
         if (dice.chance(0.2))
-            append_frame(way.output, ping | fin, frame.key,
-                         std::string(dice.up_to(std::size_t{125}), 'p'));
+            append(way, ping | fin, std::string(dice.up_to(std::size_t{125}), 'p'));
         if (relay_.plan_.calm || !dice.chance(0.02)) return;
         way.ended = true;
         if (dice.chance(0.3)) return way.output.resize(dice.up_to(way.output.size()));
-        const std::string code = dice.one_of<const char*>({"", "\3\350", "\3\351", "\3\363"});
-        append_frame(way.output, close | fin, frame.key.empty() ? "" : std::string(4, '\0'),
-                     code);
+        append(way, close | fin, dice.one_of<const char*>({"", "\3\350", "\3\351", "\3\363"}));
     }
 
     Relay& relay_;

@@ -52,19 +52,21 @@ inline std::vector<Frame> decoded(std::string& bytes) {
             value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
         return value;
     };
-    while (bytes.size() >= 2) {
-        const std::size_t second = number(1, 1);
+    std::size_t begin = 0;
+    while (bytes.size() - begin >= 2) {
+        const std::size_t second = number(begin + 1, 1);
         const std::size_t more = (second & 0x7f) == 127 ? 8 : (second & 0x7f) == 126 ? 2 : 0;
-        const std::size_t head = 2 + more + (second >= 0x80 ? 4 : 0);
+        const std::size_t head = begin + 2 + more + (second >= 0x80 ? 4 : 0);
         if (bytes.size() < head) break;
-        const std::size_t size = more == 0 ? second & 0x7f : number(2, more);
+        const std::size_t size = more == 0 ? second & 0x7f : number(begin + 2, more);
         if (bytes.size() - head < size) break;
-        Frame frame{static_cast<unsigned>(number(0, 1)), bytes.substr(head, size)};
+        Frame frame{static_cast<unsigned>(number(begin, 1)), bytes.substr(head, size)};
         for (std::size_t i = 0; i < size && second >= 0x80; ++i)
             frame.payload[i] = static_cast<char>(frame.payload[i] ^ bytes[head - 4 + i % 4]);
         frames.push_back(std::move(frame));
-        bytes.erase(0, head + size);
+        begin = head + size;
     }
+    bytes.erase(0, begin);
     return frames;
 }
 

@@ -108,65 +108,55 @@ void compare(const char* title, const std::vector<Entrant>& entrants, std::size_
 
 const std::string results_file = "/tmp/yodel-bench-" + std::to_string(::getpid());
 
-// A client and a server, each ours or a minimal program.
-struct Pair {
-    std::string name;
-    bool ours_client;
-    bool ours_server;
-};
-
 struct Load {
     std::string name;
     bool client_spins;
     bool server_spins;
 };
 
-Command client_command(const Pair& pair, const Load& load, const std::string& port, int count) {
-    const std::string number = std::to_string(count);
-    if (!pair.ours_client)
-        return {PING_PROGRAM, "ping", port, number, load.client_spins ? "spin" : "block"};
+Command client_command(bool ours, bool spins, const std::string& count) {
+    if (!ours) return {PING_PROGRAM, "ping", "7398", count, spins ? "spin" : "block"};
     // Writes to a file, because a reader would need processor time. The pipe ends with the
     // program.
     return {"sh", "-c",
-            std::string("exec ") + YODEL_LOAD_PROGRAM + (load.client_spins ? " --busy" : "") +
-                " --json --quiet -c " + number + " --size 63 127.0.0.1:" + port + " 3>&1 >" +
+            std::string("exec ") + YODEL_LOAD_PROGRAM + (spins ? " --busy" : "") +
+                " --json --quiet -c " + count + " --size 63 127.0.0.1:7398 3>&1 >" +
                 results_file};
 }
 
-Command server_command(const Pair& pair, const Load& load) {
-    if (!pair.ours_server)
-        return {PING_PROGRAM, "echo", "7398", load.server_spins ? "spin" : "block"};
+Command server_command(bool ours, bool spins) {
+    if (!ours) return {PING_PROGRAM, "echo", "7398", spins ? "spin" : "block"};
     Command command{YODELD_PROGRAM, "7398"};
-    if (load.server_spins) command.insert(command.begin() + 1, "--busy");
+    if (spins) command.emplace_back("--busy");
     return command;
 }
 
-// Returns the median round trip in microseconds by the client's own clock.
-double paired_round_trip(const Pair& pair, const Load& load, bool apart) {
-    Program server(server_command(pair, load), apart ? 1 : 0);
+// Returns the median round trip in microseconds by the client's own clock. Client and server
+// are both ours or both minimal programs.
+double paired_round_trip(bool ours, const Load& load, bool apart) {
+    Program server(server_command(ours, load.server_spins), apart ? 1 : 0);
     if (server.read_line().empty()) return -1;
     // Two processes that spin on one processor wait for each other's time slices.
-    const int count = !apart && load.client_spins && load.server_spins ? 50 : 5000;
-    Program client(client_command(pair, load, "7398", count), 0);
+    const bool slow = !apart && load.client_spins && load.server_spins;
+    Program client(client_command(ours, load.client_spins, slow ? "50" : "5000"), 0);
     const std::string median = client.read_line();
-    if (!pair.ours_client) return median.empty() ? -1 : std::stod(median);
+    if (!ours) return median.empty() ? -1 : std::stod(median);
     std::ifstream results(results_file);
     const std::string all{std::istreambuf_iterator<char>(results), {}};
     return bench::member(all, "p50", "\"rtt_us\"");
 }
 
-void compare_round_trips(const std::string& title, const std::vector<Pair>& pairs) {
+void compare_round_trips() {
     const Load loads[] = {
         {"block", false, false}, {"client spins", true, false}, {"both spin", true, true}};
     for (const bool apart : {true, false}) {
         if (apart && bench::processors() < 2) continue;
-        std::vector<std::string> names;
-        for (const Pair& pair : pairs) names.push_back(pair.name);
-        Table table(title + (apart ? " in us, on two processors" : " in us, on one processor"),
-                    names);
+        Table table(apart ? "round trips in us, on two processors"
+                          : "round trips in us, on one processor",
+                    {"raw client, raw server", "yodel-load, yodeld"});
         for (const Load& load : loads)
             table.add(load.name, bench::rounds(9),
-                      [&](std::size_t i) { return paired_round_trip(pairs[i], load, apart); });
+                      [&](std::size_t i) { return paired_round_trip(i == 1, load, apart); });
         table.print();
     }
 }
@@ -271,10 +261,7 @@ void compare_tls_starts() {
 int main() {
     std::signal(SIGPIPE, SIG_IGN);
     bench::begin("yodel between two pipes");
-    compare_round_trips("round trips", {{"raw client, raw server", false, false},
-                                        {"yodel-load, raw server", true, false},
-                                        {"raw client, yodeld", false, true},
-                                        {"yodel-load, yodeld", true, true}});
+    compare_round_trips();
     compare_websocket();
     compare_plain();
     compare_tls();

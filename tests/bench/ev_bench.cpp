@@ -1,5 +1,5 @@
-// Compares the event loop with others: events through socket pairs, round trips and timers.
-// usage: bench_ev [dispatch] [trips] [timers], all by default
+// Compares the event loop with others: events through socket pairs, and timers.
+// usage: bench_ev [dispatch] [timers], all by default
 
 #include "tests/bench/ev_contender.hpp"
 #include "tests/bench/measure.hpp"
@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <numeric>
 #include <random>
-#include <thread>
 
 using namespace std::chrono_literals;
 using bench::Table;
@@ -87,53 +86,6 @@ private:
     std::vector<std::unique_ptr<Pair>> pairs_;
     std::vector<int> next_;  // the descriptor to write, by the descriptor read
     std::size_t events_ = 0;
-};
-
-// A peer in another thread echoes, while `idle` other descriptors are watched.
-class PingPong final : public Work {
-public:
-    explicit PingPong(std::size_t idle) : idle_(make_pairs(idle)) {
-        if (::socketpair(AF_UNIX, SOCK_STREAM, 0, ends_) != 0) std::abort();
-        peer_ = std::thread([fd = ends_[1]] {
-            char byte;
-            while (::read(fd, &byte, 1) == 1 && ::write(fd, &byte, 1) == 1) {
-            }
-        });
-        write();
-    }
-    ~PingPong() override {
-        ::shutdown(ends_[0], SHUT_WR);
-        peer_.join();
-        for (const int end : ends_) ::close(end);
-    }
-
-    void readable(int fd) override {
-        char byte;
-        if (::read(fd, &byte, 1) != 1) return;
-        ++trips_;
-        write();
-    }
-
-    double ns_per_trip(const Entrant& entrant) {
-        const auto loop = entrant.enter(*this);
-        for (const auto& pair : idle_) loop->watch(pair->ends[0]);
-        loop->watch(ends_[0]);
-        warm_up(*loop);
-        trips_ = 0;
-        const auto start = SteadyClock::now();
-        std::chrono::duration<double, std::nano> passed{};
-        for (; passed.count() < slice; passed = SteadyClock::now() - start)
-            for (int turns = 0; turns < 16; ++turns) loop->turn(true);
-        return passed.count() / static_cast<double>(trips_);
-    }
-
-private:
-    void write() { [[maybe_unused]] const auto count = ::write(ends_[0], "x", 1); }
-
-    std::vector<std::unique_ptr<Pair>> idle_;
-    int ends_[2];
-    std::thread peer_;
-    std::size_t trips_ = 0;
 };
 
 // Uses timers from inside a callback, as programs do: a socket that is always readable triggers
@@ -260,16 +212,6 @@ void measure_dispatch(const std::vector<Entrant>& entrants) {
     table.print();
 }
 
-void measure_round_trips(const std::vector<Entrant>& entrants) {
-    Table table("round trips with a peer, beside idle descriptors", names(entrants));
-    for (const std::size_t idle : Sizes{0, 10, 50}) {
-        PingPong ping_pong(idle);
-        table.add(std::to_string(idle) + " idle", bench::rounds(15),
-                  [&](std::size_t i) { return ping_pong.ns_per_trip(entrants[i]); });
-    }
-    table.print();
-}
-
 void measure_timers(const std::vector<Entrant>& entrants) {
     Table table(
         "timers: add and cancel 10 000; add and fire 10 000; R restarts a turn among T (T/R)",
@@ -303,7 +245,6 @@ int main(int argc, char** argv) {
     add_libev(entrants);
 
     if (asked("dispatch")) measure_dispatch(entrants);
-    if (asked("trips")) measure_round_trips(entrants);
     entrants.erase(entrants.begin());  // raw epoll has no timers
     if (asked("timers")) measure_timers(entrants);
 }

@@ -1,9 +1,8 @@
 // Compares the round trips that yodel-load measures with queueing theory. The server handles
 // one message at a time, and its service times are exponential with a mean of 1 ms. So the time
-// in the system is exponential too. Its rate is mu - lambda if messages arrive at random times
-// (M/M/1), and mu (1 - s) with s = exp(-mu (1 - s) / lambda) at even times (D/M/1). The waits
-// of neighbors are correlated, so a finite run deviates: the range comes from simulated runs of
-// the same length.
+// in the system is exponential too, with the rate mu - lambda if messages arrive at random
+// times (M/M/1). The waits of neighbors are correlated, so a finite run deviates: the range
+// comes from simulated runs of the same length.
 //
 // BENCH_SECONDS sets the length of each run.
 #include "app/text/random.hpp"
@@ -65,17 +64,8 @@ std::chrono::nanoseconds service_time(yodel::Random& random) {
     }
 }
 
-// Returns the rate of the exponential time in the system, for the load as a part of 1.
-double system_rate(bool random_arrivals, double load) {
-    if (random_arrivals) return 1 - load;
-    double s = 0.5;
-    for (int i = 0; i < 1000; ++i) s = std::exp(-(1 - s) / load);
-    return 1 - s;
-}
-
 // Returns a percentile of each simulated run, in milliseconds, in ascending order.
-std::vector<double> simulated(bool random_arrivals, double load, std::size_t messages,
-                              double percent) {
+std::vector<double> simulated(double load, std::size_t messages, double percent) {
     std::vector<double> all;
     for (std::uint64_t seed = 1; seed <= 100; ++seed) {
         yodel::Random random(seed);
@@ -83,7 +73,7 @@ std::vector<double> simulated(bool random_arrivals, double load, std::size_t mes
         double now = 0;
         double free = 0;
         for (std::size_t i = 0; i < messages; ++i) {
-            now += (random_arrivals ? random.exponential() : 1) / load;
+            now += random.exponential() / load;
             free = std::max(free, now) + random.exponential();
             times.push_back((free - now) * mean_ms);
         }
@@ -98,11 +88,10 @@ std::vector<double> simulated(bool random_arrivals, double load, std::size_t mes
 }
 
 // Runs yodel-load against the server, and returns its end object.
-std::string measured(const std::string& port, bool random_arrivals, double load,
-                     const std::string& seconds) {
+std::string measured(const std::string& port, double load, const std::string& seconds) {
     return bench::Program({YODEL_LOAD_PROGRAM, "--busy", "--json", "--quiet", "--warm-up", "1s",
-                           "-m", seconds, "--arrivals", random_arrivals ? "poisson" : "even",
-                           "--rate", std::to_string(load * 1000 / mean_ms), "127.0.0.1", port})
+                           "-m", seconds, "--arrivals", "poisson", "--rate",
+                           std::to_string(load * 1000 / mean_ms), "127.0.0.1", port})
         .last_line();
 }
 
@@ -112,23 +101,18 @@ int main() {
     bench::begin("round trips and queueing theory, in ms (range: 98 of 100 simulated runs)");
     const char* const given = std::getenv("BENCH_SECONDS");
     const std::string seconds = given ? given : "10";
-    std::printf("%-8s %5s %5s %9s %9s   %s\n", "arrivals", "load", "", "measured", "theory",
-                "range");
-    for (const bool random_arrivals : {true, false})
-        for (const double load : {0.3, 0.6, 0.8}) {
-            const bench::ServingProcess server(serve);
-            const std::string end = measured(server.port(), random_arrivals, load, seconds);
-            const auto messages = static_cast<std::size_t>(bench::member(end, "sent"));
-            for (const double percent : percents) {
-                const std::string name = "p" + std::to_string(static_cast<int>(percent));
-                const std::vector<double> range =
-                    simulated(random_arrivals, load, messages, percent);
-                std::printf("%-8s %4.0f%% %5s %9.2f %9.2f   %.2f to %.2f\n",
-                            random_arrivals ? "poisson" : "even", load * 100, name.c_str(),
-                            bench::member(end, name, "rtt_us") / 1000,
-                            -std::log(1 - percent / 100) * mean_ms /
-                                system_rate(random_arrivals, load),
-                            range[1], range[98]);
-            }
+    std::printf("%4s %5s %9s %9s   %s\n", "load", "", "measured", "theory", "range");
+    for (const double load : {0.3, 0.6, 0.8}) {
+        const bench::ServingProcess server(serve);
+        const std::string end = measured(server.port(), load, seconds);
+        const auto messages = static_cast<std::size_t>(bench::member(end, "sent"));
+        for (const double percent : percents) {
+            const std::string name = "p" + std::to_string(static_cast<int>(percent));
+            const std::vector<double> range = simulated(load, messages, percent);
+            std::printf("%3.0f%% %5s %9.2f %9.2f   %.2f to %.2f\n", load * 100, name.c_str(),
+                        bench::member(end, name, "rtt_us") / 1000,
+                        -std::log(1 - percent / 100) * mean_ms / (1 - load), range[1],
+                        range[98]);
         }
+    }
 }

@@ -473,30 +473,7 @@ TEST_CASE("logs many connections that the grace cuts off in one line, or each wi
     }
 }
 
-TEST_CASE("uses another certificate from the next connection on") {
-    EchoServer::Options options;
-    options.tls = bufio::TlsContext::self_signed_server();
-    House house(std::move(options));
-    auto other = bufio::TlsContext::self_signed_server();
-    const std::string pin = other.pin();
-    house.server.set_tls(std::move(other));
-    TlsPeer peer(house, pin);
-    house.until([&] { return peer.stream.is_open() || peer.stream.end(); });
-    CHECK(peer.stream.is_open());
-}
-
 // --- The limit on connections.
-
-TEST_CASE("refuses a connection at the limit until one is given back") {
-    ConnectionLimit limit(2);
-    CHECK(limit.take());
-    CHECK(limit.take());
-    CHECK_FALSE(limit.take());
-    CHECK_FALSE(limit.take());
-    limit.give_back();
-    CHECK(limit.take());
-    CHECK_FALSE(limit.take());
-}
 
 TEST_CASE("never exceeds the limit with several threads") {
     ConnectionLimit limit(3);

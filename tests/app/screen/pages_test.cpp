@@ -108,13 +108,6 @@ TEST_CASE("a fact wraps between words, in its own columns") {
     CHECK(texts(page.rows) == expected);
 }
 
-TEST_CASE("a title has an empty row before it unless it is the first") {
-    PageRows page(80);
-    page.add_title("One");
-    page.add_title("Two");
-    CHECK(texts(page.rows) == Texts{"One", "", "Two"});
-}
-
 TEST_CASE("the page of statistics contains counts, and times once there are any") {
     Results tally;
     tally.sent = 4;

@@ -80,12 +80,6 @@ TEST_CASE("a pace plans each message to the nanosecond, and does not drift in a 
     }
 }
 
-TEST_CASE("a pace returns its rate") {
-    CHECK(Pace::per_second(20'000'000).rate() == 20'000);
-    CHECK(Pace::per_second(2'500).rate() == 2.5);
-    CHECK(Pace(200, 100ms).rate() == Approx(2000));
-}
-
 // At the planned time of message n, the integral of the rate is n.
 TEST_CASE("a climbing pace plans each message at the integral of its rate, to the nanosecond") {
     const Pace climb = Pace::per_second(1'000'000).climbing_to(20'000, 20s);

@@ -1,5 +1,6 @@
 #include "app/run/reporter.hpp"
 
+#include "app/protocol/message_object.hpp"
 #include "tests/support/blocked.hpp"
 #include "tests/support/redirected.hpp"
 #include "tests/support/virtual_time.hpp"
@@ -73,9 +74,6 @@ void unsolicited(Reporter& to, Fate fate, std::string_view payload) {
     to.resolved(1, fate, nullptr, &reply);
 }
 
-const std::string three = R"({"type":"message","seq":3,"sent_bytes":2,)";
-const std::string times = R"("planned_us":1000.000,"sent_us":2000.000,)";
-
 }  // namespace
 
 TEST_CASE("a duplicate datagram is not printed") {
@@ -87,54 +85,27 @@ TEST_CASE("a duplicate datagram is not printed") {
 
 TEST_CASE("a reporter prints each event in its form") {
     struct Row {
-        std::function<void(Reporter&)> event;
+        Fate fate;
+        std::optional<Message> message;
+        std::optional<Reply> reply;
         std::string payload;
         std::string hex;  // without repeated spaces
-        std::string json;
         std::string sequence;
     };
+    const Message ab = message("ab");
+    const std::string whole = "00000000 61 62 |ab|\n";
     const Row rows[] = {
-        {[](auto& to) {
-             answer(to, message("ab"), {"ab", 5ms, true});
-         },
-         "ab\n", "00000000 61 62 |ab|\n",
-         three + R"("received_bytes":2,)" + times +
-             R"("rtt_us":5000.000,"fate":"echoed","right":true})" + "\n",
-         "2 bytes, seq 3, 5.0 ms\n"},
-        {[](auto& to) {
-             answer(to, message("ab"), {"a", 5ms, false, 1, false, 'b'});
-         },
-         "a\n", "00000000 61 |a|\n",
-         three + R"("received_bytes":1,)" + times +
-             R"("rtt_us":5000.000,"fate":"bad","right":false,"difference":1})" + "\n",
+        {Fate::echoed, ab, Reply{"ab", 5ms, true}, "ab\n", whole, "2 bytes, seq 3, 5.0 ms\n"},
+        {Fate::bad, ab, Reply{"a", 5ms, false, 1, false, 'b'}, "a\n", "00000000 61 |a|\n",
          "1 byte, seq 3, 5.0 ms, differs at byte 1 (expected b, got end)\n"},
-        {[](auto& to) {
-             answer(to, late("ab"), {"ab", {}, true});
-         },
-         "ab\n", "00000000 61 62 |ab|\n",
-         three + R"("received_bytes":2,)" + times + R"("fate":"late","right":true})" + "\n",
+        {Fate::late, late("ab"), Reply{"ab", {}, true}, "ab\n", whole,
          "2 bytes, seq 3, late\n"},
-        {[](auto& to) {
-             answer(to, message("ab"), {"ab", 5ms, true, {}, true});
-         },
-         "ab\n", "00000000 61 62 |ab|\n",
-         three + R"("received_bytes":2,)" + times +
-             R"("rtt_us":5000.000,"fate":"echoed","reordered":true,"right":true})" + "\n",
+        {Fate::echoed, ab, Reply{"ab", 5ms, true, {}, true}, "ab\n", whole,
          "2 bytes, seq 3, 5.0 ms, reordered\n"},
-        {[](auto& to) { unanswered(to, Fate::lost, message("ab")); }, "", "",
-         three + times + R"("fate":"lost"})" + "\n", "no reply, seq 3\n"},
-        {[](auto& to) { unanswered(to, Fate::unsent, message("ab")); }, "", "",
-         three + times + R"("fate":"unsent"})" + "\n", "not sent, seq 3\n"},
-        {[](auto& to) { unsolicited(to, Fate::unsolicited, "hi"); }, "hi\n",
-         "00000000 68 69 |hi|\n",
-         R"({"type":"message","received_bytes":2,"fate":"unsolicited"})"
-         "\n",
-         ""},
-        {[](auto& to) { unsolicited(to, Fate::duplicate, "ab"); }, "ab\n",
-         "00000000 61 62 |ab|\n",
-         R"({"type":"message","received_bytes":2,"fate":"duplicate"})"
-         "\n",
-         "2 bytes, duplicate\n"},
+        {Fate::lost, ab, {}, "", "", "no reply, seq 3\n"},
+        {Fate::unsent, ab, {}, "", "", "not sent, seq 3\n"},
+        {Fate::unsolicited, {}, Reply{"hi"}, "hi\n", "00000000 68 69 |hi|\n", ""},
+        {Fate::duplicate, {}, Reply{"ab"}, "ab\n", whole, "2 bytes, duplicate\n"},
     };
     using enum Reporter::Form;
     const auto squeezed = [](const std::string& text) {
@@ -143,19 +114,25 @@ TEST_CASE("a reporter prints each event in its form") {
             if (byte != ' ' || !to.ends_with(' ')) to += byte;
         return to;
     };
-    const RunOptions run;
     for (const Row& row : rows) {
-        CHECK(printed(in(payload), run, row.event) == row.payload);
-        CHECK(squeezed(printed(in(hex), run, row.event)) == row.hex);
-        CHECK(printed(in(json), run, row.event) == row.json);
-        CHECK(printed(in(sequence), run, row.event) == row.sequence);
-        CHECK(printed(quietly(json), run, row.event).empty());
-        CHECK(printed(quietly(sequence), run, row.event).empty());
-        CHECK(printed(load_in(payload), run, row.event).empty());
-        const std::string numbered = row.payload.empty() ? "" : "1: " + row.payload;
-        CHECK(printed(load_in(payload, true), run, row.event) == numbered);
-        const std::string object = row.json.substr(0, row.json.size() - 2);
-        CHECK(printed(load_in(json), run, row.event) == object + ",\"connection\":1}\n");
+        const Message* const sent = row.message ? &*row.message : nullptr;
+        const Reply* const reply = row.reply ? &*row.reply : nullptr;
+        const auto print = [&](const Reporter::Options& options) {
+            return printed(options, {},
+                           [&](auto& to) { to.resolved(1, row.fate, sent, reply); });
+        };
+        JsonObject object = message_object(row.fate, sent, reply, VirtualLoop::start);
+        CHECK(print(in(payload)) == row.payload);
+        CHECK(squeezed(print(in(hex))) == row.hex);
+        CHECK(print(in(json)) == object.str() + "\n");
+        CHECK(print(in(sequence)) == row.sequence);
+        CHECK(print(quietly(json)).empty());
+        CHECK(print(quietly(sequence)).empty());
+        CHECK(print(load_in(payload)).empty());
+        CHECK(print(load_in(payload, true)) ==
+              (row.payload.empty() ? "" : "1: " + row.payload));
+        object.number("connection", std::uint64_t{1});
+        CHECK(print(load_in(json)) == object.str() + "\n");
     }
 }
 

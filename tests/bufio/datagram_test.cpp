@@ -220,6 +220,24 @@ TEST_CASE("sends the queue in order, though the system first accepts only a part
     CHECK((pair.server.got == std::vector<std::string>{"a", "bb", "ccc"}));
 }
 
+TEST_CASE("receives nothing when it can write again while it is paused or after its end") {
+    const bool paused = GENERATE(true, false);
+    DatagramPair pair;
+    pair.server.socket->send("in", pair.client.socket->address());
+    pair.server.socket->flush();
+    DatagramFaults faults;
+    int calls = 0;
+    faults.send = [&](std::size_t) -> long {
+        return ++calls == 1 ? -EAGAIN : paused ? 1 : -EPERM;
+    };
+    pair.client.socket->pause_reading(paused);
+    REQUIRE(pair.client.socket->send("out"));
+    pair.client.socket->flush();
+    REQUIRE(run_until(pair.loop, [&] { return pair.client.socket->pending() == 0; }));
+    CHECK(pair.client.got.empty());
+    CHECK(bool(pair.client.socket->end()) == !paused);
+}
+
 TEST_CASE("drops a datagram that the system refuses, and sends the others") {
     DatagramFaults faults;
     const int refusal = GENERATE(ENOBUFS, ENOMEM, EMSGSIZE);

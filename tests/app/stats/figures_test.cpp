@@ -27,8 +27,8 @@ Results measured() {
             (results.*row.times).record(++number * 1us);
             (results.*row.times).record(++number * 1us);
         }
-    results.jitter_count = results.echoed;
-    results.jitter_sum = 3000 * static_cast<double>(results.echoed);
+    results.jitter_count = 1;
+    results.jitter_sum = 3000;
     results.bad = 7;
     results.late_start = 9us;
     results.overlap = 0.5;

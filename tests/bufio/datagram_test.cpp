@@ -170,12 +170,6 @@ TEST_CASE("a paused socket leaves datagrams in the system's buffer") {
     pair.send("a");
     run_pending(pair.loop);
     CHECK(pair.server.got.empty());
-    DatagramFaults faults;
-    faults.send = [&](std::size_t) { return faults.send_calls == 1 ? -EAGAIN : 1L; };
-    REQUIRE(pair.server.socket->send("b", pair.client.socket->address()));
-    pair.server.socket->flush();
-    pair.until_client_got(1);  // after an event that the socket is writable
-    CHECK(pair.server.got.empty());
     pair.server.socket->pause_reading(false);
     pair.until_server_got(1);
 }

@@ -3,6 +3,7 @@
 //     screen_probe quit|starve|abort|segv|overflow|throw|attacks|copy|copy-much
 #include "tests/support/allocations.hpp"
 #include "tests/ui/attacks.hpp"
+#include "tests/ui/key_names.hpp"
 #include "ui/terminal.hpp"
 #include "ui/text.hpp"
 
@@ -25,18 +26,9 @@ namespace {
 volatile std::sig_atomic_t resized = 0;
 
 std::string name(const ui::Key& key) {
-    static constexpr const char* names[] = {
-        "",      "enter", "newline", "tab",     "backspace", "del",    "up",   "down", "left",
-        "right", "home",  "end",     "page-up", "page-down", "f1",     "f2",   "f3",   "f4",
-        "f5",    "f6",    "f7",      "f8",      "f9",        "escape", "paste"};
-    std::string text = key.chord.alt ? "alt-" : "";
-    if (key.chord.ctrl) text += "ctrl-";
-    text += names[static_cast<int>(key.chord.code)];
-    if (key.chord.code == ui::KeyCode::paste)
-        return text + ' ' + std::to_string(std::count(key.text.begin(), key.text.end(), '\n')) +
-               " lines " + std::to_string(key.text.size()) + " bytes";
-    if (key.chord.ctrl) return text + static_cast<char>(key.chord.code_point);
-    return text + key.text;
+    if (key.chord.code != ui::KeyCode::paste) return test::name(key);
+    return "paste " + std::to_string(std::count(key.text.begin(), key.text.end(), '\n')) +
+           " lines " + std::to_string(key.text.size()) + " bytes";
 }
 
 // Overflows the stack.

@@ -273,7 +273,7 @@ TEST_CASE("finds the beginning of an echo among the first messages and the last 
 }
 
 TEST_CASE("an idle queue keeps only a small last message") {
-    for (const std::size_t size : {1, 2 << 20}) {
+    for (const std::size_t size : {std::size_t{1}, std::size_t{2} << 20}) {
         InFlight queue(*find_framing("line"), {});
         const std::string text(size, 'x');
         queue.queue(text);

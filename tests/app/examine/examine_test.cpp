@@ -111,12 +111,13 @@ std::map<std::string, std::string> pieces_sent(const std::string& protocol) {
     std::map<std::string, std::string> all;
     std::set<std::string> connections;
     std::vector<std::string> pieces;
+    const std::string_view others = "bcdefg";  // letters of a flood after its first ones
     for (std::string line; std::getline(lines, line);) {
         const std::size_t verb = line.find(" sent ");
         const auto floods = [&](char letter) {
             return line.find(std::string(9, letter)) != line.npos;
         };
-        const bool repeated = std::any_of("bcdefg", "bcdefg" + 6, floods) ||
+        const bool repeated = std::any_of(others.begin(), others.end(), floods) ||
                               (floods('a') && !pieces.empty() && pieces.back() == line);
         if (line.starts_with("ok ")) {
             std::string& text = all[line.substr(line.find('-') + 2)];

@@ -110,10 +110,11 @@ void Stream::abort() {
     update_interest();
 }
 
-// Returns a number that differs after each change to report.
+// Returns a number that differs after each change to report. No part of it ever falls, so
+// changes cannot cancel out.
 std::uint64_t Stream::change_count() const {
-    return bytes_read_ + held() + bytes_written_ + handshake_reported_ + input_ended_ +
-           output_closed_ + static_cast<bool>(rejection_) + answered_ping();
+    return traffic() + handshake_reported_ + input_ended_ + output_closed_ +
+           static_cast<bool>(rejection_) + answered_ping();
 }
 
 // Flushes output before it reads input, to make space for the user's answers. Handles a hang-up
@@ -171,8 +172,10 @@ void Stream::handshake() {
 void Stream::read() {
     static thread_local const std::unique_ptr<char[]> shared{new char[read_size]};
     char* const space = input_.empty() ? shared.get() : input_.reserve(read_size);
+    const std::size_t held_before = held();
     const IoResult result = transport_->read(space, read_size);
     bytes_read_ += result.count;
+    if (result.count > 0 || held() != held_before) ++reads_;
     if (input_.empty()) {
         shared_input_ = {space, result.count};
     } else {

@@ -78,6 +78,8 @@ public:
     std::size_t held() const { return transport_->held(); }
     // Bytes written by the user that the system has accepted, without the transport's overhead.
     std::uint64_t bytes_written() const { return bytes_written_; }
+    // Rises with all that is read or written, a message that the transport holds included.
+    std::uint64_t traffic() const { return reads_ + bytes_written_; }
 
     // Declares that the user needs at least `bytes` bytes to make progress. Until the next
     // call, the low-water mark is at least `bytes`, and the high-water mark is above it.
@@ -153,6 +155,7 @@ private:
     ev::Timer resume_timer_;
     ev::Timer finish_timer_;
     std::uint64_t bytes_read_ = 0;
+    std::uint64_t reads_ = 0;  // reads that brought something
     std::uint64_t bytes_written_ = 0;
     Lifetime lifetime_;
     ev::Events handshake_waits_for_ = ev::none;

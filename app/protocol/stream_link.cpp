@@ -99,9 +99,7 @@ public:
     }
     std::size_t pending() const override { return stream_ ? stream_->pending() : 0; }
     std::uint64_t written() const override { return stream_->bytes_written(); }
-    std::uint64_t traffic() const override {
-        return stream_->bytes_read() + stream_->held() + written();
-    }
+    std::uint64_t traffic() const override { return stream_->traffic(); }
     bool has_back_pressure() const override { return true; }
     void ping() override { stream_->ping(); }
     std::uint64_t answered_ping() const override { return stream_->answered_ping(); }

@@ -129,8 +129,7 @@ private:
     // TLS records without data do not count as traffic.
     void follow_traffic() {
         const std::uint64_t input = stream_.bytes_read() - logged_read_;
-        const std::uint64_t moved =
-            stream_.bytes_read() + stream_.held() + stream_.bytes_written();
+        const std::uint64_t moved = stream_.traffic();
         if (moved == seen_traffic_) return;
         seen_traffic_ = moved;
         last_traffic_at_ = server_.loop_.now();
@@ -216,7 +215,7 @@ private:
     Stream stream_;
     std::unique_ptr<Responder> responder_;
     std::uint64_t logged_read_ = 0;   // bytes_read() at the last follow_traffic()
-    std::uint64_t seen_traffic_ = 0;  // bytes in both directions by then
+    std::uint64_t seen_traffic_ = 0;  // Stream::traffic() by then
     ev::Time last_traffic_at_{};      // the time of the last traffic
     bool opened_ = false;             // the handshake is done
     bool draining_ = false;           // to be ended when no output is pending

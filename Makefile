@@ -68,8 +68,10 @@ MAKEFLAGS += --no-print-directory
 check_deps = contrib/packaging/deps check build
 install_deps = contrib/packaging/deps install build
 compile = cmake --build $(1) --parallel $(JOBS)
-# Tests of whole programs wait more than they compute.
-run_tests = ctest --test-dir $(1) --parallel $$((2 * $(JOBS))) --output-on-failure
+# Tests of whole programs wait more than they compute. The last lines say why tests were skipped.
+run_tests = rm -f $(1)/skipped; \
+	ctest --test-dir $(1) --parallel $$((2 * $(JOBS))) --output-on-failure $(2); status=$$?; \
+	if [ -e $(1)/skipped ]; then echo Skipped:; sort $(1)/skipped; fi; exit $$status
 
 .PHONY: deps all run test bench lint format check-asan check-tsan check-valgrind check-portable coverage \
 	fuzz simulate torture nightly soak picture stage install uninstall package check-package dist \
@@ -128,7 +130,7 @@ check-tsan:
 	@$(install_deps) test fuzz
 	@CXX=clang++ $(call configure,build/tsan,-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,build/tsan) --target test_threaded_rooms
-	@$(call run_tests,build/tsan) -L "$$(cat build/tsan/threaded_rooms)"
+	@$(call run_tests,build/tsan,-L "$$(cat build/tsan/threaded_rooms)")
 
 check-portable: UNITY = ON
 check-portable:

@@ -40,17 +40,16 @@ def require(condition, text):
         raise Failed(text)
 
 
-def need(*programs):
-    for program in programs:
-        if not shutil.which(program):
-            raise Skipped(f"there is no {program}")
+def need(*probes):
+    deps = pathlib.Path(__file__).parents[2] / "contrib/packaging/deps"
+    lack = subprocess.run([deps, "need", *probes], capture_output=True, text=True)
+    if lack.returncode:
+        raise Skipped(lack.stdout.strip())
 
 
 def need_yaml():
-    try:
-        import yaml
-    except ImportError as error:
-        raise Skipped("Python has no module yaml") from error
+    need("py:yaml")
+    import yaml
     return yaml
 
 
@@ -447,7 +446,8 @@ def main():
             print(f"{name}: {failure}")
             return 1
         except Skipped as reason:
-            print(f"{name}: SKIP: {reason}")
+            with open(os.environ.get("SKIPPED", os.devnull), "a", encoding="utf-8") as skipped:
+                print(f"e2e_recipe_{name}: {reason}", file=skipped)
             return SKIPPED
     return 0
 

@@ -3,7 +3,7 @@ Completions
 
 Each shell completes the options of the three programs, and the names of files.
 
-  $ [ -e /usr/share/bash-completion/bash_completion ] || exit 80
+  $ need pc:bash-completion
   $ for program in yodel yodel-load yodeld; do
   >     install -D "$TESTDIR/../../contrib/completions/yodel.bash" share/bash-completion/completions/$program
   >     install -D "$TESTDIR/../../contrib/completions/yodel.fish" share/fish/vendor_completions.d/$program.fish

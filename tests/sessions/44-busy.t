@@ -3,7 +3,7 @@ Busy programs
 
 With --busy, the programs spin while there is a connection, and sleep while there is none. /proc shows it.
 
-  $ [ -e /proc/self/stat ] || exit 80
+  $ [ -e /proc/self/stat ] || skip "there is no /proc"
   $ state() { sed 's/.*) //' /proc/$1/stat; }
   $ ticks() { state $1 | awk '{ print $12 + $13 }'; }
   $ spins() { limit=$(($(ticks $1) + 10)); until [ $(ticks $1) -gt $limit ]; do sleep 0.01; done; echo spins; }

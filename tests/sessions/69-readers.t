@@ -1,7 +1,7 @@
 Results read by other programs
 ==============================
 
-  $ need java && [ -e /usr/share/java/hdrhistogram.jar ] && /usr/bin/python3 -c 'import prometheus_client' || exit 80
+  $ need java /usr/share/java/hdrhistogram.jar /usr/lib/python3/dist-packages/prometheus_client
   $ to() { "$TESTDIR/../../contrib/recipes/results.py" --to "$@"; }
   $ lines() { printf 'one\ntwo\nthree\n'; }
   $ lines | yodel --json --payload >recording 2>log

@@ -63,7 +63,7 @@ With TLS, the certificate is made on the spot, and its pin is printed. --cert an
   yodel: 0 sent, 1 received
   $ certify localhost DNS:localhost,IP:127.0.0.1
   $ listen --tls --cert localhost.pem --key localhost.key 0 <input
-  $ (echo hello; await hello $LOG) | openssl s_client -quiet -no_ign_eof -CAfile ca.pem -verify_return_error -connect localhost:$PORT 2>log >out
+  $ (echo hello; await hello $LOG) | openssl s_client -quiet -no_ign_eof -CAfile ca.pem -verify_return_error -connect 127.0.0.1:$PORT 2>log >out
   $ wait $SERVER; grep -c hello $LOG
   1
   $ listen tls://:0

@@ -4,7 +4,7 @@ WebSocket with libraries
 Clients and servers made with libraries understand the programs, over TLS too.
 
   $ python=/usr/bin/python3
-  $ need node openssl && node -e "require('/usr/share/nodejs/ws')" && $python -c 'import websockets' || exit 80
+  $ need openssl /usr/share/nodejs/ws /usr/lib/python3/dist-packages/websockets
   $ for tls in '' s; do
   >     serve --ws ${tls:+--self-signed} && url=ws$tls://127.0.0.1:$PORT/any?path
   >     for code in 1000 1001 4000; do $python "$PEERS/websockets_client.py" $url $code | xargs; done

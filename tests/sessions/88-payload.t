@@ -4,7 +4,7 @@ A program that is taken over
 Here the word PAYLOAD takes over the program that receives it: it executes a program, writes a file and connects to
 another server. A sandbox (Landlock 4 or later) prevents all of it.
 
-  $ yodel -v </dev/null 2>log; [ -e "$PAYLOAD" ] && grep -q 'landlock \([4-9]\|[1-9][0-9]\)' log || exit 80
+  $ yodel -v </dev/null 2>log; [ -e "$PAYLOAD" ] && grep -q 'landlock \([4-9]\|[1-9][0-9]\)' log || skip "needs Landlock 4 and a build without sanitizers"
   $ serve && export PAYLOAD_PORT=$PORT PAYLOAD_FILE=$PWD/made
   $ infected() { LD_PRELOAD=$PAYLOAD "$@"; }
   $ effect() { sed -n 's/^payload //p' $1 | sort -u; rm made 2>/dev/null && echo a file was made; }

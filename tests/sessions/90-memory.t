@@ -3,7 +3,7 @@ Memory of a client
 
 The programs bound their memory. The limits are in KiB.
 
-  $ [ "$MEASURES_MEMORY" ] || exit 80
+  $ [ "$MEASURES_MEMORY" ] || skip "sanitizers take memory of their own"
   $ memory() { sed -n "s/^$1:[^0-9]*\([0-9]*\) kB/\1/p" /proc/$2/status; }
   $ peak() { found=$(memory VmHWM $2); [ $found -lt $1 ] && echo below $1 || echo $found; }
 
@@ -22,7 +22,7 @@ A client needs less than 5.8 MiB, 2 of them for OpenSSL. It loads no other libra
 
 A load needs 5 MiB, and 3 KiB for each connection. The containers of libc++ are a little larger.
 
-  $ [ $(ulimit -n) -gt 10100 ] || ulimit -n 10100 || exit 80
+  $ [ $(ulimit -n) -gt 10100 ] || ulimit -n 10100 || skip "the limit of descriptors is too low"
   $ shared yodel-load && limit=38400 || limit=35200
   $ serve --max-conns 10000
   $ yodel-load --connections 10000 --rate 5k -m 2s --json 127.0.0.1 $PORT >load 2>log & client=$!

@@ -15,7 +15,8 @@
 #   certify NAME NAMES [END]  makes NAME.pem and NAME.key, signed by the authority ca.pem and valid for NAMES
 #                             (DNS:localhost,IP:127.0.0.1) until END (20210101)
 #   stop SIGNAL PROCESS       sends the signal to a process in the background, and returns its status
-#   need PROGRAM...           skips the transcript if a program is missing
+#   need PROBE...             skips the transcript if something is missing, as for contrib/packaging/deps
+#   skip REASON               skips the transcript; `make test` prints the reason
 #   $PEERS                    the folder of the servers and clients in other languages
 #
 # Commands of a pipeline start at the same time, so a file that one of them writes and another awaits is a new one.
@@ -98,18 +99,31 @@ stop() {
     wait "$2"
 } 2>/dev/null
 
-need() {
-    for program; do
-        command -v "$program" >/dev/null || exit 80
-    done
+skip() {
+    echo "${TESTFILE%.t}: $1" >>"${SKIPPED:-/dev/null}"
+    exit 80
 }
+
+need() {
+    lack=$("$TESTDIR/../../contrib/packaging/deps" need "$@") || skip "$lack"
+}
+
+# A command that waits for a server or client which never ends would hide the output so far.
+watch_time() {
+    trap 'kill $sleeper' TERM
+    sleep 50 &
+    sleeper=$!
+    wait $sleeper && kill $(cat "$servers")
+} >/dev/null 2>&1 </dev/null
 
 stop_servers() {
     # After the second signal, yodeld does not wait for its clients.
     for times in 1 2; do kill $(cat "$servers"); done
     wait $(cat "$servers")
+    kill $watch && wait $watch
 } 2>/dev/null
 
+watch_time & watch=$!
 trap stop_servers EXIT
 cat >"$CRAMTMP/commands"
 . "$CRAMTMP/commands" </dev/null

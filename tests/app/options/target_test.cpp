@@ -2,6 +2,7 @@
 
 #include "tests/app/options/parsing.hpp"
 
+#include <netdb.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -169,13 +170,19 @@ TEST_CASE("a destination is an address or a name, perhaps with a port") {
                                               {"[::1]:7", "::1", "7"},
                                               {"10.0.0.5", "10.0.0.5", ""},
                                               {"10.0.0.5:7443", "10.0.0.5", "7443"},
-                                              {"localhost:http", "localhost", "http"},
                                               {"other.example", "other.example", ""}}) {
         CAPTURE(word);
         const Target target = parse_destination(word);
         CHECK(target.host == host);
         CHECK(target.service == service);
     }
+}
+
+// A small system knows no services.
+TEST_CASE("a port may be the name of a service that the system knows") {
+    const bool known = ::getservbyname("http", "tcp") != nullptr;
+    CHECK(refusal([] { CHECK(parse_destination("localhost:http").service == "http"); }) ==
+          (known ? "" : "\"http\" is neither a port nor the name of a service"));
 }
 
 TEST_CASE("only a numeric address has a family") {

@@ -117,10 +117,10 @@ watch_time() {
 } >/dev/null 2>&1 </dev/null
 
 stop_servers() {
+    kill $watch
     # After the second signal, yodeld does not wait for its clients.
     for times in 1 2; do kill $(cat "$servers"); done
     wait $(cat "$servers")
-    kill $watch && wait $watch
 } 2>/dev/null
 
 watch_time & watch=$!

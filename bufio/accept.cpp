@@ -14,9 +14,10 @@ Acceptor::Acceptor(ev::Loop& loop, const Address& address, bool udp) : loop_(loo
         address_ = Address::of_socket(datagrams_.get());
         return;
     }
-    listener_.emplace(loop, address, [this](Fd socket, const Address& peer) {
-        pass_on(std::move(socket), peer);
-    });
+    listener_.emplace(
+        loop, address,
+        [this](Fd socket, const Address& peer) { pass_on({}, std::move(socket), peer); },
+        [this](int code) { fail(code); });
     address_ = listener_->address();
     cancel();
 }
@@ -41,15 +42,21 @@ void Acceptor::accept_datagram() {
                                   reinterpret_cast<sockaddr*>(&peer.storage), &peer.size);
     if (count < 0) return;
     Fd copy(::fcntl(datagrams_.get(), F_DUPFD_CLOEXEC, 0));
-    if (copy) pass_on(std::move(copy), peer);
+    if (!copy) return fail(errno);
+    pass_on({}, std::move(copy), peer);
 }
 
-void Acceptor::pass_on(Fd socket, const Address& peer) {
+void Acceptor::fail(int code) {
+    pass_on(system_end(Reason::connect, "accepting failed", code), {}, {});
+}
+
+void Acceptor::pass_on(End end, Fd socket, const Address& peer) {
     const Dialer::Callback accepted = std::exchange(on_accepted_, nullptr);
     cancel();
     DialResult result;
     result.socket = std::move(socket);
     result.address = peer;
+    result.end = std::move(end);
     accepted(std::move(result));
 }
 

@@ -18,7 +18,9 @@ public:
 
     // Calls back once, from the loop, with a socket and its peer, unless it is cancelled. The
     // callback may call accept() again. With UDP, the socket is a copy of the bound one, and
-    // the peer is the sender of the first datagram, which is still to be read.
+    // the peer is the sender of the first datagram, which is still to be read. Out of
+    // descriptors or memory, calls back once with an end instead of a socket. The caller then
+    // waits before it calls accept() again; connections wait in the system's queue.
     void accept(Dialer::Callback accepted);
     void cancel();
 
@@ -26,7 +28,8 @@ public:
 
 private:
     void accept_datagram();
-    void pass_on(Fd socket, const Address& peer);
+    void fail(int code);
+    void pass_on(End end, Fd socket, const Address& peer);
 
     ev::Loop& loop_;
     Address address_;

@@ -540,7 +540,8 @@ void Session::on_end(End end) {
     if (!worth_retrying(end.reason)) return close(std::move(end));
     drop_connection(std::move(end));
     matcher_.lose(options_->framing->has_frames() && !options_->listens());
-    start_stage(options_->listens() ? ev::Duration::zero() : backoff_.next());
+    const bool accepts_next = options_->listens() && state_ != State::dialing;
+    start_stage(accepts_next ? ev::Duration::zero() : backoff_.next());
     set_state(State::waiting);
 }
 

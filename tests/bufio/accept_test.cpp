@@ -3,6 +3,8 @@
 #include "tests/bufio/datagram_fixture.hpp"
 #include "tests/bufio/fixture.hpp"
 
+#include <sys/resource.h>
+
 using namespace test;
 using bufio::Acceptor;
 using bufio::Address;
@@ -26,6 +28,22 @@ struct Accepting {
     }
     Acceptor acceptor;
     std::vector<DialResult> results;
+};
+
+// While it exists, no descriptor can be opened.
+class FullTable {
+public:
+    FullTable() {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const Fd next = bufio::open_socket(AF_INET);
+        const rlimit full{static_cast<rlim_t>(next.get()), before_.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &full);
+    }
+    ~FullTable() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+    FullTable(const FullTable&) = delete;
+
+private:
+    rlimit before_{};
 };
 
 void settle(ev::Loop& loop) {
@@ -74,6 +92,28 @@ TEST_CASE("an acceptor of datagrams leaves the first one to its user") {
         CHECK(std::string(bytes, static_cast<std::size_t>(size)) == text);
         accepting.results.clear();
     }
+}
+
+TEST_CASE("out of descriptors, an acceptor reports it once for each call") {
+    ev::Loop loop;
+    const bool udp = GENERATE(false, true);
+    Accepting accepting(loop, udp);
+    const Fd client(::socket(AF_INET, udp ? SOCK_DGRAM : SOCK_STREAM, 0));
+    const Address to = accepting.acceptor.address();
+    REQUIRE(::connect(client.get(), to.get(), to.size) == 0);
+    REQUIRE((!udp || ::send(client.get(), "first", 5, 0) == 5));
+    accepting.accept();
+    {
+        const FullTable table;
+        REQUIRE(run_until(loop, [&] { return !accepting.results.empty(); }));
+        settle(loop);
+        REQUIRE(accepting.results.size() == 1);
+        CHECK_FALSE(accepting.results[0].socket);
+        CHECK(accepting.results[0].end.text == "accepting failed: Too many open files");
+    }
+    accepting.accept();
+    REQUIRE(run_until(loop, [&] { return accepting.results.size() == 2; }));
+    CHECK(accepting.results[1].socket);
 }
 
 TEST_CASE("a dialer with an acceptor waits for a peer") {

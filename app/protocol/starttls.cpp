@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cerrno>
 #include <string_view>
 
@@ -25,6 +26,7 @@ struct Starttls {
     // Precedes each command and its answer, while other lines are news. Empty: none.
     std::string_view tag;
     std::array<Step, 3> steps;
+    std::string_view delay = {};  // begins a line that announces a later answer
 };
 
 namespace {
@@ -33,8 +35,21 @@ constexpr Starttls services[] = {
     {"smtp", "smtp", "", {{{"", "220"}, {"EHLO localhost", "250"}, {"STARTTLS", "220"}}}},
     {"imap", "crlf", "a ", {{{"", "* OK"}, {"STARTTLS", "a OK"}}}},
     {"pop3", "crlf", "", {{{"", "+OK"}, {"STLS", "+OK"}}}},
-    {"ftp", "smtp", "", {{{"", "220"}, {"AUTH TLS", "234"}}}},
+    {"ftp", "smtp", "", {{{"", "220"}, {"AUTH TLS", "234"}}}, "120"},
 };
+
+// Returns true if the answer begins with this word, in any case.
+bool begins_with(std::string_view answer, std::string_view word) {
+    const auto same = [](char a, char b) {
+        return std::tolower(static_cast<unsigned char>(a)) ==
+               std::tolower(static_cast<unsigned char>(b));
+    };
+    const std::size_t size = word.size();
+    return answer.size() >= size &&
+           std::equal(word.begin(), word.end(), answer.begin(), same) &&
+           (answer.size() == size ||
+            std::isalnum(static_cast<unsigned char>(answer[size])) == 0);
+}
 
 constexpr std::size_t max_received = 64 * 1024;  // bytes in clear, in all answers
 constexpr std::size_t max_quoted = 200;          // bytes of an answer in an error text
@@ -115,9 +130,11 @@ private:
         const bool broken = next.kind == Decoder::Decoded::Kind::error;
         const std::string answer(broken ? input_ : next.payload);
         input_.erase(0, next.used);
-        if (step_ > 0 && !answer.starts_with(service_.tag)) return {IoStatus::done};
+        const bool delayed = !service_.delay.empty() && begins_with(answer, service_.delay);
+        const bool news = step_ > 0 && !answer.starts_with(service_.tag);
+        if (delayed || news) return {IoStatus::done};
         const std::string_view right = service_.steps[step_].answer;
-        if (!answer.starts_with(right))
+        if (!begins_with(answer, right))
             return refuse(
                 "", " with: " + answer.substr(0, std::min(max_quoted, answer.find('\r'))) +
                         "; expected " + std::string(right));

@@ -23,9 +23,9 @@ const std::map<std::string, std::vector<Step>> conversations{
      {{"", "220-a\r\n220 b\r\n"},
       {"EHLO localhost\r\n", "250-STARTTLS\r\n250 HELP\r\n"},
       {"STARTTLS\r\n", "220 go\r\n"}}},
-    {"imap", {{"", "* OK a\r\n"}, {"a STARTTLS\r\n", "* CAPABILITY x\r\na OK go\r\n"}}},
+    {"imap", {{"", "* OK a\r\n"}, {"a STARTTLS\r\n", "* CAPABILITY x\r\na ok\r\n"}}},
     {"pop3", {{"", "+OK a\r\n"}, {"STLS\r\n", "+OK go\r\n"}}},
-    {"ftp", {{"", "220-a\r\n 530 b\r\n220 c\r\n"}, {"AUTH TLS\r\n", "234 go\r\n"}}},
+    {"ftp", {{"", "120 soon\r\n220-a\r\n 530 b\r\n220 c\r\n"}, {"AUTH TLS\r\n", "234 go\r\n"}}},
 };
 
 // A client on one end of a socket pair; the test plays the service on the other end.

@@ -41,7 +41,8 @@ struct Head {
     std::string_view field(const std::string& name) const {
         return fields.count(name) == 1 ? fields.find(name)->second : std::string_view();
     }
-    // Returns the members of the comma-separated lists in all fields with this name.
+    // Returns the members of the comma-separated lists in all fields with this name, without
+    // empty ones (RFC 9110, 5.6.1.2).
     std::vector<std::string_view> list(const std::string& name) const {
         std::vector<std::string_view> members;
         const auto [begin, end] = fields.equal_range(name);
@@ -49,7 +50,8 @@ struct Head {
             const std::string_view value = each->second;
             for (std::size_t at = 0; at <= value.size();) {
                 const std::size_t size = std::min(value.find(',', at), value.size()) - at;
-                members.push_back(trimmed(value.substr(at, size)));
+                const std::string_view member = trimmed(value.substr(at, size));
+                if (!member.empty()) members.push_back(member);
                 at += size + 1;
             }
         }
@@ -200,7 +202,7 @@ End check_response(std::string_view response, const Request& request, std::strin
         return refused("the server's WebSocket upgrade is invalid: " + std::string(what));
     };
     if (!header.first.starts_with("HTTP/1.1")) return broken("it is not HTTP/1.1");
-    if (!header.list_contains("upgrade", "websocket") ||
+    if (lower(header.field("upgrade")) != "websocket" ||
         !header.list_contains("connection", "upgrade"))
         return broken("it does not switch to WebSocket");
     if (header.field("sec-websocket-accept") != accept_value(key))
@@ -209,7 +211,7 @@ End check_response(std::string_view response, const Request& request, std::strin
         return broken("it selects an extension that was not offered");
     const auto chosen = header.list("sec-websocket-protocol");
     const auto& offered = request.subprotocols;
-    const bool known = chosen.empty() ||
+    const bool known = !header.fields.contains("sec-websocket-protocol") ||
                        (chosen.size() == 1 &&
                         std::find(offered.begin(), offered.end(), chosen[0]) != offered.end());
     if (!known) return broken("it selects a subprotocol that was not offered");
@@ -238,7 +240,10 @@ Reply reply_to(std::string_view request) {
     const std::string_view key = header.field("sec-websocket-key");
     if (!is_key(key)) return refusal(bad_request, "Sec-WebSocket-Key is invalid");
     const auto offered = header.list("sec-websocket-protocol");
-    const bool any = !offered.empty() && is_token(offered[0]);
+    const bool any = !offered.empty();
+    if (any != header.fields.contains("sec-websocket-protocol") ||
+        !std::all_of(offered.begin(), offered.end(), is_token))
+        return refusal(bad_request, "Sec-WebSocket-Protocol is not a list of tokens");
     return {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
             "Sec-WebSocket-Accept: " +
             accept_value(key) + "\r\n" +

@@ -135,6 +135,7 @@ TEST_CASE("accepts responses that follow RFC 6455, and refuses all others") {
 Connection: close | +Connection: upgrade =>
 +Server: x | +Server: y | +X: =>
 +Sec-WebSocket-Protocol: b =>
++Sec-WebSocket-Extensions: =>
 =HTTP/1.1 404 Not Found => refused: 404 Not Found
 =HTTP/1.0 404 File not found => refused: 404 File not found
 =HTTP/1.1 200 => refused: 200
@@ -147,6 +148,8 @@ Connection: close | +Connection: upgrade =>
 -Connection => invalid: it does not switch to WebSocket
 Upgrade: h2c => invalid: it does not switch to WebSocket
 Upgrade: websockets => invalid: it does not switch to WebSocket
+Upgrade: websocket, h2c => invalid: it does not switch to WebSocket
++Upgrade: h2c => invalid: it does not switch to WebSocket
 Connection: close => invalid: it does not switch to WebSocket
 -Sec-WebSocket-Accept => invalid: Sec-WebSocket-Accept does not match the key
 Sec-WebSocket-Accept: dGhlIHNhbXBsZSBub25jZQ== => invalid: Sec-WebSocket-Accept does not match the key
@@ -246,8 +249,10 @@ Upgrade:\x09WebSocket\x20 => 101
 +Sec-WebSocket-Protocol: a, b => 101 a
 +Sec-WebSocket-Protocol: b | +Sec-WebSocket-Protocol: a => 101 b
 +sec-websocket-protocol:\x09graphql-ws\x09,x => 101 graphql-ws
-+Sec-WebSocket-Protocol: => 101
-+Sec-WebSocket-Protocol: a b => 101
++Sec-WebSocket-Protocol: a,, b => 101 a
++Sec-WebSocket-Protocol: => 400 Sec-WebSocket-Protocol is not a list of tokens
++Sec-WebSocket-Protocol: a b => 400 Sec-WebSocket-Protocol is not a list of tokens
++Sec-WebSocket-Protocol: a, b c => 400 Sec-WebSocket-Protocol is not a list of tokens
 =POST / HTTP/1.1 => 400 the request is not an HTTP/1.1 GET request
 =GETS / HTTP/1.1 => 400 the request is not an HTTP/1.1 GET request
 =GET / HTTP/1.0 => 400 the request is not an HTTP/1.1 GET request

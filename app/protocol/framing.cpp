@@ -36,7 +36,9 @@ bool is_int64(std::string_view text) {
 
 // Accepts an integer, an optional fraction, and an optional exponent.
 bool is_double(std::string_view text) {
-    if (text == "inf" || text == "-inf" || text == "nan") return true;
+    const std::string_view magnitude =
+        text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+    if (magnitude == "inf" || magnitude == "nan") return true;
     const std::size_t e = text.find_first_of("eE");
     if (e != text.npos && !is_integer(text.substr(e + 1))) return false;
     text = text.substr(0, e);

@@ -294,8 +294,8 @@ TEST_CASE("refuses malformed values of RESP, each with its fault") {
               "the server sent \"$3\", but the 3 bytes after it do not end with CRLF");
     for (const char* const value :
          {":-9223372036854775808", ":+1", "(-123456789012345678901234567890", ",1", ",-1.5",
-          ",1.", ",1.5e-3", ",1E+3", ",inf", ",-inf", ",nan", "#t", "#f", "_", "+", "-",
-          "+a b"})
+          ",1.", ",1.5e-3", ",1E+3", ",inf", ",-inf", ",+inf", ",nan", ",-nan", "#t", "#f", "_",
+          "+", "-", "+a b"})
         CHECK(decoding_error("resp", value + std::string("\r\n")).empty());
 }
 

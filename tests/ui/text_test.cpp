@@ -46,6 +46,7 @@ TEST_CASE("splits bytes into cells") {
         {"\xc0\x80", "<\\xc0>|<\\x80>"},  // over-long
         {"\xe4\xbdz", "<\\xe4>|<\\xbd>|z"},
         {"a\u202eb", "a|<\\u202e>|b"},
+        {"\u0890\u0891", "<\\u0890>|<\\u0891>"},
         {"a\u200d\u200b\ufeff", "a|<\\u200d>|<\\u200b>|<\\ufeff>"},
         {"\u2028\u2029\ufff9", "<\\u2028>|<\\u2029>|<\\ufff9>"},
         {"\U000e0001\ufe0f", "<\\U000e0001>|<\\ufe0f>"},

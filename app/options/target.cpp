@@ -19,9 +19,13 @@ bool is_service(const std::string& text) {
     return is_number(text) || ::getservbyname(text.c_str(), "tcp");
 }
 
-void check_service(const std::string& service, unsigned min) {
+// Refuses what is no port, and removes the leading zeros of a number.
+void check_service(std::string& service, unsigned min) {
     if (is_number(service)) {
-        if (parse_number(service, min, 65535)) return;
+        const bool valid = parse_number(service, min, 65535).has_value();
+        if (valid)
+            service.erase(0, std::min(service.find_first_not_of('0'), service.size() - 1));
+        if (valid) return;
         throw UsageError(in_quotes(service) + " is not a port from " + std::to_string(min) +
                          " to 65535");
     }
@@ -171,9 +175,11 @@ Target parse_target(const std::vector<std::string>& words) {
     target.scheme = take_scheme(first, words.size() > 1);
     if (target.websocket()) {
         take_resource(first, words.size() > 1, target);
-    } else if (target.scheme && first.ends_with('/')) {
+    } else if (first.ends_with('/')) {
         first.pop_back();
     }
+    if (first.find('@') != first.npos)
+        throw UsageError("a target contains no user name or password");
     if (words.size() > 1) {
         target.host = unbracketed(first);
         target.service = words[1];

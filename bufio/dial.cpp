@@ -15,6 +15,9 @@ namespace {
 // recommends.
 constexpr ev::Duration attempt_delay = std::chrono::milliseconds(250);
 
+// Addresses that are tried at a time. A name may have dozens.
+constexpr std::size_t max_attempts = 6;
+
 // If a socket connects to an unused local port, the system may choose that port as its
 // ephemeral port. The socket is then connected to itself.
 bool is_connected_to_itself(int fd, const Address& peer) {
@@ -173,7 +176,7 @@ void Dialer::on_resolved(const LookupResult& result) {
 // Starts the next attempt, and skips addresses that fail at once. Finishes when all addresses
 // have failed.
 void Dialer::try_next() {
-    while (next_address_ < addresses_.size()) {
+    while (next_address_ < addresses_.size() && attempts_in_progress_ < max_attempts) {
         const Address& address = addresses_[next_address_];
         ++next_address_;
         if (!start_attempt(address)) continue;

@@ -343,3 +343,22 @@ TEST_CASE("reports a lack of source ports") {
                                     std::to_string(ports) + " ports for each destination"));
     }
 }
+
+TEST_CASE("at most six addresses are tried at a time") {
+    fake_now = ev::Time{} + 1h;
+    const FullPort full;
+    Endpoint endpoint;
+    endpoint.known_addresses = std::make_shared<const std::vector<Address>>(20, full.where);
+    Faults faults;
+    int attempts = 0;
+    faults.connect = [&](const Address&) {
+        ++attempts;
+        return 0;
+    };
+    Dial dial(endpoint, fake_clock);
+    for (int i = 0; i < 20; ++i) {
+        run_pending(dial.loop);
+        fake_now += 250ms;
+    }
+    CHECK(attempts == 6);
+}

@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <new>
+#include <sstream>
 
 namespace bufio {
 
@@ -105,12 +106,23 @@ void trust(SSL_CTX* context, const std::string& file) {
         refuse(Reason::trust, trusted_prefix + file + ": " + openssl_reason());
 }
 
-// Trusts the system's directory of hashed names. Parsing the system's bundle takes longer than
+// Returns true if a directory of this list exists.
+bool any_exists(const std::string& directories) {
+    std::istringstream list(directories);
+    for (std::string each; std::getline(list, each, ':');)
+        if (::access(each.c_str(), F_OK) == 0) return true;
+    return false;
+}
+
+// Trusts the system's directory of hashed names. A bundle may be missing beside it, or be
+// /dev/null. Parsing the system's bundle takes longer than
 // a handshake, so verify_chain() reads it only if a chain needs it.
 void trust_system(TlsState& state) {
     const char* const bundle = std::getenv(X509_get_default_cert_file_env());
-    if (bundle && *bundle) {
-        check_access(bundle);
+    const char* const given = std::getenv(X509_get_default_cert_dir_env());
+    const char* const directories = given && *given ? given : X509_get_default_cert_dir();
+    if (bundle && *bundle && std::string_view(bundle) != "/dev/null") {
+        if (::access(bundle, F_OK) == 0 || !any_exists(directories)) check_access(bundle);
         check_regular(Reason::trust, bundle);
     }
     SSL_CTX_set_default_verify_dir(state.ctx.get());

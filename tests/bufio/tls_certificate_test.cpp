@@ -402,7 +402,10 @@ TEST_CASE("takes the trusted file and directory from the environment") {
                 {"", "/nowhere:" + hashed, true},
                 {authority, others, true},
                 {w.stranger.certificate, hashed, true},
-                {w.stranger.certificate, others, false}};
+                {w.stranger.certificate, others, false},
+                {"/dev/null", others, false},
+                {"/dev/null", hashed, true},
+                {"/nowhere.pem", hashed, true}};
     for (const auto& row : rows) {
         const Variable file("SSL_CERT_FILE", row.file);
         const Variable directory("SSL_CERT_DIR", row.directory);
@@ -414,6 +417,7 @@ TEST_CASE("takes the trusted file and directory from the environment") {
         }
     }
     const Variable missing("SSL_CERT_FILE", "/nowhere.pem");
+    const Variable also_missing("SSL_CERT_DIR", "/nowhere");
     CHECK_THROWS_WITH(TlsContext::client({}),
                       "trusted certificates /nowhere.pem: No such file or directory");
 }

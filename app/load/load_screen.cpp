@@ -14,9 +14,11 @@ LoadScreen::LoadScreen(ev::Loop& loop, User& user)
 bool LoadScreen::prepare_for_line() { return ::isatty(STDERR_FILENO) != 1; }
 
 void LoadScreen::press(const ui::Key& key) {
-    if (key.chord == ui::ctrl('c')) user_.interrupted();
-    if (key.chord == ui::ctrl('z')) suspend();
-    if (key.chord == ui::ctrl('l')) terminal().redraw();
+    ui::Chord chord = key.chord;
+    chord.alt = false;  // set by an Esc shortly before the key; irrelevant here
+    if (chord == ui::ctrl('c')) user_.interrupted();
+    if (chord == ui::ctrl('z')) suspend();
+    if (chord == ui::ctrl('l')) terminal().redraw();
 }
 
 void LoadScreen::draw() {

@@ -46,5 +46,6 @@ TEST_CASE("the page of a load is drawn ten times a second, and takes two keys") 
     };
     REQUIRE(press("x") == 0);
     REQUIRE(press("\x03") == 1);
+    REQUIRE(press("\x1b\x03") == 2);
     REQUIRE_THROWS_WITH(press("\x1a"), "suspended");  // and does not stop the test
 }

@@ -95,10 +95,7 @@ const Binding<LineEditor> LineEditor::bindings[] = {
     {keys(alt('c')), [](LineEditor& e) { e.change_case(upper, lower); }},
     {keys(ctrl('_')), [](LineEditor& e) { e.undo(); }, "^_ M-r",
      "undo the last change, all changes"},
-    {keys(alt('r')),
-     [](LineEditor& e) {
-         while (e.undo()) continue;
-     }},
+    {keys(alt('r')), [](LineEditor& e) { e.set(std::string(e.original_)); }},
     {keys(ctrl('v')), [](LineEditor& e) { e.next_is_literal_ = true; }, "^V",
      "insert the next key literally"},
     {keys(alt(KeyCode::enter), alt(KeyCode::newline)), [](LineEditor& e) { e.insert("\n"); }},
@@ -126,6 +123,7 @@ void LineEditor::insert(std::string_view bytes) { replace(cursor_, cursor_, byte
 
 void LineEditor::set(std::string text) {
     text_ = std::move(text);
+    original_ = text_;
     cursor_ = text_.size();
     first_visible_ = 0;
     changes_.clear();

@@ -21,7 +21,7 @@ public:
     // Edits the line if the key is bound or types text, else returns false. Pass every key to
     // the editor first, because after ^V it inserts any key as text, and ^D deletes unless the
     // line is empty. It handles M-Enter, but never Enter. A paste is one edit; a newline at its
-    // end is dropped. ^_ undoes the last of up to 1000 changes since set().
+    // end is dropped. ^_ undoes the last of up to 1000 changes since set(), M-r all of them.
     bool press(const Key& key);
 
     // True after ^V: the editor inserts the next key as text, even if it is bound.
@@ -78,6 +78,7 @@ private:
     void scroll_to_cursor(int width);
 
     std::string text_;
+    std::string original_;           // the text passed to set()
     std::size_t cursor_ = 0;         // at the beginning of a cell or the end of the text
     std::size_t first_visible_ = 0;  // the first visible byte
     int width_ = 0;                  // width of the last view()

@@ -313,10 +313,12 @@ TEST_CASE("a line that was set has nothing to undo") {
     CHECK(state(editor) == "c_");
 }
 
-TEST_CASE("the last 1000 changes can be undone") {
+TEST_CASE("the last 1000 changes can be undone, or all together") {
     LineEditor editor;
     editor.set(std::string(1001, 'a'));
     for (int i = 0; i < 1001; ++i) type(editor, "\177");
-    type(editor, "\033r");
+    for (int i = 0; i < 1001; ++i) type(editor, "\037");
     CHECK(editor.text().size() == 1000);
+    type(editor, "\033r");
+    CHECK(editor.text().size() == 1001);
 }

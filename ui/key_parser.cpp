@@ -58,8 +58,9 @@ Parsed parse_character(std::string_view bytes) {
     return {size, Key{plain(code_point), std::string(bytes.substr(0, size)), false}};
 }
 
-// The keys, by the last byte of their sequence after CSI or SS3, and by a number: the parameter
-// before `~`, the code of kitty's protocol before `u`, the byte after CSI [, otherwise 0.
+// The keys, by the final byte of their sequence after CSI or SS3, and by a number: the
+// parameter before `~`, the code of kitty's protocol before `u`, Windows' code of the key
+// before `_`, the byte after CSI [, otherwise 0.
 constexpr struct {
     char final;
     int number;
@@ -70,6 +71,7 @@ constexpr struct {
     {'H', 0, KeyCode::home},        {'F', 0, KeyCode::end},
     {'P', 0, KeyCode::f1},          {'Q', 0, KeyCode::f2},
     {'R', 0, KeyCode::f3},          {'S', 0, KeyCode::f4},
+    {'M', 0, KeyCode::enter},       {'I', 0, KeyCode::tab},
     {'~', 1, KeyCode::home},        {'~', 3, KeyCode::del},
     {'~', 4, KeyCode::end},         {'~', 5, KeyCode::page_up},
     {'~', 6, KeyCode::page_down},   {'~', 7, KeyCode::home},
@@ -85,13 +87,23 @@ constexpr struct {
     {'u', 57419, KeyCode::up},      {'u', 57420, KeyCode::down},
     {'u', 57421, KeyCode::page_up}, {'u', 57422, KeyCode::page_down},
     {'u', 57423, KeyCode::home},    {'u', 57424, KeyCode::end},
-    {'u', 57426, KeyCode::del},
+    {'u', 57426, KeyCode::del},     {'_', 33, KeyCode::page_up},  // from here: Windows
+    {'_', 34, KeyCode::page_down},  {'_', 35, KeyCode::end},
+    {'_', 36, KeyCode::home},       {'_', 37, KeyCode::left},
+    {'_', 38, KeyCode::up},         {'_', 39, KeyCode::right},
+    {'_', 40, KeyCode::down},       {'_', 46, KeyCode::del},
+    {'_', 112, KeyCode::f1},        {'_', 113, KeyCode::f2},
+    {'_', 114, KeyCode::f3},        {'_', 115, KeyCode::f4},
+    {'_', 116, KeyCode::f5},        {'_', 117, KeyCode::f6},
+    {'_', 118, KeyCode::f7},        {'_', 119, KeyCode::f8},
+    {'_', 120, KeyCode::f9},
 };
 
-// The keypad's characters. Their codes in kitty's protocol are consecutive from first_of_keypad
-// on.
+// The keypad's characters: by kitty's codes from first_of_keypad on, and by the final bytes
+// after SS3 from `j` on.
 constexpr int first_of_keypad = 57399;
-constexpr std::string_view keypad = "0123456789./*-+";
+constexpr std::string_view kitty_keypad = "0123456789./*-+";
+constexpr std::string_view ss3_keypad = "*+,-./0123456789";
 
 std::optional<KeyCode> find_key(char final, int number = 0) {
     for (const auto& each : sequences)
@@ -122,8 +134,9 @@ int number(std::string_view parameters, int field, int part = 0) {
 std::string legacy_bytes(int code, int modifiers) {
     const bool letter = code >= 'a' && code <= 'z';
     if ((modifiers & other_modifiers) != 0 || code <= 0) return {};
-    if (code >= first_of_keypad && code < first_of_keypad + static_cast<int>(keypad.size()))
-        return {keypad[static_cast<std::size_t>(code - first_of_keypad)]};
+    if (code >= first_of_keypad &&
+        code < first_of_keypad + static_cast<int>(kitty_keypad.size()))
+        return {kitty_keypad[static_cast<std::size_t>(code - first_of_keypad)]};
     if (code >= 0xe000 && code < 0xf900) return {};  // private use: a key that has no character
     std::string bytes;
     if ((modifiers & control) == 0 || code < ' ' || code == 0x7f) {
@@ -140,56 +153,107 @@ std::string legacy_bytes(int code, int modifiers) {
     return bytes;
 }
 
+Parsed pressed(std::size_t size, std::optional<KeyCode> code, int modifiers) {
+    if (!code) return {size};
+    return pressed(size, {*code, 0, (modifiers & alt_key) != 0, (modifiers & control) != 0});
+}
+
 // Returns the key for a code of kitty's protocol or of modifyOtherKeys.
 Parsed pressed_code(std::size_t size, int code, int modifiers) {
-    const bool with_alt = (modifiers & alt_key) != 0;
-    if (const auto found = find_key('u', code)) return pressed(size, {*found, 0, with_alt});
+    if (const auto found = find_key('u', code)) return pressed(size, found, modifiers);
     const std::string bytes = legacy_bytes(code, modifiers);
     if (bytes.empty()) return {size};
     const Key key = *parse(bytes, true).key;
-    return {size, with_alt ? add_alt(key) : key};
+    return {size, (modifiers & alt_key) != 0 ? add_alt(key) : key};
 }
 
-// Parses CSI code:shifted:base;modifiers:event;text u. The shifted code and the text depend on
-// the keyboard layout, which only the terminal knows.
+// Parses CSI code:shifted:base;modifiers:event;text u. The shifted code and the text, which may
+// be several characters, depend on the keyboard layout, which only the terminal knows.
 Parsed parse_kitty(std::size_t size, std::string_view parameters, int modifiers) {
+    std::string text;
+    for (int part = 0; number(parameters, 2, part) > 0; ++part)
+        text += legacy_bytes(number(parameters, 2, part), 0);
+    if (!text.empty() && (modifiers & (alt_key | control)) == 0) {
+        Key key = *parse(text, true).key;
+        if (key.chord.code == KeyCode::character) key.text = text;
+        return {size, key};
+    }
     const int shifted = (modifiers & shift) != 0 ? number(parameters, 0, 1) : 0;
-    const int text = (modifiers & (alt_key | control)) == 0 ? number(parameters, 2) : 0;
-    if (text > 0) return pressed_code(size, text, 0);
     return pressed_code(size, shifted > 0 ? shifted : number(parameters, 0), modifiers);
 }
 
-bool is_parameter(char c) { return c >= 0x20 && c < 0x40; }
+// Parses CSI key;scan;character;down;state;count _ of Windows' win32-input-mode. The character
+// contains the effect of Ctrl, and AltGr is Alt with Ctrl.
+Parsed parse_windows(std::size_t size, std::string_view parameters) {
+    constexpr int alts = 1 | 2, controls = 4 | 8;
+    const int state = number(parameters, 4), character = number(parameters, 2);
+    const bool with_alt = (state & alts) != 0, with_control = (state & controls) != 0;
+    if (number(parameters, 3) != 1) return {size};
+    if (character > 0)
+        return pressed_code(size, character, with_alt && !with_control ? alt_key : 0);
+    return pressed(size, find_key('_', number(parameters, 0)),
+                   (with_alt ? alt_key : 0) | (with_control ? control : 0));
+}
 
-Parsed parse_csi(std::string_view bytes) {
-    constexpr int released = 3;  // the event of releasing a key
-    const auto* const end = std::find_if_not(bytes.begin() + 2, bytes.end(), is_parameter);
-    auto at = static_cast<std::size_t>(end - bytes.begin());
+bool is_within(char c, char first, char last) { return c >= first && c <= last; }
+bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }
+
+// Skips the position of an old mouse report, unless nothing or a control character follows.
+Parsed skip_mouse(std::string_view bytes, std::size_t at, bool whole) {
+    const std::string_view position = bytes.substr(at, 3);
+    if (std::any_of(position.begin(), position.end(), is_control)) return {at};
+    if (position.size() < 3) return whole ? Parsed{at} : incomplete;
+    return {at + 3};
+}
+
+// Parses CSI or SS3, parameters, intermediates and a final byte (ECMA-48, 5.4), then looks up
+// their meaning. SS3 has the modifiers as its last parameter (Konsole). After CSI and a number,
+// `$` is a final byte (rxvt). Any other byte ends the sequence, and is a key.
+Parsed parse_sequence(std::string_view bytes, bool whole) {
+    const bool csi = bytes[1] == '[';
+    std::size_t at = 2;
+    const auto skip = [&](char first, char last) {
+        while (at < bytes.size() && is_within(bytes[at], first, last)) ++at;
+    };
+    skip('0', '?');
+    const std::string_view parameters = bytes.substr(2, at - 2);
+    const bool numeric =
+        !parameters.empty() && parameters.find_first_not_of("0123456789") == parameters.npos;
+    const std::size_t intermediates = at;
+    if (!csi || !numeric || at == bytes.size() || bytes[at] != '$') skip(' ', '/');
     if (at > max_sequence) return {at};
     if (at == bytes.size()) return incomplete;
     const char final = bytes[at];
-    if (final < 0x40 || final == '\x7f') return {at};
-    const std::string_view parameters = bytes.substr(2, at - 2);
+    const bool console = csi && final == '[' && at == 2;
+    if (!is_within(final, '@', '~') && final != '$') return {at};
     ++at;
-    if (final == '[') {
-        if (at == bytes.size()) return incomplete;
-        const auto code = find_key(final, bytes[at]);
-        return code ? pressed(at + 1, plain(*code)) : Parsed{at + 1};
-    }
-    if (final == 'R') return {at};           // an answer: the position of the cursor
-    if (final == 'M' && parameters.empty())  // a mouse report: three bytes follow
-        return bytes.size() < at + 3 ? incomplete : Parsed{at + 3};
-    const int first = number(parameters, 0);
-    const int modifiers = std::max(number(parameters, 1), 1) - 1;
-    if (number(parameters, 1, 1) == released) return {at};
-    if (final == 'u') return parse_kitty(at, parameters, modifiers);
-    if (final == '~' && first == 27) return pressed_code(at, number(parameters, 2), modifiers);
-    const auto code = find_key(final, final == '~' ? first : 0);
-    if (!code) return {at};
-    return pressed(at, {*code, 0, (modifiers & alt_key) != 0, (modifiers & control) != 0});
-}
+    if (console && at == bytes.size()) return incomplete;
+    if (console && is_control(bytes[at])) return {at};
+    if (console) return pressed(at + 1, find_key('[', bytes[at]), 0);
+    if (csi && final == 'M' && parameters.empty()) return skip_mouse(bytes, at, whole);
+    const bool is_private = !parameters.empty() && parameters[0] >= '<';
+    const bool is_position = csi && final == 'R';
+    if (is_private || is_position || at - 1 > intermediates) return {at};
 
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }
+    constexpr int released = 3;  // the event of releasing a key
+    const int first = number(parameters, 0);
+    const int field = csi || parameters.find(';') != parameters.npos ? 1 : 0;
+    const int modifiers = std::max(number(parameters, field), 1) - 1;
+    if (csi && number(parameters, 1, 1) == released) return {at};
+    if (csi && final == 'u') return parse_kitty(at, parameters, modifiers);
+    if (csi && final == '_') return parse_windows(at, parameters);
+    if (csi && final == '~' && first == 27)
+        return pressed_code(at, number(parameters, 2), modifiers);
+    if (final == '$') return pressed(at, find_key('~', first), 0);
+    if (final == '^' || final == '@') return pressed(at, find_key('~', first), control);
+    if (is_within(final, 'a', 'd'))  // rxvt: Shift after CSI, Ctrl after SS3
+        return pressed(at, find_key(static_cast<char>(final - 'a' + 'A')), csi ? 0 : control);
+    if (!csi && is_within(final, 'j', 'y'))
+        return pressed_code(at, ss3_keypad[static_cast<std::size_t>(final - 'j')], modifiers);
+    if (!csi && final == 'X') return pressed_code(at, '=', modifiers);
+    if (csi && (final == 'I' || final == 'M')) return {at};  // focus and mouse
+    return pressed(at, find_key(final, final == '~' ? first : 0), modifiers);
+}
 
 // Skips an answer, which ends with BEL or ST. Any other control character also ends it, because
 // an unterminated answer must not swallow the keys after it.
@@ -203,26 +267,19 @@ Parsed skip_answer(std::string_view bytes) {
     return {bytes[at + 1] == '\\' ? at + 2 : at};
 }
 
-Parsed parse_ss3(std::string_view bytes) {
-    if (bytes.size() < 3) return incomplete;
-    if (bytes[2] == 'M') return pressed(3, plain(KeyCode::enter));  // on the keypad
-    const auto code = find_key(bytes[2]);
-    return code ? pressed(3, plain(*code)) : Parsed{3};
-}
-
 Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
     if (bytes.size() == 1) return whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
     // True for a key with Alt, after which no bytes follow that could belong to a sequence.
     const bool is_alt_key = bytes.size() == 2 ? whole : is_control(bytes[2]);
-    if (bytes[1] == '[' && !is_alt_key) return parse_csi(bytes);
-    if (bytes[1] == 'O' && !is_alt_key) return parse_ss3(bytes);
+    if ((bytes[1] == '[' || bytes[1] == 'O') && !is_alt_key)
+        return parse_sequence(bytes, whole);
     if (answer_introducers.find(bytes[1]) != answer_introducers.npos && !is_alt_key)
         return skip_answer(bytes);
     if (bytes[1] == esc && nested) return pressed(1, plain(KeyCode::escape));
     Parsed parsed = parse(bytes.substr(1), whole, true);
     if (parsed.size == 0) return incomplete;
-    if (parsed.key) parsed.key = add_alt(*std::move(parsed.key));
-    return {parsed.size + 1, std::move(parsed.key)};
+    if (!parsed.key) return pressed(1, plain(KeyCode::escape));  // before an answer
+    return {parsed.size + 1, add_alt(*std::move(parsed.key))};
 }
 
 // Returns the key at the beginning of `bytes`. `whole`: no more bytes will follow. `nested`: an

@@ -57,6 +57,15 @@ bool wants_colors() {
     return refused == nullptr || *refused == '\0';
 }
 
+// Adds the keypad's application mode, without which st sends F1 for Delete.
+ModeSequences modes_of_terminal() {
+    ModeSequences modes =
+        mode_sequences_for(control_sequence("cup"), control_sequence("smcup"));
+    modes.enable += control_sequence("smkx");
+    modes.restore += control_sequence("rmkx");
+    return modes;
+}
+
 std::string crash_sequences(const ModeSequences& modes) {
     std::string sequences = modes.restore;
     for (const char* const capability : {"sgr0", "cnorm", "rmcup"})
@@ -76,7 +85,7 @@ struct Terminal::Parts {
     Parts()
         : found_settings(terminal_settings()),
           canvas(wants_colors()),
-          modes(mode_sequences_for(control_sequence("cup"), control_sequence("smcup"))),
+          modes(modes_of_terminal()),
           clear_row(control_sequence("rmcup").empty() ? control_sequence("el") : "") {}
 
     const termios found_settings;

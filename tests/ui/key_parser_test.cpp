@@ -140,6 +140,73 @@ TEST_CASE("keys of kitty's protocol and of modifyOtherKeys are the usual keys") 
     check_split(cases);
 }
 
+// Sequences of xterm, rxvt, st, Konsole, kitty, PuTTY, the Linux console and Windows Terminal.
+TEST_CASE("a sequence of a terminal is one key, cut at any byte") {
+    struct Row {
+        std::string bytes, keys;
+    };
+    std::vector<Row> rows = {
+        // rxvt
+        {"\x1b[3$\x1b[3^\x1b[3@\x1b[7$", "del ctrl-del ctrl-del home"},
+        {"\x1b[a\x1b[d\x1bOa\x1bOd\x1b\x1bOc", "up left ctrl-up ctrl-left alt-ctrl-right"},
+        {"\x1b[11^\x1b[2$\x1b[25$\x1b[33@", "ctrl-f1"},
+        // Konsole and old xterm
+        {"\x1bO5R\x1bO2P\x1bO1;5S\x1bO3H", "ctrl-f3 f1 ctrl-f4 alt-home"},
+        {"\x1bO5w\x1b[E\x1bOE\x1b[Z", ""},
+        // the keypad in application mode
+        {"\x1bOj\x1bOk\x1bOm\x1bOo\x1bOp\x1bOy\x1bOn\x1bOX\x1bOM\x1bOI",
+         "* + - / 0 9 . = enter tab"},
+        // win32-input-mode
+        {"\x1b[67;46;3;1;8;1_\x1b[67;46;3;0;8;1_", "ctrl-c"},
+        {"\x1b[65;30;97;1;0;1_\x1b[65;30;65;1;16;1_\x1b[72;35;104;1;2;1_", "a A alt-h"},
+        {"\x1b[81;16;64;1;9;1_\x1b[13;28;13;1;0;1_\x1b[8;14;8;1;0;1_", "@ enter backspace"},
+        {"\x1b[38;72;0;1;256;1_\x1b[37;75;0;1;264;1_\x1b[112;59;0;1;2;1_",
+         "up ctrl-left alt-f1"},
+        {"\x1b[17;29;0;1;8;1_\x1b[16;42;0;1;16;1_\x1b[;;55357;1_", ""},
+        // kitty: the keypad with Ctrl, and text of several characters
+        {"\x1b[57417;5u\x1b[57424;7u\x1b[97;2;65:66u\x1b[97;1;105:775u",
+         "ctrl-left alt-ctrl-end A:AB i:i\u0307"},
+        // Escape before an answer, and an old mouse report that is cut off
+        {"\x1b\x1b[?1;2c", "escape"},
+        {"\x1b\x1b]11;x\a\x1b[A", "escape up"},
+        {"\x1b[M\x03", "ctrl-c"},
+    };
+    const struct {
+        const char *begin, *end, *key;
+    } keys[] = {{"1", "A", "up"},      {"1", "C", "right"},   {"1", "H", "home"},
+                {"1", "F", "end"},     {"1", "P", "f1"},      {"1", "S", "f4"},
+                {"3", "~", "del"},     {"5", "~", "page-up"}, {"15", "~", "f5"},
+                {"20", "~", "f9"},     {"2", "~", ""},        {"24", "~", ""},
+                {"57420", "u", "down"}};
+    for (const auto& each : keys)
+        for (int bits = 0; bits < 256; ++bits) {
+            const std::string modifiers =
+                (bits & 2 ? std::string("alt-") : "") + (bits & 4 ? "ctrl-" : "");
+            rows.push_back(
+                {std::string("\x1b[") + each.begin + ";" + std::to_string(bits + 1) + each.end,
+                 *each.key ? modifiers + each.key : ""});
+        }
+    for (const Row& each : rows)
+        for (std::size_t cut = 0; cut <= each.bytes.size(); ++cut) {
+            INFO(ui::printable(each.bytes) << " cut at " << cut);
+            REQUIRE(keys_of(each.bytes + "k", cut) ==
+                    each.keys + (each.keys.empty() ? "k" : " k"));
+        }
+}
+
+TEST_CASE("no sequence swallows the interrupt that follows it") {
+    for (const std::string begin : {"\x1b[", "\x1bO"})
+        for (int first = 0x20; first < 0x7f; ++first)
+            for (int second = 0x20; second < 0x7f; ++second) {
+                std::string bytes = begin;
+                bytes.push_back(static_cast<char>(first));
+                bytes.push_back(static_cast<char>(second));
+                INFO(ui::printable(bytes));
+                const std::string keys = keys_of(bytes + "\x03", 2);
+                REQUIRE(keys.ends_with("ctrl-c"));
+            }
+}
+
 TEST_CASE("the parser waits only for bytes that could be a key by themselves") {
     const struct {
         std::string_view bytes;

@@ -17,24 +17,12 @@ namespace {
 // Fits a message of the default maximum size and its reply.
 constexpr std::size_t max_line = 128 * 1024 * 1024;
 
-// Messages are recorded when they are answered. The reader holds each until all earlier
-// messages were read.
-constexpr std::size_t max_ahead = 64 * 1024 * 1024;  // bytes, including overhead
-
 constexpr std::string_view space = " \t\r";
 
 // Small enough that the sum of a few such times does not overflow.
 constexpr ev::Duration max_time = std::chrono::hours(24 * 365);
 
 [[noreturn]] void refuse(const std::string& trouble) { throw JsonError(trouble); }
-
-// Refuses an end object whose count of messages differs from `here`.
-void check_count(const std::string& name, std::uint64_t counted, std::uint64_t here) {
-    if (counted != here)
-        refuse("the end object counts " + std::to_string(counted) + " messages as " + name +
-               ", but the recording contains " + std::to_string(here) +
-               ", so lines are missing or were added");
-}
 
 // Returns the payload, decoded if it is base64; none if neither member exists. A payload of a
 // sample may be `cut`.
@@ -55,10 +43,6 @@ std::optional<std::string> payload(const JsonFields& object, const std::string& 
 }
 
 }  // namespace
-
-std::size_t memory_of(const RecordedItem& item) {
-    return sizeof item + item.payload.size() + (item.reply ? item.reply->size() : 0);
-}
 
 void RecordingReader::append(std::string_view bytes) {
     store_trouble_of([this, &bytes] {
@@ -82,10 +66,26 @@ void RecordingReader::append(std::string_view bytes) {
 void RecordingReader::end() {
     store_trouble_of([this] {
         read_line(std::exchange(incomplete_line_, {}));
-        events_.end();
         if (!framing_ && !shown_) refuse("the file is empty");
         if (!ended_) refuse("the recording is truncated: the end object is missing");
     });
+    sort();
+}
+
+// Messages are recorded when they are answered.
+void RecordingReader::sort() {
+    const auto item_place = [](const RecordedItem& item) {
+        return std::pair(item.at, item.number);
+    };
+    std::stable_sort(items_.begin(), items_.end(), [&](const auto& a, const auto& b) {
+        return item_place(a) < item_place(b);
+    });
+    std::stable_sort(events_.begin(), events_.end(),
+                     [](const auto& a, const auto& b) { return a.place < b.place; });
+    for (RecordedEvent& each : events_) {
+        each.message.payload = each.sent;
+        if (each.received) each.reply.payload = *each.received;
+    }
 }
 
 void RecordingReader::store_trouble_of(const std::function<void()>& read) {
@@ -94,7 +94,6 @@ void RecordingReader::store_trouble_of(const std::function<void()>& read) {
         read();
     } catch (const JsonError& error) {
         trouble_ = name_ + ":" + std::to_string(line_number_) + ": " + error.what();
-        events_.end();
     }
 }
 
@@ -109,7 +108,11 @@ void RecordingReader::read_line(std::string_view line) {
     if (shown_) return read_shown(type, object);
     if (!framing_) return read_header(object);
     if (type == "message") return read_message(object);
-    if (type == "end") return read_end(object.has(target_) ? object.object(target_) : object);
+    if (type == "end") {
+        if (!has_message_) refuse("the recording contains no messages");
+        ended_ = true;
+        return;
+    }
     if (type == "pong") return;
     if (type != "connection") refuse("unexpected object of type \"" + type + "\"");
     if (connected_ || has_message_)
@@ -128,7 +131,7 @@ void RecordingReader::read_header(const JsonFields& object) {
     const Framing* const framing = find_framing(name);
     if (!framing || !framing->has_frames())
         refuse("the framing \"" + name + "\" is not supported in recordings");
-    next_number_ = object.count("first", 1);
+    first_number_ = object.count("first", 1);
     const std::uint64_t connections = object.count("connections", 1);
     if (connections != 1 && !shown_)
         refuse("this is a recording of " + std::to_string(connections) +
@@ -148,16 +151,11 @@ void RecordingReader::read_message(const JsonFields& object) {
     Text received = payload(object, "received");
     check_payloads(sent, received);
     const bool late = fate == Fate::late;
-    if (late) ++late_count_;
-    if (fate == Fate::sent) ++unawaited_count_;
-    const bool duplicate = fate == Fate::duplicate;  // in a stream also unsolicited
-    if (fate == Fate::unsolicited || fate == Fate::unrecorded ||
-        (duplicate && !framing_->in_datagrams))
-        ++unsolicited_count_;
-    if ((duplicate && framing_->in_datagrams) || fate == Fate::missing) return;
-    if (fate == Fate::unsent)
-        return add_message(object.count("seq", 1), false,
-                           {.kind = RecordedItem::Kind::unsent, .payload = {}});
+    if ((fate == Fate::duplicate && framing_->in_datagrams) || fate == Fate::missing) return;
+    if (fate == Fate::unsent) {
+        check_new(object.count("seq", 1));
+        return;
+    }
     if (sent) {
         const ev::Duration at = object.time("planned_us", max_time);
         const ev::Duration waited =
@@ -188,60 +186,30 @@ void RecordingReader::check_payloads(const Text& sent, const Text& received) con
         refuse("\"received\" is not exactly one reply" + framing);
 }
 
+void RecordingReader::check_new(std::uint64_t number) {
+    if (number < first_number_ || !numbers_.insert(number).second)
+        refuse("message " + std::to_string(number) + " appears twice");
+}
+
 // Adds a late reply as an unsolicited message, because its message was already added without
 // one.
 void RecordingReader::add_message(std::uint64_t number, bool late, RecordedItem item) {
-    const bool known = number < next_number_ || ahead_.contains(number);
-    if (known && late && item.reply) {
+    if (late && item.reply && numbers_.contains(number)) {
         items_.push_back({.kind = RecordedItem::Kind::unsolicited,
                           .at = item.at,
                           .delay = item.delay,
                           .payload = std::move(*item.reply)});
         return;
     }
-    if (known) refuse("message " + std::to_string(number) + " appears twice");
-    if (item.kind == RecordedItem::Kind::message) ++message_count_;
-    ahead_bytes_ += memory_of(item);
-    ahead_.emplace(number, std::move(item));
-    add_ahead();
-    if (ahead_bytes_ > max_ahead)
-        refuse("message " + std::to_string(next_number_) + " is missing");
-}
-
-void RecordingReader::add_ahead() {
-    while (!ahead_.empty() && (ended_ || ahead_.begin()->first == next_number_)) {
-        auto first = ahead_.extract(ahead_.begin());
-        RecordedItem& item = first.mapped();
-        ahead_bytes_ -= memory_of(item);
-        next_number_ = first.key() + 1;
-        if (item.kind == RecordedItem::Kind::message) items_.push_back(std::move(item));
-    }
-}
-
-// Numbers still missing belong to messages in flight when a signal ended the program. The end
-// object counts these messages only as sent.
-void RecordingReader::read_end(const JsonFields& object) {
-    ended_ = true;
-    add_ahead();
-    if (!has_message_) refuse("the recording contains no messages");
-    const auto counted = [&object](const char* name, std::uint64_t otherwise) {
-        return object.has(name) ? object.count(name) : otherwise;
-    };
-    const bool by_signal = counted("status", 0) > 128;
-    const std::uint64_t over =
-        unawaited_count_ + counted("echoed", 0) + counted("bad", 0) + counted("lost", 0);
-    check_count("sent", by_signal ? over : counted("sent", message_count_), message_count_);
-    check_count("unsolicited", counted("unsolicited", unsolicited_count_), unsolicited_count_);
-    check_count("late", counted("late", late_count_), late_count_);
+    check_new(number);
+    item.number = number;
+    items_.push_back(std::move(item));
 }
 
 // --- For display.
 
 void RecordingReader::read_shown(const std::string& type, const JsonFields& object) {
-    if (type == "recording" && !framing_) {
-        read_header(object);
-        return events_.begin(next_number_);
-    }
+    if (type == "recording" && !framing_) return read_header(object);
     const bool samples = type == "end" && object.has("samples");
     const bool load = type == "interval" || type == "connection" || type == "message";
     if (!framing_ && !load && !samples)
@@ -250,20 +218,33 @@ void RecordingReader::read_shown(const std::string& type, const JsonFields& obje
     if (samples) return read_samples(object.object("samples"));
     if (!framing_) return;
     if (ended_)
-        return events_.add({.kind = RecordedEvent::Kind::ended,
-                            .at = last_at_,
-                            .sent = object.text_or_empty("reason")});
+        return events_.push_back({.kind = RecordedEvent::Kind::ended,
+                                  .at = last_at_,
+                                  .sent = object.text_or_empty("reason"),
+                                  .place = {ev::Duration::max(), 0}});
     if (type == "connection")
-        return events_.add({.kind = RecordedEvent::Kind::connected,
-                            .at = last_at_,
-                            .sent = object.text("address")});
+        return events_.push_back({.kind = RecordedEvent::Kind::connected,
+                                  .at = last_at_,
+                                  .sent = object.text("address")});
     if (type != "message") refuse("unexpected object of type \"" + type + "\"");
     RecordedEvent event = read_event(object);
     last_at_ = std::max(last_at_, event.at);
-    if (event.message.id > 0)
-        events_.add_message(std::move(event), false);
-    else
-        events_.add(std::move(event));
+    add_event(std::move(event));
+}
+
+// Adds the sending of a message and its fate. A late reply repeats a message that was already
+// sent. `adjacent`: nothing comes between the two.
+void RecordingReader::add_event(RecordedEvent event, bool adjacent) {
+    const std::uint64_t number = event.message.id;
+    const ev::Duration sent_at = event.message.sent.time_since_epoch();
+    if (number > 0 && event.fate != Fate::unsent && (event.fate != Fate::late || adjacent))
+        events_.push_back({.kind = RecordedEvent::Kind::sent,
+                           .at = sent_at,
+                           .message = event.message,
+                           .sent = event.sent,
+                           .place = {sent_at, number}});
+    event.place = {adjacent ? sent_at : event.at, number};
+    if (number == 0 || event.fate != Fate::sent) events_.push_back(std::move(event));
 }
 
 void RecordingReader::read_samples(const JsonFields& samples) {
@@ -272,7 +253,7 @@ void RecordingReader::read_samples(const JsonFields& samples) {
         for (const JsonValue& each : samples.array(list).items) {
             RecordedEvent event = read_event(JsonFields(each));
             event.message.sent = event.message.planned;  // the round trip is measured from then
-            events_.add_message(std::move(event), true);
+            add_event(std::move(event), true);
         }
 }
 

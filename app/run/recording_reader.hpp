@@ -1,9 +1,9 @@
 // Parses a recording of --json --payload, one object per line, in pieces of any size. Each
-// message and each unsolicited message becomes an item.
+// message and each unsolicited message becomes an item, sorted by time.
 //
-// Checks the JSON of each line, its members, and their consistency. Reading ends at the first
-// bad line, which trouble() names; neither this line nor a later line becomes an item. The end
-// object is required, and must count the same messages.
+// Checks the JSON of each line, and its members. Reading ends at the first bad line, which
+// trouble() names; neither this line nor a later line becomes an item. The end object is
+// required.
 //
 // Of a recording of two targets, reads what concerns one of them.
 //
@@ -21,10 +21,11 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace yodel {
 
@@ -33,7 +34,6 @@ struct RecordedItem {
     enum class Kind {
         message,
         unsolicited,  // answers no message, or is a late reply
-        unsent,       // was due, but not sent
     };
     Kind kind = Kind::message;
     ev::Duration at{};                       // planned or arrival time, from a common start
@@ -42,9 +42,9 @@ struct RecordedItem {
     std::optional<std::string> reply = {};   // none: no reply came in time
     ev::Duration answered_at{};              // time of the reply; `at` if unknown
     std::optional<std::string> masked = {};  // the payload without its masked parts, once known
+    // Of the message. An unsolicited one follows the messages of the same time.
+    std::uint64_t number = ~std::uint64_t{0};
 };
-
-std::size_t memory_of(const RecordedItem& item);
 
 class RecordingReader {
 public:
@@ -57,14 +57,14 @@ public:
           shown_(shown),
           target_(std::move(target)) {}
 
-    // Process the next bytes of the file, and its end. Ignored after an error.
+    // Process the next bytes of the file, and its end, after which the results are complete and
+    // sorted. append() is ignored after an error.
     void append(std::string_view bytes);
     void end();
 
-    // Returns the items read so far in replay order, with messages sorted by number.
     std::deque<RecordedItem>& items() { return items_; }
     const std::deque<RecordedItem>& items() const { return items_; }
-    RecordedEvents& events() { return events_; }
+    const std::vector<RecordedEvent>& events() const { return events_; }
     // Returns the framing of the recording; null until its first line is read.
     const Framing* framing() const { return framing_; }
     // The next two functions return none if the recording does not contain the value.
@@ -82,13 +82,14 @@ private:
     void read_line(std::string_view line);
     void read_header(const JsonFields& object);
     void read_message(const JsonFields& object);
-    void read_end(const JsonFields& object);
     void read_shown(const std::string& type, const JsonFields& object);
     void read_samples(const JsonFields& samples);
     RecordedEvent read_event(const JsonFields& object) const;
     void check_payloads(const Text& sent, const Text& received) const;
+    void check_new(std::uint64_t number);
     void add_message(std::uint64_t number, bool late, RecordedItem item);
-    void add_ahead();
+    void add_event(RecordedEvent event, bool adjacent = false);
+    void sort();
 
     const std::string name_;
     const std::size_t max_frame_;
@@ -100,15 +101,10 @@ private:
     bool connected_ = false;
     bool has_message_ = false;  // a message was read
     bool ended_ = false;
-    std::uint64_t next_number_ = 1;                // number of the next message to replay
-    std::map<std::uint64_t, RecordedItem> ahead_;  // messages read too early, by number
-    std::size_t ahead_bytes_ = 0;
-    std::uint64_t message_count_ = 0;    // sent; these four are counted from the lines
-    std::uint64_t unawaited_count_ = 0;  // messages without an expected reply
-    std::uint64_t late_count_ = 0;       // late replies
-    std::uint64_t unsolicited_count_ = 0;
+    std::uint64_t first_number_ = 1;   // number of the first message
+    std::set<std::uint64_t> numbers_;  // numbers of the messages
     std::deque<RecordedItem> items_;
-    RecordedEvents events_;
+    std::vector<RecordedEvent> events_;
     ev::Duration last_at_{};  // time of the last event that was read
     std::optional<std::chrono::system_clock::time_point> started_;
     std::optional<Expect> expect_;

@@ -1,7 +1,6 @@
 #include "app/run/recording_source.hpp"
 
 #include "app/run/sending_limits.hpp"
-#include "app/text/exit_status.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -40,15 +39,14 @@ RecordingSource::RecordingSource(ev::Loop& loop, std::shared_ptr<Recording> reco
           user_.source_changed();
       }) {}
 
-// Returns the item, or null if there is none. At a bad line of the recording, stops sending;
-// replies to messages in flight are still read.
+// Returns the remaining item at this place, or null if there is none.
 RecordedItem* RecordingSource::item(std::size_t place) {
-    RecordedItem* const found = stopped_ ? nullptr : recording_->item(place);
-    if (stopped_ || recording_->trouble().empty()) return found;
-    trouble_ = {recording_->status(), recording_->trouble()};
-    stop();
-    due_timer_.start(ev::Duration::zero());
-    return nullptr;
+    std::deque<RecordedItem>& items = recording_->items();
+    return stopped_ || place >= items.size() ? nullptr : &items[place];
+}
+
+void RecordingSource::remove(std::size_t place) {
+    recording_->items().erase(recording_->items().begin() + static_cast<std::ptrdiff_t>(place));
 }
 
 // --- Sending.
@@ -89,8 +87,8 @@ void RecordingSource::sent(const Outgoing& message, QueuedIds queued) {
     if (!queued) return;
     if (!message.reply) ++without_reply_count_;
     if (message.reply) expected_reply_bytes_ += message.reply->size();
-    if (message.reply && fast_) answered_at_[queued.first] = recording_->item(0)->answered_at;
-    recording_->remove(0);
+    if (message.reply && fast_) answered_at_[queued.first] = item(0)->answered_at;
+    remove(0);
 }
 
 void RecordingSource::left_flight(const Message& message) {
@@ -100,7 +98,8 @@ void RecordingSource::left_flight(const Message& message) {
 }
 
 bool RecordingSource::over() const {
-    return stopped_ || (recording_->over() && session_.in_flight() == 0 && expected_.empty());
+    return stopped_ ||
+           (recording_->items().empty() && session_.in_flight() == 0 && expected_.empty());
 }
 
 void RecordingSource::stop() {
@@ -123,13 +122,13 @@ void RecordingSource::cancel() {
 
 // Without recorded times, expects the message now, or after the recorded delay of a late reply.
 void RecordingSource::expect(std::size_t place) {
-    RecordedItem& item = *recording_->item(place);
+    RecordedItem& item = *this->item(place);
     const bool timed = begun_ && !fast_;
     const ev::Time recorded = timed ? start_ + item.at : loop_.now() + item.delay;
     const ev::Time deadline =
         std::max(recorded, loop_.now()) + session_.options().reply_timeout;
     expected_.push_back({std::move(item), deadline});
-    recording_->remove(place);
+    remove(place);
     if (!overdue_timer_.pending()) overdue_timer_.start_at(expected_.front().deadline);
 }
 
@@ -155,7 +154,7 @@ std::optional<std::size_t> RecordingSource::find_ahead(const std::string& masked
             expect(place);
             return expected_.size() - 1;
         }
-        bytes += memory_of(*each);
+        bytes += sizeof *each + each->payload.size();
     }
     return std::nullopt;
 }

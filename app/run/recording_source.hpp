@@ -2,7 +2,7 @@
 // recorded times, or as soon as replies come, and expects the recorded unsolicited messages.
 //
 // Times count from the first message, which waits for everything recorded before it, such as a
-// greeting. The recording is read during the replay.
+// greeting.
 #pragma once
 
 #include "app/run/recording.hpp"
@@ -33,7 +33,6 @@ public:
     std::optional<Outgoing> next() override;
     void sent(const Outgoing& message, QueuedIds queued) override;
     bool over() const override;
-    Trouble trouble() const override { return trouble_; }
     void left_flight(const Message& message) override;
     Fate judge_unsolicited(std::string_view payload) override;
     bool expects(std::string_view unsolicited) override {
@@ -50,6 +49,7 @@ private:
     };
 
     RecordedItem* item(std::size_t place);
+    void remove(std::size_t place);
     bool may_send(const RecordedItem& item);
     void expect(std::size_t place);
     std::optional<std::size_t> find(std::string_view payload);  // place in `expected_`
@@ -64,15 +64,14 @@ private:
     Session& session_;
     User& user_;
     bool begun_ = false;                    // the first message is or was due
-    bool stopped_ = false;                  // by the user, or after a bad line
+    bool stopped_ = false;                  // by the user
     ev::Time start_{};                      // time 0 of the recording, once begun
     std::size_t without_reply_count_ = 0;   // messages in flight without an expected reply
     std::size_t expected_reply_bytes_ = 0;  // total for the messages in flight
     // With `fast`: recorded reply times of the messages in flight, by message id.
     std::map<std::uint64_t, ev::Duration> answered_at_;
     std::deque<Expected> expected_;
-    Trouble trouble_;
-    ev::Timer due_timer_;      // the next message, or the report of trouble
+    ev::Timer due_timer_;      // the next message
     ev::Timer overdue_timer_;  // deadline of the first item in `expected_`
 };
 

@@ -296,20 +296,6 @@ TEST_CASE("a signal that ends a replay makes no message missing") {
     CHECK(outcome.counts == "1 matched");
 }
 
-TEST_CASE("a bad line ends a long replay gracefully") {
-    std::string events;
-    for (int i = 1000; i < 4000; ++i) {
-        const std::string line = std::to_string(i);
-        events += line + " " + line + "=" + line + line + ";";
-    }
-    const Replayed outcome =
-        replay(recorded(events) + "{\"type\":\n", answers(""), {.fast = true});
-    CHECK(outcome.status == 2);
-    CHECK(contains(outcome.errors, ":3002: the line is truncated\n"));
-    CHECK(outcome.counts.ends_with(" matched"));
-    CHECK(split(outcome.times, ' ').size() < 3000);
-}
-
 TEST_CASE("the objects of a replay have their fates") {
     const Replayed outcome = replay(recorded(three) + the_end, answers("b=bX"),
                                     {.fast = true, .form = Reporter::Form::json});

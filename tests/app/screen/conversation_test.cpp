@@ -25,29 +25,39 @@ public:
         add(1, Fate::echoed, "m1");
         add(2, Fate::bad, "x");
         add(3, Fate::lost, {});
-        events_.end();
     }
     const std::string& name() const override { return name_; }
     std::chrono::system_clock::time_point started() const override { return {}; }
-    const RecordedEvent* next_event() override { return events_.next(); }
+    const RecordedEvent* next_event() override {
+        return next_ == events_.size() ? nullptr : &events_[next_++];
+    }
     const std::string& trouble() const override { return trouble_; }
 
 private:
     void add(unsigned id, Fate fate, std::optional<std::string> reply) {
         const ev::Duration sent_at = id * 10ms;
-        events_.add_message(
+        texts_.push_back("m" + std::to_string(id));
+        const Message message{.id = id, .payload = texts_.back(), .sent = ev::Time(sent_at)};
+        events_.push_back({.kind = RecordedEvent::Kind::sent,
+                           .at = sent_at,
+                           .message = message,
+                           .sent = texts_.back()});
+        events_.push_back(
             {.at = sent_at + 1ms,
              .fate = fate,
-             .message = {.id = id, .payload = {}, .sent = ev::Time(sent_at)},
+             .message = message,
              .reply = {.payload = {}, .round_trip = 1ms, .right = fate == Fate::echoed},
-             .sent = "m" + std::to_string(id),
-             .received = std::move(reply)},
-            false);
+             .received = reply});
+        if (!reply) return;
+        texts_.push_back(*reply);
+        events_.back().reply.payload = texts_.back();
     }
 
     const std::string name_ = "r.json";
     const std::string trouble_ = "r.json:4: the line is truncated";
-    RecordedEvents events_;
+    std::deque<std::string> texts_;
+    std::vector<RecordedEvent> events_;
+    std::size_t next_ = 0;
 };
 
 // A script of a session. Its reports are the entries of the log, in quotes if they contain a

@@ -1,10 +1,14 @@
 #include "app/server/echo_server.hpp"
 
 #include "app/server/responder.hpp"
+#include "app/text/system.hpp"
 #include "app/text/units.hpp"
 #include "app/websocket/transport.hpp"
 
 #include <sys/socket.h>
+#if YODEL_HAS_MALLOC_TRIM
+#    include <malloc.h>
+#endif
 
 #include <algorithm>
 #include <exception>
@@ -39,6 +43,16 @@ Stream::Limits limits(std::size_t buffer) {
     limits.input_low = limits.input_high / 4;
     limits.output = buffer;
     return limits;
+}
+
+// After so many connections at a time, their memory is worth returning to the system.
+constexpr std::size_t large_crowd = 100;
+
+// The C library keeps the memory of a peak, because blocks in use are among the free ones.
+void release_free_memory() {
+#if YODEL_HAS_MALLOC_TRIM
+    ::malloc_trim(0);
+#endif
 }
 
 }  // namespace
@@ -271,6 +285,7 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     try {
         connections_.push_back(std::make_unique<Connection>(
             *this, make_transport(std::move(socket)), peer.text()));
+        crowd_ = std::max(crowd_, connections_.size());
     } catch (const std::exception& error) {
         options_.limit->give_back();
         refuse(socket, peer, error.what());
@@ -337,12 +352,14 @@ void EchoServer::remove(Connection& connection) {
     counters_.bytes_in += connection.stream().bytes_read();
     counters_.bytes_out += connection.stream().bytes_written();
     const std::size_t place = connection.place;
-    const std::unique_ptr<Connection> removed = std::move(connections_[place]);
+    std::unique_ptr<Connection> removed = std::move(connections_[place]);
     if (place + 1 < connections_.size()) {
         connections_[place] = std::move(connections_.back());
         connections_[place]->place = place;
     }
     connections_.pop_back();
+    removed.reset();
+    if (connections_.empty() && std::exchange(crowd_, 0) >= large_crowd) release_free_memory();
     options_.limit->give_back();
     for (const auto& listener : listeners_) listener->resume();
     if (connections_.empty()) report_drained();

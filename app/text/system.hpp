@@ -18,5 +18,12 @@
 // PR_SET_TIMERSLACK: limits how late the kernel ends a wait.
 #define YODEL_HAS_TIMER_SLACK YODEL_ON_LINUX
 
+// malloc_trim(): returns free memory to the system.
+#if defined(__GLIBC__) && !defined(YODEL_PORTABLE)
+#    define YODEL_HAS_MALLOC_TRIM 1
+#else
+#    define YODEL_HAS_MALLOC_TRIM 0
+#endif
+
 // Landlock: limits the rights of a process.
 #define YODEL_HAS_LANDLOCK YODEL_ON_LINUX

@@ -26,6 +26,12 @@ A server reads no more from clients that send and never read.
   1 accepted,
   below 16384
 
+After many clients have left, their memory goes back to the system.
+
+  $ serve --self-signed --max-conns 1500; base=$(memory VmRSS $SERVER)
+  $ yodel-load -k --quiet --connections 1500 --rate 3k -c 1500 tls://127.0.0.1:$PORT 2>log; [ $(memory VmHWM $SERVER) -gt $((base + 40000)) ]
+  $ until [ $(memory VmRSS $SERVER) -lt $((base + 32768)) ]; do sleep 0.01; done
+
 Memory for long messages goes back to the system after them.
 
   $ export MALLOC_MMAP_THRESHOLD_=131072

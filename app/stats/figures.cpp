@@ -108,7 +108,9 @@ std::optional<ev::Duration> statistic(const Histogram& times, std::string_view n
     if (name == "min") return times.min();
     if (name == "mean") return times.mean();
     if (name == "max") return times.max();
-    const Value percent = name.starts_with('p') ? parse_decimal(name.substr(1)) : std::nullopt;
+    if (!name.starts_with('p') || name.find_first_not_of("0123456789.", 1) != name.npos)
+        return std::nullopt;
+    const Value percent = parse_decimal(name.substr(1));
     if (!percent || *percent <= 0 || *percent >= 100) return std::nullopt;
     return times.percentile(*percent);
 }

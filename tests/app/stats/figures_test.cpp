@@ -91,6 +91,8 @@ TEST_CASE("computes any percentile from the buckets") {
         CHECK(find_figure(name)->value(results) == Approx(rank).epsilon(0.01));
     }
     CHECK_FALSE(find_figure("connect_p97")->value(results));
+    for (const char* const name : {"p1e1", "p+1", "p-1", "p0", "p100", "p"})
+        CHECK_FALSE(find_figure(name));
     Results rare;
     rare.round_trips.record(1us, 9'999'990);
     rare.round_trips.record(1s, 10);

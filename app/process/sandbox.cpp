@@ -90,12 +90,12 @@ std::uint64_t supported_file_rights(int version) {
     return rights;
 }
 
-// Creates the file, because a rule covers only an existing file.
+// Creates the file, because a rule covers only an existing file. It will contain a conversation.
 void make_if_missing(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) return;
     constexpr int flags = O_WRONLY | O_CREAT | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    const bufio::Fd made(::open(path.c_str(), flags, 0666));
+    const bufio::Fd made(::open(path.c_str(), flags, 0600));
 }
 
 class Ruleset {

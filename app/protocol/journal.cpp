@@ -27,7 +27,7 @@ std::string refusal(const JournalFile& file) {
 // Without O_NONBLOCK, opening a FIFO would block until a reader opens it.
 bufio::Fd open_file(const std::string& path, const std::string& refusal) {
     constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    bufio::Fd file(::open(path.c_str(), flags, 0666));
+    bufio::Fd file(::open(path.c_str(), flags, 0600));
     if (file) return file;
     const int code = errno;
     struct stat status {};

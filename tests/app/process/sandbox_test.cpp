@@ -200,8 +200,9 @@ TEST_CASE("the sandbox allows reading, and of files what its rules name") {
     for (const Row& row : rows) check(row, restore);
     // The sandbox creates the file.
     CHECK(inside({.files = {fresh}}, opening(fresh, O_WRONLY)) == 0);
+    using std::filesystem::perms;
     CHECK(std::filesystem::status(fresh).permissions() ==
-          std::filesystem::status(file).permissions());
+          (perms::owner_read | perms::owner_write));
 }
 
 TEST_CASE("the sandbox does not open a pipe that is to be written") {

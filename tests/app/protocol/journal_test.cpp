@@ -61,6 +61,15 @@ TEST_CASE("writes a line for each message, also into a pipe") {
     CHECK(log.trouble().empty());
 }
 
+TEST_CASE("only the user may read a new transcript") {
+    const std::string path = "/tmp/yodel-journal-" + std::to_string(::getpid());
+    const Journal log = journal(path);
+    using std::filesystem::perms;
+    CHECK(std::filesystem::status(path).permissions() ==
+          (perms::owner_read | perms::owner_write));
+    std::filesystem::remove(path);
+}
+
 TEST_CASE("fails once and for all when the file is full") {
     Journal log = journal("/dev/full");
     log.add_line('>', "a");

@@ -24,3 +24,13 @@ Each shell completes the options of the three programs, and the names of files.
   >         'wait > yodel-load --messages=one.json' 'keys ^U' \
   >         'keys yodeld --self' 'wait > yodeld --self' 'keys ^I' 'wait > yodeld --self-signed' 'keys ^U^D' 'left 0'
   > done
+
+In bash, options that share a row of --help, and some values, too.
+
+  $ complete() { on_terminal 50x120 HOME="$PWD" 'PS1=> ' XDG_DATA_DIRS="$PWD/share:/usr/share" bash --norc -i -- \
+  >     "type . ~/ready.bash; cd; clear; echo rea''dy" 'row 1 ready' 'row 2 >' "keys $1" "wait > $1" 'keys ^I' "wait > $2" \
+  >     'keys ^U^D' 'left 0'; }
+  $ for word in --ke:--key --tls-ma:--tls-max '-f len4l:-f len4le' '--expect no:--expect none' '--expect=no:--expect=none'
+  > do
+  >     complete "yodel ${word%%:*}" "yodel ${word##*:}"
+  > done

@@ -65,9 +65,6 @@ std::vector<std::string> Outcome::lines() const {
     const std::uint64_t lost = results.lost + results.warm_up.lost;
     if (failed && lost > 0 && !results.lost_sentence.empty())
         lines.push_back(results.lost_sentence + times_text(lost));
-    const std::uint64_t unsent = results.unsent + results.warm_up.unsent;
-    if (failed && unsent > 0 && !results.unsent_sentence.empty())
-        lines.push_back(results.unsent_sentence + times_text(unsent));
     if ((failed || summary_parts.summary) && results.starved > 0 &&
         !results.starved_sentence.empty())
         lines.push_back(results.starved_sentence + times_text(results.starved));
@@ -76,6 +73,10 @@ std::vector<std::string> Outcome::lines() const {
     };
     const bool all = failed || summary_parts.load;
     if (all || summary_parts.summary) add(failure_lines(results, all));
+    // Usually a consequence of a failure.
+    const std::uint64_t unsent = results.unsent + results.warm_up.unsent;
+    if (failed && unsent > 0 && !results.unsent_sentence.empty())
+        lines.push_back(results.unsent_sentence + times_text(unsent));
     for (const Trouble& trouble : troubles) lines.push_back(trouble.text);
     const bool silent = lines.empty() && !verdict.failed() && signo == 0;
     if (summary_parts.summary || (failed && silent))

@@ -135,9 +135,9 @@ TEST_CASE("prints the last words in one order") {
                     .troubles = {{23, "cannot write"}}};
     Lines all{"reply 2 differs",
               "no reply to message 3 within 5s (2 times)",
-              "message 4 was not sent (3 times)",
               "connection 1 got no reply",
               "connection refused (2 times)",
+              "message 4 was not sent (3 times)",
               "cannot write",
               "5 sent, 2 echoed, 1 bad, 2 lost, 3 unsent",
               "required sent>10, was 5"};

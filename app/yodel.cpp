@@ -88,8 +88,12 @@ void listen(ev::Loop& loop, Session::Options& session, std::optional<bufio::Acce
 bufio::TlsContext tls_context(const YodelOptions& options) {
     const bufio::TlsClientOptions& tls = options.tls;
     if (!options.listens) return bufio::TlsContext::client(tls);
-    if (tls.certificate.empty()) return bufio::TlsContext::self_signed_server();
-    return bufio::TlsContext::server({.certificate = tls.certificate, .key = tls.key});
+    auto context =
+        tls.certificate.empty()
+            ? bufio::TlsContext::self_signed_server()
+            : bufio::TlsContext::server({.certificate = tls.certificate, .key = tls.key});
+    if (!tls.key_log_file.empty()) context.log_keys(tls.key_log_file);
+    return context;
 }
 
 bool is_given(const YodelOptions& options, std::string_view option) {
@@ -129,7 +133,7 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
         to.conversation.second =
             std::make_shared<Session::Options>(session.with_target(*options.second));
     to.hex = options.report.hex;
-    if (options.use_tls && !options.listens) to.key_log = options.tls.key_log_file;
+    if (options.use_tls) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);
     return run_client<ScreenClient>(loop, to, false, signo);
 }

@@ -241,6 +241,8 @@ TlsContext TlsContext::self_signed_server(const std::string& client_ca) {
     return TlsContext(std::move(state));
 }
 
+void TlsContext::log_keys(const std::string& file) { open_key_log(*state_, file); }
+
 std::unique_ptr<Transport> TlsContext::connect(Fd socket, const std::string& host) const {
     return make_tls_transport(state_, std::move(socket), host);
 }

@@ -83,6 +83,9 @@ public:
     // TlsServerOptions.
     static TlsContext self_signed_server(const std::string& client_ca = {});
 
+    // Appends the connections' secrets to the file; see TlsClientOptions. Throws TlsError.
+    void log_keys(const std::string& file);
+
     // Both take ownership of a non-blocking socket. `host` is the host that the user named. It
     // is sent as SNI and verified against the certificate, unless the options override it. An
     // empty host means the local host, for a unix-domain socket. connect() throws TlsError if

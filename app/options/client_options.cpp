@@ -224,6 +224,9 @@ void set_target(ClientOptions& options, const std::vector<std::string>& operands
         set_endpoint(options, parse_target(operands));
     }
     prepare_framing(options);
+    // A client of such a service sends lines.
+    const Framing*& framing = options.run.session.framing;
+    if (options.listens && !framing->can_echo()) framing = find_framing("crlf");
     choose_expectation(options);
 }
 

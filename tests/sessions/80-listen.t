@@ -73,6 +73,24 @@ With TLS, the certificate is made on the spot, and its pin is printed. --cert an
   yodel: the client does not speak TLS
   yodel: 0 sent, 0 received
 
+The clients of Redis and of mail send lines. SSLKEYLOGFILE gets the keys of our side, too.
+
+  $ for framing in resp smtp; do
+  >     listen -f $framing -q 0 0; printf 'SET a 1\r\nGET a\r\n' | ncat 127.0.0.1 $PORT
+  >     left 1d
+  > done
+  status 0
+  SET a 1
+  GET a
+  yodel: 0 sent, 2 received
+  status 0
+  SET a 1
+  GET a
+  yodel: 0 sent, 2 received
+  $ SSLKEYLOGFILE=keys listen tls://:0
+  $ echo hello | yodel --quiet --expect none -k tls://127.0.0.1:$PORT; wait $SERVER; grep -c '^SERVER_TRAFFIC_SECRET_0' keys
+  1
+
 WebSocket, UDP and Unix-domain sockets work as for a client. With UDP, each client that sends something is answered, until
 nothing comes for -q.
 

@@ -56,6 +56,9 @@ std::optional<std::string_view> Input::next() {
     message_size_ = line.used;
     unterminated_ = line.used == line.payload.size();
     std::string_view payload = line.payload;
+    // The framing adds a CR to the LF. The input may already contain it.
+    if (options_.framing->delimiter == "\r\n" && !unterminated_ && payload.ends_with('\r'))
+        payload.remove_suffix(1);
     if (options_.escapes) {
         std::optional<std::string> plain = unescaped(payload);
         if (!plain) refuse(std::string(escapes_expected) + " (--escapes)");

@@ -96,6 +96,8 @@ TEST_CASE("an input yields the same messages at any cut between its bytes") {
         {"a\\tb\\x41\\\\\nc\\n", "[a\tbA\\][c\n", {.escapes = true}},
         {"\\r\\n\n", "[\r\n]", {.framing = len1, .escapes = true}},
         {"ab\ncd\n", "[ab][cd]", {.framing = find_framing("caret")}},
+        {"ab\r\ncd\n\r\ne\r", "[ab][cd][][e\r", {.framing = find_framing("crlf")}},
+        {"ab\r\n", "[ab\r]", {.framing = find_framing("line")}},
         {"ab\n\ncd", "[ab][][cd", {.framing = len1}},
         {"one\ntwo", "[one][two", {.framing = datagram_framing()}},
         {"123\n45\n", "[123][45]", {.max_frame = 3}},

@@ -180,10 +180,12 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const bool shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;
     TemporaryLine line;
+    Output output(loop, STDOUT_FILENO, [] {});
     const auto print_lines = [&](const std::string& lines) {
         line.clear();
-        print(lines);
+        output.write(lines);
     };
+    const ev::Time begun = loop.read_clock();
     const auto show_check = [&](std::size_t number, std::size_t count) {
         if (shown)
             line.show("check " + std::to_string(number) + " of " + std::to_string(count));
@@ -195,6 +197,14 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
                                            .check_begins = show_check});
     line.clear();
     signo = ending.signo();
+    ev::Timer overdue(loop, [&] { loop.stop(); });
+    if (target.max_time) overdue.start_at(begun + *target.max_time);
+    while (signo == 0 && !output.done() && loop.step()) signo = ending.signo();
+    signo = ending.signo();
+    if (output.error() != 0)
+        return print_trouble({output_failed, "standard output: " + output.error_text()});
+    if (!output.done() && signo == 0)
+        return print_trouble({timed_out, "standard output was not read in time (-m)"});
     return trouble.text.empty() ? trouble.status : print_trouble(trouble);
 }
 

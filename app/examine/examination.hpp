@@ -70,12 +70,14 @@ private:
     std::string received_;           // bytes not yet expected
     std::deque<std::size_t> sizes_;  // sizes of the messages in received_; unused by a stream
     std::size_t unanswered_ = 0;     // bytes sent without a reply so far
+    std::uint64_t excess_ = 0;       // bytes that were dropped, because far too many came
     Session session_;
 };
 
 class Examination {
 public:
-    // `options`: the target. `limit`: for all checks together; grows if this process is late.
+    // `options`: the target. `limit`: for all checks together; grows if this process is late,
+    // unless --max-time is given.
     // `tracing`: record the sent and received bytes.
     Examination(ev::Loop& loop, Session::Options options, ev::Duration limit, bool tracing);
 

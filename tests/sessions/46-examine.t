@@ -24,6 +24,28 @@ Protocol.
   ok 15 - serves two hundred clients in turn
   ok 16 - still echoes a message
 
+A server that floods costs neither memory nor time, and a reader that stops does not lock the program.
+
+  $ python3 - >flood.log <<'PY' & flood=$!; echo $flood >>"$servers"
+  > import socket, threading
+  > def flood(peer):
+  >     try:
+  >         while data := peer.recv(65536): peer.sendall(data)
+  >         while True: peer.sendall(b"x" * 65536)
+  >     except OSError: pass
+  > server = socket.create_server(("127.0.0.1", 0)); print("127.0.0.1:%d" % server.getsockname()[1], flush=True)
+  > while True: threading.Thread(target=flood, args=(server.accept()[0],), daemon=True).start()
+  > PY
+  $ await 127 flood.log && (ulimit -v 500000; yodel --examine $(cat flood.log) | grep '^not\|^Bail')
+  not ok 11 - answers everything after a half-close, and closes: * (glob)
+  $ stop TERM $flood
+  [143]
+  $ serve; mkfifo stuck; exec 7<>stuck; head -c 65536 /dev/zero >&7
+  $ yodel --examine -m 1 127.0.0.1 $PORT >stuck
+  yodel: standard output was not read in time (-m)
+  [28]
+  $ exec 7>&-
+
 A failure names what came instead, and the usual cause. Each fault of yodeld fails the checks that it must, and no
 others.
 

@@ -98,7 +98,7 @@ def hlog(end, intervals, _):
 
 
 def openmetrics(end, *_):
-    text = ""
+    text, names = "", set()
 
     def walk(members, path):
         nonlocal text
@@ -108,13 +108,22 @@ def openmetrics(end, *_):
             elif isinstance(value, (int, float)) and not isinstance(value, bool) and key != "sum":
                 place = "_".join(["yodel", *path, "exit_status" if key == "status" else key])
                 unit = "seconds" if re.search(r"_us\b|_us_", place) else "ratio" if key == "overlap" else ""
-                name = re.sub(r"\W", "_", re.sub(r"_us(?=_|$)", "", place)) + ("_" + unit if unit else "")
+                name = re.sub(r"\W", "_", re.sub(r"_us(?=_|$)", "", place), flags=re.ASCII) + ("_" + unit if unit else "")
+                if name in names:
+                    continue
+                names.add(name)
+                member = json.dumps(".".join(path + [key]))[1:-1]  # on one line
                 text += f"# TYPE {name} gauge\n" + (f"# UNIT {name} {unit}\n" if unit else "")
-                text += f"# HELP {name} {'.'.join(path + [key])} of yodel --json.\n"
+                text += f"# HELP {name} The member {member} of the end object of yodel --json.\n"
                 text += f"{name} {value / 1e6 if unit == 'seconds' else value:.15g}\n"
 
     walk(end, [])
     return text + "# EOF\n"
+
+
+def xml(text):
+    """Returns the text without the characters that XML cannot contain."""
+    return re.sub("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
 
 
 def junit(end, _, failed_messages):
@@ -130,6 +139,7 @@ def junit(end, _, failed_messages):
     cases += [("message", f"message {each.get('seq', '')}", json.dumps(each)) for each in failed_messages if "replay" in end]
     text = ""
     for kind, name, failure in cases:
+        name, failure = xml(name), xml(failure)
         text += f'<testcase classname="yodel.{kind}" name={saxutils.quoteattr(name)} time="0">'
         first = saxutils.quoteattr(failure.partition("\n")[0])
         text += f"<failure message={first}>{saxutils.escape(failure)}</failure>" if failure else ""
@@ -366,10 +376,17 @@ parser = argparse.ArgumentParser(description="Makes other formats from the outpu
 parser.add_argument("--to", required=True, choices=[*formats, "html"])
 parser.add_argument("file", nargs="*", type=argparse.FileType(encoding="utf-8"), default=[sys.stdin], metavar="FILE")
 options = parser.parse_args()
+sys.stdin.reconfigure(encoding="utf-8", errors="strict")
 sys.stdout.reconfigure(encoding="utf-8")
-if options.to == "html":
-    sys.stdout.write(html([(read_run(file), "run" if file is sys.stdin else os.path.basename(file.name)) for file in options.file]))
-elif len(options.file) > 1:
+if options.to != "html" and len(options.file) > 1:
     parser.error(f"--to {options.to} takes one FILE")
-else:
-    sys.stdout.write(formats[options.to](*read_run(options.file[0])))
+try:
+    runs = [(read_run(file), "run" if file is sys.stdin else os.path.basename(file.name)) for file in options.file]
+    text = html(runs) if options.to == "html" else formats[options.to](*runs[0][0])
+    sys.stdout.write(text)
+except UnicodeDecodeError:
+    sys.exit("results.py: the input is not UTF-8")
+except RecursionError:
+    sys.exit("results.py: the input is nested too deeply")
+except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    sys.exit(f"results.py: a member of the input is missing or odd: {error}")

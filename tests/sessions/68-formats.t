@@ -71,3 +71,28 @@ The recipe names a line that no program wrote, and a missing end.
   $ to junit </dev/null
   results.py: there is no end object (expected the output of yodel --json)
   [1]
+
+Odd input gives a sentence, XML that parses, and metrics with one line each.
+
+  $ printf '{"type":"end\377"}\n' | to junit
+  results.py: the input is not UTF-8
+  [1]
+  $ python3 -c 'print("[" * 100000)' | to junit
+  results.py: the input is nested too deeply
+  [1]
+  $ for format in hlog junit html; do echo '{"type":"end","connections":5,"status":1}' | to $format; done
+  results.py: a member of the input is missing or odd: * (glob)
+  results.py: a member of the input is missing or odd: * (glob)
+  results.py: a member of the input is missing or odd: * (glob)
+  [1]
+  $ echo '{"type":"end","status":2,"reason":"a\u0001\ud800b","errors":[],"sent":1,"echoed":0,"bad":0,"lost":0,"duration_us":1}' | report
+  report.xml validates
+  tests=1 failures=1
+  $ printf '%s\n' '{"type":"end","a.b":1,"a_b":2,"x\ny 5":3}' | to openmetrics
+  # TYPE yodel_a_b gauge
+  # HELP yodel_a_b The member a.b of the end object of yodel --json.
+  yodel_a_b 1
+  # TYPE yodel_x_y_5 gauge
+  # HELP yodel_x_y_5 The member x\ny 5 of the end object of yodel --json.
+  yodel_x_y_5 3
+  # EOF

@@ -238,10 +238,17 @@ std::string milliseconds_text(ev::Duration duration) {
 // microseconds.
 std::string network_share_text(ev::Duration round_trip, ev::Duration network) {
     const bool unicode = ui::utf8_locale();
-    const ev::Duration part = std::min(network, round_trip);
-    return milliseconds_number(round_trip) + "ms = network " + (unicode ? "≥" : ">=") +
-           milliseconds_number(part) + " + service " + (unicode ? "≤" : "<=") +
-           milliseconds_number(round_trip - part);
+    // In units of the last digit, so that the printed parts add up.
+    int decimals = 2;
+    ev::Duration unit = std::chrono::microseconds(10);
+    for (; decimals > 0 && round_trip >= 1000 * unit; --decimals) unit *= 10;
+    const auto whole = (round_trip + unit / 2) / unit;
+    const auto part = std::min(network / unit, whole);
+    const auto text = [&](auto count) {
+        return format("%.*f", decimals, seconds(count * unit) * 1000);
+    };
+    return text(whole) + "ms = network " + (unicode ? "≥" : ">=") + text(part) + " + service " +
+           (unicode ? "≤" : "<=") + text(whole - part);
 }
 
 }  // namespace yodel

@@ -134,7 +134,7 @@ TEST_CASE("prints the network's share of the median if it is a tenth or more") {
     CHECK(summary(results) == "1 sent, 0 echoed, 0 bad, 0 lost");
     results.count_answered({.round_trip = 5200us}, start);
     CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; rtt 5.2 ms; "
-                              "p50 5.2ms = network >=0.52 + service <=4.7");
+                              "p50 5.20ms = network >=0.52 + service <=4.68");
     results.tcp->min_rtt = 519us;
     CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; rtt 5.2 ms");
     results.tcp->min_rtt.reset();

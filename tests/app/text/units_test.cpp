@@ -110,7 +110,10 @@ TEST_CASE("writes a duration with a suitable unit") {
 }
 
 TEST_CASE("divides a round trip into the parts of the network and of the service") {
-    CHECK(network_share_text(5200us, 520us) == "5.2ms = network >=0.52 + service <=4.7");
+    CHECK(network_share_text(5200us, 520us) == "5.20ms = network >=0.52 + service <=4.68");
+    CHECK(network_share_text(71us, 16us) == "0.07ms = network >=0.01 + service <=0.06");
+    CHECK(network_share_text(42ms, 150us) == "42.0ms = network >=0.1 + service <=41.9");
+    CHECK(network_share_text(1234ms, 400us) == "1234ms = network >=0 + service <=1234");
     const test::Locale utf8("C.UTF-8");
     CHECK(network_share_text(20us, 30us) == "0.02ms = network ≥0.02 + service ≤0.00");
 }

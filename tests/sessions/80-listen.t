@@ -76,7 +76,7 @@ With TLS, the certificate is made on the spot, and its pin is printed. --cert an
 The clients of Redis and of mail send lines. SSLKEYLOGFILE gets the keys of our side, too.
 
   $ for framing in resp smtp; do
-  >     listen -f $framing -q 0 0; printf 'SET a 1\r\nGET a\r\n' | ncat 127.0.0.1 $PORT
+  >     listen -f $framing 0; printf 'SET a 1\r\nGET a\r\n' | ncat 127.0.0.1 $PORT
   >     left 1d
   > done
   status 0

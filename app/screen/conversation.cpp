@@ -312,7 +312,7 @@ void Conversation::report_state(Side& side) {
     }
     if (state == State::waiting && std::exchange(side.reported_trouble, end) != end)
         add_side_note(side, end + "; retrying; F5 retries now", Style::bad);
-    if (state == State::closed) add_side_note(side, end + "; F5 reconnects", end_style);
+    if (state == State::closed) add_side_note(side, end, end_style);
 }
 
 void Conversation::report_listening(Side& side, const std::string& end, Style end_style) {
@@ -322,7 +322,7 @@ void Conversation::report_listening(Side& side, const std::string& end, Style en
     if (state == State::open)
         add_note("connection from " + session.address().text(), Style::good);
     if (state == State::waiting) add_note(end, end_style);
-    if (state == State::closed) add_note(end + "; F5 listens again", end_style);
+    if (state == State::closed) add_note(end, end_style);
 }
 
 // A replay repeats one connection, so each connection gets its own recording.

@@ -332,7 +332,7 @@ TEST_CASE("each key works as its help explains") {
             keys Esc; keys hello Enter; peer got hello\r\n; keys M-i x
             last not changed while messages are in flight; keys Esc; shows › hello)"},
         {"disconnecting and reconnecting",
-         R"(keys F8; shows closed: disconnected; shows "disconnected; F5 reconnects"; keys later Enter
+         R"(keys F8; shows closed: disconnected; keys later Enter
             shows 1 queued; keys F5; peer got later\n; shows ● up; hides queued)"},
         {"holding and scrolling", R"(keys F7; shows HELD; hides below; keys F7; hides HELD
             30 times ( keys line Enter ); shows 30↑; keys PgUp; shows HELD; shows below

@@ -68,7 +68,7 @@ MAKEFLAGS += --no-print-directory
 check_deps = contrib/packaging/deps check build
 install_deps = contrib/packaging/deps install build
 compile = cmake --build $(1) --parallel $(JOBS)
-# Tests of whole programs wait more than they compute. The last lines say why tests were skipped.
+# Tests of whole programs wait more than they compute. The last lines name the reasons of skipped tests.
 run_tests = rm -f $(1)/skipped; \
 	ctest --test-dir $(1) --parallel $$((2 * $(JOBS))) --output-on-failure $(2); status=$$?; \
 	if [ -e $(1)/skipped ]; then echo Skipped:; sort $(1)/skipped; fi; exit $$status

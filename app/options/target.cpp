@@ -19,7 +19,7 @@ bool is_service(const std::string& text) {
     return is_number(text) || ::getservbyname(text.c_str(), "tcp");
 }
 
-// Refuses what is no port, and removes the leading zeros of a number.
+// Refuses an invalid port, and removes the leading zeros of a number.
 void check_service(std::string& service, unsigned min) {
     if (is_number(service)) {
         const bool valid = parse_number(service, min, 65535).has_value();

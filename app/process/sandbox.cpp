@@ -90,7 +90,8 @@ std::uint64_t supported_file_rights(int version) {
     return rights;
 }
 
-// Creates the file, because a rule covers only an existing file. It will contain a conversation.
+// Creates the file, because a rule covers only an existing file. It will contain a
+// conversation.
 void make_if_missing(const std::string& path) {
     struct stat status {};
     if (::stat(path.c_str(), &status) == 0) return;

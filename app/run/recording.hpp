@@ -1,4 +1,4 @@
-// Reads a recording whole. The file has at most 256 MiB.
+// Reads a whole recording, of at most 256 MiB.
 #pragma once
 
 #include "app/run/recording_reader.hpp"

@@ -45,7 +45,7 @@ Stream::Limits limits(std::size_t buffer) {
     return limits;
 }
 
-// After so many connections at a time, their memory is worth returning to the system.
+// The number of simultaneous connections whose memory is worth returning to the system.
 constexpr std::size_t large_crowd = 100;
 
 // The C library keeps the memory of a peak, because blocks in use are among the free ones.

@@ -106,8 +106,8 @@ private:
     Counters counters_;  // without the bytes of open connections
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;
     std::vector<std::unique_ptr<Connection>> connections_;  // each stores its own index
-    std::size_t crowd_ = 0;  // most connections since there were none
-    std::function<void()> on_drained_;                      // empty unless draining
+    std::size_t crowd_ = 0;             // most connections since there were none
+    std::function<void()> on_drained_;  // empty unless draining
     ev::Timer drain_timer_;  // due after one more turn, which echoes the bytes received so far
     ev::Timer grace_timer_;
 };

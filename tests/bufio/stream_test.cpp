@@ -167,7 +167,7 @@ TEST_CASE("a stream serves its user and its peer whatever the calls return") {
          "poke turn turn turn calls:hrrr reports:0 reads:=x ... got:x reports:1"},
         {"a message that the transport still holds is reported", "",
          "reads:H poke ... reports:1 held:7"},
-        {"a message that was held is passed on in a read of as many bytes", "",
+        {"a message that was held is passed on in a read of the same size", "",
          "reads:H poke ... reports:1 reads:=1234567 poke ... reports:2 got:1234567"},
         {"a write beyond the limit is refused as a whole",
          "",

@@ -185,9 +185,12 @@ Parsed parse_kitty(std::size_t size, std::string_view parameters, int modifiers)
 // Parses CSI key;scan;character;down;state;count _ of Windows' win32-input-mode. The character
 // contains the effect of Ctrl, and AltGr is Alt with Ctrl.
 Parsed parse_windows(std::size_t size, std::string_view parameters) {
-    constexpr int alts = 1 | 2, controls = 4 | 8;
-    const int state = number(parameters, 4), character = number(parameters, 2);
-    const bool with_alt = (state & alts) != 0, with_control = (state & controls) != 0;
+    constexpr int alts = 1 | 2;
+    constexpr int controls = 4 | 8;
+    const int state = number(parameters, 4);
+    const int character = number(parameters, 2);
+    const bool with_alt = (state & alts) != 0;
+    const bool with_control = (state & controls) != 0;
     if (number(parameters, 3) != 1) return {size};
     if (character > 0)
         return pressed_code(size, character, with_alt && !with_control ? alt_key : 0);
@@ -206,53 +209,83 @@ Parsed skip_mouse(std::string_view bytes, std::size_t at, bool whole) {
     return {at + 3};
 }
 
-// Parses CSI or SS3, parameters, intermediates and a final byte (ECMA-48, 5.4), then looks up
-// their meaning. SS3 has the modifiers as its last parameter (Konsole). After CSI and a number,
-// `$` is a final byte (rxvt). Any other byte ends the sequence, and is a key.
-Parsed parse_sequence(std::string_view bytes, bool whole) {
-    const bool csi = bytes[1] == '[';
+struct Sequence {
+    std::size_t size = 0;              // bytes used; 0: incomplete
+    std::string_view parameters = {};  // before the final byte
+    char final = '\0';                 // '\0': the sequence is no key
+};
+
+// Reads CSI or SS3, parameters, intermediates and a final byte (ECMA-48, 5.4). After CSI and a
+// number, `$` is a final byte (rxvt). Any other byte ends the sequence, and is a key.
+Sequence read_sequence(std::string_view bytes) {
     std::size_t at = 2;
     const auto skip = [&](char first, char last) {
         while (at < bytes.size() && is_within(bytes[at], first, last)) ++at;
     };
     skip('0', '?');
     const std::string_view parameters = bytes.substr(2, at - 2);
-    const bool numeric =
-        !parameters.empty() && parameters.find_first_not_of("0123456789") == parameters.npos;
+    const bool is_number =
+        at > 2 && parameters.find_first_not_of("0123456789") == parameters.npos;
+    const bool ends_with_dollar =
+        bytes[1] == '[' && is_number && at < bytes.size() && bytes[at] == '$';
     const std::size_t intermediates = at;
-    if (!csi || !numeric || at == bytes.size() || bytes[at] != '$') skip(' ', '/');
+    if (!ends_with_dollar) skip(' ', '/');
     if (at > max_sequence) return {at};
-    if (at == bytes.size()) return incomplete;
-    const char final = bytes[at];
-    const bool console = csi && final == '[' && at == 2;
-    if (!is_within(final, '@', '~') && final != '$') return {at};
-    ++at;
-    if (console && at == bytes.size()) return incomplete;
-    if (console && is_control(bytes[at])) return {at};
-    if (console) return pressed(at + 1, find_key('[', bytes[at]), 0);
-    if (csi && final == 'M' && parameters.empty()) return skip_mouse(bytes, at, whole);
-    const bool is_private = !parameters.empty() && parameters[0] >= '<';
-    const bool is_position = csi && final == 'R';
-    if (is_private || is_position || at - 1 > intermediates) return {at};
+    if (at == bytes.size()) return {};
+    if (!ends_with_dollar && !is_within(bytes[at], '@', '~')) return {at};
+    const bool is_private = at > 2 && bytes[2] >= '<';
+    if (is_private || at > intermediates) return {at + 1};
+    return {at + 1, parameters, bytes[at]};
+}
 
+// The Linux console's function keys: CSI [ and a letter.
+Parsed parse_console(std::string_view bytes) {
+    if (bytes.size() == 3) return incomplete;
+    if (is_control(bytes[3])) return {3};
+    return pressed(4, find_key('[', bytes[3]), 0);
+}
+
+Parsed parse_csi(std::string_view bytes, bool whole) {
     constexpr int released = 3;  // the event of releasing a key
+    const auto [size, parameters, final] = read_sequence(bytes);
+    if (final == '[' && parameters.empty()) return parse_console(bytes);
+    if (final == 'M' && parameters.empty()) return skip_mouse(bytes, size, whole);
+    if (number(parameters, 1, 1) == released) return {size};
     const int first = number(parameters, 0);
-    const int field = csi || parameters.find(';') != parameters.npos ? 1 : 0;
+    const int modifiers = std::max(number(parameters, 1), 1) - 1;
+    switch (final) {
+    case '\0':
+    case 'I':                 // focus
+    case 'M':                 // mouse
+    case 'R': return {size};  // the position of the cursor
+    case 'u': return parse_kitty(size, parameters, modifiers);
+    case '_': return parse_windows(size, parameters);
+    case 'a':
+    case 'b':
+    case 'c':
+    case 'd': return pressed(size, find_key(static_cast<char>(final - 'a' + 'A')), 0);
+    case '$': return pressed(size, find_key('~', first), 0);
+    case '^':
+    case '@': return pressed(size, find_key('~', first), control);
+    case '~':
+        if (first == 27) return pressed_code(size, number(parameters, 2), modifiers);
+        return pressed(size, find_key(final, first), modifiers);
+    default: return pressed(size, find_key(final), modifiers);
+    }
+}
+
+// The modifiers are the last parameter (Konsole). rxvt sends small letters for arrows with
+// Ctrl.
+Parsed parse_ss3(std::string_view bytes) {
+    const auto [size, parameters, final] = read_sequence(bytes);
+    const int field = parameters.find(';') == parameters.npos ? 0 : 1;
     const int modifiers = std::max(number(parameters, field), 1) - 1;
-    if (csi && number(parameters, 1, 1) == released) return {at};
-    if (csi && final == 'u') return parse_kitty(at, parameters, modifiers);
-    if (csi && final == '_') return parse_windows(at, parameters);
-    if (csi && final == '~' && first == 27)
-        return pressed_code(at, number(parameters, 2), modifiers);
-    if (final == '$') return pressed(at, find_key('~', first), 0);
-    if (final == '^' || final == '@') return pressed(at, find_key('~', first), control);
-    if (is_within(final, 'a', 'd'))  // rxvt: Shift after CSI, Ctrl after SS3
-        return pressed(at, find_key(static_cast<char>(final - 'a' + 'A')), csi ? 0 : control);
-    if (!csi && is_within(final, 'j', 'y'))
-        return pressed_code(at, ss3_keypad[static_cast<std::size_t>(final - 'j')], modifiers);
-    if (!csi && final == 'X') return pressed_code(at, '=', modifiers);
-    if (csi && (final == 'I' || final == 'M')) return {at};  // focus and mouse
-    return pressed(at, find_key(final, final == '~' ? first : 0), modifiers);
+    if (is_within(final, 'a', 'd'))
+        return pressed(size, find_key(static_cast<char>(final - 'a' + 'A')), control);
+    if (is_within(final, 'j', 'y'))
+        return pressed_code(size, ss3_keypad[static_cast<std::size_t>(final - 'j')], modifiers);
+    if (final == 'X') return pressed_code(size, '=', modifiers);
+    return pressed(size, find_key(final), modifiers);
 }
 
 // Skips an answer, which ends with BEL or ST. Any other control character also ends it, because
@@ -271,8 +304,8 @@ Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
     if (bytes.size() == 1) return whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
     // True for a key with Alt, after which no bytes follow that could belong to a sequence.
     const bool is_alt_key = bytes.size() == 2 ? whole : is_control(bytes[2]);
-    if ((bytes[1] == '[' || bytes[1] == 'O') && !is_alt_key)
-        return parse_sequence(bytes, whole);
+    if (bytes[1] == '[' && !is_alt_key) return parse_csi(bytes, whole);
+    if (bytes[1] == 'O' && !is_alt_key) return parse_ss3(bytes);
     if (answer_introducers.find(bytes[1]) != answer_introducers.npos && !is_alt_key)
         return skip_answer(bytes);
     if (bytes[1] == esc && nested) return pressed(1, plain(KeyCode::escape));

@@ -31,12 +31,12 @@ A server that floods costs neither memory nor time, and a reader that stops does
   > def flood(peer):
   >     try:
   >         while data := peer.recv(65536): peer.sendall(data)
-  >         while True: peer.sendall(b"x" * 65536)
+  >         for _ in range(1000): peer.sendall(b"x" * 65536)
   >     except OSError: pass
   > server = socket.create_server(("127.0.0.1", 0)); print("127.0.0.1:%d" % server.getsockname()[1], flush=True)
   > while True: threading.Thread(target=flood, args=(server.accept()[0],), daemon=True).start()
   > PY
-  $ await 127 flood.log && ([ -z "$MEASURES_MEMORY" ] || ulimit -v 500000; yodel --examine $(cat flood.log) | grep '^not\|^Bail')
+  $ await 127 flood.log && ([ -z "$MEASURES_MEMORY" ] || ulimit -v 500000; yodel --examine -W 500ms $(cat flood.log) | grep '^not\|^Bail')
   not ok 11 - answers everything after a half-close, and closes: * (glob)
   $ stop TERM $flood
   [143]

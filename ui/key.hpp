@@ -63,6 +63,12 @@ inline Key add_alt(Key key) {
     return key;
 }
 
+// Returns the chord without Alt, which an Esc shortly before the key also sets.
+constexpr Chord without_alt(Chord chord) {
+    chord.alt = false;
+    return chord;
+}
+
 constexpr Chord plain(KeyCode code) { return {code, 0, false, false}; }
 constexpr Chord plain(char32_t c) { return {KeyCode::character, c, false, false}; }
 constexpr Chord alt(KeyCode code) { return {code, 0, true, false}; }

@@ -14,8 +14,7 @@ LoadScreen::LoadScreen(ev::Loop& loop, User& user)
 bool LoadScreen::prepare_for_line() { return ::isatty(STDERR_FILENO) != 1; }
 
 void LoadScreen::press(const ui::Key& key) {
-    ui::Chord chord = key.chord;
-    chord.alt = false;  // set by an Esc shortly before the key; irrelevant here
+    const ui::Chord chord = ui::without_alt(key.chord);
     if (chord == ui::ctrl('c')) user_.interrupted();
     if (chord == ui::ctrl('z')) suspend();
     if (chord == ui::ctrl('l')) terminal().redraw();

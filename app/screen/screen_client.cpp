@@ -140,9 +140,8 @@ int ScreenClient::report() {
 void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
     if (key.truncated) conversation_.add_note("the paste was truncated: too long", Style::warn);
-    ui::Chord chord = key.chord;
-    chord.alt = false;  // set by an Esc shortly before the key; irrelevant here
-    const bool interrupts = chord == ui::ctrl('c') && !editor_.next_is_literal();
+    const bool interrupts =
+        ui::without_alt(key.chord) == ui::ctrl('c') && !editor_.next_is_literal();
     if (interrupts && quit_timer_.pending()) return conversation_.quit();
     quit_timer_.cancel();
     if (interrupts) quit_timer_.start(quit_time);

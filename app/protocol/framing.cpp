@@ -23,9 +23,11 @@ std::string incremented(std::string_view payload) {
 constexpr ReplyLine refused(const char* fault) { return {.fault = fault}; }
 ReplyLine checked(bool valid, const char* fault) { return {.fault = valid ? nullptr : fault}; }
 
-bool is_integer(std::string_view text) {
-    return is_number(text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0));
+std::string_view without_sign(std::string_view text) {
+    return text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
 }
+
+bool is_integer(std::string_view text) { return is_number(without_sign(text)); }
 
 bool is_int64(std::string_view text) {
     const std::size_t plus = text.starts_with('+') ? 1 : 0;
@@ -36,8 +38,7 @@ bool is_int64(std::string_view text) {
 
 // Accepts an integer, an optional fraction, and an optional exponent.
 bool is_double(std::string_view text) {
-    const std::string_view magnitude =
-        text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+    const std::string_view magnitude = without_sign(text);
     if (magnitude == "inf" || magnitude == "nan") return true;
     const std::size_t e = text.find_first_of("eE");
     if (e != text.npos && !is_integer(text.substr(e + 1))) return false;

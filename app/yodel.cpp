@@ -196,10 +196,9 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
                                            .print = print_lines,
                                            .check_begins = show_check});
     line.clear();
-    signo = ending.signo();
     ev::Timer overdue(loop, [&] { loop.stop(); });
     if (target.max_time) overdue.start_at(begun + *target.max_time);
-    while (signo == 0 && !output.done() && loop.step()) signo = ending.signo();
+    while (ending.signo() == 0 && !output.done() && loop.step()) continue;
     signo = ending.signo();
     if (output.error() != 0)
         return print_trouble({output_failed, "standard output: " + output.error_text()});

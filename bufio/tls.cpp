@@ -115,8 +115,8 @@ bool any_exists(const std::string& directories) {
 }
 
 // Trusts the system's directory of hashed names. A bundle may be missing beside it, or be
-// /dev/null. Parsing the system's bundle takes longer than
-// a handshake, so verify_chain() reads it only if a chain needs it.
+// /dev/null. Parsing the system's bundle takes longer than a handshake, so verify_chain() reads
+// it only if a chain needs it.
 void trust_system(TlsState& state) {
     const char* const bundle = std::getenv(X509_get_default_cert_file_env());
     const char* const given = std::getenv(X509_get_default_cert_dir_env());

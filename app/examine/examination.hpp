@@ -70,7 +70,7 @@ private:
     std::string received_;           // bytes not yet expected
     std::deque<std::size_t> sizes_;  // sizes of the messages in received_; unused by a stream
     std::size_t unanswered_ = 0;     // bytes sent without a reply so far
-    std::uint64_t excess_ = 0;       // bytes that were dropped, because far too many came
+    std::uint64_t excess_ = 0;       // bytes dropped once max_excess was reached
     Session session_;
 };
 

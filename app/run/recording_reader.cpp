@@ -233,7 +233,7 @@ void RecordingReader::read_shown(const std::string& type, const JsonFields& obje
 }
 
 // Adds the sending of a message and its fate. A late reply repeats a message that was already
-// sent. `adjacent`: nothing comes between the two.
+// sent. `adjacent`: no other event lies between the two.
 void RecordingReader::add_event(RecordedEvent event, bool adjacent) {
     const std::uint64_t number = event.message.id;
     const ev::Duration sent_at = event.message.sent.time_since_epoch();

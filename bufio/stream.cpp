@@ -36,7 +36,7 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user,
           notify();
       }) {
     handshake();
-    handshake_reported_ = handshake_done_ && !transport_->tls();
+    handshake_reported_ = handshake_done_ && !transport_->has_handshake();
     if (handshake_done_ && !handshake_reported_) resume_timer_.start(ev::Duration::zero());
     update_interest();
 }
@@ -126,7 +126,7 @@ void Stream::on_events(ev::Events events) {
     const std::uint64_t before = change_count();
     if (!handshake_done_) {
         handshake();
-        if (wants_input() && transport_->buffers_input()) read();  // arrived with the handshake
+        if (handshake_done_ && wants_input()) read();  // may have arrived with the handshake
         return notify_of_change(before);
     }
     if (wants_output() && (events & write_waits_for_)) flush();

@@ -100,7 +100,8 @@ public:
     // Ends the stream now. Pending output is lost, and the peer sees a reset.
     void abort();
 
-    bool handshake_done() const { return handshake_done_; }
+    // The handshake was reported, together with bytes that arrived with it.
+    bool handshake_done() const { return handshake_reported_; }
     bool is_open() const { return handshake_done_ && !end_; }
     bool finishing() const { return finishing_; }
     // Sending has failed; the stream only reads what the peer sent earlier.

@@ -82,6 +82,7 @@ public:
     bool buffers_input() const override { return SSL_has_pending(ssl_.get()) == 1; }
     const TlsFacts* tls() const override { return &facts_; }
 
+    bool has_handshake() const override { return true; }
     IoResult handshake() override {
         begin_call();
         ERR_clear_error();

@@ -38,6 +38,7 @@ public:
     virtual ~Transport() = default;
     // Returns the descriptor to wait for. The transport owns it.
     virtual int descriptor() const = 0;
+    virtual bool has_handshake() const { return false; }
     virtual IoResult handshake() { return {IoStatus::done}; }
     // Reads the available bytes, up to `size`.
     virtual IoResult read(char* to, std::size_t size) = 0;

@@ -61,6 +61,7 @@ public:
           below_(std::move(below)),
           decoder_(*find_framing(service.framing), max_received) {}
 
+    bool has_handshake() const override { return true; }
     IoResult handshake() override {
         IoResult result{IoStatus::done};
         while (!accepted() && result.status == IoStatus::done)

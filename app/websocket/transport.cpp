@@ -63,6 +63,7 @@ public:
     int descriptor() const override { return below_->descriptor(); }
     const bufio::TlsFacts* tls() const override { return below_->tls(); }
 
+    bool has_handshake() const override { return true; }
     IoResult handshake() override {
         if (!ready_below_) {
             const IoResult result = below_->handshake();
@@ -151,11 +152,11 @@ private:
         store_end(result.status);
         if (opened_ || refusal_ || result.status == IoStatus::done) return {IoStatus::done};
         if (result.status == IoStatus::end_of_input)
-            return peer_failure(Reason::connect,
+            return peer_failure(Reason::refused,
                                 "closed the connection during the WebSocket handshake");
         if (result.status != IoStatus::failed) return result;
         End failure = below_->failure();
-        if (failure.reason != Reason::own_certificate) failure.reason = Reason::connect;
+        if (failure.reason != Reason::own_certificate) failure.reason = Reason::refused;
         if (failure.text.starts_with(bufio::receive_failed))
             failure.text.replace(0, sizeof bufio::receive_failed - 1,
                                  "the WebSocket handshake failed");

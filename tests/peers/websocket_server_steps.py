@@ -7,7 +7,7 @@ websocket_server_steps.py PORT STEP...   (it prints the port that 0 chooses)
     request          reads a request
     open             reads a request and accepts it
     open:FIELD       the same with FIELD in the place of the field of the same name, or added
-    open with XX:BYTES  the same, with a frame in the packet of the response
+    open with XX:BYTES[,BYTES...]  the same, with frames in the packet of the response
     accept           accepts a request that was read
     send:BYTES       sends bytes; all BYTES may contain \\n \\r \\xNN, and n*BYTES repeats them
     frame:XX:BYTES   sends a frame; XX is its first byte in hexadecimal
@@ -75,7 +75,8 @@ class Connection(websocket_steps.Connection):
             self.accept("")
         elif word.startswith("open with "):
             self.read_request()
-            self.accept("", frame(int(word.split()[2], 16), payload(rest), False))
+            opcode = int(word.split()[2], 16)
+            self.accept("", b"".join(frame(opcode, payload(each), False) for each in rest.split(",")))
         elif word == "send":
             self.sock.sendall(payload(rest))
         elif word in ("frame", "masked"):

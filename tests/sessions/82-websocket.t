@@ -155,7 +155,7 @@ So is one that breaks the protocol, or leaves. The server learns why.
   yodel: receiving failed: Connection reset by peer
   [56]
 
-Messages that come with the upgrade answer nothing.
+Messages that arrive with the upgrade answer nothing.
 
   $ for greeting in welcome '9000*w'; do for expect in echo any; do
   >     speak "open with 81:$greeting" rest
@@ -165,6 +165,9 @@ Messages that come with the upgrade answer nothing.
   echoed:2 unsolicited:1
   echoed:2 unsolicited:1
   echoed:2 unsolicited:1
+  $ speak "open with 81:welcome,hello" rest
+  $ for i in 1 2 3 4 5 6 7 8; do echo a | yodel --quiet --json --match '^a' ws://127.0.0.1:$PORT | grep -o '"unsolicited":.'; done | xargs
+  unsolicited:2 unsolicited:2 unsolicited:2 unsolicited:2 unsolicited:2 unsolicited:2 unsolicited:2 unsolicited:2
 
 A close frame ends a run that awaits no replies, and is answered. Without one, it is a failure.
 

@@ -36,13 +36,13 @@ std::string no_ephemeral_port_text(const Endpoint& endpoint, int code) {
 // Returns the reason why the socket can't connect. ECONNREFUSED may also mean that the path is
 // not a socket, and EACCES that the address is a broadcast address. A lack of ephemeral ports
 // is EADDRNOTAVAIL, or EAGAIN for UDP.
-std::string failure_text(const Endpoint& endpoint, const Address& address, int code) {
-    if (code == ECONNREFUSED && is_non_socket_file(address)) return "it is not a socket";
+DialFailure failure_of(const Endpoint& endpoint, const Address& address, int code) {
+    if (code == ECONNREFUSED && is_non_socket_file(address)) return {"it is not a socket"};
     if (code == EACCES && endpoint.udp)
-        return "broadcast and multicast addresses are not supported";
+        return {"broadcast and multicast addresses are not supported"};
     if (code == EADDRNOTAVAIL || (code == EAGAIN && endpoint.udp))
-        return no_ephemeral_port_text(endpoint, code);
-    return std::generic_category().message(code);
+        return {no_ephemeral_port_text(endpoint, code)};
+    return {std::generic_category().message(code), code == ECONNREFUSED};
 }
 
 // Resolves the address to connect from. The result is empty if none was given.
@@ -79,28 +79,28 @@ bool bind_source(int fd, const Endpoint& endpoint, const std::vector<Address>& s
 // Returns a stream socket that is connecting to the address, or a connected UDP socket. On
 // failure it is empty, and `failure` contains the reason.
 Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
-                const Address& address, std::string& failure) {
+                const Address& address, DialFailure& failure) {
     Fd socket =
         endpoint.udp ? open_datagram_socket(address.family()) : open_socket(address.family());
     // Answers to a multicast datagram come from other addresses, so a connected socket would
     // drop them.
     const bool multicast = endpoint.udp && address.is_multicast();
     if (!socket || multicast) {
-        failure = failure_text(endpoint, address, socket ? EACCES : errno);
+        failure = failure_of(endpoint, address, socket ? EACCES : errno);
         return {};
     }
     if (!bind_source(socket.get(), endpoint, sources, address.family())) {
         // Without a port, bind() already allocates an ephemeral port.
         const bool foreign = errno == EADDRNOTAVAIL && !endpoint.source_host.empty();
-        failure = foreign ? endpoint.source_host + " is not an address of this machine"
-                  : errno == EADDRINUSE ? no_ephemeral_port_text(endpoint, errno)
-                                        : std::generic_category().message(errno);
+        failure.text = foreign ? endpoint.source_host + " is not an address of this machine"
+                       : errno == EADDRINUSE ? no_ephemeral_port_text(endpoint, errno)
+                                             : std::generic_category().message(errno);
         return {};
     }
     // An interrupted connect() continues in the background, as with EINPROGRESS.
     const int result = ::connect(socket.get(), address.get(), address.size);
     if (result == 0 || errno == EINPROGRESS || errno == EINTR) return socket;
-    failure = failure_text(endpoint, address, errno);
+    failure = failure_of(endpoint, address, errno);
     return {};
 }
 
@@ -184,14 +184,14 @@ void Dialer::try_next() {
         return;
     }
     if (attempts_in_progress_ > 0) return;
-    finish({.end = {Reason::connect,
+    finish({.end = {refusals_ == addresses_.size() ? Reason::refused : Reason::connect,
                     "cannot connect to " + endpoint_.text() + ": " + failures_text_}});
 }
 
 // Returns false if the attempt failed at once. If it succeeded at once, the next turn finds
 // the socket writable.
 bool Dialer::start_attempt(const Address& address) {
-    std::string failure;
+    DialFailure failure;
     Fd socket = start_socket(endpoint_, sources_, address, failure);
     if (!socket) {
         add_failure(address, failure);
@@ -212,7 +212,7 @@ void Dialer::on_writable(Attempt& attempt) {
     if (code != 0) {
         attempt.socket.reset();
         --attempts_in_progress_;
-        add_failure(attempt.address, failure_text(endpoint_, attempt.address, code));
+        add_failure(attempt.address, failure_of(endpoint_, attempt.address, code));
         return try_next();
     }
     DialResult result;
@@ -221,11 +221,12 @@ void Dialer::on_writable(Attempt& attempt) {
     finish(std::move(result));
 }
 
-void Dialer::add_failure(const Address& address, const std::string& failure) {
+void Dialer::add_failure(const Address& address, const DialFailure& failure) {
+    if (failure.refused) ++refusals_;
     if (!failures_text_.empty()) failures_text_ += "; ";
     if (addresses_.size() > 1 || !endpoint_.connect_host.empty())
         failures_text_ += address.text() + ": ";
-    failures_text_ += failure;
+    failures_text_ += failure.text;
 }
 
 // The callback may destroy the dialer and done_, so it is moved out and called last.

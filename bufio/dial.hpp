@@ -25,6 +25,12 @@ struct DialResult {
     ev::Duration connect_time{};  // since the end of the look-up
 };
 
+// Why one address could not be connected to.
+struct DialFailure {
+    std::string text;
+    bool refused = false;  // by the peer's system
+};
+
 // A dialer whose endpoint has an acceptor waits for a peer. Its times are then 0.
 //
 // A dialer calls back once, from the loop and never from its constructor. The callback may
@@ -52,7 +58,7 @@ private:
     void try_next();
     bool start_attempt(const Address& address);
     void on_writable(Attempt& attempt);
-    void add_failure(const Address& address, const std::string& failure);
+    void add_failure(const Address& address, const DialFailure& failure);
     void finish(DialResult result);
 
     ev::Loop& loop_;
@@ -68,6 +74,7 @@ private:
     std::vector<Attempt> attempts_;   // capacity for all addresses, so that no attempt moves
     std::size_t attempts_in_progress_ = 0;  // attempts that have not failed yet
     std::string failures_text_;
+    std::size_t refusals_ = 0;      // attempts that were refused
     ev::Timer start_timer_;         // due at once, so that the loop calls begin()
     ev::Timer next_attempt_timer_;  // starts an additional attempt
 };

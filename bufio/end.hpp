@@ -12,7 +12,8 @@ enum class Reason {
     unclosed,               // all is done, but the peer has not closed its side in time
     aborted,                // closed or aborted by us
     lookup,                 // no address found for the name
-    connect,                // refused, unreachable, no such socket, or rejected by the service
+    refused,                // every address refused the connection, or the service rejected it
+    connect,                // unreachable, no such socket; or only some addresses refused
     timeout,                // a deadline passed
     tls,                    // the TLS handshake failed
     handshake_interrupted,  // the connection was lost during the TLS handshake
@@ -21,7 +22,8 @@ enum class Reason {
     own_certificate,        // our certificate is missing, unusable or refused
     trust,                  // the file or directory of trusted certificates can't be used
     send,                   // the peer no longer accepts our bytes
-    receive,                // the connection was reset, or the peer broke the protocol
+    reset,                  // the peer, or its system, reset the connection
+    receive,                // receiving failed, or the peer broke the protocol
     truncated,              // no close_notify or close frame, or closed inside a message
     closed_early,           // the peer closed its side too early
     limit,                  // a message exceeds the limit of a buffer
@@ -41,8 +43,9 @@ struct End {
 inline constexpr char receive_failed[] = "receiving failed";
 
 // Returns an end with the text "WHAT: MESSAGE", MESSAGE being the system's for the errno
-// `code`. EPIPE becomes closed_early with a text of its own. A reset while sending becomes
-// Reason::receive, with the text of receive_failed.
+// `code`. EPIPE becomes closed_early with a text of its own. While sending or receiving,
+// ECONNRESET becomes Reason::reset with the text of receive_failed. While connecting,
+// ECONNREFUSED becomes Reason::refused.
 End system_end(Reason reason, const std::string& what, int code);
 
 }  // namespace bufio

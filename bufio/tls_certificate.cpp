@@ -201,7 +201,6 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
                           const STACK_OF(X509) * chain) {
     facts.subject = name_text(X509_get_subject_name(certificate));
     facts.issuer = name_text(X509_get_issuer_name(certificate));
-    facts.not_before = date_text(X509_get0_notBefore(certificate));
     facts.not_after = date_text(X509_get0_notAfter(certificate));
     int days = 0;
     int seconds = 0;  // in addition to the days, with the same sign

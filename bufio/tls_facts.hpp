@@ -16,10 +16,9 @@ struct TlsFacts {
     std::string alpn;
     std::string subject;  // subject of the peer's certificate; empty: none
     std::string issuer;
-    std::string not_before;  // ISO date
-    std::string not_after;   // ISO date
-    bool expired = false;    // not_after has passed
-    long days_left = 0;      // whole days until not_after; negative after it
+    std::string not_after;  // ISO date
+    bool expired = false;   // not_after has passed
+    long days_left = 0;     // whole days until not_after; negative after it
     // Subject and last day of each certificate sent, the peer's own first. The last entry of a
     // long chain is the number of the others.
     std::vector<std::string> chain;

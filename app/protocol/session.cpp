@@ -4,7 +4,6 @@
 #include "bufio/accept.hpp"
 
 #include <algorithm>
-#include <cerrno>
 #include <utility>
 #include <variant>
 
@@ -21,12 +20,6 @@ constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 
 // Minimum timeout for a peer that accepts no output.
 constexpr ev::Duration min_write_timeout = std::chrono::seconds(1);
-
-void name_client(std::string& text) {
-    constexpr std::string_view server = "the server";
-    for (std::size_t at = 0; (at = text.find(server, at)) != text.npos;)
-        text.replace(at, server.size(), "the client");
-}
 
 }  // namespace
 
@@ -136,7 +129,7 @@ void Session::flush() {
     if (state_ == State::open && !greeting_may_come && !matcher_.greeting_possible())
         matcher_.rule_out_greeting();
     if (!link_->flush(now)) {
-        on_end({Reason::limit, "the server has stopped reading, and the send buffer is full"});
+        on_end({Reason::limit, peer("has stopped reading, and the send buffer is full")});
         return advance_soon();
     }
     if (running(early_close_timer_) && options_->listens())
@@ -446,7 +439,7 @@ void Session::watch_writing() {
     const auto due = output_accepted_at_ + std::max(options_->reply_timeout, min_write_timeout);
     start_unless_paused(write_timer_, due, [this] {
         fail(Reason::timeout,
-             "the server has stopped reading; unsent: " + bytes_text(pending()) + " (-W)");
+             peer("has stopped reading; unsent: ") + bytes_text(pending()) + " (-W)");
     });
 }
 
@@ -513,7 +506,7 @@ void Session::on_stage_timeout() {
     case State::open: matcher_.rule_out_greeting(); return advance();
     case State::finishing:
         if (in_flight() > 0) return link_->finish();
-        return fail(Reason::timeout, "the server did not close within " +
+        return fail(Reason::timeout, peer("did not close within ") +
                                          duration_text(options_->close_timeout) + " (-q)");
     default:
         fail(Reason::timeout, "no connection to " + options_->endpoint.text() + " within " +
@@ -545,8 +538,8 @@ void Session::on_end(End end) {
     set_state(State::waiting);
 }
 
-// If a server closes its side and sending fails later, reports that the server closed. Replaces
-// "the peer", as the libraries below call it, with "the server".
+// If a server closes its side and sending fails later, reports that the server closed. The
+// libraries below call the peer "the peer".
 End Session::explained(End end) const {
     const bool closed_first = end.reason == Reason::send && input_ended();
     const bool early = end.reason == Reason::closed_early;
@@ -554,15 +547,14 @@ End Session::explained(End end) const {
         (ends_with_input() || options_->listens()))
         end = closed_early_end();
     if (options_->listens() && end.reason == Reason::clean && state_ == State::open)
-        end.text = "the client closed the connection";
+        end.text = peer("closed the connection");
     const std::uint64_t id = matcher_.oldest_id();
     const std::string part = id > 0 ? link_->partial_message() : "";
-    const End reset = bufio::system_end(Reason::receive, bufio::receive_failed, ECONNRESET);
-    if (!part.empty() && end.reason == reset.reason && end.text == reset.text)
-        end.text = "the server reset the connection inside the reply to message " +
+    if (!part.empty() && end.reason == Reason::reset)
+        end.text = peer("reset the connection inside the reply to message ") +
                    std::to_string(id) + ", " + fragment_text(part);
-    constexpr std::string_view peer = "the peer ";
-    if (end.text.starts_with(peer)) end.text.replace(0, peer.size(), "the server ");
+    constexpr std::string_view unnamed = "the peer ";
+    if (end.text.starts_with(unnamed)) end.text.replace(0, unnamed.size(), peer(""));
     return link_->explained(std::move(end));
 }
 
@@ -572,8 +564,13 @@ std::string Session::fragment_text(std::string_view part) const {
                                     : "after " + bytes_text(part.size());
 }
 
+std::string Session::peer(std::string_view predicate) const {
+    return std::string(options_->listens() ? "the client " : "the server ").append(predicate);
+}
+
 End Session::closed_early_end() const {
     const std::uint64_t sent = reply_count_ + in_flight();
+    if (options_->listens()) return {Reason::closed_early, peer("closed the connection")};
     if (in_flight() == 0) return {Reason::closed_early, options_->closed_early_text};
     return {Reason::closed_early, "the server closed the connection after " +
                                       std::to_string(reply_count_) + " of " +
@@ -581,8 +578,7 @@ End Session::closed_early_end() const {
 }
 
 End Session::truncated_end(std::string_view part) const {
-    std::string text =
-        "the server closed the connection inside a message, " + fragment_text(part);
+    std::string text = peer("closed the connection inside a message, ") + fragment_text(part);
     const bool first = reply_count_ == 0 && in_flight() > 0;
     const std::string hint =
         first ? length_hint(*options_->framing, part, options_->max_frame) : "";
@@ -599,7 +595,6 @@ void Session::close(End end) {
 // Calls final_end() first, because it queries the open link.
 void Session::drop_connection(End end) {
     end_ = final_end(std::move(end));
-    if (options_->listens()) name_client(end_.text);
     link_->close();
     dialer_.reset();
     connection_lifetime_.end();
@@ -622,7 +617,7 @@ End Session::final_end(End end) const {
     if (end.reason == Reason::timeout) {
         const bool awaited = options_->close_timeout > ev::Duration::zero();
         if (!awaited || !link_->peer_closes()) return clean;
-        const char* const fact = running(stage_timer_) ? "the server did not close; " : "";
+        const std::string fact = running(stage_timer_) ? peer("did not close; ") : "";
         return {Reason::unclosed, fact + end.text};
     }
     const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
@@ -645,9 +640,11 @@ bool Session::worth_retrying(Reason reason) const {
     if (state_ == State::finishing && !matcher_.has_unwritten()) return false;
     switch (reason) {
     case Reason::lookup:
+    case Reason::refused:
     case Reason::connect:
     case Reason::handshake_interrupted:
     case Reason::send:
+    case Reason::reset:
     case Reason::receive:
     case Reason::truncated:
     case Reason::closed_early: return true;

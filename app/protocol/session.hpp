@@ -201,6 +201,8 @@ private:
     void close(bufio::End end);
     void drop_connection(bufio::End end);
     bufio::End explained(bufio::End end) const;
+    // Returns a clause about the peer, which is a client if we listen.
+    std::string peer(std::string_view predicate) const;
     bufio::End closed_early_end() const;
     std::string fragment_text(std::string_view part) const;
     bufio::End truncated_end(std::string_view part) const;

@@ -189,7 +189,7 @@ private:
     };
     std::unique_ptr<Facts> facts_;  // outlives the stream; null without TLS and WebSocket
     std::unique_ptr<bufio::Stream> stream_;
-    // Input not yet matched; set between next() and done().
+    // Input not yet matched; set between next() and input_matched().
     std::optional<std::string_view> unprocessed_;
     std::optional<bufio::TcpFacts> tcp_;  // as of the end of the last connection
     std::unique_ptr<RetransmitWatch> retransmit_watch_;

@@ -24,8 +24,8 @@ std::string tenths_text(ev::Duration duration) {
 std::string reason_words(const bufio::End& end) {
     switch (end.reason) {
     case bufio::Reason::lookup: return "unknown host";
-    case bufio::Reason::connect:
-        return end.text.find("refused") == std::string::npos ? "unreachable" : "refused";
+    case bufio::Reason::refused: return "refused";
+    case bufio::Reason::connect: return "unreachable";
     case bufio::Reason::timeout: return "timed out";
     case bufio::Reason::closed_early: return "server closed";
     default: return "connection lost";

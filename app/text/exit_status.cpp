@@ -17,12 +17,14 @@ int exit_status(const bufio::End& end) {
     case Reason::unclosed:
     case Reason::aborted: return success;
     case Reason::lookup: return lookup_failed;
+    case Reason::refused:
     case Reason::connect: return connect_failed;
     case Reason::output: return output_failed;
     case Reason::timeout: return timed_out;
     case Reason::tls:
     case Reason::handshake_interrupted: return handshake_failed;
     case Reason::send: return send_failed;
+    case Reason::reset:
     case Reason::receive:
     case Reason::truncated:
     case Reason::closed_early:

@@ -101,7 +101,7 @@ bool is_key(std::string_view text) {
            text.find_first_not_of(ui::base64_digits) == text.size() - 2;
 }
 
-End refused(std::string text) { return {Reason::connect, std::move(text)}; }
+End refused(std::string text) { return {Reason::refused, std::move(text)}; }
 
 // Returns "404 Not Found" and the like; empty if this is not a status line.
 std::string_view status_of(std::string_view line) {

@@ -52,13 +52,12 @@ void add_peer_verbs(Script& script, std::function<Peer&()> peer) {
 }
 
 void require_end(const bufio::End& end, const std::string& expected, int port) {
-    static const char* const names[] = {"none",        "clean",        "unclosed",
-                                        "aborted",     "lookup",       "connect",
-                                        "timeout",     "tls",          "handshake_interrupted",
-                                        "certificate", "pin",          "own_certificate",
-                                        "trust",       "send",         "receive",
-                                        "truncated",   "closed_early", "limit",
-                                        "output"};
+    static const char* const names[] = {
+        "none",        "clean",   "unclosed",        "aborted",      "lookup",
+        "refused",     "connect", "timeout",         "tls",          "handshake_interrupted",
+        "certificate", "pin",     "own_certificate", "trust",        "send",
+        "reset",       "receive", "truncated",       "closed_early", "limit",
+        "output"};
     const std::size_t quote = expected.find('"');
     const std::string reason = expected.substr(0, expected.find(' '));
     if (reason != "") REQUIRE(names[static_cast<int>(end.reason)] == reason);

@@ -147,7 +147,7 @@ TEST_CASE("an unreachable port ends a connected socket once, with the reason") {
     REQUIRE(client.socket->send("a"));
     client.socket->flush();
     REQUIRE(run_until(loop, [&] { return client.ends > 0; }));
-    CHECK(client.socket->end().reason == Reason::connect);
+    CHECK(client.socket->end().reason == Reason::refused);
     CHECK(client.socket->end().text == nobody.text() + ": Connection refused");
     CHECK_FALSE(client.socket->send("b"));
     run_pending(loop);

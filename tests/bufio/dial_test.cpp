@@ -276,9 +276,9 @@ TEST_CASE("reports why it can't dial") {
         std::string why;  // the beginning of the reason
     } rows[] = {
         {from_free_port, Reason::connect, "Address already in use"},
-        {{.host = local, .service = free_port}, Reason::connect, "Connection refused"},
+        {{.host = local, .service = free_port}, Reason::refused, "Connection refused"},
         {{.host = local, .service = free_port, .source_host = local, .source_port = free_port},
-         Reason::connect,
+         Reason::refused,
          "Connection refused"},  // it would connect to itself
         {{.host = local, .service = port, .family = AF_INET6}, Reason::lookup, ""},
         {{.host = "nowhere.example", .service = port}, Reason::lookup, ""},
@@ -341,6 +341,21 @@ TEST_CASE("reports a lack of source ports") {
                   (ports == 0 ? std::generic_category().message(row.code)
                               : "no ephemeral port is left; the system has " +
                                     std::to_string(ports) + " ports for each destination"));
+    }
+}
+
+TEST_CASE("is refused if every address refuses") {
+    for (const int second : {ECONNREFUSED, ETIMEDOUT}) {
+        Faults faults;
+        int attempts = 0;
+        faults.connect = [&](const Address&) {
+            return ++attempts == 1 ? ECONNREFUSED : second;
+        };
+        Endpoint endpoint;
+        endpoint.known_addresses = std::make_shared<const std::vector<Address>>(2, loopback());
+        Dial dial(endpoint);
+        CHECK(dial.wait().end.reason ==
+              (second == ECONNREFUSED ? Reason::refused : Reason::connect));
     }
 }
 

@@ -515,7 +515,7 @@ TEST_CASE("reports a lost TLS connection in every state", "[tls]") {
     REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
     const Reason reason = half.near.reason();
     INFO(half.near.text());
-    const bool reported = reason == Reason::closed_early || reason == Reason::receive ||
+    const bool reported = reason == Reason::closed_early || reason == Reason::reset ||
                           reason == Reason::truncated;
     CHECK(reported);
     CHECK(half.near.text().find("Success") == std::string::npos);

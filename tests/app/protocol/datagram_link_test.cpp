@@ -102,10 +102,10 @@ TEST_CASE("a refusal ends the socket") {
     test::play_each<DatagramScript>({
         {"with the sentence of a refused connection",
          R"(peer leaves; send a; reports lost a
-            closed connect "cannot connect to 127.0.0.1:PORT: Connection refused")"},
+            closed refused "cannot connect to 127.0.0.1:PORT: Connection refused")"},
         {"and is tried again",
          R"(--retry 1; --retry-delay 1s; peer leaves; send a; reports lost a
-            waiting connect; try 1; +1s; open; send b; reports lost b; closed connect)"},
+            waiting refused; try 1; +1s; open; send b; reports lost b; closed refused)"},
         {"the wait may be cut short",
          R"(--retry 1; --retry-delay 1h; peer leaves; send a; reports lost a; waiting; connect; open
             +2h; open)"},
@@ -116,11 +116,11 @@ TEST_CASE("the peer is known once a reply has come, and until then a refusal is 
     const std::string refused =
         R"(--retry forever; --retry-delay 1s; peer is unknown; end none; send a; peer got a\n
            peer sends a; reports right a=a; peer is known; peer leaves; send b; reports lost b
-           waiting; +1s; open; peer is unknown; end connect
+           waiting; +1s; open; peer is unknown; end refused
         )";
     for (const std::string rest : {
-             "finish; +100ms; closed connect",
-             "disconnect; closed connect",
+             "finish; +100ms; closed refused",
+             "disconnect; closed refused",
              "disconnect; connect; open; end none",
              "peer comes back; send c; peer got c\\n; peer sends c; reports right c=c\n"
              "peer is known; end none",

@@ -163,10 +163,10 @@ TEST_CASE("each reply is awaited for a time") {
          "-W 20ms; send a; 19 times ( +1ms; peer sends a ); +0ms; in flight 1; +1ms\n"
          "reports ... late a"},
         {"a late message is reported before the end of the connection, and once",
-         "-W 1ms; send a; +1ms; reports late a; peer resets; closed receive"},
+         "-W 1ms; send a; +1ms; reports late a; peer resets; closed reset"},
         {"once, though there is another connection",
          "-W 1ms; --retry 1; --retry-delay 1h; send a; +1ms; reports late a; peer resets\n"
-         "waiting receive"},
+         "waiting reset"},
         {"a reply that becomes whole afterwards is compared from its start",
          R"(-W 1ms; send ab; send cb; peer sends X\na; +1ms; reports bad@0 ab=X, late cb
             peer sends b\n; reports unsolicited ab)"},
@@ -294,7 +294,7 @@ TEST_CASE("finishes only after the replies, and waits for the end of the server"
          "to a TLS server; -k; open; finish; TLS server cuts; closed clean"},
         {"a peer that cuts TLS, with unknown replies",
          "to a TLS server; -k; --expect any; open; finish; TLS server cuts; closed truncated"},
-        {"a peer that resets", "finish; peer got the end; peer resets; closed receive"},
+        {"a peer that resets", "finish; peer got the end; peer resets; closed reset"},
     });
 }
 
@@ -319,7 +319,7 @@ TEST_CASE("a connection ends badly") {
             reports unsolicited hel, lost hello
             closed truncated "the server closed the connection inside a message, after 3 bytes")"},
         {"by a reset inside a message", R"(send hello; peer sends hel; +0ms; peer resets
-            reports lost hello; closed receive "the server reset the connection inside the reply to message 1, after 3 bytes")"},
+            reports lost hello; closed reset "the server reset the connection inside the reply to message 1, after 3 bytes")"},
         {"by a frame over the limit",
          R"_(-f len4; --max-frame 100; peer sends \x00\x00\x01\x00
             closed limit "a message of 256 bytes exceeds the limit of 100 (--max-frame)")_"},
@@ -347,7 +347,7 @@ TEST_CASE("reads nothing while paused, and no timeout passes") {
             reports right a=a untimed; closed closed_early)"},
         {"replies wait, and then the reset",
          R"(send a; pause; peer answers a; +0ms; peer resets; +0ms; open; reports nothing; resume
-            reports right a=a untimed; closed receive)"},
+            reports right a=a untimed; closed reset)"},
         {"the reply timeout",
          R"(-W 20ms; --idle-timeout 20ms; send a; pause; peer answers a; +60ms
                                  reports nothing; resume; reports right a=a untimed; open)"},
@@ -404,10 +404,10 @@ TEST_CASE("a failure to connect is tried again, as often as allowed") {
          R"(unconnected; disconnect; idle; refuse a; connect; dialing; refuse a
                                   open; finish; finishing; disconnect; closed)"},
         {"never",
-         R"(to nobody; closed connect "cannot connect to 127.0.0.1:PORT: Connection refused")"},
+         R"(to nobody; closed refused "cannot connect to 127.0.0.1:PORT: Connection refused")"},
         {"twice, and from the start by hand",
-         R"(to nobody; --retry 2; --retry-delay 1s; waiting connect; try 1; +1s; waiting; try 2; +2s
-            closed connect; connect; waiting connect; try 1)"},
+         R"(to nobody; --retry 2; --retry-delay 1s; waiting refused; try 1; +1s; waiting; try 2; +2s
+            closed refused; connect; waiting refused; try 1)"},
         {"the waits double",
          R"(to nobody; --retry forever; --retry-delay 1s; waiting; +1s; try 2
                                 +2s; try 3; +4s; try 4; peer comes back; +8s; open)"},
@@ -416,8 +416,8 @@ TEST_CASE("a failure to connect is tried again, as often as allowed") {
                                            +499ms; waiting; +501ms; open)"},
         {"from one again once the service has sent something",
          R"(--retry 1; --retry-delay 1s; peer answers hello; reports unsolicited hello; peer resets
-            waiting receive; +1s; open; peer answers hello; reports unsolicited hello; peer resets
-            waiting receive; +1s; open; peer resets; closed receive)"},
+            waiting reset; +1s; open; peer answers hello; reports unsolicited hello; peer resets
+            waiting reset; +1s; open; peer resets; closed reset)"},
         {"after a peer that ended too early",
          R"(--retry 1; --retry-delay 1s; peer ends
                                                   waiting closed_early; +1s; open)"},
@@ -430,10 +430,10 @@ TEST_CASE("a failure to connect is tried again, as often as allowed") {
          R"(--tls; --retry 1; --retry-delay 1s; peer resets; waiting handshake_interrupted
             +1s; peer resets; closed handshake_interrupted)"},
         {"cut short by hand",
-         R"(--retry forever; --retry-delay 1h; peer resets; waiting receive; connect
+         R"(--retry forever; --retry-delay 1h; peer resets; waiting reset; connect
                                   open; +2h; open)"},
         {"ended by hand, with the end of the last try",
-         R"(--retry forever; --retry-delay 1h; peer resets; waiting receive; disconnect; closed receive)"},
+         R"(--retry forever; --retry-delay 1h; peer resets; waiting reset; disconnect; closed reset)"},
     });
 }
 
@@ -448,7 +448,7 @@ TEST_CASE("a server that closes after its last reply has announced its end") {
             waiting closed_early; reports unsolicited hello)"},
         {"nor on the next connection",
          R"(--retry forever; no retry after answers; send a; peer answers a; peer resets
-            waiting receive; reports right a=a; connect; open; peer ends
+            waiting reset; reports right a=a; connect; open; peer ends
             waiting closed_early)"},
         {"not while a reply is missing",
          R"(--retry forever; no retry after answers; send a; send b; peer answers a; peer ends
@@ -526,7 +526,7 @@ TEST_CASE("a session that listens answers one client") {
         {"or has not read all", R"(listening; -W 1h; peer connects; open; peer stops reading
             send x{9000000}; peer ends; +1min; open; peer reads; +0ms; +1s; closed clean)"},
         {"it resets the connection", R"(listening; peer connects; open; peer resets
-            closed receive "receiving failed: Connection reset by peer")"},
+            closed reset "receiving failed: Connection reset by peer")"},
         {"it leaves inside a message", R"(listening; peer connects; open; peer sends hel
             peer ends; reports unsolicited hel
             closed truncated "the client closed the connection inside a message, after 3 bytes")"},
@@ -563,7 +563,7 @@ TEST_CASE("a time limit of the run includes all connections, and time spent earl
         {"time that passed before", R"_(--max-time 7s; --spent 4s; +2999ms; open; +1ms
                                        closed timeout "the run did not finish within 7s (--max-time)")_"},
         {"a closed session keeps its end",
-         R"(to nobody; --max-time 20ms; closed connect; +40ms; closed connect)"},
+         R"(to nobody; --max-time 20ms; closed refused; +40ms; closed refused)"},
     });
 }
 
@@ -571,16 +571,16 @@ TEST_CASE("a message survives its connection, unless it was written") {
     play_each<SessionScript>({
         {"a partial reply is forgotten",
          R"(--retry forever; --retry-delay 1s; send abc; peer sends long; +0ms
-            peer resets; waiting receive; reports lost abc; +1s; open; send abc; peer answers abX
+            peer resets; waiting reset; reports lost abc; +1s; open; send abc; peer answers abX
             +500ms; reports bad@2 abc=abX)"},
         {"a partial reply of caret is forgotten",
          R"(-f caret; --retry forever; --retry-delay 1s; peer sends *; send abc
             peer sends bX; reports beginning "message 1: the reply differs at byte 1; 2 of 3 bytes received; if the service does not echo, use --expect any"
-            peer resets; waiting receive; reports lost abc; +1s; peer sends *; open
+            peer resets; waiting reset; reports lost abc; +1s; peer sends *; open
             send abc; peer sends bcd; reports right abc=bcd)"},
         {"the rest is sent again",
          R"(--retry forever; --retry-delay 1s; send sent; peer got sent\n; send x{20000000}; send kept
-            peer resets; waiting receive; reports lost sent; in flight 2; connect; open
+            peer resets; waiting reset; reports lost sent; in flight 2; connect; open
             peer got x{20000000}\nkept\n; peer sends x{20000000}\nkept\n
             reports right x{20000000}=x{20000000}, right kept=kept)"},
         {"but not with raw",
@@ -590,7 +590,7 @@ TEST_CASE("a message survives its connection, unless it was written") {
          R"(--retry forever; --retry-delay 1h; -W 20ms; send x{20000000}; peer resets; waiting; +40ms
             in flight 1; reports nothing)"},
         {"a connection that is gone is not written to",
-         R"(--retry forever; peer resets; send this; send that; queue more; finish; waiting receive
+         R"(--retry forever; peer resets; send this; send that; queue more; finish; waiting reset
             in flight 3)"},
         {"a connection that is gone after the peer's end",
          R"(--retry forever; peer ends; peer resets; send this; send that; queue more; finish
@@ -603,7 +603,7 @@ TEST_CASE("does not retry after a failure that another try can't fix") {
         {"a peer that ended gracefully", "--retry forever; peer ends; finish; closed clean"},
         {"a peer that went when all was sent",
          "--retry forever; send a; finish; peer got a\\n; peer resets; closed "
-         "receive; reports lost a"},
+         "reset; reports lost a"},
         {"idleness", "--retry forever; --idle-timeout 10ms; +10ms; closed timeout"},
         {"a frame over the limit",
          "--retry forever; --max-frame 1; peer answers long; closed limit"},

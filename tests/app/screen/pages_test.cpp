@@ -70,7 +70,7 @@ public:
 
 private:
     Rows page() const {
-        const bool failed = session->end().reason == bufio::Reason::connect;
+        const bool failed = session->end().reason == bufio::Reason::refused;
         Results results;
         if (session->last_id() > 0) results.round_trips.record(0ns);
         return connection_page(*session, results, failed ? "/tmp/keys" : "",

@@ -134,7 +134,7 @@ TEST_CASE("each state of a connection has its words and its hints") {
                          retries after timed out)"},
         {"a failed look-up", R"(to a missing host; to nobody; --retry forever; waiting lookup
                                 retries after unknown host)"},
-        {"a loss", R"(--retry forever; peer resets; waiting receive
+        {"a loss", R"(--retry forever; peer resets; waiting reset
                       retries after connection lost)"},
         {"an early end", R"(--retry forever; peer ends; waiting closed_early
                             retries after server closed)"},

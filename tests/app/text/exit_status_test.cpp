@@ -7,16 +7,13 @@ using yodel::explain;
 
 TEST_CASE("returns the status of curl for each reason of an end") {
     const std::pair<Reason, int> rows[] = {
-        {Reason::none, 0},         {Reason::clean, 0},
-        {Reason::unclosed, 0},     {Reason::aborted, 0},
-        {Reason::lookup, 6},       {Reason::connect, 7},
-        {Reason::output, 23},      {Reason::timeout, 28},
-        {Reason::tls, 35},         {Reason::handshake_interrupted, 35},
-        {Reason::send, 55},        {Reason::receive, 56},
-        {Reason::truncated, 56},   {Reason::closed_early, 56},
-        {Reason::limit, 56},       {Reason::own_certificate, 58},
-        {Reason::certificate, 60}, {Reason::trust, 77},
-        {Reason::pin, 90}};
+        {Reason::none, 0},          {Reason::clean, 0},    {Reason::unclosed, 0},
+        {Reason::aborted, 0},       {Reason::lookup, 6},   {Reason::connect, 7},
+        {Reason::refused, 7},       {Reason::reset, 56},   {Reason::output, 23},
+        {Reason::timeout, 28},      {Reason::tls, 35},     {Reason::handshake_interrupted, 35},
+        {Reason::send, 55},         {Reason::receive, 56}, {Reason::truncated, 56},
+        {Reason::closed_early, 56}, {Reason::limit, 56},   {Reason::own_certificate, 58},
+        {Reason::certificate, 60},  {Reason::trust, 77},   {Reason::pin, 90}};
     for (const auto& [reason, status] : rows)
         CHECK(yodel::exit_status({reason, "text"}) == status);
 }

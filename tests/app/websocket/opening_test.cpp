@@ -64,7 +64,7 @@ std::string request(const std::string& changes = {}) {
 
 std::string checked(const std::string& text, const Lines& offered = {"a", "b"}) {
     const End end = check_response(text, Request{.host = "h", .subprotocols = offered}, key);
-    CHECK((end.reason == Reason::none || end.reason == Reason::connect));
+    CHECK((end.reason == Reason::none || end.reason == Reason::refused));
     return end.text;
 }
 
@@ -194,7 +194,7 @@ TEST_CASE("looks at the first bytes of a response that is not whole") {
     for (const std::string garbage : {"\x16", "\x15\x04", "h", "HTTQ", "HTTP/2", "SSH-2.0-x",
                                       "* OK IMAP", "\r\n", "220 mail ESMTP"}) {
         const End end = check_start(garbage);
-        CHECK(end.reason == Reason::connect);
+        CHECK(end.reason == Reason::refused);
         CHECK(end.text == "the server does not speak HTTP, which WebSocket needs");
     }
     const std::string longest = "HTTP/1.1 200 " + std::string(max_opening - 13, 'x');

@@ -157,7 +157,7 @@ struct Scene {
     std::string failure() const {
         static const std::map<Reason, std::string> reasons = {
             {Reason::none, "none"},
-            {Reason::connect, "connect: "},
+            {Reason::refused, "connect: "},
             {Reason::tls, "TLS: "},
             {Reason::send, "send: "},
             {Reason::receive, "receive: "},

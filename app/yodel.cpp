@@ -176,6 +176,8 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& target = options.run.session;
     if (!is_given(options, "-W") && !is_given(options, "--reply-timeout"))
         target.reply_timeout = std::chrono::seconds(1);
+    if (!is_given(options, "-w") && !is_given(options, "--connect-timeout"))
+        target.connect_timeout = std::chrono::seconds(4);
     give_up_rights(options, false);
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const bool shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;

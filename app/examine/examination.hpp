@@ -1,6 +1,7 @@
-// Conversations with an echo server, written as scripts: connections send bytes and await
-// replies. A function that waits runs the loop, so it must not be called from a callback. It
-// throws Failed if something else came, and Stopped if the loop was stopped.
+// Connections to the examined server, for checks that are written as a person would do them by
+// hand: connect, send, expect. A function that waits runs the loop, so it must not be called
+// from a callback. It throws Failed if something else arrived, and Stopped if the loop was
+// stopped.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -19,11 +20,31 @@
 
 namespace yodel {
 
+// What a check needs from a server.
+enum Ability : unsigned {
+    again = 1,   // answer a second message on a connection
+    size = 2,    // answer a message longer than a few bytes
+    pieces = 4,  // read a message in pieces, or several at once
+    many = 8,    // serve several clients at once
+    cr = 16,     // not treat 0d as an end
+};
+
+struct Cause {
+    std::string text = {};  // what the evidence proves, as a clause; empty without evidence
+    unsigned lacks = 0;     // the missing abilities
+};
+
 struct Failed {
-    std::string text;        // the unexpected reply or event, as a clause
-    bool timed_out = false;  // nothing came in time
-    bufio::End end = {};     // why there is no connection, if that is the failure
-    std::string hint = {};   // a likely reason, as a clause
+    enum class How { other, differs, closed, silent, unclosed };  // the last two: not in time
+
+    std::string text;  // the unexpected reply or event, as a clause
+    How how = How::other;
+    bufio::End end = {};        // why there is no connection, if that is the failure
+    std::string expected = {};  // the right reply
+    std::string received = {};  // its beginning, or another reply
+    Cause cause = {};
+    std::size_t number =
+        0;  // of the check, or of an earlier one that failed for the same cause
 };
 
 struct Stopped {};
@@ -42,16 +63,22 @@ public:
     void echo(std::string_view payload);  // sends a message, and expects its reply
     void send_all(std::span<const std::string> payloads);  // at once
     void expect_all(std::span<const std::string> payloads);
-    // Stops reading, and sends messages of 1 KiB until the server accepts no more, but at most
-    // 16 MiB. Returns their payloads.
-    std::vector<std::string> flood();
+    // Stops reading, and sends bursts of messages until the server has accepted nothing for
+    // `patience`, but at most 16 MiB. Returns their payloads. `gap`: between two bursts.
+    std::vector<std::string> flood(ev::Duration gap = std::chrono::milliseconds(1),
+                                   ev::Duration patience = std::chrono::milliseconds(400));
     void pause(bool paused) { session_.pause(paused); }  // stops reading while paused
     void half_close() { session_.finish(); }
     void expect_end();
     // Closes now. The server sees a reset if it has sent more than was read.
     void leave() { session_.disconnect(); }
-    std::string& received() { return received_; }  // bytes not yet expected
+    bool ended() const { return closed() || session_.input_ended(); }
     const bufio::Address& address() const { return session_.address(); }
+    // Returns the bytes not yet expected.
+    std::string_view received() const { return std::string_view(received_).substr(skipped_); }
+    void skip(std::size_t bytes);  // of received()
+    // Describes a reply that is not the right one, or only its beginning.
+    Failed failure(std::string_view reply, std::string_view received) const;
 
 private:
     void session_changed() override {}
@@ -62,22 +89,21 @@ private:
     void queue(std::string_view bytes);
     bool closed() const { return session_.state() == Session::State::closed; }
     bool has_reply(std::size_t size) const;
-    Failed failure(std::string_view reply, std::string_view came);
 
     Examination& examination_;
     const std::size_t number_;
     const bool is_stream_;
-    std::string received_;           // bytes not yet expected
+    std::string received_;
+    std::size_t skipped_ = 0;        // bytes of received_ that skip() has not yet erased
     std::deque<std::size_t> sizes_;  // sizes of the messages in received_; unused by a stream
     std::size_t unanswered_ = 0;     // bytes sent without a reply so far
-    std::uint64_t excess_ = 0;       // bytes dropped once max_excess was reached
     Session session_;
 };
 
 class Examination {
 public:
-    // `options`: the target. `limit`: for all checks together; grows if this process is late,
-    // unless --max-time is given.
+    // `options`: the target. `limit`: for all checks together, without the time to connect. It
+    // grows if this process is late. With --max-time it is exact.
     // `tracing`: record the sent and received bytes.
     Examination(ev::Loop& loop, Session::Options options, ev::Duration limit, bool tracing);
 
@@ -90,21 +116,26 @@ public:
     // payload that is too long for the framing is cut.
     std::string frame(std::string_view payload) const;
     std::string reply(std::string_view payload) const;
+    // Returns the payload of a reply, which may be incomplete.
+    std::string_view payload_of(std::string_view reply) const;
 
     // Runs the loop until the condition holds. Returns false if nothing was received for
     // `limit`, by default the reply timeout.
     bool wait(const std::function<bool()>& done, ev::Duration limit = {});
     void sleep(ev::Duration duration);
+    ev::Time now() const { return loop_.read_clock(); }
 
-    void reset();  // closes all connections, and forgets the last check
-    // Returns true if this process was not served in time since reset().
+    void begin_check();  // closes all connections, and forgets the last check
+    void close_all() { connections_.clear(); }
+    // Returns true if this process was not served in time since begin_check().
     bool was_late() const { return late_; }
-    bool over() const { return loop_.read_clock() >= end_; }
+    bool over() const { return now() >= end_; }
     const std::vector<std::string>& trace() const { return trace_; }  // sent and received bytes
 
 private:
     friend class Connection;
 
+    void wait_to_connect(const std::function<bool()>& done);
     void trace(std::size_t connection, const char* verb, std::string_view bytes);
 
     ev::Loop& loop_;
@@ -112,6 +143,7 @@ private:
     ev::Time end_;
     ev::Timer tick_;  // bounds each wait of the loop, so that lateness is noticed
     std::uint64_t received_count_ = 0;  // on all connections
+    std::size_t connection_count_ = 0;  // since begin_check()
     bool late_ = false;
     const bool tracing_;
     std::vector<std::string> trace_;
@@ -119,14 +151,18 @@ private:
 };
 
 struct Check {
-    unsigned kinds;     // kinds of targets; see kind_of()
-    const char* name;   // what the server does: "echoes an empty message"
-    const char* cause;  // usual cause of a failure, as a clause
+    unsigned kinds;    // kinds of targets; see kind_of()
+    unsigned needs;    // abilities
+    const char* name;  // what the server does: "echoes an empty message"
     void (*perform)(Examination& examination);  // throws Failed and Stopped
+    const char* fatal = "";                     // cause if the server is gone afterwards
 };
 
 // Returns the checks of a target, in their order. Later checks are pointless if the first
 // fails.
 std::vector<Check> checks_of(const Session::Options& target);
+
+// Looks for evidence in the reply, or sends more messages. Throws like a check.
+Cause cause_of(const Failed& failed, Examination& examination);
 
 }  // namespace yodel

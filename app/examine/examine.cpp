@@ -4,94 +4,148 @@
 #include "app/text/json.hpp"
 #include "ui/text.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace yodel {
 
 namespace {
 
-using Failure = std::optional<Failed>;
+using namespace std::chrono_literals;
 
 // Repeats the check while it may have failed only because this process was late.
-Failure perform(const Check& check, Examination& examination) {
+std::optional<Failed> perform(const Check& check, Examination& examination) {
     for (int repetitions = 0;; ++repetitions) {
-        examination.reset();
+        examination.begin_check();
         try {
             check.perform(examination);
             return std::nullopt;
         } catch (const Failed& failed) {
-            const bool repeats = failed.timed_out && examination.was_late() && repetitions < 5;
-            if (!repeats) return failed;
+            const bool timed_out = failed.how >= Failed::How::silent;
+            if (!timed_out || !examination.was_late() || repetitions == 5) return failed;
         }
     }
 }
 
-std::string tap_lines(std::size_t number, const Check& check, const Failure& failure,
+// Tries several times, because the server may still be busy with the connections of a check.
+bool still_answers(Examination& examination) {
+    for (int tries = 0; tries < 3 && !examination.over(); ++tries) {
+        if (tries > 0) examination.sleep(100ms);
+        examination.close_all();
+        try {
+            examination.connect().echo("hello, yodel");
+            return true;
+        } catch (const Failed&) {
+        }
+    }
+    return false;
+}
+
+Cause proven_cause(const Failed& failed, Examination& examination) {
+    if (!failed.cause.text.empty()) return failed.cause;
+    try {
+        const Cause cause = cause_of(failed, examination);
+        if (!examination.was_late() && !examination.over()) return cause;
+    } catch (const Failed&) {
+    }
+    return {};
+}
+
+// Finds the cause of a failure, or the earlier failure with the same cause (`roots`). `able`:
+// the abilities that other checks have proven. Returns why the next checks make no sense, or an
+// empty text.
+std::string judge(Failed& failed, const Check& check, std::vector<Failed>& roots, unsigned able,
+                  Examination& examination) {
+    if (failed.number == 1)
+        return "examinations are for echo servers; this is none, or its messages have another "
+               "framing (-f)";
+    if (!still_answers(examination)) {
+        failed.cause = {check.fatal};
+        return "the server is gone since check " + std::to_string(failed.number);
+    }
+    const auto root = std::find_if(roots.begin(), roots.end(), [&](const Failed& each) {
+        const bool same = each.how == failed.how || each.cause.lacks == size;
+        return same && (each.cause.lacks & check.needs) != 0;
+    });
+    if (root != roots.end()) {
+        failed.number = root->number;
+        return {};
+    }
+    failed.cause = proven_cause(failed, examination);
+    if (failed.cause.text.empty()) failed.cause.lacks = check.needs & ~able;
+    roots.push_back(failed);
+    return {};
+}
+
+std::string tap_lines(std::size_t number, const Check& check,
+                      const std::optional<Failed>& failed,
                       const std::vector<std::string>& trace) {
     std::string lines;
     for (const std::string& each : trace) lines += "# " + each + '\n';
-    lines += (failure ? "not ok " : "ok ") + std::to_string(number) + " - " + check.name;
-    if (!failure) return lines + '\n';
-    std::string text = ui::printable(failure->text);
+    lines += (failed ? "not ok " : "ok ") + std::to_string(number) + " - " + check.name;
+    if (!failed) return lines + '\n';
+    std::string text = ui::printable(failed->text);
     for (std::size_t at = 0; (at = text.find('#', at)) != text.npos; at += 2)
         text.insert(at, "\\");
-    const std::string cause(check.cause);
-    return lines + ": " + text + (cause.empty() ? "" : " (" + cause + ")") + '\n';
+    const std::string why =
+        failed->number < number ? "see " + std::to_string(failed->number) : failed->cause.text;
+    return lines + ": " + text + (why.empty() ? "" : " (" + why + ")") + '\n';
 }
 
-std::string json_line(std::size_t number, const Check& check, const Failure& failure,
+std::string json_line(std::size_t number, const Check& check,
+                      const std::optional<Failed>& failed,
                       const std::vector<std::string>& trace) {
     JsonObject object;
     object.text("type", "check").number("number", number).text("name", check.name);
-    object.flag("ok", !failure);
-    if (failure) object.text("came", failure->text).text("cause", check.cause);
+    object.flag("ok", !failed);
+    if (failed) object.text("came", failed->text);
+    if (failed && failed->number < number) object.number("see", failed->number);
+    if (failed && !failed->cause.text.empty()) object.text("cause", failed->cause.text);
     JsonArray array;
     for (const std::string& each : trace) array.text(each);
     if (!trace.empty()) object.array("trace", array);
     return object.str() + '\n';
 }
 
-// Returns why the other checks make no sense; empty if they do.
-std::string reason_to_bail_out(std::size_t number, const Failed& failed, bool over) {
-    if (over) return "the time is over (-m)";
-    if (number == 1 && failed.hint.empty())
-        return "this is no echo server, or its messages have another framing (-f)";
-    if (number == 1) return failed.hint;
-    return failed.end.reason == bufio::Reason::connect ? "the server has gone" : "";
-}
-
 }  // namespace
 
 Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
     const std::vector<Check> checks = checks_of(options.target);
-    const ev::Duration limit = options.target.max_time.value_or(std::chrono::seconds(15));
-    Examination examination(loop, options.target, limit, options.verbose);
+    Examination examination(loop, options.target, options.target.max_time.value_or(15s),
+                            options.verbose);
+    std::vector<Failed> roots;
+    unsigned able = 0;
     int status = success;
-    for (std::size_t number = 1; number <= checks.size(); ++number) {
-        const Check& check = checks[number - 1];
-        options.check_begins(number, checks.size());
-        Failure failure;
-        try {
-            failure = perform(check, examination);
-        } catch (const Stopped&) {
-            return {cannot_run, {}};
+    std::string reason;  // why the other checks make no sense
+    try {
+        for (std::size_t number = 1; number <= checks.size() && reason.empty(); ++number) {
+            const Check& check = checks[number - 1];
+            options.check_begins(number, checks.size());
+            std::optional<Failed> failed = perform(check, examination);
+            if (number == 1 && failed && failed->end)
+                return {exit_status(failed->end), failed->text};
+            if (number == 1 && !options.json)
+                options.print("1.." + std::to_string(checks.size()) + '\n');
+            const bool in_time = !failed || !examination.over();
+            if (failed && in_time) {
+                status = reply_bad_or_lost;
+                failed->number = number;
+                reason = judge(*failed, check, roots, able, examination);
+            }
+            if (in_time)
+                options.print((options.json ? json_line : tap_lines)(number, check, failed,
+                                                                     examination.trace()));
+            if (!failed) able |= check.needs;
+            if (failed && examination.over()) reason = "the time is over (-m)";
         }
-        if (number == 1 && failure && failure->end)
-            return {exit_status(failure->end), failure->text};
-        if (number == 1 && !options.json)
-            options.print("1.." + std::to_string(checks.size()) + '\n');
-        options.print((options.json ? json_line : tap_lines)(number, check, failure,
-                                                             examination.trace()));
-        if (!failure) continue;
-        status = reply_bad_or_lost;
-        const std::string reason = reason_to_bail_out(number, *failure, examination.over());
-        if (reason.empty()) continue;
+    } catch (const Stopped&) {
+        return {cannot_run, {}};
+    }
+    if (!reason.empty())
         options.print(options.json
                           ? JsonObject().text("type", "end").text("reason", reason).str() + '\n'
                           : "Bail out! " + reason + '\n');
-        break;
-    }
-    return {status, {}};
+    return {reason.empty() || status != success ? status : timed_out, {}};
 }
 
 }  // namespace yodel

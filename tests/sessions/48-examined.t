@@ -5,7 +5,7 @@ Other kinds of connections and framings have checks of their own. Examinations m
 same time.
 
   $ examine() { name=$1 && shift && yodel --examine "$@" >$name & all="$all $!"; }
-  $ others() { echo "= $1" && grep -v 'echoes\|serves\|survives' $1; }
+  $ others() { echo "= $1" && grep -v 'echoes\|keeps\|serves\|survives' $1; }
   $ serve -f len2 && examine len2 -f len2 127.0.0.1 $PORT
   $ serve -f caret && examine caret -f caret 127.0.0.1 $PORT
   $ serve --self-signed && examine tls -k tls://127.0.0.1:$PORT
@@ -14,33 +14,35 @@ same time.
   $ examine own
   $ wait $all; for each in len2 caret tls websocket own; do others $each; done
   = len2
-  1..17
-  ok 6 - accepts a length in pieces
-  ok 12 - answers everything after a half-close, and closes
+  1..19
+  ok 9 - accepts a length in pieces
+  ok 14 - answers everything after a half-close, and closes
   = caret
-  1..15
-  ok 10 - answers everything after a half-close, and closes
+  1..18
+  ok 13 - answers everything after a half-close, and closes
   = tls
-  1..16
-  ok 11 - answers close_notify
+  1..19
+  ok 14 - answers close_notify
   = websocket
-  1..15
-  ok 4 - accepts a ping between fragments
-  ok 10 - answers a close frame
+  1..18
+  ok 7 - accepts a ping between fragments
+  ok 13 - answers a close frame
   = own
-  1..16
-  ok 11 - answers everything after a half-close, and closes
+  1..19
+  ok 14 - answers everything after a half-close, and closes
   $ cat datagrams
-  1..7
+  1..8
   ok 1 - echoes a message
   ok 2 - echoes every byte value
   ok 3 - echoes an empty message
-  ok 4 - echoes a datagram of 65507 bytes
-  ok 5 - serves a second client while the first is idle
-  ok 6 - serves twenty clients at once
-  ok 7 - still echoes a message
+  ok 4 - keeps blanks, tabs and CR at both ends
+  ok 5 - echoes a datagram of 65507 bytes
+  ok 6 - serves a second client while the first is idle
+  ok 7 - serves twenty clients at once
+  ok 8 - still echoes a message
 
-Right servers in other languages pass: Python's asyncio, and two servers from books.
+Right servers in other languages pass: Python's asyncio, two servers from books, and a WebSocket server that answers in
+fragments.
 
   $ cat >asyncio_echo.py <<SERVER
   > import asyncio
@@ -61,14 +63,19 @@ Right servers in other languages pass: Python's asyncio, and two servers from bo
   $ start python3 asyncio_echo.py && examine asyncio 127.0.0.1 $PORT
   $ start python3 "$PEERS/caret_echo.py" serve 0 && examine caret_echo -f caret 127.0.0.1 $PORT
   $ start python3 "$PEERS/length_echo.py" serve 0 && examine length_echo -f len4le 127.0.0.1 $PORT
-  $ wait $all; for each in asyncio caret_echo length_echo; do others $each; done
+  $ start python3 "$PEERS/websocket_fragments.py" 0 && examine fragments ws://127.0.0.1:$PORT
+  $ wait $all; for each in asyncio caret_echo length_echo fragments; do others $each; done
   = asyncio
-  1..16
-  ok 11 - answers everything after a half-close, and closes
+  1..19
+  ok 14 - answers everything after a half-close, and closes
   = caret_echo
-  1..15
-  ok 10 - answers everything after a half-close, and closes
+  1..18
+  ok 13 - answers everything after a half-close, and closes
   = length_echo
-  1..17
-  ok 6 - accepts a length in pieces
-  ok 12 - answers everything after a half-close, and closes
+  1..20
+  ok 9 - accepts a length in pieces
+  ok 15 - answers everything after a half-close, and closes
+  = fragments
+  1..18
+  ok 7 - accepts a ping between fragments
+  ok 13 - answers a close frame

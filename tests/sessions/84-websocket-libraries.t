@@ -46,5 +46,5 @@ Both servers pass the examination.
   $ for server in "$python $PEERS/websockets_server.py" "node $PEERS/ws_server.js"; do
   >     start $server 0 && yodel --examine ws://127.0.0.1:$PORT | grep -v '^ok'
   > done
-  1..15
-  1..15
+  1..18
+  1..18

@@ -18,14 +18,17 @@ public:
     Server(ev::Loop& loop, std::string bug)
         : bug_(std::move(bug)),
           loop_(loop),
-          listener_(loop, test::any_loopback_port(),
+          listener_(std::in_place, loop, test::any_loopback_port(),
                     [this](auto socket, auto&) { accept(std::move(socket)); }) {}
 
-    std::string port() const { return std::to_string(listener_.address().port()); }
+    std::string port() const { return std::to_string(listener_->address().port()); }
 
 private:
     void accept(bufio::Fd socket) {
         if (bug_ == "closes at once") return;
+        const int space = 65536;  // so that a flood is short
+        for (const int option : {SO_SNDBUF, SO_RCVBUF})
+            ::setsockopt(socket.get(), SOL_SOCKET, option, &space, sizeof space);
         Stream::User& user = *this;
         auto transport = bufio::make_plain_transport(std::move(socket));
         if (bug_ == "websocket")
@@ -37,34 +40,40 @@ private:
     void stream_changed(Stream& stream) override {
         for (const auto& each : streams_)
             if (!each->end()) answer(*each);
-        if (stream.input_ended() && bug_ != "never closes") stream.finish();
+        if (stream.input_ended()) stream.finish();
     }
 
     void answer(Stream& stream) {
         std::string bytes(stream.received());
-        if (bytes.empty()) return;
+        if (bytes.empty() || stream.pending() > 0) return;
         const auto open = [](auto& each) { return !each->end(); };
         const bool first =
             std::find_if(streams_.begin(), streams_.end(), open)->get() == &stream;
         if (bug_ == "is silent" || (bug_ == "serves one client" && !first)) return;
         stream.consume(bytes.size());
-        if (bug_ == "stops at a NUL") bytes.resize(std::min(bytes.find('\0'), bytes.size()));
         if (bug_ == "strips the newline") std::erase(bytes, '\n');
+        if (bug_ == "leaves" && bytes.size() == 256) {
+            listener_.reset();
+            return stream.abort();
+        }
+        if (bug_ == "strips whitespace" && bytes.ends_with("\r\n"))
+            bytes = bytes.substr(bytes.find_first_not_of("\r\t "));
+        if (bug_ == "strips whitespace" && bytes == "\n" && stream.bytes_read() == 1) return;
+        if (bug_ == "decodes UTF-8" && bytes.find('\x80') != bytes.npos)
+            bytes.replace(bytes.find('\x80'), 1, "\xef\xbf\xbd");
+        if (bug_ == "ends at CR") std::replace(bytes.begin(), bytes.end(), '\r', '\n');
         if (bug_ == "answers twice") bytes += bytes;
         if (bug_ == "changes a byte") bytes.back() = '#';
-        if (bug_ == "ignores empty messages" && bytes == "\n" && stream.bytes_read() == 1)
-            return;
         if (bug_ == "was late once" && !std::exchange(late_, true))
             test::VirtualLoop::time += 2s;
         stream.write(bytes);
-        if (bug_ == "closes after a message") stream.close();
     }
 
     const std::string bug_;
     ev::Loop& loop_;
     bool late_ = false;
     std::vector<std::unique_ptr<Stream>> streams_;
-    bufio::Listener listener_;
+    std::optional<bufio::Listener> listener_;
 };
 
 struct Examined {
@@ -93,8 +102,8 @@ std::string outcome(const std::string& bug) {
     std::istringstream lines(examined.lines);
     for (std::string each; std::getline(lines, each);)
         if (!each.starts_with("ok ")) text += " | " + each;
-    const std::string no_echo =
-        "this is no echo server, or its messages have another framing (-f)";
+    const std::string no_echo = "examinations are for echo servers; this is none, or its "
+                                "messages have another framing (-f)";
     const std::size_t at = text.find(no_echo);
     return at == text.npos ? text : text.replace(at, no_echo.size(), "NO_ECHO");
 }
@@ -142,32 +151,36 @@ TEST_CASE("sends the pieces of each check") {
     const auto messages = pieces_sent("websocket");
     test::check_table(R"(
 line: echoes a message => 1 1 | 13 bytes: hello, yodel^J
+line: echoes a second message on the connection
+=> 1 2 | 16 bytes: a first message | 16 bytes: another message
 line: echoes every byte value => 1 1 | 256 bytes: ^@^A^B^C^D^E^F
 line: echoes an empty message => 1 1 | 1 byte: ^J
-line: echoes a message in two pieces => 1 2 | 7 bytes: in some | 8 bytes:  pieces^J
+line: keeps blanks, tabs and CR at both ends => 1 1 | 13 bytes: ^M^I blanks ^I^
+line: echoes a message in two pieces => 1 2 | 8 bytes: in some  | 7 bytes: pieces^J
 line: echoes a message byte by byte => 1 15 | 1 byte: i | 1 byte: n
 line: echoes a thousand messages at once => 1 1 | 11893 bytes: message 1^Jm
 line: echoes a short message after a long one
-=> 1 3 | 3001 bytes: lllllllllllll | 6 bytes: lllll^J
-line: echoes everything to a slow reader => 1 1 | 1049600 bytes: aaaaaaaaaa
+=> 1 3 | 3001 bytes: ZZZZZZZZZZZZZ | 6 bytes: short^J
+line: echoes a message of 70000 bytes => 1 1 | 70001 bytes: xxxxxxxxxxxx
+line: echoes everything to a slow reader => 1 1 | 51250 bytes: aaaaaaaaaaaa
 line: serves a second client while the first is idle => 2 2 | 6 bytes: first^J | 7 bytes: second^J
-line: serves twenty clients at once => 20 140 | 10 bytes: message 1^J | 10 bytes: message 2^J
+line: serves twenty clients at once => 20 60 | 10 bytes: AAAAAAAAA^J | 10 bytes: BBBBBBBBB^J
 line: answers everything after a half-close, and closes => 1 1 | 11893 bytes: message 1^Jm
 line: survives a client that leaves inside a message
 => 2 2 | 5 bytes: in so | 12 bytes: hello again^J
 line: serves a client while another never reads
-=> 2 2 | 1049600 bytes: aaaaaaaaaa | 12 bytes: hello again^J
-line: survives a reset by a client => 4 4 | 1049600 bytes: aaaaaaaaaa | 12 bytes: hello again^J
+=> 5 5 | 51250 bytes: aaaaaaaaaaaa | 7 bytes: second^J
+line: survives a reset by a client => 4 4 | 51250 bytes: aaaaaaaaaaaa | 12 bytes: hello again^J
 line: serves two hundred clients in turn
 => 200 200 | 12 bytes: hello again^J | 12 bytes: hello again^J
 len2: accepts a length in pieces => 1 4 | 1 byte: ^@ | 15 bytes: ^Nin some piece
 websocket: accepts a ping between fragments
 => 1 2 | 140 bytes: GET / HTTP/1.1 | 34 bytes: ^A\x83^@^@^@^@i
 websocket: echoes a thousand messages at once => 1 1000 | 9 bytes: message 1 | 9 bytes: message 2
-websocket: serves twenty clients at once => 20 80 | 9 bytes: message 1 | 9 bytes: message 2
+websocket: serves twenty clients at once => 20 40 | 9 bytes: AAAAAAAAA | 9 bytes: BBBBBBBBB
 websocket: answers a close frame => 1 1 | 7 bytes: goodbye
 websocket: serves a client while another never reads
-=> 2 2 | 1024 bytes: aaaaaaaaaaaaa | 11 bytes: hello again
+=> 5 5 | 1024 bytes: aaaaaaaaaaaaa | 6 bytes: second
 )",
                       [&](const std::string& row) {
                           const std::size_t colon = row.find(": ");
@@ -178,30 +191,31 @@ websocket: serves a client while another never reads
                       });
 }
 
-TEST_CASE("names what a server does instead") {
+TEST_CASE("names what a server does instead, and a proven cause") {
     test::check_table(R"(
-none => 0 | 1..16
-was late once => 0 | 1..16
+was late once => 0 | 1..19
+leaves
+=> 1 | 1..19 | not ok 3 - echoes every byte value: no reply within 1s | Bail out! the server is gone since check 3
 is silent
-=> 1 | 1..16 | not ok 1 - echoes a message: no reply within 1s | Bail out! NO_ECHO
-stops at a NUL
-=> 1 | 1..16 | not ok 2 - echoes every byte value: no reply within 1s (strlen() ends at a NUL)
-ignores empty messages
-=> 1 | 1..16 | not ok 3 - echoes an empty message: no reply within 1s (0 bytes taken for the end)
+=> 1 | 1..19 | not ok 1 - echoes a message: no reply within 1s | Bail out! NO_ECHO
+ends at CR
+=> 1 | 1..19 | not ok 3 - echoes every byte value: the reply differs at byte 12 (expected 0x0d, got 0x0a) (0d ends its messages) | not ok 5 - keeps blanks, tabs and CR at both ends: the reply differs at byte 0 (expected 0x0d, got 0x0a) (see 3)
+decodes UTF-8
+=> 1 | 1..19 | not ok 3 - echoes every byte value: the reply differs at byte 127 (expected 0x80, got 0xef) (decoded as UTF-8)
+strips whitespace
+=> 1 | 1..19 | not ok 4 - echoes an empty message: no reply within 1s | not ok 5 - keeps blanks, tabs and CR at both ends: the reply differs at byte 0 (expected 0x0d, got b) (removed at the start)
 strips the newline
-=> 1 | 1..16 | not ok 1 - echoes a message: 12 of 13 bytes came within 1s, without a newline | Bail out! NO_ECHO
+=> 1 | 1..19 | not ok 1 - echoes a message: 12 of 13 bytes came within 1s, without a newline | Bail out! NO_ECHO
 answers twice
-=> 1 | 1..16 | not ok 1 - echoes a message: 13 bytes more came than were sent | Bail out! NO_ECHO
+=> 1 | 1..19 | not ok 1 - echoes a message: 13 bytes more came than were sent | Bail out! NO_ECHO
 changes a byte
-=> 1 | 1..16 | not ok 1 - echoes a message: the reply differs at byte 12 (expected 0x0a, got \#) | Bail out! NO_ECHO
+=> 1 | 1..19 | not ok 1 - echoes a message: the reply differs at byte 12 (expected 0x0a, got \#) | Bail out! NO_ECHO
 greets
-=> 1 | 1..16 | not ok 1 - echoes a message: the reply differs at byte 0 (expected h, got *) | Bail out! if the service does not echo, use --expect any
+=> 1 | 1..19 | not ok 1 - echoes a message: the reply differs at byte 0 (expected h, got *) | Bail out! NO_ECHO
 serves one client
-=> 1 | 1..16 | not ok 9 - serves a second client while the first is idle: no reply within 1s, until the first had closed (one client after the other) | not ok 10 - serves twenty clients at once: no reply within 1s (one buffer for all clients) | not ok 13 - serves a client while another never reads: no reply within 1s (a blocking write())
+=> 1 | 1..19 | not ok 12 - serves a second client while the first is idle: no reply within 1s, until the first had closed (it serves one client after the other) | not ok 13 - serves twenty clients at once: no reply within 1s (see 12) | not ok 17 - serves a client while another never reads: no reply within 1s, until the first had closed (see 12)
 closes at once
-=> 1 | 1..16 | not ok 1 - echoes a message: the server has closed the connection; 0 of 13 bytes came | Bail out! NO_ECHO
-never closes
-=> 1 | 1..16 | not ok 11 - answers everything after a half-close, and closes: the server did not close within 1s (read() returns 0 at the end)
+=> 1 | 1..19 | not ok 1 - echoes a message: the server has closed the connection; 0 of 13 bytes came | Bail out! NO_ECHO
 )",
                       outcome);
 }
@@ -212,13 +226,21 @@ TEST_CASE("reports checks as JSON, with sent and received bytes") {
     const Examined examined = examine("changes a byte", options);
     CHECK(examined.lines ==
           R"~({"type":"check","number":1,"name":"echoes a message","ok":false,)~"
-          R"~("came":"the reply differs at byte 12 (expected 0x0a, got #)","cause":"",)~"
+          R"~("came":"the reply differs at byte 12 (expected 0x0a, got #)",)~"
           R"~("trace":["1 sent 13 bytes: hello, yodel^J",)~"
           R"~("1 received 13 bytes: hello, yodel#"]})~"
           "\n"
-          R"~({"type":"end","reason":"this is no echo server, )~"
+          R"~({"type":"end","reason":"examinations are for echo servers; this is none, )~"
           R"~(or its messages have another framing (-f)"})~"
           "\n");
+}
+
+TEST_CASE("reports a proven cause, and a consequence, as JSON") {
+    yodel::ExamineOptions options;
+    options.json = true;
+    const std::string lines = examine("ends at CR", options).lines;
+    CHECK(lines.find(R"~("cause":"0d ends its messages"})~") != lines.npos);
+    CHECK(lines.find(R"~("see":3})~") != lines.npos);
 }
 
 TEST_CASE("reports why there is no connection, and nothing else") {
@@ -236,9 +258,8 @@ TEST_CASE("reports why there is no connection, and nothing else") {
 TEST_CASE("ends the examination when its time is over") {
     yodel::ExamineOptions options;
     options.target.max_time = 50ms;
-    CHECK(examine("none", options).lines ==
-          "1..16\nok 1 - echoes a message\nok 2 - echoes every byte value\n"
-          "ok 3 - echoes an empty message\n"
-          "not ok 4 - echoes a message in two pieces: 7 of 15 bytes came in time (one read is "
-          "not one message)\nBail out! the time is over (-m)\n");
+    const Examined examined = examine("none", options);
+    CHECK(examined.trouble.status == yodel::timed_out);
+    CHECK(examined.lines.find("not ok") == std::string::npos);
+    CHECK(examined.lines.ends_with("\nBail out! the time is over (-m)\n"));
 }

@@ -45,7 +45,7 @@ public:
     struct Limits {
         std::size_t entries = 100'000;
         // Limit of all entries, including overhead. A log stores each message a second time.
-        std::size_t bytes = 22 << 20;
+        std::size_t bytes = 18 << 20;
         std::size_t head = 4096;       // bytes of a body that are shown and searched
     };
 

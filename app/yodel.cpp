@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -50,11 +49,6 @@ int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
     if (!recording->trouble().empty() && !(shown && recording->begun()))
         return print_trouble({recording->status(), recording->trouble()});
     use_recording(options, std::move(recording));
-    if (!options.other) return success;
-    if (!std::filesystem::is_regular_file(options.replay_file))
-        throw UsageError("a replay with two targets needs a regular file");
-    options.second_recording =
-        std::make_shared<Recording>(options.replay_file, session.max_frame, false, "b");
     return success;
 }
 
@@ -66,7 +60,7 @@ std::string give_up_rights(const YodelOptions& options, bool screen) {
     if (!options.connects) return enter_sandbox({});
     const bufio::Endpoint& endpoint = options.run.session.endpoint;
     SandboxRules rules;
-    if (!options.listens) rules = rules_to_connect(endpoint, options.second.get());
+    if (!options.listens) rules = rules_to_connect(endpoint);
     if (options.listens && !endpoint.path.empty()) rules.removable = {endpoint.path};
     if (!log.empty()) rules.files = {log.path};
     if (screen && log.empty()) rules.folders = {"."};  // M-o creates a file there
@@ -122,16 +116,11 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     session.mark_retransmitted = true;
     ScreenClient::Options to;
     to.conversation = {.session = session,
-                       .second = {},
-                       .mask = options.mask,
                        .escapes = options.escapes,
                        .log = options.report.log,
                        .quiet = options.report.quiet,
                        .recording = options.recording,
                        .connects = options.connects};
-    if (options.second)
-        to.conversation.second =
-            std::make_shared<Session::Options>(session.with_target(*options.second));
     to.hex = options.report.hex;
     if (options.use_tls) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);
@@ -226,7 +215,6 @@ int run(YodelOptions options, int& signo) {
     refuse_shared_outputs(
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls) session.tls = tls_context(options);
-    if (options.other) options.second = second_target(*options.other);
     if (options.listens) listen(loop, session, acceptor);
     if (options.listens && is_given(options, "-q")) session.answer_time = session.close_timeout;
     if (options.examines) return run_examination(loop, options, signo);

@@ -24,7 +24,7 @@ namespace {
 
 std::string give_up_rights(const LoadOptions& options) {
     if (options.no_sandbox) return "none: --no-sandbox";
-    return enter_sandbox(rules_to_connect(options.run.session.endpoint, options.second.get()));
+    return enter_sandbox(rules_to_connect(options.run.session.endpoint));
 }
 
 int run(LoadOptions options, int& signo) {
@@ -44,7 +44,6 @@ int run(LoadOptions options, int& signo) {
     }
     refuse_shared_outputs({{"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls) session.tls = bufio::TlsContext::client(options.tls);
-    if (options.other) options.second = second_target(*options.other);
     session.retries = options.retries.value_or(0);
     plan_load(options.plan, options, options);
     // In the background, the page would stop a run that needs no terminal.

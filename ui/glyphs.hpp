@@ -24,7 +24,6 @@ inline constexpr Glyph lost{"?", "?"};
 inline constexpr Glyph note{"-", "-"};
 inline constexpr Glyph right{"✓", "ok"};
 inline constexpr Glyph bad{"✗", "x"};
-inline constexpr Glyph same{"≡", "="};  // two replies
 inline constexpr Glyph connected{"●", "*"};
 inline constexpr Glyph disconnected{"○", "-"};
 inline constexpr Glyph separator{"│", "|"};

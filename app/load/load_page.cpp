@@ -179,12 +179,6 @@ std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
                             {3, "rate", rate_parts(progress, rate)},
                             {2, main_times(results).name, time_parts(results), "  "},
                             {5, "connections", connection_parts(progress)}};
-    if (progress.second) {
-        facts[0].name = "messages a";
-        facts[2].name = "rtt a";
-        facts.insert(facts.begin() + 1, {1, "messages b", count_parts(*progress.second)});
-        facts.insert(facts.begin() + 4, {2, "rtt b", time_parts(*progress.second), "  "});
-    }
     if (results.lateness.count() > 0)
         facts.push_back({8, "lateness", lateness_parts(results.lateness), "  "});
     std::string descriptors = std::to_string(progress.descriptors);
@@ -192,7 +186,6 @@ std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
         descriptors += " of " + std::to_string(progress.descriptor_limit);
     facts.push_back({9, "descriptors", {{descriptors}}});
     add_failures(facts, results.failures);
-    if (progress.second) add_failures(facts, progress.second->failures);
     return facts;
 }
 
@@ -290,9 +283,7 @@ Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui:
     std::vector<Fact> facts = facts_of(progress, rate);
     // If all connections have failed, the reasons matter more than the map.
     const bool all_failed = progress.open == 0 && !progress.results.failures.empty();
-    const int before_map = all_failed        ? static_cast<int>(facts.size())
-                           : progress.second ? min_facts + 1
-                                             : min_facts - 1;
+    const int before_map = all_failed ? static_cast<int>(facts.size()) : min_facts - 1;
     const bool hint = size.rows > min_facts;
     const int left = size.rows - (hint ? 2 : 1);
     const int kept = std::max(left - preferred_map_rows, before_map);

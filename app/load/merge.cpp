@@ -3,7 +3,6 @@
 #include "app/process/program.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/outcome.hpp"
-#include "app/stats/pair.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
@@ -48,24 +47,10 @@ struct CommonSpan {
     }
 };
 
-// The results of one run or of several, for one target or two.
-struct SavedRun {
-    std::unique_ptr<Results> a = std::make_unique<Results>();
-    std::unique_ptr<Results> b = {};  // null: there is one target
-    PairResults pair = {};
-
-    explicit SavedRun(const JsonFields& end)
-        : a(restored_results(end.has("b") ? end.object("a") : end)) {
-        if (end.has("b")) b = restored_results(end.object("b"));
-        if (end.has("pair")) pair = restored_pair(end.object("pair"));
-    }
-    SavedRun() { a->utc_offset = {}; }
-};
-
-std::optional<SavedRun> last_run(const std::string& file) {
-    std::optional<SavedRun> last;
+std::unique_ptr<Results> last_run(const std::string& file) {
+    std::unique_ptr<Results> last;
     try {
-        read_end_objects(file, [&](const JsonFields& end) { last.emplace(end); });
+        read_end_objects(file, [&](const JsonFields& end) { last = restored_results(end); });
     } catch (const JsonError& error) {
         throw FileError("--merge: " + std::string(error.what()));
     }
@@ -88,32 +73,26 @@ void refuse_duplicates(const std::vector<std::string>& files) {
 
 // Adds the last run of each file to `sum`. Describes in `runs` how well several runs coincided,
 // unless one sent nothing. Returns a remark if one did, or if they hardly coincided.
-std::string add_up(const std::vector<std::string>& files, SavedRun& sum, std::string& runs) {
+std::string add_up(const std::vector<std::string>& files, Results& sum, std::string& runs) {
     std::vector<RunSpan> spans;
     std::string silent;  // file of a run that sent nothing
     for (const std::string& file : files) {
-        const auto saved = last_run(file);
-        const Results& last = *saved->a;
+        const auto run = last_run(file);
+        const Results& last = *run;
         if (last.first_sent)
             spans.push_back({.name = file,
                              .began = *last.first_sent,
                              .ended = std::max(*last.first_sent, last.last_answered)});
         else
             silent = file;
-        if (&file == &files.front() && saved->b) sum.b = std::make_unique<Results>();
-        if (!saved->b != !sum.b)
-            throw UsageError("--merge: " + file + " and " + files.front() +
-                             " differ in their number of targets");
-        sum.a->add(last);
-        if (sum.b) sum.b->add(*saved->b);
-        sum.pair.add(saved->pair);
+        sum.add(last);
     }
     if (!silent.empty()) {
-        sum.a->overlap = 0;
+        sum.overlap = 0;
         return silent + " contains a run that sent nothing";
     }
     const RunOverlap together = RunOverlap::of(spans);
-    sum.a->overlap = together.overlap;
+    sum.overlap = together.overlap;
     if (files.size() > 1)
         runs += ", began within " + milliseconds_text(together.start_spread) + ", overlap " +
                 significant_text(together.overlap * 100, 3) + " %";
@@ -141,30 +120,22 @@ RunOverlap RunOverlap::of(const std::vector<RunSpan>& runs) {
 
 int merge(const std::vector<std::string>& files, const Reporter::Options& options) {
     refuse_duplicates(files);
-    SavedRun sum;
+    Results sum;
+    sum.utc_offset = {};
     const std::string count = count_text(files.size(), "run");
     std::string runs = count;
     const std::string remark = add_up(files, sum, runs);
-    if (!sum.b) refuse_two_targets(options.required);
-    const auto outcome = [&](const Results& results, char target, const Results* other) {
-        return Outcome{.results = results,
-                       .verdict = Verdict::on(results, options.required, target, other),
-                       .summary_parts = {.load = true, .summary = false},
-                       .reason = count + " merged"};
-    };
-    const Outcome single = outcome(*sum.a, sum.b ? 'a' : 0, sum.b.get());
-    const std::optional<PairOutcome> pair =
-        sum.b ? std::optional(PairOutcome{single, outcome(*sum.b, 'b', sum.a.get()), sum.pair})
-              : std::nullopt;
-    std::string text = runs + (pair ? "\na: " : ": ") + summary(*sum.a, single.summary_parts);
-    if (pair) text += "\nb: " + summary(*sum.b, single.summary_parts);
-    if (sum.pair.same + sum.pair.different > 0) text += "\n" + sum.pair.text();
-    if (options.form == Reporter::Form::json)
-        text = (pair ? pair->json(single.json(), pair->b.json()) : single.json()).str();
-    print(text + "\n");
+    const Outcome outcome{.results = sum,
+                          .verdict = Verdict::on(sum, options.required),
+                          .summary_parts = {.load = true, .summary = false},
+                          .reason = count + " merged"};
+    print((options.form == Reporter::Form::json
+               ? outcome.json().str()
+               : runs + ": " + summary(sum, outcome.summary_parts)) +
+          "\n");
     if (!remark.empty() && !options.quiet) print_error(remark);
-    for (const std::string& line : pair ? pair->lines() : single.lines()) print_error(line);
-    return pair ? pair->decided().status : single.status();
+    outcome.print();
+    return outcome.status();
 }
 
 }  // namespace yodel

@@ -47,28 +47,6 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options, Modes run) {
 
 // --- Checks that the modes do not cover.
 
-// With two targets, each option must apply to at least one of them. --mask applies to both.
-void check_all_modes(const ClientOptions& options, Modes run) {
-    const std::vector<ActiveMode> active = active_modes(options, run);
-    if (!options.other) return check_modes(options.given, active);
-    for (const GivenOption& each : options.given) {
-        if (each.written == "--mask") continue;
-        try {
-            check_modes({each}, active);
-        } catch (const UsageError&) {
-            check_modes({each}, active_modes(*options.other, run));
-        }
-    }
-}
-
-// Refuses options that support only one target.
-void check_pair(const ClientOptions& options) {
-    std::string only = chosen_by(options.given, mode::probe | mode::examine | mode::offline);
-    if (!options.run.session.framing->has_frames()) only = "-f raw";
-    if (!options.run.session.endpoint.connect_host.empty()) only = "--connect-to";
-    if (!only.empty()) throw UsageError(only + " takes a single target");
-}
-
 void check_tls(ClientOptions& options) {
     bufio::TlsClientOptions& tls = options.tls;
     if (!tls.key.empty() && tls.certificate.empty()) throw UsageError("--key needs --cert");
@@ -114,13 +92,6 @@ void prepare_match(ClientOptions& options, Modes run) {
         throw UsageError("--match cannot be combined with -f " +
                          std::string(session.framing->name) + ", whose replies have no frames");
     session.expect = Expect::any;
-}
-
-void check_target(ClientOptions& options, Modes run) {
-    prepare_match(options, run);
-    check_tls(options);
-    check_families(options.run.session.endpoint);
-    check_sizes(options);
 }
 
 // With -z, the options for generated messages are about attempts to connect.
@@ -202,17 +173,8 @@ void set_listening_endpoint(ClientOptions& options, const std::vector<std::strin
 
 }  // namespace
 
-void set_target(ClientOptions& options, const std::vector<std::string>& operands) {
-    const std::size_t size = target_size(operands);
-    if (size < operands.size() && !options.listens) {
-        const auto second = operands.begin() + static_cast<std::ptrdiff_t>(size);
-        auto other = std::make_shared<ClientOptions>(options);
-        set_target(options, {operands.begin(), second});
-        set_target(*other, {second, operands.end()});
-        if (other->other) throw UsageError("unexpected argument " + in_quotes(operands.back()));
-        options.other = std::move(other);
-        return;
-    }
+void set_target(ClientOptions& options, const std::vector<std::string>& operands,
+                const char* comparing) {
     const bool path_given = !options.run.session.endpoint.path.empty();
     if (path_given && !operands.empty())
         throw UsageError(chosen_by(options.given, mode::path) +
@@ -221,7 +183,12 @@ void set_target(ClientOptions& options, const std::vector<std::string>& operands
     if (options.listens) {
         set_listening_endpoint(options, operands);
     } else if (!operands.empty()) {
-        set_endpoint(options, parse_target(operands));
+        const auto rest = operands.begin() + static_cast<std::ptrdiff_t>(target_size(operands));
+        set_endpoint(options, parse_target({operands.begin(), rest}));
+        const bool second = operands.end() - rest == 2 ||
+                            (rest != operands.end() && rest->find(':') != rest->npos);
+        if (second) throw UsageError(comparing);
+        if (rest != operands.end()) throw UsageError("unexpected argument " + in_quotes(*rest));
     }
     prepare_framing(options);
     // A client of such a service sends lines.
@@ -231,19 +198,15 @@ void set_target(ClientOptions& options, const std::vector<std::string>& operands
 }
 
 void check_client(ClientOptions& options, Modes run) {
-    check_all_modes(options, run);
-    if (options.other) check_pair(options);
-    if (options.own_server && !options.run.session.endpoint.connect_host.empty())
+    check_modes(options.given, active_modes(options, run));
+    const bufio::Endpoint& endpoint = options.run.session.endpoint;
+    if (options.own_server && !endpoint.connect_host.empty())
         throw UsageError("--connect-to needs a target, whose name it keeps");
-    check_target(options, run);
-    if (options.other) check_target(*options.other, run);
+    prepare_match(options, run);
+    check_tls(options);
+    check_families(endpoint);
+    check_sizes(options);
     prepare_repetition(options);
-}
-
-std::shared_ptr<const Session::Options> second_target(const ClientOptions& other) {
-    auto session = std::make_shared<Session::Options>(other.run.session);
-    if (other.use_tls) session->tls = bufio::TlsContext::client(other.tls);
-    return session;
 }
 
 std::string argument_help() {

@@ -7,7 +7,6 @@
 #include "app/run/run_options.hpp"
 #include "bufio/tls.hpp"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,10 +18,8 @@ struct ClientOptions : RunClient::Options, MessagePlan {
     bool use_tls = false;
     websocket::Request websocket;     // the request that opens a WebSocket
     std::optional<unsigned> retries;  // none: the default of the mode
-    // Options for the second target, which differ only in what the target implies; null: none.
-    std::shared_ptr<ClientOptions> other;
-    bool listens = false;     // accept clients, and answer by hand
-    bool own_server = false;  // no target: run an echo server in this process
+    bool listens = false;             // accept clients, and answer by hand
+    bool own_server = false;          // no target: run an echo server in this process
     bool no_tui = false;
     bool no_sandbox = false;
     bool help = false;
@@ -43,12 +40,11 @@ OptionGroup message_options(ClientOptions& to);
 std::vector<Option> generated_options(ClientOptions& to);
 std::vector<Option> process_options(ClientOptions& to);
 
-// Sets the targets from the operands, and the framing and the expectation that each implies.
-// Throws UsageError.
-void set_target(ClientOptions& options, const std::vector<std::string>& operands);
-
-// Returns the session's options for a second target, with its own TLS context.
-std::shared_ptr<const Session::Options> second_target(const ClientOptions& other);
+// Sets the target from the operands, and the framing and the expectation that it implies.
+// `comparing`: how to compare two servers, for the error about a second target. Throws
+// UsageError.
+void set_target(ClientOptions& options, const std::vector<std::string>& operands,
+                const char* comparing);
 
 // Checks the options. `run` is the mode, or several modes if only standard input or the
 // terminal decides between them. Throws UsageError.

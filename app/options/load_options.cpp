@@ -147,9 +147,6 @@ void check_messages(const LoadOptions& options) {
 
 void check_load(const LoadOptions& options) {
     const RunOptions& run = options.run;
-    if (options.other && options.plan.reads_lines())
-        throw UsageError("--messages - takes a single target");
-    if (!options.other) refuse_two_targets(options.report.required);
     if (run.churn > 0 && run.probe)
         throw UsageError("--churn " + std::to_string(run.churn) +
                          " counts messages, but -z sends none; give a time such as 10s");
@@ -197,7 +194,9 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
         check_merge(options, line);
         return options;
     }
-    set_target(options, line.operands);
+    set_target(options, line.operands,
+               "to compare two servers, run once for each, and compare with results.py "
+               "--compare OLD NEW");
     check_client(options, run_mode(options));
     check_messages(options);
     check_load(options);
@@ -207,7 +206,7 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
 
 std::string load_help() {
     LoadOptions unused;
-    return "usage: yodel-load [options] [TARGET [TARGET]]\n"
+    return "usage: yodel-load [options] [TARGET]\n"
            "Sends messages on many connections at planned times, and times and checks every\n"
            "reply. TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]; none: its own\n" +
            help_text(load_table(unused)) + argument_help() +

@@ -191,7 +191,6 @@ Target parse_target(const std::vector<std::string>& words) {
     if (target.host.empty()) throw UsageError("a host is missing");
     check_host(target.host);
     check_service(target.service, 1);
-    if (words.size() > 2) throw UsageError("unexpected argument " + in_quotes(words[2]));
     return target;
 }
 

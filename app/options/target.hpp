@@ -31,10 +31,10 @@ struct Target {
 
 // Parses one of these forms: HOST PORT (two words), HOST:PORT or [IPV6]:PORT, each perhaps
 // after tcp://, tls:// or udp://; unix:PATH; or ws:// or wss:// and HOST[:PORT][/PATH]. There
-// must be at least one word. Throws UsageError, which suggests the right form if it can.
+// must be one word or two. Throws UsageError, which suggests the right form if it can.
 Target parse_target(const std::vector<std::string>& words);
 
-// Returns how many of the words name the first target: two if the second word is its port.
+// Returns how many of the words name a target: two if the second word is its port.
 std::size_t target_size(const std::vector<std::string>& words);
 
 // Parses [ADDR:]PORT. Port 0 means any free port; the default address is the loopback. Throws

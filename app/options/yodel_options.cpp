@@ -41,7 +41,7 @@ OptionGroup recording_options(YodelOptions& to) {
          {0, "replay", "FILE", "replay a recording and require its replies",
           into(to.replay_file), mode::replay, mode::replay},
          {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
-          [&](auto& text) { add_mask(to.mask, text); }, mode::replay}}};
+          [&](auto& text) { add_mask(to.run.session.pattern, text); }, mode::replay}}};
 }
 
 OptionGroup output_options(YodelOptions& to) {
@@ -78,7 +78,6 @@ void plan_ping(YodelOptions& options) {
 void plan_run(YodelOptions& options) {
     using enum RunClient::Options::From;
     const Modes run = run_mode(options);
-    if (run == mode::replay) options.run.session.pattern = options.mask;
     options.report.probe = options.run.probe && !options.run.repeat;
     if (run == mode::replay && options.has_interval())
         throw UsageError("-i with --replay must be 0, which sends as replies arrive");
@@ -141,7 +140,9 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
         parse_command_line(argc, argv, yodel_table(options), yodel_load_program);
     if (options.help || options.version) return options;
     options.given = line.given;
-    set_target(options, line.operands);
+    set_target(options, line.operands,
+               "to compare two servers, record one (yodel -o r.json A) and replay to the other "
+               "(yodel --replay r.json B)");
     options.connects = options.read_file.empty() || !options.own_server;
     options.own_server = options.own_server && options.connects;
     check_client(options, run_mode(options));
@@ -184,10 +185,7 @@ void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) 
         session.expect = recording->expect().value_or(session.expect);
     // The samples of a load have no framing.
     if (const Framing* const framing = recording->framing(); framing && options.connects)
-        for (ClientOptions* const each :
-             {static_cast<ClientOptions*>(&options), options.other.get()}) {
-            if (each) use_framing(*each, recording->name(), *framing);
-        }
+        use_framing(options, recording->name(), *framing);
     else if (framing)
         session.framing = framing;
     options.recording = std::move(recording);
@@ -195,7 +193,7 @@ void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) 
 
 std::string yodel_help() {
     YodelOptions unused;
-    return "usage: yodel [options] [TARGET [TARGET]]  Sends lines, times and checks replies.\n"
+    return "usage: yodel [options] [TARGET]  Sends lines, times and checks replies.\n"
            "TARGET: [tcp|tls|udp|ws|wss://]HOST[:PORT][/PATH] [PORT]; none: an echo server\n" +
            help_text(yodel_table(unused)) + argument_help() +
            "See yodel(1). yodel-load measures servers; yodeld is an echo server.\n";

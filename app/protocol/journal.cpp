@@ -68,12 +68,9 @@ void Journal::add_line(char sign, std::string_view bytes) {
     put(transcript_line(std::chrono::system_clock::now(), sign, bytes));
 }
 
-bool Journal::add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now,
-                          std::string_view target) {
+bool Journal::add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now) {
     if (!is_recording_ || (message && message->id < first_)) return false;
-    JsonObject object = recorded_object(fate, message, reply, start_, now);
-    if (!target.empty()) object.text("target", target);
-    put(object.str());
+    put(recorded_object(fate, message, reply, start_, now).str());
     return true;
 }
 

@@ -50,16 +50,14 @@ public:
     bool is_recording() const { return is_recording_; }
     // Adds a line to a transcript.
     void add_line(char sign, std::string_view bytes);
-    // Adds an open connection to a recording. A replay supports only one connection to each
-    // target. `target`: "a" or "b" if there are two targets.
-    void add_connection(const Session& session, std::string_view target = {}) {
-        if (is_recording_) put(connection_object(session, 0, target).str());
+    // Adds an open connection to a recording. A replay supports only one connection.
+    void add_connection(const Session& session) {
+        if (is_recording_) put(connection_object(session).str());
     }
     // Adds a message to a recording. The message or the reply may be null; see
     // message_object(). Returns false for a transcript, and for a message sent before the
     // recording began.
-    bool add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now,
-                     std::string_view target = {});
+    bool add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now);
     // Writes what the reader accepts now. Returns false if the journal has failed.
     bool flush();
     // Writes the rest, and waits a moment for a slow reader. Call it before deciding the exit

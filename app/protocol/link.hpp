@@ -82,16 +82,6 @@ struct SessionOptions {
     std::string listening_text() const;
     // Returns the target as a user may write it, with its scheme, port and path.
     std::string target() const;
-    // Returns these options for another target, with its framing and expectation.
-    SessionOptions with_target(const SessionOptions& other) const {
-        SessionOptions to = *this;
-        to.endpoint = other.endpoint;
-        to.tls = other.tls;
-        to.websocket = other.websocket;
-        to.framing = other.framing;
-        to.expect = other.expect;
-        return to;
-    }
     bool has_handshake() const { return tls || websocket; }
     // Returns the name of the handshake for error texts.
     std::string handshake() const {

@@ -53,13 +53,11 @@ JsonObject tls_object(const bufio::TlsFacts& facts) {
         .flag("resumed", facts.resumed);
 }
 
-JsonObject connection_object(const Session& session, std::size_t number,
-                             std::string_view target) {
+JsonObject connection_object(const Session& session, std::size_t number) {
     const Session::Phases& phases = session.phases();
     JsonObject object;
     object.text("type", "connection");
     if (number > 0) object.number("connection", number);
-    if (!target.empty()) object.text("target", target);
     object.text("address", session.address().text());
     object.text("framing", session.options().framing->name);
     object.time("lookup_us", phases.lookup).time("connect_us", phases.tcp);

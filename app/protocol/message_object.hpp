@@ -37,9 +37,8 @@ JsonObject recording_object(const SessionOptions& options, std::uint64_t first,
                             std::chrono::system_clock::time_point started);
 
 // Returns {"type":"connection","address":…}, with the TLS facts if the connection uses TLS.
-// `number` is 0 for a single connection, and then omitted. `target`: see Journal.
-JsonObject connection_object(const Session& session, std::size_t number = 0,
-                             std::string_view target = {});
+// `number` is 0 for a single connection, and then omitted.
+JsonObject connection_object(const Session& session, std::size_t number = 0);
 JsonObject tls_object(const bufio::TlsFacts& facts);
 
 }  // namespace yodel

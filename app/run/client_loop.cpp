@@ -4,11 +4,9 @@
 
 namespace yodel {
 
-SandboxRules rules_to_connect(const bufio::Endpoint& endpoint, const Session::Options* second) {
+SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {
     constexpr std::uint16_t dns_port = 53;  // long answers come over TCP
-    SandboxRules rules;
-    if (second) rules = rules_to_connect(second->endpoint);
-    rules.connect_ports.push_back(dns_port);
+    SandboxRules rules{.connect_ports = {dns_port}};
     if (endpoint.udp || !endpoint.path.empty()) return rules;
     rules.connect_ports.push_back(tcp_port(endpoint.dialed().service));
     const bool any_port = endpoint.source_port.empty();

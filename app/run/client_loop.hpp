@@ -47,9 +47,7 @@ int run_client(ev::Loop& loop, const typename Client::Options& options, bool bus
     return client->report();
 }
 
-// Returns the sandbox rules for a client that connects to the endpoint, and to the second
-// target unless it is null.
-SandboxRules rules_to_connect(const bufio::Endpoint& endpoint,
-                              const Session::Options* second = nullptr);
+// Returns the sandbox rules for a client that connects to the endpoint.
+SandboxRules rules_to_connect(const bufio::Endpoint& endpoint);
 
 }  // namespace yodel

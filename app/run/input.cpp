@@ -121,11 +121,8 @@ void Input::fail(const std::string& text, int status) {
     buffer_.consume(buffer_.size());
 }
 
-Script::Script(ev::Loop& loop, Input::Options options, std::function<void()> changed,
-               bool forgets)
-    : changed_(std::move(changed)),
-      forgets_(forgets),
-      input_(loop, std::move(options), [this] { read(); }) {
+Script::Script(ev::Loop& loop, Input::Options options, std::function<void()> changed)
+    : changed_(std::move(changed)), input_(loop, std::move(options), [this] { read(); }) {
     input_.want(true);
 }
 
@@ -135,20 +132,11 @@ void Script::read() {
         messages_.emplace_back(*message);
         input_.remove_message();
     }
-    if (forgets_) input_.want(bytes_ < max_bytes_ahead);
     if (bytes_ > max_bytes)
         input_.fail("more than " + std::to_string(max_bytes / 1024 / 1024) +
                         " MiB, which is too much to send on every connection",
                     reply_bad_or_lost);
     changed_();
-}
-
-void Script::forget(std::size_t count) {
-    for (; forgotten_ < count; ++forgotten_) {
-        bytes_ -= sizeof(std::string) + messages_.front().size();
-        messages_.pop_front();
-    }
-    input_.want(bytes_ < max_bytes_ahead);
 }
 
 std::optional<Outgoing> LineSource::next() {

@@ -80,23 +80,18 @@ private:
 };
 
 // Buffers standard input for several connections, each of which sends all messages. Holds every
-// message until forget(), because a connection that opens late begins with the first one.
-// Reports an error once, not for each connection.
+// message, because a connection that opens late begins with the first one. Reports an error
+// once, not for each connection.
 class Script {
 public:
     static constexpr std::size_t max_bytes = 256 * 1024 * 1024;  // including overhead
-    static constexpr std::size_t max_bytes_ahead = 1024 * 1024;  // if messages are forgotten
 
-    // Calls `changed` from the loop after more messages or the end of the input. `forgets`:
-    // forget() is called, and limits how far ahead the input is read.
-    Script(ev::Loop& loop, Input::Options options, std::function<void()> changed,
-           bool forgets = false);
+    // Calls `changed` from the loop after more messages or the end of the input.
+    Script(ev::Loop& loop, Input::Options options, std::function<void()> changed);
 
-    std::size_t size() const { return forgotten_ + messages_.size(); }  // messages read so far
+    std::size_t size() const { return messages_.size(); }  // messages read so far
     // The reference is valid until the next turn of the loop.
-    const std::string& message(std::size_t i) const { return messages_[i - forgotten_]; }
-    // The first `count` messages are not needed any more.
-    void forget(std::size_t count);
+    const std::string& message(std::size_t i) const { return messages_[i]; }
     bool ended() const { return input_.over(); }
     const Trouble& trouble() const { return input_.trouble(); }
 
@@ -104,9 +99,7 @@ private:
     void read();
 
     const std::function<void()> changed_;
-    const bool forgets_;
     std::deque<std::string> messages_;
-    std::size_t forgotten_ = 0;  // messages
     std::size_t bytes_ = 0;
     Input input_;
 };

@@ -76,8 +76,8 @@ public:
         tally.add(fate, answer, now);
         if (Results* const second = lane_.second_of(message ? message->planned : now))
             Tally(*second).add(fate, answer, now);
-        if (lane_.observer() && !answer.warm_up)
-            lane_.observer()->resolved(number, fate, message, reply);
+        if (lane_.observer_ && !answer.warm_up)
+            lane_.observer_->resolved(number, fate, message, reply);
     }
     void resolved(Fate fate, std::string_view payload) {
         const Reply reply{.payload = payload};
@@ -88,7 +88,7 @@ private:
     void session_changed() override {
         if (reported_state != session.state()) lane_.state_changed(*this);
         if (reported_state == State::open) lane_.advance_connection(*this);
-        if (lane_.observer()) lane_.observer()->flush();
+        if (lane_.observer_) lane_.observer_->flush();
     }
     void session_answered(const Message& message, const Reply& reply) override {
         lane_.answered(*this, message, reply);
@@ -97,7 +97,7 @@ private:
         reply_overdue = false;
         starves_at = 0;
         lane_.results_->count_echoed(batch.count, time, lane_.loop_.now());
-        if (lane_.observer()) lane_.observer()->echoed(number, batch);
+        if (lane_.observer_) lane_.observer_->echoed(number, batch);
     }
     void session_lost(const Message& message) override { lane_.lost(*this, message); }
     void session_unsolicited(std::string_view payload) override {
@@ -117,15 +117,15 @@ private:
         resolved(Fate::duplicate, payload);
     }
     void session_received(std::string_view bytes) override {
-        if (lane_.observer()) lane_.observer()->received(number, bytes);
+        if (lane_.observer_) lane_.observer_->received(number, bytes);
     }
     void session_ponged(ev::Duration round_trip) override {
-        if (lane_.observer()) lane_.observer()->ponged(number, round_trip);
+        if (lane_.observer_) lane_.observer_->ponged(number, round_trip);
     }
 
     void source_changed() override {
         if (reported_state == State::open) lane_.advance_connection(*this);
-        if (lane_.observer()) lane_.observer()->flush();
+        if (lane_.observer_) lane_.observer_->flush();
     }
     void source_missed(std::string_view payload) override { resolved(Fate::missing, payload); }
 
@@ -274,7 +274,7 @@ void Lane::opened(Connection& connection) {
     if (options_.probe) results_->last_answered = loop_.now();
     if (connection.lifetime_timer) connection.lifetime_timer.start(*options_.lifetime);
     connection.opened = true;
-    if (observer()) observer()->opened(connection.number, connection.session);
+    if (observer_) observer_->opened(connection.number, connection.session);
     if (results_->unverified_remark.empty())
         results_->unverified_remark = unverified_remark({}, tls);
     report_ready_if_settled();
@@ -335,7 +335,7 @@ void Lane::end_attempt(Connection& connection) {
         results_->count_failure(explain(end, session.tls()), status, connection.opened);
     }
     if (connection.opened) add_tcp_facts(*results_, session);
-    if (observer()) observer()->ended(connection.number, session);
+    if (observer_) observer_->ended(connection.number, session);
 }
 
 // Becomes ready when all connections have settled (open loop), or one is open (closed loop).
@@ -430,7 +430,6 @@ void Lane::advance_connection(Connection& connection) {
     while (may_send(connection)) {
         const std::optional<Outgoing> message = source.next();
         if (!message || !send(connection, *message)) break;
-        if (options_.turns) options_.turns->sent(*options_.side);
     }
     connection.session.flush();
     source.wait(may_send(connection));
@@ -439,8 +438,7 @@ void Lane::advance_connection(Connection& connection) {
 
 bool Lane::may_send(const Connection& connection) const {
     const bool sending = phase_ == Phase::sending || warming_up();
-    const bool turn = !options_.turns || options_.turns->may_send(*options_.side);
-    return sending && turn && !options_.pace && accepts_more(connection) &&
+    return sending && !options_.pace && accepts_more(connection) &&
            window_has_space(connection);
 }
 
@@ -482,13 +480,9 @@ void Lane::send_due() {
         if (options_.churns() && !next_open(last_planned_place_) &&
             count(Stage::worn_out) + count(Stage::replacing) > 0)
             return;
-        Turns* const turns = options_.turns.get();
-        if (turns && turns->yields(*options_.side, message->number))
-            return step_timer_.start(ev::Duration::zero());
         const std::optional<Outgoing> next = generated_->next();
         if (!next) return generated_->over() ? finish_all() : step_timer_.cancel();
         schedule_->pass(loop_.now());
-        if (turns) turns->sent(*options_.side, message->number + 1);
         send_planned(*message, *next);
     }
     if (!schedule_->over()) return step_timer_.start_at(schedule_->next_time());
@@ -550,8 +544,8 @@ bool Lane::send(Connection& connection, Outgoing message) {
     connection.sent += queued.count;
     if (options_.churn > 0 && connection.sent >= options_.churn)
         enter(connection, Stage::worn_out);
-    if (observer() && !warming_up())
-        observer()->sent(connection.number, session, message, queued);
+    if (observer_ && !warming_up())
+        observer_->sent(connection.number, session, message, queued);
     connection.source().sent(message, queued);
     if (message.planned == ev::Time{}) return true;
     session.flush();

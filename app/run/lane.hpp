@@ -99,11 +99,6 @@ private:
     };
     static constexpr std::size_t stage_count = 7;
 
-    // Returns the observer, prepared for a call about this lane's target; null: there is none.
-    RunObserver* observer() const {
-        if (observer_ && options_.side) observer_->about(*options_.side);
-        return observer_;
-    }
     void look_up();
     void looked_up(const bufio::LookupResult& result);
     void fail_all(const std::string& text, int status);

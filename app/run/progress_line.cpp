@@ -61,9 +61,7 @@ void ProgressDisplay::show() {
     const RunProgress progress = user_.progress();
     std::string text = progress.load ? std::to_string(progress.open) + " open, " : "";
     if (progress.phase == RunProgress::Phase::warming_up) text += "warming up, ";
-    text += (progress.second ? "a: " : "") + progress_text(progress.results);
-    if (progress.second) text += "; b: " + progress_text(*progress.second);
-    line_.show(text);
+    line_.show(text + progress_text(progress.results));
 }
 
 }  // namespace yodel

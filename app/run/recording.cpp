@@ -21,14 +21,13 @@ constexpr int open_flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
 
 }  // namespace
 
-Recording::Recording(const std::string& path, std::size_t max_frame, bool shown,
-                     const std::string& target)
+Recording::Recording(const std::string& path, std::size_t max_frame, bool shown)
     : name_(is_standard_input(path) ? "standard input" : path),
       shown_(shown),
       modified_(std::chrono::system_clock::now()),
       file_(is_standard_input(path) ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                                     : ::open(path.c_str(), open_flags)),
-      reader_(name_, max_frame, shown, target) {
+      reader_(name_, max_frame, shown) {
     if (!file_) error_ = name_ + ": " + std::generic_category().message(errno);
     struct stat status {};
     if (!file_ || ::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) return;

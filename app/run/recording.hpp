@@ -16,10 +16,8 @@ namespace yodel {
 class Recording final : public RecordedConversation {
 public:
     // Opens the file without blocking; "-" is standard input. Reads a regular file. Any other
-    // file requires fetch(). `shown`: next_event() is called instead of item(). `target`: see
-    // RecordingReader.
-    Recording(const std::string& path, std::size_t max_frame, bool shown = false,
-              const std::string& target = "a");
+    // file requires fetch(). `shown`: next_event() is called instead of items().
+    Recording(const std::string& path, std::size_t max_frame, bool shown = false);
 
     // Reads a file that is not regular. Runs the loop until this is done or there is trouble().
     // Returns false if the limit passes first, because the writer may be silent, or if the loop

@@ -104,7 +104,6 @@ void RecordingReader::read_line(std::string_view line) {
     if (ended_) refuse("the recording continues after its end object");
     const JsonFields object(*read.value);
     const std::string type = object.text_or_empty("type");
-    if (object.has("target") && object.text("target") != target_) return;
     if (shown_) return read_shown(type, object);
     if (!framing_) return read_header(object);
     if (type == "message") return read_message(object);

@@ -5,8 +5,6 @@
 // trouble() names; neither this line nor a later line becomes an item. The end object is
 // required.
 //
-// Of a recording of two targets, reads what concerns one of them.
-//
 // To show a recording, the reader makes events instead of items, without the checks that only a
 // replay needs. It then also accepts several connections, and the samples of a load.
 #pragma once
@@ -49,13 +47,9 @@ struct RecordedItem {
 class RecordingReader {
 public:
     // `name`: the file's name, for error texts. A payload of more than `max_frame` bytes is an
-    // error. `shown`: makes events instead of items. `target`: "a" or "b".
-    RecordingReader(std::string name, std::size_t max_frame, bool shown = false,
-                    std::string target = "a")
-        : name_(std::move(name)),
-          max_frame_(max_frame),
-          shown_(shown),
-          target_(std::move(target)) {}
+    // error. `shown`: makes events instead of items.
+    RecordingReader(std::string name, std::size_t max_frame, bool shown = false)
+        : name_(std::move(name)), max_frame_(max_frame), shown_(shown) {}
 
     // Process the next bytes of the file, and its end, after which the results are complete and
     // sorted. append() is ignored after an error.
@@ -94,7 +88,6 @@ private:
     const std::string name_;
     const std::size_t max_frame_;
     const bool shown_;
-    const std::string target_;
     std::string incomplete_line_;    // beginning of an incomplete line
     std::uint64_t line_number_ = 1;  // number of the current line
     const Framing* framing_ = nullptr;

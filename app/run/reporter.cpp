@@ -76,12 +76,12 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool 
 void Reporter::opened(std::size_t connection, const Session& session) {
     const std::string text = connection_text(session);
     log('-', text);
-    if (journal_) journal_->add_connection(session, target_);
+    if (journal_) journal_->add_connection(session);
     attempt_open_ = true;
     report_attempt(attempt_text(session));
     if (json() && reports_messages_ && !options_.quiet)
         output_.append_line(
-            connection_object(session, load() ? connection : attempt_count_, target_).str());
+            connection_object(session, load() ? connection : attempt_count_).str());
     if (options_.verbose || (options_.probe && !options_.quiet)) remark(connection, text);
 }
 
@@ -110,8 +110,9 @@ void Reporter::report_attempt(const std::string& text, bool new_attempt) {
 void Reporter::remark(std::size_t connection, const std::string& text) {
     if (remark_count_ > max_remarks || !user_.prepare_for_line()) return;
     if (load()) ++remark_count_;
+    const std::string prefix = load() ? "connection " + std::to_string(connection) + ": " : "";
     print_error(remark_count_ > max_remarks ? "more connections are not reported"
-                                            : prefix(connection) + text);
+                                            : prefix + text);
 }
 
 // --- Messages.
@@ -139,14 +140,13 @@ void Reporter::resolved(std::size_t connection, Fate fate, const Message* messag
         answered(connection, fate, *message, *reply);
     else
         unanswered(fate, *message);
-    if (!target_.empty()) user_.reported(side_, connection, *message, reply);
 }
 
 void Reporter::answered(std::size_t connection, Fate fate, const Message& message,
                         const Reply& reply) {
     if (!unframed_) log('<', reply.payload);
     if (!replay()) {
-        if (sequence()) output_.append_line(prefix() + sequence_line(message, reply));
+        if (sequence()) output_.append_line(sequence_line(message, reply));
         return print(connection, reply.payload, message.id != unterminated_id_);
     }
     if (!reply.right) return add_difference(difference_.bad_reply(message, reply));
@@ -163,14 +163,14 @@ void Reporter::unanswered(Fate fate, const Message& message) {
     const std::string number = std::to_string(message.id);
     if (fate == Fate::unsent) {
         log('-', "message " + number + " was not sent");
-        if (sequence()) output_.append_line(prefix() + "not sent, seq " + number);
+        if (sequence()) output_.append_line("not sent, seq " + number);
         return;
     }
     log('-', "no reply to message " + number +
                  (fate == Fate::unanswered_as_recorded ? ", as recorded" : ""));
     if (replay() && fate == Fate::lost) add_difference(difference_.lost(message));
     if (sequence())
-        output_.append_line(prefix() + "no reply, seq " + number +
+        output_.append_line("no reply, seq " + number +
                             (message.retransmitted ? ", retransmitted" : ""));
 }
 
@@ -184,7 +184,7 @@ void Reporter::unsolicited(std::size_t connection, Fate fate, const Reply& reply
     if (!unframed_) log('<', payload);
     const bool duplicate = fate == Fate::duplicate;
     if (duplicate && sequence())
-        output_.append_line(prefix() + bytes_text(payload.size()) + ", duplicate");
+        output_.append_line(bytes_text(payload.size()) + ", duplicate");
     if (fate == Fate::unrecorded)
         add_difference(difference_.unrecorded(payload));
     else if (fate == Fate::unsolicited || (duplicate && !run_.session.endpoint.udp))
@@ -209,7 +209,6 @@ void Reporter::ponged(std::size_t connection, ev::Duration round_trip) {
     JsonObject object;
     object.text("type", "pong");
     if (load()) object.number("connection", connection);
-    if (!target_.empty()) object.text("target", target_);
     output_.append_line(object.time("rtt_us", round_trip).str());
 }
 
@@ -223,19 +222,18 @@ void Reporter::flush() {
 
 void Reporter::add_message(std::size_t connection, Fate fate, const Message* message,
                            const Reply* reply) {
-    if (journal_) journal_->add_message(fate, message, reply, loop_.now(), target_);
+    if (journal_) journal_->add_message(fate, message, reply, loop_.now());
     if (!json() || !reports_messages_ || options_.quiet) return;
     JsonObject object = options_.payloads
                             ? recorded_object(fate, message, reply, start_, loop_.now())
                             : message_object(fate, message, reply, start_);
     if (load()) object.number("connection", connection);
-    if (!target_.empty()) object.text("target", target_);
     output_.append_line(object.str());
 }
 
 // Prints nothing for `raw` outside of a load, because received() has already printed the bytes.
 void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
-    if (!prints_replies() || (unframed_ && !load()) || target_ == side_names[1]) return;
+    if (!prints_replies() || (unframed_ && !load())) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
     if (load()) output_.append(std::to_string(connection) + ": ");
     if (makes_printable_)
@@ -255,24 +253,12 @@ void Reporter::print_visible(std::string_view bytes) {
     output_.append(ui::printable(bytes));
 }
 
-std::string Reporter::prefix(std::size_t connection) const {
-    const std::string target = target_.empty() ? "" : target_ + ": ";
-    return load() && connection > 0 ? target + "connection " + std::to_string(connection) + ": "
-                                    : target;
-}
-
 void Reporter::add_difference(const std::string& text) {
-    if (!json()) output_.append(prefix() + text);
-}
-
-void Reporter::add_pair_difference(std::size_t connection, const std::string& text) {
-    target_.clear();
-    log('-', text);
-    if (!options_.quiet) remark(connection, text);
+    if (!json()) output_.append(text);
 }
 
 void Reporter::log(char sign, std::string_view bytes) {
-    if (journal_) journal_->add_line(sign, prefix() + std::string(bytes));
+    if (journal_) journal_->add_line(sign, bytes);
 }
 
 // --- The end.

@@ -2,13 +2,10 @@
 //
 // Form::json prints an object for each connection and each message, one per line. A message
 // without a timely reply is `lost`; a late reply adds another object, `late`. In a load, lines
-// begin with the number of the connection, and objects contain it. With two targets, lines
-// begin with the name of the target, objects contain it, and only replies of the first are
-// printed.
+// begin with the number of the connection, and objects contain it.
 #pragma once
 
 #include "app/protocol/journal.hpp"
-#include "app/protocol/pairing.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/event_text.hpp"
 #include "app/run/run_options.hpp"
@@ -50,9 +47,6 @@ public:
         // Called before a line is written to standard error. Returns false if the line must be
         // omitted.
         virtual bool prepare_for_line() = 0;
-        // With two targets: called after a message of a side was reported.
-        virtual void reported(unsigned side, std::size_t connection, const Message& message,
-                              const Reply* reply) = 0;
 
     protected:
         ~User() = default;
@@ -62,10 +56,6 @@ public:
     // journal cannot be opened.
     Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages, User& user);
 
-    void about(unsigned side) override {
-        side_ = side;
-        target_ = side_names[side];
-    }
     void opened(std::size_t connection, const Session& session) override;
     void ended(std::size_t connection, const Session& session) override;
     void sent(std::size_t connection, const Session& session, const Outgoing& message,
@@ -76,9 +66,6 @@ public:
     void received(std::size_t connection, std::string_view bytes) override;
     void ponged(std::size_t connection, ev::Duration round_trip) override;
     void flush() override;
-
-    // Reports that the replies of both targets to a message differ.
-    void add_pair_difference(std::size_t connection, const std::string& text);
 
     // Returns standard output. Call flush() after writing to it.
     Output& output() { return output_; }
@@ -118,7 +105,6 @@ private:
                      const Reply* reply);
     void print(std::size_t connection, std::string_view payload, bool newline = true);
     void print_visible(std::string_view bytes);
-    std::string prefix(std::size_t connection = 0) const;
     void add_difference(const std::string& text);
     void report_attempt(const std::string& text, bool new_attempt = true);
     void remark(std::size_t connection, const std::string& text);
@@ -129,8 +115,6 @@ private:
     const RunOptions& run_;
     const bool reports_messages_;
     User& user_;
-    unsigned side_ = 0;           // see about()
-    std::string target_;          // its name; empty: there is one target
     const bool unframed_;         // replies have no frames
     const bool makes_printable_;  // standard output is a terminal; escape unsafe bytes
     const DifferenceText difference_;

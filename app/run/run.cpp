@@ -35,12 +35,10 @@ RunOptions completed(RunOptions options) {
 }  // namespace
 
 // Makes all lanes before the first thread starts, because making one may fail.
-Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObserver* observer,
-         std::function<void()> ready)
+Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObserver* observer)
     : loop_(loop),
       options_(completed(std::move(options))),
       done_(std::move(done)),
-      ready_(std::move(ready)),
       settled_(options_.threads),
       unsettled_(options_.threads),
       running_(options_.threads),
@@ -93,14 +91,12 @@ void Run::settled(std::size_t thread) {
     --unsettled_;
     if (begun_ || (options_.pace && unsettled_ > 0)) return;
     begun_ = true;
-    if (ready_) return ready_();
-    begin(next_begin());
-}
-
-// With a pace, reads the clock, because the loop's time may be old: a handshake can take long.
-ev::Time Run::next_begin() const {
-    if (!options_.pace) return loop_.now();
-    return loop_.read_clock() + (lanes_.single_threaded() ? ev::Duration{} : start_notice);
+    ev::Time start = loop_.now();
+    if (options_.pace) {
+        start = loop_.read_clock();  // the loop's time may be old: a handshake can take long
+        if (!lanes_.single_threaded()) start += start_notice;
+    }
+    lanes_.post_to_each([start](Lane& lane) { lane.begin_at(start); });
 }
 
 // Settles a lane that was never ready, for example because the look-up failed on its thread.

@@ -25,21 +25,12 @@ class Run {
 public:
     // Calls `done` once, from the loop, when all connections are closed. The callback may
     // destroy the run. The loop rethrows an exception from a thread. The observer may be null.
-    // With `ready`, calls it once when the run can begin, and waits for begin().
     // Throws std::runtime_error if the system's limits do not allow the connections, and
     // std::system_error if it has no threads or descriptors left.
     Run(ev::Loop& loop, RunOptions options, std::function<void()> done,
-        RunObserver* observer = nullptr, std::function<void()> ready = nullptr);
+        RunObserver* observer = nullptr);
     ~Run();
     Run(const Run&) = delete;
-
-    // Begins to send at this time. May be called before the run is ready.
-    void begin(ev::Time time) {
-        begun_ = true;
-        lanes_.post_to_each([time](Lane& lane) { lane.begin_at(time); });
-    }
-    // Returns the time to begin with if the run is ready now.
-    ev::Time next_begin() const;
 
     // Call it when a source of the first lane has more messages or has ended.
     void sources_changed() { lanes_.first().sources_changed(); }
@@ -88,7 +79,6 @@ private:
     ev::Loop& loop_;
     const RunOptions options_;
     const std::function<void()> done_;
-    const std::function<void()> ready_;
     std::unique_ptr<Report> sum_;  // null with one thread
     ev::Timer report_timer_;
     std::vector<bool> settled_;  // for each thread: ready to begin, or ended

@@ -6,7 +6,6 @@
 #include "app/run/own_source.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/source.hpp"
-#include "app/run/turns.hpp"
 #include "ev/time.hpp"
 
 #include <cstddef>
@@ -61,10 +60,6 @@ struct RunOptions {
     std::optional<ev::Duration> repeat = {};
     // Collect samples of the messages, whose times count from this time; none: no samples.
     std::optional<ev::Time> samples_from = {};
-    // With a second run to another target: keeps both in step; null: nothing does. Needs a
-    // single thread and, in the closed loop, a single connection.
-    std::shared_ptr<Turns> turns = {};
-    std::optional<unsigned> side = {};  // with two targets: 0 or 1
 };
 
 // Options for the messages, as given by the user. A run chooses defaults for the others.
@@ -78,8 +73,6 @@ struct MessagePlan {
 // 1, and a replacement keeps its number. Views and references are valid until the call returns.
 class RunObserver {
 public:
-    // With two targets: the following calls are about this one, 0 or 1.
-    virtual void about(unsigned /*side*/) {}
     virtual void opened(std::size_t connection, const Session& session) = 0;
     // The connection is closed or waits for a retry. It may never have been open.
     virtual void ended(std::size_t connection, const Session& session) = 0;

@@ -34,92 +34,44 @@ constexpr const char* no_target = "nothing is connected; yodel -r FILE TARGET co
 
 }  // namespace
 
-Conversation::Side::Side(Conversation& conversation, const Session::Options& options,
-                         unsigned its_number)
-    : number(its_number),
-      rule(std::make_shared<Session::Options>(options)),
-      conversation_(conversation),
-      session(conversation.loop_, rule, *this) {
-    results.over_datagrams = options.framing->in_datagrams;
-}
-
-// Adds a note only about the first stale reply.
-void Conversation::Side::session_stale(std::string_view payload) {
-    session_unsolicited(payload);
-    if (results.stale == 0)
-        conversation_.add_side_note(*this, stale_text(payload), Style::warn);
-    ++results.stale;
-}
-
-void Conversation::Side::session_bad_beginning(const std::string& sentence) {
-    conversation_.add_side_note(*this, sentence, Style::bad);
-}
-
 Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
     : loop_(loop),
       options_(options),
       user_(user),
-      log_({}, options.session.expect != Expect::any || options.session.pattern,
-           options.second != nullptr),
-      reading_timer_(loop, [this] { read_recording(); }) {
-    sides_.push_back(std::make_unique<Side>(*this, options_.session, 0));
-    if (options_.second) {
-        sides_.push_back(std::make_unique<Side>(*this, *options_.second, 1));
-        pairs_ = std::make_unique<Pairs>(Pairs{.pairing = Pairing(options_.mask)});
-    }
-    recorded_results_.over_datagrams = first().results.over_datagrams;
+      log_({}, options.session.expect != Expect::any || options.session.pattern),
+      reading_timer_(loop, [this] { read_recording(); }),
+      rule_(std::make_shared<Session::Options>(options.session)),
+      session_(loop, rule_, *this) {
+    results_.over_datagrams = options.session.framing->in_datagrams;
+    recorded_results_.over_datagrams = results_.over_datagrams;
     recorded_results_.replay = Results::Replay{};
     if (!options_.log.empty()) open_file(options_.log.path);
 }
 
-Conversation::~Conversation() = default;
-
 const Results& Conversation::results() const {
-    return recording() && !first().results.any() ? recorded_results_ : first().results;
+    return recording() && !results_.any() ? recorded_results_ : results_;
 }
 
 // Prints no summary after a failure to connect, because there is nothing to count.
-Outcome Conversation::outcome(Side& side) {
-    const Session& session = side.session;
-    const bufio::End& end = session.end();
-    const int status = exit_status(end);
-    Results& results = side.results;
-    if (status != 0 || end.reason == bufio::Reason::unclosed)
-        results.count_failure(explain(end, session.tls()), status, true);
-    results.count_end(status, true);
-    results.count_unsent(queued_lines_.size());
-    if (const auto facts = session.tcp()) results.add_tcp({.min_rtt = facts->min_rtt});
-    results.unverified_remark = unverified_remark(end, session.tls());
-    return {.results = results,
-            .summary_parts = {.expects_any = session.options().expect == Expect::any,
-                              .listens = session.options().listens(),
-                              .summary = !options_.quiet && (status == 0 || results.any())}};
-}
-
 int Conversation::report() {
     if (!connects()) return success;
     if (file_open()) stop_file();
-    std::vector<Trouble> troubles;
-    if (!file_trouble_.empty()) troubles = {{output_failed, file_trouble_}};
-    if (paired()) {
-        const PairOutcome both{outcome(first()), outcome(*sides_.back()), pairs_->results,
-                               troubles};
-        for (const std::string& line : both.lines()) print_error(line);
-        return both.decided().status;
-    }
-    Outcome single = outcome(first());
-    single.troubles = troubles;
-    single.print();
-    return single.status();
-}
-
-void Conversation::add_side_note(const Side& side, std::string_view text, Style style) {
-    const std::string name = paired() ? side_names[side.number] + std::string(": ") : "";
-    add_note(name + std::string(text), style);
-}
-
-void Conversation::connect() {
-    for (const auto& side : sides_) side->session.connect();
+    const bufio::End& end = session_.end();
+    const int status = exit_status(end);
+    if (status != 0 || end.reason == bufio::Reason::unclosed)
+        results_.count_failure(explain(end, session_.tls()), status, true);
+    results_.count_end(status, true);
+    results_.count_unsent(queued_lines_.size());
+    if (const auto facts = session_.tcp()) results_.add_tcp({.min_rtt = facts->min_rtt});
+    results_.unverified_remark = unverified_remark(end, session_.tls());
+    Outcome outcome{
+        .results = results_,
+        .summary_parts = {.expects_any = session_.options().expect == Expect::any,
+                          .listens = session_.options().listens(),
+                          .summary = !options_.quiet && (status == 0 || results_.any())}};
+    if (!file_trouble_.empty()) outcome.troubles = {{output_failed, file_trouble_}};
+    outcome.print();
+    return outcome.status();
 }
 
 void Conversation::add_note(std::string_view text, Style style) {
@@ -131,48 +83,43 @@ void Conversation::add_note(std::string_view text, Style style) {
 
 // Returns true if the command line accepts these choices with the other options.
 bool Conversation::allows(const Framing& framing, Expect expect) const {
-    if (first().rule->listens() && (expect != Expect::none || !framing.greeting.empty()))
-        return false;
+    if (rule_->listens() && (expect != Expect::none || !framing.greeting.empty())) return false;
     const bool frames_needed = options_.escapes || options_.log.recording;
     if (frames_needed && !framing.has_frames()) return false;
-    if (first().rule->pattern && (expect != Expect::any || !framing.replies_framed()))
-        return false;
+    if (rule_->pattern && (expect != Expect::any || !framing.replies_framed())) return false;
     return framing.can_echo() || expect != Expect::echo;
 }
 
 std::string Conversation::change_refusal() const {
-    if (std::any_of(sides_.begin(), sides_.end(),
-                    [](const auto& side) { return side->session.in_flight() > 0; }))
-        return "not changed while messages are in flight";
+    if (session_.in_flight() > 0) return "not changed while messages are in flight";
     if (journal_ && options_.log.recording) return "not changed while recording (F9 stops it)";
     return {};
 }
 
 std::string Conversation::rule_text() const {
-    const Framing& framing = *first().rule->framing;
+    const Framing& framing = *rule_->framing;
     const std::string option =
         framing.is_option() ? "-f " + std::string(framing.name) + " " : "";
-    return option + "--expect " + word_of(first().rule->expect);
+    return option + "--expect " + word_of(rule_->expect);
 }
 
 std::string Conversation::next_expectation() {
     if (std::string why = change_refusal(); !why.empty()) return why;
     // The successors of echo, any and none, in the order of Expect.
     constexpr Expect next[] = {Expect::any, Expect::none, Expect::echo};
-    Expect expect = first().rule->expect;
+    Expect expect = rule_->expect;
     do expect = next[static_cast<std::size_t>(expect)];
-    while (!allows(*first().rule->framing, expect));
-    if (expect == first().rule->expect)
-        return std::string("not changed, because ") + (first().rule->listens()
-                                                           ? "clients do not reply"
-                                                           : "--match needs --expect any");
-    change_rule(*first().rule->framing, expect);
+    while (!allows(*rule_->framing, expect));
+    if (expect == rule_->expect)
+        return std::string("not changed, because ") +
+               (rule_->listens() ? "clients do not reply" : "--match needs --expect any");
+    change_rule(*rule_->framing, expect);
     return {};
 }
 
 std::string Conversation::next_framing() {
     if (std::string why = change_refusal(); !why.empty()) return why;
-    const Framing* framing = first().rule->framing;
+    const Framing* framing = rule_->framing;
     if (!framing->is_option())
         return "not changed, because each message is " + framing->label();
     const std::vector<std::string> names = framing_list();
@@ -180,18 +127,16 @@ std::string Conversation::next_framing() {
     do {
         if (++name == names.end()) name = names.begin();
         framing = find_framing(*name);
-    } while (!allows(*framing, first().rule->expect));
-    change_rule(*framing, first().rule->expect);
+    } while (!allows(*framing, rule_->expect));
+    change_rule(*framing, rule_->expect);
     return {};
 }
 
 void Conversation::change_rule(const Framing& framing, Expect expect) {
-    for (const auto& side : sides_) {
-        if (side->rule->framing->is_option()) side->rule->framing = &framing;
-        side->rule->expect = expect;
-        side->session.rule_changed();
-    }
-    log_.check_replies(expect != Expect::any || first().rule->pattern);
+    rule_->framing = &framing;
+    rule_->expect = expect;
+    session_.rule_changed();
+    log_.check_replies(expect != Expect::any || rule_->pattern);
     rule_changed_ = true;
     user_.conversation_changed();
 }
@@ -199,7 +144,7 @@ void Conversation::change_rule(const Framing& framing, Expect expect) {
 // --- The recording.
 
 void Conversation::begin() {
-    if (!recording()) return connect();
+    if (!recording()) return session_.connect();
     reading_timer_.start(ev::Duration::zero());
 }
 
@@ -212,8 +157,8 @@ void Conversation::read_recording() {
         }
         if (!recording()->trouble().empty()) add_note(recording()->trouble(), Style::bad);
         if (!connects()) return;
-        first().recent_round_trips.clear();
-        return connect();
+        recent_round_trips_.clear();
+        return session_.connect();
     }
     reading_timer_.start(ev::Duration::zero());
 }
@@ -239,11 +184,11 @@ void Conversation::add_recorded_fate(const RecordedEvent& event) {
     message.late = message.late && recorded_results_.lost > 0;  // it was counted as lost
     const std::string number = std::to_string(message.id);
     if (message.id == 0 && event.fate == Fate::duplicate)
-        return duplicate(first(), event.reply.payload);
-    if (message.id == 0) return unsolicited(first(), event.reply.payload);
-    if (event.received) return answered(first(), message, event.reply);
+        return session_duplicate(event.reply.payload);
+    if (message.id == 0) return session_unsolicited(event.reply.payload);
+    if (event.received) return session_answered(message, event.reply);
     const bool expected = event.fate == Fate::as_recorded;
-    record(first(), expected ? Fate::unanswered_as_recorded : event.fate, &message, nullptr);
+    record(expected ? Fate::unanswered_as_recorded : event.fate, &message, nullptr);
     if (event.fate == Fate::unsent) return add_note("message " + number + " was not sent");
     log_.add_loss(wall_time(), message, expected ? "no reply, as recorded" : "no reply");
 }
@@ -263,214 +208,167 @@ bool Conversation::refuse_without_target() {
 
 // --- Events of the session.
 
-void Conversation::changed(Side& side) {
+void Conversation::session_changed() {
     user_.conversation_changed();
-    const State state = side.session.state();
-    const bool opened = state == State::open && side.reported_state != State::open;
-    report_state(side);
-    side.reported_state = state;
-    report_half_close(side);
-    side.settled = side.settled || state == State::waiting || state == State::closed ||
-                   state == State::open;
-    if (opened && journal_) begin_file(side);
-    if (can_send())
+    const State state = session_.state();
+    const bool opened = is_open() && reported_state_ != State::open;
+    report_state();
+    reported_state_ = state;
+    report_half_close();
+    if (opened && journal_) begin_file();
+    if (is_open())
         for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
-    if (opened && quitting_) side.session.finish();
-    const auto over = [&](const auto& each) {
-        return (quitting_ || each->session.out_of_time()) &&
-               (each->session.state() == State::closed || each->session.state() == State::idle);
-    };
-    if (std::all_of(sides_.begin(), sides_.end(), over)) loop_.stop();
+    if (opened && quitting_) session_.finish();
+    const bool over = session_.state() == State::closed || session_.state() == State::idle;
+    if (over && (quitting_ || session_.out_of_time())) loop_.stop();
 }
 
 // Reports a half-close by the server with Expect::none, because messages can still be sent.
 // With any other expectation, the half-close ends the connection.
-void Conversation::report_half_close(Side& side) {
-    const Session& session = side.session;
-    const bool ended = session.state() == State::open && session.peer_half_closed() &&
-                       !session.options().listens();
-    if (ended && !side.half_close_noted)
-        add_side_note(side, "the server has shut down its sending side; you can still send",
-                      Style::warn);
-    side.half_close_noted = ended;
+void Conversation::report_half_close() {
+    const bool ended =
+        is_open() && session_.peer_half_closed() && !session_.options().listens();
+    if (ended && !half_close_noted_)
+        add_note("the server has shut down its sending side; you can still send", Style::warn);
+    half_close_noted_ = ended;
 }
 
-void Conversation::report_state(Side& side) {
-    const Session& session = side.session;
-    const State state = session.state();
-    if (state == side.reported_state) return;
-    const std::string end = explain(session.end(), session.tls());
-    const Style end_style = exit_status(session.end()) != 0 ? Style::bad : Style::dim;
-    if (session.options().listens()) return report_listening(side, end, end_style);
+void Conversation::report_state() {
+    const State state = session_.state();
+    if (state == reported_state_) return;
+    const std::string end = explain(session_.end(), session_.tls());
+    const Style end_style = exit_status(session_.end()) != 0 ? Style::bad : Style::dim;
+    if (session_.options().listens()) return report_listening(end, end_style);
     if (state == State::open) {
-        side.retried = !std::exchange(side.reported_trouble, {}).empty();
-        if (session.peer_known())
-            return add_side_note(side, "connected to " + session.address().text(), Style::good);
-        if (session.end()) return;  // a refusal of datagrams was already reported
-        add_side_note(side, "sending to " + session.options().target() +
-                                "; only a reply shows that a server is there");
+        retried_ = !std::exchange(reported_trouble_, {}).empty();
+        if (session_.peer_known())
+            return add_note("connected to " + session_.address().text(), Style::good);
+        if (session_.end()) return;  // a refusal of datagrams was already reported
+        add_note("sending to " + session_.options().target() +
+                 "; only a reply shows that a server is there");
     }
-    if (state == State::waiting && std::exchange(side.reported_trouble, end) != end)
-        add_side_note(side, end + "; retrying; F5 retries now", Style::bad);
-    if (state == State::closed) add_side_note(side, end, end_style);
+    if (state == State::waiting && std::exchange(reported_trouble_, end) != end)
+        add_note(end + "; retrying; F5 retries now", Style::bad);
+    if (state == State::closed) add_note(end, end_style);
 }
 
-void Conversation::report_listening(Side& side, const std::string& end, Style end_style) {
-    const Session& session = side.session;
-    const State state = session.state();
-    if (side.reported_state == State::idle) add_note(session.options().listening_text());
+void Conversation::report_listening(const std::string& end, Style end_style) {
+    const State state = session_.state();
+    if (reported_state_ == State::idle) add_note(session_.options().listening_text());
     if (state == State::open)
-        add_note("connection from " + session.address().text(), Style::good);
+        add_note("connection from " + session_.address().text(), Style::good);
     if (state == State::waiting) add_note(end, end_style);
     if (state == State::closed) add_note(end, end_style);
 }
 
 // A replay repeats one connection, so each connection gets its own recording.
-void Conversation::begin_file(const Side& side) {
-    if (!journal_->complete(side.number)) return journal_->connected(side.number);
+void Conversation::begin_file() {
+    if (!journal_->complete()) return journal_->connected();
     stop_file();
     start_file();
 }
 
 // Counts an event, adds it to the journal if there is one, and marks the screen as changed.
-void Conversation::record(Side& side, Fate fate, const Message* message, const Reply* reply) {
+void Conversation::record(Fate fate, const Message* message, const Reply* reply) {
     user_.conversation_changed();
     Answer answer;
     if (message && reply)
         answer = {reply->right, message->late,    reply->round_trip,
                   false,        reply->reordered, reply->round_trip};
     if (showing_recorded()) return recorded_tally_.add(fate, answer, ev::Time(*recorded_at_));
-    if (journal_) journal_->add(side.number, fate, message, reply, answer, loop_.now());
-    side.tally.add(fate, answer, loop_.now());
+    if (journal_) journal_->add(fate, message, reply, answer, loop_.now());
+    tally_.add(fate, answer, loop_.now());
 }
 
-void Conversation::answered(Side& side, const Message& message, const Reply& reply) {
-    record(side, fate_of(message, reply), &message, &reply);
-    const auto facts = side.session.tcp();
-    const auto network = facts ? facts->min_rtt : std::nullopt;
-    const auto pair = pair_of(side, message, &reply);
-    log_.add_answer(wall_time(), message, reply, network, side.number, pair);
-    if (!reply.right && side.results.bad == 1)
+void Conversation::session_answered(const Message& message, const Reply& reply) {
+    record(fate_of(message, reply), &message, &reply);
+    const auto facts = session_.tcp();
+    log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
+    if (!reply.right && results_.bad == 1)
         if (const std::string hint =
-                reply_hint(*side.session.options().framing, message.payload, reply);
+                reply_hint(*session_.options().framing, message.payload, reply);
             !hint.empty())
-            add_side_note(side,
-                          hint + (hint.find("--expect") == hint.npos ? "" : ", or F3 and x"),
-                          Style::warn);
+            add_note(hint + (hint.find("--expect") == hint.npos ? "" : ", or F3 and x"),
+                     Style::warn);
     if (!reply.round_trip) return;
-    side.percentile_history.record(showing_recorded() ? ev::Time(*recorded_at_) : loop_.now(),
-                                   *reply.round_trip);
-    side.recent_round_trips.push_back(*reply.round_trip);
-    if (side.recent_round_trips.size() > recent_count) side.recent_round_trips.pop_front();
+    percentile_history_.record(showing_recorded() ? ev::Time(*recorded_at_) : loop_.now(),
+                               *reply.round_trip);
+    recent_round_trips_.push_back(*reply.round_trip);
+    if (recent_round_trips_.size() > recent_count) recent_round_trips_.pop_front();
 }
 
-// Compares the replies of two targets, and counts them.
-std::optional<Pair> Conversation::pair_of(const Side& side, const Message& message,
-                                          const Reply* reply) {
-    if (!pairs_) return std::nullopt;
-    auto pair = pairs_->pairing.add(side.number, 1, message, reply);
-    if (pair) pairs_->results.count(pair->difference, pair->delay());
-    return pair;
-}
-
-void Conversation::lost(Side& side, const Message& message) {
-    record(side, Fate::lost, &message, nullptr);
-    pair_of(side, message, nullptr);
-    const Session& session = side.session;
-    const std::string part = message.late ? session.partial_reply_text(message) : "";
+void Conversation::session_lost(const Message& message) {
+    record(Fate::lost, &message, nullptr);
+    const std::string part = message.late ? session_.partial_reply_text(message) : "";
     const std::string when = message.late
-                                 ? "after " + duration_text(session.options().reply_timeout)
+                                 ? "after " + duration_text(session_.options().reply_timeout)
                                  : "before the connection ended";
-    log_.add_loss(wall_time(), message, "no reply " + when + (part.empty() ? "" : "; " + part),
-                  side.number);
+    log_.add_loss(wall_time(), message, "no reply " + when + (part.empty() ? "" : "; " + part));
 }
 
-void Conversation::unsolicited(Side& side, std::string_view payload) {
-    record(side, Fate::unsolicited, payload);
-    const Session& session = side.session;
-    if (!session.options().listens())
-        return log_.add_unsolicited(wall_time(), payload, side.number);
+void Conversation::session_unsolicited(std::string_view payload) {
+    record(Fate::unsolicited, payload);
+    if (!session_.options().listens()) return log_.add_unsolicited(wall_time(), payload);
     Reply reply{.payload = payload, .right = true};
-    if (session.flushed_at() > session.state_since())
-        reply.round_trip = loop_.now() - session.flushed_at();
+    if (session_.flushed_at() > session_.state_since())
+        reply.round_trip = loop_.now() - session_.flushed_at();
     log_.add_answer(wall_time(), {}, reply, {});
 }
 
-void Conversation::duplicate(Side& side, std::string_view payload) {
-    record(side, Fate::duplicate, payload);
-    log_.add_duplicate(wall_time(), payload, side.number);
+// Adds a note only about the first stale reply.
+void Conversation::session_stale(std::string_view payload) {
+    session_unsolicited(payload);
+    if (results_.stale == 0) add_note(stale_text(payload), Style::warn);
+    ++results_.stale;
+}
+
+void Conversation::session_bad_beginning(const std::string& sentence) {
+    add_note(sentence, Style::bad);
+}
+
+void Conversation::session_duplicate(std::string_view payload) {
+    record(Fate::duplicate, payload);
+    log_.add_duplicate(wall_time(), payload);
 }
 
 // --- Sending.
 
-bool Conversation::any_open() const {
-    return std::any_of(sides_.begin(), sides_.end(),
-                       [](const auto& side) { return side->session.state() == State::open; });
-}
-
-// Waits at first for both targets, so that the first message goes to both.
-bool Conversation::can_send() const {
-    return any_open() && std::all_of(sides_.begin(), sides_.end(),
-                                     [](const auto& side) { return side->settled; });
-}
-
 void Conversation::quit_when_answered() {
-    if (!any_open()) return quit();
+    if (!is_open()) return quit();
     quitting_ = true;
-    for (const auto& side : sides_)
-        if (side->session.state() == State::open)
-            side->session.finish();
-        else
-            side->session.disconnect();
+    session_.finish();
 }
 
-// The session reports the lost messages and then its end, from the loop. Then changed() stops
-// the loop. A session that has already reported its end reports nothing more, so quit() stops
-// the loop.
+// The session reports the lost messages and then its end, from the loop. Then session_changed()
+// stops the loop. A session that has already reported its end reports nothing more, so quit()
+// stops the loop.
 void Conversation::quit() {
     quitting_ = true;
-    for (const auto& side : sides_) side->session.disconnect();
-    const auto over = [](const auto& side) {
-        const State state = side->session.state();
-        const bool closed = side->reported_state == State::closed && state == State::closed;
-        return closed || state == State::idle;
-    };
-    if (std::all_of(sides_.begin(), sides_.end(), over)) loop_.stop();
+    session_.disconnect();
+    const State state = session_.state();
+    const bool closed = reported_state_ == State::closed && state == State::closed;
+    if (closed || state == State::idle) loop_.stop();
 }
 
 void Conversation::disconnect() {
     if (refuse_without_target()) return;
     quitting_ = false;
-    for (const auto& side : sides_) side->session.disconnect();
+    session_.disconnect();
 }
 
-// The session reports both calls as one change, so that the log shows only the new attempt. If
-// only one of two targets is connected, reconnects the other.
+// The session reports both calls as one change, so that the log shows only the new attempt.
 void Conversation::reconnect() {
     if (refuse_without_target()) return;
-    for (const auto& side : sides_) {
-        const Session& session = side->session;
-        const bool just_opened = session.state() == State::open &&
-                                 loop_.now() - session.state_since() < reaction_time;
-        if (std::exchange(side->retried, false) && just_opened)
-            return add_note("just connected; press F5 again to reconnect", Style::warn);
-    }
+    const bool just_opened = is_open() && loop_.now() - session_.state_since() < reaction_time;
+    if (std::exchange(retried_, false) && just_opened)
+        return add_note("just connected; press F5 again to reconnect", Style::warn);
     quitting_ = false;
-    const auto open = [](const auto& side) { return side->session.state() == State::open; };
-    const bool all = std::all_of(sides_.begin(), sides_.end(), open);
-    for (const auto& side : sides_) {
-        if (open(side) && !all) continue;
-        side->session.disconnect();
-        side->session.connect();
-    }
-}
-
-void Conversation::void_round_trips() {
-    for (const auto& side : sides_) side->session.void_round_trips();
+    session_.disconnect();
+    session_.connect();
 }
 
 void Conversation::send(const std::string& line) {
-    if (can_send()) return send_now(line);
+    if (is_open()) return send_now(line);
     if (!connects()) return refuse(line, no_target);
     if (quitting_) return refuse(line, "not sent; yodel quits once all replies are in");
     queued_lines_.push_back(line);
@@ -481,41 +379,20 @@ void Conversation::send_now(const std::string& line) {
     const auto payload = options_.escapes ? unescaped(line) : line;
     if (!payload) return refuse(line, escapes_expected);
     if (std::exchange(rule_changed_, false)) add_note(rule_text() + " from here on");
-    const auto pieces = [&](const Side& side) {
-        return count_pieces(*side.session.options().framing, *payload);
-    };
-    if (pieces(first()) != pieces(*sides_.back()))
-        return refuse(line, "not sent, because the targets differ in the number of messages");
-    for (const auto& side : sides_) {
-        const Session::Options& options = side->session.options();
-        if (!is_sendable(*options.framing, options.max_frame, *payload))
-            return refuse(line, "not sent: " + options.framing->misfit_text(payload->size(),
-                                                                            options.max_frame));
-    }
-    for (const auto& side : sides_) send_to(*side, *payload);
-}
-
-// A target that is not connected misses the message, whose id is then used up.
-void Conversation::send_to(Side& side, std::string_view payload) {
-    Session& session = side.session;
-    const QueuedIds queued = session.send(payload);
+    const Session::Options& options = session_.options();
+    if (!is_sendable(*options.framing, options.max_frame, *payload))
+        return refuse(line, "not sent: " + options.framing->misfit_text(payload->size(),
+                                                                        options.max_frame));
+    const QueuedIds queued = session_.send(*payload);
     const ev::Time now = loop_.now();
     std::uint64_t id = queued.first;
-    for_each_piece(*session.options().framing, payload, [&](std::string_view piece) {
-        if (!queued) id = session.reserve_id();
+    for_each_piece(*options.framing, *payload, [&](std::string_view piece) {
         const Message message{.id = id, .payload = piece, .planned = now, .sent = now};
-        if (&side == &first()) log_.add_sent(wall_time(), id, piece);
-        if (!queued) {
-            record(side, Fate::unsent, &message, nullptr);
-            pair_of(side, message, nullptr);
-            log_.add_loss(wall_time(), message, "not connected", side.number);
-        } else if (session.options().expect == Expect::none) {
-            record(side, Fate::sent, &message, nullptr);
-        }
-        ++id;
+        log_.add_sent(wall_time(), id++, piece);
+        if (options.expect == Expect::none) record(Fate::sent, &message, nullptr);
     });
-    side.results.count_sent(queued.count, now);
-    session.flush();
+    results_.count_sent(queued.count, now);
+    session_.flush();
 }
 
 void Conversation::refuse(const std::string& line, const std::string& why) {
@@ -562,9 +439,7 @@ std::string Conversation::next_file_name() const {
 }
 
 void Conversation::open_file(const std::string& name) {
-    std::vector<const Session*> sessions;
-    for (const auto& side : sides_) sessions.push_back(&side->session);
-    journal_.emplace(JournalFile(name), std::move(sessions), loop_.now());
+    journal_.emplace(JournalFile(name), session_, loop_.now());
     log_.write_to([this](auto, char sign, auto line) {
         if (!showing_recorded()) journal_->add_line(sign, line);
     });

@@ -1,17 +1,13 @@
 // The conversation with the service: the session, its log and its counts. Independent of keys
 // and drawing.
-//
-// With two targets there are two sessions. Each message goes to both at once, and their replies
-// are compared. While one of them is not connected, the other goes on alone.
 #pragma once
 
-#include "app/protocol/pairing.hpp"
 #include "app/protocol/recorded_events.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/screen/screen_journal.hpp"
 #include "app/stats/history.hpp"
-#include "app/stats/pair.hpp"
+#include "app/stats/outcome.hpp"
 #include "app/stats/results.hpp"
 #include "app/stats/tally.hpp"
 #include "ev/loop.hpp"
@@ -26,14 +22,11 @@
 
 namespace yodel {
 
-class Conversation final {
+class Conversation final : private Session::User {
 public:
     struct Options {
         Session::Options session;
-        // The second target; null: there is one target.
-        std::shared_ptr<const Session::Options> second = nullptr;
-        std::optional<Expression> mask = {};  // see Pairing
-        bool escapes = false;                 // lines contain escapes such as \n and \xNN
+        bool escapes = false;  // lines contain escapes such as \n and \xNN
         // Empty: a transcript named after its starting time. A recording that is started again
         // gets a numbered file, because each recording needs its own file.
         JournalFile log;
@@ -57,7 +50,6 @@ public:
     // Throws std::system_error if the journal's file can't be opened. The loop and the user
     // must outlive the conversation.
     Conversation(ev::Loop& loop, const Options& options, User& user);
-    ~Conversation();
 
     // Shows the recording, piece by piece, and then connects.
     void begin();
@@ -100,51 +92,42 @@ public:
     // Prints the outcome on standard error, and returns the exit status.
     int report();
 
-    // One target, with its session and its counts.
-    class Side;
-    const std::vector<std::unique_ptr<Side>>& sides() const { return sides_; }
-    Session& session();  // the session with the first target
-    const Session& session() const;
+    Session& session() { return session_; }
+    const Session& session() const { return session_; }
     MessageLog& log() { return log_; }
     const MessageLog& log() const { return log_; }
-    // Returns the counts of the first target or, until a message is sent, of the recording.
+    // Returns the counts of the session or, until a message is sent, of the recording.
     const Results& results() const;
-    const PairResults* pairs() const { return pairs_ ? &pairs_->results : nullptr; }
-    void void_round_trips();
+    const PercentileHistory& percentile_history() const { return percentile_history_; }
+    const std::deque<ev::Duration>& recent_round_trips() const { return recent_round_trips_; }
+    void void_round_trips() { session_.void_round_trips(); }
 
 private:
-    void changed(Side& side);
-    void answered(Side& side, const Message& message, const Reply& reply);
-    void lost(Side& side, const Message& message);
-    void unsolicited(Side& side, std::string_view payload);
-    void duplicate(Side& side, std::string_view payload);
-    void record(Side& side, Fate fate, const Message* message, const Reply* reply);
-    void record(Side& side, Fate fate, std::string_view payload) {
+    void session_changed() override;
+    void session_answered(const Message& message, const Reply& reply) override;
+    void session_lost(const Message& message) override;
+    void session_unsolicited(std::string_view payload) override;
+    void session_stale(std::string_view payload) override;
+    void session_bad_beginning(const std::string& sentence) override;
+    void session_duplicate(std::string_view payload) override;
+    void record(Fate fate, const Message* message, const Reply* reply);
+    void record(Fate fate, std::string_view payload) {
         const Reply reply{.payload = payload};
-        record(side, fate, nullptr, &reply);
+        record(fate, nullptr, &reply);
     }
-    bool paired() const { return sides_.size() > 1; }
-    Side& first() const { return *sides_.front(); }
-    bool any_open() const;
-    bool can_send() const;
-    void add_side_note(const Side& side, std::string_view text,
-                       ui::Style style = ui::Style::dim);
+    bool is_open() const { return session_.state() == Session::State::open; }
     void read_recording();
     void add_recorded_fate(const RecordedEvent& event);
     bool showing_recorded() const { return recorded_at_.has_value(); }
     MessageLog::WallTime wall_time() const;
     bool refuse_without_target();
-    void report_state(Side& side);
-    void report_listening(Side& side, const std::string& end, ui::Style end_style);
-    void report_half_close(Side& side);
-    void begin_file(const Side& side);
-    std::optional<Pair> pair_of(const Side& side, const Message& message, const Reply* reply);
-    Outcome outcome(Side& side);
-    void connect();
+    void report_state();
+    void report_listening(const std::string& end, ui::Style end_style);
+    void report_half_close();
+    void begin_file();
     bool allows(const Framing& framing, Expect expect) const;
     std::string change_refusal() const;
     void change_rule(const Framing& framing, Expect expect);
-    void send_to(Side& side, std::string_view payload);
     void send_now(const std::string& line);
     void refuse(const std::string& line, const std::string& why);
     void start_file();
@@ -166,57 +149,20 @@ private:
     std::string file_trouble_;   // why a file is missing or incomplete; empty: no error
     bool quitting_ = false;      // the loop stops once the session is closed
     bool rule_changed_ = false;  // since the last message
-    struct Pairs {
-        Pairing pairing;
-        PairResults results = {};
-    };
-    std::unique_ptr<Pairs> pairs_;  // null: there is one target
-    std::vector<std::unique_ptr<Side>> sides_;
-};
-
-class Conversation::Side final : private Session::User {
-public:
-    // The conversation must outlive the side. `number`: 0, or 1 for the second target.
-    Side(Conversation& conversation, const Session::Options& options, unsigned number);
-
-    const unsigned number;
-    Results results;
-    Tally tally{results};
-    PercentileHistory percentile_history;
-    std::deque<ev::Duration> recent_round_trips;
-    Session::State reported_state = Session::State::idle;  // the last state in the log
-    bool half_close_noted = false;  // the log reports a half-close by the server
-    bool settled = false;           // it was open, or has failed to connect
+    Results results_;
+    Tally tally_{results_};
+    PercentileHistory percentile_history_;
+    std::deque<ev::Duration> recent_round_trips_;
+    Session::State reported_state_ = Session::State::idle;  // the last state in the log
+    bool half_close_noted_ = false;  // the log reports a half-close by the server
     // The failure of the last attempt to connect. It is reported once, even if many attempts
     // fail for the same reason.
-    std::string reported_trouble;
+    std::string reported_trouble_;
     // True if this connection followed a failure, and no key has requested another one since.
-    bool retried = false;
+    bool retried_ = false;
     // Options that change_rule() changes, shared with the session.
-    const std::shared_ptr<Session::Options> rule;
-
-private:
-    void session_changed() override { conversation_.changed(*this); }
-    void session_answered(const Message& message, const Reply& reply) override {
-        conversation_.answered(*this, message, reply);
-    }
-    void session_lost(const Message& message) override { conversation_.lost(*this, message); }
-    void session_unsolicited(std::string_view payload) override {
-        conversation_.unsolicited(*this, payload);
-    }
-    void session_stale(std::string_view payload) override;
-    void session_bad_beginning(const std::string& sentence) override;
-    void session_duplicate(std::string_view payload) override {
-        conversation_.duplicate(*this, payload);
-    }
-
-    Conversation& conversation_;
-
-public:
-    Session session;
+    const std::shared_ptr<Session::Options> rule_;
+    Session session_;
 };
-
-inline Session& Conversation::session() { return first().session; }
-inline const Session& Conversation::session() const { return first().session; }
 
 }  // namespace yodel

@@ -61,18 +61,20 @@ void MessageLog::add_sent(WallTime at, std::uint64_t id, std::string_view payloa
 }
 
 // Returns the stored exchange of an unanswered message, or a new one.
-std::shared_ptr<Exchange> MessageLog::exchange_of(std::uint64_t id, unsigned target) {
-    const auto found = target == 0 ? unanswered_.find(id) : unanswered_.end();
-    return found == unanswered_.end() ? std::make_shared<Exchange>() : found->second;
+std::shared_ptr<Exchange> MessageLog::exchange_of(const Message& message) const {
+    const auto found = unanswered_.find(message.id);
+    const auto exchange =
+        found == unanswered_.end() ? std::make_shared<Exchange>() : found->second;
+    exchange->id = message.id;
+    exchange->payload = message.payload;
+    exchange->retransmitted = message.retransmitted;
+    return exchange;
 }
 
 void MessageLog::add_answer(WallTime at, const Message& message, const Reply& reply,
-                            std::optional<ev::Duration> network, unsigned target,
-                            const std::optional<Pair>& pair) {
-    auto exchange = exchange_of(message.id, target);
-    if (target == 0) unanswered_.erase(message.id);
-    exchange->id = message.id;
-    exchange->payload = message.payload;
+                            std::optional<ev::Duration> network) {
+    const auto exchange = exchange_of(message);
+    unanswered_.erase(message.id);
     exchange->reply = reply.payload;
     exchange->answered_at = at;
     exchange->right = reply.right;
@@ -81,80 +83,29 @@ void MessageLog::add_answer(WallTime at, const Message& message, const Reply& re
     exchange->round_trip = reply.round_trip;
     exchange->write_delay = message.sent - message.planned;
     exchange->network_round_trip = network;
-    exchange->retransmitted = message.retransmitted;
     ui::Row fate;
     if (!reply.right) fate.push_back({difference_text(*exchange), Style::bad});
     if (reply.right && replies_checked_ && message.id > 0)
         fate.push_back({" " + ui::glyph::right.text(), Style::good});
     if (message.retransmitted) fate.push_back(retransmitted_mark());
-    add_half(target,
-             {{Kind::received, at, {}, exchange},
-              exchange,
-              std::string(reply.payload),
-              std::move(fate),
-              Style::normal},
-             pair);
+    add({Kind::received, at, {}, exchange}, reply.payload, std::move(fate));
 }
 
-void MessageLog::add_loss(WallTime at, const Message& message, const std::string& why,
-                          unsigned target) {
-    const auto exchange = exchange_of(message.id, target);
-    exchange->id = message.id;
-    exchange->payload = message.payload;
-    exchange->retransmitted = message.retransmitted;
+void MessageLog::add_loss(WallTime at, const Message& message, const std::string& why) {
     ui::Row fate{{" - " + why, Style::bad}};
     if (message.retransmitted) fate.push_back(retransmitted_mark());
-    add_half(target, {{Kind::lost, at, {}, exchange},
-                      exchange,
-                      std::string(message.payload),
-                      std::move(fate),
-                      Style::dim});
+    add({Kind::lost, at, {}, exchange_of(message)}, message.payload, std::move(fate),
+        Style::dim);
 }
 
-// Adds a late reply alone, because its message was already added as lost.
-void MessageLog::add_half(unsigned target, Half half, const std::optional<Pair>& pair) {
-    const auto add_entry = [this](Half& entry, std::string name) {
-        entry.record.target = std::move(name);
-        add(std::move(entry.record), entry.body, std::move(entry.suffix), entry.style);
-    };
-    if (!paired_) return add_entry(half, "");
-    const std::uint64_t id = half.exchange->id;
-    if (half.exchange->late) return add_entry(half, side_names[target]);
-    half.record.target = side_names[target];
-    const auto stored = halves_.extract(id);
-    if (!stored) return void(halves_.emplace(id, std::move(half)));
-    Half& a = target == 1 ? stored.mapped() : half;
-    Half& b = target == 1 ? half : stored.mapped();
-    a.exchange->second = b.exchange;
-    b.record.exchange = a.exchange;
-    b.record.at = a.record.at = std::max(a.record.at, b.record.at);
-    if (pair && pair->difference.empty()) {
-        if (a.exchange->right) a.suffix.clear();
-        a.suffix.push_back({" " + ui::glyph::same.text(), Style::good});
-        return add_entry(a, "");
-    }
-    if (pair && a.exchange->right && b.exchange->right) {
-        b.exchange->pair_difference = pair->at;
-        b.suffix = {{" " + ui::glyph::bad.text() + " differs from a at byte " +
-                         std::to_string(*pair->at) + ": " +
-                         byte_text(a.exchange->reply, *pair->at) + ui::glyph::arrow.text() +
-                         byte_text(b.exchange->reply, *pair->at),
-                     Style::bad}};
-    }
-    add_entry(a, side_names[0]);
-    add_entry(b, side_names[1]);
-}
-
-void MessageLog::add_unsolicited(WallTime at, std::string_view payload, unsigned target) {
+void MessageLog::add_unsolicited(WallTime at, std::string_view payload) {
     auto exchange =
         std::make_shared<Exchange>(Exchange{.reply = std::string(payload), .answered_at = at});
-    add({Kind::unsolicited, at, {}, std::move(exchange), paired_ ? side_names[target] : ""},
-        payload);
+    add({Kind::unsolicited, at, {}, std::move(exchange)}, payload);
 }
 
-void MessageLog::add_duplicate(WallTime at, std::string_view payload, unsigned target) {
-    add({Kind::unsolicited, at, {}, nullptr, paired_ ? side_names[target] : ""}, payload,
-        {{" - a duplicate reply", Style::warn}});
+void MessageLog::add_duplicate(WallTime at, std::string_view payload) {
+    add({Kind::unsolicited, at, {}, nullptr}, payload, {{" - a duplicate reply", Style::warn}});
 }
 
 void MessageLog::next_timestamp_style() {
@@ -190,9 +141,7 @@ void MessageLog::add(Record record, std::string_view body, ui::Row suffix, Style
                                 std::move(suffix),
                                 style,
                                 record.kind != Kind::note};
-    if (record.kind == Kind::received)
-        entry.bad_byte =
-            record.own().difference ? record.own().difference : record.own().pair_difference;
+    if (record.kind == Kind::received) entry.bad_byte = record.exchange->difference;
     if (write_line_) write(record, entry);
     records_.push_back(std::move(record));
     transcript_.append(std::move(entry));
@@ -212,45 +161,35 @@ ui::Span MessageLog::label(const Record& record) const {
     return {time + (time.empty() ? "" : " ") + kind.sign.text() + " ", kind.style};
 }
 
+// Returns "0.34ms", "+123.456s" or a clock.
 std::string MessageLog::time_text(const Record& record) const {
     const bool off = timestamp_style_ == TimestampStyle::off;
     const bool delta = timestamp_style_ == TimestampStyle::delta;
-    // "a 0.21 b 0.34ms", "+123.456s" or a clock
-    const int width = off ? 0 : paired_ ? 15 : delta ? 8 : 12;
-    const auto padded = [width](const std::string& text) {
+    const auto padded = [width = off     ? 0
+                                 : delta ? 8
+                                         : 12](const std::string& text) {
         return format("%*s", width, text.c_str());
     };
-    const std::string name = record.target.empty() ? "" : record.target + " ";
-    const bool received = record.kind == Kind::received;
-    if (received && (record.exchange->id != 0 || record.exchange->round_trip))
-        return padded(name + round_trip_text(record));
-    if (off) return record.target;
-    if (delta) return padded(name + delta_text(record.since_last));
-    const bool timed = received || record.kind == Kind::note || record.kind == Kind::sent;
-    return padded(timed ? clock_text(record.at) : record.target);
-}
-
-// Returns "0.34ms", or "a 0.21 b 0.34ms" for equal replies of two targets.
-std::string MessageLog::round_trip_text(const Record& record) {
-    const auto time_of = [](const Exchange& exchange) {
-        return exchange.round_trip ? milliseconds_number(*exchange.round_trip) : "untimed";
-    };
-    const bool both = record.target.empty() && record.exchange->second;
-    const Exchange& last = both ? *record.exchange->second : record.own();
-    return (both ? "a " + time_of(*record.exchange) + " b " : "") + time_of(last) +
-           (last.round_trip ? "ms" : "");
+    if (record.kind == Kind::received) {
+        const Exchange& exchange = *record.exchange;
+        if (exchange.round_trip)
+            return padded(milliseconds_number(*exchange.round_trip) + "ms");
+        if (exchange.id != 0) return padded("untimed");
+    }
+    if (off) return "";
+    if (delta) return padded(delta_text(record.since_last));
+    const bool timed = record.kind != Kind::lost && record.kind != Kind::unsolicited;
+    return padded(timed ? clock_text(record.at) : "");
 }
 
 // A reply's fate has a line of its own, unless the reply is right.
 void MessageLog::write(const Record& record, const ui::Transcript::Entry& entry) {
     const std::string remark = ui::plain_text(entry.suffix);
     const bool reply = record.kind == Kind::received;
-    const std::string name = record.target.empty() ? "" : record.target + ": ";
     write_line_(record.at, labels[static_cast<std::size_t>(record.kind)].mark,
-                name + (reply ? entry.body : entry.body + remark));
-    if (reply && (!record.own().right || record.own().pair_difference))
-        write_line_(record.at, '-',
-                    name + "message " + std::to_string(record.exchange->id) + remark);
+                reply ? entry.body : entry.body + remark);
+    if (reply && !record.exchange->right)
+        write_line_(record.at, '-', "message " + std::to_string(record.exchange->id) + remark);
 }
 
 }  // namespace yodel

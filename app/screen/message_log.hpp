@@ -1,7 +1,6 @@
 // The log on the screen: the entries of the transcript, and the message of each entry.
 #pragma once
 
-#include "app/protocol/pairing.hpp"
 #include "app/protocol/session.hpp"
 #include "ui/transcript.hpp"
 
@@ -32,21 +31,15 @@ struct Exchange {
     std::optional<ev::Duration> network_round_trip =
         {};                      // the network's minimum round trip so far
     bool retransmitted = false;  // see Session::Options::mark_retransmitted
-    // With two targets: what the second replied. Null: not yet known, or there is one target.
-    std::shared_ptr<const Exchange> second = {};
-    // Offset of the first difference between both replies; set for the second.
-    std::optional<std::size_t> pair_difference = {};
 };
 
 class MessageLog {
 public:
     using WallTime = std::chrono::system_clock::time_point;
 
-    // `checked`: replies are compared, so right ones are marked. `paired`: there are two
-    // targets. Their replies to a message are added together, as one entry if they are equal.
-    MessageLog(ui::Transcript::Limits limits, bool checked, bool paired = false)
+    // `checked`: replies are compared, so right ones are marked.
+    MessageLog(ui::Transcript::Limits limits, bool checked)
         : transcript_(limits, [this](std::size_t place) { remove_record(place); }),
-          paired_(paired),
           replies_checked_(checked) {}
     MessageLog(const MessageLog&) = delete;
 
@@ -55,18 +48,16 @@ public:
 
     void check_replies(bool checked) { replies_checked_ = checked; }
 
-    // Each adds an entry. A note is a remark by the program. `target`: 0, or 1 for the second.
+    // Each adds an entry. A note is a remark by the program.
     void add_note(WallTime at, std::string_view text, ui::Style style = ui::Style::dim);
     void add_sent(WallTime at, std::uint64_t id, std::string_view payload);
-    // `network`: see Exchange. `pair`: both replies, once both are known.
+    // `network`: see Exchange.
     void add_answer(WallTime at, const Message& message, const Reply& reply,
-                    std::optional<ev::Duration> network, unsigned target = 0,
-                    const std::optional<Pair>& pair = {});
-    void add_loss(WallTime at, const Message& message, const std::string& why,
-                  unsigned target = 0);
-    void add_unsolicited(WallTime at, std::string_view payload, unsigned target = 0);
+                    std::optional<ev::Duration> network);
+    void add_loss(WallTime at, const Message& message, const std::string& why);
+    void add_unsolicited(WallTime at, std::string_view payload);
     // Adds a duplicate reply.
-    void add_duplicate(WallTime at, std::string_view payload, unsigned target = 0);
+    void add_duplicate(WallTime at, std::string_view payload);
 
     // Switches the timestamps of entries other than replies: from the clock to the time since
     // the previous entry, to none, and back to the clock.
@@ -89,38 +80,21 @@ private:
         WallTime at;
         ev::Duration since_last;  // since the previous record
         std::shared_ptr<const Exchange> exchange;
-        std::string target = {};  // "a" or "b"; empty: both, or there is one target
-        // Returns the exchange with the target of this record.
-        const Exchange& own() const {
-            return target == side_names[1] && exchange->second ? *exchange->second : *exchange;
-        }
-    };
-    // An entry about one of two targets, until the other is known.
-    struct Half {
-        Record record;
-        std::shared_ptr<Exchange> exchange;
-        std::string body;
-        ui::Row suffix;
-        ui::Style style;
     };
 
     void add(Record record, std::string_view body, ui::Row suffix = {},
              ui::Style style = ui::Style::normal);
-    void add_half(unsigned target, Half half, const std::optional<Pair>& pair = {});
-    std::shared_ptr<Exchange> exchange_of(std::uint64_t id, unsigned target);
+    std::shared_ptr<Exchange> exchange_of(const Message& message) const;
     ui::Span label(const Record& record) const;
     std::string time_text(const Record& record) const;
-    static std::string round_trip_text(const Record& record);
     void write(const Record& record, const ui::Transcript::Entry& entry);
     void remove_record(std::size_t place);
 
     ui::Transcript transcript_;
-    const bool paired_;
     bool replies_checked_;
     std::deque<Record> records_;  // one for each entry of the transcript
     // Unanswered messages with entries still in the transcript, by id.
     std::map<std::uint64_t, std::shared_ptr<Exchange>> unanswered_;
-    std::map<std::uint64_t, Half> halves_;  // by id
     TimestampStyle timestamp_style_ = TimestampStyle::clock;
     WallTime last_record_at_{};
     Lines write_line_;

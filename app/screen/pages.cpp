@@ -231,38 +231,18 @@ void add_times(PageRows& page, const Exchange& exchange) {
                       Style::warn);
 }
 
-void add_reply(PageRows& page, const Exchange& exchange, const std::string& title) {
-    if (!exchange.answered_at) return;
-    if (exchange.right && exchange.reply == exchange.payload)
-        return page.add_title(title + ": identical");
-    add_side(page, title, exchange.reply,
-             exchange.difference.value_or(exchange.pair_difference.value_or(no_byte)));
-}
-
 // Aligns the figures of a column to the right.
 std::string aligned(const std::string& figure) { return format("%9s", figure.c_str()); }
 
-void add_round_trips(PageRows& page, const Histogram& times, const Histogram* second) {
-    const auto add = [&](const char* name, auto time_of) {
-        page.add_fact(name, aligned(milliseconds_text(time_of(times))) +
-                                (second ? aligned(milliseconds_text(time_of(*second))) : ""));
+void add_round_trips(PageRows& page, const Histogram& times) {
+    const auto add = [&](const char* name, ev::Duration time) {
+        page.add_fact(name, aligned(milliseconds_text(time)));
     };
     page.add_title("Round trips (percentiles within 1 %)");
-    add("min", [](const Histogram& of) { return of.min(); });
+    add("min", times.min());
     for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
-        add(name, [each = percent](const Histogram& of) { return of.percentile(each); });
-    add("max", [](const Histogram& of) { return of.max(); });
-}
-
-void add_pairs(PageRows& page, const PairResults& pairs) {
-    page.add_title("Pairs of replies, and their round trips, b minus a");
-    page.add_fact("same", aligned(std::to_string(pairs.same)));
-    page.add_fact("different", aligned(std::to_string(pairs.different)),
-                  pairs.different > 0 ? Style::bad : Style::normal);
-    if (pairs.timed() == 0) return;
-    for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
-        page.add_fact(name,
-                      aligned(signed_milliseconds(pairs.delay_percentile(percent))) + " ms");
+        add(name, times.percentile(percent));
+    add("max", times.max());
 }
 
 }  // namespace
@@ -290,35 +270,28 @@ void PageRows::add_fact(const std::string& name, std::string_view value, Style s
     } while (!value.empty());
 }
 
-Rows statistics_page(const Results& results, const PercentileHistory& history, int width,
-                     const Results* second, const PairResults* pairs) {
+Rows statistics_page(const Results& results, const PercentileHistory& history, int width) {
     PageRows page(width);
-    const auto add_count = [&](const char* name, std::uint64_t Results::*count,
+    const auto add_count = [&](const char* name, std::uint64_t count,
                                Style style = Style::normal) {
-        const std::uint64_t other = second ? second->*count : 0;
-        page.add_fact(name,
-                      aligned(std::to_string(results.*count)) +
-                          (second ? aligned(std::to_string(other)) : ""),
-                      results.*count + other > 0 ? style : Style::normal);
+        page.add_fact(name, aligned(std::to_string(count)), count > 0 ? style : Style::normal);
     };
     page.add_title("Messages");
-    if (second) page.add_fact("", aligned("a") + aligned("b"));
-    add_count("sent", &Results::sent);
-    add_count("echoed", &Results::echoed);
-    add_count("bad", &Results::bad, Style::bad);
-    add_count("lost", &Results::lost, Style::bad);
-    add_count("late", &Results::late);
-    add_count("unsolicited", &Results::unsolicited);
+    add_count("sent", results.sent);
+    add_count("echoed", results.echoed);
+    add_count("bad", results.bad, Style::bad);
+    add_count("lost", results.lost, Style::bad);
+    add_count("late", results.late);
+    add_count("unsolicited", results.unsolicited);
     if (results.over_datagrams) {
-        add_count("duplicate", &Results::duplicates);
+        add_count("duplicate", results.duplicates);
         page.add_fact("order", aligned(std::to_string(results.reordered)) + " reordered");
         page.add_fact("jitter", aligned(milliseconds_text(results.jitter())) + " (RFC 3550)");
     }
-    if (pairs) add_pairs(page, *pairs);
     if (results.round_trips.count() == 0) return page.rows;
-    add_round_trips(page, results.round_trips, second ? &second->round_trips : nullptr);
+    add_round_trips(page, results.round_trips);
     if (ui::utf8_locale()) add_percentile_history(page, history);
-    page.add_title(second ? "Distribution of a" : "Distribution");
+    page.add_title("Distribution");
     add_histogram(page, results.round_trips);
     return page.rows;
 }
@@ -372,12 +345,10 @@ Rows message_page(const Exchange& exchange, int width) {
     if (exchange.late) page.add_fact("reply", "late, after the reply timeout", Style::warn);
     if (bad) page.add_fact("reply", differs_text(exchange.difference), Style::bad);
     if (exchange.id != 0) add_side(page, "Sent", exchange.payload, marked);
-    add_reply(page, exchange, exchange.second ? "Received from a" : "Received");
-    if (!exchange.second) return page.rows;
-    page.add_title("Target b");
-    add_times(page, *exchange.second);
-    if (!exchange.second->answered_at) page.add_fact("reply", "none", Style::bad);
-    add_reply(page, *exchange.second, "Received from b");
+    if (exchange.answered_at && exchange.right && exchange.reply == exchange.payload)
+        page.add_title("Received: identical");
+    else if (exchange.answered_at)
+        add_side(page, "Received", exchange.reply, marked);
     return page.rows;
 }
 

@@ -5,7 +5,6 @@
 #include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/stats/history.hpp"
-#include "app/stats/pair.hpp"
 #include "app/stats/results.hpp"
 #include "ui/frame.hpp"
 
@@ -19,10 +18,7 @@ namespace yodel {
 using Rows = std::vector<ui::Row>;
 
 // Returns the counts, the percentiles and their history, and a histogram of the round trips.
-// With two targets, `history` and the histogram are about the first. The last two are null if
-// there is one target.
-Rows statistics_page(const Results& results, const PercentileHistory& history, int width,
-                     const Results* second = nullptr, const PairResults* pairs = nullptr);
+Rows statistics_page(const Results& results, const PercentileHistory& history, int width);
 
 // Returns the facts about a recording. `count`: the number of its messages.
 Rows recording_page(const RecordedConversation& recording, std::uint64_t count, int width);

@@ -74,11 +74,8 @@ const ui::Binding<Client> Client::bindings[] = {
      "F1", "this page"},
     {ui::keys(ui::plain(KeyCode::f2), ui::alt('s')), [](Client& c) {
          c.open_page([&c](int width) {
-             const auto& sides = c.conversation_.sides();
              return statistics_page(c.conversation_.results(),
-                                    sides.front()->percentile_history, width,
-                                    sides.size() > 1 ? &sides.back()->results : nullptr,
-                                    c.conversation_.pairs());
+                                    c.conversation_.percentile_history(), width);
          });
      }, "F2 M-s", "statistics"},
     {ui::keys(ui::plain(KeyCode::f3), ui::alt('i')), [](Client& c) {
@@ -270,11 +267,9 @@ void ScreenClient::interrupt() {
         history_.stop_browsing();
         return editor_.clear();
     }
-    for (const auto& side : conversation_.sides()) {
-        const State state = side->session.state();
-        if (state != State::open && state != State::closed && state != State::idle)
-            side->session.disconnect();
-    }
+    const State state = session().state();
+    if (state != State::open && state != State::closed && state != State::idle)
+        session().disconnect();
 }
 
 void ScreenClient::copy_selected() {
@@ -334,17 +329,15 @@ void ScreenClient::draw() {
 }
 
 std::vector<Part> ScreenClient::status() const {
-    const auto& sides = conversation_.sides();
     std::vector<Part> parts = status_parts(session(), conversation_.results(),
-                                           sides.front()->recent_round_trips, loop_.now());
-    if (sides.size() > 1) add_second_status(parts);
+                                           conversation_.recent_round_trips(), loop_.now());
     const ui::Transcript& transcript = conversation_.log().transcript();
     const auto put = [&](int priority, std::string text, Style style) {
         parts.insert(parts.begin() + 1, {std::move(text), priority, style});
     };
     if (const RecordedConversation* const recording = conversation_.recording()) {
         const std::string text = recording_text(*recording, conversation_.recorded_count());
-        const bool connecting = conversation_.session().state() != State::idle;
+        const bool connecting = session().state() != State::idle;
         if (connecting) put(Priority::detail, text, Style::status);
         if (!connecting) parts.erase(parts.begin() + 1);  // the target
         if (!connecting) parts.front().text = text;
@@ -360,19 +353,6 @@ std::vector<Part> ScreenClient::status() const {
         put(Priority::mode, status_word::held + more, Style::status_warn);
     }
     return parts;
-}
-
-// Adds the state, the counts and the times of the second target.
-void ScreenClient::add_second_status(std::vector<Part>& parts) const {
-    const Conversation::Side& second = *conversation_.sides().back();
-    parts.insert(parts.begin(), {"a", Priority::state, Style::status});
-    std::vector<Part> more =
-        status_parts(second.session, second.results, second.recent_round_trips, loop_.now());
-    more.insert(more.begin(), {"b", Priority::state, Style::status});
-    for (Part& part : more) {
-        part.group += StatusGroup::count;
-        parts.push_back(std::move(part));
-    }
 }
 
 // Returns the input row, with a label if it is a search rather than a message.
@@ -445,30 +425,21 @@ Rows ScreenClient::connection_rows(int width) {
     if (const RecordedConversation* const recording = conversation_.recording())
         rows = recording_page(*recording, conversation_.recorded_count(), width);
     if (!conversation_.connects()) return rows;
-    for (const auto& side : conversation_.sides()) {
-        const Results& results =
-            side == conversation_.sides().front() ? conversation_.results() : side->results;
-        if (!rows.empty()) rows.emplace_back();
-        for (ui::Row& row : connection_page(side->session, results, key_log_, sandbox_, width))
-            rows.push_back(std::move(row));
-    }
+    if (!rows.empty()) rows.emplace_back();
+    for (ui::Row& row :
+         connection_page(session(), conversation_.results(), key_log_, sandbox_, width))
+        rows.push_back(std::move(row));
     return rows;
 }
 
 // Schedules the next redraw for the next change of a time in the status line. It is in seconds
 // while the connection is open, and otherwise in tenths of a second.
 void ScreenClient::schedule_clock() {
-    ev::Time next = ev::Time::max();
-    for (const auto& side : conversation_.sides()) {
-        const Session& session = side->session;
-        const State state = session.state();
-        if (state == State::closed || state == State::idle) continue;
-        const ev::Duration unit = state == State::open ? ev::Duration(1s) : ev::Duration(100ms);
-        const ev::Duration elapsed = loop_.now() - session.state_since();
-        next = std::min(next, session.state_since() + (elapsed / unit + 1) * unit);
-    }
-    if (next == ev::Time::max()) return clock_timer_.cancel();
-    clock_timer_.start_at(next);
+    const State state = session().state();
+    if (state == State::closed || state == State::idle) return clock_timer_.cancel();
+    const ev::Duration unit = state == State::open ? ev::Duration(1s) : ev::Duration(100ms);
+    const ev::Duration elapsed = loop_.now() - session().state_since();
+    clock_timer_.start_at(session().state_since() + (elapsed / unit + 1) * unit);
 }
 
 }  // namespace yodel

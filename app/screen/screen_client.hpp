@@ -68,7 +68,7 @@ private:
     void conversation_changed() override { mark_changed(); }
     void line_refused(const std::string& line) override;
 
-    Session& session() { return conversation_.session(); }  // the session with the first target
+    Session& session() { return conversation_.session(); }
     const Session& session() const { return conversation_.session(); }
     ui::Transcript& transcript() { return conversation_.log().transcript(); }
 
@@ -107,7 +107,6 @@ private:
     // Returns the number of rows above the status line and the input line.
     int main_height() const { return terminal().size().rows - 2; }
     std::vector<Part> status() const;
-    void add_second_status(std::vector<Part>& parts) const;
     std::string_view hint_text() const;
     ui::Row input_row(int width, ui::Frame& frame);
     ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;

@@ -1,52 +1,34 @@
 #include "app/screen/screen_journal.hpp"
 
-#include "app/protocol/pairing.hpp"
-#include "app/stats/pair.hpp"
-
-#include <utility>
+#include "app/stats/outcome.hpp"
 
 namespace yodel {
 
-ScreenJournal::ScreenJournal(const JournalFile& file, std::vector<const Session*> sessions,
-                             ev::Time now)
-    : sessions_(std::move(sessions)),
-      journal_(file, sessions_.front()->options(), sessions_.front()->last_id() + 1, now) {
-    for (unsigned target = 0; target < sessions_.size(); ++target) {
-        counts_.emplace_back();
-        counts_.back().results.over_datagrams =
-            sessions_[target]->options().framing->in_datagrams;
-        if (sessions_[target]->state() == Session::State::open) connected(target);
-    }
+ScreenJournal::ScreenJournal(const JournalFile& file, const Session& session, ev::Time now)
+    : session_(session), journal_(file, session.options(), session.last_id() + 1, now) {
+    results_.over_datagrams = session.options().framing->in_datagrams;
+    if (session.state() == Session::State::open) connected();
 }
 
-const char* ScreenJournal::name(unsigned target) const {
-    return sessions_.size() > 1 ? side_names[target] : "";
+void ScreenJournal::connected() {
+    const Session::Phases& phases = session_.phases();
+    results_.count_attempt();
+    results_.count_opened(phases.tcp, phases.handshake,
+                          session_.tls() && session_.tls()->resumed, session_.tls());
+    journal_.add_connection(session_);
 }
 
-void ScreenJournal::connected(unsigned target) {
-    const Session& session = *sessions_[target];
-    const Session::Phases& phases = session.phases();
-    Results& results = counts_[target].results;
-    results.count_attempt();
-    results.count_opened(phases.tcp, phases.handshake, session.tls() && session.tls()->resumed,
-                         session.tls());
-    journal_.add_connection(session, name(target));
-}
-
-void ScreenJournal::add(unsigned target, Fate fate, const Message* message, const Reply* reply,
+void ScreenJournal::add(Fate fate, const Message* message, const Reply* reply,
                         const Answer& answer, ev::Time now) {
-    if (!journal_.add_message(fate, message, reply, now, name(target))) return;
+    if (!journal_.add_message(fate, message, reply, now)) return;
     const bool counted = fate == Fate::late;  // already counted, as lost
-    if (message && !counted) counts_[target].results.count_sent(1, message->sent);
-    counts_[target].tally.add(fate, answer, now);
+    if (message && !counted) results_.count_sent(1, message->sent);
+    tally_.add(fate, answer, now);
 }
 
 bool ScreenJournal::finish(const std::string& reason) {
-    const Outcome first{.results = counts_.front().results, .reason = reason};
-    if (counts_.size() == 1) return journal_.finish(first.json().str());
-    const PairResults none;
-    const PairOutcome both{first, {.results = counts_.back().results, .reason = reason}, none};
-    return journal_.finish(both.json(first.json(), both.b.json()).str());
+    const Outcome outcome{.results = results_, .reason = reason};
+    return journal_.finish(outcome.json().str());
 }
 
 }  // namespace yodel

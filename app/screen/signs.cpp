@@ -40,7 +40,6 @@ constexpr Sign message_signs[] = {
     {glyph::received, "its reply, and the round-trip time"},
     {glyph::right, "the reply is right"},
     {glyph::bad, "the reply is bad; its first bad byte is marked"},
-    {glyph::same, "both targets, a and b, have sent the same reply"},
     {glyph::arrow, "between the expected and the received byte"},
     {glyph::lost, "no reply in time"},
     {glyph::note, "a note from yodel"},

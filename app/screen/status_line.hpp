@@ -32,7 +32,7 @@ struct Priority {
 
 // The groups of parts, separated by bars.
 struct StatusGroup {
-    enum { connection, counts, times, count };
+    enum { connection, counts, times };
 };
 
 // Returns all parts in the order of their display, the state first.

@@ -14,6 +14,14 @@ namespace yodel {
 
 namespace {
 
+// Returns [[upper_us, count], ...].
+JsonArray buckets_json(const Histogram& times) {
+    JsonArray buckets;
+    for (const Histogram::Bucket& bucket : times.buckets())
+        buckets.array(JsonArray().time(bucket.upper_end).number(bucket.count));
+    return buckets;
+}
+
 constexpr std::size_t max_line = 64 * 1024 * 1024;
 
 // Maximum of a rate, so that no sum becomes infinite.
@@ -222,13 +230,6 @@ bool read_line(std::FILE* file, std::string& line) {
 [[noreturn]] void refuse(const std::string& path, int error) { throw InputError(path, error); }
 
 }  // namespace
-
-JsonArray buckets_json(const Histogram& times) {
-    JsonArray buckets;
-    for (const Histogram::Bucket& bucket : times.buckets())
-        buckets.array(JsonArray().time(bucket.upper_end).number(bucket.count));
-    return buckets;
-}
 
 void add_counts(JsonObject& object, const Results& results, bool of_connections) {
     for (const Figure& figure : figures())

@@ -21,9 +21,6 @@ void add_counts(JsonObject& object, const Results& results, bool of_connections)
 // Adds the 50th and the 99th percentile and the buckets, if there are times.
 void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row);
 
-// Returns [[upper_us, count], ...].
-JsonArray buckets_json(const Histogram& times);
-
 // Returns the end object, to which the caller may add members. `reason`: why the run ended.
 // `status`: the exit status.
 JsonObject end_object(const Results& results, std::string_view reason, int status,

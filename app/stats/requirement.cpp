@@ -61,23 +61,14 @@ Scale scale_of(Figure::Kind kind, double value) {
     return {.unit = 1, .suffix = ""};
 }
 
-// Removes "a." or "b." from the name of a figure. Returns the letter; 0 if there is none.
-char take_target(std::string& name) {
-    if (!name.starts_with("a.") && !name.starts_with("b.")) return 0;
-    const char target = name.front();
-    name.erase(0, 2);
-    return target;
-}
-
 }  // namespace
 
 Requirement::Requirement(std::string_view clause) : clause_(without_blanks(clause)) {
     const std::string quoted = in_quotes(clause_);
     std::string_view rest = clause_;
     rest.remove_prefix(std::min(rest.find_first_of("<>="), rest.size()));
-    std::string name(
+    const std::string name(
         without_blanks(std::string_view(clause_).substr(0, clause_.size() - rest.size())));
-    target_ = take_target(name);
     const std::optional<Figure> figure = find_figure(name);
     if (!parse_operator(rest))
         throw UsageError(quoted +
@@ -86,7 +77,6 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
         throw UsageError(quoted + ": unknown figure " + in_quotes(name) + "; the figures are " +
                          figure_names());
     figure_ = *figure;
-    if (parse_reference(rest)) return;
     if (!parse_limit(without_blanks_before_units(rest)))
         throw UsageError(quoted + ": " + figure_.name + " needs " + values_of(figure_));
 }
@@ -124,57 +114,26 @@ bool Requirement::parse_limit(std::string_view text) {
     return number && std::isfinite(*number);
 }
 
-// Parses a figure of the other target, perhaps with a percentage to add or subtract. Returns
-// false if the text is something else.
-bool Requirement::parse_reference(std::string_view text) {
-    const std::size_t end = std::min(text.find_first_of("+-"), text.size());
-    std::string name(without_blanks(text.substr(0, end)));
-    const char other = take_target(name);
-    if (other == 0) return false;
-    const std::string quoted = in_quotes(clause_);
-    if (target_ == 0 || target_ == other)
-        throw UsageError(quoted + " needs " + (other == 'a' ? "b." : "a.") +
-                         " before its name, to compare two targets");
-    reference_ = find_figure(name);
-    if (!reference_ || reference_->kind != figure_.kind)
-        throw UsageError(quoted + ": " + in_quotes(name) + " cannot be compared with " +
-                         figure_.name);
-    limit_ = 1;
-    if (end == text.size()) return true;
-    const std::string_view part = without_blanks(text.substr(end + 1));
-    const auto percent = part.ends_with('%')
-                             ? parse_decimal(without_blanks(part.substr(0, part.size() - 1)))
-                             : std::nullopt;
-    if (!percent) throw UsageError(quoted + " needs a percentage after its second figure");
-    limit_ += (text[end] == '+' ? 1 : -1) * *percent / 100;
-    return true;
-}
-
-Requirement::Judged Requirement::judge(const Results& results, const Results* other) const {
+Requirement::Judged Requirement::judge(const Results& results) const {
     Judged judged{.clause = clause_, .figure = figure_.name, .measured = {}, .failure = {}};
     const std::string required = required_text();
     const auto value = percentage_ ? figure_.part(results) : figure_.value(results);
-    const auto reference = reference_ ? reference_->value(*other) : std::nullopt;
-    const double limit = limit_ * reference.value_or(1);
     if (!figure_.value(results)) {
         judged.failure = required + "but " + figure_.unmeasured;
-    } else if (reference_ && !reference) {
-        judged.failure = required + "but with the other target " + reference_->unmeasured;
     } else if (has_empty_whole(results)) {
         judged.failure = required + "but " + figure_.whole->empty;
     } else {
-        judged.measured = value_text(*value, limit);
-        if (!holds(*value, limit))
-            judged.failure = required + "was " + judged.measured +
-                             (reference ? " against " + value_text(limit, limit) : "") +
-                             lateness_remark(results, *value, limit);
+        judged.measured = value_text(*value);
+        if (!holds(*value))
+            judged.failure =
+                required + "was " + judged.measured + lateness_remark(results, *value);
     }
     return judged;
 }
 
 bool Requirement::applies_to_seconds(const Climb& climb) const {
     const std::vector<Results>& seconds = climb.seconds();
-    return !figure_.of_connections() && !reference_ &&
+    return !figure_.of_connections() &&
            std::any_of(seconds.begin(), seconds.end(),
                        [&](const Results& each) { return each.any() && figure_.value(each); });
 }
@@ -203,11 +162,10 @@ Requirement::Judged Requirement::judge(const Climb& climb) const {
 
 // Returns an empty text unless the figure is a round trip, because only round trips include the
 // client's lateness.
-std::string Requirement::lateness_remark(const Results& results, double value,
-                                         double limit) const {
+std::string Requirement::lateness_remark(const Results& results, double value) const {
     const std::optional<Figure> lateness = find_figure("lateness_" + figure_.name);
     const auto late = lateness ? lateness->value(results) : std::nullopt;
-    if (value < limit || !late || *late <= value / 2) return "";
+    if (value < limit_ || !late || *late <= value / 2) return "";
     return ", most of it yodel's own lateness (" +
            duration_text(ev::Duration(std::llrint(*late))) + ")";
 }
@@ -219,26 +177,26 @@ bool Requirement::has_empty_whole(const Results& results) const {
     return percentage_ || figure_.name != "sent";
 }
 
-bool Requirement::holds(double value, double limit) const {
+bool Requirement::holds(double value) const {
     switch (operator_) {
-    case Operator::less: return value < limit;
-    case Operator::at_most: return value <= limit;
-    case Operator::more: return value > limit;
-    case Operator::at_least: return value >= limit;
-    case Operator::equal: return value == limit;
+    case Operator::less: return value < limit_;
+    case Operator::at_most: return value <= limit_;
+    case Operator::more: return value > limit_;
+    case Operator::at_least: return value >= limit_;
+    case Operator::equal: return value == limit_;
     }
     return false;
 }
 
 // Writes the value with enough digits to show whether the requirement holds.
-std::string Requirement::value_text(double value, double limit) const {
+std::string Requirement::value_text(double value) const {
     const Scale scale =
         percentage_ ? Scale{.unit = 1, .suffix = "%"} : scale_of(figure_.kind, value);
     int digits = 3;
     std::string number = significant_text(value / scale.unit, digits);
     const auto agrees = [&] {
         const double shown = std::strtod(number.c_str(), nullptr) * scale.unit;
-        return holds(shown, limit) == holds(value, limit);
+        return holds(shown) == holds(value);
     };
     while (digits < 17 && !agrees()) number = significant_text(value / scale.unit, ++digits);
     return number + scale.suffix;
@@ -250,24 +208,16 @@ std::vector<Requirement> parse_requirements(std::string_view text) {
     return list;
 }
 
-void refuse_two_targets(const std::vector<Requirement>& required) {
-    for (const Requirement& each : required)
-        if (each.target() != 0)
-            throw UsageError("--require " + each.clause() + " needs two targets");
-}
-
 std::string Requirement::Judged::held_text() const {
     return clause + " held up to " + rate_text(held.value_or(0));
 }
 
 Verdict Verdict::on(const Results& results, const std::vector<Requirement>& required,
-                    char target, const Results* other, const Climb* climb) {
+                    const Climb* climb) {
     Verdict verdict;
     for (const Requirement& each : required) {
-        if (each.target() != 0 && each.target() != target) continue;
         const bool in_seconds = climb && each.applies_to_seconds(*climb);
-        verdict.requirements.push_back(in_seconds ? each.judge(*climb)
-                                                  : each.judge(results, other));
+        verdict.requirements.push_back(in_seconds ? each.judge(*climb) : each.judge(results));
     }
     return verdict;
 }

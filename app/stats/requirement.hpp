@@ -1,8 +1,6 @@
 // Checks requirements on the results of a run: `p99<5ms`, `lost<0.1%`, `rate>10k`.
 //
 // A clause is NAME OP VALUE. NAME is a figure (app/stats/figures.hpp), or lateness for its p99.
-// With two targets, a. or b. before NAME selects one of them, and VALUE may be a figure of the
-// other, with an allowance: b.p99<a.p99+10%. Without a prefix, a clause applies to each target.
 // OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; a count may also be a
 // percentage of the messages sent, the messages due, or the attempts to connect. Numbers may
 // end with k, M or G, powers of 1000. Blanks may surround each of the three.
@@ -40,16 +38,13 @@ public:
     // Checks the requirement. It also fails if its figure was not measured or proves nothing,
     // such as the count of lost replies if nothing was sent. If the client's lateness makes up
     // most of a failing time, `failure` mentions it.
-    // `other`: the results of the other target; needed if the clause names one of its figures.
-    Judged judge(const Results& results, const Results* other = nullptr) const;
+    Judged judge(const Results& results) const;
     // Returns true if the requirement can be checked for each second: unless its figure is
-    // about connections or was not measured for any second, or it compares two targets.
+    // about connections or was not measured for any second.
     bool applies_to_seconds(const Climb& climb) const;
     // Checks the requirement for each second that planned messages, until it fails.
     Judged judge(const Climb& climb) const;
     const std::string& clause() const { return clause_; }
-    // Returns 'a' or 'b', the target that the clause applies to; 0: each target.
-    char target() const { return target_; }
 
 private:
     enum class Operator { less, at_most, more, at_least, equal };
@@ -57,33 +52,25 @@ private:
     std::string required_text() const { return "required " + clause_ + ", "; }
     bool parse_operator(std::string_view& text);
     bool parse_limit(std::string_view text);
-    bool parse_reference(std::string_view text);
     bool has_empty_whole(const Results& results) const;
-    bool holds(double value, double limit) const;
-    std::string value_text(double value, double limit) const;
-    std::string lateness_remark(const Results& results, double value, double limit) const;
+    bool holds(double value) const;
+    std::string value_text(double value) const;
+    std::string lateness_remark(const Results& results, double value) const;
 
     std::string clause_;
     Figure figure_;
     Operator operator_ = Operator::less;
     bool percentage_ = false;
-    double limit_ = 0;  // in the figure's unit, or percent; with a reference, a factor
-    char target_ = 0;
-    std::optional<Figure> reference_;  // figure of the other target
+    double limit_ = 0;  // in the figure's unit, or percent
 };
 
 // Parses clauses that are separated by commas. Throws UsageError.
 std::vector<Requirement> parse_requirements(std::string_view text);
 
-// Throws UsageError if a requirement names one of two targets.
-void refuse_two_targets(const std::vector<Requirement>& required);
-
 // The judgement of all requirements on the results.
 struct Verdict {
-    // With two targets: `target` is 'a' or 'b', the target of the results. Judges only clauses
-    // that apply to it. `climb`: null if the rate did not climb.
+    // `climb`: null if the rate did not climb.
     static Verdict on(const Results& results, const std::vector<Requirement>& required,
-                      char target = 0, const Results* other = nullptr,
                       const Climb* climb = nullptr);
 
     // Returns true if there are requirements on this figure and all of them hold. They then

@@ -23,7 +23,6 @@ struct RunProgress {
 
     // Counts so far, valid until the next turn of the loop.
     const Results& results;
-    const Results* second = nullptr;  // results of the second target; null: none
     Phase phase = Phase::connecting;
     std::string target;
     bool load = true;             // false: a single connection without a load

@@ -231,11 +231,12 @@ def percentile(buckets, percent):
 
 
 class Picture:
-    """A run or a target of it: its results, the buckets of each interval, and its colour."""
+    """A run: its results, the buckets of each interval, and its colour."""
 
-    def __init__(self, label, end, intervals, of, colour):
+    def __init__(self, run, label, colour):
+        end, intervals, _ = run
         self.label, self.end, self.colour = label, end, colour
-        self.times, self.buckets = main_times(end, of)
+        self.times, self.buckets = main_times(end)
         starts = [0.0] + [each["t"] for each in intervals]
         self.slices = [(start, each["t"], main_times(end, each)[1]) for start, each in zip(starts, intervals)]
         self.length = max([self.end.get("duration_us", 0) / 1e6, *starts, 1e-3])
@@ -245,16 +246,6 @@ class Picture:
         slowest = sorted(max(buckets) / 1e3 for _, _, buckets in self.slices if buckets)
         limit = max(5 * slowest[len(slowest) // 2], 1000) if slowest else 0
         return [each for each in self.slices if max(each[2], default=0) / 1e3 > limit]
-
-
-def pictures(run, label, colours):
-    end, intervals, _ = run
-    sides = [name for name in ("a", "b") if isinstance(end.get(name), dict) and "connections" in end[name]]
-    if not sides:
-        return [Picture(label, end, intervals, None, next(colours))]
-    return [Picture(f"{label} {name} {end[name].get('target', '')}".strip(), {**end, **end[name]},
-                    [{"t": each["t"], **each[name]} for each in intervals if isinstance(each.get(name), dict)], None, next(colours))
-            for name in sides]
 
 
 def key(one, more="", kind=""):
@@ -341,31 +332,14 @@ def requirements(named):
     return f"<h2>Requirements</h2><table>{head}{rows}</table>" if rows else ""
 
 
-def pairs(named):
-    """Returns the figures of the pairs of two targets."""
-    text = ""
-    for label, end in named:
-        members = end.get("pair")
-        rows = []
-        for name, value in members.items() if isinstance(members, dict) else []:
-            if isinstance(value, dict):  # times
-                rows += [(f"{name[:-3]} {key}", duration(value[key])) for key in ("p50", "p99", "max") if key in value]
-            elif isinstance(value, int):
-                rows.append((name, f"{value:,}"))
-        rows = "".join(f"<tr><td>{saxutils.escape(key)}</td><td>{value}</td></tr>" for key, value in rows)
-        text += f"<h2>Pairs: {saxutils.escape(label)}</h2><table>{rows}</table>" if rows else ""
-    return text
-
-
 def html(runs):
-    colours = itertools.cycle("abcd")
-    all_of = [one for run, label in runs for one in pictures(run, label, colours)]
+    all_of = [Picture(run, label, colour) for (run, label), colour in zip(runs, itertools.cycle("abcd"))]
     named = [(label, run[0]) for run, label in runs]
     values = [bucket / 1e3 for one in all_of for bucket in one.buckets]
     low, high = 10 ** math.floor(math.log10(max(min(values, default=1), 0.1))), max(values, default=1000) * 1.1
     failed = [end["reason"] for _, end in named if end.get("status")]
     verdict = (f'<p class="bad">✗ {saxutils.escape("; ".join(failed))}</p>' if failed else '<p class="good">✓ All runs succeeded.</p>')
-    body = "".join([verdict, '<div class="runs">', *map(figures, all_of), "</div>", requirements(named), pairs(named),
+    body = "".join([verdict, '<div class="runs">', *map(figures, all_of), "</div>", requirements(named),
                     over_time(all_of, low, high), *(heat_map(one, low, high) for one in all_of), distribution(all_of, low, high)])
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
             f"<title>yodel: results</title><style>{STYLE}</style></head><body><main><h1>yodel: round trips</h1>{body}</main></body></html>\n")

@@ -57,12 +57,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     refused_in_words([&] {
         const YodelOptions options = parse_yodel_options(argc, argv.data());
         if (options.connects) check(options);
-        if (options.other) check(*options.other);
     });
     refused_in_words([&] {
         const LoadOptions options = parse_load_options(argc, argv.data());
         check(options);
-        if (options.other) check(*options.other);
     });
     refused_in_words([&] { parse_listening_target(words.back()); });
     const auto plain = unescaped(bytes);

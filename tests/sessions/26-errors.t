@@ -34,7 +34,13 @@ A usage error is one line that helps, and status 2.
   yodel: "http://" is not supported; use tcp://, tls://, udp://, ws:// or wss:// (yodel -h shows the options)
   [2]
   $ yodel a 1 b
-  yodel: "b" needs a port: write HOST PORT or HOST:PORT (yodel -h shows the options)
+  yodel: unexpected argument "b" (yodel -h shows the options)
+  [2]
+  $ yodel a:1 b:2
+  yodel: to compare two servers, record one (yodel -o r.json A) and replay to the other (yodel --replay r.json B) (yodel -h shows the options)
+  [2]
+  $ yodel-load a:1 b:2
+  yodel-load: to compare two servers, run once for each, and compare with results.py --compare OLD NEW (yodel-load -h shows the options)
   [2]
   $ yodel -n localhost 7
   yodel: -n: "localhost" is not a numeric address (yodel -h shows the options)
@@ -130,9 +136,9 @@ With --json, a connection that was never established has an end, too. So has a s
 The help of each program and its version go to standard output.
 
   $ yodel --help | sed -n 1p
-  usage: yodel [options] [TARGET [TARGET]]  Sends lines, times and checks replies.
+  usage: yodel [options] [TARGET]  Sends lines, times and checks replies.
   $ yodel-load --help | sed -n 1p
-  usage: yodel-load [options] [TARGET [TARGET]]
+  usage: yodel-load [options] [TARGET]
   $ yodeld --help | sed -n 1p
   usage: yodeld [options] [ADDR:]PORT...
   $ yodel -V | sed 's/[0-9].*//'

@@ -35,20 +35,6 @@ A stall is shaded. An interval is one if its slowest round trip took five times 
   >     grep -o '<rect class="stall"[^>]*><title>[^<]*' | sed 's/.*<title>//'
   run: a stall within 2 s to 3 s
 
-The results of two targets are side by side, with their pairs.
-
-  $ side() { echo '{"connections":{},"target":"localhost:'$1'","rtt_us":{"p50":'$2'},"histogram":[['$2',1]]}'; }
-  $ end ',"a":'"$(side 1 1500)"',"b":'"$(side 2 2500)"',"pair":{"same":1,"slower_us":{"p50":1000}}' | to html >two.html
-  $ sed 's/<[^>]*>/|/g' two.html | tr -s '|' '\n' | grep '^run [ab]\|^[12]\.5\|^same\|^slower' | sed 's/ $//'
-  run a localhost:1
-  1.5
-  run b localhost:2
-  2.5
-  same
-  slower p50
-  run a localhost:1
-  run b localhost:2
-
 One file is enough for the other formats.
 
   $ to junit run run 2>&1 | tail -n 1

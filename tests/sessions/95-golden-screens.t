@@ -26,16 +26,6 @@ A server that corrupts, and answers by hand.
   >     "pid socat UNIX:here 'SYSTEM:echo hello; read line; echo how are you?; read line' &" 'wait ‹ hello' 'type hi there' \
   >     'wait ms ‹ how are you?' 'golden answering-80x24' 'type fine' 'wait the client closed the connection' 'golden left-80x24'
 
-Two servers. One of them changes every l.
-
-  $ spawn socat UNIX-LISTEN:other,fork PIPE && await_file other
-  $ two() { size=$1; shift; on_terminal ${size#*x}x${size%x*} yodel --no-sandbox --expect any unix:other unix:echo -- "$@"; }
-  $ for size in 80x24 40x10; do
-  >     two $size 'wait b ● up 00:' 'type good' 'wait ‹ good ≡' 'type hello' 'wait differs from a' "golden two-$size"
-  > done
-  $ two 80x24 'wait b ● up 00:' 'type hello' 'wait differs' 'keys \eOQ' 'wait different           1' 'keys \r\e[1;3A' \
-  >     'wait Enter opens' 'keys \r' 'wait from a' 'golden two-message-80x24'
-
 A recording.
 
   $ cat >r.json <<END

@@ -207,20 +207,9 @@ a..b:7 =>
 -c 4000000000 h:7 =>
 -c 4000000001 h:7 => -c: "4000000001" is not a number from 1 to 4000000000
 --mask x h 7 => --mask needs --replay
---mask x h 7 a:7 =>
-h:7 7 => a host is missing before "7"; for this machine write localhost 7
-h 7 a 7 =>
-h:7 a:7 b:7 => unexpected argument "b:7"
--k h:7 tls://a:7 =>
--k h:7 a:7 => -k needs --tls
--k --header A:b ws://h tls://a:7 =>
--f line ws://h a:7 => -f cannot be combined with ws://, because each WebSocket message is one message
--f raw h:7 a:7 => -f raw takes a single target
--z h:7 a:7 => -z takes a single target
--r f h:7 a:7 => -r takes a single target
---examine h:7 a:7 => --examine takes a single target
---connect-to b h:7 a:7 => --connect-to takes a single target
--n 127.0.0.1:7 a:7 => -n: "a" is not a numeric address
+h:7 7 => unexpected argument "7"
+h 7 a => unexpected argument "a"
+h 7 a 7 b => unexpected argument "a"
 --replay f --mask a --mask '(a)\1' h 7
 => --mask: "(a)\1" is not an extended regular expression: back-references are not supported
 --replay f --match x h 7 => --match cannot be combined with --replay
@@ -228,6 +217,9 @@ h:7 a:7 b:7 => unexpected argument "b:7"
 -o f -f raw h 7 =>
 )",
         refused);
+    for (const char* const targets : {"h 7 a 7", "h:7 a:7", "tls://h:7 a 7", "ws://h ws://a"})
+        CHECK(refused(targets) == "to compare two servers, record one (yodel -o r.json A) and "
+                                  "replay to the other (yodel --replay r.json B)");
     CHECK(refused("-f json h 7") ==
           "-f: \"json\" is not a framing; the framings are " + join(framing_list(), ", "));
     CHECK(refused("--alpn " + std::string(255, 'a') + " --tls h 7") == "");
@@ -373,6 +365,8 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --merge a -c 5 => -c cannot be combined with --merge
 --merge => --merge needs an argument
 -z --rate 5 h:7 => --rate cannot be combined with -z
+h:7 a:7
+=> to compare two servers, run once for each, and compare with results.py --compare OLD NEW
 )",
                 load_refused);
 }

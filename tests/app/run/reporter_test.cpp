@@ -17,7 +17,6 @@ namespace {
 struct NobodyElse final : Reporter::User {
     void output_changed() override {}
     bool prepare_for_line() override { return true; }
-    void reported(unsigned, std::size_t, const Message&, const Reply*) override {}
 };
 
 // Returns the reporter's output for the event.

@@ -118,8 +118,8 @@ public:
             REQUIRE(std::to_string(it().queued_lines()) == count);
         });
         on("recent", [this](const std::string& count) {
-            REQUIRE(std::to_string(it().sides().front()->recent_round_trips.size()) == count);
-            REQUIRE(it().sides().front()->percentile_history.percentiles().p50.size() == 1);
+            REQUIRE(std::to_string(it().recent_round_trips().size()) == count);
+            REQUIRE(it().percentile_history().percentiles().p50.size() == 1);
         });
         on("stops", [this](const std::string&) {
             const ev::Time end = loop.time + 1h;

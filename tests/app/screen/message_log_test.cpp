@@ -85,47 +85,6 @@ TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
     }
 }
 
-TEST_CASE("replies of two targets are one entry if they are equal, else two") {
-    MessageLog log({}, true, true);
-    Pairing pairing;
-    const auto answer = [&](unsigned target, std::uint64_t id, const Reply& reply) {
-        const Message sent = message(id, "hello");
-        log.add_answer(start, sent, reply, {}, target, pairing.add(target, 1, sent, &reply));
-    };
-    no_timestamps(log);
-    log.add_sent(start, 1, "hello");
-    answer(1, 1, right("hello", 340us));
-    CHECK(rows(log).size() == 1);
-    answer(0, 1, right("hello"));
-    answer(0, 2, right("hello"));
-    answer(1, 2, right("hellO", std::nullopt));
-    answer(1, 3, bad("x", 0));
-    answer(0, 3, bad("x", 0));
-    answer(0, 4, right("hello"));
-    log.add_loss(start, message(4, "hello"), "not connected", 1);
-    log.add_loss(start, message(5, "hello"), "no reply after 5s", 0);
-    log.add_loss(start, message(5, "hello"), "no reply after 5s", 1);
-    Message late = message(5, "hello");
-    late.late = true;
-    log.add_answer(start, late, right("hello"), {}, 1);
-    log.add_unsolicited(start, "news", 1);
-    log.add_duplicate(start, "twin", 0);
-    CHECK(rows(log) == std::vector<std::string>{
-                           "> hello", "a 0.21 b 0.34ms < hello =", "a 0.21ms < hello ok",
-                           "b untimed < hellO x differs from a at byte "
-                           "4: 6f>4f",
-                           "a 0.21 b 0.21ms < x x differs at byte 0: "
-                           "68>78 =",
-                           "a 0.21ms < hello ok", "b ? hello - not connected",
-                           "a ? hello - no reply after 5s", "b ? hello - no reply after 5s",
-                           "b 0.21ms < hello ok", "b << news",
-                           "a << twin - a duplicate reply"});
-    while (!log.selected() || log.selected()->id != 2) log.transcript().select_older();
-    CHECK(log.selected()->reply == "hello");
-    CHECK(log.selected()->second->reply == "hellO");
-    CHECK(log.selected()->second->pair_difference == 4U);
-}
-
 TEST_CASE("a long pause is shown in whole seconds") {
     MessageLog log({}, true);
     log.next_timestamp_style();

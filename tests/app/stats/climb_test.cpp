@@ -38,7 +38,7 @@ Climb some_climb() {
 Verdict verdict(const Climb& climb, const std::string& clauses) {
     Results whole = test::counted("400 sent,390 echoed,10 lost,4 attempts,4 opened");
     whole.connect_times.record(7ms);
-    return Verdict::on(whole, parse_requirements(clauses), 0, nullptr, &climb);
+    return Verdict::on(whole, parse_requirements(clauses), &climb);
 }
 
 }  // namespace
@@ -97,7 +97,7 @@ TEST_CASE("a second without a message neither holds nor fails") {
 TEST_CASE("a climb without any message is judged as a whole") {
     Climb climb(100, 200, 2s);
     ++climb.second_of(0s).unsolicited;
-    CHECK(Verdict::on({}, parse_requirements("lost=0"), 0, nullptr, &climb).lines().front() ==
+    CHECK(Verdict::on({}, parse_requirements("lost=0"), &climb).lines().front() ==
           "required lost=0, but nothing was sent");
 }
 

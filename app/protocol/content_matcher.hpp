@@ -68,7 +68,6 @@ public:
     std::optional<Event> next_resolved() override;
     void mark_oldest_late() override;
     void lose(bool unwritten_stay) override;  // also loses unwritten messages
-    void set_rule(const Framing&, Expect expect) override { options_.expect = expect; }
     void restart() override {
         written_ = 0;
         last_evicted_.reset();
@@ -118,7 +117,7 @@ private:
     void drop_finished();
     void remember_late(Entry entry);
 
-    Options options_;
+    const Options options_;
     // Messages in flight, and finished messages between them, with consecutive ids.
     ContiguousQueue<Entry> entries_;
     std::uint64_t first_id_ = 1;            // id of the first entry

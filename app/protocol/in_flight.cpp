@@ -216,13 +216,6 @@ bool InFlight::may_echo(std::string_view fragment, std::size_t count) {
     return false;
 }
 
-void InFlight::set_rule(const Framing& framing, bool expected) {
-    while (message_count_ > 0) remove_oldest();
-    release_removed();
-    framing_ = &framing;
-    options_.expected = expected;
-}
-
 void InFlight::rebase() {
     release_removed();
     for (Entry& entry : entries_) {

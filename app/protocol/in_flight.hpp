@@ -67,10 +67,6 @@ public:
     };
     InFlight(const Framing& framing, Options options) : framing_(&framing), options_(options) {}
 
-    // Sets the framing and the expectation of messages queued later. No message may be in
-    // flight. Drops late messages. `expected`: see Options.
-    void set_rule(const Framing& framing, bool expected);
-
     // Queues a message, or several if for_each_piece() cuts the payload. `planned` defaults to
     // the time of the flush. `reply`: the expected reply, or nullopt if none is expected;
     // ignored without the option `given`.
@@ -188,7 +184,7 @@ private:
     void release(std::size_t bytes);
 
     const Framing* framing_;
-    Options options_;
+    const Options options_;
     std::uint64_t last_id_ = 0;
     std::uint64_t total_ = 0;
     // Frames in the order of sending. The first `answered_bytes_` bytes belong to the messages

@@ -101,9 +101,6 @@ public:
     // Marks all messages in flight as lost, because the connection has ended. With
     // `unwritten_stay`, messages that are not fully written may stay queued.
     virtual void lose(bool unwritten_stay) = 0;
-    // Applies to the messages queued from now on. No message may be in flight. Replies to late
-    // messages count as unsolicited, or answer later messages.
-    virtual void set_rule(const Framing& framing, Expect expect) = 0;
     // Prepares for the next connection, which sends the remaining messages.
     virtual void restart() = 0;
     virtual void void_round_trips() = 0;

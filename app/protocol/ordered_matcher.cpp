@@ -36,15 +36,6 @@ void OrderedMatcher::restart() {
     greeted_ = greeting_ruled_out_ = echoed_ = last_echoed_ = bad_beginning_reported_ = false;
 }
 
-// The bytes of an incomplete reply are decoded again.
-void OrderedMatcher::set_rule(const Framing& framing, Expect expect) {
-    options_.framing = &framing;
-    options_.expect = expect;
-    decoder_ = Decoder(framing, options_.max_frame, options_.greeted);
-    messages_.set_rule(framing, expect != Expect::none);
-    equal_bytes_ = arrived_bytes_ = 0;
-}
-
 bool OrderedMatcher::greeted(std::string_view received) {
     remaining_input_ = received.size();
     return decoder_.greeted(received);

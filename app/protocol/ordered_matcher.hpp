@@ -64,7 +64,6 @@ public:
     void lose(bool unwritten_stay) override;
     // Drops a message that expects no reply, unless late messages precede it.
     void mark_oldest_late() override;
-    void set_rule(const Framing& framing, Expect expect) override;
     void restart() override;
     void void_round_trips() override { messages_.void_round_trips(); }
 
@@ -147,7 +146,7 @@ private:
     Message remove_oldest();
     Message expire_oldest();
 
-    Options options_;
+    const Options options_;
     Decoder decoder_;
     InFlight messages_;
     std::uint64_t queued_before_read_ = 0;  // messages queued before the input was read

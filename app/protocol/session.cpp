@@ -91,11 +91,6 @@ void Session::disconnect() {
     advance_soon();
 }
 
-void Session::rule_changed() {
-    matcher_.set_rule(*options_->framing, options_->expect);
-    advance_soon();
-}
-
 void Session::finish() {
     if (state_ != State::open) return;
     flush();

@@ -84,9 +84,6 @@ public:
     void connect();
     // Closes now, as Stream::close() does, and does not retry. Pending output is lost.
     void disconnect();
-    // Call it after changing the framing or the expectation in the shared options, which then
-    // apply to the next message. No message may be in flight.
-    void rule_changed();
     // Closes our side once all replies have come, or after a short time without one. Some
     // services answer only after our side is closed. With datagrams, waits a moment for late
     // and duplicate replies instead.

@@ -1,19 +1,15 @@
 #include "app/screen/conversation.hpp"
 
-#include "app/protocol/message_object.hpp"
 #include "app/stats/outcome.hpp"
-#include "app/text/diagnostics.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 namespace yodel {
 
@@ -40,8 +36,7 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
       user_(user),
       log_({}, options.session.expect != Expect::any || options.session.pattern),
       reading_timer_(loop, [this] { read_recording(); }),
-      rule_(std::make_shared<Session::Options>(options.session)),
-      session_(loop, rule_, *this) {
+      session_(loop, options.session, *this) {
     results_.over_datagrams = options.session.framing->in_datagrams;
     recorded_results_.over_datagrams = results_.over_datagrams;
     recorded_results_.replay = Results::Replay{};
@@ -76,68 +71,6 @@ int Conversation::report() {
 
 void Conversation::add_note(std::string_view text, Style style) {
     log_.add_note(wall_time(), text, style);
-    user_.conversation_changed();
-}
-
-// --- The framing and the expected replies.
-
-// Returns true if the command line accepts these choices with the other options.
-bool Conversation::allows(const Framing& framing, Expect expect) const {
-    if (rule_->listens() && (expect != Expect::none || !framing.greeting.empty())) return false;
-    const bool frames_needed = options_.escapes || options_.log.recording;
-    if (frames_needed && !framing.has_frames()) return false;
-    if (rule_->pattern && (expect != Expect::any || !framing.replies_framed())) return false;
-    return framing.can_echo() || expect != Expect::echo;
-}
-
-std::string Conversation::change_refusal() const {
-    if (session_.in_flight() > 0) return "not changed while messages are in flight";
-    if (journal_ && options_.log.recording) return "not changed while recording (F9 stops it)";
-    return {};
-}
-
-std::string Conversation::rule_text() const {
-    const Framing& framing = *rule_->framing;
-    const std::string option =
-        framing.is_option() ? "-f " + std::string(framing.name) + " " : "";
-    return option + "--expect " + word_of(rule_->expect);
-}
-
-std::string Conversation::next_expectation() {
-    if (std::string why = change_refusal(); !why.empty()) return why;
-    // The successors of echo, any and none, in the order of Expect.
-    constexpr Expect next[] = {Expect::any, Expect::none, Expect::echo};
-    Expect expect = rule_->expect;
-    do expect = next[static_cast<std::size_t>(expect)];
-    while (!allows(*rule_->framing, expect));
-    if (expect == rule_->expect)
-        return std::string("not changed, because ") +
-               (rule_->listens() ? "clients do not reply" : "--match needs --expect any");
-    change_rule(*rule_->framing, expect);
-    return {};
-}
-
-std::string Conversation::next_framing() {
-    if (std::string why = change_refusal(); !why.empty()) return why;
-    const Framing* framing = rule_->framing;
-    if (!framing->is_option())
-        return "not changed, because each message is " + framing->label();
-    const std::vector<std::string> names = framing_list();
-    auto name = std::find(names.begin(), names.end(), framing->name);
-    do {
-        if (++name == names.end()) name = names.begin();
-        framing = find_framing(*name);
-    } while (!allows(*framing, rule_->expect));
-    change_rule(*framing, rule_->expect);
-    return {};
-}
-
-void Conversation::change_rule(const Framing& framing, Expect expect) {
-    rule_->framing = &framing;
-    rule_->expect = expect;
-    session_.rule_changed();
-    log_.check_replies(expect != Expect::any || rule_->pattern);
-    rule_changed_ = true;
     user_.conversation_changed();
 }
 
@@ -288,8 +221,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
         if (const std::string hint =
                 reply_hint(*session_.options().framing, message.payload, reply);
             !hint.empty())
-            add_note(hint + (hint.find("--expect") == hint.npos ? "" : ", or F3 and x"),
-                     Style::warn);
+            add_note(hint, Style::warn);
     if (!reply.round_trip) return;
     percentile_history_.record(showing_recorded() ? ev::Time(*recorded_at_) : loop_.now(),
                                *reply.round_trip);
@@ -378,7 +310,6 @@ void Conversation::send(const std::string& line) {
 void Conversation::send_now(const std::string& line) {
     const auto payload = options_.escapes ? unescaped(line) : line;
     if (!payload) return refuse(line, escapes_expected);
-    if (std::exchange(rule_changed_, false)) add_note(rule_text() + " from here on");
     const Session::Options& options = session_.options();
     if (!is_sendable(*options.framing, options.max_frame, *payload))
         return refuse(line, "not sent: " + options.framing->misfit_text(payload->size(),

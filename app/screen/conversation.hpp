@@ -7,7 +7,6 @@
 #include "app/screen/message_log.hpp"
 #include "app/screen/screen_journal.hpp"
 #include "app/stats/history.hpp"
-#include "app/stats/outcome.hpp"
 #include "app/stats/results.hpp"
 #include "app/stats/tally.hpp"
 #include "ev/loop.hpp"
@@ -18,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace yodel {
 
@@ -74,13 +72,6 @@ public:
     // noticed. In that case adds a note to the log instead; the next call reconnects.
     void reconnect();
 
-    // Select the next expectation, or the next framing, that the options allow. It applies from
-    // the next message on. Return the reason for a refusal, such as messages in flight; empty
-    // if there is none.
-    std::string next_expectation();
-    std::string next_framing();
-    std::string rule_text() const;  // the options that choose both
-
     // Adds a remark by the program to the log.
     void add_note(std::string_view text, ui::Style style = ui::Style::dim);
     // Starts or stops the journal.
@@ -125,9 +116,6 @@ private:
     void report_listening(const std::string& end, ui::Style end_style);
     void report_half_close();
     void begin_file();
-    bool allows(const Framing& framing, Expect expect) const;
-    std::string change_refusal() const;
-    void change_rule(const Framing& framing, Expect expect);
     void send_now(const std::string& line);
     void refuse(const std::string& line, const std::string& why);
     void start_file();
@@ -146,9 +134,8 @@ private:
     std::optional<ev::Duration> recorded_at_;  // time of the recorded event being added
     ev::Timer reading_timer_;                  // the next piece of the recording
     std::deque<std::string> queued_lines_;     // lines to send over the next connection
-    std::string file_trouble_;   // why a file is missing or incomplete; empty: no error
-    bool quitting_ = false;      // the loop stops once the session is closed
-    bool rule_changed_ = false;  // since the last message
+    std::string file_trouble_;  // why a file is missing or incomplete; empty: no error
+    bool quitting_ = false;     // the loop stops once the session is closed
     Results results_;
     Tally tally_{results_};
     PercentileHistory percentile_history_;
@@ -160,8 +147,6 @@ private:
     std::string reported_trouble_;
     // True if this connection followed a failure, and no key has requested another one since.
     bool retried_ = false;
-    // Options that change_rule() changes, shared with the session.
-    const std::shared_ptr<Session::Options> rule_;
     Session session_;
 };
 

@@ -46,8 +46,6 @@ public:
     ui::Transcript& transcript() { return transcript_; }
     const ui::Transcript& transcript() const { return transcript_; }
 
-    void check_replies(bool checked) { replies_checked_ = checked; }
-
     // Each adds an entry. A note is a remark by the program.
     void add_note(WallTime at, std::string_view text, ui::Style style = ui::Style::dim);
     void add_sent(WallTime at, std::uint64_t id, std::string_view payload);
@@ -91,7 +89,7 @@ private:
     void remove_record(std::size_t place);
 
     ui::Transcript transcript_;
-    bool replies_checked_;
+    const bool replies_checked_;
     std::deque<Record> records_;  // one for each entry of the transcript
     // Unanswered messages with entries still in the transcript, by id.
     std::map<std::uint64_t, std::shared_ptr<Exchange>> unanswered_;

@@ -80,8 +80,7 @@ const ui::Binding<Client> Client::bindings[] = {
      }, "F2 M-s", "statistics"},
     {ui::keys(ui::plain(KeyCode::f3), ui::alt('i')), [](Client& c) {
          c.open_page([&c](int width) { return c.connection_rows(width); });
-         std::get<Reading>(c.mode_).connection = c.conversation_.connects();
-     }, "F3 M-i", "connection and certificate (x, f: change expect, framing)"},
+     }, "F3 M-i", "connection and certificate"},
     {ui::keys(ui::plain(KeyCode::f4), ui::alt('h')),
      [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); },
      "F4 M-h", "show messages in hex, or as text"},
@@ -203,12 +202,6 @@ bool ScreenClient::press_in(FindNext& next, const ui::Key& key) {
 // effect, except Enter and the cancelling keys.
 bool ScreenClient::press_in(Reading& reading, const ui::Key& key) {
     if (reading.page.press(key, main_height())) return true;
-    const bool is_expect = key.chord == ui::plain(U'x');
-    if (reading.connection && (is_expect || key.chord == ui::plain(U'f'))) {
-        notice_ = is_expect ? conversation_.next_expectation() : conversation_.next_framing();
-        if (notice_.empty()) notice_ = conversation_.rule_text() + " from the next message on";
-        return true;
-    }
     const auto message = std::exchange(reading.message, nullptr);
     mode_.emplace<Typing>();
     if (message && key.chord == ui::plain(U'e')) {
@@ -398,9 +391,6 @@ std::string_view ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
     if (const auto* const reading = std::get_if<Reading>(&mode_)) {
-        if (reading->connection)
-            return "Esc goes back; x changes expect; f changes framing; Up Down PgUp PgDn "
-                   "scroll";
         return reading->message
                    ? "Esc goes back; e puts it into the line; Up Down PgUp PgDn scroll"
                    : "Esc goes back; Up Down PgUp PgDn scroll";

@@ -61,7 +61,6 @@ private:
     struct Reading {  // a page that covers the messages
         ui::Page page;
         std::shared_ptr<const Exchange> message = {};  // the message on the page, if any
-        bool connection = false;                       // the page is about the connection
     };
     using Mode = std::variant<Typing, Escaped, ui::HistorySearch, Find, FindNext, Reading>;
 

@@ -70,8 +70,6 @@ private:
 //     reconnect, disconnect, quit, quit when answered, note X, toggle file, flush file
 //     counts X               waits for these counts
 //     queued N, recent N     the number of queued lines, of recent round trips
-//     next expect X, next framing X   X is the refusal, if any
-//     rule F E               the framing and the expectation
 //     stops                  the loop stops within an hour
 //     status N X             what the end reports; X is the failure of the connection, if any
 //     file is open, file is closed
@@ -99,14 +97,6 @@ public:
         on("quit when answered", [this](const std::string&) { it().quit_when_answered(); });
         on("note", [this](const std::string& text) { it().add_note(text); });
         on("toggle file", [this](const std::string&) { it().toggle_file(); });
-        on("next expect",
-           [this](const std::string& refusal) { REQUIRE(it().next_expectation() == refusal); });
-        on("next framing",
-           [this](const std::string& refusal) { REQUIRE(it().next_framing() == refusal); });
-        on("rule", [this](const std::string& rule) {
-            const Session::Options& now = it().session().options();
-            REQUIRE(std::string(now.framing->name) + " " + word_of(now.expect) == rule);
-        });
         on("flush file", [this](const std::string&) { it().flush_file(); });
         on("counts", [this](const std::string& counts) {
             for (int i = 0; i < 500 && test::listed(it().results()) != counts; ++i)
@@ -177,7 +167,7 @@ private:
                 {"disconnected", "DISCONNECTED"},
                 {"not connected; will be sent once connected: ", "QUEUED "},
                 {"nothing is connected; yodel -r FILE TARGET connects", "REFUSED"},
-                {"if the service does not echo, use --expect any, or F3 and x", "HINT"}};
+                {"if the service does not echo, use --expect any", "HINT"}};
             for (const auto& [sentence, name] : names) replace(text, sentence, name);
             report(test::contains(text, "; ") ? '"' + text + '"' : test::shown(text));
         }
@@ -289,67 +279,6 @@ TEST_CASE("a line is sent as it is or with its escapes replaced, or returns to t
         {"while quitting",
          R"(send hello; quit when answered; reports CONNECTED, hello; send more; queued 0
                               reports refuses more, "not sent; yodel quits once all replies are in")"},
-    });
-}
-
-TEST_CASE("the framing and the expected replies change from the next message on") {
-    play_each<ConversationScript>({
-        {"the expectations",
-         "rule line echo; next expect; rule line any; next expect; rule line none; "
-         "next expect; rule line echo; reports CONNECTED"},
-        {"the framings of one connection",
-         R"(send a; peer got a\n; peer answers a; reports ... a, a ok; next framing; rule crlf echo
-            send b; peer got b\r\n; peer sends b\r\n; reports -f crlf --expect echo from here on, b, b ok
-            next framing; next framing; send c; peer got \x01c; peer sends \x01c
-            reports -f len1 --expect echo from here on, c, c ok)"},
-        {"replies that need not be echoes are no longer marked as right",
-         R"(send a; peer answers a; reports ... a ok; next expect; send b; peer answers c
-            reports -f line --expect any from here on, b, c; counts 2 sent, 2 echoed)"},
-        {"no replies, then echoes again",
-         R"(next expect; next expect; send a; peer got a\n; reports ... a; next expect
-            send b; in flight 1; peer answers b; reports ... b ok)"},
-        {"a reply of which a part was received",
-         R"(peer sends ab; +1ms; next framing; next framing; peer sends c\x00; reports CONNECTED, abc)"},
-        {"a reply that was received whole",
-         R"(peer sends ab\x00; +1ms; next framing; reports CONNECTED; next framing; reports ab)"},
-        {"the last echo is not compared with messages of the new framing",
-         R"(send a; peer answers a; reports ... a ok; 5 times ( next framing ); rule len4 echo
-            peer sends \x00\x00\x00\x01b; reports ... answers no message")"},
-        {"not while messages are in flight",
-         R"(send a; next framing not changed while messages are in flight
-            next expect not changed while messages are in flight; peer answers a; reports ... a ok
-            rule line echo)"},
-        {"a late message of the old framing is forgotten, with the start of its reply",
-         R"(send aa; +5s; peer sends aa; +1ms; next framing; peer sends \r\n
-            reports ... no reply after 5s; reports aa; send bb; peer sends bb\r\n; reports ... bb ok)"},
-        {"a part of a late reply does not count as a part of an echo",
-         R"(send aa; +5s; peer sends aa; +1ms; next framing; send xy; peer sends \r\n; +1s
-            reports ... HINT)"},
-        {"a part of a late reply without frames",
-         R"(-f raw; send abcd; peer sends abc; +5s; reports ... "abcd - no reply after 5s; 3 of 4 bytes received"; next framing; rule line echo
-            peer sends \n; reports abc; 9 times ( next framing ); rule raw echo; send x; peer sends x
-            reports ... x ok)"},
-        {"a late message is forgotten",
-         R"(send a; +5s; reports ... a - no reply after 5s; next expect; peer answers a; reports a
-            send b; peer answers c; reports ... c)"},
-        {"without a connection",
-         R"(disconnect; reports CONNECTED, DISCONNECTED; next framing; send a; reports QUEUED a
-            reconnect; peer connects; open; peer got a\r\n; reports ... a)"},
-        {"replies that are never echoes", "-f resp; --expect any; next expect; rule resp none; "
-                                          "next expect; rule resp any; reports CONNECTED"},
-        {"echoes need a framing that can echo",
-         R"(-f caret; unconnected; next framing; rule raw echo; next framing; rule line echo)"},
-        {"with a pattern, neither another expectation nor a reply without frames",
-         R"(--expect any; --match a; -f smtp; unconnected; next expect not changed, because --match needs --expect any
-            next framing; rule line any)"},
-        {"with escapes, no messages without frames",
-         "--expect any; escapes; -f smtp; unconnected; next framing; rule line any"},
-        {"datagrams",
-         R"(over datagrams; next framing not changed, because each message is a datagram
-            next expect; send a; peer got a\n; peer sends b
-            reports "sending to udp://127.0.0.1:PORT; only a reply shows that a server is there", --expect any from here on, a, b)"},
-        {"not while recording",
-         R"(log x.json; next expect not changed while recording (F9 stops it); reports CONNECTED)"},
     });
 }
 

@@ -325,12 +325,6 @@ TEST_CASE("each key works as its help explains") {
         {"the connection",
          R"(key log /tmp/keys; shows  KEYLOG ; keys M-i; shows address     127.0.0.1:
             shows secrets     written to /tmp/keys; keys Enter; hides secrets)"},
-        {"changing the framing and the expected replies",
-         R"(keys M-i; last "Esc goes back; x changes expect; f changes framing; Up Down PgUp PgDn scroll"
-            keys x f; shows framing     crlf; shows expect      any
-            last -f crlf --expect any from the next message on; row 23 ● up; shows  crlf │
-            keys Esc; keys hello Enter; peer got hello\r\n; keys M-i x
-            last not changed while messages are in flight; keys Esc; shows › hello)"},
         {"disconnecting and reconnecting",
          R"(keys F8; shows closed: disconnected; keys later Enter
             shows 1 queued; keys F5; peer got later\n; shows ● up; hides queued)"},

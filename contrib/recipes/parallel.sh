@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Needs GNU parallel here, and on each host yodel-load, synchronized clocks, and ssh without a password.
+# Needs GNU parallel and results.py beside this file, and on each host yodel-load, synchronized clocks, and ssh without a password.
 # Run: parallel.sh HOSTS_FILE TARGET [OPTION...]      one host a line, as in parallel --sshloginfile
 # YODEL=PROGRAM replaces yodel-load on all hosts; START=SECONDS leaves more time for connecting (10).
 #
@@ -48,4 +48,4 @@ grep -c '^[^#]' "$hosts" | xargs seq |
     exit $status
 }
 echo "the results of each host are in $results" >&2
-exec "$yodel" "${total[@]}" --merge "$results"/*[0-9]
+exec "$(dirname "$0")/results.py" "${total[@]}" --merge "$results"/*[0-9]

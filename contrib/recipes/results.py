@@ -1,36 +1,379 @@
 #!/usr/bin/env python3
 # Needs Python 3.8 or later, and nothing but its standard library.
-# Run: yodel-load --json [OPTION...] | results.py --to hgrm|hlog|openmetrics|junit|html [FILE...]      FILEs instead of standard input
-# Prints the last run as HdrHistogram's text (ms) or interval log (ns), as OpenMetrics, as JUnit's XML, or all files as a page.
-import argparse, base64, datetime, itertools, json, math, os, re, struct, sys, zlib
+# Run: results.py --merge FILE... [--require LIST], --compare OLD NEW [--require LIST], or --to FORMAT [FILE...]
+# Reads the output of yodel --json. Adds up or compares runs, or prints the last run, or the sum, as HdrHistogram's text (ms) or
+# interval log (ns), OpenMetrics, JUnit's XML or JSON, or all files as a page. LIST is that of yodel-load; with --compare, p99<+10%
+# means at most 10 % more than in OLD. The exit status is that of yodel-load.
+import argparse, base64, collections, datetime, itertools, json, math, operator, os, re, struct, sys, zlib
 from xml.sax import saxutils
 
 
-def read_run(lines):
+def report(text):
+    print("results.py: " + "".join(each if each.isprintable() else f"\\x{ord(each):02x}" for each in text), file=sys.stderr)
+
+
+def leave(text, status=2):
+    """Ends the program with a sentence and this exit status."""
+    report(text)
+    sys.exit(status)
+
+
+def number(text):
+    """Returns a number of JSON. No result is negative or larger."""
+    value = float(text) if re.search("[.eE]", text) else int(text)
+    if not 0 <= value <= 1e18:
+        raise ValueError
+    return value
+
+
+def read_run(path):
     """Returns the last end object, its intervals, and its first hundred differences of a replay."""
-    run, intervals, failed_messages = None, [], []
-    for number, line in enumerate(lines, 1):
-        try:
-            record = json.loads(line)
-            kind, outcome = record["type"], record.get("fate")
-        except (ValueError, TypeError, KeyError):
-            sys.exit(f"results.py: line {number} is not an object of yodel --json")
-        if kind == "interval":
-            intervals.append(record)
-        elif kind == "message" and outcome in ("bad", "lost", "missing", "unrecorded") and len(failed_messages) < 100:
-            failed_messages.append(record)
-        elif kind == "end":
-            run, intervals, failed_messages = (record, intervals, failed_messages), [], []
-    return run or sys.exit("results.py: there is no end object (expected the output of yodel --json)")
+    run, intervals, failed_messages, name = None, [], [], path or "standard input"
+    try:
+        with open(path or 0, encoding="utf-8") as file:
+            for place, line in enumerate(iter(lambda: file.readline(1 << 26), ""), 1):
+                try:
+                    record = json.loads(line, parse_int=number, parse_float=number, parse_constant=number)
+                    kind, outcome = record["type"], record.get("fate")
+                except (ValueError, TypeError, KeyError):
+                    leave(f"{name}: line {place} is not an object of yodel --json")
+                if kind == "interval":
+                    intervals.append(record)
+                elif kind == "message" and outcome in ("bad", "lost", "missing", "unrecorded") and len(failed_messages) < 100:
+                    failed_messages.append(record)
+                elif kind == "end":
+                    run, intervals, failed_messages = (record, intervals, failed_messages), [], []
+    except OSError as error:
+        leave(f"{name}: {error.strerror}", 26)
+    except UnicodeDecodeError:
+        leave(f"{name}: the text is not UTF-8")
+    return run or leave(f"{name}: no end object found (expected --json output)")
+
+
+# --- Times, in nanoseconds.
+
+def ns(us):
+    return round(us * 1000)
+
+
+def times(of, prefix=""):
+    """Returns the statistics (us) and the buckets of an end or interval object."""
+    of = of.get("connections", of) if prefix in ("connect_", "handshake_") else of
+    return of.get((prefix or "rtt_") + "us", {}), {ns(us): count for us, count in of.get(prefix + "histogram", [])}
 
 
 def main_times(end, of=None):
-    """Returns the statistics (us) and the buckets (ns) of round trips, or of connecting without messages."""
-    connections = end["connections"]
-    name = "" if not end.get("probe") else "handshake_" if "handshake_us" in connections else "connect_"
-    of = of or (connections if name else end)
-    return of.get((name or "rtt_") + "us", {}), {round(us * 1000): count for us, count in of.get(name + "histogram", [])}
+    """Returns the times of round trips, or of connecting without messages."""
+    prefix = "" if not end.get("probe") else "handshake_" if "handshake_us" in end["connections"] else "connect_"
+    return times(of or end, prefix)
 
+
+def percentile(buckets, percent):
+    """Returns the time that this part of all does not exceed, or none if there is none."""
+    rank, order = max(-(-sum(buckets.values()) * round(percent * 10**7) // 10**9), 1), sorted(buckets)
+    counts = itertools.accumulate(buckets[bucket] for bucket in order)
+    return next((bucket for bucket, count in zip(order, counts) if count >= rank), None)
+
+
+def achieved(end):
+    return end["connections"]["opened"] if end.get("probe") else end["echoed"]
+
+
+def statistic(end, prefix, name):
+    known, buckets = times(end, prefix)
+    if not buckets or name[0] != "p":
+        return ns(known[name]) if buckets else None
+    return min(max(percentile(buckets, float(name[1:])), ns(known["min"])), ns(known["max"]))
+
+
+# --- Adding up.
+
+TIMES = {"": "no reply was timed", "lateness_": "no message had a planned time",  # prefixes, and why there are none
+         "connect_": "no connection was opened", "handshake_": "there was no handshake"}
+STATISTICS = ("min", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max")
+COUNTS = ("sent", "echoed", "bad", "lost", "late", "unsent", "unsolicited", "duplicates", "reordered")
+OF_CONNECTIONS = ("attempts", "opened", "failed", "handshakes_full", "handshakes_resumed")
+OPTIONAL = {"reordered": "messages were not datagrams",  # counts, and why there are none
+            **dict.fromkeys(("handshakes_full", "handshakes_resumed"), "there was no TLS handshake")}
+REQUIRED = {*COUNTS, *OF_CONNECTIONS, "connections"} - {*OPTIONAL}
+RULES = {**dict.fromkeys((*COUNTS, "planned", "planned_rate", "reached_rate"), sum), "late_start_us": max,
+         "connections": dict.fromkeys(OF_CONNECTIONS, sum), "warm_up": dict.fromkeys(("sent", "echoed", "bad", "lost", "unsent"), sum),
+         "tcp": {"min_rtt_us": min, "retransmits": sum, "mss": min, "cwnd": min},
+         "replay": dict.fromkeys(("replayed", "matched", "bad", "lost", "unsolicited_matched", "missing", "unrecorded"), sum)}
+
+
+def combined(records, rules):
+    """Returns the members of all records, each combined by its rule."""
+    made = {}
+    for name, rule in rules.items():
+        values = [record[name] for record in records if name in record or name in REQUIRED]
+        if values:
+            made[name] = combined(values, rule) if isinstance(rule, dict) else rule(values)
+    return made
+
+
+def add_times(ends, prefix, total):
+    runs = [each for each in (times(end, prefix) for end in ends) if each[1]]
+    buckets = sum((collections.Counter(each) for _, each in runs), collections.Counter())
+    if not buckets:
+        return
+    whole, count = sum(ns(known["sum"]) for known, _ in runs), sum(buckets.values())
+    known = {**dict.fromkeys(STATISTICS), "min": min(each["min"] for each, _ in runs), "max": max(each["max"] for each, _ in runs),
+             "mean": (2 * whole + count) // (2 * count) / 1000, "sum": whole / 1000}
+    to = total["connections"] if prefix in ("connect_", "handshake_") else total
+    to[(prefix or "rtt_") + "us"], to[prefix + "histogram"] = known, [[key / 1000, buckets[key]] for key in sorted(buckets)]
+    known.update({name: statistic(total, prefix, name) / 1000 for name in STATISTICS})
+
+
+def utc(text):
+    """Returns the nanoseconds since 1970 of a time such as 2026-11-23T18:00:00.000000Z."""
+    zero = datetime.datetime(1970, 1, 1, tzinfo=datetime.timezone.utc)
+    return (datetime.datetime.fromisoformat(text.replace("Z", "+00:00")) - zero) // datetime.timedelta(microseconds=1) * 1000
+
+
+def overlap(spans):
+    """Returns the part of the time that all runs share."""
+    first, last = min(began for _, began, _ in spans), max(ended for *_, ended in spans)
+    shared = min(ended for *_, ended in spans) - max(began for _, began, _ in spans)
+    return max(shared, 0) / (last - first) if last > first else 1
+
+
+def add_span(ends, names, total):
+    """Adds the time of all runs. Returns a clause about how well they coincided, and a remark."""
+    spans = [(name, utc(end["began"]), utc(end["began"]) + ("ended" in end and ns(end["duration_us"])))
+             for name, end in zip(names, ends) if "began" in end]
+    silent = [name for name, end in zip(names, ends) if "began" not in end]
+    first, last = min((each[1] for each in spans), default=0), max((each[2] for each in spans), default=0)
+    for member, time in (("began", first), ("ended", last)):
+        if any(member in end for end in ends):
+            total[member] = (datetime.datetime(1970, 1, 1) + datetime.timedelta(microseconds=time // 1000)).isoformat("T", "microseconds") + "Z"
+    total["duration_us"], total["rate"] = (last - first) / 1000, achieved(total) * 1e9 / (last - first) if last > first else 0
+    total["overlap"] = 0 if silent else overlap(spans)
+    if silent or len(spans) == 1:
+        return "", f"{silent[-1]} contains a run that sent nothing" if silent else ""
+    apart = milliseconds(max(began for _, began, _ in spans) - first)
+    text = f", began within {apart} ms, together for {significant(overlap(spans) * 100)} % of the time"
+    name, began, ended = max(spans, key=lambda off: overlap([each for each in spans if each is not off]))
+    remark = f"{name} began {shown(began - first)} after the first run and ended {shown(last - ended)} before the last"
+    return text, remark if overlap(spans) < 0.9 else ""
+
+
+def add_up(paths):
+    """Returns the sum of runs, the status of the first that failed, and what add_span() returns."""
+    for one, other in itertools.combinations(paths, 2):
+        if os.path.realpath(one) == os.path.realpath(other):
+            leave(f"--merge: {one} and {other} are the same file{HELP}")
+    ends = [read_run(path)[0] for path in paths]
+    total = combined(ends, RULES)
+    total["probe"] = any(end.get("probe") for end in ends) and total["sent"] == 0
+    weights = [(end["jitter_us"], end["echoed"] + end["bad"]) for end in ends if "jitter_us" in end]
+    if weights:
+        total["jitter_us"] = round(1000 * sum(us * count for us, count in weights) / max(sum(count for _, count in weights), 1)) / 1000
+    clauses = add_span(ends, paths, total)
+    for prefix in TIMES:
+        add_times(ends, prefix, total)
+    errors, statuses = {}, [0, 0]  # of connections that had opened, and of others
+    for end in ends:
+        for each in end["errors"]:
+            known = errors.setdefault((each["text"], each["status"]), {**each, "count": 0, "failed": 0})
+            known.update({name: known[name] + each[name] for name in ("count", "failed")})
+        status = end["status"] if end["status"] <= 125 else 1
+        if status == 1 and faults(end, set()):
+            continue  # the sum is judged anew
+        unopened = any(each["status"] == status and each["failed"] == each["count"] for each in end["errors"])
+        statuses[unopened] = statuses[unopened] or status
+    total["errors"] = list(errors.values())
+    return total, statuses, *clauses
+
+
+# --- Requirements.
+
+OPERATORS = {"<=": operator.le, ">=": operator.ge, "<": operator.lt, ">": operator.gt, "=": operator.eq}
+NUMBER = r"((?:\d+\.?\d*|\.\d+)(?:e-?\d+)?)"
+THOUSANDS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}
+UNITS = {"time": ({"us": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9}, "a duration with its unit (us, ms, s, m or h), such as 5ms"),
+         "count": (THOUSANDS, "a number, or a percentage such as 0.1%"),
+         "rate": ({**THOUSANDS, **{unit + "/s": factor for unit, factor in THOUSANDS.items()}}, "a number per second, such as 10k")}
+SCALES = {"time": ((1e6, "ms", 1e9), (1e9, "s", math.inf)), "count": ((1, "", math.inf),), "%": ((1, "%", math.inf),),
+          "rate": ((1, "/s", 1e3), (1e3, "k/s", 1e6), (1e6, "M/s", math.inf))}
+FIGURES = {"rate": ("rate", lambda end: end["rate"] if achieved(end) else None, "no reply was right"),
+           "jitter": ("time", lambda end: ns(end["jitter_us"]) if "jitter_us" in end and end["echoed"] + end["bad"] else None, "no datagrams were timed"),
+           **{name: ("count", operator.methodcaller("get", name), OPTIONAL.get(name)) for name in COUNTS},
+           **{name: ("count", lambda end, name=name: end["connections"].get(name), OPTIONAL.get(name)) for name in OF_CONNECTIONS}}
+
+
+def find_figure(name):
+    """Returns the kind of a figure, a function from an end object to its value, and why that may be none."""
+    name = "lateness_p99" if name == "lateness" else name
+    for prefix, why in TIMES.items():
+        percent = re.fullmatch(prefix + r"p(\d+\.?\d*|\.\d+)", name)
+        if name in (prefix + "min", prefix + "mean", prefix + "max") or (percent and 0 < float(percent[1]) < 100):
+            return "time", lambda end: statistic(end, prefix, name[len(prefix):]), why
+    return FIGURES.get(name)
+
+
+def whole_of(end, name):
+    """Returns what 100 % of a count are, and why they may be 0."""
+    connections = end["connections"]
+    if name.startswith("handshakes"):
+        return sum(connections.get(each, 0) for each in OF_CONNECTIONS[3:]), "there was no TLS handshake"
+    if name in OF_CONNECTIONS:
+        return connections["attempts"], "no connection was attempted"
+    return (end["sent"] + end["unsent"], "no message was due") if name == "unsent" else (end["sent"], "nothing was sent")
+
+
+def significant(value, digits=3):
+    decimals = max(digits - 1 - math.floor(math.log10(abs(value) or 1)), 0)
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if decimals else text
+
+
+def shown(value, kind="time", agrees=lambda shown: True):
+    """Returns a value with its unit, in enough digits to agree."""
+    unit, suffix, _ = next(scale for scale in SCALES[kind] if value < scale[2])
+    texts = (significant(value / unit, digits) for digits in range(3, 18))
+    return next((text for text in texts if agrees(float(text) * unit)), repr(value / unit)) + suffix
+
+
+class Requirement:
+    def __init__(self, clause, relative):
+        found = re.fullmatch(r"([^<>=]*?) *(<=|>=|<|>|=) *(.*)", clause.strip())
+        self.clause, quoted = clause.strip(), f'--require: "{clause.strip()}"'
+        if not found:
+            leave(f"{quoted} is not a requirement such as p99<5ms, lost<0.1% or rate>10k{HELP}")
+        self.name, figure, self.holds = found[1], find_figure(found[1]), OPERATORS[found[2]]
+        if not figure:
+            leave(f'{quoted}: unknown figure "{found[1]}"; the figures are min, mean, pN (0 < N < 100), max, '
+                  f"{', '.join(FIGURES)}; lateness; and min to max with the prefix lateness_, connect_ or handshake_{HELP}")
+        self.kind, self.value, self.unmeasured = figure
+        limit = re.fullmatch(r"([+-]?) *" + NUMBER + r" *([A-Za-z%/]*)", found[3])
+        sign, digits, unit = limit.groups() if limit else ("", "nan", "?")
+        self.relative, self.part = relative and sign != "" and unit == "%", sign == "" and unit == "%" and self.kind == "count"
+        units, values = UNITS[self.kind]
+        factor = 1 if self.relative or self.part else None if sign else units.get(unit)
+        self.limit = float(sign + digits) * (factor or math.inf)
+        if not math.isfinite(self.limit):
+            leave(f"{quoted}: {self.name} needs {values}{', or a change such as +10%' if relative else ''}{HELP}")
+
+    def judge(self, end, old=None):
+        """Returns the member of an end object, and a sentence if the requirement does not hold."""
+        value, required = self.value(end), f"required {self.clause}, "
+        whole, empty = whole_of(end, self.name) if self.kind == "count" else (1, "")
+        before = self.value(old) if self.relative else 0
+        why = (self.unmeasured if value is None else "before, " + self.unmeasured if before is None else
+               empty if not whole and (self.part or self.name != "sent") else "")
+        if why:
+            return {"clause": self.clause, "holds": False}, f"{required}but {why}"
+        measured = 100 * value / whole if self.part else value
+        if self.relative:
+            measured = 100 * (value / before - 1) if before else math.inf if value else 0
+        holds = self.holds(measured, self.limit)
+        kind, changed = "%" if self.part or self.relative else self.kind, f"{shown(value, self.kind)} after {shown(before, self.kind)}"
+        was = changed if measured == math.inf else shown(measured, kind, lambda other: self.holds(other, self.limit) == holds)
+        if self.relative and was != changed:
+            was = f"{'+' if measured >= 0 else ''}{was} ({changed})"
+        late = find_figure("lateness_" + self.name)
+        late = late[1](end) if late and not self.relative and value >= self.limit else 0
+        own = f", most of it yodel's own lateness ({shown(late)})" if late and late > value / 2 else ""
+        return {"clause": self.clause, "was": was, "holds": holds}, "" if holds else f"{required}was {was}{own}"
+
+
+def faults(end, tolerated):
+    """Returns true if a fault was counted that no requirement tolerates."""
+    names = {"bad", "lost", "unsent", *([] if "jitter_us" in end else ["duplicates"])} - tolerated
+    return any(of.get(name) for of in (end, end.get("warm_up", {})) for name in names) or \
+        any(end.get("replay", {}).get(name) for name in ("missing", "unrecorded"))
+
+
+# --- Sentences.
+
+def plural(count, thing):
+    return f"{count} {thing}{'s' * (count != 1)}"
+
+
+def milliseconds(time):
+    return f"{time / 1e6:.{2 if time < 1e6 else 1 if time < 1e7 else 0}f}"
+
+
+def several(end, prefix, *names):
+    return "/".join(milliseconds(statistic(end, prefix, name)) for name in names) + " ms"
+
+
+def reached(end):
+    """Returns true if the client sent all messages, the last of them at most 50 ms or 5 % of the run late."""
+    planned, rate = end.get("planned_rate", 0), end.get("reached_rate", 0)
+    late = end["sent"] / rate - end["sent"] / planned if rate and planned else math.inf  # seconds
+    return not planned or (not end["unsent"] and (rate >= planned or late <= max(0.05 * end["sent"] / planned, 0.05)))
+
+
+def summary(end):
+    connections, replay, warm_up, udp = end["connections"], end.get("replay"), end.get("warm_up"), "jitter_us" in end
+
+    def some(of, *names):
+        return "".join(f", {of[name]} {word}" for name, word in names if of.get(name))
+
+    def counts(of, first="sent", second="echoed"):
+        return f"{of['sent']} {first}, {of['echoed']} {second}, {of['bad']} bad, {of['lost']} lost"
+
+    text = counts(end, "replayed", "matched") if replay else counts(end)
+    if end.get("probe"):
+        text = f"{plural(connections['opened'], 'connection')} opened, {connections['failed']} failed"
+    text += some(end, ("late", "late"), ("unsent", "unsent"))
+    text += some(replay or {}, ("unsolicited_matched", "unsolicited matched"), ("missing", "unsolicited missing"),
+                 ("unrecorded", "unsolicited not recorded")) or some({} if replay else end, ("unsolicited", "unsolicited"))
+    text += f", {end['duplicates']} duplicate, {end['reordered']} reordered" if udp else some(end, ("duplicates", "duplicate"))
+    text += ", " + shown(end["rate"], "rate") if end["rate"] else ""
+    count, half, late = sum(times(end)[1].values()), statistic(end, "", "p50") or 0, statistic(end, "lateness_", "p99") or 0
+    if count:
+        text += "; rtt " + (several(end, "", "max") if count == 1 else "min/p50/p95/p99/max " + several(end, "", "min", "p50", "p95", "p99", "max"))
+        text += f"; jitter {milliseconds(ns(end['jitter_us']))} ms" if udp and count > 1 else ""
+    text += "; late p50/p99 " + several(end, "lateness_", "p50", "p99") if late > half // 10 else ""
+    text += "" if reached(end) else f"; planned {shown(end['planned_rate'], 'rate')}, reached {shown(end['reached_rate'], 'rate')}"
+    text += f"; began {milliseconds(ns(end['late_start_us']))} ms after --start-at" if end.get("late_start_us") else ""
+    text += "; warm-up: " + counts(warm_up) + some(warm_up, ("unsent", "unsent")) if warm_up else ""
+    if connections["failed"] and not end.get("probe"):
+        text += f"; {connections['failed']} of {connections['attempts']} attempts to connect failed"
+    if end.get("probe") and times(end, "connect_")[1]:
+        text += "; connect p50/p99/max " + several(end, "connect_", "p50", "p99", "max")
+        if times(end, "handshake_")[1]:
+            text += ", handshake " + several(end, "handshake_", "p50", "p99", "max")
+            text += ", {handshakes_full} full, {handshakes_resumed} resumed".format(**connections) if "handshakes_full" in connections else ""
+    return text
+
+
+def merge(paths, required):
+    """Returns the sum of runs with its verdict. Prints what else is to be said."""
+    total, (status, unopened), text, remark = add_up(paths)
+    judged = [(each.name, *each.judge(total)) for each in required]
+    tolerated = {name for name, *_ in judged} - {name for name, _, sentence in judged if sentence}
+    failed = [sentence for *_, sentence in judged if sentence]
+    status = unopened if status <= 1 and unopened and "failed" not in tolerated else status
+    status = max(status, 1 if failed or faults(total, tolerated) else 0)
+    reasons = [each["text"] for each in total["errors"] if each["status"] == status]
+    reason = (failed if status <= 1 else []) + reasons + [plural(len(paths), "run") + " merged"]
+    end = {"type": "end", "reason": reason[0], "status": status, **total, "required": [each for _, each, _ in judged]}
+    errors = [each["text"] + f" ({each['count']} times)" * (each["count"] != 1) for each in end["errors"]]
+    errors[10:] = [f"{len(errors) - 10} other kinds of failures (--to json lists them all)"] * (len(errors) > 10)
+    sentences = [*errors, *failed] or [summary(end)] * (status > 0)
+    return end, f"{plural(len(paths), 'run')}{text}: {summary(end)}\n", [remark] * bool(remark) + sentences
+
+
+def compare(paths, required):
+    """Returns the newer run with its verdict, both runs with their differences, and failed requirements."""
+    old, new = (read_run(path)[0] for path in paths)
+    text = f"old: {summary(old)}\nnew: {summary(new)}\n"
+    for name in (*FIGURES, *(prefix + name for prefix in TIMES for name in STATISTICS)):
+        kind, value, _ = find_figure(name)
+        values = [value(old), value(new)]
+        if None not in values and any(values):
+            change = f"{100 * (values[1] / values[0] - 1):+.1f} %" if values[0] else "was 0"
+            text += f"{name:18} {shown(values[0], kind):>10} {shown(values[1], kind):>10} {change:>10}\n"
+    judged = [each.judge(new, old) for each in required]
+    failed = [sentence for _, sentence in judged if sentence]
+    return {**new, "status": 1 if failed else 0}, text, failed
+
+
+# --- Formats.
 
 def hgrm(end, *_):
     times, buckets = main_times(end)
@@ -98,32 +441,21 @@ def hlog(end, intervals, _):
 
 
 def openmetrics(end, *_):
-    text, names = "", set()
-
-    def walk(members, path):
-        nonlocal text
-        for key, value in members.items():
+    def members(of, path):
+        for key, value in of.items():
             if isinstance(value, dict):
-                walk(value, path + [key])
+                yield from members(value, [*path, key])
             elif isinstance(value, (int, float)) and not isinstance(value, bool) and key != "sum":
-                place = "_".join(["yodel", *path, "exit_status" if key == "status" else key])
-                unit = "seconds" if re.search(r"_us\b|_us_", place) else "ratio" if key == "overlap" else ""
-                name = re.sub(r"\W", "_", re.sub(r"_us(?=_|$)", "", place), flags=re.ASCII) + ("_" + unit if unit else "")
-                if name in names:
-                    continue
-                names.add(name)
-                member = json.dumps(".".join(path + [key]))[1:-1]  # on one line
-                text += f"# TYPE {name} gauge\n" + (f"# UNIT {name} {unit}\n" if unit else "")
-                text += f"# HELP {name} The member {member} of the end object of yodel --json.\n"
-                text += f"{name} {value / 1e6 if unit == 'seconds' else value:.15g}\n"
+                yield "_".join(["yodel", *path, "exit_status" if key == "status" else key]), ".".join([*path, key]), value
 
-    walk(end, [])
-    return text + "# EOF\n"
-
-
-def xml(text):
-    """Returns the text without the characters that XML cannot contain."""
-    return re.sub("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)
+    texts = {}
+    for place, member, value in members(end, []):
+        unit = "seconds" if re.search(r"_us\b|_us_", place) else "ratio" if member == "overlap" else ""
+        name = re.sub(r"\W", "_", re.sub(r"_us(?=_|$)", "", place), flags=re.ASCII) + ("_" + unit if unit else "")
+        texts.setdefault(name, f"# TYPE {name} gauge\n" + (f"# UNIT {name} {unit}\n" if unit else "") +
+                         f"# HELP {name} The member {json.dumps(member)[1:-1]} of the end object of yodel --json.\n"
+                         f"{name} {value / 1e6 if unit == 'seconds' else value:.15g}\n")
+    return "".join(texts.values()) + "# EOF\n"
 
 
 def junit(end, _, failed_messages):
@@ -139,228 +471,123 @@ def junit(end, _, failed_messages):
     cases += [("message", f"message {each.get('seq', '')}", json.dumps(each)) for each in failed_messages if "replay" in end]
     text = ""
     for kind, name, failure in cases:
-        name, failure = xml(name), xml(failure)
         text += f'<testcase classname="yodel.{kind}" name={saxutils.quoteattr(name)} time="0">'
         first = saxutils.quoteattr(failure.partition("\n")[0])
         text += f"<failure message={first}>{saxutils.escape(failure)}</failure>" if failure else ""
         text += "</testcase>\n"
-    return ('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite name="yodel"'
+    text = ('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite name="yodel"'
             f' timestamp="{end.get("began", "1970-01-01T00:00:00")[:19]}" tests="{len(cases)}" failures="{text.count("<failure")}"'
             f' errors="0" skipped="0" time="{end["duration_us"] / 1e6:.3f}">\n{text}</testsuite>\n</testsuites>\n')
+    return re.sub("[\0-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]", "\ufffd", text)  # what XML cannot contain
 
 
 STYLE = """
-:root{color-scheme:light dark;--ground:#fcfcfa;--ink:#1c2024;--soft:#5c656e;--rule:#dcdfe0;--a:#0b66b5;--b:#b4530a;--c:#7b3fa8;--d:#0a7d78;--bad:#b3261e;--good:#1a7a43}
-@media(prefers-color-scheme:dark){:root{--ground:#14171a;--ink:#e8eaed;--soft:#a0a8b0;--rule:#33393f;--a:#6cb6ff;--b:#f5a15c;--c:#c79bf0;--d:#5fd0c8;--bad:#ff8a80;--good:#6fcf97}}
-*{box-sizing:border-box}body{margin:0;background:var(--ground);color:var(--ink);font:16px/1.5 system-ui,sans-serif;font-variant-numeric:tabular-nums}
-main{max-width:60rem;margin:0 auto;padding:2rem 1.25rem 3rem}h1{font-size:1.5rem;line-height:1.25;margin:0;overflow-wrap:anywhere}
-h2{font-size:1rem;margin:2.25rem 0 .5rem}p{margin:.25rem 0}.soft,figcaption{color:var(--soft);font-size:.875rem}
-.runs{display:grid;grid-template-columns:repeat(auto-fit,minmax(17rem,1fr));gap:1.5rem;margin-top:1.5rem}.name{font-weight:600;overflow-wrap:anywhere}
-.figures{display:grid;grid-template-columns:repeat(auto-fit,minmax(4.9rem,1fr));gap:.75rem .75rem;margin:.75rem 0 0}.figures dt{color:var(--soft);font-size:.8125rem}
-.figures dd{margin:0;font-size:1.25rem;line-height:1.3;white-space:nowrap}.figures dd small{font-size:.8125rem;color:var(--soft)}
-figure{margin:0}svg{display:block;width:100%;height:auto;overflow:visible}svg text{font:12px system-ui,sans-serif;fill:var(--soft)}
-.grid{stroke:var(--rule)}.series{fill:none;stroke-width:2;stroke-linejoin:round}.series.a{stroke:var(--a)}.series.b{stroke:var(--b)}.series.c{stroke:var(--c)}.series.d{stroke:var(--d)}.thin{stroke-width:1.25;stroke-dasharray:4 3}
-.stall{fill:var(--bad);opacity:.16}.cell.a{fill:var(--a)}.cell.b{fill:var(--b)}.cell.c{fill:var(--c)}.cell.d{fill:var(--d)}.key{display:inline-block;width:1.4em;border-top:2px solid;vertical-align:middle;margin-right:.35em}.entry{margin-right:1em;display:inline-block}
-.key.dash{border-top-style:dashed}table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid var(--rule);overflow-wrap:anywhere}
-th{color:var(--soft);font-weight:400;font-size:.875rem}.good{color:var(--good);font-weight:600}.bad{color:var(--bad);font-weight:600}
-@media(max-width:32rem){svg text{font-size:20px}}
+:root{color-scheme:light dark;--a:#2b83d6;--b:#d9731a;--c:#9a5bc8;--d:#17948e;--bad:#d9483f;--good:#23924f}body{font:16px/1.5 system-ui,sans-serif}
+main{max-width:60rem;margin:0 auto;padding:2rem 1.25rem 3rem}h1{font-size:1.5rem}h2{font-size:1rem;margin:2.25rem 0 .5rem}figcaption,th{opacity:.7;font-weight:400}
+figure{margin:0}svg{display:block;width:100%}svg text{font-size:12px;fill:currentColor}.grid{stroke:currentColor;opacity:.2}
+.series{fill:none;stroke-width:2}.thin{stroke-width:1.25;stroke-dasharray:4 3}.a{stroke:var(--a)}.b{stroke:var(--b)}.c{stroke:var(--c)}.d{stroke:var(--d)}
+.key{display:inline-block;width:1.4em;border-top:2px solid;vertical-align:middle;margin-right:.35em}.good{color:var(--good)}.bad{color:var(--bad)}
+table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.35rem .75rem .35rem 0;border-bottom:1px solid #8886;overflow-wrap:anywhere}
 """
-WIDTH, HEIGHT, LEFT, BOTTOM = 860, 240, 64, 34  # of a chart, and the margins of its axes
 
 
-def duration(us):
-    """Returns a time in three digits with its unit."""
-    unit, size = next((each for each in (("s", 1e6), ("ms", 1e3)) if us >= each[1]), ("µs", 1))
-    value = us / size
-    return f"{value:.3g} {unit}" if value < 100 else f"{value:.0f} {unit}"
+def chart(title, ticks, lines, high):
+    """Returns a chart in SVG: across parts of its width, and up times (us) on a logarithmic axis."""
+    def up(us):
+        return 206 - 194 * math.log(max(us, 1)) / math.log(high)
+
+    text = "".join(f'<line class="grid" x1="64" x2="852" y1="{up(us):.1f}" y2="{up(us):.1f}"/>'
+                   f'<text x="56" y="{up(us) + 4:.1f}" text-anchor="end">{shown(1000 * us)}</text>'
+                   for us in (10 ** power for power in range(13)) if us <= high)
+    text += "".join(f'<text x="{64 + 788 * part:.1f}" y="228" text-anchor="{"end" if part > 0.96 else "middle"}">{label}</text>' for part, label in ticks)
+    for kind, points in lines:
+        text += f'<polyline class="series {kind}" points="' + " ".join(f"{64 + 788 * part:.1f},{up(us):.1f}" for part, us in points) + '"/>'
+    return f'<h2>{title}</h2><figure><svg viewBox="0 0 860 240" role="img" aria-label="{title}">{text}</svg>'
 
 
-class Chart:
-    """A chart in SVG with a horizontal axis and a logarithmic or linear vertical axis. Marks lie below lines, and lines below labels."""
-
-    def __init__(self, title, across, up, log_across=False, log_up=True):
-        self.title, self.text = title, ""
-        self.across, self.up, self.log = across, up, (log_across, log_up)
-
-    def place(self, value, axis):
-        low, high = (self.across, self.up)[axis]
-        turn = math.log if self.log[axis] else float
-        part = (turn(min(max(value, low), high)) - turn(low)) / ((turn(high) - turn(low)) or 1)
-        return LEFT + part * (WIDTH - LEFT - 8) if axis == 0 else (HEIGHT - BOTTOM) - part * (HEIGHT - BOTTOM - 12)
-
-    def box(self, kind, x, y, extra="", tip=""):
-        left, right, top, bottom = self.place(x[0], 0), self.place(x[1], 0), self.place(y[1], 1), self.place(y[0], 1)
-        self.text += (f'<rect class="{kind}" x="{left:.1f}" y="{top:.1f}" width="{max(right - left, 1):.1f}" '
-                      f'height="{max(bottom - top, 1):.1f}"{extra}><title>{saxutils.escape(tip)}</title></rect>')
-
-    def line(self, kind, points):
-        points = [f"{x:.1f},{y:.1f}" for x, y in ((self.place(x, 0), self.place(y, 1)) for x, y in points)]
-        self.text += f'<polyline class="series {kind}" points="{" ".join(points)}"/>' if points else ""
-
-    def svg(self, across_ticks, up_ticks):
-        text = ""
-        for value, label in up_ticks:
-            y = self.place(value, 1)
-            text += f'<line class="grid" x1="{LEFT}" x2="{WIDTH - 8}" y1="{y:.1f}" y2="{y:.1f}"/>'
-            text += f'<text x="{LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{label}</text>'
-        for value, label in across_ticks:
-            x = self.place(value, 0)
-            anchor = "end" if x > WIDTH - 30 else "middle"
-            text += f'<text x="{WIDTH if anchor == "end" else x:.1f}" y="{HEIGHT - 12}" text-anchor="{anchor}">{label}</text>'
-        return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label={saxutils.quoteattr(self.title)}>{text}{self.text}</svg>'
-
-
-def decades(low, high):
-    steps = [10 ** power for power in range(-1, 10) if low <= 10 ** power <= high]
-    return [(each, duration(each)) for each in steps] or [(low, duration(low)), (high, duration(high))]
-
-
-def seconds_ticks(length):
-    step = next(each * 10 ** power for power in range(-3, 9) for each in (1, 2, 5) if length / (each * 10 ** power) <= 8)
-    return [(i * step, f"{i * step:g} s") for i in range(int(length / step + 1e-9) + 1)]
-
-
-def percentile(buckets, percent):
-    """Returns the time (us) of a histogram in nanoseconds, or none if it is empty."""
-    rest = sum(buckets.values()) * percent / 100
-    for bucket, count in sorted(buckets.items()):
-        rest -= count
-        if rest <= 1e-9:
-            return bucket / 1e3
-    return None
-
-
-class Picture:
-    """A run: its results, the buckets of each interval, and its colour."""
-
-    def __init__(self, run, label, colour):
-        end, intervals, _ = run
-        self.label, self.end, self.colour = label, end, colour
-        self.times, self.buckets = main_times(end)
-        starts = [0.0] + [each["t"] for each in intervals]
-        self.slices = [(start, each["t"], main_times(end, each)[1]) for start, each in zip(starts, intervals)]
-        self.length = max([self.end.get("duration_us", 0) / 1e6, *starts, 1e-3])
-
-    def stalls(self):
-        """Returns the intervals whose slowest round trip took over 1 ms and five times as long as usual."""
-        slowest = sorted(max(buckets) / 1e3 for _, _, buckets in self.slices if buckets)
-        limit = max(5 * slowest[len(slowest) // 2], 1000) if slowest else 0
-        return [each for each in self.slices if max(each[2], default=0) / 1e3 > limit]
-
-
-def key(one, more="", kind=""):
-    """Returns an entry of a legend."""
-    return (f'<span class="entry"><span class="key{kind}" style="color:var(--{one.colour})"></span>'
-            f"{saxutils.escape(one.label)}{more}</span> ")
-
-
-def over_time(all_of, low, high):
-    length = max(each.length for each in all_of)
-    chart = Chart("Percentiles over time", (0, length), (low, high))
-    for each in all_of:
-        for start, until, _ in each.stalls():
-            chart.box("stall", (start, until), (low, high), tip=f"{each.label}: a stall within {start:g} s to {until:g} s")
-    for each in all_of:
-        for percent, kind in ((50, ""), (99, "thin")):
-            chart.line(f"{each.colour} {kind}", [((start + until) / 2, time) for start, until, buckets in each.slices
-                                                 for time in [percentile(buckets, percent)] if time])
-    keys = "".join(key(each, " p50") + key(each, " p99", " dash") for each in all_of)
-    stalled = " Shaded: a stall, with a round trip over five times as long as the slowest usually is." if any(each.stalls() for each in all_of) else ""
-    return ("<h2>Percentiles over time</h2><figure>" + chart.svg(seconds_ticks(length), decades(low, high)) +
-            f"<figcaption>{keys}{stalled}</figcaption></figure>") if any(each.slices for each in all_of) else ""
-
-
-def heat_map(one, low, high):
-    rows = 24
-    step = (high / low) ** (1 / rows)
-    chart = Chart("Heat map of " + one.label, (0, one.length), (low, high))
-    cells = {}
-    for start, until, buckets in one.slices:
-        for bucket, count in buckets.items():
-            row = min(max(int(math.log(max(bucket / 1e3, low) / low) / math.log(step)), 0), rows - 1)
-            cells[start, until, row] = cells.get((start, until, row), 0) + count
-    most = max(cells.values(), default=1)
-    for (start, until, row), count in cells.items():
-        span = (low * step ** row, low * step ** (row + 1))
-        shade = 0.12 + 0.88 * math.log1p(count) / math.log1p(most)
-        chart.box(f"cell {one.colour}", (start, until), span, f' fill-opacity="{shade:.2f}"',
-                  f"{count} within {duration(span[0])} to {duration(span[1])}, {start:g} s to {until:g} s")
-    return (f"<h2>Heat map: {saxutils.escape(one.label)}</h2><figure>" +
-            chart.svg(seconds_ticks(one.length), decades(low, high)) +
-            f"<figcaption>Number of round trips by time. The darkest cell has {most:,}.</figcaption></figure>") if cells else ""
-
-
-def distribution(all_of, low, high):
-    levels = [(2, "50 %"), (10, "90 %"), (100, "99 %"), (1000, "99.9 %"), (10000, "99.99 %"), (100000, "99.999 %")]
-    total = max(sum(each.buckets.values()) for each in all_of)
-    levels = [each for each in levels if each[0] <= max(total, 10)]
-    chart = Chart("Distribution", (1, max(levels[-1][0], 10)), (low, high), log_across=True)
-    for each in all_of:
-        count, seen, points = sum(each.buckets.values()), 0, []
-        for bucket, more in sorted(each.buckets.items()):
-            points += [(count / (count - seen), bucket / 1e3)]
-            seen += more
-        chart.line(each.colour, [point for point in points if point[0] <= levels[-1][0]])
-    keys = "".join(map(key, all_of))
-    return ("<h2>Distribution</h2><figure>" + chart.svg([(1, "0 %"), *levels], decades(low, high)) +
-            f"<figcaption>{keys}Time within which this share of the round trips was over.</figcaption></figure>")
-
-
-def figures(one):
-    end, rows = one.end, [("sent", f"{one.end.get('sent', 0):,}"), ("echoed", f"{one.end.get('echoed', 0):,}")]
-    rows += [(name, f"{end[name]:,}") for name in ("bad", "lost", "late", "unsent") if end.get(name)]
-    rows += [("rate", f"{end['rate']:,.0f} <small>/s</small>")] if "rate" in end else []
-    for name in ("min", "p50", "p90", "p99", "p99.9", "max"):
-        if name in one.times:
-            number, unit = duration(one.times[name]).split(" ")
-            rows.append((name, f"{number} <small>{unit}</small>"))
-    cells = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in rows)
-    began = end.get("began", "")[:19].replace("T", " ")
-    return (f'<section><p class="name">{key(one)}</p><p class="soft">{saxutils.escape(began + " UTC, " if began else "")}'
-            f'{one.length:.1f} s</p><dl class="figures">{cells}</dl></section>')
-
-
-def requirements(named):
-    rows = ""
-    for label, end in named:
-        for each in end.get("required", []):
-            kind, word = ("good", "✓ met") if each["holds"] else ("bad", "✗ not met")
-            cells = [label, each["clause"], each.get("was", "not measured")]
-            rows += ("<tr>" + "".join(f"<td>{saxutils.escape(str(cell))}</td>" for cell in cells) +
-                     f'<td class="{kind}">{word}</td></tr>')
-    head = "<tr><th>run</th><th>required</th><th>was</th><th></th></tr>"
-    return f"<h2>Requirements</h2><table>{head}{rows}</table>" if rows else ""
+def table(head, rows):
+    rows = ["<tr>" + "".join(f"<td>{each}</td>" for each in row) + "</tr>" for row in rows]
+    return "<table><tr>" + "".join(f"<th>{each}</th>" for each in head) + "</tr>" + "".join(rows) + "</table>" if rows else ""
 
 
 def html(runs):
-    all_of = [Picture(run, label, colour) for (run, label), colour in zip(runs, itertools.cycle("abcd"))]
-    named = [(label, run[0]) for run, label in runs]
-    values = [bucket / 1e3 for one in all_of for bucket in one.buckets]
-    low, high = 10 ** math.floor(math.log10(max(min(values, default=1), 0.1))), max(values, default=1000) * 1.1
-    failed = [end["reason"] for _, end in named if end.get("status")]
-    verdict = (f'<p class="bad">✗ {saxutils.escape("; ".join(failed))}</p>' if failed else '<p class="good">✓ All runs succeeded.</p>')
-    body = "".join([verdict, '<div class="runs">', *map(figures, all_of), "</div>", requirements(named),
-                    over_time(all_of, low, high), *(heat_map(one, low, high) for one in all_of), distribution(all_of, low, high)])
+    """Returns a page of runs with their names."""
+    all_of, columns = [], ("min", "p50", "p90", "p99", "p99.9", "max")
+    for ((end, intervals, _), name), colour in zip(runs, itertools.cycle("abcd")):
+        starts = [0.0] + [each["t"] for each in intervals]
+        slices = [((start + each["t"]) / 2, main_times(end, each)[1]) for start, each in zip(starts, intervals)]
+        key = f'<span class="key {colour}" style="color:var(--{colour})"></span>{saxutils.escape(name)}'
+        all_of.append((end, saxutils.escape(name), key, colour, slices, max([end.get("duration_us", 0) / 1e6, *starts, 1e-3]), *main_times(end)))
+    length, high = max(each[5] for each in all_of), max([us / 1e3 for each in all_of for us in each[7]], default=1000) * 1.1 + 1
+    across, spread, legend = [], [], " ".join(each[2] for each in all_of)
+    levels = max(min(max(math.ceil(math.log10(max(sum(each[7].values()), 1))) for each in all_of), 5), 1)
+    for end, name, _, colour, slices, _, _, buckets in all_of:
+        across += [(colour + kind, [(time / length, percentile(part, percent) / 1e3) for time, part in slices if part])
+                   for percent, kind in ((50, ""), (99, " thin")) if slices]
+        seen, count, points = 0, sum(buckets.values()), []
+        for bucket, more in sorted(buckets.items()):
+            points, seen = points + [(math.log10(count / (count - seen)) / levels, bucket / 1e3)], seen + more
+        spread.append((colour, [point for point in points if point[0] <= 1]))
+    step = next(each * 10 ** power for power in range(-3, 9) for each in (1, 2, 5) if length / (each * 10 ** power) <= 8)
+    seconds = [(i * step / length, f"{i * step:g} s") for i in range(int(length / step + 1e-9) + 1)]
+    failed = [end["reason"] for end, *_ in all_of if end.get("status")]
+    body = f'<p class="bad">✗ {saxutils.escape("; ".join(failed))}</p>' if failed else '<p class="good">✓ All runs succeeded.</p>'
+    body += table(("run", "sent", "echoed", "bad", "lost", "rate", *columns), [
+        [key, *(f"{end.get(each, 0):,}" for each in ("sent", "echoed", "bad", "lost")), f"{end.get('rate', 0):,.0f} /s",
+         *(shown(ns(known[each])) if each in known else "" for each in columns)] for end, _, key, _, _, _, known, _ in all_of])
+    rows = [[name, saxutils.escape(each["clause"]), saxutils.escape(each.get("was", "not measured")),
+             '<span class="good">✓ met</span>' if each["holds"] else '<span class="bad">✗ not met</span>']
+            for end, name, *_ in all_of for each in end.get("required", [])]
+    body += "<h2>Requirements</h2>" + table(("run", "required", "was", ""), rows) if rows else ""
+    if across:
+        body += chart("Percentiles over time", seconds, across, high) + f"<figcaption>{legend}: p50, and p99 dashed.</figcaption></figure>"
+    shares = [(level / levels, f"{100 - 100 / 10 ** level:g} %") for level in range(levels + 1)]
+    body += chart("Distribution", shares, spread, high) + f"<figcaption>{legend}: time within which this share was over.</figcaption></figure>"
     return ('<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">'
             f"<title>yodel: results</title><style>{STYLE}</style></head><body><main><h1>yodel: round trips</h1>{body}</main></body></html>\n")
 
 
-formats = {"hgrm": hgrm, "hlog": hlog, "openmetrics": openmetrics, "junit": junit}
-parser = argparse.ArgumentParser(description="Makes other formats from the output of yodel --json.")
-parser.add_argument("--to", required=True, choices=[*formats, "html"])
-parser.add_argument("file", nargs="*", type=argparse.FileType(encoding="utf-8"), default=[sys.stdin], metavar="FILE")
-options = parser.parse_args()
-sys.stdin.reconfigure(encoding="utf-8", errors="strict")
-sys.stdout.reconfigure(encoding="utf-8")
-if options.to != "html" and len(options.file) > 1:
-    parser.error(f"--to {options.to} takes one FILE")
+# --- The program.
+
+HELP = " (results.py -h shows the options)"
+FORMATS = {"hgrm": hgrm, "hlog": hlog, "openmetrics": openmetrics, "junit": junit, "json": lambda end, *_: json.dumps(end, separators=(",", ":")) + "\n"}
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Adds up or compares runs, or makes other formats from the output of yodel --json.", allow_abbrev=False)
+    parser.error = lambda text: leave(text + HELP)
+    parser.add_argument("--merge", nargs="+", metavar="FILE", help="add up the last run of each file")
+    parser.add_argument("--compare", nargs=2, metavar=("OLD", "NEW"), help="print how two runs differ")
+    parser.add_argument("--require", action="append", metavar="LIST", help="fail unless the sum, or NEW, fulfils LIST")
+    parser.add_argument("--to", choices=[*FORMATS, "html"], help="print this format")
+    parser.add_argument("file", nargs="*", metavar="FILE")
+    options = parser.parse_args()
+    added, forms = options.merge or options.compare, (options.merge, options.compare, not options.merge and options.to)
+    if sum(map(bool, forms)) != 1 or (options.file if added else options.require) or (added and options.to == "html"):
+        parser.error("give one of --merge FILE... [--to FORMAT], --compare OLD NEW and --to FORMAT [FILE...]; --require needs one of the first two")
+    if options.to not in (None, "html") and len(options.file) > 1:
+        parser.error(f"--to {options.to} takes one FILE")
+    required = [Requirement(clause, options.compare) for clause in ",".join(options.require or []).split(",") if options.require]
+    if added:
+        end, text, sentences = (merge if options.merge else compare)(added, required)
+        text = FORMATS[options.to](end, [], []) if options.to else text
+    else:
+        runs = [(read_run(path), os.path.basename(path or "run")) for path in options.file or [None]]
+        text, end, sentences = html(runs) if options.to == "html" else FORMATS[options.to](*runs[0][0]), {"status": 0}, []
+    try:
+        sys.stdout.reconfigure(encoding="utf-8")
+        print(text, end="", flush=True)
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # nothing is written at the end
+        leave(f"cannot write the output: {error.strerror}", 23)
+    for each in sentences:
+        report(each)
+    sys.exit(end["status"])
+
+
 try:
-    runs = [(read_run(file), "run" if file is sys.stdin else os.path.basename(file.name)) for file in options.file]
-    text = html(runs) if options.to == "html" else formats[options.to](*runs[0][0])
-    sys.stdout.write(text)
-except UnicodeDecodeError:
-    sys.exit("results.py: the input is not UTF-8")
+    main()
 except RecursionError:
-    sys.exit("results.py: the input is nested too deeply")
+    leave("the input is nested too deeply")
 except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-    sys.exit(f"results.py: a member of the input is missing or odd: {error}")
+    leave(f"a member of the input is missing or odd: {error}")

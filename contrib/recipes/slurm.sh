@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Needs Slurm, and on its nodes yodel-load and synchronized clocks. One task on each of N nodes:
 # Run: sbatch --nodes N slurm.sh TARGET [OPTION...]
-# YODEL=PROGRAM replaces yodel-load; START=SECONDS leaves more time for connecting (10).
+# YODEL=PROGRAM replaces yodel-load; RESULTS=FILE replaces /usr/share/doc/yodel/recipes/results.py; START=SECONDS leaves more time for connecting (10).
 #
 # Every task applies the same load to TARGET, and their results are added up at the end of the
 # job's output. Requirements apply to the total. All or nothing: srun starts all
@@ -47,4 +47,4 @@ srun --kill-on-bad-exit=1 --output="$results/%t.json" --error="$results/%t.err" 
     exit $status
 }
 echo "the results of each task are in $results" >&2
-exec "$yodel" "${total[@]}" --merge "$results"/*.json
+exec "${RESULTS:-/usr/share/doc/yodel/recipes/results.py}" "${total[@]}" --merge "$results"/*.json

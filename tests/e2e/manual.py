@@ -62,7 +62,8 @@ class Examples:
         self.folder = folder
         self.stack = stack
         self.peers = pages.parent / "tests" / "peers"
-        path = ":".join([*(str(program.parent) for program in programs), os.environ["PATH"]])
+        recipes = pages.parent / "contrib" / "recipes"
+        path = ":".join([*(str(program.parent) for program in programs), str(recipes), os.environ["PATH"]])
         self.environment = dict(os.environ, PATH=path, SSL_CERT_FILE=str(folder / "cert.pem"))
         self.ports = {}
 

@@ -195,7 +195,7 @@ def complaints(text, reader):
 def main():
     readme, *programs = (pathlib.Path(name).resolve() for name in sys.argv[1:])
     path = dict(os.environ)
-    path["PATH"] = ":".join([*(str(program.parent) for program in programs), path["PATH"]])
+    path["PATH"] = ":".join([*(str(program.parent) for program in programs), str(readme.parent / "contrib/recipes"), path["PATH"]])
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         shutil.copy(readme, folder)

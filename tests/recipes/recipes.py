@@ -269,7 +269,7 @@ def run_slurm(test, program, *arguments):
     """Leaves more time for connecting until the machine is fast enough. Returns status and output."""
     for start in (3, 9, 27):
         done = test.run("sbatch", "--wait", "--nodes=2", "--output=output", test.recipes / "slurm.sh", *arguments,
-                        START=str(start), YODEL=str(program))
+                        START=str(start), YODEL=str(program), RESULTS=str(test.recipes / "results.py"))
         output = (test.folder / "output").read_text()
         if "has passed" not in output:
             break
@@ -368,7 +368,7 @@ def kubernetes(test):
     stub = test.folder / "kubectl"
     stub.write_text(KUBECTL)
     stub.chmod(0o755)
-    (test.folder / "yodel-load").symlink_to(test.load)
+    (test.folder / "results.py").symlink_to(test.recipes / "results.py")
     commands = "\n".join(line[6:] for line in text.splitlines() if line.startswith("#     "))
     commands = commands.replace("p99<5ms,lost=0", "p99<5s,lost=0")
     done = test.succeed("bash", "-euc", commands[commands.index("kubectl wait"):],

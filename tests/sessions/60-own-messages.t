@@ -68,14 +68,14 @@ Without a line, or with one that cannot be sent, that is a usage error, as with 
 A file that cannot be read, or does not end, is refused.
 
   $ for file in /no/such/file /; do
-  >     yodel-load --messages $file; yodel-load --merge $file; yodel --replay $file; echo $?
+  >     yodel-load --messages $file; "$TESTDIR/../../contrib/recipes/results.py" --merge $file; yodel --replay $file; echo $?
   > done
   yodel-load: --messages: /no/such/file: No such file or directory
-  yodel-load: /no/such/file: No such file or directory
+  results.py: /no/such/file: No such file or directory
   yodel: /no/such/file: No such file or directory
   26
   yodel-load: --messages: /: Is a directory
-  yodel-load: /: Is a directory
+  results.py: /: Is a directory
   yodel: /: Is a directory
   26
   $ yodel-load --messages /dev/zero -c 1

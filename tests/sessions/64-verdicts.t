@@ -63,47 +63,15 @@ A requirement about losses replaces the rule that none are allowed.
   1 lost<1%
   1 lost<1%
 
-Runs are added up from their --json output, without a connection.
-
-  $ for run in a b; do yodel-load --json -c 50 >$run 2>log; done
-  $ yodel --json -c 50 -i 0 >c 2>log
-  $ yodel-load --merge a b c
-  3 runs, began within * ms, overlap 0 %: 150 sent, 150 echoed, 0 bad, 0 lost, */s; rtt * (glob)
-  yodel-load: a began 0ms after the first run and ended *s before the last (glob)
-  $ yodel-load --json --merge a b c 2>log | grep -o '"reason":.*"echoed":[0-9]*\|"connections":{[^{]*'
-  "reason":"3 runs merged","status":0,"sent":150,"echoed":150
-  "connections":{"attempts":3,"opened":3,"failed":0,"starved":0,"connect_us":
-  $ yodel-load --merge a --require 'sent>50' >out
-  yodel-load: required sent>50, was 50
-  [1]
-  $ yodel-load --json -c 1 127.0.0.1 1 >failed 2>log
-  [7]
-  $ yodel-load --merge a failed --require 'sent>50' >out
-  yodel-load: failed contains a run that sent nothing
-  yodel-load: cannot connect to 127.0.0.1:1: Connection refused
-  yodel-load: required sent>50, was 50
-  [7]
-
-The sum of one run is that run, and sums can be added up.
-
-  $ figures() { tail -n 1 "$1" | grep -o '"rate":.*"histogram":[^"]*' | sed 's/"overlap":[^,]*,//'; }
-  $ yodel-load --json --merge a >sum && figures a >one && figures sum | cmp - one
-  $ yodel-load --json --merge sum b 2>log >left; yodel-load --json --merge b a 2>log >right
-  $ figures left >one && figures right | cmp - one
-
-The end object names the requirement that failed, also in a sum.
+The end object names the requirement that failed.
 
   $ yodel-load --json -c 4 --require sent=5 2>log >judged
   [1]
   $ grep -o '"reason":[^{]*"sent"\|"required":[^]]*]' judged
   "reason":"required sent=5, was 4","status":1,"sent"
   "required":[{"clause":"sent=5","was":"4","holds":false}]
-  $ yodel-load --json --merge judged --require sent=5 2>log | grep -o '"reason":.*"sent"'
-  "reason":"required sent=5, was 4","status":1,"sent"
-  $ yodel-load --json --merge judged --require sent=4 2>log | grep -o '"reason":.*"sent"'
-  "reason":"1 run merged","status":1,"sent"
 
-It also names the signal that ended the run, which is not the status of a sum.
+It also names the signal that ended the run.
 
   $ yodel --json -i 1ms >stopped 2>log & await '"message"' stopped && stop TERM $!
   [143]
@@ -112,20 +80,6 @@ It also names the signal that ended the run, which is not the status of a sum.
   $ grep -ho '"reason":[^{]*"sent"' stopped ended
   "reason":"ended by SIGTERM","status":143,"sent"
   "reason":"ended by SIGTERM","status":143,"sent"
-  $ yodel-load --json --merge ended 2>log | grep -o '"reason":.*"sent"'
-  "reason":"1 run merged","status":1,"sent"
-
-A file that is named twice, or contains no whole run, is refused.
-
-  $ yodel-load --merge a ./a
-  yodel-load: --merge: a and ./a are the same file (yodel-load -h shows the options)
-  [2]
-  $ head -c 200 c >cut && yodel-load --merge cut
-  yodel-load: --merge: cut: line 2 is truncated
-  [2]
-  $ head -n 1 c >none && yodel-load --merge none
-  yodel-load: --merge: none: no end object found (expected --json output)
-  [2]
 
 If the rate climbs, each second is judged. The summary says up to which rate each clause held. From 100 to 300 per
 second, the first second contains 150 messages and the next one 250.

@@ -52,7 +52,7 @@ Test cases follow the schema of JUnit, and agree with the status.
   $ yodel --json --replay changed -i 0 2>log | report
   report.xml validates
   tests=2 failures=2
-  $ yodel-load --json --merge recording --require 'sent>5' 2>log | report
+  $ "$TESTDIR/../../contrib/recipes/results.py" --merge recording --to json --require 'sent>5' 2>log | report
   report.xml validates
   tests=2 failures=1
   $ for clause in failed=1 sent=0 'p99<1s'; do yodel-load --json -c 1 --require "$clause" 127.0.0.1 1 2>log | report; done
@@ -66,25 +66,25 @@ Test cases follow the schema of JUnit, and agree with the status.
 The recipe names a line that no program wrote, and a missing end.
 
   $ printf '{"type":"connection"}\n3 sent\n' | to junit
-  results.py: line 2 is not an object of yodel --json
-  [1]
+  results.py: standard input: line 2 is not an object of yodel --json
+  [2]
   $ to junit </dev/null
-  results.py: there is no end object (expected the output of yodel --json)
-  [1]
+  results.py: standard input: no end object found (expected --json output)
+  [2]
 
 Odd input gives a sentence, XML that parses, and metrics with one line each.
 
   $ printf '{"type":"end\377"}\n' | to junit
-  results.py: the input is not UTF-8
-  [1]
+  results.py: standard input: the text is not UTF-8
+  [2]
   $ python3 -c 'print("[" * 100000)' | to junit
   results.py: the input is nested too deeply
-  [1]
+  [2]
   $ for format in hlog junit html; do echo '{"type":"end","connections":5,"status":1}' | to $format; done
   results.py: a member of the input is missing or odd: * (glob)
   results.py: a member of the input is missing or odd: * (glob)
   results.py: a member of the input is missing or odd: * (glob)
-  [1]
+  [2]
   $ echo '{"type":"end","status":2,"reason":"a\u0001\ud800b","errors":[],"sent":1,"echoed":0,"bad":0,"lost":0,"duration_us":1}' | report
   report.xml validates
   tests=1 failures=1

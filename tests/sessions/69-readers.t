@@ -15,7 +15,7 @@ maximum's bucket may exceed the maximum.
   $ yodel --json -u -c 30 -i 1ms >run4 2>log
   $ lines | yodel-load --json --tls -f len4 --connections 2 >run5 2>log
   $ yodel --json --replay recording -i 0 >run6 2>log
-  $ yodel-load --json --merge run1 run2 >run7 2>log
+  $ "$TESTDIR/../../contrib/recipes/results.py" --merge run1 run2 --to json >run7 2>log
   $ yodel-load --json -c 1 127.0.0.1 1 >run8 2>log
   [7]
   $ for i in 1 2 3 4 5 6 7 8; do to hlog run$i >log$i; done

@@ -34,7 +34,7 @@ Connections are timed, loaded, judged, recorded and replayed like others.
   >         yodel-load -c 300 $load --require lost=0 $target
   >     done
   >     yodel --json --payload $target <lines >recording 2>log
-  >     yodel --replay recording $target; yodel-load --merge recording
+  >     yodel --replay recording $target; "$TESTDIR/../../contrib/recipes/results.py" --merge recording
   > done 2>&1 | sed 's/, UNVERIFIED[^;]*//'
   , WebSocket 
   "handshake_us"

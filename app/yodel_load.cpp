@@ -2,7 +2,6 @@
 
 #include "app/load/load.hpp"
 #include "app/load/load_screen.hpp"
-#include "app/load/merge.hpp"
 #include "app/options/load_options.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
@@ -28,7 +27,6 @@ std::string give_up_rights(const LoadOptions& options) {
 }
 
 int run(LoadOptions options, int& signo) {
-    if (!options.merge_files.empty()) return merge(options.merge_files, options.report);
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);
     RunOptions& run = options.run;

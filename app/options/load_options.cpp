@@ -102,34 +102,20 @@ OptionGroup message_group(LoadOptions& to) {
 }
 
 OptionGroup result_group(LoadOptions& to) {
-    constexpr Modes any = mode::runs | mode::offline;
     OptionGroup group{
         "Results",
         {{0, "require", "LIST", "fail unless all hold: p99<5ms,lost<0.1%,rate>10k",
           [&](auto& text) { add_requirements(to, text); }},
-         {0, "merge", "FILE...", "add up saved runs instead of connecting",
-          [&](auto& text) { to.merge_files.push_back(text); }, mode::offline, mode::offline},
          {0, "json", none, "print JSON: an object each second, and the results",
           [&](auto&) { to.report.form = Reporter::Form::json; }},
          {'v', none, none, "report connections; print replies to input lines",
-          flag(to.report.verbose), mode::runs},
-         {0, "no-tui", none, "do not show the page, even on a terminal", flag(to.no_tui)}},
-        any};
+          flag(to.report.verbose)},
+         {0, "no-tui", none, "do not show the page, even on a terminal", flag(to.no_tui)}}};
     for (Option& each : process_options(to)) group.options.push_back(std::move(each));
     return group;
 }
 
 // --- Checks.
-
-// Treats all operands as files.
-void check_merge(LoadOptions& options, const CommandLine& line) {
-    std::vector<std::string>& files = options.merge_files;
-    files.insert(files.end(), line.operands.begin(), line.operands.end());
-    std::vector<std::string> sorted = files;
-    std::sort(sorted.begin(), sorted.end());
-    const auto copy = std::adjacent_find(sorted.begin(), sorted.end());
-    if (copy != sorted.end()) throw UsageError("--merge: " + *copy + " is given twice");
-}
 
 void check_messages(const LoadOptions& options) {
     const bool own = !options.plan.messages_file.empty();
@@ -189,11 +175,6 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
     const CommandLine line = parse_command_line(argc, argv, load_table(options), yodel_program);
     if (options.help || options.version) return options;
     options.given = line.given;
-    if (!options.merge_files.empty()) {
-        check_modes(options.given, {{mode::offline, "--merge"}});
-        check_merge(options, line);
-        return options;
-    }
     set_target(options, line.operands,
                "to compare two servers, run once for each, and compare with results.py "
                "--compare OLD NEW");

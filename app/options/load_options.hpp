@@ -11,7 +11,6 @@ namespace yodel {
 
 struct LoadOptions : ClientOptions {
     LoadPlan plan;
-    std::vector<std::string> merge_files;  // files with runs to add up; empty: make a run
 };
 
 // Parses and checks the command line. After --help or --version only that flag is set. Throws

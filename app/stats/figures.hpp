@@ -1,6 +1,6 @@
-// Lists the figures of a run in one table. Sums over threads and files, writing and reading the
-// end object, --require and the names in sentences derive from it. To add a count, add a member
-// to Results and a row to the table. To add times, add a histogram and a row in `times_rows`.
+// Lists the figures of a run in one table. Sums over threads, the end object, --require and the
+// names in sentences derive from it. To add a count, add a member to Results and a row to the
+// table. To add times, add a histogram and a row in `times_rows`.
 #pragma once
 
 #include "app/stats/results.hpp"

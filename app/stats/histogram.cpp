@@ -36,25 +36,6 @@ std::uint64_t rank_of(double percent, std::uint64_t count) {
 
 }  // namespace
 
-std::optional<Histogram> Histogram::restored(const std::vector<Bucket>& buckets,
-                                             ev::Duration min, ev::Duration max,
-                                             std::uint64_t sum) {
-    Histogram made;
-    ev::Duration last(-1);
-    for (const Bucket& bucket : buckets) {
-        const bool ours = upper_end(index(bucket.upper_end)) == bucket.upper_end;
-        if (!ours || bucket.upper_end <= last || bucket.count == 0) return std::nullopt;
-        if (bucket.count > max_sum - made.count_) return std::nullopt;
-        made.record(bucket.upper_end, bucket.count);
-        last = bucket.upper_end;
-    }
-    if (!made.agrees_with(min, max, sum)) return std::nullopt;
-    made.min_ = min;
-    made.max_ = max;
-    made.sum_ = sum;
-    return made;
-}
-
 void Histogram::record(ev::Duration duration, std::uint64_t times) {
     if (times == 0) return;
     duration = std::max(duration, ev::Duration::zero());
@@ -131,16 +112,6 @@ std::size_t Histogram::index(ev::Duration duration) {
 
 ev::Duration Histogram::upper_end(std::size_t bucket) {
     return ev::Duration(static_cast<std::int64_t>(Layout::upper_end(bucket)));
-}
-
-// Returns true if the minimum and maximum are in the outermost buckets, and the sum is at least
-// the count times the minimum and at most the sum of the upper ends.
-bool Histogram::agrees_with(ev::Duration min, ev::Duration max, std::uint64_t sum) const {
-    if (count_ == 0) return min == max && max == ev::Duration::zero() && sum == 0;
-    const std::uint64_t min_sum = limited_product(nanoseconds(min), count_);
-    const bool ordered = ev::Duration::zero() <= min && min <= max;
-    return ordered && min_sum <= sum && sum <= sum_ && index(min) == index(min_) &&
-           index(max) == index(max_);
 }
 
 }  // namespace yodel

@@ -12,7 +12,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -53,12 +52,6 @@ public:
         bool operator==(const Bucket&) const = default;
     };
 
-    // Rebuilds a histogram from its buckets. Returns none if they are invalid, not in ascending
-    // order, or contradict the other arguments.
-    static std::optional<Histogram> restored(const std::vector<Bucket>& buckets,
-                                             ev::Duration min, ev::Duration max,
-                                             std::uint64_t sum);
-
     // A negative duration counts as zero.
     void record(ev::Duration duration, std::uint64_t times = 1);
     void add(const Histogram& other);
@@ -94,7 +87,6 @@ private:
         return bucket - first_ < counts_.size() ? counts_[bucket - first_] : 0;
     }
     std::uint64_t& allocated_count(std::size_t bucket);
-    bool agrees_with(ev::Duration min, ev::Duration max, std::uint64_t sum) const;
 
     std::vector<std::uint64_t> counts_;  // one per bucket, for whole octaves
     std::size_t first_ = 0;              // bucket of the first count

@@ -1,4 +1,4 @@
-// Reports the end of a run, of merged runs, or of a conversation on the screen: the exit
+// Reports the end of a run, or of a conversation on the screen: the exit
 // status, the last sentences and the end object.
 #pragma once
 

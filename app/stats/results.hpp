@@ -1,8 +1,8 @@
 // All counts of a run, on one connection or many. This value type is the only class that
 // counts.
 //
-// Each thread of a run owns its Results. add() adds these up, and also results from files
-// (app/stats/end_object.hpp). Counting a message does not allocate; a new kind of failure does.
+// Each thread of a run owns its Results, and add() adds these up. Counting a message does not
+// allocate; a new kind of failure does.
 //
 // Call count_sent() for a message, and then count_answered() or count_echoed(), or increment
 // `lost` (see Tally). A late reply moves its message from `lost` to `echoed` or `bad`, and also
@@ -155,16 +155,13 @@ struct Results : Counts {
     // connect and of the opening of the last connection.
     std::optional<ev::Time> first_sent;
     ev::Time last_answered{};
-    // Added to these two times, gives the UTC time since 1970. It is 0 in results from files.
+    // Added to these two times, gives the UTC time since 1970.
     ev::Duration utc_offset = system_clock_offset();
     // Delay of the start after the requested time; none: no start was requested.
     std::optional<ev::Duration> late_start;
-    // For merged runs: the time during which all of them ran, as a fraction of the time from
-    // the first message to the last reply.
-    std::optional<double> overlap;
 
     // Exit statuses of the first connection that failed for good after it had opened, and of
-    // the first that never opened. For results from files, one is the status of the run.
+    // the first that never opened.
     int ended_status = 0;
     int failed_status = 0;
 

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <cstdlib>
 
 namespace yodel {
 
@@ -240,13 +238,6 @@ std::optional<std::uint64_t> JsonValue::nanoseconds() const {
     return parse_count(text.substr(0, point) + decimals);
 }
 
-// Uses strtod() because std::from_chars() would load libm.
-std::optional<double> JsonValue::number() const {
-    if (kind != Kind::number) return std::nullopt;
-    const double number = std::strtod(text.c_str(), nullptr);
-    return std::isfinite(number) ? std::optional(number) : std::nullopt;
-}
-
 JsonResult read_json(std::string_view text) {
     try {
         return {Reader(text).read(), ""};
@@ -281,25 +272,13 @@ std::uint64_t JsonFields::count(std::string_view name, std::uint64_t min,
                     " to " + std::to_string(max));
 }
 
-std::uint64_t JsonFields::nanoseconds(std::string_view name) const {
+ev::Duration JsonFields::time(std::string_view name, ev::Duration max) const {
     const auto value =
         member(name, JsonValue::Kind::number, "a time in microseconds").nanoseconds();
     if (!value) throw JsonError(in_quotes(name) + " is not a time in microseconds");
-    return *value;
-}
-
-ev::Duration JsonFields::time(std::string_view name, ev::Duration max) const {
-    const std::uint64_t value = nanoseconds(name);
-    if (value > static_cast<std::uint64_t>(max.count()))
+    if (*value > static_cast<std::uint64_t>(max.count()))
         throw JsonError(in_quotes(name) + " is too long");
-    return ev::Duration(static_cast<std::int64_t>(value));
-}
-
-double JsonFields::number(std::string_view name, double max) const {
-    const auto value = member(name, JsonValue::Kind::number, "a number").number();
-    if (!value || *value < 0 || *value > max)
-        throw JsonError(in_quotes(name) + " is out of range");
-    return *value;
+    return ev::Duration(static_cast<std::int64_t>(*value));
 }
 
 const std::string& JsonFields::text(std::string_view name) const {

@@ -1,6 +1,6 @@
 // Reads one JSON value from a text, strictly by RFC 8259: no comments, trailing commas, invalid
-// UTF-8 or duplicate names. A number is stored as its digits until it is read as a count, a
-// time or a fraction.
+// UTF-8 or duplicate names. A number is stored as its digits until it is read as a count
+// or a time.
 //
 // The text need not be trusted, because nesting and the number of values are limited, and
 // reading takes linear time. A file with one object per line is read line by line.
@@ -29,11 +29,10 @@ struct JsonValue {
 
     // Returns the member with this name; null if there is none, or this is not an object.
     const JsonValue* find(std::string_view name) const;
-    // The next three return none if the value is of another kind or out of range.
+    // The next two return none if the value is of another kind or out of range.
     std::optional<std::uint64_t> count() const;  // whole number without an exponent
     // Converts microseconds with at most three decimals to nanoseconds, exactly.
     std::optional<std::uint64_t> nanoseconds() const;
-    std::optional<double> number() const;  // any number, rounded to a double
 
     bool operator==(const JsonValue&) const = default;
 };
@@ -73,9 +72,7 @@ public:
 
     std::uint64_t count(std::string_view name, std::uint64_t min = 0,
                         std::uint64_t max = max_count) const;
-    std::uint64_t nanoseconds(std::string_view name) const;
     ev::Duration time(std::string_view name, ev::Duration max = ev::Duration::max()) const;
-    double number(std::string_view name, double max) const;  // at least 0
     const std::string& text(std::string_view name) const;
     const JsonValue& array(std::string_view name) const;
     JsonFields object(std::string_view name) const;

@@ -14,8 +14,8 @@ void use(const JsonValue& value) {
     assert(value.names.empty() || value.names.size() == value.items.size());
     for (const std::string& name : value.names) assert(value.find(name));
     for (const JsonValue& item : value.items) use(item);
-    if (value.count()) assert(value.number());
-    if (value.nanoseconds()) assert(value.number());
+    const bool number = value.kind == JsonValue::Kind::number;
+    assert(number || !(value.count() || value.nanoseconds()));
 }
 
 }  // namespace

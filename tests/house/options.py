@@ -14,7 +14,7 @@ HELP_ROW = re.compile(r"\n  (?:(-\w)(?:, (--[a-z-]+))?|    (--[a-z-]+))(?:[ =]([
 PAGE_OPTION = re.compile(r"Fl (-?[A-Za-z0-9][a-z-]*)(?= |$)((?: (?!, )[^ ]+)*)")
 MACROS = re.compile(r" (Ar|Cm|Ns|Op)\b")
 OF_CLIENT = "\nThese options have the same meaning as in"
-OF_OTHERS = {"--to", "--ssl-verify"}  # README mentions this option of ncat
+OF_OTHERS = {"--to", "--merge", "--compare", "--ssl-verify"}  # of results.py and ncat
 # These commands write all fields.
 SERVER = "127.0.0.1:PORT"  # corrupts half of the replies
 RUNS = [("yodel", ["-W", "50ms", SERVER]),

@@ -302,9 +302,6 @@ TEST_CASE("the options of a load set their values") {
     CHECK_FALSE(parse("--rate 5 --arrivals even h:7").plan.random_arrivals);
     CHECK(parse("--rate 5 --arrivals poisson h:7").plan.random_arrivals);
     CHECK(parse("--require p99<5ms,lost=0 --require rate>1k h:7").report.required.size() == 3);
-    CHECK(join(parse("--merge a b c").merge_files, " ") == "a b c");
-    CHECK(join(parse("c --json --merge a --require p99<1s b").merge_files, " ") == "a c b");
-    CHECK(parse("--merge tls://%x -h").help);
 }
 
 TEST_CASE("bad options of a load are refused in a sentence that names them") {
@@ -361,9 +358,6 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --warm-up 3.1 -m 3 -c 1 h:7 => --warm-up 3.1s is longer than the run (-m 3s)
 --require p99 h 7
 => --require: "p99" is not a requirement such as p99<5ms, lost<0.1% or rate>10k
---merge a b a => --merge: a is given twice
---merge a -c 5 => -c cannot be combined with --merge
---merge => --merge needs an argument
 -z --rate 5 h:7 => --rate cannot be combined with -z
 h:7 a:7
 => to compare two servers, run once for each, and compare with results.py --compare OLD NEW

@@ -51,7 +51,6 @@ const std::vector<Choice> yodel_choices = {
 const std::vector<Choice> load_choices = {
     {mode::probe, "-z", "-z"},
     {mode::generated, "-c 1", "-c"},
-    {mode::offline, "--merge f", "--merge"},
     {mode::path, "-U p", "-U"},
     {mode::datagrams, "-u", "-u"},
     {mode::websocket, "ws://h", "ws://"},

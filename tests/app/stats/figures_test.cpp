@@ -2,11 +2,13 @@
 
 #include "app/stats/end_object.hpp"
 #include "app/stats/requirement.hpp"
+#include "app/text/json_reader.hpp"
 #include "tests/app/refusal.hpp"
 #include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
+#include <cstdlib>
 #include <set>
 
 using namespace std::chrono_literals;
@@ -31,7 +33,6 @@ Results measured() {
     results.jitter_sum = 3000;
     results.bad = 7;
     results.late_start = 9us;
-    results.overlap = 0.5;
     return results;
 }
 
@@ -100,11 +101,10 @@ TEST_CASE("computes any percentile from the buckets") {
     CHECK(find_figure("p99.99994")->value(rare) == 1e9);
 }
 
-TEST_CASE("writes each figure to the end object, and restores it from a file") {
+TEST_CASE("writes each figure to the end object") {
     const Results results = measured();
     const JsonResult end = read_json(end_object(results, "closed", 0).str());
     REQUIRE(end.value);
-    const std::unique_ptr<Results> restored = restored_results(JsonFields(*end.value));
     for (const Figure& figure :
          all_figures({"min", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"})) {
         CAPTURE(figure.name, figure.path);
@@ -112,8 +112,8 @@ TEST_CASE("writes each figure to the end object, and restores it from a file") {
         REQUIRE(value);
         const JsonValue* const written = member(&*end.value, figure.path);
         REQUIRE(written);
-        CHECK(written->number() == Approx(*value / unit_of(figure)).epsilon(1e-3));
-        CHECK(figure.value(*restored) == Approx(*value).epsilon(1e-3));
+        CHECK(std::strtod(written->text.c_str(), nullptr) ==
+              Approx(*value / unit_of(figure)).epsilon(1e-3));
     }
 }
 

@@ -108,45 +108,6 @@ TEST_CASE("sums, and subtracts an earlier state, bucket for bucket") {
     CHECK(Histogram().since({}) == Histogram());
 }
 
-TEST_CASE("restores a histogram from its buckets, and refuses other buckets") {
-    test::Random random(2);
-    Histogram histogram;
-    for (int i = 0; i < 1000; ++i) histogram.record(any_duration(random) / 4096);
-    const auto restored = Histogram::restored(histogram.buckets(), histogram.min(),
-                                              histogram.max(), histogram.sum());
-    REQUIRE(restored);
-    CHECK(*restored == histogram);
-    struct Row {
-        const char* name;  // name of the fault, or null
-        std::vector<Histogram::Bucket> buckets;
-        ev::Duration min;
-        ev::Duration max;
-        std::uint64_t sum;
-    };
-    const Row rows[] = {
-        {nullptr, {}, 0ns, 0ns, 0},
-        {nullptr, {{0ns, 2}, {257ns, 3}}, 0ns, 257ns, 771},
-        {nullptr, {{257ns, 2}}, 256ns, 257ns, 512},
-        {"no upper end of ours", {{1000ns, 1}}, 1000ns, 1000ns, 1000},
-        {"a descending order", {{200ns, 1}, {100ns, 1}}, 100ns, 200ns, 300},
-        {"a duplicate bucket", {{100ns, 1}, {100ns, 1}}, 100ns, 100ns, 200},
-        {"an empty bucket", {{100ns, 0}}, 100ns, 100ns, 0},
-        {"a minimum outside", {{100ns, 2}}, 99ns, 100ns, 199},
-        {"a maximum outside", {{100ns, 2}}, 100ns, 101ns, 200},
-        {"a minimum below zero", {{0ns, 1}}, -1ns, 0ns, 0},
-        {"a minimum above the maximum", {{257ns, 2}}, 257ns, 256ns, 514},
-        {"a sum above the upper ends", {{100ns, 2}}, 100ns, 100ns, 201},
-        {"a sum below the minimum", {{100ns, 2}}, 100ns, 100ns, 199},
-        {"a minimum of nothing", {}, 1ns, 1ns, 0},
-        {"a maximum of nothing", {}, 0ns, 1ns, 0},
-        {"a sum of nothing", {}, 0ns, 0ns, 1},
-        {"counts beyond all bounds", {{100ns, ~0ull}, {101ns, 1}}, 100ns, 101ns, ~0ull}};
-    for (const auto& [name, buckets, min, max, sum] : rows) {
-        INFO((name ? name : "no fault"));
-        CHECK(Histogram::restored(buckets, min, max, sum).has_value() == (name == nullptr));
-    }
-}
-
 TEST_CASE("computes the mean and the sum exactly, without an overflow of the sum") {
     Histogram histogram;
     CHECK(histogram.mean() == 0ns);

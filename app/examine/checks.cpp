@@ -21,10 +21,8 @@ constexpr std::string_view blanks = "\r\t blanks \t\r";
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 constexpr std::string_view long_letter = "Z";
 
-std::vector<std::string> thousand() {
-    std::vector<std::string> messages;
-    for (int i = 1; i <= 1000; ++i) messages.push_back("message " + std::to_string(i));
-    return messages;
+void say_thousand(Connection& client) {
+    for (int i = 1; i <= 1000; ++i) client.say("message " + std::to_string(i));
 }
 
 // Connects, and leaves after an echo.
@@ -72,13 +70,12 @@ void second_message(Examination& all) {
 // Without the bytes that delimit messages.
 void every_value(Examination& all) {
     const Framing& framing = *all.options().framing;
-    std::string bytes;
-    for (int byte = 0; byte < 256; ++byte) bytes += static_cast<char>(byte);
-    std::erase_if(bytes, [&](char byte) {
-        return std::string_view(&byte, 1) == framing.delimiter ||
-               framing.head.find(byte) != framing.head.npos;
-    });
-    all.connect().echo(bytes);
+    std::string payload;
+    for (int i = 0; i < 256; ++i) {
+        const std::string byte(1, static_cast<char>(i));
+        if (byte != framing.delimiter && byte != framing.head) payload += byte;
+    }
+    all.connect().echo(payload);
 }
 
 void empty_message(Examination& all) { all.connect().echo(""); }
@@ -112,25 +109,26 @@ void length_in_pieces(Examination& all) {
 // Opens a WebSocket by hand, because a transport sends no fragments. The server may echo them
 // as fragments, send the pong after the message, and pings of its own.
 void fragments(Examination& all) {
-    Connection& client = all.connect_raw();
+    Connection& client = all.connect(true);
     client.send(websocket::request_text(*all.options().websocket, "AAAAAAAAAAAAAAAAAAAAAA=="));
     const auto opening = [&] { return websocket::opening_size(client.received()); };
     all.wait([&] { return opening() || client.ended(); });
-    client.skip(opening().value_or(0));
+    std::size_t at = opening().value_or(0);
     using namespace std::string_literals;
     client.send("\x01\x83\0\0\0\0in "s + "\x89\x87\0\0\0\0between"s +
                 "\x80\x86\0\0\0\0pieces"s);
     std::string message;
     bool ponged = false;
     all.wait([&] {
-        const auto byte = [&](std::size_t at) {
-            return static_cast<unsigned char>(client.received()[at]);
+        const auto byte = [&](std::size_t i) {
+            return static_cast<unsigned char>(client.received()[at + i]);
         };
-        while (client.received().size() >= 2 && client.received().size() >= 2U + byte(1)) {
-            const std::string payload(client.received().substr(2, byte(1)));
+        while (client.received().size() >= at + 2 &&
+               client.received().size() >= at + 2 + byte(1)) {
+            const std::string payload(client.received().substr(at + 2, byte(1)));
             if ((byte(0) & 0x0f) <= 2) message += payload;  // no control frame
             ponged = ponged || payload == "between";
-            client.skip(2 + payload.size());
+            at += 2 + payload.size();
         }
         return (ponged && message.size() >= 9) || client.ended();
     });
@@ -140,19 +138,19 @@ void fragments(Examination& all) {
 
 void thousand_messages(Examination& all) {
     Connection& client = all.connect();
-    client.send_all(thousand());
-    client.expect_all(thousand());
+    say_thousand(client);
+    client.expect();
 }
 
 void slow_reader(Examination& all) {
     Connection& client = all.connect();
-    const auto messages = client.flood(5ms);
+    client.flood(5ms);
     for (int i = 0; i < 20; ++i) {
         client.pause(i % 2 == 1);
         all.sleep(3ms);
     }
     client.pause(false);
-    client.expect_all(messages);
+    client.expect();
 }
 
 void second_client(Examination& all) {
@@ -179,9 +177,9 @@ void twenty_clients(Examination& all) {
 
 void half_close(Examination& all) {
     Connection& client = all.connect();
-    client.send_all(thousand());
+    say_thousand(client);
     client.half_close();
-    client.expect_all(thousand());
+    client.expect();
     client.expect_end();
 }
 
@@ -327,8 +325,8 @@ std::string cause_of_blanks(std::string_view whole, std::string_view part) {
 
 std::vector<Check> checks_of(const Session::Options& target) {
     std::vector<Check> chosen;
-    std::copy_if(std::begin(checks), std::end(checks), std::back_inserter(chosen),
-                 [&](const Check& each) { return (each.kinds & kind_of(target)) != 0; });
+    for (const Check& each : checks)
+        if ((each.kinds & kind_of(target)) != 0) chosen.push_back(each);
     return chosen;
 }
 

@@ -13,12 +13,12 @@ namespace {
 using namespace std::chrono_literals;
 
 // Bytes that a connection stores beyond the replies to what it has sent.
-constexpr std::size_t max_excess = 1024 * 1024;
+constexpr std::int64_t max_excess = 1024 * 1024;
 
-// Messages of a flood, and those that are sent together. They must be less than the 64 KiB of a
-// pipe, so that the last read of each burst is a short one.
-constexpr std::size_t max_flood = 16 * 1024;
-constexpr std::size_t burst = 50;
+// Bursts of a flood, and messages in each. A burst must be smaller than the 64 KiB of a pipe,
+// so that the last read of each is a short one.
+constexpr int max_bursts = 16 * 1024 / 50;
+constexpr int burst = 50;
 
 // Lines of the trace of a check.
 constexpr std::size_t max_trace = 20'000;
@@ -44,110 +44,119 @@ Connection::Connection(Examination& examination, const Session::Options& options
       is_stream_(!options.endpoint.udp && !options.websocket),
       session_(examination.loop_, passing_bytes(options), *this) {
     session_.connect();
+    const ev::Time begun = examination.now();
     const auto open = [&] { return session_.state() == Session::State::open; };
-    examination_.wait_to_connect([&] { return open() || closed(); });
+    examination.wait([&] { return open() || closed(); }, options.connect_timeout + 1s);
+    if (!options.max_time) examination.end_ += examination.now() - begun;
     const bufio::End& end = session_.end();
     const bool late = end.reason == bufio::Reason::timeout;
     if (!open())
         throw Failed{explain(end, session_.tls()),
                      late ? Failed::How::silent : Failed::How::other, end};
+    // Later connections need no look-up.
+    examination.options_.endpoint.known_addresses =
+        std::make_shared<const std::vector<bufio::Address>>(1, session_.address());
 }
 
-void Connection::queue(std::string_view bytes) {
-    examination_.trace(number_, "sent", bytes);
-    unanswered_ += bytes.size();
-    session_.send(bytes);
+void Connection::add(std::deque<std::string>& to, std::string_view bytes) const {
+    if (to.empty() || !is_stream_) to.emplace_back();
+    to.back() += bytes;
 }
 
 void Connection::send(std::string_view bytes) {
-    queue(bytes);
+    add(queue_, bytes);
+    flush();
+}
+
+void Connection::say(std::string_view payload) {
+    add(queue_, examination_.frame(payload));
+    owe(examination_.reply(payload));
+}
+
+void Connection::owe(std::string_view reply) {
+    add(expected_, reply);
+    excess_ -= static_cast<std::int64_t>(reply.size());
+}
+
+void Connection::flush() {
+    for (const std::string& each : queue_) {
+        examination_.trace(number_, "sent", each);
+        session_.send(each);
+    }
+    queue_.clear();
     session_.flush();
+}
+
+void Connection::expect() {
+    flush();
+    for (; !expected_.empty(); expected_.pop_front()) await(expected_.front());
 }
 
 void Connection::echo(std::string_view payload) {
-    send(examination_.frame(payload));
-    expect(examination_.reply(payload));
+    say(payload);
+    expect();
 }
 
-void Connection::send_all(std::span<const std::string> payloads) {
-    std::string bytes;
-    for (const std::string& each : payloads) {
-        bytes += examination_.frame(each);
-        if (!is_stream_ || &each == &payloads.back()) queue(std::exchange(bytes, {}));
-    }
-    session_.flush();
-}
-
-void Connection::expect_all(std::span<const std::string> payloads) {
-    std::string bytes;
-    for (const std::string& each : payloads) {
-        bytes += examination_.reply(each);
-        if (!is_stream_ || &each == &payloads.back()) expect(std::exchange(bytes, {}));
-    }
-}
-
-std::vector<std::string> Connection::flood(ev::Duration gap, ev::Duration patience) {
-    std::vector<std::string> payloads;
+void Connection::flood(ev::Duration gap, ev::Duration patience) {
     pause(true);
     const ev::Time end = examination_.now() + 4s;
     ev::Time accepted_at = examination_.now();
-    while (!closed() && examination_.now() < std::min(end, accepted_at + patience)) {
+    for (int bursts = 0;
+         !closed() && examination_.now() < std::min(end, accepted_at + patience);) {
         const std::size_t before = session_.pending();
         if (before == 0) {
-            if (payloads.size() >= max_flood) break;
-            payloads.resize(payloads.size() + burst,
-                            std::string(1024, "abcdefg"[payloads.size() / burst % 7]));
-            send_all(std::span(payloads).last(burst));
+            if (++bursts > max_bursts) break;
+            for (int i = 0; i < burst; ++i) say(std::string(1024, "abcdefg"[bursts % 7]));
+            flush();
         }
         examination_.sleep(before == 0 ? gap : 20ms);
         if (before == 0 || session_.pending() < before) accepted_at = examination_.now();
     }
-    return payloads;
 }
 
-void Connection::expect(std::string_view reply) {
-    examination_.wait([&] { return has_reply(reply.size()) || ended(); });
-    const bool whole = has_reply(reply.size());
-    const std::size_t size = sizes_.empty() ? reply.size() : sizes_.front();
-    const std::string_view part = received().substr(0, size);
-    if (!whole || part != reply) throw failure(reply, part);
-    skip(size);
-    if (!sizes_.empty()) sizes_.pop_front();
-    unanswered_ -= std::min(unanswered_, size);
-    if (!is_stream_ || received().size() <= unanswered_) return;
-    Failed failed = failure(reply, received());
-    failed.text = bytes_text(received().size() - unanswered_) + " more came than were sent";
-    failed.how = Failed::How::differs;
-    throw failed;
+void Connection::half_close() {
+    flush();
+    session_.finish();
 }
 
-void Connection::skip(std::size_t bytes) {
-    skipped_ += bytes;
-    if (2 * skipped_ < received_.size()) return;
-    received_.erase(0, skipped_);
-    skipped_ = 0;
+void Connection::await(std::string_view reply) {
+    const auto whole = [&] {
+        return is_stream_ ? received().size() >= reply.size() : !received_.empty();
+    };
+    examination_.wait([&] { return whole() || ended(); });
+    const std::string_view part = is_stream_ ? received().substr(0, reply.size()) : received();
+    if (!whole() || part != reply) throw failure(reply, part);
+    if (is_stream_) refuse_excess(reply);
+    received_.front().erase(0, part.size());
+    if (!is_stream_) received_.pop_front();
+}
+
+void Connection::refuse_excess(std::string_view reply) const {
+    if (excess_ <= 0) return;
+    throw Failed{.text = bytes_text(static_cast<std::size_t>(excess_)) +
+                         " more came than were sent",
+                 .how = Failed::How::differs,
+                 .expected = std::string(reply),
+                 .received = std::string(received().substr(reply.size()))};
 }
 
 void Connection::expect_end() {
     const bool in_time = examination_.wait([&] { return closed(); });
-    const std::string limit = duration_text(examination_.options().reply_timeout);
-    if (!received().empty()) throw Failed{bytes_text(received().size()) + " more came"};
-    if (!in_time)
-        throw Failed{"the server did not close within " + limit, Failed::How::unclosed};
-    if (session_.end().reason != bufio::Reason::clean) throw Failed{session_.end().text};
+    refuse_excess({});
+    if (session_.end().reason == bufio::Reason::clean) return;
+    const ev::Duration limit = examination_.options().reply_timeout;
+    if (in_time) throw Failed{session_.end().text};
+    throw Failed{"the server did not close within " + duration_text(limit),
+                 Failed::How::unclosed};
 }
 
 void Connection::session_unsolicited(std::string_view payload) {
-    // A server that floods must neither fill our memory nor keep a check waiting.
-    if (received().size() > unanswered_ + max_excess) return leave();
     examination_.trace(number_, "received", payload);
     ++examination_.received_count_;
-    received_ += payload;
-    if (!is_stream_) sizes_.push_back(payload.size());
-}
-
-bool Connection::has_reply(std::size_t size) const {
-    return is_stream_ ? received().size() >= size : !sizes_.empty();
+    add(received_, payload);
+    excess_ += static_cast<std::int64_t>(payload.size());
+    // A server that floods must neither fill our memory nor keep a check waiting.
+    if (excess_ > max_excess) leave();
 }
 
 Failed Connection::failure(std::string_view reply, std::string_view received) const {
@@ -167,7 +176,7 @@ Failed Connection::failure(std::string_view reply, std::string_view received) co
         const bool clean = !closed() || end.reason == bufio::Reason::clean;
         text = (clean ? "the server closed the connection" : explain(end, session_.tls())) +
                "; " + text;
-    } else if (sizes_.empty()) {
+    } else if (is_stream_ || received_.empty()) {
         how = How::silent;
         text = (received.empty() ? "no reply" : text) + " within " +
                duration_text(examination_.options().reply_timeout);
@@ -187,20 +196,14 @@ Examination::Examination(ev::Loop& loop, Session::Options options, ev::Duration 
       tick_(loop, [] {}),
       tracing_(tracing) {}
 
-// Later connections need no look-up.
-Connection& Examination::connect() {
-    connections_.push_back(std::make_unique<Connection>(*this, options_));
-    Connection& made = *connections_.back();
-    options_.endpoint.known_addresses =
-        std::make_shared<const std::vector<bufio::Address>>(1, made.address());
-    if (is_stream()) made.expect(options_.framing->greeting);
-    return made;
-}
-
-Connection& Examination::connect_raw() {
+Connection& Examination::connect(bool raw) {
     Session::Options options = options_;
-    options.websocket.reset();
-    return *connections_.emplace_back(std::make_unique<Connection>(*this, options));
+    if (raw) options.websocket.reset();
+    Connection& made =
+        *connections_.emplace_back(std::make_unique<Connection>(*this, std::move(options)));
+    if (is_stream() && !options_.framing->greeting.empty())
+        made.expect(options_.framing->greeting);
+    return made;
 }
 
 std::string Examination::frame(std::string_view payload) const {
@@ -238,15 +241,6 @@ bool Examination::wait(const std::function<bool()>& done, ev::Duration limit) {
         if (received_count_ != before) deadline = loop_.read_clock() + limit;
     }
     return true;
-}
-
-// This time does not count, unless --max-time is given. The session ends itself in time.
-void Examination::wait_to_connect(const std::function<bool()>& done) {
-    const ev::Time begun = now();
-    const ev::Duration extension = options_.max_time ? 0h : 1h;
-    end_ += extension;
-    wait(done, options_.connect_timeout + 1s);
-    if (!options_.max_time) end_ += now() - begun - extension;
 }
 
 void Examination::sleep(ev::Duration duration) {

@@ -13,7 +13,6 @@
 #include <deque>
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,24 +58,29 @@ public:
     Connection(Examination& examination, const Session::Options& options);
 
     void send(std::string_view bytes);
-    void expect(std::string_view reply);
-    void echo(std::string_view payload);  // sends a message, and expects its reply
-    void send_all(std::span<const std::string> payloads);  // at once
-    void expect_all(std::span<const std::string> payloads);
-    // Stops reading, and sends bursts of messages until the server has accepted nothing for
-    // `patience`, but at most 16 MiB. Returns their payloads. `gap`: between two bursts.
-    std::vector<std::string> flood(ev::Duration gap = std::chrono::milliseconds(1),
-                                   ev::Duration patience = std::chrono::milliseconds(400));
+    // Queues a message, whose reply is then expected.
+    void say(std::string_view payload);
+    // Sends what is queued, and waits for all expected replies.
+    void expect();
+    void expect(std::string_view reply) {
+        owe(reply);
+        expect();
+    }
+    void echo(std::string_view payload);
+    // Stops reading, and says bursts of messages until the server has accepted nothing for
+    // `patience`, but at most 16 MiB. `gap`: between two bursts.
+    void flood(ev::Duration gap = std::chrono::milliseconds(1),
+               ev::Duration patience = std::chrono::milliseconds(400));
     void pause(bool paused) { session_.pause(paused); }  // stops reading while paused
-    void half_close() { session_.finish(); }
+    void half_close();
     void expect_end();
     // Closes now. The server sees a reset if it has sent more than was read.
     void leave() { session_.disconnect(); }
     bool ended() const { return closed() || session_.input_ended(); }
-    const bufio::Address& address() const { return session_.address(); }
-    // Returns the bytes not yet expected.
-    std::string_view received() const { return std::string_view(received_).substr(skipped_); }
-    void skip(std::size_t bytes);  // of received()
+    // Returns what no call has expected yet: bytes of a stream, or a message.
+    std::string_view received() const {
+        return received_.empty() ? std::string_view() : received_.front();
+    }
     // Describes a reply that is not the right one, or only its beginning.
     Failed failure(std::string_view reply, std::string_view received) const;
 
@@ -86,17 +90,21 @@ private:
     void session_lost(const Message&) override {}
     void session_unsolicited(std::string_view payload) override;
 
-    void queue(std::string_view bytes);
     bool closed() const { return session_.state() == Session::State::closed; }
-    bool has_reply(std::size_t size) const;
+    void add(std::deque<std::string>& to, std::string_view bytes) const;
+    void owe(std::string_view reply);
+    void flush();
+    void await(std::string_view reply);
+    void refuse_excess(std::string_view reply) const;
 
     Examination& examination_;
     const std::size_t number_;
     const bool is_stream_;
-    std::string received_;
-    std::size_t skipped_ = 0;        // bytes of received_ that skip() has not yet erased
-    std::deque<std::size_t> sizes_;  // sizes of the messages in received_; unused by a stream
-    std::size_t unanswered_ = 0;     // bytes sent without a reply so far
+    // Messages. Those of a stream are one text.
+    std::deque<std::string> queue_;
+    std::deque<std::string> expected_;
+    std::deque<std::string> received_;
+    std::int64_t excess_ = 0;  // bytes received, less those expected
     Session session_;
 };
 
@@ -107,8 +115,7 @@ public:
     // `tracing`: record the sent and received bytes.
     Examination(ev::Loop& loop, Session::Options options, ev::Duration limit, bool tracing);
 
-    Connection& connect();
-    Connection& connect_raw();  // without the protocol of WebSocket
+    Connection& connect(bool raw = false);  // raw: without the protocol of WebSocket
 
     const Session::Options& options() const { return options_; }
     bool is_stream() const { return !options_.endpoint.udp && !options_.websocket; }
@@ -135,7 +142,6 @@ public:
 private:
     friend class Connection;
 
-    void wait_to_connect(const std::function<bool()>& done);
     void trace(std::size_t connection, const char* verb, std::string_view bytes);
 
     ev::Loop& loop_;

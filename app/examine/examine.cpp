@@ -4,7 +4,6 @@
 #include "app/text/json.hpp"
 #include "ui/text.hpp"
 
-#include <algorithm>
 #include <optional>
 
 namespace yodel {
@@ -41,16 +40,6 @@ bool still_answers(Examination& examination) {
     return false;
 }
 
-Cause proven_cause(const Failed& failed, Examination& examination) {
-    if (!failed.cause.text.empty()) return failed.cause;
-    try {
-        const Cause cause = cause_of(failed, examination);
-        if (!examination.was_late() && !examination.over()) return cause;
-    } catch (const Failed&) {
-    }
-    return {};
-}
-
 // Finds the cause of a failure, or the earlier failure with the same cause (`roots`). `able`:
 // the abilities that other checks have proven. Returns why the next checks make no sense, or an
 // empty text.
@@ -59,19 +48,22 @@ std::string judge(Failed& failed, const Check& check, std::vector<Failed>& roots
     if (failed.number == 1)
         return "examinations are for echo servers; this is none, or its messages have another "
                "framing (-f)";
-    if (!still_answers(examination)) {
+    if (!still_answers(examination) && !examination.over()) {
         failed.cause = {check.fatal};
         return "the server is gone since check " + std::to_string(failed.number);
     }
-    const auto root = std::find_if(roots.begin(), roots.end(), [&](const Failed& each) {
+    for (const Failed& each : roots) {
         const bool same = each.how == failed.how || each.cause.lacks == size;
-        return same && (each.cause.lacks & check.needs) != 0;
-    });
-    if (root != roots.end()) {
-        failed.number = root->number;
+        if (!same || (each.cause.lacks & check.needs) == 0) continue;
+        failed.number = each.number;
+        failed.cause = {};
         return {};
     }
-    failed.cause = proven_cause(failed, examination);
+    try {
+        if (failed.cause.text.empty()) failed.cause = cause_of(failed, examination);
+    } catch (const Failed&) {
+    }
+    if (examination.was_late() || examination.over()) failed.cause = {};
     if (failed.cause.text.empty()) failed.cause.lacks = check.needs & ~able;
     roots.push_back(failed);
     return {};

@@ -8,8 +8,8 @@
 #
 # More checks. .ci/run includes all but nightly, check-portable, check-valgrind and soak; parts of
 # simulate and torture run as a part of the suite:
-# make lint             checks the English and the format of all sources, and the product with
-#                       clang-tidy and the warnings of clang; make format corrects the format
+# make lint             checks the format of all sources, and the product with clang-tidy and the
+#                       warnings of clang; make format corrects the format
 # make check-asan       tests a build by clang++ with libc++ under AddressSanitizer and UBSan
 # make check-tsan       tests the rooms that use threads under ThreadSanitizer
 # make check-valgrind   runs the tests of ev and bufio under valgrind
@@ -27,7 +27,7 @@
 # make soak MINUTES=60  runs both programs under a changing load with faults, and checks that
 #                       memory, descriptors and round-trip times stay constant
 #
-# make picture          redraws the picture of README if it no longer matches the programs' output
+# make picture          redraws the picture in README
 # make install PREFIX=/usr/local DESTDIR=
 # make uninstall                         removes the installed files; takes the same variables
 # make check-cluster    runs the recipe for Slurm on a cluster of two nodes on this machine, or prints
@@ -111,7 +111,6 @@ sources = find ev bufio ui app $(1) -name '*.[ch]pp'
 lint: UNITY = ON
 lint:
 	@$(check_deps) lint
-	@tests/house/english.py .
 	@$(call sources,tests) | xargs clang-format --dry-run -Werror
 	@CXX=clang++ $(call configure,build/lint) >/dev/null
 	@sed -n 's/^ *"file": "\(.*\)",*$$/\1/p' build/lint/compile_commands.json | \
@@ -178,10 +177,10 @@ nightly: simulate torture check-valgrind check-portable
 	@tests/package/copied_alone . $(CXX)
 
 picture:
-	@$(install_deps) test
-	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
-	@$(call compile,$(BUILD)) --target test_e2e
-	@SCREENS_UPDATE=1 $(BUILD)/tests/test_e2e "the picture in README shows what the programs draw"
+	@$(install_deps) picture
+	@$(MAKE) all
+	@tests/screens/picture.py $(BUILD) >$(BUILD)/picture.svg
+	@mv $(BUILD)/picture.svg tests/screens/yodel.svg
 
 soak:
 	@$(install_deps) test

@@ -85,62 +85,6 @@ void append_utf8(std::string& text, uint32_t c) {
     for (uint32_t i = rest; i > 0; --i) put(0x80 | (c >> 6 * (i - 1) & 0x3f));
 }
 
-// Replaces faint text (SGR 2), which the emulator does not support, with italics (SGR 3),
-// which the programs do not use.
-class FaintAsItalics {
-public:
-    // Bytes of an incomplete sequence wait for the next call.
-    std::string translate(const char* bytes, std::size_t size) {
-        std::string made;
-        for (std::size_t i = 0; i < size; ++i) {
-            if (sequence_.empty() && bytes[i] != '\x1b') {
-                made += bytes[i];
-                continue;
-            }
-            sequence_ += bytes[i];
-            if (!unfinished()) made += translated();
-        }
-        return made;
-    }
-
-private:
-    // True for the beginning of a control sequence that contains only numbers.
-    bool unfinished() const {
-        if (sequence_ == "\x1b" || sequence_ == "\x1b[") return true;
-        return sequence_.starts_with("\x1b[") &&
-               std::string_view("0123456789;").find(sequence_.back()) != std::string_view::npos;
-    }
-
-    std::string translated() {
-        std::string whole = std::exchange(sequence_, {});
-        if (!whole.starts_with("\x1b[") || whole.back() != 'm') return whole;
-        return "\x1b[" + italics(whole.substr(2, whole.size() - 3)) + "m";
-    }
-
-    // The numbers after 38 and 48 belong to a color.
-    static std::string italics(const std::string& numbers) {
-        std::string made;
-        bool color = false;
-        int kept = 0;
-        std::istringstream rest(numbers);
-        for (std::string number; std::getline(rest, number, ';');) {
-            if (color) kept = number == "5" ? 2 : 4;
-            color = number == "38" || number == "48";
-            if (kept > 0) {
-                --kept;
-            } else if (number == "2") {
-                number = "3";
-            } else if (number == "22") {
-                number = "22;23";
-            }
-            made += (made.empty() ? "" : ";") + number;
-        }
-        return made;
-    }
-
-    std::string sequence_;
-};
-
 // Stores a string property of the emulator, which newer versions pass in pieces.
 template <class String>
 void take(std::string& text, const String& value) {
@@ -158,7 +102,6 @@ struct Tty::Emulator {
     explicit Emulator(Size size) : vterm(vterm_new(size.rows, size.columns)) {
         static constexpr VTermScreenCallbacks callbacks = [] {
             VTermScreenCallbacks table{};
-            table.movecursor = on_cursor;
             table.settermprop = on_property;
             return table;
         }();
@@ -176,10 +119,6 @@ struct Tty::Emulator {
     static void on_answer(const char* bytes, std::size_t size, void* self) {
         static_cast<Emulator*>(self)->answers.append(bytes, size);
     }
-    static int on_cursor(VTermPos to, VTermPos, int, void* self) {
-        static_cast<Emulator*>(self)->cursor = to;
-        return 1;
-    }
     static int on_property(VTermProp property, VTermValue* value, void* self) {
         auto& emulator = *static_cast<Emulator*>(self);
         if (property == VTERM_PROP_CURSORVISIBLE) emulator.cursor_shown = value->boolean != 0;
@@ -194,15 +133,10 @@ struct Tty::Emulator {
         return cell;
     }
 
-    void write(const char* bytes, std::size_t size) {
-        const std::string known = faint.translate(bytes, size);
-        vterm_input_write(vterm, known.data(), known.size());
-    }
+    void write(const char* bytes, std::size_t size) { vterm_input_write(vterm, bytes, size); }
 
     VTerm* vterm;
     VTermScreen* screen;
-    FaintAsItalics faint;
-    VTermPos cursor{};
     bool cursor_shown = true;
     bool alternate = false;
     std::string title;
@@ -355,19 +289,13 @@ Tty::Cell Tty::cell(int row, int column) const {
     }
     if (cell.text.empty()) cell.text = " ";
     cell.reverse = seen.attrs.reverse;
-    cell.bold = seen.attrs.bold;
-    cell.faint = seen.attrs.italic;
-    cell.underlined = seen.attrs.underline;
     cell.colored = !VTERM_COLOR_IS_DEFAULT_FG(&seen.fg);
-    if (VTERM_COLOR_IS_INDEXED(&seen.fg) && cell.colored) cell.color = seen.fg.indexed.idx;
     if (VTERM_COLOR_IS_INDEXED(&seen.bg) && !VTERM_COLOR_IS_DEFAULT_BG(&seen.bg))
         cell.background = seen.bg.indexed.idx;
     cell.width = std::max<int>(seen.width, 1);
     return cell;
 }
 
-int Tty::cursor_row() const { return emulator_->cursor.row; }
-int Tty::cursor_column() const { return emulator_->cursor.col; }
 bool Tty::cursor_shown() const { return emulator_->cursor_shown; }
 bool Tty::alternate_screen() const { return emulator_->alternate; }
 const std::string& Tty::title() const { return emulator_->title; }

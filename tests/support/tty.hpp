@@ -71,18 +71,12 @@ public:
     struct Cell {
         std::string text;
         bool reverse = false;
-        bool bold = false;
-        bool faint = false;
-        bool underlined = false;
         bool colored = false;  // not in the default foreground color
-        int color = -1;        // index in the palette of 256; -1: default
-        int background = -1;   // the same
+        int background = -1;   // index in the palette of 256; -1: default
         int width = 1;         // columns of its character
     };
     Cell cell(int row, int column) const;
     Size size() const;
-    int cursor_row() const;
-    int cursor_column() const;
     bool cursor_shown() const;
     bool alternate_screen() const;
     const std::string& title() const;

@@ -216,8 +216,7 @@ void Session::advance_connection() {
         if (connection.expired()) return;  // ended by the event or by the user
     }
     link_->input_matched();
-    report_pong();
-    if (connection.expired() || paused_at_) return;
+    if (paused_at_) return;
     if (link_->input_ended()) on_input_ended();
     if (connection.expired()) return;
     if (link_->end()) return on_end(link_->end());
@@ -246,16 +245,6 @@ bool Session::report_resolved() {
         report(*event);
     }
     return false;
-}
-
-void Session::report_pong() {
-    if (!pings_) return;
-    const std::uint64_t answered = link_->answered_ping();
-    if (std::exchange(pings_->answered, answered) == answered) return;
-    release(ping_timer_);
-    if (!pings_->sent_at) return;
-    pings_->time = read_at_ - *pings_->sent_at;
-    user_.session_ponged(*pings_->time);
 }
 
 void Session::report_changes() {
@@ -406,6 +395,8 @@ void Session::watch_idleness() {
 // again.
 void Session::watch_pings() {
     if (!pings_ || state_ != State::open) return;
+    const std::uint64_t answered = link_->answered_ping();
+    if (std::exchange(pings_->answered, answered) != answered) release(ping_timer_);
     if (paused_at_) return release(ping_timer_);
     const bool awaited = pings_->sent > pings_->answered;
     const std::uint64_t traffic = link_->traffic();
@@ -420,7 +411,6 @@ void Session::on_ping_due() {
         return fail(Reason::timeout, "the server did not answer a ping within " +
                                          duration_text(options_->reply_timeout) + " (-W)");
     ++pings_->sent;
-    pings_->sent_at = loop_.read_clock();
     link_->ping();
     watch_pings();
 }

@@ -67,7 +67,6 @@ public:
         }
         // Called with the bytes of unframed replies as they arrive, before they are matched.
         virtual void session_received(std::string_view) {}
-        virtual void session_ponged(ev::Duration /*round_trip*/) {}
 
     protected:
         ~User() = default;
@@ -107,10 +106,7 @@ public:
     ev::Time flushed_at() const { return flushed_at_; }
     // Excludes the messages in flight from timing, because something other than the service
     // delays their replies.
-    void void_round_trips() {
-        matcher_.void_round_trips();
-        if (pings_) pings_->sent_at.reset();
-    }
+    void void_round_trips() { matcher_.void_round_trips(); }
     // While paused, reads nothing, so that back-pressure slows the peer down. Of the timeouts,
     // only the connect timeout and --max-time keep running.
     void pause(bool paused);
@@ -146,10 +142,6 @@ public:
     bool has_back_pressure() const { return link_->has_back_pressure(); }
     const bufio::Address& address() const { return link_->address(); }
     const Phases& phases() const { return phases_; }
-    // Returns the round trip of the last ping (--ping) on this connection.
-    std::optional<ev::Duration> ping_time() const {
-        return pings_ ? pings_->time : std::nullopt;
-    }
     // Returns the TLS facts of the current or the last connection; null without TLS.
     const bufio::TlsFacts* tls() const { return link_->tls(); }
     // Returns the WebSocket facts of the current or the last connection; null without
@@ -170,7 +162,6 @@ private:
     void advance_handshake();
     void report(const Matcher::Event& event);
     bool report_resolved();
-    void report_pong();
     void report_changes();
     void on_input_ended();
     void watch_early_close();
@@ -209,10 +200,8 @@ private:
 
     struct Pings {  // on this connection
         std::uint64_t sent = 0;
-        std::uint64_t answered = 0;       // number of the last answered ping
-        std::uint64_t traffic = 0;        // traffic at the start of ping_timer_
-        std::optional<ev::Time> sent_at;  // none: the ping is not timed
-        std::optional<ev::Duration> time;
+        std::uint64_t answered = 0;  // number of the last answered ping
+        std::uint64_t traffic = 0;   // traffic at the start of ping_timer_
     };
 
     // A timer that was never started, or was released, occupies no memory beyond its handle.

@@ -119,9 +119,6 @@ private:
     void session_received(std::string_view bytes) override {
         if (lane_.observer_) lane_.observer_->received(number, bytes);
     }
-    void session_ponged(ev::Duration round_trip) override {
-        if (lane_.observer_) lane_.observer_->ponged(number, round_trip);
-    }
 
     void source_changed() override {
         if (reported_state == State::open) lane_.advance_connection(*this);

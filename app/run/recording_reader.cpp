@@ -112,7 +112,6 @@ void RecordingReader::read_line(std::string_view line) {
         ended_ = true;
         return;
     }
-    if (type == "pong") return;
     if (type != "connection") refuse("unexpected object of type \"" + type + "\"");
     if (connected_ || has_message_)
         refuse("another connection begins, but only one can be replayed");

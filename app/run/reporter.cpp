@@ -203,15 +203,6 @@ void Reporter::received(std::size_t /*connection*/, std::string_view bytes) {
     print_visible(std::string_view(all).substr(0, whole));
 }
 
-void Reporter::ponged(std::size_t connection, ev::Duration round_trip) {
-    if (options_.verbose) remark(connection, "pong after " + milliseconds_text(round_trip));
-    if (!json() || !reports_messages_ || options_.quiet) return;
-    JsonObject object;
-    object.text("type", "pong");
-    if (load()) object.number("connection", connection);
-    output_.append_line(object.time("rtt_us", round_trip).str());
-}
-
 void Reporter::flush() {
     if (journal_) journal_->flush();
     output_.flush();

@@ -64,7 +64,6 @@ public:
                   const Reply* reply) override;
     void echoed(std::size_t connection, const Batch& batch) override;
     void received(std::size_t connection, std::string_view bytes) override;
-    void ponged(std::size_t connection, ev::Duration round_trip) override;
     void flush() override;
 
     // Returns standard output. Call flush() after writing to it.

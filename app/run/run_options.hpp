@@ -84,7 +84,6 @@ public:
     virtual void echoed(std::size_t connection, const Batch& batch) = 0;
     // With `raw`: bytes as they were read, before matching.
     virtual void received(std::size_t connection, std::string_view bytes) = 0;
-    virtual void ponged(std::size_t connection, ev::Duration round_trip) = 0;  // see --ping
     // Called when a connection has been handled, after any number of the calls above.
     virtual void flush() = 0;
 

@@ -320,8 +320,6 @@ Rows connection_page(const Session& session, const Results& results, const std::
     page.add_fact("expect", word_of(options.expect));
     page.add_fact("timeouts", "connect " + duration_text(options.connect_timeout) + ", reply " +
                                   duration_text(options.reply_timeout));
-    if (const auto& time = session.ping_time())
-        page.add_fact("pong", "after " + milliseconds_text(*time));
     if (session.end())
         page.add_fact("ended", explain(session.end(), session.tls()),
                       exit_status(session.end()) == 0 ? Style::normal : Style::bad);

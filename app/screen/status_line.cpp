@@ -180,8 +180,6 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
         tls && !tls->version.empty() && !refused)
         add_tls(parts, *tls);
     add(Priority::detail, std::string(options.framing->name));
-    if (const auto time = session.ping_time())
-        add(Priority::detail, "pong " + milliseconds_number(*time) + "ms");
     add_counts(parts, results, session.in_flight(), options.listens());
     if (!recent.empty()) add_times(parts, results.round_trips, recent);
     return parts;

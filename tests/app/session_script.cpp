@@ -281,11 +281,6 @@ void SessionScript::session_bad_beginning(const std::string& sentence) {
     called("beginning");
 }
 
-void SessionScript::session_ponged(ev::Duration round_trip) {
-    report("pong" + time_text(round_trip));
-    called("pong");
-}
-
 std::string SessionScript::time_text(std::optional<ev::Duration> round_trip) {
     if (!round_trip) return " untimed";
     return *round_trip > ev::Duration::zero() ? " in " + shown(*round_trip) : "";

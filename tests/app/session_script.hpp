@@ -42,7 +42,6 @@
 //     lost a, late a       no reply will come; none came in time
 //     unsolicited b, stale b, duplicate b
 //     beginning "SENTENCE"   only if `cut` is 0
-//     pong in 5ms
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -89,7 +88,6 @@ private:
     void session_duplicate(std::string_view payload) override;
     void session_bad_beginning(const std::string& sentence) override;
     void session_received(std::string_view) override { called("received"); }
-    void session_ponged(ev::Duration round_trip) override;
 
     static std::string time_text(std::optional<ev::Duration> round_trip);
     void report_event(const std::string& event, std::string_view payload);

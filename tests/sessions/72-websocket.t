@@ -1,23 +1,15 @@
 WebSocket
 =========
 
-With --ping, an idle connection sends pings, and each pong is timed.
+With --ping, an idle connection sends pings, whose pongs are required. They do not disturb a recording or a load.
 
-  $ serve --ws
-  $ (echo a; await pong out; echo b) | yodel --json --ping 10ms ws://127.0.0.1:$PORT >out 2>log
-  $ grep pong out | sed -n 1p
-  {"type":"pong","rtt_us":*} (glob)
-  $ cat log
-  yodel: 2 sent, 2 echoed, 0 bad, 0 lost; rtt * (glob)
-  $ (echo a; await pong log2; echo b) | yodel -v --no-sandbox --ping 10ms ws://127.0.0.1:$PORT 2>log2
+  $ start python3 "$PEERS/websocket_server_steps.py" 0 open echo:1 read frame:8a:1 read frame:8a:2 rest
+  $ (echo a; await 'ping 32' $LOG; echo b) | yodel -o r.json --ping 10ms ws://127.0.0.1:$PORT 2>log
   a
   b
-  $ grep pong log2 | sed -n 1p
-  yodel: pong after * ms (glob)
-
-Pings do not disturb a recording or a load.
-
-  $ (echo a; await pong r.json; echo b) | yodel --json --payload --ping 10ms ws://127.0.0.1:$PORT >r.json 2>log
+  $ cat log
+  yodel: 2 sent, 2 echoed, 0 bad, 0 lost; rtt * (glob)
+  $ serve --ws
   $ yodel --replay r.json -i 0 ws://127.0.0.1:$PORT
   yodel: 2 replayed, 2 matched, 0 bad, 0 lost; rtt * (glob)
   $ yodel-load --connections 3 -c 30 -i 20ms --ping 5ms ws://127.0.0.1:$PORT

@@ -479,10 +479,10 @@ TEST_CASE("the phases of connecting have one deadline") {
 
 TEST_CASE("traffic postpones a ping, and its pong must arrive in time") {
     play_each<WebSocketScript>({
-        {"a pong is timed, and the next ping follows it",
+        {"after a pong, the next ping follows",
          R"(--ping 1min; upgrade; +59s; peer got nothing; +1s; peer got ping 1; +20ms
-            peer sends \x8a\x011; reports pong in 20ms; +59s; peer got nothing; +1s
-            peer got ping 2; peer sends \x8a\x012; reports pong)"},
+            peer sends \x8a\x011; +59s; peer got nothing; +1s
+            peer got ping 2; peer sends \x8a\x012; +59s; open)"},
         {"a missing pong ends the connection",
          "--ping 1min; -W 2s; upgrade; +1min; peer got ping 1; +1999ms; open; +1ms\n"
          "closed timeout \"the server did not answer a ping within 2s (-W)\""},
@@ -497,7 +497,7 @@ TEST_CASE("traffic postpones a ping, and its pong must arrive in time") {
         {"the ping of the peer is no traffic",
          R"(--ping 1min; upgrade; +59s; peer sends \x89\x00
             peer got 6 bytes; +1s; peer got ping 1; disconnect)"},
-        {"a pause restarts the limit, and the pong is not timed",
+        {"a pause restarts the limit",
          R"(--ping 1min; -W 2s; upgrade; +1min
             peer got ping 1; +1s; pause; +1h; resume; +1999ms; peer sends \x8a\x011; +1min
             peer got ping 2; disconnect)"},

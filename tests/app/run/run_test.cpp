@@ -66,7 +66,6 @@ public:
     }
     void echoed(std::size_t, const Batch&) override {}
     void received(std::size_t, std::string_view) override {}
-    void ponged(std::size_t, ev::Duration) override {}
     void flush() override { ++flushes; }
 
     std::string text;

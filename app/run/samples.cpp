@@ -5,48 +5,42 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <chrono>
 #include <utility>
 
 namespace yodel {
 
-namespace {
-
-constexpr std::size_t max_columns = SampleList::max_samples / 2;
-
-bool is_slower(const Sample& a, const Sample& b) { return a.round_trip > b.round_trip; }
-
-}  // namespace
-
-void SampleList::add(Sample sample) {
-    columns_[sample.answered_at.time_since_epoch() / width_].push_back(std::move(sample));
-    while (columns_.size() > max_columns) widen();
-    const std::size_t share = max_samples / columns_.size();
-    for (auto& [number, column] : columns_) {
-        std::sort(column.begin(), column.end(), is_slower);
-        while (column.size() > share) column.pop_back();
-    }
-    const auto& [number, last] = *columns_.rbegin();
-    threshold_ = last.size() < share ? ev::Duration(-1) : last.back().round_trip;
-    column_end_ = ev::Time((number + 1) * width_);
+void Samples::add(std::size_t connection, const Message& message, const Reply& reply,
+                  ev::Time now) {
+    if (reply.right && !reply.round_trip) return;
+    const ev::Duration rank = reply.right ? *reply.round_trip : start_ - now;
+    List& list = reply.right ? slowest_ : bad_;
+    if (list.size() == max_count && rank <= list.front().rank) return;
+    JsonObject object = message_object(fate_of(message, reply), &message, &reply, start_);
+    object.number("connection", connection);
+    object.bytes("sent", message.payload.substr(0, max_payload));
+    object.bytes("received", reply.payload.substr(0, max_payload));
+    add(list, {rank, std::move(object)});
 }
 
-void SampleList::add(const SampleList& other) {
-    for (const auto& [number, column] : other.columns_)
-        for (const Sample& sample : column) add(sample);
+void Samples::add(const Samples& other) {
+    for (const Sample& sample : other.slowest_) add(slowest_, sample);
+    for (const Sample& sample : other.bad_) add(bad_, sample);
 }
 
-void SampleList::widen() {
-    width_ *= 2;
-    for (auto& [number, column] : std::exchange(columns_, {}))
-        std::move(column.begin(), column.end(), std::back_inserter(columns_[number / 2]));
+void Samples::add(List& list, Sample sample) {
+    list.push_back(std::move(sample));
+    std::push_heap(list.begin(), list.end(), ranks_higher);
+    if (list.size() <= max_count) return;
+    std::pop_heap(list.begin(), list.end(), ranks_higher);
+    list.pop_back();
 }
 
-JsonArray SampleList::json() const {
-    JsonArray list;
-    for (const auto& [number, column] : columns_)
-        for (const Sample& sample : column) list.object(sample.object);
-    return list;
+JsonArray Samples::json(List list) {
+    std::sort_heap(list.begin(), list.end(), ranks_higher);
+    JsonArray array;
+    for (const Sample& sample : list) array.object(sample.object);
+    return array;
 }
 
 JsonObject Samples::json() const {
@@ -55,15 +49,7 @@ JsonObject Samples::json() const {
         start_.time_since_epoch() + system_clock_offset()));
     JsonObject object;
     object.text("started", timestamp_text(started));
-    return object.array("slowest", slowest_.json()).array("bad", bad_.json());
-}
-
-JsonObject Samples::object(std::size_t connection, const Message& message,
-                           const Reply& reply) const {
-    JsonObject object = message_object(fate_of(message, reply), &message, &reply, start_);
-    object.number("connection", connection);
-    object.bytes("sent", message.payload.substr(0, max_payload));
-    return object.bytes("received", reply.payload.substr(0, max_payload));
+    return object.array("slowest", json(slowest_)).array("bad", json(bad_));
 }
 
 }  // namespace yodel

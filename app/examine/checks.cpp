@@ -21,8 +21,8 @@ constexpr std::string_view blanks = "\r\t blanks \t\r";
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 constexpr std::string_view long_letter = "Z";
 
-void say_thousand(Connection& client) {
-    for (int i = 1; i <= 1000; ++i) client.say("message " + std::to_string(i));
+void queue_thousand(Connection& client) {
+    for (int i = 1; i <= 1000; ++i) client.queue("message " + std::to_string(i));
 }
 
 // Connects, and leaves after an echo.
@@ -138,7 +138,7 @@ void fragments(Examination& all) {
 
 void thousand_messages(Examination& all) {
     Connection& client = all.connect();
-    say_thousand(client);
+    queue_thousand(client);
     client.expect();
 }
 
@@ -177,7 +177,7 @@ void twenty_clients(Examination& all) {
 
 void half_close(Examination& all) {
     Connection& client = all.connect();
-    say_thousand(client);
+    queue_thousand(client);
     client.half_close();
     client.expect();
     client.expect_end();
@@ -225,21 +225,13 @@ void two_hundred(Examination& all) {
     for (int i = 0; i < 200 && all.now() < end; ++i) visit(all);
 }
 
-enum Kind : unsigned {
-    tcp = 1,
-    tls = 2,
-    udp = 4,
-    ws = 8,
-    lengths = 16,
-    frames = 32,
-    longs = 64
-};
+enum Kind : unsigned { tcp = 1, tls = 2, udp = 4, ws = 8, sized = 16, frames = 32, longs = 64 };
 
 unsigned kind_of(const Session::Options& target) {
     if (target.endpoint.udp) return udp | frames;
     if (target.websocket) return ws | frames | longs;
     const Framing& framing = *target.framing;
-    return (target.tls ? tls : tcp) | (framing.has_length() ? lengths : 0U) |
+    return (target.tls ? tls : tcp) | (framing.has_length() ? sized : 0U) |
            (framing.replies_framed() ? frames : 0U) |
            (framing.max_payload() > 70'000 ? longs : 0U);
 }
@@ -260,7 +252,7 @@ constexpr Check checks[] = {
     {streams, again | size, "echoes a short message after a long one", short_after_long},
     {bytes, again | pieces, "echoes a message in two pieces", two_pieces},
     {bytes, again | pieces, "echoes a message byte by byte", byte_by_byte},
-    {lengths, again | pieces, "accepts a length in pieces", length_in_pieces},
+    {sized, again | pieces, "accepts a length in pieces", length_in_pieces},
     {ws, pieces, "accepts a ping between fragments", fragments},
     {streams, again | size | pieces, "echoes a thousand messages at once", thousand_messages},
     {longs, size | pieces, "echoes a message of 70000 bytes", long_message},
@@ -340,8 +332,8 @@ Cause cause_of(const Failed& failed, Examination& all) {
             return part.find(each) != part.npos && whole.find(each) == whole.npos;
         });
     };
-    if (failed.expected == all.reply(second_text) && failed.how == Failed::How::closed &&
-        part.empty())
+    const bool closed = failed.how == Failed::How::closed && part.empty();
+    if (closed && failed.expected == all.reply(second_text))
         return {"it closes after one message", again};
     if (has_foreign(long_letter)) return {"bytes of the long message", again | pieces};
     if (has_foreign(letters)) return {"bytes of another client", many};

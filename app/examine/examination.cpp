@@ -68,7 +68,7 @@ void Connection::send(std::string_view bytes) {
     flush();
 }
 
-void Connection::say(std::string_view payload) {
+void Connection::queue(std::string_view payload) {
     add(queue_, examination_.frame(payload));
     owe(examination_.reply(payload));
 }
@@ -93,7 +93,7 @@ void Connection::expect() {
 }
 
 void Connection::echo(std::string_view payload) {
-    say(payload);
+    queue(payload);
     expect();
 }
 
@@ -106,7 +106,7 @@ void Connection::flood(ev::Duration gap, ev::Duration patience) {
         const std::size_t before = session_.pending();
         if (before == 0) {
             if (++bursts > max_bursts) break;
-            for (int i = 0; i < burst; ++i) say(std::string(1024, "abcdefg"[bursts % 7]));
+            for (int i = 0; i < burst; ++i) queue(std::string(1024, "abcdefg"[bursts % 7]));
             flush();
         }
         examination_.sleep(before == 0 ? gap : 20ms);

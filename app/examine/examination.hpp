@@ -42,8 +42,7 @@ struct Failed {
     std::string expected = {};  // the right reply
     std::string received = {};  // its beginning, or another reply
     Cause cause = {};
-    std::size_t number =
-        0;  // of the check, or of an earlier one that failed for the same cause
+    std::size_t number = 0;  // the check, or an earlier check with the same cause
 };
 
 struct Stopped {};
@@ -59,15 +58,15 @@ public:
 
     void send(std::string_view bytes);
     // Queues a message, whose reply is then expected.
-    void say(std::string_view payload);
-    // Sends what is queued, and waits for all expected replies.
+    void queue(std::string_view payload);
+    // Sends the queued messages, and waits for all expected replies.
     void expect();
     void expect(std::string_view reply) {
         owe(reply);
         expect();
     }
     void echo(std::string_view payload);
-    // Stops reading, and says bursts of messages until the server has accepted nothing for
+    // Stops reading, and sends bursts of messages until the server has accepted nothing for
     // `patience`, but at most 16 MiB. `gap`: between two bursts.
     void flood(ev::Duration gap = std::chrono::milliseconds(1),
                ev::Duration patience = std::chrono::milliseconds(400));
@@ -100,7 +99,7 @@ private:
     Examination& examination_;
     const std::size_t number_;
     const bool is_stream_;
-    // Messages. Those of a stream are one text.
+    // Messages, and the bytes of a stream as one message.
     std::deque<std::string> queue_;
     std::deque<std::string> expected_;
     std::deque<std::string> received_;
@@ -169,6 +168,6 @@ struct Check {
 std::vector<Check> checks_of(const Session::Options& target);
 
 // Looks for evidence in the reply, or sends more messages. Throws like a check.
-Cause cause_of(const Failed& failed, Examination& examination);
+Cause cause_of(const Failed& failed, Examination& all);
 
 }  // namespace yodel

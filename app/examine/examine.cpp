@@ -69,10 +69,10 @@ std::string judge(Failed& failed, const Check& check, std::vector<Failed>& roots
     return {};
 }
 
-std::string tap_lines(std::size_t number, const Check& check,
+std::string tap_lines(std::size_t number, std::size_t count, const Check& check,
                       const std::optional<Failed>& failed,
                       const std::vector<std::string>& trace) {
-    std::string lines;
+    std::string lines = number == 1 ? "1.." + std::to_string(count) + '\n' : "";
     for (const std::string& each : trace) lines += "# " + each + '\n';
     lines += (failed ? "not ok " : "ok ") + std::to_string(number) + " - " + check.name;
     if (!failed) return lines + '\n';
@@ -84,7 +84,7 @@ std::string tap_lines(std::size_t number, const Check& check,
     return lines + ": " + text + (why.empty() ? "" : " (" + why + ")") + '\n';
 }
 
-std::string json_line(std::size_t number, const Check& check,
+std::string json_line(std::size_t number, std::size_t /*count*/, const Check& check,
                       const std::optional<Failed>& failed,
                       const std::vector<std::string>& trace) {
     JsonObject object;
@@ -99,10 +99,18 @@ std::string json_line(std::size_t number, const Check& check,
     return object.str() + '\n';
 }
 
+void bail_out(const ExamineOptions& options, const std::string& reason) {
+    if (options.json)
+        options.print(JsonObject().text("type", "end").text("reason", reason).str() + '\n');
+    else
+        options.print("Bail out! " + reason + '\n');
+}
+
 }  // namespace
 
 Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
     const std::vector<Check> checks = checks_of(options.target);
+    const auto report = options.json ? json_line : tap_lines;
     Examination examination(loop, options.target, options.target.max_time.value_or(15s),
                             options.verbose);
     std::vector<Failed> roots;
@@ -114,30 +122,26 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
             const Check& check = checks[number - 1];
             options.check_begins(number, checks.size());
             std::optional<Failed> failed = perform(check, examination);
-            if (number == 1 && failed && failed->end)
+            if (failed && failed->end && number == 1)
                 return {exit_status(failed->end), failed->text};
-            if (number == 1 && !options.json)
-                options.print("1.." + std::to_string(checks.size()) + '\n');
-            const bool in_time = !failed || !examination.over();
-            if (failed && in_time) {
+            if (failed && examination.over()) {
+                bail_out(options, "the time is over (-m)");
+                return {status == success ? timed_out : status, {}};
+            }
+            if (failed) {
                 status = reply_bad_or_lost;
                 failed->number = number;
                 reason = judge(*failed, check, roots, able, examination);
+            } else {
+                able |= check.needs;
             }
-            if (in_time)
-                options.print((options.json ? json_line : tap_lines)(number, check, failed,
-                                                                     examination.trace()));
-            if (!failed) able |= check.needs;
-            if (failed && examination.over()) reason = "the time is over (-m)";
+            options.print(report(number, checks.size(), check, failed, examination.trace()));
         }
     } catch (const Stopped&) {
         return {cannot_run, {}};
     }
-    if (!reason.empty())
-        options.print(options.json
-                          ? JsonObject().text("type", "end").text("reason", reason).str() + '\n'
-                          : "Bail out! " + reason + '\n');
-    return {reason.empty() || status != success ? status : timed_out, {}};
+    if (!reason.empty()) bail_out(options, reason);
+    return {status, {}};
 }
 
 }  // namespace yodel

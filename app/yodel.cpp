@@ -124,7 +124,7 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     to.hex = options.report.hex;
     if (options.use_tls) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);
-    return run_client<ScreenClient>(loop, to, false, signo);
+    return run_client<ScreenClient>(loop, to, signo);
 }
 
 int run_in_pipe(ev::Loop& loop, YodelOptions& options, int& signo) {
@@ -133,7 +133,7 @@ int run_in_pipe(ev::Loop& loop, YodelOptions& options, int& signo) {
     if (options.listens) listen_in_pipe(options);
     const std::string sandbox = give_up_rights(options, false);
     if (options.report.verbose) print_error("sandbox: " + sandbox);
-    return run_client<RunClient>(loop, options, false, signo);
+    return run_client<RunClient>(loop, options, signo);
 }
 
 // Prints a recording as the transcript that -o would have written.

@@ -54,7 +54,7 @@ int run(LoadOptions options, int& signo) {
     minimize_timer_slack();
     const std::string sandbox = give_up_rights(options);
     if (options.report.verbose) print_error("sandbox: " + sandbox);
-    return run_client<RunClient>(loop, options, run.busy, signo);
+    return run_client<RunClient>(loop, options, signo);
 }
 
 int main(int argc, char* argv[], int& signo) {

@@ -5,7 +5,8 @@
 #include "app/process/port_file.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
-#include "app/server/server_threads.hpp"
+#include "app/server/datagram_server.hpp"
+#include "app/server/echo_server.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
@@ -34,16 +35,18 @@ namespace yodel {
 
 namespace {
 
-// Descriptors besides connections: for the program's standard streams and look-ups, and for
-// each thread.
-constexpr std::size_t own_descriptors = 12;
-constexpr std::size_t descriptors_of_thread = 4;
+// Descriptors besides connections and listeners: for standard streams, look-ups and the loop.
+constexpr std::size_t own_descriptors = 16;
+
+// Attempts to find a port that is free for connections and for datagrams.
+constexpr int max_attempts = 16;
 
 class Daemon {
 public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
-          servers_(loop_, options_, [this](const auto& event) { log(event); }) {}
+          streams_(loop_, options_.streams, [this](const auto& event) { log(event); }),
+          datagrams_(loop_, options_.datagrams, [this](const auto& event) { log(event); }) {}
     // Blocks signals, so that a signal cannot end the program before the clean-up is complete.
     // Also runs after an exception.
     ~Daemon() { block_signals(); }
@@ -55,20 +58,13 @@ public:
         if (options_.self_signed) announce_pin();
         check_output();
         const PortFile file(options_.port_file, port_file_text_);
-        give_up_rights();  // before another thread starts, and before the first byte of a peer
+        give_up_rights();  // before the first byte of a peer
         diagnostics().set_timestamps();
-        servers_.start();
-        make_turns();
+        loop_.run();
         check_output();
     }
 
 private:
-    // Sleeps without connections even if --busy is given, because the wake-up delay then does
-    // not matter.
-    void make_turns() {
-        while (loop_.step()) loop_.set_busy(options_.busy && servers_.has_open_connection());
-    }
-
     static void block_signals() {
         sigset_t all;
         ::sigfillset(&all);
@@ -97,9 +93,25 @@ private:
     }
 
     void listen_on(const bufio::Address& wanted) {
-        const bufio::Address address = servers_.listen(wanted);
+        const bool udp = options_.udp && wanted.family() != AF_UNIX;
+        const bufio::Address address = udp ? listen_on_both(wanted) : streams_.listen(wanted);
         announce_listening(address, false);
-        if (options_.udp && wanted.family() != AF_UNIX) announce_listening(address, true);
+        if (udp) announce_listening(address, true);
+    }
+
+    // If the system chose a port that is taken for connections, tries another one.
+    bufio::Address listen_on_both(const bufio::Address& wanted) {
+        for (int attempt = 1;; ++attempt) {
+            const bufio::Address address = datagrams_.listen(wanted);
+            try {
+                return streams_.listen(address);
+            } catch (const std::system_error& error) {
+                datagrams_.close_last();
+                const bool any_port = wanted.port() == 0;
+                if (!any_port || error.code().value() != EADDRINUSE || attempt == max_attempts)
+                    throw;
+            }
+        }
     }
 
     // Returns false if this machine does not have the address, and there are others to try.
@@ -128,8 +140,7 @@ private:
     void provide_descriptors() const {
         const std::size_t max_connections = options_.streams.max_connections;
         const std::size_t needed =
-            max_connections + own_descriptors +
-            options_.threads * (options_.endpoints.size() + descriptors_of_thread);
+            max_connections + own_descriptors + options_.endpoints.size();
         const std::size_t allowed = raise_descriptor_limit(needed);
         if (allowed < needed)
             remark("--max-conns " + std::to_string(max_connections) +
@@ -160,7 +171,12 @@ private:
     void shut_down() {
         if (shutting_down_) return loop_.stop();
         shutting_down_ = true;
-        servers_.drain(options_.grace, [this] { loop_.stop(); });
+        streams_.drain(options_.grace, [this] { server_drained(); });
+        datagrams_.drain(options_.grace, [this] { server_drained(); });
+    }
+
+    void server_drained() {
+        if (--undrained_ == 0) loop_.stop();
     }
 
     void reload() {
@@ -168,7 +184,7 @@ private:
         try {
             bufio::TlsServerOptions tls = options_.tls;
             tls.must_not_block = true;
-            servers_.set_tls(bufio::TlsContext::server(tls));
+            streams_.set_tls(bufio::TlsContext::server(tls));
             remark("certificates reloaded");
         } catch (const bufio::TlsError& error) {
             remark(std::string("cannot reload the certificates; the old ones stay in use: ") +
@@ -176,7 +192,9 @@ private:
         }
     }
 
-    void report(const Counters& counters) const {
+    void report() const {
+        Counters counters = streams_.counters();
+        counters.add(datagrams_.counters());
         std::string text;
         JsonObject object = timed_object();
         for (const CounterRow& row : counter_rows) {
@@ -224,14 +242,15 @@ private:
     Output output_{loop_, STDOUT_FILENO, [this] {
                        if (output_.error() != 0) loop_.stop();
                    }};
-    ServerThreads servers_;
+    EchoServer streams_;
+    DatagramServer datagrams_;
+    int undrained_ = 2;  // servers
     std::string port_file_text_;
     bool shutting_down_ = false;
     ev::Signal terminate_{loop_, SIGTERM, [this] { shut_down(); }};
     ev::Signal interrupt_{loop_, SIGINT, [this] { shut_down(); }};
     ev::Signal hangup_{loop_, SIGHUP, [this] { reload(); }};
-    ev::Signal report_signal_{
-        loop_, SIGUSR1, [this] { servers_.count([this](const auto& all) { report(all); }); }};
+    ev::Signal report_signal_{loop_, SIGUSR1, [this] { report(); }};
 };
 
 void serve(ServerOptions options) {

@@ -10,7 +10,7 @@ namespace bufio {
 
 Acceptor::Acceptor(ev::Loop& loop, const Address& address, bool udp) : loop_(loop) {
     if (udp) {
-        datagrams_ = bound_datagram_socket(address, Sharing::exclusive);
+        datagrams_ = bound_datagram_socket(address);
         address_ = Address::of_socket(datagrams_.get());
         return;
     }

@@ -124,14 +124,9 @@ Fd open_datagram_socket(int family) {
     return fd;
 }
 
-bool ports_can_be_shared() { return BUFIO_SHARES_PORTS_BY >= 0; }
-
 // [::] does not include 0.0.0.0, whatever the system's default is.
-bool bind_socket(int fd, const Address& address, Sharing sharing) {
+bool bind_socket(int fd, const Address& address) {
     const int on = 1;
-    const bool shares = sharing == Sharing::shared && address.family() != AF_UNIX;
-    if (shares && ::setsockopt(fd, SOL_SOCKET, BUFIO_SHARES_PORTS_BY, &on, sizeof on) != 0)
-        return false;
     if (address.family() == AF_INET6)
         ::setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     return ::bind(fd, address.get(), address.size) == 0;

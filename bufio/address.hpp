@@ -54,18 +54,8 @@ Fd open_socket(int family);
 // empty and errno is set.
 Fd open_datagram_socket(int family);
 
-// True if several sockets, each on its own thread, can share an address and port, as on Linux.
-// The system distributes incoming traffic evenly, by the addresses and ports of both sides, so
-// all traffic from one peer's port reaches the same socket.
-bool ports_can_be_shared();
-enum class Sharing {
-    exclusive,  // fails while another socket listens on the address
-    shared,     // fails only if another listener is exclusive, or belongs to another user
-};
-
-// Binds the socket to the address. A path is never shared. Returns false, with errno set, on
-// failure.
-bool bind_socket(int fd, const Address& address, Sharing sharing);
+// Binds the socket to the address. Returns false, with errno set, on failure.
+bool bind_socket(int fd, const Address& address);
 
 // Returns the socket's pending error (SO_ERROR) as an errno, and clears it; 0: none.
 int pending_socket_error(int fd);

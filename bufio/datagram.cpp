@@ -107,9 +107,9 @@ bool is_peer_absent(int code) {
 
 }  // namespace
 
-Fd bound_datagram_socket(const Address& address, Sharing sharing) {
+Fd bound_datagram_socket(const Address& address) {
     Fd socket = open_datagram_socket(address.family());
-    if (!socket || !bind_socket(socket.get(), address, sharing)) refuse_port(address);
+    if (!socket || !bind_socket(socket.get(), address)) refuse_port(address);
     return socket;
 }
 
@@ -117,9 +117,8 @@ DatagramSocket::DatagramSocket(ev::Loop& loop, Fd connected, User& user, Limits 
     : DatagramSocket(loop, std::move(connected), {}, user, limits, true) {}
 
 DatagramSocket::DatagramSocket(ev::Loop& loop, const Address& address, User& user,
-                               Limits limits, Sharing sharing)
-    : DatagramSocket(loop, bound_datagram_socket(address, sharing), address, user, limits,
-                     false) {}
+                               Limits limits)
+    : DatagramSocket(loop, bound_datagram_socket(address), address, user, limits, false) {}
 
 DatagramSocket::DatagramSocket(ev::Loop& loop, Fd socket, const Address& address, User& user,
                                Limits limits, bool connected)

@@ -50,7 +50,7 @@ struct Datagram {
 };
 
 // Returns a non-blocking UDP socket bound to this address. Throws std::system_error.
-Fd bound_datagram_socket(const Address& address, Sharing sharing);
+Fd bound_datagram_socket(const Address& address);
 
 class DatagramSocket {
 public:
@@ -79,8 +79,7 @@ public:
     DatagramSocket(ev::Loop& loop, Fd bound, const Address& address, User& user)
         : DatagramSocket(loop, std::move(bound), address, user, Limits(), false) {}
     // Makes a socket bound to this address. Throws std::system_error.
-    DatagramSocket(ev::Loop& loop, const Address& address, User& user, Limits limits,
-                   Sharing sharing = Sharing::exclusive);
+    DatagramSocket(ev::Loop& loop, const Address& address, User& user, Limits limits);
     DatagramSocket(ev::Loop& loop, const Address& address, User& user)
         : DatagramSocket(loop, address, user, Limits()) {}
     DatagramSocket(const DatagramSocket&) = delete;

@@ -54,7 +54,7 @@ void remove_stale(const Address& address) {
 }  // namespace
 
 Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
-                   OnExhausted on_exhausted, Sharing sharing)
+                   OnExhausted on_exhausted)
     : socket_(open_socket(address.family())),
       address_(address),
       on_accepted_(std::move(accepted)),
@@ -69,7 +69,7 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
     remove_stale(address);
     if (address.family() != AF_UNIX)
         ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (!bind_socket(socket_.get(), address, sharing)) refuse(address);
+    if (!bind_socket(socket_.get(), address)) refuse(address);
     if (address.family() == AF_UNIX) path_.own(address.text());
     if (::listen(socket_.get(), backlog) != 0) refuse(address);
     if (address.family() != AF_UNIX) address_ = Address::of_socket(socket_.get());

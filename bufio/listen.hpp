@@ -21,13 +21,13 @@ public:
     using Callback = std::function<void(Fd socket, const Address& peer)>;
     using OnExhausted = std::function<void(int code)>;
 
-    // Throws std::system_error if it can't listen on the address. Port 0 means any free port. A
-    // path is never shared. `on_exhausted` gets the errno of the first pause, and is not called
+    // Throws std::system_error if it can't listen on the address. Port 0 means any free port.
+    // `on_exhausted` gets the errno of the first pause, and is not called
     // again until all waiting connections have been accepted. The callbacks must not destroy
     // the listener.
     Listener(
         ev::Loop& loop, const Address& address, Callback accepted,
-        OnExhausted on_exhausted = [](int) {}, Sharing sharing = Sharing::exclusive);
+        OnExhausted on_exhausted = [](int) {});
     Listener(const Listener&) = delete;
 
     // Ends a pause. Call it after freeing a descriptor or memory. May be called at any time.

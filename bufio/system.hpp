@@ -21,14 +21,6 @@
 // MSG_MORE: the system waits for more bytes before it sends.
 #define BUFIO_HAS_MSG_MORE BUFIO_ON_LINUX
 
-// The option that lets sockets share a port so that the system distributes its traffic evenly.
-// Other systems also accept SO_REUSEPORT, but give all traffic to one of the sockets.
-#if BUFIO_ON_LINUX
-#    define BUFIO_SHARES_PORTS_BY SO_REUSEPORT
-#else
-#    define BUFIO_SHARES_PORTS_BY (-1)  // setsockopt() refuses it
-#endif
-
 // TCP_INFO: the system's facts about a connection.
 #define BUFIO_HAS_TCP_INFO BUFIO_ON_LINUX
 

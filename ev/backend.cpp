@@ -71,9 +71,7 @@ void Backend::wait(Duration max_wait, std::vector<Readiness>& ready) {
 }
 
 #if !__has_include("ev/backends/backends.hpp")  // the core alone
-std::unique_ptr<Backend> make_backend(std::string_view, ReadClock) {
-    return std::make_unique<Backend>();
-}
+std::unique_ptr<Backend> make_backend(std::string_view) { return std::make_unique<Backend>(); }
 #endif
 
 }  // namespace ev

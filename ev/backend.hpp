@@ -55,8 +55,6 @@ public:
     // the ready registrations. May return early with none, for example after a signal, but not
     // so often that the loop spins.
     virtual void wait(Duration max_wait, std::vector<Readiness>& ready);
-    // See Loop::set_busy(). The poll backend always sleeps.
-    virtual void set_busy(bool) {}
 
 protected:
     // Called before the lists and the registration change. If it throws, they stay unchanged.
@@ -68,8 +66,8 @@ protected:
     std::vector<pollfd> polled_;
 };
 
-// Makes a backend by its name (see Loop::Loop()). `clock` is the loop's clock.
-std::unique_ptr<Backend> make_backend(std::string_view name, ReadClock clock = Clock::now);
+// Makes a backend by its name (see Loop::Loop()).
+std::unique_ptr<Backend> make_backend(std::string_view name);
 
 // Linux may exceed a timeout by 0.1 % of its length, or by 0.5 % in a niced process. Therefore
 // poll and epoll shorten a wait of 20 ms or more by slightly more than that, and the next turn

@@ -85,7 +85,7 @@ public:
     // environment variable EV_BACKEND, or else "auto". Throws std::invalid_argument for any
     // other name, and std::system_error if the system has no descriptor left for epoll.
     explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {})
-        : Loop(clock, make_backend(backend, clock)) {}
+        : Loop(clock, make_backend(backend)) {}
     Loop(ReadClock clock, std::unique_ptr<Backend> backend)
         : clock_(clock), backend_(std::move(backend)) {}
     ~Loop() { assert(watches_ == 0 && timers_.empty() && "a loop must outlive its objects"); }
@@ -103,14 +103,6 @@ public:
     // callbacks. Between turns, or if an exception ends the turn, it makes the next step()
     // return false at once, without waiting and without any callback.
     void stop() { stopping_ = true; }
-
-    // A busy loop never sleeps. It polls the backend until a descriptor is ready, a signal has
-    // arrived, or the nearest deadline or the limit of step() has passed. This saves the
-    // wake-up time but uses a whole processor, even while only timers, signals or sleeping
-    // watches are left. Nothing else changes, including the end of run(). May be called at any
-    // time; takes effect with the next wait. A custom backend ignores it unless it implements
-    // set_busy().
-    void set_busy(bool busy) { backend_->set_busy(busy); }
 
     // Returns the monotonic time. During a turn's callbacks, all calls return the time of the
     // first call. Between turns, each call reads the clock.

@@ -85,7 +85,6 @@ OptionGroup load_group(LoadOptions& to) {
           }},
          {0, "start-at", "TIME|+D", "send the first message at this time, in UTC",
           into(to.start, start_time_value), paced},
-         {0, "busy", none, "never sleep while connected; uses a whole CPU", flag(run.busy)},
          {0, "no-sessionid", none, "do not resume TLS sessions: full handshakes only",
           [&](auto&) { to.tls.resume = false; }, mode::streams | mode::tls}}};
 }

@@ -71,12 +71,6 @@ std::vector<Option> listening_options(ServerOptions& to) {
          flag(to.datagrams.reflect_any), mode::datagrams},
         {0, "port-file", "FILE", "write the ports to this file, one per line",
          into(to.port_file)},
-        {0, "threads", "N|auto", "serve each port with N threads (1)",
-         [&](auto& text) {
-             to.threads = threads_value(text);
-             to.threads_auto = text == "auto";
-         }},
-        {0, "busy", none, "never sleep while connected; uses a whole CPU", flag(to.busy)},
     };
 }
 
@@ -187,14 +181,8 @@ void check_server(const ServerOptions& options) {
         throw UsageError("--stall-handshake needs --tls or --ws");
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after cannot be combined with --reset-after");
-    const bool has_ports = has_port(options.endpoints);
-    if (options.udp && !has_ports)
+    if (options.udp && !has_port(options.endpoints))
         throw UsageError("-u needs a port, because datagrams cannot be sent to the path of -U");
-    const bool several = options.threads > 1 && !options.threads_auto;
-    if (several && !has_ports)
-        throw UsageError("--threads needs a port, because one thread serves connections to -U");
-    if (several && !bufio::ports_can_be_shared())
-        throw UsageError("--threads: this system cannot share a port between threads");
     if (options.streams.buffer() < min_buffer(options.streams))
         throw UsageError("--max-buffer is too small for the framing or the banner");
 }
@@ -220,7 +208,6 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
     check_modes(line.given, active_modes(line.given));
     check_server(options);
-    if (!has_port(options.endpoints) || !bufio::ports_can_be_shared()) options.threads = 1;
     options.datagrams.faults = options.streams.faults;
     options.datagrams.verbose = options.streams.verbose;
     return options;

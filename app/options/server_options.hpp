@@ -2,7 +2,8 @@
 #pragma once
 
 #include "app/options/command_line.hpp"
-#include "app/server/server_threads.hpp"
+#include "app/server/datagram_server.hpp"
+#include "app/server/echo_server.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
 
@@ -12,7 +13,10 @@
 namespace yodel {
 
 // `streams.tls` is created later, from `tls`, `use_tls` and `self_signed`.
-struct ServerOptions : ServerThreads::Options {
+struct ServerOptions {
+    EchoServer::Options streams;
+    DatagramServer::Options datagrams;
+    bool udp = false;  // each port also answers datagrams
     bufio::TlsServerOptions tls;
     bool use_tls = false;
     bool self_signed = false;
@@ -20,7 +24,6 @@ struct ServerOptions : ServerThreads::Options {
     std::vector<bufio::Endpoint> endpoints;  // at least one
     ev::Duration grace = std::chrono::seconds(5);
     std::string port_file;
-    bool threads_auto = false;  // if only one thread can be used, use it instead of failing
     bool json = false;
     bool no_sandbox = false;
     bool help = false;

@@ -31,18 +31,14 @@ private:
     int signo_ = 0;
 };
 
-// Returns the exit status, and sets `signo` to the signal that ended the client. With `busy`
-// the loop never sleeps while a connection is open, so that no round trip includes a wake-up.
+// Returns the exit status, and sets `signo` to the signal that ended the client.
 template <class Client>
-int run_client(ev::Loop& loop, const typename Client::Options& options, bool busy, int& signo) {
+int run_client(ev::Loop& loop, const typename Client::Options& options, int& signo) {
     std::optional<Client> client;
     const EndingSignals ending(loop, [&](int number) { client->quit(number); });
     const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
     client.emplace(loop, options);  // may set up the terminal, so handle signals first
-    while (loop.step()) {
-        client->turn_ended();
-        loop.set_busy(busy && client->has_open_connection());
-    }
+    while (loop.step()) client->turn_ended();
     signo = ending.signo();
     return client->report();
 }

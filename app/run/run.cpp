@@ -51,9 +51,7 @@ Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObse
     sum_ = std::make_unique<Report>();
     report_timer_ = ev::Timer(loop, [this] { request_reports(); });
     report_timer_.start(report_interval);
-    lanes_.start([busy = options_.busy](ev::Loop& own, Lane& lane) {
-        own.set_busy(busy && lane.open() > 0);
-    });
+    lanes_.start();
 }
 
 Run::~Run() = default;

@@ -54,8 +54,6 @@ public:
     Samples samples() const;
     // Returns the climb of all lanes, if the rate climbs. Call it after the end of the run.
     std::optional<Climb> climb() const;
-    // Returns true if a connection of the caller's thread is open.
-    bool has_open_connection() const { return lanes_.first().open() > 0; }
 
 private:
     // Snapshot of one or more lanes.

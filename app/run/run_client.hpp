@@ -48,7 +48,6 @@ public:
     void quit(int signo);
     // Call it after a suspension. Excludes the messages in flight from timing.
     void continued();
-    bool has_open_connection() const { return run_.has_open_connection(); }
     void turn_ended();
     // Prints the outcome on standard error, and returns the exit status.
     int report();

@@ -21,7 +21,6 @@ struct RunOptions {
     Session::Options session = {};
     std::size_t connections = 1;
     std::size_t threads = 1;                // at most `connections`
-    bool busy = false;                      // threads with an open connection never sleep
     std::optional<Pace> connect_pace = {};  // rate of connecting; none: all at once
     std::uint64_t churn = 0;  // messages per connection before it is replaced; 0: unlimited
     // Lifetime of a connection before it is replaced; none: unlimited.

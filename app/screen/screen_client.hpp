@@ -38,7 +38,6 @@ public:
     void quit(int signo);
     // Call it when the program continues after a suspension.
     void continued();
-    bool has_open_connection() const { return session().connected(); }
     // Returns the keys and their effects, in the order of the page of keys.
     static std::vector<ui::KeyHelp> key_help();
     // Restores the terminal, prints the outcome on standard error, and returns the exit

@@ -30,12 +30,12 @@ std::uint64_t key_of(const Datagram& datagram) {
 
 class DatagramServer::Port final : private DatagramSocket::User {
 public:
-    Port(DatagramServer& server, const bufio::Address& address, bufio::Sharing sharing)
+    Port(DatagramServer& server, const bufio::Address& address)
         : server_(server),
           faulty_(server.options_.faults.any() || server.options_.faults.reorder > 0),
           dice_(server.options_.faults, 0),
           due_timer_(server.loop_, [this] { send_due(); }),
-          socket_(server.loop_, address, *this, DatagramSocket::Limits(), sharing) {}
+          socket_(server.loop_, address, *this) {}
 
     const bufio::Address& address() const { return socket_.address(); }
     std::uint64_t refused() const { return socket_.refused(); }
@@ -171,9 +171,8 @@ Counters DatagramServer::counters() const {
     return sum;
 }
 
-const bufio::Address& DatagramServer::listen(const bufio::Address& address,
-                                             bufio::Sharing sharing) {
-    ports_.push_back(std::make_unique<Port>(*this, address, sharing));
+const bufio::Address& DatagramServer::listen(const bufio::Address& address) {
+    ports_.push_back(std::make_unique<Port>(*this, address));
     return ports_.back()->address();
 }
 

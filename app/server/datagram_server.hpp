@@ -41,8 +41,7 @@ public:
     ~DatagramServer();
 
     // Returns the listening address. Throws std::system_error.
-    const bufio::Address& listen(const bufio::Address& address,
-                                 bufio::Sharing sharing = bufio::Sharing::exclusive);
+    const bufio::Address& listen(const bufio::Address& address);
     // Closes the port that listen() opened last.
     void close_last();
     // Stops receiving. Calls back once, when all answers held back by faults are sent, or after

@@ -252,17 +252,13 @@ EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
                        for (const auto& connection : connections_) connection->drain();
                        if (connections_.empty()) report_drained();
                    }),
-      grace_timer_(loop, [this] { cut_off(); }) {
-    if (!options_.limit)
-        options_.limit = std::make_shared<ConnectionLimit>(options_.max_connections);
-}
+      grace_timer_(loop, [this] { cut_off(); }) {}
 
 EchoServer::~EchoServer() {
     for (const auto& connection : connections_) connection->close();
 }
 
-const bufio::Address& EchoServer::listen(const bufio::Address& address,
-                                         bufio::Sharing sharing) {
+const bufio::Address& EchoServer::listen(const bufio::Address& address) {
     listeners_.push_back(std::make_unique<bufio::Listener>(
         loop_, address,
         [this](bufio::Fd socket, const bufio::Address& peer) {
@@ -270,24 +266,22 @@ const bufio::Address& EchoServer::listen(const bufio::Address& address,
         },
         [this](int code) {
             log_({"accepting", "paused, " + std::generic_category().message(code)});
-        },
-        sharing));
+        }));
     return listeners_.back()->address();
 }
 
 // A connection that can't be served must not end the others.
 void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
     ++counters_.accepted;
-    if (!options_.limit->take())
+    if (connections_.size() >= options_.max_connections)
         return refuse(socket, peer,
-                      "more than " + count_text(options_.limit->max(), "connection") +
+                      "more than " + count_text(options_.max_connections, "connection") +
                           " (--max-conns)");
     try {
         connections_.push_back(std::make_unique<Connection>(
             *this, make_transport(std::move(socket)), peer.text()));
         crowd_ = std::max(crowd_, connections_.size());
     } catch (const std::exception& error) {
-        options_.limit->give_back();
         refuse(socket, peer, error.what());
     }
 }
@@ -360,7 +354,6 @@ void EchoServer::remove(Connection& connection) {
     connections_.pop_back();
     removed.reset();
     if (connections_.empty() && std::exchange(crowd_, 0) >= large_crowd) release_free_memory();
-    options_.limit->give_back();
     for (const auto& listener : listeners_) listener->resume();
     if (connections_.empty()) report_drained();
 }

@@ -10,7 +10,6 @@
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
-#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -20,33 +19,11 @@
 
 namespace yodel {
 
-// A limit on the total number of connections of several servers, each on its own thread.
-class ConnectionLimit {
-public:
-    explicit ConnectionLimit(std::size_t max) : max_(max) {}
-
-    // Both may be called from any thread. take() returns false at the limit; otherwise call
-    // give_back() when the connection has ended.
-    bool take() {
-        if (count_.fetch_add(1, std::memory_order_relaxed) < max_) return true;
-        give_back();
-        return false;
-    }
-    void give_back() { count_.fetch_sub(1, std::memory_order_relaxed); }
-    std::size_t max() const { return max_; }
-
-private:
-    const std::size_t max_;
-    std::atomic<std::size_t> count_ = 0;
-};
-
 class EchoServer {
 public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
         std::size_t max_connections = 1024;  // more are closed at once
-        // Shared by several servers; null: max_connections limits this server alone.
-        std::shared_ptr<ConnectionLimit> limit = nullptr;
         // Upper limit of the bytes that wait to be sent on a connection. Above it nothing is
         // answered, and soon nothing is read. Empty: 1 MiB, or one message of a length-prefixed
         // framing if that is more. Such a message is answered once it is whole; until then its
@@ -76,8 +53,7 @@ public:
     ~EchoServer();
 
     // Returns the listening address. Throws std::system_error.
-    const bufio::Address& listen(const bufio::Address& address,
-                                 bufio::Sharing sharing = bufio::Sharing::exclusive);
+    const bufio::Address& listen(const bufio::Address& address);
     // Serves a connection that was accepted elsewhere.
     void accept(bufio::Fd socket, const bufio::Address& peer);
     // Applies to connections that are accepted from now on.
@@ -87,7 +63,6 @@ public:
     // when `grace` has passed.
     void drain(ev::Duration grace, std::function<void()> drained);
 
-    std::size_t connections() const { return connections_.size(); }
     Counters counters() const;
 
 private:

@@ -32,12 +32,11 @@ static std::string_view environment_variable(const char* name) {
     return value ? value : "";
 }
 
-std::unique_ptr<Backend> make_backend(std::string_view name, ReadClock clock) {
+std::unique_ptr<Backend> make_backend(std::string_view name) {
     if (name.empty()) name = environment_variable("EV_BACKEND");
-    std::unique_ptr<Backend> backend = make_named_backend(name.empty() ? "auto" : name);
-    if (!environment_variable("EV_TRACE").empty())
-        backend = make_trace_backend(std::move(backend));
-    return make_spin_backend(std::move(backend), clock);
+    auto backend = make_look_backend(make_named_backend(name.empty() ? "auto" : name));
+    if (environment_variable("EV_TRACE").empty()) return backend;
+    return make_trace_backend(std::move(backend));
 }
 
 bool ready_now(int fd, Events events) {

@@ -17,14 +17,12 @@ std::unique_ptr<Backend> make_epoll_backend();
 // share that is usually ready. It begins with poll.
 std::unique_ptr<Backend> make_auto_backend();
 
-// Polls `inner` without sleeping: all the time if the loop is busy (Loop::set_busy()), else
-// once before `inner` sleeps if the last turn had events. These single polls become rarer while
-// they find nothing.
-std::unique_ptr<Backend> make_spin_backend(std::unique_ptr<Backend> inner, ReadClock clock);
+// Looks once, without sleeping, before `inner` sleeps if the last turn had events. These looks
+// become rarer while they find nothing.
+std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner);
 
 // Writes a line to standard error for each wait: its number, the time waited, and the ready
-// descriptors (r: readable, w: writable, h: hang-up, e: error). Neither prints nor counts polls
-// that find nothing.
+// descriptors (r: readable, w: writable, h: hang-up, e: error).
 std::unique_ptr<Backend> make_trace_backend(std::unique_ptr<Backend> traced);
 
 // Returns true if the descriptor has one of these events now, or an error. It needs no loop

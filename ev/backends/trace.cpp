@@ -26,12 +26,10 @@ public:
         traced_->set(registration, interest);
     }
 
-    // Does not trace a poll that finds nothing, because a wait usually follows in that turn.
     void wait(Duration max_wait, std::vector<Readiness>& ready) override {
         using Milliseconds = std::chrono::duration<double, std::milli>;
         const auto start = Clock::now();
         traced_->wait(max_wait, ready);
-        if (ready.empty() && max_wait <= max_wait.zero()) return;
         ++turns_;
         std::string text;
         for (const Readiness& each : ready) text += described(each);

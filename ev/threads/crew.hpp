@@ -33,12 +33,9 @@ public:
             workers_.push_back(std::make_unique<Worker>(*owner_, thread, make));
     }
 
-    // Starts the additional threads, which call `turn_ended` after each turn of their loops.
-    // The owner's loop rethrows their exceptions.
-    void start(const std::function<void(Loop&, T&)>& turn_ended = [](Loop&, T&) {}) {
-        for (const auto& worker : workers_)
-            worker->thread.start(
-                [turn_ended, &own = *worker] { turn_ended(own.thread.loop(), *own.object); });
+    // Starts the additional threads. The owner's loop rethrows their exceptions.
+    void start() {
+        for (const auto& worker : workers_) worker->thread.start();
     }
     // Waits until the additional threads have run all tasks and ended.
     void join() {

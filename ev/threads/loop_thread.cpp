@@ -52,14 +52,13 @@ LoopThread::LoopThread(Mailbox& owner)
     report_task_.emplace_back([failure = failure_] { std::rethrow_exception(*failure); });
 }
 
-void LoopThread::start(std::function<void()> turn_ended) {
-    turn_ended_ = std::move(turn_ended);
+void LoopThread::start() {
     thread_ = start_thread([this] { run(); });
 }
 
 void LoopThread::run() {
     try {
-        while (loop_.step()) turn_ended_();
+        loop_.run();
     } catch (...) {
         *failure_ = std::current_exception();
         owner_.post(std::move(report_task_));

@@ -33,9 +33,8 @@ public:
 
     Loop& loop() { return loop_; }
 
-    // Starts the thread, which calls `turn_ended` after each of its turns. Must be called only
-    // once.
-    void start(std::function<void()> turn_ended = [] {});
+    // Starts the thread. Must be called only once.
+    void start();
     // Runs the task in the thread, as Mailbox does. May be called from any thread. A thread
     // that has ended runs no more tasks.
     void post(Mailbox::Task task) { mailbox_.post(std::move(task)); }
@@ -53,7 +52,6 @@ private:
     Mailbox::Prepared stop_task_;
     Mailbox::Prepared report_task_;
     std::shared_ptr<std::exception_ptr> failure_;  // rethrown by the task in report_task_
-    std::function<void()> turn_ended_;
     std::thread thread_;
 };
 

@@ -1,7 +1,6 @@
-// Measures round trips by the client's own clock, with clients and servers that sleep or spin.
-// Also compares clients between two pipes on the same echo server: the times of the first echo,
-// of a round trip and of a bulk transfer, with processor time and memory. Omits programs that
-// are not installed.
+// Measures round trips by the client's own clock. Also compares clients between two pipes on
+// the same echo server: the times of the first echo, of a round trip and of a bulk transfer,
+// with processor time and memory. Omits programs that are not installed.
 #include "tests/bench/measure.hpp"
 #include "tests/bench/program.hpp"
 #include "tests/bench/serving_process.hpp"
@@ -108,37 +107,23 @@ void compare(const char* title, const std::vector<Entrant>& entrants, std::size_
 
 const std::string results_file = "/tmp/yodel-bench-" + std::to_string(::getpid());
 
-struct Load {
-    std::string name;
-    bool client_spins;
-    bool server_spins;
-};
-
-Command client_command(bool ours, bool spins, const std::string& count) {
-    if (!ours) return {PING_PROGRAM, "ping", "7398", count, spins ? "spin" : "block"};
+Command client_command(bool ours) {
+    if (!ours) return {PING_PROGRAM, "ping", "7398", "5000"};
     // Writes to a file, because a reader would need processor time. The pipe ends with the
     // program.
     return {"sh", "-c",
-            std::string("exec ") + YODEL_LOAD_PROGRAM + (spins ? " --busy" : "") +
-                " --json --quiet -c " + count + " --size 63 127.0.0.1:7398 3>&1 >" +
-                results_file};
-}
-
-Command server_command(bool ours, bool spins) {
-    if (!ours) return {PING_PROGRAM, "echo", "7398", spins ? "spin" : "block"};
-    Command command{YODELD_PROGRAM, "7398"};
-    if (spins) command.emplace_back("--busy");
-    return command;
+            std::string("exec ") + YODEL_LOAD_PROGRAM +
+                " --json --quiet -c 5000 --size 63 127.0.0.1:7398 3>&1 >" + results_file};
 }
 
 // Returns the median round trip in microseconds by the client's own clock. Client and server
 // are both ours or both minimal programs.
-double paired_round_trip(bool ours, const Load& load, bool apart) {
-    Program server(server_command(ours, load.server_spins), apart ? 1 : 0);
+double paired_round_trip(bool ours, bool apart) {
+    Program server(ours ? Command{YODELD_PROGRAM, "7398"}
+                        : Command{PING_PROGRAM, "echo", "7398"},
+                   apart ? 1 : 0);
     if (server.read_line().empty()) return -1;
-    // Two processes that spin on one processor wait for each other's time slices.
-    const bool slow = !apart && load.client_spins && load.server_spins;
-    Program client(client_command(ours, load.client_spins, slow ? "50" : "5000"), 0);
+    Program client(client_command(ours), 0);
     const std::string median = client.read_line();
     if (!ours) return median.empty() ? -1 : std::stod(median);
     std::ifstream results(results_file);
@@ -147,18 +132,13 @@ double paired_round_trip(bool ours, const Load& load, bool apart) {
 }
 
 void compare_round_trips() {
-    const Load loads[] = {
-        {"block", false, false}, {"client spins", true, false}, {"both spin", true, true}};
+    Table table("round trips in us", {"raw client, raw server", "yodel-load, yodeld"});
     for (const bool apart : {true, false}) {
         if (apart && bench::processors() < 2) continue;
-        Table table(apart ? "round trips in us, on two processors"
-                          : "round trips in us, on one processor",
-                    {"raw client, raw server", "yodel-load, yodeld"});
-        for (const Load& load : loads)
-            table.add(load.name, bench::rounds(9),
-                      [&](std::size_t i) { return paired_round_trip(i == 1, load, apart); });
-        table.print();
+        table.add(apart ? "two processors" : "one processor", bench::rounds(9),
+                  [&](std::size_t i) { return paired_round_trip(i == 1, apart); });
     }
+    table.print();
 }
 
 // Returns the processor time of a message in nanoseconds, of client and server together.

@@ -1,8 +1,7 @@
-// A minimal client or server for round trips: one connection and messages of 64 bytes. It waits
-// in poll, or with "spin" polls without waiting.
+// A minimal client or server for round trips: one connection and messages of 64 bytes.
 //
-//     client_ping ping PORT COUNT block|spin    prints the median round trip in microseconds
-//     client_ping echo PORT block|spin          echoes the connections to PORT, one at a time
+//     client_ping ping PORT COUNT    prints the median round trip in microseconds
+//     client_ping echo PORT          echoes the connections to PORT, one at a time
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
@@ -35,9 +34,9 @@ void send_at_once(int fd) {
 }
 
 // Returns the number of bytes received; 0 at the end.
-std::size_t receive(int fd, bool spin) {
+std::size_t receive(int fd) {
     pollfd polled{fd, POLLIN, 0};
-    while (::poll(&polled, 1, spin ? 0 : -1) <= 0) {
+    while (::poll(&polled, 1, -1) <= 0) {
     }
     return static_cast<std::size_t>(std::max<ssize_t>(::recv(fd, buffer, sizeof buffer, 0), 0));
 }
@@ -46,7 +45,7 @@ void send(int fd, std::size_t size) {
     if (::send(fd, buffer, size, MSG_NOSIGNAL) < 0) std::exit(1);
 }
 
-int ping(const char* port, int count, bool spin) {
+int ping(const char* port, int count) {
     const int fd = ::socket(AF_INET, SOCK_STREAM, 0);
     const sockaddr_in name = address(port);
     if (::connect(fd, reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) return 7;
@@ -56,7 +55,7 @@ int ping(const char* port, int count, bool spin) {
         const auto start = std::chrono::steady_clock::now();
         send(fd, message);
         for (std::size_t got = 0; got < message;) {
-            const std::size_t more = receive(fd, spin);
+            const std::size_t more = receive(fd);
             if (more == 0) return 56;
             got += more;
         }
@@ -69,7 +68,7 @@ int ping(const char* port, int count, bool spin) {
     return 0;
 }
 
-int echo(const char* port, bool spin) {
+int echo(const char* port) {
     const int listening = ::socket(AF_INET, SOCK_STREAM, 0);
     const int on = 1;
     ::setsockopt(listening, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
@@ -81,16 +80,14 @@ int echo(const char* port, bool spin) {
     for (;;) {
         const int fd = ::accept(listening, nullptr, nullptr);
         send_at_once(fd);
-        for (std::size_t size = receive(fd, spin); size > 0; size = receive(fd, spin))
-            send(fd, size);
+        for (std::size_t size = receive(fd); size > 0; size = receive(fd)) send(fd, size);
         ::close(fd);
     }
 }
 
 }  // namespace
 
-int main(int count, char* arguments[]) {
-    const bool spin = std::strcmp(arguments[count - 1], "spin") == 0;
-    if (std::strcmp(arguments[1], "echo") == 0) return echo(arguments[2], spin);
-    return ping(arguments[2], std::atoi(arguments[3]), spin);
+int main(int, char* arguments[]) {
+    if (std::strcmp(arguments[1], "echo") == 0) return echo(arguments[2]);
+    return ping(arguments[2], std::atoi(arguments[3]));
 }

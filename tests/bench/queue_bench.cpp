@@ -89,8 +89,8 @@ std::vector<double> simulated(double load, std::size_t messages, double percent)
 
 // Runs yodel-load against the server, and returns its end object.
 std::string measured(const std::string& port, double load, const std::string& seconds) {
-    return bench::Program({YODEL_LOAD_PROGRAM, "--busy", "--json", "--quiet", "--warm-up", "1s",
-                           "-m", seconds, "--arrivals", "poisson", "--rate",
+    return bench::Program({YODEL_LOAD_PROGRAM, "--json", "--quiet", "--warm-up", "1s", "-m",
+                           seconds, "--arrivals", "poisson", "--rate",
                            std::to_string(load * 1000 / mean_ms), "127.0.0.1", port})
         .last_line();
 }

@@ -153,12 +153,9 @@ struct TickingLoop : ev::Loop {
     static inline ev::Time time;
     static inline int clock_reads;
 
-protected:
+private:
     explicit TickingLoop(const std::shared_ptr<WaitRecorder::Log>& recorded)
-        : TickingLoop(recorded, std::make_unique<WaitRecorder>(*recorded)) {}
-    TickingLoop(std::shared_ptr<WaitRecorder::Log> recorded,
-                std::unique_ptr<ev::Backend> backend)
-        : Loop(tick, std::move(backend)), log(std::move(recorded)) {
+        : Loop(tick, std::make_unique<WaitRecorder>(*recorded)), log(recorded) {
         time = ev::Time{} + std::chrono::hours(1000);
         clock_reads = 0;
     }

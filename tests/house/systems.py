@@ -48,7 +48,7 @@ SPECIAL = re.compile(r"(?<![.>\w])(" + "|".join(FUNCTIONS) + r")\s*\(|\b(" + "|"
                      r")\b|" + "|".join(FILES))
 
 CONDITION = re.compile(r"[ \t]*#[ \t]*(if|ifdef|ifndef|elif|else|endif)\b(.*)")
-FEATURE = re.compile(r"\b(EV|BUFIO|UI|YODEL)_(HAS|SHARES)_\w+")
+FEATURE = re.compile(r"\b(EV|BUFIO|UI|YODEL)_HAS_\w+")
 
 
 class Conditions:

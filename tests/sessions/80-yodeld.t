@@ -5,18 +5,11 @@ The first line of yodeld names the address on which it listens. The port file co
 the server runs.
 
   $ need socat openssl
-  $ for threads in 1 auto; do
-  >     serve --port-file port --threads $threads && echo a | yodel --quiet 127.0.0.1 $PORT
-  >     cat $LOG && cmp port - <<EOF
-  > $PORT
-  > EOF
-  >     stop TERM $SERVER; [ -e port ] || echo gone
-  > done
+  $ serve --port-file port && echo a | yodel --quiet 127.0.0.1 $PORT
   a
+  $ echo $PORT | cmp port - && cat $LOG
   listening 127.0.0.1:* (glob)
-  gone
-  a
-  listening 127.0.0.1:* (glob)
+  $ stop TERM $SERVER; [ -e port ] || echo gone
   gone
 
 It listens on several addresses, each address of a name, and a path. A socket disappears with its server.
@@ -48,8 +41,7 @@ It listens on several addresses, each address of a name, and a path. A socket di
 An address that it cannot use is named.
 
   $ serve -u
-  $ for options in '' '--threads auto' -u; do yodeld $options $PORT 2>&1 | sed "s/$PORT/PORT/"; done
-  yodeld: cannot listen on 127.0.0.1:PORT: Address already in use
+  $ for options in '' -u; do yodeld $options $PORT 2>&1 | sed "s/$PORT/PORT/"; done
   yodeld: cannot listen on 127.0.0.1:PORT: Address already in use
   yodeld: cannot listen on udp 127.0.0.1:PORT: Address already in use
   $ yodeld -U /no/such/folder/socket

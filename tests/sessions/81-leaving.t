@@ -6,13 +6,11 @@ close_notify, however long the grace.
 
   $ need socat openssl
   $ open_input
-  $ for signal in TERM INT; do for threads in 1 auto; do
-  >     serve --threads $threads && printf 'a\n' >input
-  >     yodel 127.0.0.1 $PORT <input >$signal.$threads 2>log & client=$!
-  >     await a $signal.$threads && stop $signal $SERVER; wait $client; echo $? $(cat $signal.$threads) $(wc -l <$LOG)
-  > done; done
-  56 a 1
-  56 a 1
+  $ for signal in TERM INT; do
+  >     serve && printf 'a\n' >input
+  >     yodel 127.0.0.1 $PORT <input >$signal 2>log & client=$!
+  >     await a $signal && stop $signal $SERVER; wait $client; echo $? $(cat $signal) $(wc -l <$LOG)
+  > done
   56 a 1
   56 a 1
   $ for peer in 'socat - TCP:' 'openssl s_client -quiet -state -connect '; do
@@ -26,16 +24,11 @@ close_notify, however long the grace.
 
 A second signal ends it at once, also with replies that are due in an hour.
 
-  $ for threads in 1 auto; do
-  >     serve -v --grace 1h --delay 1h -f line --self-signed --threads $threads
-  >     openssl s_client -quiet -state -connect 127.0.0.1:$PORT <input 2>states >out & client=$!
-  >     printf 'a\n' >input; await 'read 2 bytes: a^J' $LOG && kill $SERVER
-  >     while socat -u /dev/null TCP:127.0.0.1:$PORT 2>log; do :; done
-  >     stop TERM $SERVER; echo $?; wait $client; grep -o 'read:warning:close notify' states
-  > done
-  0
-  read:warning:close notify
-  0
+  $ serve -v --grace 1h --delay 1h -f line --self-signed
+  $ openssl s_client -quiet -state -connect 127.0.0.1:$PORT <input 2>states >out & client=$!
+  $ printf 'a\n' >input; await 'read 2 bytes: a^J' $LOG && kill $SERVER
+  $ while socat -u /dev/null TCP:127.0.0.1:$PORT 2>log; do :; done
+  $ stop TERM $SERVER && wait $client; grep -o 'read:warning:close notify' states
   read:warning:close notify
 
 TLS records without data are no traffic. Idle clients get close_notify. Here each K sends a KeyUpdate, the last one

@@ -23,7 +23,7 @@ With --ws, yodeld returns messages as they are, whole and after pings, and answe
   ended
   $ serve --ws --self-signed && all tls | tail -n 1 && log
   ended
-  $ for options in '--delay 1ms' '--chunk 1' '--threads auto' '--max-buffer 5'; do serve --ws $options && all | cmp - plain && log; done
+  $ for options in '--delay 1ms' '--chunk 1' '--max-buffer 5'; do serve --ws $options && all | cmp - plain && log; done
 
 A request that opens no WebSocket is refused with a reason.
 

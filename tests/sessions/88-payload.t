@@ -34,27 +34,18 @@ another server. A sandbox (Landlock 4 or later) prevents all of it.
   writes: done
   a file was made
 
-So it does in a server, in each of its threads.
+So it does in a server.
 
-  $ for options in '' '--threads 2' --no-sandbox '--threads 2 --no-sandbox'; do
+  $ for options in '' --no-sandbox; do
   >     LD_PRELOAD=$PAYLOAD serve $options && echo "= $options"
-  >     for i in 1 2 3 4 5 6 7 8; do echo PAYLOAD | yodel --quiet 127.0.0.1 $PORT >out; done
+  >     echo PAYLOAD | yodel --quiet 127.0.0.1 $PORT >out
   >     stop TERM $SERVER; effect $LOG
   > done
   = 
   connects: Permission denied
   executes: Permission denied
   writes: Permission denied
-  = --threads 2
-  connects: Permission denied
-  executes: Permission denied
-  writes: Permission denied
   = --no-sandbox
-  connects: done
-  executes: done
-  writes: done
-  a file was made
-  = --threads 2 --no-sandbox
   connects: done
   executes: done
   writes: done

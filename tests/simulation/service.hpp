@@ -30,7 +30,7 @@ public:
 
     // Bytes and datagrams received and sent: each change is activity. A datagram may be empty.
     std::uint64_t traffic() const;
-    std::size_t connections() const { return streams_ ? streams_->connections() : 0; }
+    std::size_t connections() const { return streams_ ? streams_->counters().connections : 0; }
     std::uint64_t datagrams_answered() const { return datagrams_->counters().datagrams_out; }
     // Bytes received whose answers were not sent.
     std::uint64_t backlog() const;

@@ -35,13 +35,13 @@ PINGS = 400
 PING_RUNS = 5
 
 SERVERS = {
-    "plain": ["--threads", "2", "-m", "4000", "--idle-timeout", "10s"],
-    "tls": ["--threads", "2", "--tls", "--idle-timeout", "10s"],
+    "plain": ["-m", "4000", "--idle-timeout", "10s"],
+    "tls": ["--tls", "--idle-timeout", "10s"],
     "hasty": ["--tls", "--handshake-timeout", "1s", "--idle-timeout", "1s"],
     "faulty": ["-f", "len4", "--max-frame", "1M", "--idle-timeout", "3s", "--delay", "2ms~2ms",
                "--drop", "1%", "--corrupt", "1%", "--dup", "1%", "--chunk", "1000",
                "--close-after", "500"],
-    "udp": ["-u", "--threads", "2", "--delay", "1ms~1ms", "--drop", "1%", "--corrupt", "1%",
+    "udp": ["-u", "--delay", "1ms~1ms", "--drop", "1%", "--corrupt", "1%",
             "--dup", "1%", "--reorder", "2%"],
 }
 

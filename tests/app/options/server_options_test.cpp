@@ -20,8 +20,8 @@ TEST_CASE("the options of the server set their values") {
     const auto parse = [](const std::string& line) {
         return test::parse_by(parse_server_options, line);
     };
-    const ServerOptions options = parse(
-        "-u -v --drop 10% --delay 2s~1s --seed 0 --idle-timeout 0 --threads auto 1 [::]:2");
+    const ServerOptions options =
+        parse("-u -v --drop 10% --delay 2s~1s --seed 0 --idle-timeout 0 1 [::]:2");
     CHECK(options.endpoints.at(0).text() == "127.0.0.1:1");
     CHECK(options.endpoints.at(1).text() == "[::]:2");
     CHECK(options.endpoints.at(1).passive);
@@ -30,8 +30,6 @@ TEST_CASE("the options of the server set their values") {
     CHECK(options.streams.faults.delay == 2s);
     CHECK(options.streams.faults.jitter == 1s);
     CHECK_FALSE(options.streams.idle_timeout);
-    CHECK(options.threads >= 1);
-    CHECK(options.threads_auto);
     CHECK(parse("--delay 1 7").streams.faults.jitter == 0s);
     CHECK(parse("--banner a\\n 7").streams.faults.banner == "a\n");
     CHECK(parse("--ws --max-buffer 6 --banner x 7").streams.framing == websocket_framing());
@@ -40,8 +38,6 @@ TEST_CASE("the options of the server set their values") {
     CHECK(parse("-6 [::]:7").endpoints.at(0).host == "::");
     CHECK(parse("-4 7").endpoints.at(0).family == AF_INET);
     CHECK(parse("-U p").endpoints.at(0).passive);
-    CHECK(parse("--threads auto -U p").threads == 1);
-    CHECK_FALSE(parse("--threads 1 7").threads_auto);
     CHECK(parse("-hX").help);
     CHECK(parse("--version --nonsense").version);
 }
@@ -58,9 +54,6 @@ localhost => "localhost" is neither a port nor ADDR:PORT
 -m 1000001 7 => -m: "1000001" is not a number from 1 to 1000000
 -f resp 7
 => -f: "resp" is not a framing that can be echoed; the framings are line, crlf, nul, len1, len2, len4, len2le, len4le, caret, raw
---threads 0 7 => --threads: "0" is not a number from 1 to 1024, or auto
---threads 1025 7 => --threads: "1025" is not a number from 1 to 1024, or auto
---threads 2 -U p => --threads needs a port, because one thread serves connections to -U
 --tls 7 => --tls needs --cert or --self-signed
 --cert f 7 => --cert needs --tls
 --ws --cert f 7 => --cert needs --tls
@@ -85,11 +78,4 @@ localhost => "localhost" is neither a port nor ADDR:PORT
 --close-after 1 --reset-after 1 7 => --close-after cannot be combined with --reset-after
 )",
                 refused);
-}
-
-TEST_CASE("several threads are refused if a port can't be shared") {
-    const bool shared = bufio::ports_can_be_shared();
-    CHECK(refused("--threads 1024 7") ==
-          (shared ? "" : "--threads: this system cannot share a port between threads"));
-    if (shared) CHECK(test::parse_by(parse_server_options, "--threads 3 7").threads == 3);
 }

@@ -10,9 +10,7 @@
 
 #include <sys/resource.h>
 
-#include <atomic>
 #include <random>
-#include <thread>
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -33,7 +31,7 @@ struct HouseOn {
         test::turn_until(loop, condition);
     }
     void until_connections(std::size_t count) {
-        until([&] { return server.connections() == count; });
+        until([&] { return server.counters().connections == count; });
     }
     Peer peer(int receive_buffer = 0) const {
         return Peer(address, Peer::Kind::stream, receive_buffer);
@@ -130,7 +128,7 @@ void play(EchoServer::Options options, const std::string& script) {
         }
         if (verb == "drained") text = drained ? "yes" : "no";
         if (verb == "log") text = join(std::exchange(house.log, {}), ", ");
-        if (verb == "connections") text = std::to_string(house.server.connections());
+        if (verb == "connections") text = std::to_string(house.server.counters().connections);
         if (verb == "failed") text = std::to_string(house.server.counters().failed);
         return text;
     };
@@ -248,7 +246,7 @@ TEST_CASE("bounds the output for a client that never reads by the buffer") {
         house.fill(peer, std::string(1'000'000, '\0'));
         const yodel::Counters counters = house.server.counters();
         CHECK(counters.bytes_in - counters.bytes_out <= 100'000 + 2 * 65536);
-        CHECK(house.server.connections() == 1);
+        CHECK(house.server.counters().connections == 1);
     }
 }
 
@@ -352,7 +350,7 @@ TEST_CASE("pauses accepting without free descriptors, and resumes when there are
     ::setrlimit(RLIMIT_NOFILE, &few);
     house.until_connections(3);
     house.loop.pass(30s);  // the server tries again in vain, and logs nothing more
-    CHECK(house.server.connections() == 3);
+    CHECK(house.server.counters().connections == 3);
     CHECK(house.log == std::vector<std::string>{"paused, Too many open files"});
     peers[0].abort();
     house.until_connections(2);
@@ -471,25 +469,4 @@ TEST_CASE("logs many connections that the grace cuts off in one line, or each wi
                                              "(--grace)"};
         CHECK(summed == (count == 9 && !verbose));
     }
-}
-
-// --- The limit on connections.
-
-TEST_CASE("never exceeds the limit with several threads") {
-    ConnectionLimit limit(3);
-    std::atomic<int> taken = 0;
-    std::atomic<bool> exceeded = false;
-    std::vector<std::thread> threads;
-    for (int i = 0; i < 4; ++i)
-        threads.emplace_back([&] {
-            for (int n = 0; n < 10'000; ++n) {
-                if (!limit.take()) continue;
-                if (++taken > 3) exceeded = true;
-                --taken;
-                limit.give_back();
-            }
-        });
-    for (std::thread& thread : threads) thread.join();
-    CHECK_FALSE(exceeded);
-    CHECK(limit.take());
 }

@@ -15,18 +15,16 @@ TEST_CASE("a thread serves objects that were made for its loop before it started
     Mailbox mailbox(loop);
     LoopThread thread(mailbox);
     std::thread::id caller;
-    int turns = 0;
     ev::Timer timer(thread.loop(), [&] {
         caller = std::this_thread::get_id();
         mailbox.post([&] { loop.stop(); });
     });
     timer.start(1ms);
-    thread.start([&] { ++turns; });
+    thread.start();
     loop.run();
     thread.join();
     CHECK(caller != std::thread::id());
     CHECK(caller != std::this_thread::get_id());
-    CHECK(turns > 0);
 }
 
 TEST_CASE("join() waits for posted tasks") {

@@ -38,6 +38,9 @@ namespace {
 // Descriptors besides connections and listeners: for standard streams, look-ups and the loop.
 constexpr std::size_t own_descriptors = 16;
 
+// Time for pending echoes at exit.
+constexpr ev::Duration grace = std::chrono::seconds(5);
+
 // Attempts to find a port that is free for connections and for datagrams.
 constexpr int max_attempts = 16;
 
@@ -86,8 +89,7 @@ private:
 
     // One datagram to such an address could be answered by many hosts.
     void check_answerable(const bufio::Endpoint& endpoint, const bufio::Address& wanted) const {
-        if (options_.udp && !options_.datagrams.reflect_any &&
-            bufio::is_broadcast_or_multicast(wanted))
+        if (options_.udp && bufio::is_broadcast_or_multicast(wanted))
             throw UsageError("-u cannot listen on the broadcast or multicast address " +
                              endpoint.host);
     }
@@ -171,8 +173,8 @@ private:
     void shut_down() {
         if (shutting_down_) return loop_.stop();
         shutting_down_ = true;
-        streams_.drain(options_.grace, [this] { server_drained(); });
-        datagrams_.drain(options_.grace, [this] { server_drained(); });
+        streams_.drain(grace, [this] { server_drained(); });
+        datagrams_.drain(grace, [this] { server_drained(); });
     }
 
     void server_drained() {

@@ -2,7 +2,6 @@
 
 #include "app/options/option_values.hpp"
 #include "app/options/target.hpp"
-#include "app/server/responder.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/units.hpp"
 #include "bufio/address.hpp"
@@ -67,8 +66,6 @@ std::vector<Option> listening_options(ServerOptions& to) {
         {0, "ws", none, "speak WebSocket, and echo each message",
          [&](auto&) { to.streams.framing = websocket_framing(); }, mode::websocket,
          mode::websocket},
-        {0, "reflect-any", none, "answer all datagrams, even if they may loop",
-         flag(to.datagrams.reflect_any), mode::datagrams},
         {0, "port-file", "FILE", "write the ports to this file, one per line",
          into(to.port_file)},
     };
@@ -98,12 +95,8 @@ std::vector<Option> limit_options(ServerOptions& to) {
          into(server.idle_timeout, limit_value)},
         {0, "handshake-timeout", "D", "time limit for the TLS and --ws handshakes (10s)",
          into(server.handshake_timeout, duration_value)},
-        {0, "max-buffer", "SIZE", "limit on unsent bytes (1M, or one message)",
-         into(server.max_buffer, positive_size_value)},
         {0, "max-frame", "SIZE", "maximum size with a length framing or --ws (32M)",
          into(server.max_frame, positive_size_value)},
-        {0, "grace", "D", "time limit for pending echoes at exit (5s)",
-         into(to.grace, duration_value)},
     };
 }
 
@@ -151,15 +144,6 @@ std::vector<Option> connection_fault_options(Faults& to) {
     };
 }
 
-// Returns the minimum size of the output buffer. It must hold a frame's overhead, and the
-// greeting with the banner.
-std::size_t min_buffer(const EchoServer::Options& server) {
-    const Framing& framing = *server.framing;
-    const std::size_t first =
-        framing.greeting.size() + framing.banner(server.faults.banner).size();
-    return std::max(framing.overhead(), first);
-}
-
 bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
     return std::any_of(endpoints.begin(), endpoints.end(),
                        [](const bufio::Endpoint& endpoint) { return endpoint.path.empty(); });
@@ -183,8 +167,6 @@ void check_server(const ServerOptions& options) {
         throw UsageError("--close-after cannot be combined with --reset-after");
     if (options.udp && !has_port(options.endpoints))
         throw UsageError("-u needs a port, because datagrams cannot be sent to the path of -U");
-    if (options.streams.buffer() < min_buffer(options.streams))
-        throw UsageError("--max-buffer is too small for the framing or the banner");
 }
 
 }  // namespace

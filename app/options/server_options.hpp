@@ -22,7 +22,6 @@ struct ServerOptions {
     bool self_signed = false;
     int family = AF_UNSPEC;
     std::vector<bufio::Endpoint> endpoints;  // at least one
-    ev::Duration grace = std::chrono::seconds(5);
     std::string port_file;
     bool json = false;
     bool no_sandbox = false;

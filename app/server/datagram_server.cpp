@@ -219,7 +219,7 @@ const char* DatagramServer::loop_refusal(const Datagram& datagram) {
               "the same " + bytes_text(datagram.bytes.size()) + " arrived more than " +
                   std::to_string(LoopGuard::max_repeats) +
                   " times within a second; not answered, because this may be "
-                  "a loop (--reflect-any disables this check)"});
+                  "a loop"});
     return "possible loop";
 }
 

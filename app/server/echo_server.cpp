@@ -97,8 +97,7 @@ public:
     // Ends the connection when the grace is over. Undelivered output is a failure, which is
     // logged only if `log_failure`.
     void cut_off(bool log_failure) {
-        if (has_undelivered() && log_failure)
-            fail("not all echoes were sent in time (--grace)");
+        if (has_undelivered() && log_failure) fail("not all echoes were sent in time");
         if (has_undelivered()) count_failure();
         close();
     }
@@ -327,8 +326,8 @@ void EchoServer::cut_off() {
     const bool each_logged = options_.verbose || count <= max_cut_off_logged;
     for (const auto& connection : connections_) connection->cut_off(each_logged);
     if (!each_logged)
-        log_({"leaving", std::to_string(count) +
-                             " connections did not receive all echoes in time (--grace)"});
+        log_({"leaving",
+              std::to_string(count) + " connections did not receive all echoes in time"});
     report_drained();
 }
 

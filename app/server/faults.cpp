@@ -63,8 +63,7 @@ private:
 
     // Messages are held whole, so the buffer also limits their size.
     std::size_t max_message() const {
-        return framing_.has_length() ? limits_.message
-                                     : std::min(limits_.message, limits_.buffer);
+        return framing_.has_length() ? limits_.message : limits_.buffer;
     }
     bool may_take() const { return !end_ && !all_taken() && held_.memory() < limits_.buffer; }
     bool all_taken() const {
@@ -100,10 +99,9 @@ private:
     std::optional<FramedReply> next_reply(std::string_view bytes, bool last) {
         const Decoder::Decoded cut = decoder_.next(bytes);
         if (cut.kind == Decoder::Decoded::Kind::error) {
-            const char* const name = limits_.buffer < limits_.message ? "buffer" : "frame";
             end_ = {bufio::Reason::limit, "a message exceeds the limit of " +
-                                              std::to_string(max_message()) + " (--max-" +
-                                              name + ")"};
+                                              std::to_string(max_message()) +
+                                              (framing_.has_length() ? " (--max-frame)" : "")};
         }
         if (cut.kind == Decoder::Decoded::Kind::message)
             return reply_to(bytes.substr(0, cut.used), cut.payload);

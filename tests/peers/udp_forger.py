@@ -99,16 +99,13 @@ def unanswered(name, options, act, received=1):
     server.end()
 
 
-def loop(*options):
+def loop():
     """Makes two servers talk to each other. Returns the traffic received by the first one."""
-    one, other = Server(*options, f"{HOST}:0"), Server(*options, f"{HOST}:0")
+    one, other = Server(f"{HOST}:0"), Server(f"{HOST}:0")
     forge(HOST, other.port, HOST, one.port, b"forever")
-    if options:
-        count = one.wait_for(1000)["datagrams in"]
-    else:
-        count = one.wait_for(64)["datagrams in"]
-        time.sleep(0.2)
-        count = one.counters()["datagrams in"]
+    one.wait_for(64)
+    time.sleep(0.2)
+    count = one.counters()["datagrams in"]
     reports = len([line for line in one.logged if "may be a loop" in line])
     other.counters()
     reports += len([line for line in other.logged if "may be a loop" in line])
@@ -130,16 +127,12 @@ def main():
                lambda server: forge("127.255.255.255", 5000, HOST, server.port, b"all"))
     unanswered("a broadcast target", ["0.0.0.0:0"],
                lambda server: ask(server.port, target="127.255.255.255", broadcast=True))
-    unanswered("a privileged port, reflected", any_port + ["--reflect-any"],
-               lambda server: ask(server.port, (HOST, 19)))
     server = Server("0.0.0.0:0")
     print("asked at 127.0.0.9, answered by", ask(server.port, target="127.0.0.9"))
     server.end()
     count, reports = loop()
     print("two servers:", "stopped" if count < 200 else f"{count} datagrams",
           f"and reported {'once' if reports == 1 else reports}")
-    count, _ = loop("--reflect-any")
-    print("two servers, reflecting:", "going on" if count >= 1000 else count)
 
 
 main()

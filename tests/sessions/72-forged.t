@@ -14,7 +14,5 @@ tells the target of a broadcast.
   itself, by its other port: 1 in, 0 out, 1 unanswered
   a broadcast sender: 1 in, 0 out, 0 unanswered
   a broadcast target: 1 in, 0 out, 1 unanswered
-  a privileged port, reflected: 1 in, 1 out, 0 unanswered
   asked at 127.0.0.9, answered by 127.0.0.9
   two servers: stopped and reported once
-  two servers, reflecting: going on

@@ -1,8 +1,8 @@
 How a server leaves
 ===================
 
-On TERM and INT, yodeld delivers pending replies and exits with 0. Idle peers are left at once, over TLS with
-close_notify, however long the grace.
+On TERM and INT, yodeld delivers pending replies and exits with 0. Idle peers are left immediately, over TLS with
+close_notify.
 
   $ need socat openssl
   $ open_input
@@ -14,7 +14,7 @@ close_notify, however long the grace.
   56 a 1
   56 a 1
   $ for peer in 'socat - TCP:' 'openssl s_client -quiet -state -connect '; do
-  >     case $peer in socat*) serve --grace 1h;; *) serve --grace 1h --self-signed;; esac
+  >     case $peer in socat*) serve;; *) serve --self-signed;; esac
   >     server=$SERVER && log=$LOG && spawn socat -u TCP:127.0.0.1:$PORT EXEC:'sleep 60'
   >     ${peer}127.0.0.1:$PORT <input >out.$PORT 2>states & printf 'hello\n' >input
   >     await hello out.$PORT && stop TERM $server; wc -l <$log; kill $! 2>kill.log
@@ -24,12 +24,13 @@ close_notify, however long the grace.
 
 A second signal ends it at once, also with replies that are due in an hour.
 
-  $ serve -v --grace 1h --delay 1h -f line --self-signed
+  $ serve -v --delay 1h -f line --self-signed
   $ openssl s_client -quiet -state -connect 127.0.0.1:$PORT <input 2>states >out & client=$!
   $ printf 'a\n' >input; await 'read 2 bytes: a^J' $LOG && kill $SERVER
   $ while socat -u /dev/null TCP:127.0.0.1:$PORT 2>log; do :; done
-  $ stop TERM $SERVER && wait $client; grep -o 'read:warning:close notify' states
+  $ stop TERM $SERVER && wait $client; grep -o 'read:warning:close notify' states; grep echoes $LOG
   read:warning:close notify
+  [1]
 
 TLS records without data are no traffic. Idle clients get close_notify. Here each K sends a KeyUpdate, the last one
 long after the timeout.

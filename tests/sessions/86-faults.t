@@ -73,11 +73,11 @@ The same seed causes the same faults.
 
 A message larger than a faulty server's buffer ends its connection.
 
-  $ serve -f line --dup 1 --max-buffer 1k
-  $ printf '%05000d\n' 0 | yodel --quiet 127.0.0.1 $PORT >out 2>log
+  $ serve -f line --dup 1
+  $ head -c 1100000 /dev/zero | tr '\0' x | yodel --quiet 127.0.0.1 $PORT >out 2>log
   [56]
   $ sed -n 's/.*exceeds/exceeds/p' $LOG
-  exceeds the limit of 1024 (--max-buffer)
+  exceeds the limit of 1048576
 
 Silence after a large hello is reported with the option that makes it smaller.
 

@@ -294,9 +294,9 @@ SCENARIOS = {
                     program="yodel-load", complete=lambda run: '"echoed":6' in run.output,
                     sent=""),
     "screen": Screen(*HERE),
-    "server": Server("--grace", "1", "--port-file", "FOLDER/ports", "0", served=served_stream),
-    "server-tls": Server("--grace", "1", "--tls", "--self-signed", "0", served=served_tls),
-    "server-datagrams": Server("--grace", "1", "-u", "0", served=served_datagram),
+    "server": Server("--port-file", "FOLDER/ports", "0", served=served_stream),
+    "server-tls": Server("--tls", "--self-signed", "0", served=served_tls),
+    "server-datagrams": Server("-u", "0", served=served_datagram),
 }
 
 

@@ -32,7 +32,7 @@ TEST_CASE("the options of the server set their values") {
     CHECK_FALSE(options.streams.idle_timeout);
     CHECK(parse("--delay 1 7").streams.faults.jitter == 0s);
     CHECK(parse("--banner a\\n 7").streams.faults.banner == "a\n");
-    CHECK(parse("--ws --max-buffer 6 --banner x 7").streams.framing == websocket_framing());
+    CHECK(parse("--ws --banner x 7").streams.framing == websocket_framing());
     CHECK(parse("--self-signed 7").use_tls);
     CHECK(parse("-6 7").endpoints.at(0).host == "::1");
     CHECK(parse("-6 [::]:7").endpoints.at(0).host == "::");
@@ -60,15 +60,6 @@ localhost => "localhost" is neither a port nor ADDR:PORT
 --stall-handshake 7 => --stall-handshake needs --tls or --ws
 --self-signed --stall-handshake 7 =>
 --ws -f line 7 => -f cannot be combined with --ws
---reflect-any 7 => --reflect-any needs -u
---max-buffer 0 7 => --max-buffer: "0" is not a size such as 512, 64k or 1M
---max-buffer 1 --banner ab 7 => --max-buffer is too small for the framing or the banner
---max-buffer 2 --banner ab 7 =>
---max-buffer 3 -f len4 7 => --max-buffer is too small for the framing or the banner
---max-buffer 4 -f len4 7 =>
---max-buffer 2 -f caret --banner ab 7 => --max-buffer is too small for the framing or the banner
---max-buffer 3 -f caret --banner ab 7 =>
---max-buffer 5 --ws --banner x 7 => --max-buffer is too small for the framing or the banner
 --drop 10 7 => --drop: "10" is not a probability from 0 to 1, such as 0.1 or 10%
 --delay 1s~x 7 => --delay: "x" is not a duration such as 1.5s, 200ms or 2m
 --delay x~1s 7 => --delay: "x" is not a duration such as 1.5s, 200ms or 2m

@@ -186,11 +186,10 @@ end => closed the connection inside a message, after 3 of 4 bytes)",
          "len2");
 }
 
-TEST_CASE("ends the answers at a message that does not fit, and names the option") {
-    const std::string exceeds = "; end => a message exceeds the limit of 10 (--max-";
-    play({.dup = 1}, "send *11" + exceeds + "buffer)", "line", {10, 100});
-    play({.dup = 1}, "send *11" + exceeds + "frame)", "line", {100, 10});
-    play({.dup = 1}, R"(send \x00\x0b)" + exceeds + "frame)", "len2", {100, 10});
+TEST_CASE("ends the answers at a message that does not fit") {
+    const std::string exceeds = "; end => a message exceeds the limit of 10";
+    play({.dup = 1}, "send *11" + exceeds, "line", {10, 100});
+    play({.dup = 1}, R"(send \x00\x0b)" + exceeds + " (--max-frame)", "len2", {100, 10});
     play({.dup = 1}, R"(send *10; end =>; send \x0a; got => *10\x0a*10\x0a)", "line",
          {10, 100});
 }

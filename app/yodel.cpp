@@ -1,7 +1,7 @@
 // The client: full-screen mode, pipe mode, ping, probe and replay, over one connection.
 
 #include "app/examine/examine.hpp"
-#include "app/options/yodel_options.hpp"
+#include "app/options/client/yodel_options.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
 #include "app/run/client_loop.hpp"

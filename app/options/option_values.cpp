@@ -2,11 +2,9 @@
 
 #include "app/options/target.hpp"
 #include "bufio/address.hpp"
-#include "ev/threads/loop_thread.hpp"
 
 #include <sys/socket.h>
 
-#include <algorithm>
 
 namespace yodel {
 
@@ -28,13 +26,6 @@ std::function<unsigned(const std::string&)> number_up_to(unsigned max) {
         return checked(parse_number(text, 1, max), text,
                        "a number from 1 to " + std::to_string(max));
     };
-}
-
-std::size_t threads_value(const std::string& text) {
-    constexpr unsigned max = 1024;
-    if (text == "auto") return std::min(ev::processor_count(), max);
-    return checked(parse_number(text, 1, max), text,
-                   "a number from 1 to " + std::to_string(max) + ", or auto");
 }
 
 const Framing* framing_value(const std::string& text, bool can_echo) {

@@ -56,7 +56,6 @@ std::function<unsigned(const std::string&)> number_up_to(unsigned max);
 
 ev::Duration duration_value(const std::string& text);
 std::optional<ev::Duration> limit_value(const std::string& text);  // 0: no limit, as in curl
-std::size_t threads_value(const std::string& text);  // `auto`: one thread per processor
 const Framing* framing_value(const std::string& text, bool can_echo = false);
 std::string host_name_value(const std::string& text);  // a host name or an address
 

@@ -1,6 +1,6 @@
-#include "app/options/yodel_options.hpp"
+#include "app/options/client/yodel_options.hpp"
 
-#include "app/options/load_options.hpp"
+#include "app/options/client/load_options.hpp"
 #include "app/options/option_values.hpp"
 #include "app/protocol/journal.hpp"
 

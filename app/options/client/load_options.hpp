@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/load/load.hpp"
-#include "app/options/client_options.hpp"
+#include "app/options/client/client_options.hpp"
 
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "app/options/client_options.hpp"
+#include "app/options/client/client_options.hpp"
 
 #include "app/options/option_values.hpp"
 #include "app/options/target.hpp"

@@ -2,9 +2,9 @@
 
 #include "app/options/command_line.hpp"
 
-#include "app/options/load_options.hpp"
+#include "app/options/client/load_options.hpp"
+#include "app/options/client/yodel_options.hpp"
 #include "app/options/server_options.hpp"
-#include "app/options/yodel_options.hpp"
 #include "tests/app/options/parsing.hpp"
 #include "tests/support/text.hpp"
 

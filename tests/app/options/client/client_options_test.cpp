@@ -1,7 +1,7 @@
 // The values of the options of both clients, and the sentences about mistakes in them.
 
-#include "app/options/load_options.hpp"
-#include "app/options/yodel_options.hpp"
+#include "app/options/client/load_options.hpp"
+#include "app/options/client/yodel_options.hpp"
 
 #include "app/text/units.hpp"
 #include "tests/app/options/parsing.hpp"

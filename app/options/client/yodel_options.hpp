@@ -1,7 +1,7 @@
 // The options of yodel, parsed from its command line and checked.
 #pragma once
 
-#include "app/options/client_options.hpp"
+#include "app/options/client/client_options.hpp"
 #include "app/run/recording.hpp"
 
 #include <string>

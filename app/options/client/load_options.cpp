@@ -1,8 +1,9 @@
-#include "app/options/load_options.hpp"
+#include "app/options/client/load_options.hpp"
 
+#include "app/options/client/yodel_options.hpp"
 #include "app/options/option_values.hpp"
-#include "app/options/yodel_options.hpp"
 #include "app/text/units.hpp"
+#include "ev/threads/loop_thread.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,14 @@
 namespace yodel {
 
 namespace {
+
+// `auto`: one thread per processor.
+std::size_t threads_value(const std::string& text) {
+    constexpr unsigned max = 1024;
+    if (text == "auto") return std::min(ev::processor_count(), max);
+    return checked(parse_number(text, 1, max), text,
+                   "a number from 1 to " + std::to_string(max) + ", or auto");
+}
 
 // --- Values.
 

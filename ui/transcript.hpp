@@ -46,7 +46,7 @@ public:
         std::size_t entries = 100'000;
         // Limit of all entries, including overhead. A log stores each message a second time.
         std::size_t bytes = 18 << 20;
-        std::size_t head = 4096;       // bytes of a body that are shown and searched
+        std::size_t head = 4096;  // bytes of a body that are shown and searched
     };
 
     Transcript() = default;

@@ -113,7 +113,6 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
     session.retries = options.retries.value_or(Session::forever);
     session.retry_after_answers = options.retries.has_value();
-    session.mark_retransmitted = true;
     ScreenClient::Options to;
     to.conversation = {.session = session,
                        .escapes = options.escapes,

@@ -31,9 +31,8 @@ inline constexpr Glyph outgoing{"↑", "^"};  // after a counter
 inline constexpr Glyph incoming{"↓", "v"};
 inline constexpr Glyph in_flight{"…", "~"};
 inline constexpr Glyph arrow{"→", ">"};
-inline constexpr Glyph retransmitted{"↻", "retransmitted"};  // TCP segments
-inline constexpr Glyph ellipsis{"…", "..."};                 // the rest is not shown
-inline constexpr Glyph block{"█", "#"};                      // one column of a bar
+inline constexpr Glyph ellipsis{"…", "..."};  // the rest is not shown
+inline constexpr Glyph block{"█", "#"};       // one column of a bar
 
 }  // namespace glyph
 }  // namespace ui

@@ -202,20 +202,6 @@ bool InFlight::match_evicted() {
     return true;
 }
 
-bool InFlight::may_echo(std::string_view fragment, std::size_t count) {
-    const std::optional<std::size_t> size = framing_->payload_size(fragment);
-    const std::string_view begun = framing_->partial_payload(fragment);
-    const auto begins = [&](std::string_view frame) {
-        const std::string_view body = framing_->partial_payload(frame);
-        return body.starts_with(begun) && size.value_or(body.size()) == body.size();
-    };
-    split_all_from(0);
-    if (answered_bytes_ > 0 && begins(frames_.view().substr(0, answered_bytes_))) return true;
-    for (std::size_t i = 0; i < count; ++i)
-        if (begins(frame(i))) return true;
-    return false;
-}
-
 void InFlight::rebase() {
     release_removed();
     for (Entry& entry : entries_) {

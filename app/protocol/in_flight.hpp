@@ -30,7 +30,6 @@ struct Message {
     ev::Time sent{};           // when its last byte was written; until then, time of the flush
     bool late = false;         // reported as lost: no reply came in time
     bool untimed = false;      // its round trip is not measured
-    bool retransmitted = false;  // see Session::Options::mark_retransmitted
     // Expected reply with Expect::given, valid as long as the payload; none if no reply is
     // expected.
     std::optional<std::string_view> expected = {};
@@ -117,10 +116,6 @@ public:
         split_first(0);
         return message(0);
     }
-    // Returns true if a frame that begins with this fragment may echo one of the first `count`
-    // messages or the message removed last.
-    bool may_echo(std::string_view fragment, std::size_t count);
-
     // Returns the frames of all messages, oldest first.
     std::string_view frames() const { return frames_.view().substr(answered_bytes_); }
     // Returns the number of messages before the oldest message that expects this reply; none if

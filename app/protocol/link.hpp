@@ -56,10 +56,6 @@ struct SessionOptions {
     ev::Duration answer_time = std::chrono::milliseconds(500);
     std::optional<ev::Duration> idle_timeout = {};
     std::optional<ev::Duration> ping = {};  // WebSocket: time without traffic before a ping
-    // Sets Message::retransmitted, also for late messages, if the system retransmitted a
-    // segment of ours while the message was in flight. Each reply that takes at least two
-    // network round trips may cost a system call.
-    bool mark_retransmitted = false;
     // Queries the system's facts about a connection. Tests replace it.
     std::optional<bufio::TcpFacts> (*tcp_facts)(int socket) = bufio::tcp_facts;
     unsigned retries = 0;  // consecutive retries, or Session::forever
@@ -167,10 +163,6 @@ public:
     virtual const bufio::TlsFacts* tls() const { return nullptr; }
     virtual const websocket::Facts* websocket() const { return nullptr; }
     virtual std::optional<bufio::TcpFacts> tcp() const { return std::nullopt; }
-    // Sets Message::retransmitted. Called only with the option `mark_retransmitted`.
-    // `round_trip`: the round trip, or the reply timeout if there is none.
-    virtual void mark_retransmitted(Message& /*message*/, ev::Duration /*round_trip*/,
-                                    ev::Time /*now*/) {}
 
 protected:
     ev::Loop& loop_;

@@ -75,17 +75,12 @@ public:
     struct Arrived {
         std::string_view bytes;
     };
-    // The incomplete reply is already bad, because its beginning fits no message. Reported once
-    // for each reply.
-    struct BadBeginning {
-        Message message;  // the oldest, late or not
-    };
     // The connection can no longer be decoded, and nothing more is read from it.
     struct Refused {
         bufio::End end;
     };
-    using Event = std::variant<Answered, Echoed, Lost, Unsolicited, Stale, Duplicate, Arrived,
-                               BadBeginning, Refused>;
+    using Event =
+        std::variant<Answered, Echoed, Lost, Unsolicited, Stale, Duplicate, Arrived, Refused>;
 
     Matcher() = default;
     virtual ~Matcher() = default;

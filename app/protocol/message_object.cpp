@@ -16,7 +16,6 @@ JsonObject message_object(Fate fate, const Message* message, const Reply* reply,
     if (message) object.time("sent_us", message->sent - start);
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
     object.text("fate", word_of(fate));
-    if (message && message->retransmitted) object.flag("retransmitted", true);
     if (reply && reply->reordered) object.flag("reordered", true);
     if (message && reply) object.flag("right", reply->right);
     if (message && reply && reply->difference) object.number("difference", *reply->difference);

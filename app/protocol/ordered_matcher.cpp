@@ -33,7 +33,7 @@ void OrderedMatcher::restart() {
     queued_before_read_ = messages_.total() - messages_.count();
     equal_bytes_ = remaining_input_ = arrived_bytes_ = 0;
     right_reply_.clear();
-    greeted_ = greeting_ruled_out_ = echoed_ = last_echoed_ = bad_beginning_reported_ = false;
+    greeted_ = greeting_ruled_out_ = echoed_ = last_echoed_ = false;
 }
 
 bool OrderedMatcher::greeted(std::string_view received) {
@@ -94,8 +94,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_framed(std::string_view& rece
     const Decoder::Decoded cut = decoder_.next(received);
     if (cut.kind == Decoder::Decoded::Kind::error)
         return Refused{{bufio::Reason::limit, cut.error}};
-    if (cut.kind == Decoder::Decoded::Kind::incomplete) return next_bad_beginning(received);
-    bad_beginning_reported_ = false;
+    if (cut.kind == Decoder::Decoded::Kind::incomplete) return std::nullopt;
     if (cut.kind == Decoder::Decoded::Kind::stray) {
         received.remove_prefix(cut.used);
         equal_bytes_ = 0;
@@ -132,20 +131,6 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
     const auto time = round_trip(batch.first, read_at);
     if (batch.count > 1) return Echoed{batch, time};
     return Answered{batch.first, right_reply(batch.first.payload, time)};
-}
-
-// Detects an incomplete reply that can no longer be an echo. A first reply whose first byte
-// differs may be a greeting. After an eviction, a reply may answer the evicted message.
-std::optional<Matcher::Event> OrderedMatcher::next_bad_beginning(std::string_view received) {
-    const std::string_view begun = framing().partial_payload(received);
-    if (options_.expect != Expect::echo || bad_beginning_reported_ || begun.empty() ||
-        awaiting_count() == 0 || !unmatched_.empty() || messages_.late_evicted())
-        return std::nullopt;
-    const std::string_view right = framing().partial_payload(messages_.frames());
-    if (!greeting_ruled_out_ && first_difference(begun, right) == 0) return std::nullopt;
-    if (messages_.may_echo(received, awaiting_count())) return std::nullopt;
-    bad_beginning_reported_ = true;
-    return BadBeginning{messages_.oldest()};
 }
 
 // Returns none for an unmatched reply, and holds the reply. Also returns none if events of
@@ -378,11 +363,7 @@ std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view& rece
                                                           ev::Time read_at) {
     const std::string_view right = expected_bytes();
     equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
-    if (received.size() < right.size()) {
-        const bool differs = equal_bytes_ < received.size() && !options_.pattern;
-        if (!differs || std::exchange(bad_beginning_reported_, true)) return std::nullopt;
-        return BadBeginning{messages_.oldest()};
-    }
+    if (received.size() < right.size()) return std::nullopt;
     const std::string_view reply = received.substr(0, right.size());
     const bool equal = equal_bytes_ == reply.size();
     const Message message = remove_oldest();  // invalidates `right`
@@ -395,7 +376,6 @@ std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view& rece
     received.remove_prefix(reply.size());
     arrived_bytes_ -= reply.size();
     echoed_ = echoed_ || equal;
-    bad_beginning_reported_ = false;
     right_reply_.clear();
     return event;
 }

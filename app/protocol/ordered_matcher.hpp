@@ -138,7 +138,6 @@ private:
     bool is_duplicate(std::string_view payload) const;  // duplicates the last echo
     Event not_awaited_event(std::string_view payload) const;
     Event unsolicited_event(std::string_view payload) const;
-    std::optional<Event> next_bad_beginning(std::string_view received);
     void resolve_if_decided();
     void resolve(std::size_t messages);
     std::size_t awaiting_count() const;
@@ -154,11 +153,10 @@ private:
     std::size_t equal_bytes_ = 0;  // leading bytes of the input that equal the expected bytes
     UnmatchedQueue unmatched_;
     std::optional<Resolution> resolution_;
-    bool greeted_ = false;                 // the framing's greeting was received
-    bool greeting_ruled_out_ = false;      // the first reply is known not to be a greeting
-    bool echoed_ = false;                  // this connection has echoed a message
-    bool last_echoed_ = false;             // the message removed last was echoed
-    bool bad_beginning_reported_ = false;  // for the incomplete reply
+    bool greeted_ = false;             // the framing's greeting was received
+    bool greeting_ruled_out_ = false;  // the first reply is known not to be a greeting
+    bool echoed_ = false;              // this connection has echoed a message
+    bool last_echoed_ = false;         // the message removed last was echoed
     // If replies have no frames:
     std::size_t arrived_bytes_ = 0;  // bytes at the front of the input reported as Arrived
     std::string right_reply_;  // right reply to the oldest message, if not the message itself

@@ -259,8 +259,7 @@ void Session::report(const Matcher::Event& event) {
     }
     if (const auto* answered = std::get_if<Matcher::Answered>(&event)) {
         ++reply_count_;
-        return user_.session_answered(marked(answered->message, answered->reply.round_trip),
-                                      answered->reply);
+        return user_.session_answered(answered->message, answered->reply);
     }
     if (const auto* arrived = std::get_if<Matcher::Arrived>(&event))
         return user_.session_received(arrived->bytes);
@@ -268,22 +267,11 @@ void Session::report(const Matcher::Event& event) {
         return user_.session_unsolicited(unsolicited->payload);
     if (const auto* stale = std::get_if<Matcher::Stale>(&event))
         return user_.session_stale(stale->payload);
-    if (const auto* beginning = std::get_if<Matcher::BadBeginning>(&event))
-        return user_.session_bad_beginning("message " + std::to_string(beginning->message.id) +
-                                           ": " + partial_reply_text(beginning->message));
     if (const auto* duplicate = std::get_if<Matcher::Duplicate>(&event))
         return user_.session_duplicate(duplicate->payload);
     if (const auto* lost = std::get_if<Matcher::Lost>(&event))
-        return user_.session_lost(marked(lost->message, {}));
+        return user_.session_lost(lost->message);
     close(explained(std::get<Matcher::Refused>(event).end));
-}
-
-// Passes the reply timeout if there is no round trip, because a query is then worthwhile.
-Message Session::marked(Message message, std::optional<ev::Duration> round_trip) {
-    if (options_->mark_retransmitted)
-        link_->mark_retransmitted(message, round_trip.value_or(options_->reply_timeout),
-                                  read_at_);
-    return message;
 }
 
 std::string Session::partial_reply_text(const Message& message) const {

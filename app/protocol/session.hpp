@@ -60,7 +60,6 @@ public:
         // Like session_unsolicited(), on a connection that has echoed a message.
         virtual void session_stale(std::string_view payload) { session_unsolicited(payload); }
         // The incomplete reply is already bad. `sentence` describes the difference.
-        virtual void session_bad_beginning(const std::string& /*sentence*/) {}
         // A datagram equal to an earlier reply, or in a stream a reply equal to the last echo.
         virtual void session_duplicate(std::string_view payload) {
             session_unsolicited(payload);
@@ -167,7 +166,6 @@ private:
     void watch_early_close();
     void on_early_close();
     bool ends_with_input() const;
-    Message marked(Message message, std::optional<ev::Duration> round_trip);
     void advance_soon() { advance_timer_.start(ev::Duration::zero()); }
 
     void watch_all();

@@ -3,7 +3,6 @@
 
 #include "app/protocol/link.hpp"
 #include "app/protocol/ordered_matcher.hpp"
-#include "app/protocol/retransmit_watch.hpp"
 #include "bufio/stream.hpp"
 
 #include <algorithm>
@@ -50,11 +49,7 @@ public:
         stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), user, limits);
         stream_->pause_reading(paused_);
     }
-    void opened() override {
-        record_facts();
-        if (options_.mark_retransmitted)
-            retransmit_watch_ = std::make_unique<RetransmitWatch>(tcp());
-    }
+    void opened() override { record_facts(); }
     bool greeted() override { return matcher_.greeted(stream_->received()); }
     // Records the facts before the stream is closed.
     void close() override {
@@ -154,12 +149,6 @@ public:
     std::optional<bufio::TcpFacts> tcp() const override {
         return stream_ ? options_.tcp_facts(stream_->descriptor()) : tcp_;
     }
-    void mark_retransmitted(Message& message, ev::Duration round_trip, ev::Time now) override {
-        if (!retransmit_watch_) return;
-        if (stream_ && retransmit_watch_->worth_querying(round_trip, now))
-            if (const auto facts = tcp()) retransmit_watch_->update(*facts, now);
-        message.retransmitted = retransmit_watch_->rose_after(message.sent);
-    }
 
 private:
     std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket) {
@@ -192,7 +181,6 @@ private:
     // Input not yet matched; set between next() and input_matched().
     std::optional<std::string_view> unprocessed_;
     std::optional<bufio::TcpFacts> tcp_;  // as of the end of the last connection
-    std::unique_ptr<RetransmitWatch> retransmit_watch_;
     Alert first_bytes_{};  // first received bytes; examined only if nothing followed
 };
 

@@ -35,10 +35,6 @@ constexpr std::size_t datagram_overhead = 1024;
 constexpr std::size_t near_window = 2;
 constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 
-// A fair server answers each of N messages in flight within about N replies. A connection
-// starves if it gets none of the next `starving_rounds` * N replies.
-constexpr std::uint64_t starving_rounds = 10;
-
 // Extra time at the end to send overdue messages, which waited for a connection or a processor.
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
@@ -60,10 +56,9 @@ public:
     Session session;
     const std::unique_ptr<Source> private_source;  // null: shares the lane's source
     Tally tally;
-    std::uint64_t sent = 0;        // messages on the current connection
-    std::uint64_t starves_at = 0;  // number of the lane's replies at which it starves; 0: never
-    ev::Timer lifetime_timer;      // end of its lifetime, if limited
-    const std::uint32_t number;    // from 1
+    std::uint64_t sent = 0;      // messages on the current connection
+    ev::Timer lifetime_timer;    // end of its lifetime, if limited
+    const std::uint32_t number;  // from 1
     State reported_state = State::idle;
     Stage stage = Stage::trying;
     bool opened = false;         // the current connection is or was open
@@ -95,7 +90,6 @@ private:
     }
     void session_echoed(const Batch& batch, std::optional<ev::Duration> time) override {
         reply_overdue = false;
-        starves_at = 0;
         lane_.results_->count_echoed(batch.count, time, lane_.loop_.now());
         if (lane_.observer_) lane_.observer_->echoed(number, batch);
     }
@@ -107,9 +101,6 @@ private:
         ++lane_.results_->stale;
         lane_.report_reply_problem(*this, stale_text(payload));
         session_unsolicited(payload);
-    }
-    void session_bad_beginning(const std::string& sentence) override {
-        lane_.report_reply_problem(*this, sentence);
     }
     void session_duplicate(std::string_view payload) override {
         if (!lane_.results_->over_datagrams)
@@ -533,11 +524,6 @@ bool Lane::send(Connection& connection, Outgoing message) {
     }
     const ev::Time now = results_->first_sent ? loop_.now() : loop_.read_clock();
     results_->count_sent(queued.count, now, warming_up());
-    if (connection.sent == 0)
-        connection.starves_at =
-            replies() +
-            starving_rounds *
-                std::max<std::uint64_t>(results_->in_flight(), share_.own_connection_count());
     connection.sent += queued.count;
     if (options_.churn > 0 && connection.sent >= options_.churn)
         enter(connection, Stage::worn_out);
@@ -575,7 +561,6 @@ void Lane::finish_if_done(Connection& connection) {
     const bool now = over() || connection.stage == Stage::worn_out;
     if (!now && !connection.source().over()) return;
     if (connection.session.in_flight() > 0 && !connection.source().ends_sending()) return;
-    if (!now) count_starved_connections();
     connection.session.finish();
 }
 
@@ -600,7 +585,6 @@ void Lane::stop_sending() {
         results_->add_planned_rate(
             {.planned = planned, .reached = planned * schedule_->reached_share().value_or(1)});
     }
-    count_starved_connections();
     phase_ = std::max(phase_, Phase::over);
     lookup_.reset();
     for (ev::Timer* timer : {&connect_timer_, &step_timer_, &phase_timer_}) timer->cancel();
@@ -692,7 +676,6 @@ void Lane::void_round_trips() {
 // Measures round trips from the planned times, unless the connection has its own source.
 void Lane::answered(Connection& connection, const Message& message, const Reply& reply) {
     connection.reply_overdue = false;
-    connection.starves_at = 0;
     if (!message.late) connection.source().left_flight(message);
     const bool replayed = options_.session.expect == Expect::given;
     if (replayed && message.late && !message.expected) results_->count_late_as_lost();
@@ -714,21 +697,6 @@ void Lane::report_reply_problem(const Connection& connection, const std::string&
     const std::string which = "connection " + std::to_string(connection.number) + ": ";
     if (results_->reply_problem_sentence.empty())
         results_->reply_problem_sentence = (options_.connections > 1 ? which : "") + text;
-}
-
-// Called when the first connection has nothing left to send, or at the end. It must not be
-// called later: once a connection has closed, even a server that serves one client at a time
-// answers the next one.
-void Lane::count_starved_connections() {
-    if (std::exchange(starved_counted_, true)) return;
-    for (const auto& connection : connections_) {
-        if (connection->starves_at == 0 || replies() < connection->starves_at) continue;
-        results_->count_starved();
-        if (results_->starved_sentence.empty())
-            results_->starved_sentence = "connection " + std::to_string(connection->number) +
-                                         " got no reply while others got " +
-                                         std::to_string(replies()) + " replies";
-    }
 }
 
 // In a replay, a message without a recorded reply expects none.

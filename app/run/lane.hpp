@@ -150,9 +150,6 @@ private:
     void report_reply_problem(const Connection& connection, const std::string& text);
     void lost(Connection& connection, const Message& message);
 
-    std::uint64_t replies() const { return results_->echoed + results_->bad; }
-    void count_starved_connections();
-
     ev::Loop& loop_;
     const RunOptions& options_;
     const Share share_;
@@ -169,8 +166,7 @@ private:
     Phase phase_ = Phase::connecting;
     ev::Time measured_from_{};  // end of the warm-up; earlier messages are not measured
     bool paused_ = false;
-    bool starved_counted_ = false;  // count_starved_connections() was called
-    ev::Time resumed_at_{};         // when void_round_trips() was last called
+    ev::Time resumed_at_{};  // when void_round_trips() was last called
     std::unique_ptr<Results> results_;
     std::optional<Samples> samples_;
     std::optional<Climb> climb_;

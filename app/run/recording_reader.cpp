@@ -272,8 +272,7 @@ RecordedEvent RecordingReader::read_event(const JsonFields& object) const {
                      .payload = {},
                      .planned = ev::Time(time("planned_us")),
                      .sent = ev::Time(time("sent_us")),
-                     .late = fate == Fate::late,
-                     .retransmitted = object.flag("retransmitted")};
+                     .late = fate == Fate::late};
     event.reply = {
         .payload = {}, .right = object.flag("right"), .reordered = object.flag("reordered")};
     if (object.has("rtt_us")) event.reply.round_trip = time("rtt_us");

@@ -28,7 +28,7 @@ std::string sequence_line(const Message& message, const Reply& reply) {
         text += reply.difference ? ", differs " + bad_byte_text(reply) : ", does not match";
     if (reply.reordered) text += ", reordered";
     if (message.late) text += ", late";
-    return message.retransmitted ? text + ", retransmitted" : text;
+    return text;
 }
 
 // Returns the size of an incomplete UTF-8 character at the end; 0 if there is none.
@@ -169,9 +169,7 @@ void Reporter::unanswered(Fate fate, const Message& message) {
     log('-', "no reply to message " + number +
                  (fate == Fate::unanswered_as_recorded ? ", as recorded" : ""));
     if (replay() && fate == Fate::lost) add_difference(difference_.lost(message));
-    if (sequence())
-        output_.append_line("no reply, seq " + number +
-                            (message.retransmitted ? ", retransmitted" : ""));
+    if (sequence()) output_.append_line("no reply, seq " + number);
 }
 
 // Does not print the payload of a duplicate datagram, because the network made the duplicate.

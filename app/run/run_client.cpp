@@ -105,9 +105,6 @@ RunClient::~RunClient() = default;
 
 RunOptions RunClient::run_options(const Options& options) {
     RunOptions to = options.run;
-    to.session.mark_retransmitted =
-        reports_messages_ && to.connections == 1 &&
-        (json() || (options_.form == Reporter::Form::sequence && !options_.quiet));
     if (options_.load && json() && !to.probe) to.samples_from = start_;
     if (options.start)
         to.start = start_ + std::chrono::duration_cast<ev::Duration>(

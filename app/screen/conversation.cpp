@@ -254,10 +254,6 @@ void Conversation::session_stale(std::string_view payload) {
     ++results_.stale;
 }
 
-void Conversation::session_bad_beginning(const std::string& sentence) {
-    add_note(sentence, Style::bad);
-}
-
 void Conversation::session_duplicate(std::string_view payload) {
     record(Fate::duplicate, payload);
     log_.add_duplicate(wall_time(), payload);

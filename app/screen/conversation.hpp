@@ -99,7 +99,6 @@ private:
     void session_lost(const Message& message) override;
     void session_unsolicited(std::string_view payload) override;
     void session_stale(std::string_view payload) override;
-    void session_bad_beginning(const std::string& sentence) override;
     void session_duplicate(std::string_view payload) override;
     void record(Fate fate, const Message* message, const Reply* reply);
     void record(Fate fate, std::string_view payload) {

@@ -45,8 +45,6 @@ std::string hex_numbers(std::string_view bytes) {
     return text;
 }
 
-ui::Span retransmitted_mark() { return {" " + ui::glyph::retransmitted.text(), Style::warn}; }
-
 }  // namespace
 
 void MessageLog::add_note(WallTime at, std::string_view text, Style style) {
@@ -67,7 +65,6 @@ std::shared_ptr<Exchange> MessageLog::exchange_of(const Message& message) const 
         found == unanswered_.end() ? std::make_shared<Exchange>() : found->second;
     exchange->id = message.id;
     exchange->payload = message.payload;
-    exchange->retransmitted = message.retransmitted;
     return exchange;
 }
 
@@ -87,13 +84,11 @@ void MessageLog::add_answer(WallTime at, const Message& message, const Reply& re
     if (!reply.right) fate.push_back({difference_text(*exchange), Style::bad});
     if (reply.right && replies_checked_ && message.id > 0)
         fate.push_back({" " + ui::glyph::right.text(), Style::good});
-    if (message.retransmitted) fate.push_back(retransmitted_mark());
     add({Kind::received, at, {}, exchange}, reply.payload, std::move(fate));
 }
 
 void MessageLog::add_loss(WallTime at, const Message& message, const std::string& why) {
     ui::Row fate{{" - " + why, Style::bad}};
-    if (message.retransmitted) fate.push_back(retransmitted_mark());
     add({Kind::lost, at, {}, exchange_of(message)}, message.payload, std::move(fate),
         Style::dim);
 }

@@ -29,8 +29,7 @@ struct Exchange {
     std::optional<ev::Duration> round_trip = {};
     ev::Duration write_delay{};  // from the planned time until the system accepted all of it
     std::optional<ev::Duration> network_round_trip =
-        {};                      // the network's minimum round trip so far
-    bool retransmitted = false;  // see Session::Options::mark_retransmitted
+        {};  // the network's minimum round trip so far
 };
 
 class MessageLog {

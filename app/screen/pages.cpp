@@ -226,9 +226,6 @@ void add_times(PageRows& page, const Exchange& exchange) {
                                         ? network_share_text(*exchange.round_trip,
                                                              *exchange.network_round_trip)
                                         : milliseconds_text(*exchange.round_trip));
-    if (exchange.retransmitted)
-        page.add_fact("retransmitted", "TCP retransmitted a segment in the meantime",
-                      Style::warn);
 }
 
 // Aligns the figures of a column to the right.

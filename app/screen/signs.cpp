@@ -43,7 +43,6 @@ constexpr Sign message_signs[] = {
     {glyph::arrow, "between the expected and the received byte"},
     {glyph::lost, "no reply in time"},
     {glyph::note, "a note from yodel"},
-    {glyph::retransmitted, "TCP retransmitted a segment in the meantime"},
     {glyph::ellipsis, "the message is truncated; its full length follows"},
 };
 

@@ -46,7 +46,6 @@ constexpr CountRow count_rows[] = {
     {"attempts", &Results::attempts, &attempts},
     {"opened", &Results::opened, &attempts},
     {"failed", &Results::failed, &attempts},
-    {"starved", &Results::starved, &attempts},
     {"handshakes_full", &Results::handshakes_full, &handshakes, false, any_handshake,
      handshakes.empty},
     {"handshakes_resumed", &Results::handshakes_resumed, &handshakes, false, any_handshake,

@@ -65,9 +65,6 @@ std::vector<std::string> Outcome::lines() const {
     const std::uint64_t lost = results.lost + results.warm_up.lost;
     if (failed && lost > 0 && !results.lost_sentence.empty())
         lines.push_back(results.lost_sentence + times_text(lost));
-    if ((failed || summary_parts.summary) && results.starved > 0 &&
-        !results.starved_sentence.empty())
-        lines.push_back(results.starved_sentence + times_text(results.starved));
     const auto add = [&lines](const std::vector<std::string>& more) {
         lines.insert(lines.end(), more.begin(), more.end());
     };

@@ -28,10 +28,10 @@ struct Outcome {
     Trouble decided() const;
     int status() const { return decided().status; }
 
-    // Returns the lines to print, in this order: sentences about the first bad reply, lost
-    // reply and starved connection; failures of connections with their counts; a sentence about
-    // the first unsent message; troubles; the summary; requirements that held until the end of
-    // a climb; failed requirements. If the status is not 0, there is at least one line.
+    // Returns the lines to print, in this order: sentences about the first bad reply and the
+    // first lost reply; failures of connections with their counts; a sentence about the first
+    // unsent message; troubles; the summary; requirements that held until the end of a climb;
+    // failed requirements. If the status is not 0, there is at least one line.
     std::vector<std::string> lines() const;
     void print() const;  // prints lines() on standard error
     JsonObject json() const;

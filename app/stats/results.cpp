@@ -186,7 +186,7 @@ void Results::add(const Results& other) {
     }
     for (std::string Results::*sentence :
          {&Results::reply_problem_sentence, &Results::lost_sentence, &Results::unsent_sentence,
-          &Results::starved_sentence, &Results::unverified_remark})
+          &Results::unverified_remark})
         if ((this->*sentence).empty()) this->*sentence = other.*sentence;
     if (other.first_sent)
         first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);

@@ -123,7 +123,6 @@ struct Results : Counts {
     std::uint64_t attempts = 0;  // attempts to connect, including retries and replacements
     std::uint64_t opened = 0;
     std::uint64_t failed = 0;              // attempts that never opened
-    std::uint64_t starved = 0;             // connections without a reply while others had some
     std::uint64_t handshakes_full = 0;     // TLS handshakes of connections that opened
     std::uint64_t handshakes_resumed = 0;  // TLS handshakes that resumed an earlier session
     Histogram connect_times;               // one time per connection that opened
@@ -147,7 +146,6 @@ struct Results : Counts {
     std::string reply_problem_sentence;  // about a bad, duplicate or stale reply
     std::string lost_sentence;           // "no reply to message 3 within 5s"
     std::string unsent_sentence;
-    std::string starved_sentence;
     // Remark about a certificate that was accepted only because of -k.
     std::string unverified_remark;
 
@@ -191,7 +189,6 @@ struct Results : Counts {
     // Counts a failure of an open connection, or of an attempt, which then counts as failed.
     void count_failure(std::string_view text, int status, bool was_open,
                        std::uint64_t times = 1);
-    void count_starved() { ++starved; }
     // Counts a connection that has ended for good with this status.
     void count_end(int status, bool was_open);
     void add_tcp(const TcpTotals& facts);

@@ -245,7 +245,6 @@ void SessionScript::session_answered(const yodel::Message& message, const yodel:
     text += shown(message.payload) + "=" + shown(reply.payload) + time_text(reply.round_trip);
     if (message.late) text += " late";
     if (reply.reordered) text += " reordered";
-    if (message.retransmitted) text += " retransmitted";
     report(text);
     called(reply.right ? "right" : "bad");
 }
@@ -262,8 +261,7 @@ void SessionScript::session_echoed(const yodel::Batch& batch,
 }
 
 void SessionScript::session_lost(const yodel::Message& message) {
-    report(std::string(message.late ? "late " : "lost ") + shown(message.payload) +
-           (message.retransmitted ? " retransmitted" : ""));
+    report(std::string(message.late ? "late " : "lost ") + shown(message.payload));
     last_ = message;
     called(message.late ? "late" : "lost");
 }
@@ -274,11 +272,6 @@ void SessionScript::session_unsolicited(std::string_view payload) {
 
 void SessionScript::session_duplicate(std::string_view payload) {
     report_event("duplicate", payload);
-}
-
-void SessionScript::session_bad_beginning(const std::string& sentence) {
-    if (cut == 0) report("beginning \"" + sentence + "\"");
-    called("beginning");
 }
 
 std::string SessionScript::time_text(std::optional<ev::Duration> round_trip) {

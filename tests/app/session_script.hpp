@@ -86,7 +86,6 @@ private:
     void session_unsolicited(std::string_view payload) override;
     void session_stale(std::string_view payload) override { report_event("stale", payload); }
     void session_duplicate(std::string_view payload) override;
-    void session_bad_beginning(const std::string& sentence) override;
     void session_received(std::string_view) override { called("received"); }
 
     static std::string time_text(std::optional<ev::Duration> round_trip);

@@ -54,7 +54,7 @@ if times:
     for upper, count in buckets:
         assert sum(upper * 0.99 <= time <= upper for time in times) >= count, (upper, end)
 phases = {"connect_us", "connect_histogram", "handshake_us", "handshake_histogram"}
-counts = {"attempts", "opened", "failed", "starved"}
+counts = {"attempts", "opened", "failed"}
 if "tls" in connection:
     counts |= {"handshakes_full", "handshakes_resumed"}
 assert set(end["connections"]) - phases == counts, end

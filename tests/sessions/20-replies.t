@@ -113,15 +113,13 @@ another byte order, a length that includes itself.
   [56]
   $ play some send:helloworld wait
   $ echo hello | yodel --quiet -W 200ms -f crlf 127.0.0.1 $PORT
-  yodel: message 1: the reply differs at byte 5; 10 bytes received
   helloworld
   yodel: no reply to message 1 within 200ms; the reply differs at byte 5; 10 bytes received, without CRLF
   yodel: the server closed the connection inside a message, after 10 bytes
   [56]
   $ play some send:+PO wait
   $ echo hello | yodel --quiet -W 200ms -f raw 127.0.0.1 $PORT
-  +POyodel: message 1: the reply differs at byte 0; 3 of 6 bytes received; if the service does not echo, use --expect any
-  yodel: no reply to message 1 within 200ms; the reply differs at byte 0; 3 of 6 bytes received; if the service does not echo, use --expect any
+  +POyodel: no reply to message 1 within 200ms; the reply differs at byte 0; 3 of 6 bytes received; if the service does not echo, use --expect any
   [1]
   $ play some send:hello wait
   $ echo hello | yodel --quiet -f len4 127.0.0.1 $PORT
@@ -139,14 +137,12 @@ another byte order, a length that includes itself.
   [56]
   $ play some 'send:\x05\0hello' wait
   $ echo hello | yodel --quiet -W 200ms -f len2 127.0.0.1 $PORT
-  yodel: message 1: the reply differs at byte 5; 5 of 1280 bytes received; the length prefix reads 1280; as little-endian it reads 5: use -f len2le
   \x05\x00hello (esc)
   yodel: no reply to message 1 within 200ms; the reply differs at byte 5; 5 of 1280 bytes received; the length prefix reads 1280; as little-endian it reads 5: use -f len2le
   yodel: the server closed the connection inside a message, after 5 of 1280 bytes
   [56]
   $ play some 'send:\0\0\0\x09hello' close
   $ echo hello | yodel --quiet -f len4 127.0.0.1 $PORT
-  yodel: message 1: the reply differs at byte 5; 5 of 9 bytes received; the length prefix reads 9; does it count its own 4 bytes?
   \x00\x00\x00\thello (esc)
   yodel: the server closed the connection inside a message, after 5 of 9 bytes; the length prefix reads 9; does it count its own 4 bytes?
   [56]

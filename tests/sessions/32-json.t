@@ -19,7 +19,7 @@ they must contain.
   {"type":"message","seq":1,"sent_bytes":1,"planned_us":*,"sent_us":*,"fate":"sent"} (glob)
   {"type":"message","seq":2,"sent_bytes":2,"planned_us":*,"sent_us":*,"fate":"sent"} (glob)
   $ yodel --json -c 1 -i 0 --retry 2 --retry-delay 1ms 127.0.0.1 1 2>log | grep -o '"connections".*'
-  "connections":{"attempts":3,"opened":0,"failed":3,"starved":0},"errors":[{"text":"cannot connect to 127.0.0.1:1: Connection refused","status":7,"count":3,"failed":3}]}
+  "connections":{"attempts":3,"opened":0,"failed":3},"errors":[{"text":"cannot connect to 127.0.0.1:1: Connection refused","status":7,"count":3,"failed":3}]}
 
 The phases of connecting are timed, even if they are done at once.
 

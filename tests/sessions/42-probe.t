@@ -99,7 +99,7 @@ Over TLS, full and resumed handshakes are counted apart. A connection that repla
   yodel-load: * connections opened, 0 failed, */s; UNVERIFIED (-k): the certificate is self-signed; connect * ms, handshake * ms, 8 full, * resumed (glob)
   $ yodel-load -z --json --connections 2 -m 1200ms --churn 10ms -k tls://127.0.0.1:$PORT >interval 2>log
   $ sed -n 's/[0-9][0-9.]*/N/g; s/,"handshake_histogram.*//; /"interval"/p' interval
-  {"type":"interval","t":N,"open":N,"attempts":N,"opened":N,"failed":N,"starved":N,"handshakes_full":N,"handshakes_resumed":N,"handshake_us":{"pN":N,"pN":N}
+  {"type":"interval","t":N,"open":N,"attempts":N,"opened":N,"failed":N,"handshakes_full":N,"handshakes_resumed":N,"handshake_us":{"pN":N,"pN":N}
 
 Probes can be added up, and judged.
 

@@ -37,7 +37,7 @@ Counts and histograms add up exactly. The rate is taken over the time from the f
 
 The sum of one run is that run, and sums can be added up and made into other formats.
 
-  $ measured() { results --to openmetrics "$1" | grep '^yodel_\(rtt\|duration\|connections\)' | grep -v starved | sort; }
+  $ measured() { results --to openmetrics "$1" | grep '^yodel_\(rtt\|duration\|connections\)' | sort; }
   $ results --merge a --to json >sum && measured a >times_of_a && measured sum | cmp - times_of_a
   $ results --merge sum b --to json 2>log >left; results --merge b a --to json 2>log >right
   $ measured left >times_of_both && measured right | cmp - times_of_both

@@ -80,7 +80,6 @@ private:
     // Only streams have these events.
     static std::string words(const ContentMatcher::Echoed&) { return "batch"; }
     static std::string words(const ContentMatcher::Stale&) { return "stale"; }
-    static std::string words(const ContentMatcher::BadBeginning&) { return "beginning"; }
     static std::string words(const ContentMatcher::Arrived&) { return "bytes"; }
     static std::string words(const ContentMatcher::Refused&) { return "refused"; }
 };

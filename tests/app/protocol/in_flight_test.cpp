@@ -261,17 +261,6 @@ TEST_CASE("finds a payload among many, even if all are equal") {
     CHECK(queue.find("other") == std::size_t{0});
 }
 
-TEST_CASE("finds the beginning of an echo among the first messages and the last one removed") {
-    InFlight queue(*find_framing("line"), {});
-    queue.queue("ab");
-    queue.queue("cd");
-    CHECK(queue.may_echo("a", 1));
-    CHECK_FALSE(queue.may_echo("c", 1));
-    CHECK(queue.may_echo("c", 2));
-    queue.remove_oldest();
-    CHECK(queue.may_echo("a", 0));
-}
-
 TEST_CASE("an idle queue keeps only a small last message") {
     for (const std::size_t size : {std::size_t{1}, std::size_t{2} << 20}) {
         InFlight queue(*find_framing("line"), {});

@@ -197,7 +197,6 @@ TEST_CASE("shows how much of a late or bad reply came") {
                                    partial "5 of 5 bytes received, without a newline")"},
         {"too much",
          R"(send a; peer sends aaa
-            reports beginning "message 1: the reply differs at byte 1; 3 bytes received"
             +5s; reports late a
             partial "the reply differs at byte 1; 3 bytes received, without a newline")"},
         {"something else, with a hint for the first reply",
@@ -575,7 +574,7 @@ TEST_CASE("a message survives its connection, unless it was written") {
             +500ms; reports bad@2 abc=abX)"},
         {"a partial reply of caret is forgotten",
          R"(-f caret; --retry forever; --retry-delay 1s; peer sends *; send abc
-            peer sends bX; reports beginning "message 1: the reply differs at byte 1; 2 of 3 bytes received; if the service does not echo, use --expect any"
+            peer sends bX
             peer resets; waiting reset; reports lost abc; +1s; peer sends *; open
             send abc; peer sends bcd; reports right abc=bcd)"},
         {"the rest is sent again",
@@ -608,55 +607,5 @@ TEST_CASE("does not retry after a failure that another try can't fix") {
         {"a frame over the limit",
          "--retry forever; --max-frame 1; peer answers long; closed limit"},
         {"a certificate", "--retry forever; --tls; to a TLS server; closed certificate"},
-    });
-}
-
-namespace {
-// A session that queries the facts that the script sets.
-struct MarkedScript : SessionScript {
-    MarkedScript() {
-        queries = 0;
-        facts.emplace();
-        facts->min_rtt = 1ms;
-        options.mark_retransmitted = true;
-        options.tcp_facts = [](int) {
-            ++queries;
-            return facts;
-        };
-        setting("unmarked", [this](const std::string&) { options.mark_retransmitted = false; });
-        setting("no facts", [](const std::string&) { facts.reset(); });
-        on("retransmits", [](const std::string& count) {
-            facts->retransmits = static_cast<unsigned>(std::stoul(count));
-        });
-        on("queries", [](const std::string& count) { REQUIRE(queries == std::stoi(count)); });
-        on("facts are gone", [](const std::string&) { facts.reset(); });
-        on("knows facts", [this](const std::string& known) {
-            REQUIRE(session->tcp().has_value() == (known == "yes"));
-        });
-    }
-    static inline std::optional<bufio::TcpFacts> facts;
-    static inline int queries;
-};
-
-}  // namespace
-
-TEST_CASE("marks only messages during which a segment was retransmitted") {
-    play_each<MarkedScript>({
-        {"the one of three",
-         R"(send a; +5ms; peer answers a; reports right a=a in 5ms; retransmits 1
-            send a; +5ms; peer answers a; reports right a=a in 5ms retransmitted
-            send a; +5ms; peer answers a; reports right a=a in 5ms)"},
-        {"queries at the beginning, the end and slow replies",
-         R"(queries 1; send a; +1ms; peer answers a; reports right a=a in 1ms; queries 1
-            send a; +2ms; peer answers a; reports right a=a in 2ms; queries 2
-            disconnect; queries 3; facts are gone; knows facts yes)"},
-        {"queries only at the end without the option",
-         R"(unmarked; retransmits 1; send a; +1s; peer answers a; reports right a=a in 1s; queries 0
-            disconnect; queries 1)"},
-        {"queries once if there are no facts",
-         R"(no facts; send a; +5ms; peer answers a; reports right a=a in 5ms; queries 1; knows facts no)"},
-        {"a message that is late because its segment was lost",
-         "send a; retransmits 9; +5s; reports late a retransmitted"},
-        {"a message that is only late", "send a; +5s; reports late a"},
     });
 }

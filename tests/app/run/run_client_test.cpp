@@ -307,26 +307,6 @@ TEST_CASE("a signal closes the connections, and is the exit status") {
     CHECK(fixture.server.times.size() == 3);
 }
 
-TEST_CASE("a message is resent if the system counts more retransmitted segments") {
-    static std::optional<bufio::TcpFacts> facts;
-    facts = {.min_rtt = 13us, .retransmits = 0, .mss = 1448, .cwnd = 10};
-    ClientFixture fixture(same);
-    fixture.start({.run = {.session = {.tcp_facts = [](int) { return facts; }},
-                           .pace = per_second,
-                           .count = 2},
-                   .report = {.form = Form::json}});
-    fixture.until([&] { return contains(fixture.output->text(), R"("fate":"echoed")"); });
-    facts->retransmits = 2;
-    fixture.until([&] { return fixture.server.times.size() == 2; });
-    fixture.loop.time += 5200us;
-    CHECK(fixture.wait_for_end() == 0);
-    const std::string& output = fixture.printed;
-    CHECK(contains(output, R"("fate":"echoed","right":true)"));
-    CHECK(contains(output, R"("rtt_us":5200.000,"fate":"echoed","retransmitted":true)"));
-    CHECK(contains(output,
-                   R"("tcp":{"min_rtt_us":13.000,"retransmits":2,"mss":1448,"cwnd":10}})"));
-}
-
 TEST_CASE("a run begins at a time of day") {
     ClientFixture fixture(same);
     CHECK(fixture.run_to_end(

@@ -341,21 +341,6 @@ TEST_CASE_METHOD(Fixture, "a connection that is lost with the last message is no
     CHECK(counts(wait_for_end()) == "1 opened, 1 sent, 1 lost, status 56");
 }
 
-TEST_CASE("a connection without a reply is reported after ten rounds of the others") {
-    for (const std::uint64_t replies : {19U, 20U, 30U}) {
-        Fixture fixture;
-        fixture.server.mode = Mode::answers_first;
-        fixture.start({.connections = 2, .fixed_connections = true, .count = 2 * replies});
-        fixture.until_echoed(replies);
-        const Results& results = fixture.finish();
-        CHECK(results.starved == (replies < 20 ? 0 : 1));
-        CHECK(results.starved_sentence == (replies < 20
-                                               ? ""
-                                               : "connection 2 got no reply while others got " +
-                                                     std::to_string(replies) + " replies"));
-    }
-}
-
 TEST_CASE("messages due while no connection is open are unsent") {
     for (const std::size_t connections : {1U, 3U}) {
         Fixture fixture;

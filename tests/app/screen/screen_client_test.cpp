@@ -339,7 +339,7 @@ TEST_CASE("each key works as its help explains") {
         {"a transcript that is full",
          R"(log to /dev/full; shows could not write all; hides FILE)"},
         {"the page of keys", R"(-f line; keys F1; row 1 Quit        ^D on; row 23 ● up
-            last "Esc goes back; Up Down PgUp PgDn scroll"; shows ↻ ; keys PgDn
+            last "Esc goes back; Up Down PgUp PgDn scroll"; shows … ; keys PgDn
             shows Up Dn ^P ^N go through the history; keys PgDn
             shows M-Enter     a newline: with this framing, a new message
             keys PgDn PgDn PgDn PgDn; shows this cell's share; keys x; last x; hides Quit)"},

@@ -55,7 +55,7 @@ TEST_CASE("writes every figure of the run") {
           R"("duration_us":1000000.000,"rtt_us":{"min":5.000,)"
           R"("mean":6.000,"p50":5.023,"p90":7.000,"p95":7.000,"p99":7.000,"p99.9":7.000,)"
           R"("p99.99":7.000,"max":7.000,"sum":12.000},"histogram":[[5.023,1],[7.007,1]],)"
-          R"("connections":{"attempts":0,"opened":0,"failed":0,"starved":0},"errors":[]})");
+          R"("connections":{"attempts":0,"opened":0,"failed":0},"errors":[]})");
     const Results none;
     CHECK(end_object(none, "", 0, Verdict::on(none, parse_requirements("sent=0")))
               .str()

@@ -117,7 +117,7 @@ TEST_CASE("refuses an invalid clause in one sentence") {
     const std::string names =
         "; the figures are min, mean, pN (0 < N < 100), max, rate, jitter, "
         "sent, echoed, bad, lost, late, unsent, unsolicited, duplicates, reordered, attempts, "
-        "opened, failed, starved, handshakes_full, handshakes_resumed; "
+        "opened, failed, handshakes_full, handshakes_resumed; "
         "lateness; and min to max with the prefix lateness_, connect_ or handshake_";
     const std::pair<std::string, std::vector<std::string>> rows[] = {
         {form, {"", "p99", "p99!5ms"}},

@@ -31,8 +31,6 @@ struct TlsFacts {
     // Bytes of our ClientHello if the server has not answered; else 0.
     std::size_t unanswered_hello_size = 0;
     std::string requested_groups;  // requested key exchange groups; empty: OpenSSL's defaults
-    // The server rejected our offer with a handshake_failure alert.
-    bool offer_refused = false;
 };
 
 }  // namespace bufio

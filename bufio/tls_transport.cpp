@@ -277,8 +277,6 @@ private:
 
     End protocol_failure(Reason reason) {
         const TlsFailure failure = take_failure();
-        facts_.offer_refused = state_->client && !situation_.handshake_done &&
-                               failure.code == SSL_R_SSLV3_ALERT_HANDSHAKE_FAILURE;
         // OpenSSL sends no alert for bytes that are not a TLS record. This alert (protocol
         // version) shows the client's user that the server expects TLS.
         static constexpr unsigned char alert[] = {

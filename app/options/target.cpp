@@ -40,18 +40,6 @@ void check_host(const std::string& host) {
         throw UsageError(in_quotes(host) + " is not a valid host");
 }
 
-// Refuses a text with ambiguous colons, and suggests the right form if there is a likely one.
-[[noreturn]] void refuse_colons(const std::string& text) {
-    const std::size_t colon = text.rfind(':');
-    const std::string host = text.substr(0, colon);
-    if (is_v6(host))
-        throw UsageError("write an IPv6 address with a port as [" + host +
-                         "]:" + text.substr(colon + 1));
-    if (is_v6(text))
-        throw UsageError(in_quotes(text) + " needs a port: write [" + text + "]:PORT");
-    throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
-}
-
 std::string unbracketed(const std::string& host) {
     if (host.starts_with('[') && host.find(']') == host.size() - 1)
         return host.substr(1, host.size() - 2);
@@ -68,16 +56,16 @@ void split_host_and_port(const std::string& text, Target& target) {
     target.service = text.substr(colon + 1);
     const bool valid =
         bracketed ? target.host.ends_with(']') : target.host.find(':') == std::string::npos;
-    if (!valid) refuse_colons(text);
+    if (!valid) throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
     target.host = unbracketed(target.host);
 }
 
 constexpr Scheme schemes[] = {
-    {"tcp://", mode::stream | mode::plain, mode::stream, ""},
-    {"tls://", mode::stream | mode::tls, mode::tls, "--tls "},
-    {"udp://", mode::datagrams, mode::datagrams, "-u "},
-    {"ws://", mode::websocket | mode::plain, mode::websocket, "--ws ", ":80"},
-    {"wss://", mode::websocket | mode::tls, mode::websocket | mode::tls, "--ws --tls ", ":443"},
+    {"tcp://", mode::stream | mode::plain, mode::stream},
+    {"tls://", mode::stream | mode::tls, mode::tls},
+    {"udp://", mode::datagrams, mode::datagrams},
+    {"ws://", mode::websocket | mode::plain, mode::websocket, ":80"},
+    {"wss://", mode::websocket | mode::tls, mode::websocket | mode::tls, ":443"},
 };
 
 // Returns "scheme://" in lower case; empty if the text does not begin with a scheme.
@@ -89,28 +77,10 @@ std::string scheme_of(const std::string& text) {
     return scheme;
 }
 
-// Refuses a scheme before a host and a port, with any number of slashes between them, and
-// suggests how to write it. Accepts tcp:7000, in which tcp may be a host.
-void refuse_scheme(const std::string& text, bool port_follows,
-                   std::string_view Scheme::*instead) {
-    for (const Scheme& scheme : schemes) {
-        const std::string_view name = scheme.prefix.substr(0, scheme.prefix.find('/'));
-        if (!text.starts_with(name)) continue;
-        const std::size_t end = text.find_first_not_of('/', name.size());
-        const std::string rest = text.substr(std::min(end, text.size()));
-        if (port_follows || rest.find(':') != rest.npos)
-            throw UsageError(in_quotes(text) + " must be written " +
-                             std::string(scheme.*instead) + rest);
-    }
-}
-
 // Removes "scheme://" from the text and returns the scheme; refuses an unknown one.
-const Scheme* take_scheme(std::string& text, bool port_follows) {
+const Scheme* take_scheme(std::string& text) {
     const std::string written = scheme_of(text);
-    if (written.empty()) {
-        refuse_scheme(text, port_follows, &Scheme::prefix);
-        return nullptr;
-    }
+    if (written.empty()) return nullptr;
     const auto* const found =
         std::find_if(std::begin(schemes), std::end(schemes),
                      [&](const Scheme& each) { return each.prefix == written; });
@@ -140,7 +110,7 @@ void take_resource(std::string& text, bool port_follows, Target& target) {
 }
 
 Target path_target(const std::vector<std::string>& words) {
-    static constexpr Scheme scheme{"unix:", mode::path, mode::path, "-U "};
+    static constexpr Scheme scheme{"unix:", mode::path, mode::path};
     Target target;
     target.scheme = &scheme;
     target.path = words[0].substr(5);
@@ -150,8 +120,6 @@ Target path_target(const std::vector<std::string>& words) {
 }
 
 void check_pair(const std::string& host, const std::string& service) {
-    if (is_number(host) && !is_service(service))
-        throw UsageError("the host must come first: " + service + " " + host);
     if (host.find(':') != host.npos && !is_v6(host))
         throw UsageError(in_quotes(host) +
                          " is not a valid host name or address (before port " + service + ")");
@@ -160,9 +128,7 @@ void check_pair(const std::string& host, const std::string& service) {
 // Refuses a port alone. Users type it because it is enough for yodeld.
 void check_host_given(const std::string& word) {
     const std::string port = word.starts_with(':') ? word.substr(1) : word;
-    if (is_number(port))
-        throw UsageError("a host is missing before " + in_quotes(word) +
-                         "; for this machine write localhost " + port);
+    if (is_number(port)) throw UsageError("a host is missing before " + in_quotes(word));
 }
 
 }  // namespace
@@ -172,7 +138,7 @@ Target parse_target(const std::vector<std::string>& words) {
     if (first.empty()) throw UsageError("the target is empty");
     if (first.starts_with("unix:")) return path_target(words);
     Target target;
-    target.scheme = take_scheme(first, words.size() > 1);
+    target.scheme = take_scheme(first);
     if (target.websocket()) {
         take_resource(first, words.size() > 1, target);
     } else if (first.ends_with('/')) {
@@ -207,10 +173,8 @@ std::size_t target_size(const std::vector<std::string>& words) {
 
 Target parse_listening_target(const std::string& word) {
     Target target;
-    if (word.starts_with("unix:"))
-        throw UsageError(in_quotes(word) + " must be written -U " + word.substr(5));
-    refuse_scheme(word, false, &Scheme::server_options);
-    if (!scheme_of(word).empty()) throw UsageError(in_quotes(word) + " is not [ADDR:]PORT");
+    if (word.starts_with("unix:") || !scheme_of(word).empty())
+        throw UsageError(in_quotes(word) + " is not [ADDR:]PORT");
     if (word.find(':') == std::string::npos) {
         if (!word.empty() && !is_service(word))
             throw UsageError(in_quotes(word) + " is neither a port nor ADDR:PORT");
@@ -229,7 +193,7 @@ Target parse_accepting_target(const std::vector<std::string>& words) {
     std::string first = words.at(0);
     if (first.starts_with("unix:")) return path_target(words);
     if (words.size() > 2) throw UsageError("unexpected argument " + in_quotes(words[2]));
-    const Scheme* const scheme = take_scheme(first, words.size() > 1);
+    const Scheme* const scheme = take_scheme(first);
     if (words.size() > 1) check_pair(first, words[1]);
     if (words.size() > 1) first += ":" + words[1];
     if (first.starts_with(':') && !first.starts_with("::")) first.erase(0, 1);

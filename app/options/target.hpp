@@ -15,7 +15,6 @@ struct Scheme {
     std::string_view prefix;  // "tls://"
     Modes modes;              // modes to which it applies
     Modes chooses;
-    std::string_view server_options;  // options to suggest for yodeld, which accepts no scheme
     std::string_view default_port = {};  // default port, with its colon; empty: none
 };
 
@@ -31,7 +30,7 @@ struct Target {
 
 // Parses one of these forms: HOST PORT (two words), HOST:PORT or [IPV6]:PORT, each perhaps
 // after tcp://, tls:// or udp://; unix:PATH; or ws:// or wss:// and HOST[:PORT][/PATH]. There
-// must be one word or two. Throws UsageError, which suggests the right form if it can.
+// must be one word or two. Throws UsageError.
 Target parse_target(const std::vector<std::string>& words);
 
 // Returns how many of the words name a target: two if the second word is its port.

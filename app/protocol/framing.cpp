@@ -134,11 +134,10 @@ std::size_t place(const Framing& framing, std::size_t i) {
     return framing.little_endian ? i : framing.prefix - 1 - i;
 }
 
-// Returns true if the bytes consist of whole messages when each length counts `own` bytes of
-// its prefix.
-bool is_cut_by(const Framing& framing, std::string_view bytes, std::size_t own) {
+// Returns true if the bytes consist of whole messages.
+bool is_cut_by(const Framing& framing, std::string_view bytes) {
     while (bytes.size() >= framing.prefix) {
-        const std::size_t used = framing.prefix - own + framing.decode_length(bytes);
+        const std::size_t used = framing.prefix + framing.decode_length(bytes);
         if (used < framing.prefix || used > bytes.size()) return false;
         bytes.remove_prefix(used);
     }
@@ -254,23 +253,16 @@ bool is_sendable(const Framing& framing, std::size_t max_frame, std::string_view
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame) {
     if (framing.prefix == 0 || framing.typed || bytes.size() < framing.prefix) return {};
     const std::size_t size = framing.decode_length(bytes);
-    const std::string reads = "the length prefix reads " + std::to_string(size);
     for (const Framing& other : framings) {
         if (other.prefix != framing.prefix || other.little_endian == framing.little_endian)
             continue;
         const std::size_t reversed = other.decode_length(bytes);
-        if (size > max_frame ? reversed <= max_frame : is_cut_by(other, bytes, 0))
-            return reads + "; as " + (other.little_endian ? "little" : "big") +
-                   "-endian it reads " + std::to_string(reversed) + ": use -f " +
-                   std::string(other.name);
+        if (size > max_frame ? reversed <= max_frame : is_cut_by(other, bytes))
+            return "the length prefix reads " + std::to_string(size) + "; as " +
+                   (other.little_endian ? "little" : "big") + "-endian it reads " +
+                   std::to_string(reversed) + ": use -f " + std::string(other.name);
     }
-    if (is_cut_by(framing, bytes, framing.prefix))
-        return reads + "; does it count its own " + bytes_text(framing.prefix) + "?";
-    const std::string_view length = bytes.substr(0, framing.prefix);
-    const bool text = std::all_of(length.begin(), length.end(),
-                                  [](char byte) { return byte >= ' ' && byte <= '~'; });
-    if (!text || framing.prefix == 1) return {};
-    return reads + ", the text \"" + std::string(length) + "\"; is the length prefix missing?";
+    return {};
 }
 
 FrameCursor::Step FrameCursor::next(std::string_view bytes) {

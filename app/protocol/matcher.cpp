@@ -82,9 +82,6 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
     if (reply.starts_with("\x15\x03") || reply.starts_with("\x16\x03"))
         return "the reply looks like TLS; use --tls";
     const bool longer = reply.starts_with(payload);
-    if (framing.prefix > 0 && !framing.typed && longer &&
-        reply.size() == payload.size() + framing.prefix)
-        return "its length prefix may count its own " + bytes_text(framing.prefix);
     const bool ends_with_return = framing.delimiter == "\n" && reply.ends_with('\r');
     if (ends_with_return && longer) return "if lines end with CRLF, use -C";
     const bool damaged_echo =

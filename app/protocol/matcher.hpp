@@ -147,8 +147,8 @@ std::string bad_byte_text(const Reply& bad);
 // Returns a sentence about a stale reply; see Matcher::Stale.
 std::string stale_text(std::string_view payload);
 
-// Explains a bad reply in a clause: an option to use, the likely error in its length, or that
-// only its beginning was examined. Returns an empty text if it looks like a damaged echo.
+// Explains a bad reply in a clause: an option to use, or that only its beginning was examined.
+// Returns an empty text if it looks like a damaged echo.
 std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad);
 
 }  // namespace yodel

@@ -63,12 +63,6 @@ std::string remark_on_hello(const bufio::TlsFacts* tls) {
            (tls->requested_groups.empty() ? "; --groups X25519 makes it smaller" : "");
 }
 
-// The alert does not name the required groups, but OpenSSL's defaults suit nearly every server.
-std::string remark_on_groups(const bufio::TlsFacts* tls) {
-    if (!tls || !tls->offer_refused || tls->requested_groups.empty()) return "";
-    return "; the server may not support the groups of --groups " + tls->requested_groups;
-}
-
 }  // namespace
 
 std::string signal_text(int signo) {
@@ -85,7 +79,6 @@ std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
                                             : end.text;
     case Reason::timeout:
     case Reason::handshake_interrupted: return end.text + remark_on_hello(tls);
-    case Reason::tls: return end.text + remark_on_groups(tls);
     default: return end.text;
     }
 }

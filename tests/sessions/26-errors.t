@@ -25,10 +25,10 @@ A usage error is one line that helps, and status 2.
   yodel: "no-such-service" is neither a port nor the name of a service (yodel -h shows the options)
   [2]
   $ yodel ::1:7
-  yodel: write an IPv6 address with a port as [::1]:7 (yodel -h shows the options)
+  yodel: "::1:7" is neither HOST:PORT nor [IPV6]:PORT (yodel -h shows the options)
   [2]
   $ yodel :7
-  yodel: a host is missing before ":7"; for this machine write localhost 7 (yodel -h shows the options)
+  yodel: a host is missing before ":7" (yodel -h shows the options)
   [2]
   $ yodel http://localhost:80
   yodel: "http://" is not supported; use tcp://, tls://, udp://, ws:// or wss:// (yodel -h shows the options)

@@ -81,7 +81,7 @@ The two sides may have no version or group in common, or an end that is not orde
   $ class right group=secp521r1 && hello --quiet --groups P-521
   hello
   $ hello --quiet --groups X25519
-  yodel: the server aborted the connection (TLS alert: handshake failure); the server may not support the groups of --groups X25519
+  yodel: the server aborted the connection (TLS alert: handshake failure)
   [35]
   $ class right abrupt && hello --quiet -c 5 -i 50ms 2>&1 | grep close_notify
   yodel: the server closed the connection without a TLS close_notify

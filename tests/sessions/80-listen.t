@@ -147,7 +147,7 @@ Mistakes are named. Options that only make sense for a client are refused.
   yodel: -l cannot be combined with -f caret, whose greeting only a server can send (yodel -h shows the options)
   [2]
   $ yodel -l ::1:7000
-  yodel: write an IPv6 address with a port as [::1]:7000 (yodel -h shows the options)
+  yodel: "::1:7000" is neither HOST:PORT nor [IPV6]:PORT (yodel -h shows the options)
   [2]
   $ yodel -l ws://:7000/chat
   yodel: "7000/chat" is neither a port nor ADDR:PORT (yodel -h shows the options)

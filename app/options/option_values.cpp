@@ -5,7 +5,6 @@
 
 #include <sys/socket.h>
 
-
 namespace yodel {
 
 std::string checked_text(bool valid, const std::string& text, const std::string& expected) {

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws the picture in README, three sessions of the programs on terminals of tmux: picture.py BUILD_FOLDER >yodel.svg"""
-import os, re, signal, subprocess, sys, time, unicodedata
+"""Draws the picture in README, a conversation on a terminal of tmux: picture.py BUILD_FOLDER >yodel.svg"""
+import os, re, subprocess, sys, time, unicodedata
 from xml.sax.saxutils import escape
 
-WIDTH, HEIGHT, MARGIN, TITLE, GAP = 9, 19, 14, 34, 18  # of a cell and of a window
+WIDTH, HEIGHT, MARGIN, TITLE = 9, 19, 14, 34  # of a cell and of a window
 BARS, SHADES = "▁▂▃▄▅▆▇█", "░▒▓"  # drawn as areas, because letters show seams in most fonts
 FLAGS = {1: "b", 2: "f", 4: "u", 7: "r"}  # of SGR sequences
 INK, PAPER = "#d0d7de", "#0d1117"
@@ -98,7 +98,7 @@ def window(server, client, columns, rows, script):
         if not running.stdout.readline():  # it does not listen
             sys.exit(1)
         tmux("new-session", "-d", "-x", str(columns), "-y", str(rows), "exec " + client, ";", "set", "status", "off")
-        script(running)
+        script()
         time.sleep(0.3)  # all is drawn
         x, y, shown = map(int, tmux("display", "-p", "#{cursor_x} #{cursor_y} #{cursor_flag}").split())
         lines, style = tmux("capture-pane", "-e", "-N", "-p").split("\n")[:rows], {}
@@ -113,7 +113,7 @@ def window(server, client, columns, rows, script):
     return width, height, text + "</g>\n"
 
 
-def talk(_):
+def talk():
     wait("connected to")
     for line in ("hello", "你好, café", "a paste may hold \x1b[31mred\x1b[0m or \a", "SET temperature 21.5", "GET temperature"):
         time.sleep(1.2)
@@ -121,30 +121,7 @@ def talk(_):
     keys("a line that is not sent y")
 
 
-def watch(_):
-    wait("connected to")
-    for _ in range(50):
-        keys("\x1b[200~one\ntwo\nthree\nfour\nfive\x1b[201~\r")
-        time.sleep(0.5)
-    keys("\x1bs")
-    wait("Distribution")
-
-
-def freeze(server):
-    wait("running 0:05")
-    server.send_signal(signal.SIGSTOP)
-    time.sleep(1.4)
-    server.send_signal(signal.SIGCONT)
-    wait("running 0:13")
-
-
 os.environ["PATH"] = os.path.abspath(sys.argv[1]) + ":" + os.environ["PATH"]
-first = window("-f line --corrupt 10% --seed 1122 7000", "yodel localhost 7000", 104, 16, talk)
-below = [window("-f line --delay 3ms~2.9ms --corrupt 1% --seed 6 7001", "yodel localhost 7001", 54, 28, watch),
-         window("-f line --delay 2ms~1.5ms 7002", "yodel-load --connections 40 --rate 2k -m 14s localhost 7002", 80, 28, freeze)]
-scale, x, top = (first[0] - GAP) / sum(each[0] for each in below), 0, first[1] + GAP
-svg = f'viewBox="-1 -1 {first[0] + 2} {top + below[0][1] * scale + 2:.0f}">\n<style>{STYLE}</style>\n{first[2]}'
-for width, _, drawing in below:
-    svg += f'<g transform="translate({x:g} {top}) scale({scale:.4f})">\n{drawing}</g>\n'
-    x += width * scale + GAP
-print(f'<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" {svg}</svg>')
+width, height, drawing = window("-f line --corrupt 10% --seed 1122 7000", "yodel localhost 7000", 104, 14, talk)
+print(f'<svg xmlns="http://www.w3.org/2000/svg" xml:space="preserve" viewBox="-1 -1 {width + 2} {height + 2}">\n<style>{STYLE}</style>')
+print(drawing + "</svg>")

@@ -35,7 +35,7 @@ std::string source(const std::string& file) { return test::contents(SOURCES "/" 
 // example is indented or follows .Dl; it ends at a pipe, a redirection, an ampersand or a
 // comment. Omits examples with quotation marks, which are for a shell.
 std::vector<std::string> examples(const std::string& text, const std::string& program) {
-    const std::regex pattern("(?:\n {2,4}|\n\\.Dl |\\| )" + program +
+    const std::regex pattern("(?:\n {2,4}|\n[$] |\n\\.Dl |\\| )" + program +
                              "((?: [^ \n|<>#&']+)*)(?=\n|  | [|<>#&])");
     std::vector<std::string> found;
     for (std::sregex_iterator it(text.begin(), text.end(), pattern), end; it != end; ++it)
@@ -129,7 +129,7 @@ TEST_CASE("the help lists the options in columns, within 80") {
 
 TEST_CASE("every example is accepted as a command") {
     const std::pair<std::string, std::size_t> texts[] = {{server_help(), 3},
-                                                         {source("README.md"), 9},
+                                                         {source("README.md"), 8},
                                                          {source("app/yodel.1"), 5},
                                                          {source("app/yodel-load.1"), 3},
                                                          {source("app/yodeld.8"), 3}};

@@ -274,6 +274,15 @@ void Session::report(const Matcher::Event& event) {
     close(explained(std::get<Matcher::Refused>(event).end));
 }
 
+std::string Session::loss_text(const Message& message) const {
+    const bool up = state_ == State::open || state_ == State::finishing;
+    if (!message.late)
+        return up ? "; a later message was answered" : " before the connection ended";
+    const std::string part = partial_reply_text(message);
+    return " within " + duration_text(options_->reply_timeout) +
+           (part.empty() ? "" : "; " + part);
+}
+
 std::string Session::partial_reply_text(const Message& message) const {
     if (message.id != matcher_.oldest_id()) return {};  // an older reply is arriving
     const std::string part = link_->partial_message();

@@ -128,10 +128,8 @@ public:
     bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
     // Returns true if the server has closed its side, but messages can still be sent.
     bool peer_half_closed() const { return link_->input_ended() && !ends_with_input(); }
-    // Returns a clause about how much of the reply to the message was received, with a likely
-    // cause and, for a late message, the missing delimiter. Empty if nothing of that reply was
-    // received.
-    std::string partial_reply_text(const Message& message) const;
+    // Returns the rest of a sentence that begins with "no reply". Call it in session_lost().
+    std::string loss_text(const Message& message) const;
     std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }
     std::uint64_t last_id() const { return matcher_.last_id(); }  // the message queued last
@@ -191,6 +189,10 @@ private:
     std::string peer(std::string_view predicate) const;
     bufio::End closed_early_end() const;
     std::string fragment_text(std::string_view part) const;
+    // Returns a clause about how much of the reply to the message was received, with a likely
+    // cause and, for a late message, the missing delimiter. Empty if nothing of that reply was
+    // received.
+    std::string partial_reply_text(const Message& message) const;
     bufio::End truncated_end(std::string_view part) const;
     bufio::End final_end(bufio::End end) const;
     bool announced(bufio::Reason reason) const;

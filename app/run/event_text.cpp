@@ -77,11 +77,7 @@ std::string bad_reply_text(const Message& message, const Reply& reply,
 }
 
 std::string lost_reply_text(const Message& message, const Session& session) {
-    const std::string missing = "no reply to message " + std::to_string(message.id);
-    if (!message.late) return missing + " before the connection ended";
-    const std::string part = session.partial_reply_text(message);
-    return missing + " within " + duration_text(session.options().reply_timeout) +
-           (part.empty() ? "" : "; " + part);
+    return "no reply to message " + std::to_string(message.id) + session.loss_text(message);
 }
 
 std::string DifferenceText::unrecorded(std::string_view unsolicited) const {

@@ -231,11 +231,7 @@ void Conversation::session_answered(const Message& message, const Reply& reply) 
 
 void Conversation::session_lost(const Message& message) {
     record(Fate::lost, &message, nullptr);
-    const std::string part = message.late ? session_.partial_reply_text(message) : "";
-    const std::string when = message.late
-                                 ? "after " + duration_text(session_.options().reply_timeout)
-                                 : "before the connection ended";
-    log_.add_loss(wall_time(), message, "no reply " + when + (part.empty() ? "" : "; " + part));
+    log_.add_loss(wall_time(), message, "no reply" + session_.loss_text(message));
 }
 
 void Conversation::session_unsolicited(std::string_view payload) {

@@ -28,8 +28,9 @@ Trouble Outcome::decided() const {
     if (status > reply_bad_or_lost) return {status, failure_with(status)};
     if (!troubles.empty()) return troubles.front();
     if (verdict.failed()) return {reply_bad_or_lost, verdict.lines().front()};
-    if (faulty()) status = reply_bad_or_lost;
-    return {status, failure_with(status)};
+    const std::string found = faults();
+    if (found.empty()) return {status, failure_with(status)};
+    return {reply_bad_or_lost, found};
 }
 
 std::string Outcome::failure_with(int status) const {
@@ -38,23 +39,28 @@ std::string Outcome::failure_with(int status) const {
     return reason;
 }
 
-// Returns true if a fault was counted that no requirement tolerates, or if a replay missed or
-// received an unsolicited message unlike the recording. Duplicate datagrams are no fault, nor
-// are unsolicited messages unless one is stale.
-bool Outcome::faulty() const {
-    const auto fails = [&](const Figure& figure) {
+// Returns the counts of faults that no requirement tolerates, those of the warm-up included.
+// In a replay, unsolicited messages unlike the recording are faults. Duplicate datagrams are
+// none, nor are unsolicited messages unless one is stale.
+std::string Outcome::faults() const {
+    std::string text;
+    const auto add = [&text](std::uint64_t count, std::string_view name) {
+        if (count == 0) return;
+        text += (text.empty() ? "" : ", ") + std::to_string(count) + " ";
+        text += name;
+    };
+    for (const Figure& figure : figures()) {
         const bool usual = (results.over_datagrams && figure.count == &Results::duplicates) ||
                            (results.stale == 0 && figure.count == &Results::unsolicited);
-        if (!figure.fault || usual || verdict.tolerates(figure.name)) return false;
-        const bool in_warm_up = std::any_of(
-            std::begin(warm_up_counts), std::end(warm_up_counts), [&](const auto& row) {
-                return figure.name == row.first && results.warm_up.*row.second > 0;
-            });
-        return in_warm_up || results.*figure.count > 0;
-    };
-    const auto& replay = results.replay;
-    return std::any_of(figures().begin(), figures().end(), fails) ||
-           (replay && replay->missing + replay->unrecorded > 0);
+        if (!figure.fault || usual || verdict.tolerates(figure.name)) continue;
+        std::uint64_t count = results.*figure.count;
+        for (const auto& [name, member] : warm_up_counts)
+            if (figure.name == name) count += results.warm_up.*member;
+        add(count, figure.name);
+    }
+    if (results.replay) add(results.replay->missing, "missing");
+    if (results.replay) add(results.replay->unrecorded, "not in the recording");
+    return text;
 }
 
 std::vector<std::string> Outcome::lines() const {

@@ -37,7 +37,7 @@ struct Outcome {
     JsonObject json() const;
 
 private:
-    bool faulty() const;
+    std::string faults() const;
     std::string failure_with(int status) const;
 };
 

@@ -50,6 +50,7 @@ struct Scale {
 Scale scale_of(Figure::Kind kind, double value) {
     switch (kind) {
     case Figure::Kind::time:
+        if (value > 0 && value < 1e6) return {.unit = 1e3, .suffix = "us"};
         return value < 1e9 ? Scale{.unit = 1e6, .suffix = "ms"}
                            : Scale{.unit = 1e9, .suffix = "s"};
     case Figure::Kind::rate:
@@ -188,10 +189,13 @@ bool Requirement::holds(double value) const {
     return false;
 }
 
-// Writes the value with enough digits to show whether the requirement holds.
+// Writes the value with enough digits to show whether the requirement holds. A time has the
+// unit of the limit, or a smaller one.
 std::string Requirement::value_text(double value) const {
+    const bool has_unit = figure_.kind == Figure::Kind::time && limit_ > 0;
+    const double least = has_unit ? std::min(value, limit_) : value;
     const Scale scale =
-        percentage_ ? Scale{.unit = 1, .suffix = "%"} : scale_of(figure_.kind, value);
+        percentage_ ? Scale{.unit = 1, .suffix = "%"} : scale_of(figure_.kind, least);
     int digits = 3;
     std::string number = significant_text(value / scale.unit, digits);
     const auto agrees = [&] {

@@ -194,7 +194,7 @@ THOUSANDS = {"": 1, "k": 1e3, "M": 1e6, "G": 1e9}
 UNITS = {"time": ({"us": 1e3, "ms": 1e6, "s": 1e9, "m": 60e9, "h": 3600e9}, "a duration with its unit (us, ms, s, m or h), such as 5ms"),
          "count": (THOUSANDS, "a number, or a percentage such as 0.1%"),
          "rate": ({**THOUSANDS, **{unit + "/s": factor for unit, factor in THOUSANDS.items()}}, "a number per second, such as 10k")}
-SCALES = {"time": ((1e6, "ms", 1e9), (1e9, "s", math.inf)), "count": ((1, "", math.inf),), "%": ((1, "%", math.inf),),
+SCALES = {"time": ((1e3, "us", 1e6), (1e6, "ms", 1e9), (1e9, "s", math.inf)), "count": ((1, "", math.inf),), "%": ((1, "%", math.inf),),
           "rate": ((1, "/s", 1e3), (1e3, "k/s", 1e6), (1e6, "M/s", math.inf))}
 FIGURES = {"rate": ("rate", lambda end: end["rate"] if achieved(end) else None, "no reply was right"),
            "jitter": ("time", lambda end: ns(end["jitter_us"]) if "jitter_us" in end and end["echoed"] + end["bad"] else None, "no datagrams were timed"),
@@ -228,9 +228,9 @@ def significant(value, digits=3):
     return text.rstrip("0").rstrip(".") if decimals else text
 
 
-def shown(value, kind="time", agrees=lambda shown: True):
-    """Returns a value with its unit, in enough digits to agree."""
-    unit, suffix, _ = next(scale for scale in SCALES[kind] if value < scale[2])
+def shown(value, kind="time", agrees=lambda shown: True, limit=0):
+    """Returns a value in enough digits to agree. A time has the unit of the limit, or a smaller one."""
+    unit, suffix, _ = next(scale for scale in SCALES[kind] if (min(value, limit) if limit > 0 and kind == "time" else value or 1e6) < scale[2])
     texts = (significant(value / unit, digits) for digits in range(3, 18))
     return next((text for text in texts if agrees(float(text) * unit)), repr(value / unit)) + suffix
 
@@ -269,7 +269,7 @@ class Requirement:
             measured = 100 * (value / before - 1) if before else math.inf if value else 0
         holds = self.holds(measured, self.limit)
         kind, changed = "%" if self.part or self.relative else self.kind, f"{shown(value, self.kind)} after {shown(before, self.kind)}"
-        was = changed if measured == math.inf else shown(measured, kind, lambda other: self.holds(other, self.limit) == holds)
+        was = changed if measured == math.inf else shown(measured, kind, lambda other: self.holds(other, self.limit) == holds, self.limit)
         if self.relative and was != changed:
             was = f"{'+' if measured >= 0 else ''}{was} ({changed})"
         late = find_figure("lateness_" + self.name)
@@ -279,10 +279,12 @@ class Requirement:
 
 
 def faults(end, tolerated):
-    """Returns true if a fault was counted that no requirement tolerates."""
-    names = {"bad", "lost", "unsent", *([] if "jitter_us" in end else ["duplicates"])} - tolerated
-    return any(of.get(name) for of in (end, end.get("warm_up", {})) for name in names) or \
-        any(end.get("replay", {}).get(name) for name in ("missing", "unrecorded"))
+    """Returns the counts of faults that no requirement tolerates."""
+    names = [name for name in ("bad", "lost", "unsent", "duplicates") if name not in tolerated and (name != "duplicates" or "jitter_us" not in end)]
+    counts = [(end.get(name, 0) + end.get("warm_up", {}).get(name, 0), name) for name in names]
+    replay = end.get("replay", {})
+    counts += [(replay.get("missing", 0), "missing"), (replay.get("unrecorded", 0), "not in the recording")]
+    return ", ".join(f"{count} {name}" for count, name in counts if count)
 
 
 # --- Sentences.
@@ -350,7 +352,8 @@ def merge(paths, required):
     status = unopened if status <= 1 and unopened and "failed" not in tolerated else status
     status = max(status, 1 if failed or faults(total, tolerated) else 0)
     reasons = [each["text"] for each in total["errors"] if each["status"] == status]
-    reason = (failed if status <= 1 else []) + reasons + [plural(len(paths), "run") + " merged"]
+    found = [faults(total, tolerated)] if status <= 1 and faults(total, tolerated) else []
+    reason = (failed if status <= 1 else []) + reasons + found + [plural(len(paths), "run") + " merged"]
     end = {"type": "end", "reason": reason[0], "status": status, **total, "required": [each for _, each, _ in judged]}
     errors = [each["text"] + f" ({each['count']} times)" * (each["count"] != 1) for each in end["errors"]]
     errors[10:] = [f"{len(errors) - 10} other kinds of failures (--to json lists them all)"] * (len(errors) > 10)

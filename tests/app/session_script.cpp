@@ -136,8 +136,8 @@ SessionScript::SessionScript(yodel::Session::Options initial) : options(std::mov
     on("try", [this](const std::string& number) {
         await([&] { return session->retry_count() == std::stoul(number); });
     });
-    on("partial", [this](const std::string& text) {
-        REQUIRE("\"" + session->partial_reply_text(last_) + "\"" == text);
+    on("no reply", [this](const std::string& text) {
+        REQUIRE("\"" + session->loss_text(last_) + "\"" == text);
     });
     on("half closed", [this](const std::string&) { REQUIRE(session->peer_half_closed()); });
     on("destroyed", [this](const std::string&) { await([&] { return !session; }); });

@@ -8,20 +8,20 @@ With --require, a run is judged. Each clause that fails is a sentence, and the s
   $ judge() { seq 3 | yodel-load --require 'lost=0,p99<1us,sent>0,bad>=1%' "$@"; }
   $ judge
   yodel-load: 3 sent, 3 echoed, 0 bad, 0 lost, */s; rtt * (glob)
-  yodel-load: required p99<1us, was *ms (glob)
+  yodel-load: required p99<1us, was *us (glob)
   yodel-load: required bad>=1%, was 0%
   [1]
   $ judge --json 2>log | grep -o '"reason":[^{]*"sent":\|"required":[^]]*]'
-  "reason":"required p99<1us, was *ms","status":1,"sent": (glob)
-  "required":[{"clause":"lost=0","was":"0","holds":true},{"clause":"p99<1us","was":"*ms","holds":false},{"clause":"sent>0","was":"3","holds":true},{"clause":"bad>=1%","was":"0%","holds":false}] (glob)
+  "reason":"required p99<1us, was *us","status":1,"sent": (glob)
+  "required":[{"clause":"lost=0","was":"0","holds":true},{"clause":"p99<1us","was":"*us","holds":false},{"clause":"sent>0","was":"3","holds":true},{"clause":"bad>=1%","was":"0%","holds":false}] (glob)
   $ judge -f raw --quiet
   yodel-load: 1 sent, 1 echoed, 0 bad, 0 lost, */s; rtt * (glob)
-  yodel-load: required p99<1us, was *ms (glob)
+  yodel-load: required p99<1us, was *us (glob)
   yodel-load: required bad>=1%, was 0%
   [1]
   $ judge -c 3 -i 0 --quiet
   yodel-load: 3 sent, 3 echoed, 0 bad, 0 lost, */s; rtt * (glob)
-  yodel-load: required p99<1us, was *ms (glob)
+  yodel-load: required p99<1us, was *us (glob)
   yodel-load: required bad>=1%, was 0%
   [1]
   $ yodel-load -c 20 -i 1ms --require 'unsent=0,unsolicited=0,duplicates=0,connect_p99<1m,opened=1,late=0,handshake_p50<1s'
@@ -33,7 +33,7 @@ Any percentile is a figure.
 
   $ yodel-load -c 20 -i 0 --require 'p97<1m,p99.95<1us,connect_p12.5<1m'
   yodel-load: 20 sent, 20 echoed, 0 bad, 0 lost, */s; rtt * (glob)
-  yodel-load: required p99.95<1us, was *ms (glob)
+  yodel-load: required p99.95<1us, was *us (glob)
   [1]
   $ yodel-load -c 1 --require 'p100<1s'
   yodel-load: --require: "p100<1s": unknown figure "p100"; the figures are min, mean, pN (0 < N < 100), max, rate, *; lateness; and min to max with the prefix * (yodel-load -h shows the options) (glob)

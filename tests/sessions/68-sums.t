@@ -73,9 +73,9 @@ A comparison prints both runs and the change of each figure. A requirement such 
   late                        0          1      was 0
   attempts                    1          1     +0.0 %
   opened                      1          1     +0.0 %
-  min                     0.1ms      0.1ms     +0.0 %
+  min                     100us      100us     +0.0 %
   mean                      1ms        1ms     +0.0 %
-  p50                     0.1ms      0.1ms     +0.0 %
+  p50                     100us      100us     +0.0 %
   p90                       3ms        6ms   +100.0 %
   p95                       3ms        6ms   +100.0 %
   p99                       3ms        6ms   +100.0 %

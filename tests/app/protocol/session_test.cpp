@@ -190,42 +190,47 @@ TEST_CASE("each reply is awaited for a time") {
 TEST_CASE("shows how much of a late or bad reply came") {
     const std::string right = "send b; peer answers b; reports right b=b; ";
     play_each<SessionScript>({
-        {"nothing", R"(send a; +5s; reports late a; partial "")"},
+        {"a later message was answered",
+         R"(send a; send b; peer answers b; reports lost a, right b=b
+            no reply "; a later message was answered")"},
+        {"the end", R"(send a; peer ends; finish; reports lost a
+                       no reply " before the connection ended")"},
+        {"nothing", R"(send a; +5s; reports late a; no reply " within 5s")"},
         {"a part", R"(send hello; peer sends hel; +5s; reports late hello
-                      partial "3 of 5 bytes received, without a newline")"},
+                      no reply " within 5s; 3 of 5 bytes received, without a newline")"},
         {"all but the newline", R"(send hello; peer sends hello; +5s; reports late hello
-                                   partial "5 of 5 bytes received, without a newline")"},
+                                   no reply " within 5s; 5 of 5 bytes received, without a newline")"},
         {"too much",
          R"(send a; peer sends aaa
             +5s; reports late a
-            partial "the reply differs at byte 1; 3 bytes received, without a newline")"},
+            no reply " within 5s; the reply differs at byte 1; 3 bytes received, without a newline")"},
         {"something else, with a hint for the first reply",
          R"(send hello; peer sends hi there; +5s; reports ... late hello
-            partial "the reply differs at byte 1; 8 bytes received, without a newline; if the service does not echo, use --expect any")"},
+            no reply " within 5s; the reply differs at byte 1; 8 bytes received, without a newline; if the service does not echo, use --expect any")"},
         {"something else, without a hint for the others",
          right + R"(send hello; peer sends hi there; +5s; reports ... late hello
-            partial "the reply differs at byte 1; 8 bytes received, without a newline")"},
+            no reply " within 5s; the reply differs at byte 1; 8 bytes received, without a newline")"},
         {"to an older message", R"(send a; +1s; send b; peer sends c; +5s
-                                   reports ... late b; partial "")"},
+                                   reports ... late b; no reply " within 5s")"},
         {"any reply", R"(--expect any; send a; peer sends hel; +5s; reports late a
-                         partial "3 bytes received, without a newline")"},
+                         no reply " within 5s; 3 bytes received, without a newline")"},
         {"any reply with a length",
          R"(-f len2; --expect any; send a; peer sends \x00\x05he; +5s
-                                       reports late a; partial "2 of 5 bytes received")"},
+                                       reports late a; no reply " within 5s; 2 of 5 bytes received")"},
         {"a reply with another length",
          R"(-f len1; send abc; peer sends \x05abc; +5s; reports ... late abc
-            partial "the reply differs at byte 3; 3 of 5 bytes received")"},
+            no reply " within 5s; the reply differs at byte 3; 3 of 5 bytes received")"},
         {"a length that is misread",
          R"(-f len2; send abc; peer sends \x03\x00abc; +5s; reports ... late abc
-            partial "the reply differs at byte 3; 3 of 768 bytes received; the length prefix reads 768; as little-endian it reads 3: use -f len2le")"},
+            no reply " within 5s; the reply differs at byte 3; 3 of 768 bytes received; the length prefix reads 768; as little-endian it reads 3: use -f len2le")"},
         {"a length after a right reply",
          R"(-f len2; send b; peer sends \x00\x01b; reports right b=b; send abc
             peer sends \x03\x00abc; +5s; reports ... late abc
-            partial "the reply differs at byte 3; 3 of 768 bytes received")"},
+            no reply " within 5s; the reply differs at byte 3; 3 of 768 bytes received")"},
         {"of caret", R"(-f caret; send abc; peer sends *b; +5s; reports late abc
-                        partial "1 of 3 bytes received")"},
+                        no reply " within 5s; 1 of 3 bytes received")"},
         {"with a pattern", R"(--expect any; --match ^[+]; send a; peer sends -; +5s
-                              reports late a; partial "1 byte received, without a newline")"},
+                              reports late a; no reply " within 5s; 1 byte received, without a newline")"},
     });
 }
 

@@ -204,10 +204,10 @@ TEST_CASE("messages and replies are logged, counted and timed") {
             reports ping, other words x differs at byte 0: 70>6f; counts 2 sent, 2 bad)"},
         {"a late reply",
          R"(send hello; peer got hello\n; +4999ms; reports CONNECTED, hello; +1ms
-            reports hello - no reply after 5s; counts 1 sent, 1 lost
+            reports hello - no reply within 5s; counts 1 sent, 1 lost
             peer answers hello; reports hello ok; counts 1 sent, 1 echoed, 1 late)"},
         {"a part of a reply", R"(send hello; peer sends he; +5s
-            reports ... "hello - no reply after 5s; 2 of 5 bytes received, without a newline")"},
+            reports ... "hello - no reply within 5s; 2 of 5 bytes received, without a newline")"},
         {"an unsolicited message",
          R"(peer answers welcome; reports CONNECTED, welcome; counts 1 unsolicited)"},
         {"stale replies, of which the first has a note",
@@ -366,7 +366,7 @@ TEST_CASE("a file is written, stopped and started again") {
             file x.json has "expect":"echo"}\n{"type":"connection",
             file x.json has "received":"hi"}
             file x.json has "sent":"a","received":"b"}
-            file x.json has {"type":"end","reason":"stopped","status":1,"sent":1,
+            file x.json has {"type":"end","reason":"1 bad","status":1,"sent":1,
             send c; peer got a\nc\n; toggle file; peer answers c
             reports c, writing the recording to DIR/x-2.json, c ok
             send d; peer answers d; reports d, d ok; file is open; toggle file

@@ -97,7 +97,7 @@ TEST_CASE("prefers the most specific status, and its reason") {
         CHECK(test::contains(end, "\"reason\":\"" + reason +
                                       "\",\"status\":" + std::to_string(status) + ","));
     };
-    decides(1, "closed");
+    decides(1, "1 bad");
     outcome.verdict = verdict_on(results, "sent>10");
     decides(1, "required sent>10, was 5");
     outcome.troubles.push_back({23, "cannot write"});

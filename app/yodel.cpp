@@ -90,11 +90,6 @@ bufio::TlsContext tls_context(const YodelOptions& options) {
     return context;
 }
 
-bool is_given(const YodelOptions& options, std::string_view option) {
-    return std::any_of(options.given.begin(), options.given.end(),
-                       [&](const auto& each) { return each.written == option; });
-}
-
 // Like nc -l: passes bytes as they are, unless an option needs messages, and awaits the end of
 // the client for any time.
 void listen_in_pipe(YodelOptions& options) {
@@ -103,9 +98,9 @@ void listen_in_pipe(YodelOptions& options) {
     const bool messages = options.json() || options.escapes || options.report.log.recording;
     if (!chosen && !messages && session.framing->is_option())
         session.framing = find_framing("raw");
-    if (!is_given(options, "-q") && session.endpoint.udp)
+    if (!is_given(options.given, "q") && session.endpoint.udp)
         session.answer_time = session.close_timeout;
-    if (!is_given(options, "-q")) session.close_timeout = ev::Duration::max() / 4;
+    if (!is_given(options.given, "q")) session.close_timeout = ev::Duration::max() / 4;
     if (!options.report.quiet) print_error(session.listening_text());
 }
 
@@ -162,9 +157,9 @@ int print_recording(ev::Loop& loop, const YodelOptions& options) {
 // Shows on a terminal which check is under way.
 int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& target = options.run.session;
-    if (!is_given(options, "-W") && !is_given(options, "--reply-timeout"))
+    if (!is_given(options.given, "reply-timeout"))
         target.reply_timeout = std::chrono::seconds(1);
-    if (!is_given(options, "-w") && !is_given(options, "--connect-timeout"))
+    if (!is_given(options.given, "connect-timeout"))
         target.connect_timeout = std::chrono::seconds(4);
     give_up_rights(options, false);
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
@@ -215,7 +210,8 @@ int run(YodelOptions options, int& signo) {
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls) session.tls = tls_context(options);
     if (options.listens) listen(loop, session, acceptor);
-    if (options.listens && is_given(options, "-q")) session.answer_time = session.close_timeout;
+    if (options.listens && is_given(options.given, "q"))
+        session.answer_time = session.close_timeout;
     if (options.examines) return run_examination(loop, options, signo);
     const bool screen = may_have_screen(options) && can_use_screen_or_warn();
     check_display(options, screen);

@@ -141,7 +141,8 @@ private:
         } catch (const UsageError& error) {
             throw UsageError(written + ": " + error.what());
         }
-        result_.given.push_back({written, option.modes, option.chooses});
+        result_.given.push_back({written, option.modes, option.chooses,
+                                 option.name ? option.name : std::string(1, option.letter)});
         done_ = option.ends_parsing;
     }
 

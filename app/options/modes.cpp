@@ -70,6 +70,11 @@ void check_modes(const std::vector<GivenOption>& given, const std::vector<Active
                 throw UsageError(refusal(option, each, given));
 }
 
+bool is_given(const std::vector<GivenOption>& given, std::string_view name) {
+    return std::any_of(given.begin(), given.end(),
+                       [&](const GivenOption& each) { return each.name == name; });
+}
+
 std::string chosen_by(const std::vector<GivenOption>& given, Modes modes) {
     const auto found = std::find_if(given.begin(), given.end(), [&](const GivenOption& each) {
         return (each.chooses & modes) != 0;

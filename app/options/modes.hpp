@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace yodel {
@@ -72,7 +73,12 @@ struct GivenOption {
     std::string written;
     Modes modes = 0;    // modes to which it applies
     Modes chooses = 0;  // the option chooses one of these modes
+    // Its name in the table, or its letter if it has no name. Empty for a scheme.
+    std::string name = {};
 };
+
+// Returns true if the option with this name was given, however it was written.
+bool is_given(const std::vector<GivenOption>& given, std::string_view name);
 
 struct ActiveMode {
     Modes mode;        // several bits: one of these modes, but it is not yet known which

@@ -100,8 +100,8 @@ void prepare_repetition(ClientOptions& options) {
     if (!run.probe || !options.wants_generated_messages()) return;
     for (const GivenOption& each : options.given)
         for (const char* const other :
-             {"--connections", "--connect-rate", "--churn", "--threads", "--retry"})
-            if (each.written == other)
+             {"connections", "connect-rate", "churn", "threads", "retry"})
+            if (each.name == other)
                 throw UsageError(each.written + " cannot be combined with -z " +
                                  chosen_by(options.given, mode::generated));
     run.repeat = options.interval.value_or(std::chrono::seconds(1));

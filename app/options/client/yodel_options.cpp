@@ -170,10 +170,7 @@ void check_display(const YodelOptions& options, bool screen) {
     const Modes other = screen ? mode::input | mode::offline : mode::screen;
     const Modes run = run_mode(options) & ~other;
     check_modes(options.given, {{run, chosen_by(options.given, run)}});
-    const bool delayed =
-        std::any_of(options.given.begin(), options.given.end(),
-                    [](auto& each) { return each.written == "--retry-delay"; });
-    if (delayed && !screen && options.retries.value_or(0) == 0)
+    if (is_given(options.given, "retry-delay") && !screen && options.retries.value_or(0) == 0)
         throw UsageError("--retry-delay needs --retry in pipe mode");
 }
 

@@ -1,5 +1,5 @@
-// Runs either client without a screen: makes the source of a run, runs it, and prints events
-// and results.
+// Runs either client without the full screen: makes the source of a run, runs it, prints events
+// and results, and owns the page of a load.
 //
 // Prints replies or, with Form::json, objects on standard output. A load prints an `interval`
 // object each second instead of an object for each message. A display may show the progress:

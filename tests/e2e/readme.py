@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the commands of README in order, as a reader would type them.
+"""Runs the commands of README in order, as a reader would type them. Checks the size of README.
 
 usage: readme.py README PROGRAM...     (the programs of the build)
 
@@ -21,10 +21,12 @@ import sys
 import tempfile
 import time
 
+LONGEST = 100  # lines of README
+WIDEST = 100  # columns of what its commands print
 LIMIT = 20  # seconds, for one command
 SHORTER = [(r"-m (2|30)s", "-m 300ms")]
 PEER = "python3 tests/peers/"
-LEFT_OUT = re.compile(r"(git|make|export|kill) ")
+LEFT_OUT = re.compile(r"(git|make) ")
 
 
 def free_port():
@@ -134,7 +136,12 @@ def main():
         os.symlink(readme.parent / "tests", pathlib.Path(folder) / "tests")
         reader = Reader(folder, path)
         stack.callback(lambda: [server.kill() for server in reader.servers])
-        found = list(complaints(readme.read_text("utf-8"), reader))
+        text = readme.read_text("utf-8")
+        found = list(complaints(text, reader))
+    if text.count("\n") > LONGEST:
+        found.append(f"README.md: more than {LONGEST} lines")
+    printed = "".join(output or "" for _, output in steps(text))
+    found += [f"README.md: wider than {WIDEST}: {line}" for line in printed.splitlines() if len(line) > WIDEST]
     print("\n".join(found))
     return 1 if found else 0
 

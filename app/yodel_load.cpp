@@ -43,7 +43,7 @@ int run(LoadOptions options, int& signo) {
     refuse_shared_outputs({{"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls) session.tls = bufio::TlsContext::client(options.tls);
     session.retries = options.retries.value_or(0);
-    plan_load(options.plan, options, options);
+    plan_load(options.plan, options.size, options);
     // In the background, the page would stop a run that needs no terminal.
     const bool page = !options.no_tui && !options.json() && !run.repeat &&
                       !options.plan.reads_lines() && !ui::in_background();

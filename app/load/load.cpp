@@ -23,18 +23,12 @@ From source_of(const LoadPlan& plan, const RunOptions& run) {
     return plan.generated || unread ? From::generator : From::input;
 }
 
-// Returns the pace. In each interval, the connections send one message each, in turn. A climb
-// needs a length.
-std::optional<Pace> pace(const LoadPlan& plan, std::optional<ev::Duration> interval,
-                         std::size_t connections, std::optional<ev::Duration> length) {
-    if (plan.rate_thousandths) {
-        const Pace first = Pace::per_second(*plan.rate_thousandths);
-        if (!plan.last_rate_thousandths) return first;
-        return first.climbing_to(static_cast<double>(*plan.last_rate_thousandths) / 1000,
-                                 *length);
-    }
-    if (!interval || *interval == ev::Duration::zero()) return std::nullopt;
-    return Pace(connections, *interval);
+// Returns the pace. A climb needs a length.
+std::optional<Pace> pace(const LoadPlan& plan, std::optional<ev::Duration> length) {
+    if (!plan.rate_thousandths) return std::nullopt;
+    const Pace first = Pace::per_second(*plan.rate_thousandths);
+    if (!plan.last_rate_thousandths) return first;
+    return first.climbing_to(static_cast<double>(*plan.last_rate_thousandths) / 1000, *length);
 }
 
 void plan_messages(const LoadPlan& plan, bool escapes, RunOptions& to) {
@@ -52,29 +46,29 @@ void plan_messages(const LoadPlan& plan, bool escapes, RunOptions& to) {
 void check_threads(const LoadPlan& plan, From from, RunOptions& to) {
     const bool one = from == From::input || plan.reads_lines();
     if (one && to.threads > 1 && !plan.threads_auto)
-        throw UsageError("--threads needs generated messages (-c, -i, --size, --rate or -m), "
+        throw UsageError("--threads needs generated messages (-c, --size, --rate or -m), "
                          "because a single thread reads standard input");
     to.threads = one ? 1 : std::min(to.threads, to.connections);
 }
 
 }  // namespace
 
-void plan_load(const LoadPlan& plan, const MessagePlan& given, RunClient::Options& load) {
+void plan_load(const LoadPlan& plan, std::optional<std::size_t> size,
+               RunClient::Options& load) {
     RunOptions& to = load.run;
     load.report.load = !to.repeat;
     load.from = source_of(plan, to);
     check_threads(plan, load.from, to);
-    to.window = given.window.value_or(1);
+    to.window = plan.window;
     if (to.probe && !to.repeat) {
         to.length = std::exchange(to.session.max_time, std::nullopt);
         to.session.closed_early_text = "the server closed before the end of the run";
     }
     if (load.from != From::generator) return;
-    to.pace = pace(plan, given.interval, to.connections, to.session.max_time);
-    to.fixed_connections = !plan.rate_thousandths;
+    to.pace = pace(plan, to.session.max_time);
     if (plan.random_arrivals) to.seed = plan.seed.value_or(1);
     to.length = to.session.max_time;
-    to.size = given.size.value_or(std::min(to.size, to.session.max_frame));
+    to.size = size.value_or(std::min(to.size, to.session.max_frame));
     plan_messages(plan, load.escapes, to);
 }
 

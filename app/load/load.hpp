@@ -10,8 +10,9 @@
 
 namespace yodel {
 
-// Options for the messages, in addition to MessagePlan.
+// Options of yodel-load for the messages.
 struct LoadPlan {
+    unsigned window = 1;  // messages in flight per connection, without a rate
     std::optional<std::uint64_t> rate_thousandths = {};  // thousandths of messages per second
     // The rate at the end of the run, to which the rate climbs; none: constant rate.
     std::optional<std::uint64_t> last_rate_thousandths = {};
@@ -23,8 +24,9 @@ struct LoadPlan {
     bool threads_auto = false;  // may reduce the number of threads
 };
 
-// Sets the source, schedule, window and messages of the run. Throws UsageError, and the
+// Sets the source, schedule, window and messages of the run. `size`: bytes per generated
+// message. Throws UsageError, and the
 // errors of read_own_messages().
-void plan_load(const LoadPlan& plan, const MessagePlan& given, RunClient::Options& load);
+void plan_load(const LoadPlan& plan, std::optional<std::size_t> size, RunClient::Options& load);
 
 }  // namespace yodel

@@ -16,7 +16,7 @@ constexpr Modes kinds[] = {
     mode::plain | mode::tls,
     mode::text | mode::json,
     mode::framed | mode::raw,
-    mode::unpaced | mode::interval | mode::rate,
+    mode::unpaced | mode::rate,
     mode::from_file | mode::self_signed,
     mode::replies | mode::no_reply,
     mode::connects | mode::listens,

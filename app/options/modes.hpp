@@ -45,7 +45,6 @@ inline constexpr Modes raw = Modes{1} << 15;
 
 // When messages are sent.
 inline constexpr Modes unpaced = Modes{1} << 16;
-inline constexpr Modes interval = Modes{1} << 17;
 inline constexpr Modes rate = Modes{1} << 18;
 
 // The source of the server's certificate.

@@ -500,16 +500,11 @@ std::optional<std::size_t> Lane::next_open(std::size_t place) const {
 
 // Sends on the connection in turn or, if it is not open, on the next open one.
 void Lane::send_planned(const Schedule::Message& message, Outgoing next) {
-    last_planned_place_ = options_.fixed_connections
-                              ? share_.place_of(message.number)
-                              : (last_planned_place_ + 1) % connections_.size();
-    const bool gone = options_.fixed_connections &&
-                      connections_[last_planned_place_]->reported_state == State::closed;
-    if (!gone)
-        last_planned_place_ = next_open(last_planned_place_).value_or(last_planned_place_);
+    const std::size_t next_place = (last_planned_place_ + 1) % connections_.size();
+    last_planned_place_ = next_open(next_place).value_or(next_place);
     Connection& connection = *connections_[last_planned_place_];
     next.planned = message.planned;
-    if (gone || !accepts_more(connection)) return leave_unsent(connection, next);
+    if (!accepts_more(connection)) return leave_unsent(connection, next);
     send(connection, next);
 }
 

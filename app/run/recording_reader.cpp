@@ -120,7 +120,7 @@ void RecordingReader::read_line(std::string_view line) {
 
 void RecordingReader::read_header(const JsonFields& object) {
     if (object.text_or_empty("type") != "recording")
-        refuse("this is not a recording (--json --payload writes one)");
+        refuse("this is not a recording (yodel --json prints one)");
     const std::uint64_t version = object.count("version", 1);
     if (version != recording_version)
         refuse("the recording has version " + std::to_string(version) + ", but only version " +
@@ -211,7 +211,7 @@ void RecordingReader::read_shown(const std::string& type, const JsonFields& obje
     const bool samples = type == "end" && object.has("samples");
     const bool load = type == "interval" || type == "connection" || type == "message";
     if (!framing_ && !load && !samples)
-        refuse("this is neither a recording (--json --payload) nor a load with samples");
+        refuse("this is neither a recording (yodel --json) nor a load with samples");
     ended_ = type == "end";
     if (samples) return read_samples(object.object("samples"));
     if (!framing_) return;

@@ -1,4 +1,4 @@
-// Parses a recording of --json --payload, one object per line, in pieces of any size. Each
+// Parses a recording of --json, one object per line, in pieces of any size. Each
 // message and each unsolicited message becomes an item, sorted by time.
 //
 // Checks the JSON of each line, and its members. Reading ends at the first bad line, which

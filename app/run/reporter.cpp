@@ -52,6 +52,11 @@ std::string hex_text(std::string_view bytes) {
 
 }  // namespace
 
+bool prints_recording(const Reporter::Options& options, const RunOptions& run) {
+    return options.form == Reporter::Form::json && !options.load && !run.probe &&
+           run.session.framing->has_frames();
+}
+
 Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages,
                    User& user)
     : loop_(loop),
@@ -65,7 +70,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool 
       output_(loop, STDOUT_FILENO, [this] { user_.output_changed(); }),
       start_(loop.now()) {
     if (!options_.log.empty()) journal_.emplace(options_.log, run.session, 1, start_);
-    if (options_.payloads && !options_.quiet)
+    if (prints_recording(options_, run) && !options_.quiet)
         output_.append_line(
             recording_object(run.session, 1, run.connections, std::chrono::system_clock::now())
                 .str());
@@ -213,7 +218,7 @@ void Reporter::add_message(std::size_t connection, Fate fate, const Message* mes
                            const Reply* reply) {
     if (journal_) journal_->add_message(fate, message, reply, loop_.now());
     if (!json() || !reports_messages_ || options_.quiet) return;
-    JsonObject object = options_.payloads
+    JsonObject object = prints_recording(options_, run_)
                             ? recorded_object(fate, message, reply, start_, loop_.now())
                             : message_object(fate, message, reply, start_);
     if (load()) object.number("connection", connection);

@@ -29,11 +29,10 @@ public:
     enum class Form { payload, hex, json, sequence };
     struct Options {
         Form form = Form::payload;
-        bool payloads = false;  // with `json`: print a recording
-        bool hex = false;       // print a replay's differences as hex dumps
-        bool quiet = false;     // print only results
-        bool verbose = false;   // also report connections
-        bool probe = false;     // report connections only
+        bool hex = false;      // print a replay's differences as hex dumps
+        bool quiet = false;    // print only results
+        bool verbose = false;  // also report connections
+        bool probe = false;    // report connections only
         // Report totals instead of connections and generated messages, number the connections,
         // and print replies only with `verbose`.
         bool load = false;
@@ -127,5 +126,9 @@ private:
     std::optional<bufio::TlsFacts> refused_certificate_;
     std::optional<Journal> journal_;
 };
+
+// Returns true if the output of --json is a recording: for messages of a single connection that
+// have frames.
+bool prints_recording(const Reporter::Options& options, const RunOptions& run);
 
 }  // namespace yodel

@@ -63,7 +63,8 @@ bool can_coalesce(const RunClient::Options& options) {
 // a late greeting could be recorded as the first reply, and a replay, which waits for the
 // greeting, would fail.
 ev::Duration greeting_wait(const RunClient::Options& options) {
-    const bool recorded = options.report.payloads || options.report.log.recording;
+    const bool recorded =
+        prints_recording(options.report, options.run) || options.report.log.recording;
     const Session::Options& session = options.run.session;
     const bool waits =
         recorded && session.expect == Expect::any && !session.framing->in_datagrams;

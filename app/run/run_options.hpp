@@ -32,9 +32,6 @@ struct RunOptions {
     std::optional<Pace> pace =
         {};  // rate of messages; a climb needs `length`; none: closed loop
     std::optional<std::uint64_t> seed = {};  // for random gaps (Poisson); none: even gaps
-    // With a pace: the messages of a failed connection stay unsent. Otherwise the next
-    // connection sends them.
-    bool fixed_connections = false;
     // Closed loop: maximum number of messages in flight per connection; none: enough to keep
     // it busy.
     std::optional<unsigned> window = 1;
@@ -59,13 +56,6 @@ struct RunOptions {
     std::optional<ev::Duration> repeat = {};
     // Collect samples of the messages, whose times count from this time; none: no samples.
     std::optional<ev::Time> samples_from = {};
-};
-
-// Options for the messages, as given by the user. A run chooses defaults for the others.
-struct MessagePlan {
-    std::optional<unsigned> window = {};        // messages in flight per connection
-    std::optional<ev::Duration> interval = {};  // between messages of a connection; 0: none
-    std::optional<std::size_t> size = {};       // bytes per generated message
 };
 
 // Observes the connections and messages of a run's first thread. Connections are numbered from

@@ -82,10 +82,6 @@ std::size_t Share::own_connection_count() const {
     return static_cast<std::size_t>(share_of(connections, *this));
 }
 
-std::size_t Share::place_of(std::uint64_t message) const {
-    return static_cast<std::size_t>(message % connections) / threads;
-}
-
 std::uint64_t Share::own_message_count(std::uint64_t count) const {
     return count / connections * own_connection_count() + share_of(count % connections, *this);
 }

@@ -52,9 +52,6 @@ struct Share {
     // Returns the number of connections of this thread. Their places are numbered from 0.
     std::size_t own_connection_count() const;
     std::size_t number_of(std::size_t place) const { return place * threads + thread; }
-    // Returns the place of the connection that sends this message, which must belong to this
-    // thread.
-    std::size_t place_of(std::uint64_t message) const;
 
     // Returns how many of the first `count` messages belong to this thread.
     std::uint64_t own_message_count(std::uint64_t count) const;

@@ -19,7 +19,7 @@ OF_OTHERS = {"--to", "--merge", "--compare", "--ssl-verify"}  # of results.py an
 SERVER = "127.0.0.1:PORT"  # corrupts half of the replies
 RUNS = [("yodel", ["-W", "50ms", SERVER]),
         ("yodel", ["--tls", "-z"]),
-        ("yodel-load", ["--connections", "2", "-m", "1100ms", "-i", "0.1"]),
+        ("yodel-load", ["--connections", "2", "-m", "1100ms", "--rate", "20"]),
         ("yodel-load", ["--connections", "2"])]
 
 

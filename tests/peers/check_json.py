@@ -1,4 +1,4 @@
-"""Checks the output of `yodel --json` on standard input: an object for the connection, an object
+"""Checks the output of `yodel --json` on standard input: an object for the recording and for the connection, an object
 for each message (two for a late message), and an end object, whose counts and percentiles match
 the messages. Prints the outcome of the messages.
 """
@@ -7,7 +7,8 @@ import json
 import math
 import sys
 
-connection, *objects, end = [json.loads(line) for line in sys.stdin]
+recording, connection, *objects, end = [json.loads(line) for line in sys.stdin]
+assert recording["type"] == "recording", recording
 assert connection["type"] == "connection", connection
 assert connection["address"] and connection["framing"], connection
 for phase in ["lookup_us", "connect_us"] + ["handshake_us"] * ("tls" in connection):

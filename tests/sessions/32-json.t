@@ -16,9 +16,9 @@ they must contain.
   $ seq 10 | yodel --json -W 20ms -q 200ms 127.0.0.1 $PORT 2>log | python3 "$PEERS/check_json.py"
   10 messages: * lost* (glob)
   $ printf 'a\nbc\n' | yodel --json --expect none 2>log | grep sent_us
-  {"type":"message","seq":1,"sent_bytes":1,"planned_us":*,"sent_us":*,"fate":"sent"} (glob)
-  {"type":"message","seq":2,"sent_bytes":2,"planned_us":*,"sent_us":*,"fate":"sent"} (glob)
-  $ yodel --json -c 1 -i 0 --retry 2 --retry-delay 1ms 127.0.0.1 1 2>log | grep -o '"connections".*'
+  {"type":"message","seq":1,"sent_bytes":1,"planned_us":*,"sent_us":*,"fate":"sent","sent":"a"} (glob)
+  {"type":"message","seq":2,"sent_bytes":2,"planned_us":*,"sent_us":*,"fate":"sent","sent":"bc"} (glob)
+  $ yodel --json -c 1 -i 0 --retry 2 --retry-delay 1ms 127.0.0.1 1 2>log | grep -o '"connections":{.*'
   "connections":{"attempts":3,"opened":0,"failed":3},"errors":[{"text":"cannot connect to 127.0.0.1:1: Connection refused","status":7,"count":3,"failed":3}]}
 
 The phases of connecting are timed, even if they are done at once.
@@ -28,6 +28,6 @@ The phases of connecting are timed, even if they are done at once.
 
 With --quiet, the end is alone.
 
-  $ for program in yodel yodel-load; do $program --json --quiet -c 2 -i 0 | sed 's/,.*//'; done
+  $ for program in yodel yodel-load; do $program --json --quiet -c 2 | sed 's/,.*//'; done
   {"type":"end"
   {"type":"end"

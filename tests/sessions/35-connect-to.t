@@ -12,7 +12,7 @@ The name of the target is not looked up, and stays in the messages.
   yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * ms* (glob)
   $ echo a | yodel --quiet --connect-to localhost -4 service.example $PORT
   a
-  $ yodel-load -c 20 -i 0 --connections 4 --threads 2 --connect-to 127.0.0.1:$PORT tcp://service.example:80
+  $ yodel-load -c 20 --connections 4 --threads 2 --connect-to 127.0.0.1:$PORT tcp://service.example:80
   yodel-load: 20 sent, 20 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   $ yodel --connect-to 127.0.0.1:1 service.example 80
   yodel: cannot connect to service.example:80: 127.0.0.1:1: Connection refused

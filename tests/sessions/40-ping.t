@@ -60,7 +60,7 @@ The plan does not wait for replies. A reply after -W is late; a message without 
 Messages without a plan wait while too many bytes are in flight.
 
   $ serve -f len4le
-  $ yodel --quiet -f len4le -c 4 -i 0 --window 4 --size 12M 127.0.0.1 $PORT && echo all
+  $ yodel --quiet -f len4le -c 4 -i 0 --size 12M 127.0.0.1 $PORT && echo all
   yodel: 4 sent, 4 echoed, 0 bad, 0 lost; rtt * (glob)
   all
 

@@ -17,7 +17,7 @@ With -c or -i, it connects again and again, and prints a line for each attempt.
   seq 2: connected to 127.0.0.1:*, look-up *, TCP * ms (glob)
   seq 3: connected to 127.0.0.1:*, look-up *, TCP * ms (glob)
   yodel: 3 connections opened, 0 failed; connect p50/p99/max * ms (glob)
-  $ yodel-load -z -i 5ms -m 100ms 127.0.0.1 $PORT 2>log | sed 's/[0-9][0-9.]*/N/g' | uniq
+  $ yodel -z -i 5ms -m 100ms 127.0.0.1 $PORT 2>log | sed 's/[0-9][0-9.]*/N/g' | uniq
   seq N: connected to N:N, look-up N, TCP N ms
   $ yodel -z -c 3 -i 50ms --json 127.0.0.1 $PORT 2>log >attempts
   $ grep -o '"type":"[a-z]*"\(,"connection":[0-9]*\)*' attempts

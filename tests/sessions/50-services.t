@@ -36,7 +36,7 @@ With -f resp, a message is a command of Redis and a reply is any one of its type
 So are the types of RESP3. A push answers nothing. The reply of HELLO ends with an empty array here.
 
   $ printf '%s\n' 'HELLO 3' 'HSET h a 1' 'HGETALL h' 'GET none' 'ZADD z 1.5 m' 'ZSCORE z m' 'SADD s x' 'SMEMBERS s' \
-  >     'CLIENT TRACKING ON' 'GET key' 'SET key 1' PING | yodel -f resp --window 1 unix:redis 2>log >out
+  >     'CLIENT TRACKING ON' 'GET key' 'SET key 1' PING | yodel -f resp unix:redis 2>log >out
   $ head -n 1 out && sed '1,/^\*0/d' out | tr -d '\r' | xargs
   %7\r (esc)
   :1 %1 $1 a $1 1 _ :1 ,1.5 :1 ~1 $1 x +OK _ +OK >2 $10 invalidate *1 $3 key +PONG
@@ -50,7 +50,7 @@ With --escapes, a command may be an array with any bytes. A large reply is one m
   \r (esc)
   \x00 (esc)
   +PONG
-  $ printf '%s\n' "EVAL \"redis.call('SET','k',string.rep('x',9000000))\" 0" 'GET k' | yodel --quiet -f resp --window 1 unix:redis | wc -c
+  $ printf '%s\n' "EVAL \"redis.call('SET','k',string.rep('x',9000000))\" 0" 'GET k' | yodel --quiet -f resp unix:redis | wc -c
   9000015
   $ echo 'GET k' | yodel --quiet -f resp --max-frame 1M unix:redis
   yodel: a message of 9000010 bytes or more exceeds the limit of 1048576 (--max-frame)
@@ -58,7 +58,7 @@ With --escapes, a command may be an array with any bytes. A large reply is one m
 
 A conversation is recorded, and replayed to a service that has changed meanwhile.
 
-  $ printf 'SET k v\nLRANGE other 0 -1\nGET k\n' | yodel -f resp --json --payload unix:redis >talk.json 2>log
+  $ printf 'SET k v\nLRANGE other 0 -1\nGET k\n' | yodel -f resp --json unix:redis >talk.json 2>log
   $ yodel -f resp --replay talk.json -i 0 unix:redis
   yodel: 3 replayed, 3 matched, 0 bad, 0 lost; rtt * (glob)
   $ echo 'RPUSH other x' | yodel --quiet -f resp unix:redis

@@ -19,7 +19,7 @@ With --match, a reply is judged by a regular expression instead of its message.
   OK
   yodel: 3 sent, 3 answered, 0 bad, 0 lost; rtt * (glob)
   $ yodel --json --match '^(OK|NONE)$' 127.0.0.1 $PORT <commands 2>log | grep -o '"fate":"bad".*\|"echoed":.*"lost":[0-9]*'
-  "fate":"bad","right":false}
+  "fate":"bad","right":false,"sent":"GET a","received":"one\u001b[31m"}
   "echoed":2,"bad":1,"lost":0
 
 In a load, so do own messages, at a rate, in threads, as datagrams. A requirement tolerates.

@@ -1,11 +1,11 @@
 Recordings and their replay
 ===========================
 
-With --json --payload, a session is a recording: an object for each message, with its times and its bytes.
+What --json prints is a recording: an object for each message, with its times and its bytes.
 
   $ start python3 "$PEERS/key_value.py" 0 && store=$PORT
   $ printf 'SET a one\nGET a\nDEL a\nGET a\nSET b \033[31m\377\nGET b\n' >commands
-  $ yodel --json --payload --expect any 127.0.0.1 $store <commands >r.json 2>log
+  $ yodel --json --expect any 127.0.0.1 $store <commands >r.json 2>log
   $ grep -o '"sent[64_base]*":"[^"]*".*"received[64_base]*":"[^"]*"' r.json
   "sent":"SET a one","received":"OK"
   "sent":"GET a","received":"one"
@@ -51,7 +51,7 @@ A server that answers nothing, or too much, is found.
 Data that answers no message, such as a greeting, must arrive again.
 
   $ { await hello t.json; echo SET a one; await 'changed a' t.json; echo GET a; } |
-  >     yodel --json --payload --expect any 127.0.0.1 $ticks >t.json 2>log
+  >     yodel --json --expect any 127.0.0.1 $ticks >t.json 2>log
   $ yodel --replay t.json -i 0 127.0.0.1 $ticks
   yodel: 2 replayed, 2 matched, 0 bad, 0 lost, 2 unsolicited matched; rtt * (glob)
   $ yodel --replay t.json -i 0 -W 200ms 127.0.0.1 $store
@@ -65,7 +65,7 @@ Data that answers no message, such as a greeting, must arrive again.
 Replies of several lines come again, too.
 
   $ start python3 "$PEERS/several_lines.py" 0
-  $ printf '%s\n' PING LIST PING LIST TIME | yodel --json --payload --expect any 127.0.0.1 $PORT >l.json 2>log
+  $ printf '%s\n' PING LIST PING LIST TIME | yodel --json --expect any 127.0.0.1 $PORT >l.json 2>log
   $ yodel --replay l.json -i 0 127.0.0.1 $PORT
   yodel: 5 replayed, 5 matched, 0 bad, 0 lost, 4 unsolicited matched; rtt * (glob)
 
@@ -78,7 +78,7 @@ With -o FILE.json, the recording is written beside the output. An existing file 
   NONE
   $ yodel --replay o.json -i 0 127.0.0.1 $store
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
-  $ yodel --json --payload --expect any -o same.json 127.0.0.1 $store <commands >both.json 2>log
+  $ yodel --json --expect any -o same.json 127.0.0.1 $store <commands >both.json 2>log
   $ sed -i 's/"started":"[^"]*"//' both.json same.json && cmp both.json same.json
   $ yodel --quiet --expect any -o o.json 127.0.0.1 $store <commands
   yodel: cannot write the recording o.json: File exists
@@ -90,7 +90,7 @@ With -o FILE.json, the recording is written beside the output. An existing file 
 Datagrams and TLS are replayed in the same way.
 
   $ start python3 "$PEERS/key_value.py" 0 udp
-  $ yodel --json --payload --expect any udp://127.0.0.1:$PORT <commands >u.json 2>log
+  $ yodel --json --expect any udp://127.0.0.1:$PORT <commands >u.json 2>log
   $ yodel --replay u.json -u 127.0.0.1 $PORT
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost, 0 duplicate, 0 reordered; rtt * (glob)
   $ start python3 "$PEERS/key_value.py" 0 udp broken
@@ -103,14 +103,14 @@ Datagrams and TLS are replayed in the same way.
   $ need openssl
   $ certify server DNS:localhost
   $ start python3 "$PEERS/key_value.py" 0 tls server.pem server.key
-  $ yodel --json --payload --expect any --cacert ca.pem tls://localhost:$PORT <commands >s.json 2>log
+  $ yodel --json --expect any --cacert ca.pem tls://localhost:$PORT <commands >s.json 2>log
   $ yodel --replay s.json --cacert ca.pem tls://localhost:$PORT
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
 
 With --mask, parts of the replies are ignored, such as times and numbers.
 
   $ play line 'send:at 12:00:01 ok\n' line 'send:id=a7 done\n' wait
-  $ printf 'TIME\nJOB\n' | yodel --json --payload --expect any 127.0.0.1 $PORT >m.json 2>log
+  $ printf 'TIME\nJOB\n' | yodel --json --expect any 127.0.0.1 $PORT >m.json 2>log
   $ play line 'send:at 9:30:00 ok\n' line 'send:id=bcd failed\n' wait
   $ yodel --replay m.json -i 0 127.0.0.1 $PORT 2>log | grep differs
   reply 1 differs at byte 3 (expected 1, got 9)
@@ -127,7 +127,7 @@ With --mask, parts of the replies are ignored, such as times and numbers.
   [1]
   $ yodel --replay m.json -i 0 --mask ':[0-9]{2}|at [0-9]+' --mask 'id=[a-z0-9]+ [a-z]+' 127.0.0.1 $PORT
   yodel: 2 replayed, 2 matched, 0 bad, 0 lost; rtt * (glob)
-  $ echo abc | yodel --json --payload -f caret >c.json 2>log
+  $ echo abc | yodel --json -f caret >c.json 2>log
   $ yodel --replay c.json --mask x 127.0.0.1 $store
   yodel: --mask cannot be combined with -f caret of c.json, whose replies have no frames (yodel -h shows the options)
   [2]
@@ -185,13 +185,7 @@ A file that is no recording, or was cut or edited, is refused in one sentence.
 
 Options without meaning for a recording are refused.
 
-  $ yodel --payload 127.0.0.1 $store
-  yodel: --payload needs --json (yodel -h shows the options)
-  [2]
-  $ yodel --json --payload -f raw 127.0.0.1 $store
-  yodel: --payload cannot be combined with -f raw (yodel -h shows the options)
-  [2]
-  $ for option in '--expect echo' '-c 1' '-i 1' '--size 1' --escapes -z '--retry 1' '--window 2' '-f crlf' -u '--json -x'; do
+  $ for option in '--expect echo' '-c 1' '-i 1' '--size 1' --escapes -z '--retry 1' '-f crlf' -u '--json -x'; do
   >     yodel --replay r.json $option 127.0.0.1 $store
   > done
   yodel: --expect cannot be combined with --replay (yodel -h shows the options)
@@ -201,7 +195,6 @@ Options without meaning for a recording are refused.
   yodel: --escapes cannot be combined with --replay (yodel -h shows the options)
   yodel: --replay cannot be combined with -z (yodel -h shows the options)
   yodel: --retry cannot be combined with --replay (yodel -h shows the options)
-  yodel: --window cannot be combined with --replay (yodel -h shows the options)
   yodel: r.json was recorded with -f line, not with -f crlf (yodel -h shows the options)
   yodel: r.json was recorded with -f line, not with datagrams (-u) (yodel -h shows the options)
   yodel: -x cannot be combined with --json (yodel -h shows the options)

@@ -5,16 +5,16 @@ Without a terminal, -r prints a recording as the transcript that -o would have w
 
   $ start python3 "$PEERS/key_value.py" 0 && store=$PORT
   $ show() { yodel -r "$@" | sed 's/[0-9-]* [0-9:.]*/TIME/; s/:[0-9]*$/:PORT/'; }
-  $ printf 'SET a one\nGET a\nGET b\n\033[31m\n' | yodel --quiet --expect any --window 1 -o r.json 127.0.0.1 $store >out
+  $ printf 'SET a one\nGET a\nGET b\n\033[31m\n' | yodel --quiet --expect any -o r.json 127.0.0.1 $store >out
   $ show r.json
   TIME - connected to 127.0.0.1:PORT
   TIME > SET a one
-  TIME < OK
   TIME > GET a
-  TIME < one
   TIME > GET b
-  TIME < NONE
   TIME > ^[[31m
+  TIME < OK
+  TIME < one
+  TIME < NONE
   TIME < ERROR
   TIME - closed
   $ begin=$(sed -n 's/.*"started":"\([^"]*\)".*/\1/p' r.json)
@@ -51,17 +51,17 @@ Conversations with several connections, which cannot be replayed, can be shown. 
 
 So can conversations over UDP and WebSocket, and with other framings.
 
-  $ serve -u && echo hi | yodel --json --payload udp://127.0.0.1:$PORT >u.json 2>log && show u.json
+  $ serve -u && echo hi | yodel --json udp://127.0.0.1:$PORT >u.json 2>log && show u.json
   TIME - connected to 127.0.0.1:PORT
   TIME > hi
   TIME < hi
   TIME - * (glob)
-  $ serve --ws && echo hi | yodel --json --payload ws://127.0.0.1:$PORT >w.json 2>log && show w.json
+  $ serve --ws && echo hi | yodel --json ws://127.0.0.1:$PORT >w.json 2>log && show w.json
   TIME - connected to 127.0.0.1:PORT
   TIME > hi
   TIME < hi
   TIME - * (glob)
-  $ serve -f caret && printf 'abc' | yodel --json --payload -f caret 127.0.0.1 $PORT >c.json 2>log && show c.json
+  $ serve -f caret && printf 'abc' | yodel --json -f caret 127.0.0.1 $PORT >c.json 2>log && show c.json
   TIME - connected to 127.0.0.1:PORT
   TIME > abc
   TIME < bcd
@@ -73,8 +73,8 @@ A damaged recording is shown up to the damage, which is named.
   $ show cut.json 2>log
   TIME - connected to 127.0.0.1:PORT
   TIME > SET a one
-  TIME < OK
   TIME > GET a
+  TIME < OK
   TIME < one
   $ cat log && yodel -r cut.json >out 2>&1
   yodel: cut.json:5: the line is truncated
@@ -83,7 +83,7 @@ A damaged recording is shown up to the damage, which is named.
   yodel: standard input:1: the line is not a JSON object
   [26]
   $ echo '{"type":"end"}' | yodel -r -
-  yodel: standard input:1: this is neither a recording (--json --payload) nor a load with samples
+  yodel: standard input:1: this is neither a recording (yodel --json) nor a load with samples
   [26]
   $ yodel -r none
   yodel: none: No such file or directory

@@ -31,7 +31,7 @@ With -, each line of standard input is sent once, in order and as it is needed, 
 
 A line is sent although the next one is not there yet. The input waits for the server, too.
 
-  $ for options in '-i 1ms' '-i 0'; do
+  $ for options in '--rate 1k' '--window 1'; do
   >     serve -v -f line
   >     open_input 'one\n'
   >     yodel-load --messages - $options 127.0.0.1 $PORT <input 2>summary 9>&- & client=$!
@@ -62,7 +62,7 @@ Without a line, or with one that cannot be sent, that is a usage error, as with 
   yodel-load: 1 sent, 1 echoed, 0 bad, 0 lost, * (glob)
   [2]
   $ seq 2 | yodel-load --messages - --threads 2 --connections 2
-  yodel-load: --threads needs generated messages (-c, -i, --size, --rate or -m), because a single thread reads standard input (yodel-load -h shows the options)
+  yodel-load: --threads needs generated messages (-c, --size, --rate or -m), because a single thread reads standard input (yodel-load -h shows the options)
   [2]
 
 A file that cannot be read, or does not end, is refused.

@@ -3,7 +3,7 @@ Verdicts
 
 With --require, a run is judged. Each clause that fails is a sentence, and the status is 1.
 
-  $ yodel-load -c 3 -i 1ms --require 'p99<1m,lost<0.1%,rate>1,failed=0'
+  $ yodel-load -c 3 --rate 1k --require 'p99<1m,lost<0.1%,rate>1,failed=0'
   yodel-load: 3 sent, 3 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   $ judge() { seq 3 | yodel-load --require 'lost=0,p99<1us,sent>0,bad>=1%' "$@"; }
   $ judge
@@ -19,19 +19,19 @@ With --require, a run is judged. Each clause that fails is a sentence, and the s
   yodel-load: required p99<1us, was *us (glob)
   yodel-load: required bad>=1%, was 0%
   [1]
-  $ judge -c 3 -i 0 --quiet
+  $ judge -c 3 --quiet
   yodel-load: 3 sent, 3 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   yodel-load: required p99<1us, was *us (glob)
   yodel-load: required bad>=1%, was 0%
   [1]
-  $ yodel-load -c 20 -i 1ms --require 'unsent=0,unsolicited=0,duplicates=0,connect_p99<1m,opened=1,late=0,handshake_p50<1s'
+  $ yodel-load -c 20 --rate 1k --require 'unsent=0,unsolicited=0,duplicates=0,connect_p99<1m,opened=1,late=0,handshake_p50<1s'
   yodel-load: 20 sent, 20 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   yodel-load: required handshake_p50<1s, but there was no handshake
   [1]
 
 Any percentile is a figure.
 
-  $ yodel-load -c 20 -i 0 --require 'p97<1m,p99.95<1us,connect_p12.5<1m'
+  $ yodel-load -c 20 --require 'p97<1m,p99.95<1us,connect_p12.5<1m'
   yodel-load: 20 sent, 20 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   yodel-load: required p99.95<1us, was *us (glob)
   [1]
@@ -75,7 +75,7 @@ It also names the signal that ended the run.
 
   $ yodel --json -i 1ms >stopped 2>log & await '"message"' stopped && stop TERM $!
   [143]
-  $ yodel-load --json -i 1ms >ended 2>log & await '"interval"' ended && stop TERM $!
+  $ yodel-load --json --rate 1k >ended 2>log & await '"interval"' ended && stop TERM $!
   [143]
   $ grep -ho '"reason":[^{]*"sent"' stopped ended
   "reason":"ended by SIGTERM","status":143,"sent"

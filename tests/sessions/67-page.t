@@ -7,7 +7,7 @@ The recipe results.py makes one HTML page from the results of one or several run
   $ serve
   $ yodel-load --json --connections 2 --rate 500 -m 2.2 --require 'p50<1h' --require 'lost=1' 127.0.0.1 $PORT >run 2>log
   [1]
-  $ yodel-load --json -c 20 -i 1ms 127.0.0.1 $PORT >'<b>"other"&' 2>log
+  $ yodel-load --json -c 20 --rate 1k 127.0.0.1 $PORT >'<b>"other"&' 2>log
 
 It loads nothing else, and labels are only text.
 

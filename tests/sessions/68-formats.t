@@ -6,7 +6,7 @@ The recipe results.py makes them from --json.
   $ need xmllint
   $ to() { "$TESTDIR/../../contrib/recipes/results.py" --to "$@"; }
   $ lines() { printf 'one\ntwo\nthree\n'; }
-  $ printf 'a\n<&\001\377\n' | yodel --json --payload >recording 2>log
+  $ printf 'a\n<&\001\377\n' | yodel --json >recording 2>log
   $ sed 's/"received":"a/"received":"b/' recording >changed
 
 A distribution contains each level up to its maximum, in milliseconds.

@@ -4,13 +4,13 @@ Results read by other programs
   $ need java /usr/share/java/hdrhistogram.jar /usr/lib/python3/dist-packages/prometheus_client
   $ to() { "$TESTDIR/../../contrib/recipes/results.py" --to "$@"; }
   $ lines() { printf 'one\ntwo\nthree\n'; }
-  $ lines | yodel --json --payload >recording 2>log
+  $ lines | yodel --json >recording 2>log
 
 HdrHistogram's reader finds each round trip of an interval log of results.py, and computes the same percentiles. The end of the
 maximum's bucket may exceed the maximum.
 
   $ lines | yodel-load --json -m 2.2 --rate 300 --connections 4 >run1 2>log
-  $ yodel-load --json -m 1.2 -i 1ms --connections 4 --threads 2 >run2 2>log
+  $ yodel-load --json -m 1.2 --rate 4k --connections 4 --threads 2 >run2 2>log
   $ lines | yodel --json >run3 2>log
   $ yodel --json -u -c 30 -i 1ms >run4 2>log
   $ lines | yodel-load --json --tls -f len4 --connections 2 >run5 2>log

@@ -62,7 +62,7 @@ Each form shows them, and requirements judge them. The jitter is defined in RFC 
   64 bytes, seq 1, N
   64 bytes, seq 2, N
   yodel: 2 sent, 2 echoed, 0 bad, 0 lost, 2 duplicate, 0 reordered; rtt * (glob)
-  $ yodel-load -c 3 -i 1ms --require duplicates=0 udp://127.0.0.1:$PORT
+  $ yodel-load -c 3 --rate 1k --require duplicates=0 udp://127.0.0.1:$PORT
   yodel-load: 3 sent, 3 echoed, 0 bad, 0 lost, 3 duplicate, 0 reordered, */s; rtt * (glob)
   yodel-load: required duplicates=0, was 3
   [1]
@@ -72,7 +72,7 @@ Each form shows them, and requirements judge them. The jitter is defined in RFC 
   $ yodel-load --json --connections 2 --rate 200 -m 1100ms udp://127.0.0.1:$PORT 2>log | sed -n 's/[0-9][0-9.]*/N/g; s/.*\("reordered.*jitter_us"\).*/\1/p'
   "reordered":N,"jitter_us"
   "reordered":N,"jitter_us"
-  $ seq 9 | yodel --json --payload udp://127.0.0.1:$PORT >r.json 2>log
+  $ seq 9 | yodel --json udp://127.0.0.1:$PORT >r.json 2>log
   $ yodel --replay r.json udp://127.0.0.1:$PORT
   yodel: 9 replayed, 9 matched, 0 bad, 0 lost, 9 duplicate, 0 reordered; rtt * (glob)
   $ yodel --replay r.json -i 0 udp://127.0.0.1:$PORT

@@ -12,7 +12,7 @@ With --ping, an idle connection sends pings, whose pongs are required. They do n
   $ serve --ws
   $ yodel --replay r.json -i 0 ws://127.0.0.1:$PORT
   yodel: 2 replayed, 2 matched, 0 bad, 0 lost; rtt * (glob)
-  $ yodel-load --connections 3 -c 30 -i 20ms --ping 5ms ws://127.0.0.1:$PORT
+  $ yodel-load --connections 3 -c 30 --rate 150 --ping 5ms ws://127.0.0.1:$PORT
   yodel-load: 30 sent, 30 echoed, 0 bad, 0 lost* (glob)
 
 A server that does not answer them is given up after -W.

@@ -33,7 +33,7 @@ Connections are timed, loaded, judged, recorded and replayed like others.
   >     for load in '--connections 4 --threads 2' '--rate 3k --warm-up 10ms' '--connections 2 --churn 50' '--size 0' '--size 100k'; do
   >         yodel-load -c 300 $load --require lost=0 $target
   >     done
-  >     yodel --json --payload $target <lines >recording 2>log
+  >     yodel --json $target <lines >recording 2>log
   >     yodel --replay recording $target; "$TESTDIR/../../contrib/recipes/results.py" --merge recording
   > done 2>&1 | sed 's/, UNVERIFIED[^;]*//'
   , WebSocket 
@@ -75,7 +75,7 @@ Connections are timed, loaded, judged, recorded and replayed like others.
   $ yodel --replay recording
   yodel: recording was recorded with WebSocket (ws:// or wss://), not with -f line (yodel -h shows the options)
   [2]
-  $ echo a | yodel --json --payload >plain 2>log && yodel --replay plain ws://127.0.0.1:$PORT
+  $ echo a | yodel --json >plain 2>log && yodel --replay plain ws://127.0.0.1:$PORT
   yodel: plain was recorded with -f line, not with WebSocket (ws:// or wss://) (yodel -h shows the options)
   [2]
 

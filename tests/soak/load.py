@@ -109,7 +109,7 @@ def end_object(output):
 # --- Good clients: no reply may be wrong.
 
 # With a pace, a connection that is being replaced loses its scheduled messages.
-PACES = [["--rate", 100], ["--rate", 1000], ["--rate", 3000], ["-i", "50ms"]]
+PACES = [["--rate", 100], ["--rate", 1000], ["--rate", 3000], ["--rate", 20]]
 CLOSED_LOOPS = [["-c", 2000], ["-c", 500, "--churn", 1], ["-c", 2000, "--churn", 10],
                 ["--churn", 3, "--window", 8]]
 
@@ -215,7 +215,7 @@ def resets(load, dice, seconds):
 
 def idle_crowd(load, dice, seconds):
     """Sends one message on each connection, then waits until the server closes it."""
-    arguments = ["--connections", 5, "-i", "20s", "-m", f"{seconds:.1f}s", "-W", "1s", "--json"]
+    arguments = ["--connections", 5, "--rate", 0.25, "-m", f"{seconds:.1f}s", "-W", "1s", "--json"]
     load.finish(load.start(*arguments, *load.target("hasty")), UNLUCKY)
 
 

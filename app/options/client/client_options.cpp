@@ -22,12 +22,6 @@ ActiveMode link_mode(const ClientOptions& options) {
     return chosen_or(options.given, mode::websocket, mode::stream);
 }
 
-ActiveMode schedule_mode(const ClientOptions& options) {
-    const ActiveMode rate = chosen_or(options.given, mode::rate, mode::unpaced);
-    if (rate.mode == mode::rate || !options.has_interval()) return rate;
-    return {mode::interval, chosen_by(options.given, mode::interval)};
-}
-
 std::vector<ActiveMode> active_modes(const ClientOptions& options, Modes run) {
     const bool raw = !options.run.session.framing->has_frames();
     std::vector<ActiveMode> active{{run, chosen_by(options.given, run)},
@@ -40,7 +34,7 @@ std::vector<ActiveMode> active_modes(const ClientOptions& options, Modes run) {
         active.push_back(options.expects_no_reply()
                              ? ActiveMode{mode::no_reply, expect + " none"}
                              : ActiveMode{mode::echo_reply, expect + " echo"});
-    active.push_back(schedule_mode(options));
+    active.push_back(chosen_or(options.given, mode::rate, mode::unpaced));
     active.push_back(chosen_or(options.given, mode::listens, mode::connects));
     return active;
 }

@@ -13,7 +13,9 @@
 
 namespace yodel {
 
-struct ClientOptions : RunClient::Options, MessagePlan {
+struct ClientOptions : RunClient::Options {
+    std::optional<ev::Duration> interval;  // between messages or attempts; 0: as replies arrive
+    std::optional<std::size_t> size;       // bytes per generated message
     bufio::TlsClientOptions tls;
     bool use_tls = false;
     websocket::Request websocket;     // the request that opens a WebSocket
@@ -28,7 +30,6 @@ struct ClientOptions : RunClient::Options, MessagePlan {
 
     bool json() const { return report.form == Reporter::Form::json; }
     bool expects_no_reply() const { return run.session.expect == Expect::none; }
-    bool has_interval() const { return interval && *interval > ev::Duration::zero(); }
     bool wants_generated_messages() const { return !chosen_by(given, mode::generated).empty(); }
 };
 

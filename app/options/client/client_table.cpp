@@ -27,17 +27,6 @@ std::string port_value(const std::string& text) {
                         "a port from 1 to 65535");
 }
 
-// The minimum is below the time for sending a message, so a shorter interval could only fall
-// behind. A duration that rounds to 0 is refused, because 0 means a closed loop.
-ev::Duration interval_value(const std::string& text) {
-    const auto value = parse_duration(text);
-    const bool zero =
-        value == ev::Duration::zero() && text.find_first_of("123456789") == text.npos;
-    checked_text(zero || value >= std::chrono::microseconds(1), text,
-                 "0 or a duration of at least 1us");
-    return *value;
-}
-
 std::string source_address_value(const std::string& text) {
     return checked_text(numeric_family(text) != AF_UNSPEC || text == "localhost", text,
                         "a numeric address");
@@ -175,9 +164,6 @@ OptionGroup message_options(ClientOptions& to) {
          {'W', "reply-timeout", "D", "reply timeout (5s); -q D: time limit to close (5s)",
           into(session.reply_timeout, duration_value), talks | mode::examine},
          {'q', none, "D", no_help_row, into(session.close_timeout, duration_value), mode::runs},
-         {0, "window", "N", "maximum messages in flight on a connection",
-          into(to.window, number_up_to(1'000'000)),
-          (expects & ~mode::screen) | mode::unpaced | mode::replies},
          {0, "escapes", none, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
           flag(to.escapes), mode::input | mode::screen | mode::generated | mode::framed},
          {0, "header", "LINE", "ws://: add \"NAME: VALUE\" to the request",
@@ -195,10 +181,6 @@ std::vector<Option> generated_options(ClientOptions& to) {
         {'c', "count", "N", "send N generated messages (unlimited)",
          into(to.run.count, number_up_to(4'000'000'000)), mode::generated | mode::probe,
          mode::generated},
-        {'i', "interval", "D", "send a message every D; 0: as replies arrive",
-         into(to.interval, interval_value),
-         mode::generated | mode::probe | mode::replay | mode::unpaced | mode::interval,
-         mode::generated | mode::interval},
         {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size_value),
          mode::generated, mode::generated},
     };

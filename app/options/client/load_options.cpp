@@ -100,6 +100,9 @@ OptionGroup load_group(LoadOptions& to) {
 
 OptionGroup message_group(LoadOptions& to) {
     OptionGroup group{"Messages of the load", generated_options(to)};
+    group.options.push_back({0, "window", "N", "maximum messages in flight on a connection (1)",
+                             into(to.plan.window, number_up_to(1'000'000)),
+                             mode::input | mode::generated | mode::unpaced | mode::replies});
     group.options.push_back({0, "messages", "FILE",
                              "send the lines of FILE over and over; -: stdin",
                              into(to.plan.messages_file), mode::generated, mode::generated});
@@ -146,9 +149,9 @@ void check_load(const LoadOptions& options) {
                          " counts messages, but -z sends none; give a time such as 10s");
     if (run.lifetime == ev::Duration::zero() && !run.probe)
         throw UsageError("--churn 0s needs -z, because it leaves no time for messages");
-    if (options.expects_no_reply() && !options.plan.rate_thousandths && !options.has_interval())
+    if (options.expects_no_reply() && !options.plan.rate_thousandths)
         throw UsageError(
-            "--expect none needs --rate or -i, because no reply triggers the next message");
+            "--expect none needs --rate, because no reply triggers the next message");
     if (options.plan.last_rate_thousandths &&
         !run.session.max_time.value_or(ev::Duration()).count())
         throw UsageError("a rate that climbs needs -m, the length of the climb");

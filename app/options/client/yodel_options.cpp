@@ -23,6 +23,17 @@ Modes run_mode(const YodelOptions& options) {
     return options.no_tui || options.json() ? mode::input : mode::input | mode::screen;
 }
 
+// The minimum is below the time for sending a message, so a shorter interval could only fall
+// behind. A duration that rounds to 0 is refused, because 0 means a closed loop.
+ev::Duration interval_value(const std::string& text) {
+    const auto value = parse_duration(text);
+    const bool zero =
+        value == ev::Duration::zero() && text.find_first_of("123456789") == text.npos;
+    checked_text(zero || value >= std::chrono::microseconds(1), text,
+                 "0 or a duration of at least 1us");
+    return *value;
+}
+
 // Adds an expression. Every match of any added expression is masked.
 void add_mask(std::optional<Expression>& to, const std::string& text) {
     if (to) return to->add(text);
@@ -32,16 +43,13 @@ void add_mask(std::optional<Expression>& to, const std::string& text) {
 // --- Rows: letter, name, argument, help, action, modes, chosen modes.
 
 OptionGroup recording_options(YodelOptions& to) {
-    return {
-        "Recording and replay",
-        {{0, "payload", none, "include payloads in --json, to make a recording",
-          flag(to.report.payloads), (mode::piped & ~mode::probe) | mode::json | mode::framed},
-         {'r', "read", "FILE", "show a recording; then connect to a given target",
-          into(to.read_file), mode::offline | mode::screen, mode::offline | mode::screen},
-         {0, "replay", "FILE", "replay a recording and require its replies",
-          into(to.replay_file), mode::replay, mode::replay},
-         {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
-          [&](auto& text) { add_mask(to.run.session.pattern, text); }, mode::replay}}};
+    return {"Recording and replay",
+            {{'r', "read", "FILE", "show a recording; then connect to a given target",
+              into(to.read_file), mode::offline | mode::screen, mode::offline | mode::screen},
+             {0, "replay", "FILE", "replay a recording and require its replies",
+              into(to.replay_file), mode::replay, mode::replay},
+             {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
+              [&](auto& text) { add_mask(to.run.session.pattern, text); }, mode::replay}}};
 }
 
 OptionGroup output_options(YodelOptions& to) {
@@ -65,25 +73,24 @@ OptionGroup output_options(YodelOptions& to) {
 
 // --- Options that follow from other options.
 
-// Sends a message every second by default, or as replies arrive if only --window is given.
+// Sends a message every second by default.
 void plan_ping(YodelOptions& options) {
     RunOptions& to = options.run;
     to.length = to.session.max_time;
     to.size = options.size.value_or(std::min(to.size, to.session.max_frame));
-    to.fixed_connections = true;
-    if (!options.interval && !options.window) options.interval = std::chrono::seconds(1);
-    if (options.has_interval()) to.pace = Pace(1, *options.interval);
+    const ev::Duration interval = options.interval.value_or(std::chrono::seconds(1));
+    if (interval > ev::Duration::zero()) to.pace = Pace(1, interval);
 }
 
 void plan_run(YodelOptions& options) {
     using enum RunClient::Options::From;
     const Modes run = run_mode(options);
     options.report.probe = options.run.probe && !options.run.repeat;
-    if (run == mode::replay && options.has_interval())
+    if (run == mode::replay && options.interval.value_or(ev::Duration()) > ev::Duration())
         throw UsageError("-i with --replay must be 0, which sends as replies arrive");
     options.fast = options.interval.has_value();
-    options.run.window = options.window;
-    if (!options.window && options.run.session.framing->takes_turns) options.run.window = 1;
+    options.run.window = std::nullopt;
+    if (options.run.session.framing->takes_turns) options.run.window = 1;
     options.from = run == mode::replay      ? recording
                    : run == mode::probe     ? none
                    : run == mode::generated ? generator
@@ -128,6 +135,10 @@ std::vector<OptionGroup> yodel_table(YodelOptions& to) {
         {'l', "listen", none, "answer clients by hand; listen on [ADDR:]PORT", flag(to.listens),
          mode::input | mode::screen | mode::listens, mode::listens});
     OptionGroup ping{"Ping and examination", generated_options(to)};
+    ping.options.push_back({'i', "interval", "D",
+                            "send a message every D; 0: as replies arrive",
+                            into(to.interval, interval_value),
+                            mode::generated | mode::probe | mode::replay, mode::generated});
     ping.options.push_back({0, "examine", none, "check what echo servers usually get wrong",
                             flag(to.examines), mode::examine, mode::examine});
     return {std::move(connection), tls_options(to),       message_options(to),

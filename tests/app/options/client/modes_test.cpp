@@ -42,7 +42,6 @@ const std::vector<Choice> yodel_choices = {
     {mode::tls, "--tls", "--tls"},
     {mode::json, "--json", "--json"},
     {mode::raw, "-f raw", "-f raw"},
-    {mode::interval, "-i 1", "-i"},
     {mode::echo_reply, "--expect echo", "--expect echo"},
     {mode::no_reply, "--expect none", "--expect none"},
     {mode::listens, "-l 7", "-l"},
@@ -57,7 +56,6 @@ const std::vector<Choice> load_choices = {
     {mode::tls, "--tls", "--tls"},
     {mode::raw, "-f raw", "-f raw"},
     {mode::rate, "--rate 5", "--rate"},
-    {mode::interval, "-i 1", "-i"},
     {mode::echo_reply, "--expect echo", "--expect echo"},
     {mode::no_reply, "--expect none", "--expect none"},
 };
@@ -215,7 +213,6 @@ TEST_CASE("options of the screen and of other runs are refused if they do not ap
     } rows[] = {
         {"-x", "", ""},
         {"-v", "", ""},
-        {"--window 5", "--window needs pipe mode (--no-tui)", ""},
         {"--retry-delay 1", "", "--retry-delay needs --retry in pipe mode"},
         {"--retry-delay 1 --retry 0", "", "--retry-delay needs --retry in pipe mode"},
         {"--retry-delay 1 --retry 1", "", ""},
@@ -228,7 +225,6 @@ TEST_CASE("options of the screen and of other runs are refused if they do not ap
     }
     CHECK(refusal_by(parse_yodel_options, "--replay f -i 1s") ==
           "-i with --replay must be 0, which sends as replies arrive");
-    CHECK(refusal_by(parse_yodel_options, "--payload h 7") == "--payload needs --json");
 }
 
 TEST_CASE("only a conversation may have a screen") {

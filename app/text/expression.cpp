@@ -6,7 +6,6 @@
 #include <locale.h>
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace yodel {
@@ -32,9 +31,6 @@ private:
     locale_t before_;
 };
 
-// Limit of expanded_size(). Compiling an expression of this size takes at most two seconds.
-constexpr double max_expanded_size = 1000;
-
 UsageError refusal(const std::string& text, const std::string& reason) {
     return UsageError(in_quotes(text) + " is not an extended regular expression: " + reason);
 }
@@ -52,65 +48,11 @@ Ranges merged(Ranges ranges) {
     return all;
 }
 
-// Returns the index of the bracket that closes the one at `begin`.
-std::size_t bracket_end(const std::string& text, std::size_t begin) {
-    std::size_t at = begin + (text.compare(begin + 1, 1, "^") == 0 ? 2 : 1);
-    if (text.compare(at, 1, "]") == 0) ++at;
-    while (at < text.size() && text[at] != ']') {
-        const char kind = text[at] == '[' ? text[at + 1] : '\0';
-        const bool nested = kind == ':' || kind == '.' || kind == '=';  // as in [[:alpha:]]
-        at = nested ? text.find(std::string{kind, ']'}, at + 2) : at;
-        if (at == text.npos) break;
-        at += nested ? 2 : 1;
-    }
-    if (at >= text.size()) throw refusal(text, "a bracket [ is not closed");
-    return at;
-}
-
-// Returns the greatest number in the braces at `at`, and moves `at` to their end.
-double count_at(const std::string& text, std::size_t& at) {
-    double greatest = 1;
-    double number = 0;
-    for (; at + 1 < text.size() && text[at] != '}'; ++at) {
-        const char next = text[at + 1];
-        number = next >= '0' && next <= '9' ? number * 10 + (next - '0') : 0;
-        greatest = std::max(greatest, number);
-    }
-    return greatest;
-}
-
-// Returns the index of the last character of the part at `at`: a bracket expression, an escape
-// or a character. Throws for a back-reference, because matching it can take exponential time.
-std::size_t part_end(const std::string& text, std::size_t at) {
-    if (text[at] == '[') return bracket_end(text, at);
-    if (text[at] != '\\') return at;
-    if (text[at + 1] >= '1' && text[at + 1] <= '9')
-        throw refusal(text, "back-references are not supported");
-    return at + 1;
-}
-
-// Returns the length of the expression with all repetitions written out, as the library does:
-// a+ becomes aa*, and a{3} becomes aaa. A bracket expression counts as one character.
-double expanded_size(const std::string& text) {
-    std::vector<double> groups{0};
-    double last = 0;  // expanded length of the last part, which a + or {} repeats
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const char sign = text[at];
-        if (sign == '+' || sign == '{') {
-            const double more = last * (sign == '+' ? 1 : count_at(text, at) - 1);
-            groups.back() += more;
-            last += more;
-            continue;
-        }
-        if (sign == '(') groups.push_back(0);
-        at = part_end(text, at);
-        const bool optional = sign == '*' || sign == '?';
-        if (!optional) last = 1;
-        if (sign == ')') last += groups.back();
-        if (sign == ')' && groups.size() > 1) groups.pop_back();
-        groups.back() += optional ? 1 : last;
-    }
-    return std::accumulate(groups.begin(), groups.end(), 0.0);
+// Throws for a back-reference, because matching it can take exponential time.
+void refuse_back_references(const std::string& text) {
+    for (std::size_t at = text.find('\\'); at < text.size(); at = text.find('\\', at + 2))
+        if (text[at + 1] >= '1' && text[at + 1] <= '9')
+            throw refusal(text, "back-references are not supported");
 }
 
 void release(regex_t* compiled) {
@@ -121,9 +63,7 @@ void release(regex_t* compiled) {
 }  // namespace
 
 Expression::Expression(std::string text) : text_(std::move(text)) {
-    if (expanded_size(text_) > max_expanded_size)
-        throw UsageError("the expression is too long: it exceeds 1000 characters after its "
-                         "repetitions are expanded");
+    refuse_back_references(text_);
     compile();
 }
 

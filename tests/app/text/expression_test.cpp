@@ -15,12 +15,6 @@ namespace {
 
 const std::string cut = std::string(Expression::max_examined, 'a');
 
-std::string times(int count, const std::string& text) {
-    std::string all;
-    for (int i = 0; i < count; ++i) all += text;
-    return all;
-}
-
 }  // namespace
 
 TEST_CASE("an expression matches a part of a text") {
@@ -101,17 +95,13 @@ TEST_CASE("an expression stays the same when the library's states are dropped") 
 }
 
 TEST_CASE("a text that is no expression is refused with the library's reason, or with ours") {
-    const std::string bracket = "a bracket [ is not closed";
     const std::string back = "back-references are not supported";
     const std::vector<std::pair<std::string, std::string>> rows{
-        {"[", bracket},        {"a[^]b", bracket},
-        {"[]", bracket},       {"[[:alpha:]", bracket},
-        {"[[:alpha", bracket}, {"[[.a.]", bracket},
-        {"[[=a=]", bracket},   {"(a)\\1", back},
-        {"(a)\\\\\\9", back},  {"(", ""},
-        {"a{2,1}", ""},        {"[[:nothing:]]", ""},
-        {"a\\", ""},           {"(a)(b", ""},
-        {"([)]", ""}};
+        {"[", ""},          {"a[^]b", ""},    {"[]", ""},
+        {"[[:alpha:]", ""}, {"[[:alpha", ""}, {"[[.a.]", ""},
+        {"[[=a=]", ""},     {"(a)\\1", back}, {"(a)\\\\\\9", back},
+        {"(", ""},          {"a{2,1}", ""},   {"[[:nothing:]]", ""},
+        {"a\\", ""},        {"(a)(b", ""},    {"([)]", ""}};
     for (const auto& [expression, reason] : rows) {
         const std::string start =
             "\"" + expression + "\" is not an extended regular expression: ";
@@ -122,31 +112,4 @@ TEST_CASE("a text that is no expression is refused with the library's reason, or
     }
     CHECK(Expression{"a\\\\1"}.matches("a\\1"));
     CHECK(Expression{"\\0\\:"}.matches("0:"));
-}
-
-TEST_CASE(
-    "an expression that takes the library too long is refused, and a usual one accepted") {
-    for (const std::string& expression :
-         {times(60000, "(") + times(60000, ")"), "a" + times(100000, "*"), times(400, "(a*)*"),
-          std::string("((a{1,255}){1,255}){1,255}"), std::string("((a){,255}){255}"),
-          times(50, "(") + "a" + times(50, ")+"), std::string("([(]a{99}[)]){99}"),
-          std::string("([[:alpha:])]a{99}){99}"), std::string("a)b{30}){50}"), times(1001, "a"),
-          times(999, "a") + "+a", times(900, "a") + "b{102}"}) {
-        CAPTURE(expression.substr(0, 64));
-        CHECK(refusal([&] {
-                  Expression{expression};
-              }).starts_with("the expression is too long: "));
-    }
-    const std::string accepted[] = {
-        "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$ => 01234567-89ab-cdef-0123-456789abcdef",
-        "^(([^]]+|[]^-]{2,9})*)$ => a]]",
-        "a{1,2}\\{3} => a{3}",
-        "^[[:digit:]]$ => 7",
-        "^(" + times(600, "a") + ")$ => " + times(600, "a"),
-        times(999, "a") + "+ => " + cut,
-        times(900, "a") + "b{100} => " + times(900, "a") + times(100, "b")};
-    for (const std::string& row : accepted) {
-        const auto [expression, text] = test::halves(row);
-        CHECK(Expression(expression).matches(text));
-    }
 }

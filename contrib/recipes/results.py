@@ -75,10 +75,6 @@ def percentile(buckets, percent):
     return next((bucket for bucket, count in zip(order, counts) if count >= rank), None)
 
 
-def achieved(end):
-    return end["connections"]["opened"] if end.get("probe") else end["echoed"]
-
-
 def statistic(end, prefix, name):
     known, buckets = times(end, prefix)
     if not buckets or name[0] != "p":
@@ -88,6 +84,7 @@ def statistic(end, prefix, name):
 
 # --- Adding up.
 
+achieved = lambda end: end["connections"]["opened"] if end.get("probe") else end["echoed"]
 TIMES = {"": "no reply was timed", "lateness_": "no message had a planned time",  # prefixes, and why there are none
          "connect_": "no connection was opened", "handshake_": "there was no handshake"}
 STATISTICS = ("min", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max")
@@ -468,16 +465,14 @@ def junit(end, _, failed_messages):
     if end["status"] > 1 or (end["status"] == 1 and not failed):
         counts = ", ".join(f"{end[name]} {name}" for name in ("sent", "echoed", "bad", "lost"))
         cases = [("run", "run", "\n".join([end["reason"], *(each["text"] for each in end["errors"]), counts]))]
-    for each in required:
-        was = "was " + each["was"] if "was" in each else "but it was not measured"
-        cases.append(("require", each["clause"], "" if each["holds"] else f"required {each['clause']}, {was}"))
+    reasons = ["was " + each["was"] if "was" in each else "but it was not measured" for each in required]
+    cases += [("require", each["clause"], "" if each["holds"] else f"required {each['clause']}, {was}") for each, was in zip(required, reasons)]
     cases += [("message", f"message {each.get('seq', '')}", json.dumps(each)) for each in failed_messages if "replay" in end]
     text = ""
     for kind, name, failure in cases:
         text += f'<testcase classname="yodel.{kind}" name={saxutils.quoteattr(name)} time="0">'
-        first = saxutils.quoteattr(failure.partition("\n")[0])
-        text += f"<failure message={first}>{saxutils.escape(failure)}</failure>" if failure else ""
-        text += "</testcase>\n"
+        sentence = f"<failure message={saxutils.quoteattr(failure.partition(chr(10))[0])}>{saxutils.escape(failure)}</failure>"
+        text += (sentence if failure else "") + "</testcase>\n"
     text = ('<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n<testsuite name="yodel"'
             f' timestamp="{end.get("began", "1970-01-01T00:00:00")[:19]}" tests="{len(cases)}" failures="{text.count("<failure")}"'
             f' errors="0" skipped="0" time="{end["duration_us"] / 1e6:.3f}">\n{text}</testsuite>\n</testsuites>\n')

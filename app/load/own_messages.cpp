@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <optional>
+#include <string_view>
 
 namespace yodel {
 
@@ -40,14 +41,20 @@ OwnMessages read_own_messages(const std::string& file, const Framing& framing,
     if (text.empty()) throw FileError("--messages: " + file + " is empty");
     std::vector<std::string> messages;
     for (std::size_t begin = 0; begin < text.size();) {
+        const auto refuse = [&](std::string_view fault) {
+            throw FileError(std::string("--messages: ")
+                                .append(file)
+                                .append(": line ")
+                                .append(std::to_string(messages.size() + 1))
+                                .append(": ")
+                                .append(fault));
+        };
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         std::optional<std::string> message = text.substr(begin, end - begin);
         if (escapes) message = unescaped(*message);
-        const std::string fault = message ? message_refusal(*message, framing, max_frame)
-                                          : std::string(escapes_expected) + " (--escapes)";
-        if (!fault.empty())
-            throw FileError("--messages: " + file + ": line " +
-                            std::to_string(messages.size() + 1) + ": " + fault);
+        if (!message) refuse(std::string(escapes_expected).append(" (--escapes)"));
+        const std::string fault = message_refusal(*message, framing, max_frame);
+        if (!fault.empty()) refuse(fault);
         messages.push_back(std::move(*message));
         begin = end + 1;
     }

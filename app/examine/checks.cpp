@@ -26,20 +26,17 @@ void queue_thousand(Connection& client) {
 }
 
 // Connects, and leaves after an echo.
-void visit(Examination& all) {
-    Connection& client = all.connect();
-    client.echo("hello again");
-    client.leave();
-}
+void visit(Examination& all) { all.connect().echo("hello again").leave(); }
 
-void send_in_pieces(Examination& all, std::size_t size, ev::Duration pause) {
+// Sends messages in two pieces, which are cut at these bytes.
+void send_cut(Examination& all, std::size_t first, std::size_t last) {
     Connection& client = all.connect();
-    const std::string frame = all.frame(text);
-    for (std::size_t at = 0; at < frame.size(); at += size) {
-        client.send(frame.substr(at, size));
-        all.sleep(pause);
+    for (std::size_t cut = first; cut <= last; ++cut) {
+        client.send(all.frame(text).substr(0, cut));
+        all.sleep(100ms);
+        client.send(all.frame(text).substr(cut));
+        client.expect(all.reply(text));
     }
-    client.expect(all.reply(text));
 }
 
 // Echoes a message on another connection. If the reply waits until the first connection has
@@ -62,9 +59,7 @@ void echo_beside(Examination& all, Connection& first, const char* cause) {
 void one_message(Examination& all) { all.connect().echo("hello, yodel"); }
 
 void second_message(Examination& all) {
-    Connection& client = all.connect();
-    client.echo("a first message");
-    client.echo(second_text);
+    all.connect().echo("a first message").echo(second_text);
 }
 
 // Without the bytes that delimit messages.
@@ -84,26 +79,24 @@ void largest_datagram(Examination& all) { all.connect().echo(std::string(65507, 
 void long_message(Examination& all) { all.connect().echo(std::string(70'000, 'x')); }
 
 void short_after_long(Examination& all) {
-    Connection& client = all.connect();
-    client.echo(std::string(3000, long_letter.front()));
-    client.echo("short");
-    client.echo(std::string(1000, 'm'));
+    const std::string long_payload(3000, long_letter.front());
+    all.connect().echo(long_payload).echo("short").echo(std::string(1000, 'm'));
 }
 
 void two_pieces(Examination& all) {
-    send_in_pieces(all, all.frame(text).size() / 2 + 1, 100ms);
+    const std::size_t cut = all.frame(text).size() / 2 + 1;
+    send_cut(all, cut, cut);
 }
-void byte_by_byte(Examination& all) { send_in_pieces(all, 1, 1ms); }
 
-void length_in_pieces(Examination& all) {
+void length_in_pieces(Examination& all) { send_cut(all, 1, all.options().framing->overhead()); }
+
+void byte_by_byte(Examination& all) {
     Connection& client = all.connect();
-    const std::string frame = all.frame(text);
-    for (std::size_t cut = 1; cut <= all.options().framing->overhead(); ++cut) {
-        client.send(frame.substr(0, cut));
-        all.sleep(20ms);
-        client.send(frame.substr(cut));
-        client.expect(frame);
+    for (const char each : all.frame(text)) {
+        client.send({&each, 1});
+        all.sleep(1ms);
     }
+    client.expect(all.reply(text));
 }
 
 // Opens a WebSocket by hand, because a transport sends no fragments. The server may echo them
@@ -113,26 +106,21 @@ void fragments(Examination& all) {
     client.send(websocket::request_text(*all.options().websocket, "AAAAAAAAAAAAAAAAAAAAAA=="));
     const auto opening = [&] { return websocket::opening_size(client.received()); };
     all.wait([&] { return opening() || client.ended(); });
-    std::size_t at = opening().value_or(0);
     using namespace std::string_literals;
     client.send("\x01\x83\0\0\0\0in "s + "\x89\x87\0\0\0\0between"s +
                 "\x80\x86\0\0\0\0pieces"s);
     std::string message;
     bool ponged = false;
     all.wait([&] {
-        const auto byte = [&](std::size_t i) {
-            return static_cast<unsigned char>(client.received()[at + i]);
-        };
-        while (client.received().size() >= at + 2 &&
-               client.received().size() >= at + 2 + byte(1)) {
-            const std::string payload(client.received().substr(at + 2, byte(1)));
-            if ((byte(0) & 0x0f) <= 2) message += payload;  // no control frame
-            ponged = ponged || payload == "between";
-            at += 2 + payload.size();
-        }
-        return (ponged && message.size() >= 9) || client.ended();
+        message = client.received().substr(opening().value_or(0));
+        // The heads of frames so short contain only control characters and bytes above 7f.
+        std::erase_if(message, [](char each) { return each < ' ' || each > '~'; });
+        const std::size_t pong = message.find("between");
+        ponged = pong != message.npos;
+        if (ponged) message.erase(pong, 7);
+        return (ponged && message.ends_with("in pieces")) || client.ended();
     });
-    if (message != "in pieces") throw client.failure("in pieces", message);
+    if (!message.ends_with("in pieces")) throw client.failure("in pieces", message);
     if (!ponged) throw Failed{"the message came without the pong"};
 }
 
@@ -154,17 +142,13 @@ void slow_reader(Examination& all) {
 }
 
 void second_client(Examination& all) {
-    Connection& first = all.connect();
-    first.echo("first");
-    echo_beside(all, first, "it serves one client after the other");
+    echo_beside(all, all.connect().echo("first"), "it serves one client after the other");
 }
 
 void twenty_clients(Examination& all) {
     std::vector<Connection*> clients;
-    for (const char letter : letters) {
-        clients.push_back(&all.connect());
-        clients.back()->echo(std::string(9, letter));
-    }
+    for (const char letter : letters)
+        clients.push_back(&all.connect().echo(std::string(9, letter)));
     const auto frame = [&](std::size_t i) { return all.frame(std::string(9, letters[i])); };
     const std::size_t half = all.is_stream() ? 5 : std::string::npos;
     for (std::size_t i = 0; i < letters.size(); ++i) clients[i]->send(frame(i).substr(0, half));
@@ -178,17 +162,10 @@ void twenty_clients(Examination& all) {
 void half_close(Examination& all) {
     Connection& client = all.connect();
     queue_thousand(client);
-    client.half_close();
-    client.expect();
-    client.expect_end();
+    client.finish();
 }
 
-void close(Examination& all) {
-    Connection& client = all.connect();
-    client.echo("goodbye");
-    client.half_close();
-    client.expect_end();
-}
+void close(Examination& all) { all.connect().echo("goodbye").finish(); }
 
 void leaving_inside_message(Examination& all) {
     Connection& client = all.connect();
@@ -297,20 +274,17 @@ Cause cause_of_values(Examination& all) {
         if (part == "a" || part.starts_with("a\r") || part.starts_with("a\n"))
             return {name + (byte == 0 ? " ends its texts" : " ends its messages"), lacks};
     }
-    const std::string reply = answer(all, "a\x80z");
-    if (reply == all.reply("a\x80z")) return {};
-    const bool replaces = reply.find("\xef\xbf\xbd") != reply.npos;
-    if (replaces || answer(all, "a\xc3\xa9z") == all.reply("a\xc3\xa9z"))
-        return {"decoded as UTF-8"};
-    return {reply.find("\xc2\x80") != reply.npos ? "encoded as UTF-8" : ""};
+    const auto echoes = [&](const char* payload) {
+        return answer(all, payload) == all.reply(payload);
+    };
+    return {echoes("a\xc3\xa9z") && !echoes("a\x80z") ? "decoded as UTF-8" : ""};
 }
 
-std::string cause_of_blanks(std::string_view whole, std::string_view part) {
+Cause cause_of_blanks(std::string_view whole, std::string_view part) {
     const std::size_t at = whole.find(part);
     if (part.empty() || at == whole.npos || part.size() == whole.size()) return {};
-    if (at + part.size() == whole.size()) return "removed at the start";
-    if (at > 0) return "removed at both ends";
-    return part.size() + 1 == whole.size() ? "0d is removed at the end" : "removed at the end";
+    if (at == 0) return {"removed at the end"};
+    return {at + part.size() == whole.size() ? "removed at the start" : "removed at both ends"};
 }
 
 }  // namespace
@@ -337,7 +311,7 @@ Cause cause_of(const Failed& failed, Examination& all) {
         return {"it closes after one message", again};
     if (has_foreign(long_letter)) return {"bytes of the long message", again | pieces};
     if (has_foreign(letters)) return {"bytes of another client", many};
-    if (failed.expected == all.reply(blanks)) return {cause_of_blanks(whole, part)};
+    if (failed.expected == all.reply(blanks)) return cause_of_blanks(whole, part);
     const Cause values = whole.find('\1') == whole.npos ? Cause{} : cause_of_values(all);
     if (!values.text.empty()) return values;
     // Is a message of three times the size cut at the same byte?

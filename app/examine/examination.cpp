@@ -12,8 +12,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Bytes that a connection stores beyond the replies to what it has sent.
-constexpr std::int64_t max_excess = 1024 * 1024;
+// Bytes and messages that a connection stores beyond the replies to what it has sent.
+constexpr std::size_t max_excess = 1024 * 1024;
+constexpr std::size_t max_messages = 100;
 
 // Bursts of a flood, and messages in each. A burst must be smaller than the 64 KiB of a pipe,
 // so that the last read of each is a short one.
@@ -70,12 +71,7 @@ void Connection::send(std::string_view bytes) {
 
 void Connection::queue(std::string_view payload) {
     add(queue_, examination_.frame(payload));
-    owe(examination_.reply(payload));
-}
-
-void Connection::owe(std::string_view reply) {
-    add(expected_, reply);
-    excess_ -= static_cast<std::int64_t>(reply.size());
+    add(expected_, examination_.reply(payload));
 }
 
 void Connection::flush() {
@@ -89,12 +85,30 @@ void Connection::flush() {
 
 void Connection::expect() {
     flush();
-    for (; !expected_.empty(); expected_.pop_front()) await(expected_.front());
+    for (; !expected_.empty(); expected_.pop_front()) {
+        const std::string& reply = expected_.front();
+        const auto whole = [&] {
+            return is_stream_ ? received().size() >= reply.size() : !received_.empty();
+        };
+        examination_.wait([&] { return whole() || ended(); });
+        const std::string_view part =
+            received().substr(0, is_stream_ ? reply.size() : received().npos);
+        if (!whole() || part != reply) throw failure(reply, part);
+        received_.front().erase(0, part.size());
+        if (is_stream_) refuse_excess(reply);
+        if (!is_stream_) received_.pop_front();
+    }
 }
 
-void Connection::echo(std::string_view payload) {
+void Connection::expect(std::string_view reply) {
+    add(expected_, reply);
+    expect();
+}
+
+Connection& Connection::echo(std::string_view payload) {
     queue(payload);
     expect();
+    return *this;
 }
 
 void Connection::flood(ev::Duration gap, ev::Duration patience) {
@@ -114,76 +128,64 @@ void Connection::flood(ev::Duration gap, ev::Duration patience) {
     }
 }
 
-void Connection::half_close() {
-    flush();
-    session_.finish();
-}
-
-void Connection::await(std::string_view reply) {
-    const auto whole = [&] {
-        return is_stream_ ? received().size() >= reply.size() : !received_.empty();
-    };
-    examination_.wait([&] { return whole() || ended(); });
-    const std::string_view part = is_stream_ ? received().substr(0, reply.size()) : received();
-    if (!whole() || part != reply) throw failure(reply, part);
-    if (is_stream_) refuse_excess(reply);
-    received_.front().erase(0, part.size());
-    if (!is_stream_) received_.pop_front();
-}
-
 void Connection::refuse_excess(std::string_view reply) const {
-    if (excess_ <= 0) return;
-    throw Failed{.text = bytes_text(static_cast<std::size_t>(excess_)) +
-                         " more came than were sent",
+    if (received().empty()) return;
+    throw Failed{.text = bytes_text(received().size()) + " more came than were sent",
                  .how = Failed::How::differs,
                  .expected = std::string(reply),
-                 .received = std::string(received().substr(reply.size()))};
+                 .received = std::string(received())};
 }
 
-void Connection::expect_end() {
+void Connection::finish() {
+    flush();
+    session_.finish();
+    expect();
     const bool in_time = examination_.wait([&] { return closed(); });
     refuse_excess({});
     if (session_.end().reason == bufio::Reason::clean) return;
-    const ev::Duration limit = examination_.options().reply_timeout;
     if (in_time) throw Failed{session_.end().text};
-    throw Failed{"the server did not close within " + duration_text(limit),
-                 Failed::How::unclosed};
+    throw Failed{"the server did not close within " +
+                     duration_text(examination_.options().reply_timeout),
+                 Failed::How::silent};
 }
 
 void Connection::session_unsolicited(std::string_view payload) {
     examination_.trace(number_, "received", payload);
     ++examination_.received_count_;
     add(received_, payload);
-    excess_ += static_cast<std::int64_t>(payload.size());
     // A server that floods must neither fill our memory nor keep a check waiting.
-    if (excess_ > max_excess) leave();
+    const std::size_t owed = expected_.empty() ? 0 : expected_.front().size();
+    if (received().size() > owed + max_excess ||
+        received_.size() > expected_.size() + max_messages)
+        leave();
 }
 
 Failed Connection::failure(std::string_view reply, std::string_view received) const {
     using How = Failed::How;
-    const std::string_view delimiter = examination_.options().framing->delimiter;
+    const Framing& framing = *examination_.options().framing;
     const bufio::End& end = session_.end();
     if (closed() && exit_status(end) == connect_failed)  // datagrams are refused
         return {end.text, How::other, end};
-    std::string text =
+    const std::string count =
         std::to_string(received.size()) + " of " + bytes_text(reply.size()) + " came";
-    How how = How::differs;
+    Failed failed{count, How::differs, {}, std::string(reply), std::string(received)};
     if (!reply.starts_with(received)) {
-        text =
+        failed.text =
             "the reply differs " + bad_byte_text(compared_reply(nullptr, reply, received, {}));
     } else if (ended()) {
-        how = How::closed;
+        failed.how = How::closed;
         const bool clean = !closed() || end.reason == bufio::Reason::clean;
-        text = (clean ? "the server closed the connection" : explain(end, session_.tls())) +
-               "; " + text;
+        failed.text =
+            (clean ? "the server closed the connection" : explain(end, session_.tls())) + "; " +
+            count;
     } else if (is_stream_ || received_.empty()) {
-        how = How::silent;
-        text = (received.empty() ? "no reply" : text) + " within " +
-               duration_text(examination_.options().reply_timeout);
-        if (!received.empty() && received.size() + delimiter.size() == reply.size())
-            text += ", without " + examination_.options().framing->delimiter_name();
+        failed.how = How::silent;
+        failed.text = (received.empty() ? "no reply" : count) + " within " +
+                      duration_text(examination_.options().reply_timeout);
+        if (!received.empty() && received.size() + framing.delimiter.size() == reply.size())
+            failed.text += ", without " + framing.delimiter_name();
     }
-    return {text, how, {}, std::string(reply), std::string(received)};
+    return failed;
 }
 
 // --- The examination.

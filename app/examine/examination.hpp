@@ -19,14 +19,13 @@
 
 namespace yodel {
 
-// What a check needs from a server.
-enum Ability : unsigned {
-    again = 1,   // answer a second message on a connection
-    size = 2,    // answer a message longer than a few bytes
-    pieces = 4,  // read a message in pieces, or several at once
-    many = 8,    // serve several clients at once
-    cr = 16,     // not treat 0d as an end
-};
+// What a check needs from a server:
+//     again   answer a second message on a connection
+//     size    answer a message longer than a few bytes
+//     pieces  read a message in pieces, or several at once
+//     many    serve several clients at once
+//     cr      not treat 0d as an end
+enum Ability : unsigned { again = 1, size = 2, pieces = 4, many = 8, cr = 16 };
 
 struct Cause {
     std::string text = {};  // what the evidence proves, as a clause; empty without evidence
@@ -34,7 +33,7 @@ struct Cause {
 };
 
 struct Failed {
-    enum class How { other, differs, closed, silent, unclosed };  // the last two: not in time
+    enum class How { other, differs, closed, silent };  // silent: not in time
 
     std::string text;  // the unexpected reply or event, as a clause
     How how = How::other;
@@ -61,18 +60,15 @@ public:
     void queue(std::string_view payload);
     // Sends the queued messages, and waits for all expected replies.
     void expect();
-    void expect(std::string_view reply) {
-        owe(reply);
-        expect();
-    }
-    void echo(std::string_view payload);
+    void expect(std::string_view reply);
+    Connection& echo(std::string_view payload);
     // Stops reading, and sends bursts of messages until the server has accepted nothing for
     // `patience`, but at most 16 MiB. `gap`: between two bursts.
     void flood(ev::Duration gap = std::chrono::milliseconds(1),
                ev::Duration patience = std::chrono::milliseconds(400));
     void pause(bool paused) { session_.pause(paused); }  // stops reading while paused
-    void half_close();
-    void expect_end();
+    // Half-closes, and waits for all expected replies and the server's end.
+    void finish();
     // Closes now. The server sees a reset if it has sent more than was read.
     void leave() { session_.disconnect(); }
     bool ended() const { return closed() || session_.input_ended(); }
@@ -91,9 +87,7 @@ private:
 
     bool closed() const { return session_.state() == Session::State::closed; }
     void add(std::deque<std::string>& to, std::string_view bytes) const;
-    void owe(std::string_view reply);
     void flush();
-    void await(std::string_view reply);
     void refuse_excess(std::string_view reply) const;
 
     Examination& examination_;
@@ -103,7 +97,6 @@ private:
     std::deque<std::string> queue_;
     std::deque<std::string> expected_;
     std::deque<std::string> received_;
-    std::int64_t excess_ = 0;  // bytes received, less those expected
     Session session_;
 };
 

@@ -69,48 +69,37 @@ std::string judge(Failed& failed, const Check& check, std::vector<Failed>& roots
     return {};
 }
 
-std::string tap_lines(std::size_t number, std::size_t count, const Check& check,
-                      const std::optional<Failed>& failed,
-                      const std::vector<std::string>& trace) {
-    std::string lines = number == 1 ? "1.." + std::to_string(count) + '\n' : "";
+// Returns a check as a JSON object or as lines of TAP.
+std::string report(bool json, std::size_t number, const Check& check,
+                   const std::optional<Failed>& failed, const std::vector<std::string>& trace) {
+    const std::size_t see = failed && failed->number < number ? failed->number : 0;
+    if (json) {
+        JsonObject object;
+        object.text("type", "check").number("number", number).text("name", check.name);
+        object.flag("ok", !failed);
+        if (failed) object.text("came", failed->text);
+        if (see != 0) object.number("see", see);
+        if (failed && !failed->cause.text.empty()) object.text("cause", failed->cause.text);
+        JsonArray array;
+        for (const std::string& each : trace) array.text(each);
+        if (!trace.empty()) object.array("trace", array);
+        return object.str() + '\n';
+    }
+    std::string lines;
     for (const std::string& each : trace) lines += "# " + each + '\n';
     lines += (failed ? "not ok " : "ok ") + std::to_string(number) + " - " + check.name;
     if (!failed) return lines + '\n';
-    std::string text = ui::printable(failed->text);
-    for (std::size_t at = 0; (at = text.find('#', at)) != text.npos; at += 2)
-        text.insert(at, "\\");
-    const std::string why =
-        failed->number < number ? "see " + std::to_string(failed->number) : failed->cause.text;
-    return lines + ": " + text + (why.empty() ? "" : " (" + why + ")") + '\n';
-}
-
-std::string json_line(std::size_t number, std::size_t /*count*/, const Check& check,
-                      const std::optional<Failed>& failed,
-                      const std::vector<std::string>& trace) {
-    JsonObject object;
-    object.text("type", "check").number("number", number).text("name", check.name);
-    object.flag("ok", !failed);
-    if (failed) object.text("came", failed->text);
-    if (failed && failed->number < number) object.number("see", failed->number);
-    if (failed && !failed->cause.text.empty()) object.text("cause", failed->cause.text);
-    JsonArray array;
-    for (const std::string& each : trace) array.text(each);
-    if (!trace.empty()) object.array("trace", array);
-    return object.str() + '\n';
-}
-
-void bail_out(const ExamineOptions& options, const std::string& reason) {
-    if (options.json)
-        options.print(JsonObject().text("type", "end").text("reason", reason).str() + '\n');
-    else
-        options.print("Bail out! " + reason + '\n');
+    lines += ": ";
+    for (const char each : ui::printable(failed->text))
+        lines += (each == '#' ? "\\" : "") + std::string(1, each);
+    const std::string why = see != 0 ? "see " + std::to_string(see) : failed->cause.text;
+    return lines + (why.empty() ? "" : " (" + why + ")") + '\n';
 }
 
 }  // namespace
 
 Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
     const std::vector<Check> checks = checks_of(options.target);
-    const auto report = options.json ? json_line : tap_lines;
     Examination examination(loop, options.target, options.target.max_time.value_or(15s),
                             options.verbose);
     std::vector<Failed> roots;
@@ -125,22 +114,28 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
             if (failed && failed->end && number == 1)
                 return {exit_status(failed->end), failed->text};
             if (failed && examination.over()) {
-                bail_out(options, "the time is over (-m)");
-                return {status == success ? timed_out : status, {}};
+                if (status == success) status = timed_out;
+                reason = "the time is over (-m)";
+                break;
             }
-            if (failed) {
+            if (!failed) {
+                able |= check.needs;
+            } else {
                 status = reply_bad_or_lost;
                 failed->number = number;
                 reason = judge(*failed, check, roots, able, examination);
-            } else {
-                able |= check.needs;
             }
-            options.print(report(number, checks.size(), check, failed, examination.trace()));
+            if (number == 1 && !options.json)
+                options.print("1.." + std::to_string(checks.size()) + '\n');
+            options.print(report(options.json, number, check, failed, examination.trace()));
         }
     } catch (const Stopped&) {
         return {cannot_run, {}};
     }
-    if (!reason.empty()) bail_out(options, reason);
+    if (!reason.empty() && options.json)
+        options.print(JsonObject().text("type", "end").text("reason", reason).str() + '\n');
+    else if (!reason.empty())
+        options.print("Bail out! " + reason + '\n');
     return {status, {}};
 }
 

@@ -61,7 +61,7 @@ Connections are timed, loaded, judged, recorded and replayed like others.
   $ serve --ws
   $ yodel-load -c 10 --match bcdef --require 'p99<1us' ws://127.0.0.1:$PORT
   yodel-load: 10 sent, 10 answered, 0 bad, 0 lost, */s; rtt * (glob)
-  yodel-load: required p99<1us, was *ms (glob)
+  yodel-load: required p99<1us, was *us (glob)
   [1]
   $ printf 'abc\n\377\n' | yodel --match '^x' ws://127.0.0.1:$PORT
   abc

@@ -21,9 +21,6 @@ constexpr std::size_t max_messages = 100;
 constexpr int max_bursts = 16 * 1024 / 50;
 constexpr int burst = 50;
 
-// Lines of the trace of a check.
-constexpr std::size_t max_trace = 20'000;
-
 // Bytes of a stream pass unchanged. The session itself expects no replies, and waits for a
 // server that stops reading.
 Session::Options passing_bytes(Session::Options options) {
@@ -41,7 +38,7 @@ Session::Options passing_bytes(Session::Options options) {
 
 Connection::Connection(Examination& examination, const Session::Options& options)
     : examination_(examination),
-      number_(++examination.connection_count_),
+      number_(examination.connections_.size() + 1),
       is_stream_(!options.endpoint.udp && !options.websocket),
       session_(examination.loop_, passing_bytes(options), *this) {
     session_.connect();
@@ -64,14 +61,16 @@ void Connection::add(std::deque<std::string>& to, std::string_view bytes) const 
     to.back() += bytes;
 }
 
-void Connection::send(std::string_view bytes) {
+Connection& Connection::send(std::string_view bytes) {
     add(queue_, bytes);
     flush();
+    return *this;
 }
 
-void Connection::queue(std::string_view payload) {
+Connection& Connection::queue(std::string_view payload) {
     add(queue_, examination_.frame(payload));
     add(expected_, examination_.reply(payload));
+    return *this;
 }
 
 void Connection::flush() {
@@ -106,26 +105,25 @@ void Connection::expect(std::string_view reply) {
 }
 
 Connection& Connection::echo(std::string_view payload) {
-    queue(payload);
-    expect();
+    queue(payload).expect();
     return *this;
 }
 
-void Connection::flood(ev::Duration gap, ev::Duration patience) {
+Connection& Connection::flood(ev::Duration gap, ev::Duration patience) {
     pause(true);
     const ev::Time end = examination_.now() + 4s;
     ev::Time accepted_at = examination_.now();
     for (int bursts = 0;
          !closed() && examination_.now() < std::min(end, accepted_at + patience);) {
         const std::size_t before = session_.pending();
-        if (before == 0) {
-            if (++bursts > max_bursts) break;
-            for (int i = 0; i < burst; ++i) queue(std::string(1024, "abcdefg"[bursts % 7]));
-            flush();
-        }
+        if (before == 0 && ++bursts > max_bursts) break;
+        for (int i = 0; before == 0 && i < burst; ++i)
+            queue(std::string(1024, "abcdefg"[bursts % 7]));
+        flush();
         examination_.sleep(before == 0 ? gap : 20ms);
         if (before == 0 || session_.pending() < before) accepted_at = examination_.now();
     }
+    return *this;
 }
 
 void Connection::refuse_excess(std::string_view reply) const {
@@ -196,7 +194,7 @@ Examination::Examination(ev::Loop& loop, Session::Options options, ev::Duration 
       options_(std::move(options)),
       end_(loop.read_clock() + limit),
       tick_(loop, [] {}),
-      tracing_(tracing) {}
+      max_trace_(tracing ? 20'000 : 0) {}
 
 Connection& Examination::connect(bool raw) {
     Session::Options options = options_;
@@ -253,12 +251,11 @@ void Examination::sleep(ev::Duration duration) {
 void Examination::begin_check() {
     close_all();
     trace_.clear();
-    connection_count_ = 0;
     late_ = false;
 }
 
 void Examination::trace(std::size_t connection, const char* verb, std::string_view bytes) {
-    if (!tracing_ || trace_.size() == max_trace) return;
+    if (trace_.size() == max_trace_) return;
     trace_.push_back(std::to_string(connection) + " " + verb + " " + bytes_text(bytes.size()) +
                      ": " + excerpt(bytes.substr(0, 256), bytes.size()));
 }

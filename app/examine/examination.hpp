@@ -55,17 +55,17 @@ public:
     // Waits until the connection is open. The examination must outlive it.
     Connection(Examination& examination, const Session::Options& options);
 
-    void send(std::string_view bytes);
+    Connection& send(std::string_view bytes);
     // Queues a message, whose reply is then expected.
-    void queue(std::string_view payload);
+    Connection& queue(std::string_view payload);
     // Sends the queued messages, and waits for all expected replies.
     void expect();
     void expect(std::string_view reply);
     Connection& echo(std::string_view payload);
     // Stops reading, and sends bursts of messages until the server has accepted nothing for
     // `patience`, but at most 16 MiB. `gap`: between two bursts.
-    void flood(ev::Duration gap = std::chrono::milliseconds(1),
-               ev::Duration patience = std::chrono::milliseconds(400));
+    Connection& flood(ev::Duration gap = std::chrono::milliseconds(1),
+                      ev::Duration patience = std::chrono::milliseconds(400));
     void pause(bool paused) { session_.pause(paused); }  // stops reading while paused
     // Half-closes, and waits for all expected replies and the server's end.
     void finish();
@@ -141,9 +141,8 @@ private:
     ev::Time end_;
     ev::Timer tick_;  // bounds each wait of the loop, so that lateness is noticed
     std::uint64_t received_count_ = 0;  // on all connections
-    std::size_t connection_count_ = 0;  // since begin_check()
     bool late_ = false;
-    const bool tracing_;
+    const std::size_t max_trace_;
     std::vector<std::string> trace_;
     std::vector<std::unique_ptr<Connection>> connections_;
 };

@@ -59,9 +59,7 @@ void echo_beside(Examination& all, Connection& first, const char* cause) {
 
 void one_message(Examination& all) { all.connect().echo("hello, yodel"); }
 
-void second_message(Examination& all) {
-    all.connect().echo("a first message").echo(second_text);
-}
+void second(Examination& all) { all.connect().echo("a first message").echo(second_text); }
 
 // Without the bytes that delimit messages.
 void every_value(Examination& all) {
@@ -84,11 +82,7 @@ void short_after_long(Examination& all) {
     all.connect().echo(long_payload).echo("short").echo(std::string(1000, 'm'));
 }
 
-void two_pieces(Examination& all) {
-    const std::size_t cut = all.frame(text).size() / 2 + 1;
-    send_cut(all, cut, cut);
-}
-
+void two_pieces(Examination& all) { send_cut(all, 8, 8); }
 void length_in_pieces(Examination& all) { send_cut(all, 1, all.options().framing->overhead()); }
 
 void byte_by_byte(Examination& all) {
@@ -204,7 +198,7 @@ constexpr char reset_ended[] = "a reset ended the server, by SIGPIPE or an unhan
 
 constexpr Check checks[] = {
     {all_kinds, 0, "echoes a message", one_message},
-    {streams, again, "echoes a second message on the connection", second_message},
+    {streams, again, "echoes a second message on the connection", second},
     {all_kinds, 0, "echoes every byte value", every_value},
     {frames, 0, "echoes an empty message", empty_message},
     {all_kinds, cr, "keeps blanks, tabs and CR at both ends", blanks_at_ends},

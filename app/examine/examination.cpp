@@ -21,36 +21,25 @@ constexpr std::size_t max_messages = 100;
 constexpr int max_bursts = 16 * 1024 / 50;
 constexpr int burst = 50;
 
-// Bytes of a stream pass unchanged. The session itself expects no replies, and waits for a
-// server that stops reading.
-Session::Options passing_bytes(Session::Options options) {
-    if (!options.endpoint.udp && !options.websocket) options.framing = find_framing("raw");
-    options.expect = Expect::none;
-    options.reply_timeout = 1h;
-    options.max_time.reset();
-    options.retries = 0;
-    return options;
-}
-
 }  // namespace
 
 // --- A connection.
 
-Connection::Connection(Examination& examination, const Session::Options& options)
+Connection::Connection(Examination& examination, Session::Options options)
     : examination_(examination),
       number_(examination.connections_.size() + 1),
       is_stream_(!options.endpoint.udp && !options.websocket),
-      session_(examination.loop_, passing_bytes(options), *this) {
+      session_(examination.loop_, std::move(options), *this) {
     session_.connect();
+    const Session::Options& target = examination.options();
     const ev::Time begun = examination.now();
     const auto open = [&] { return session_.state() == Session::State::open; };
-    examination.wait([&] { return open() || closed(); }, options.connect_timeout + 1s);
-    if (!options.max_time) examination.end_ += examination.now() - begun;
+    examination.wait([&] { return open() || closed(); }, target.connect_timeout + 1s);
+    if (!target.max_time) examination.end_ += examination.now() - begun;
     const bufio::End& end = session_.end();
     const bool late = end.reason == bufio::Reason::timeout;
-    if (!open())
-        throw Failed{explain(end, session_.tls()),
-                     late ? Failed::How::silent : Failed::How::other, end};
+    const auto how = late ? Failed::How::silent : Failed::How::other;
+    if (!open()) throw Failed{explain(end, session_.tls()), how, end};
     // Later connections need no look-up.
     examination.options_.endpoint.known_addresses =
         std::make_shared<const std::vector<bufio::Address>>(1, session_.address());
@@ -140,11 +129,9 @@ void Connection::finish() {
     expect();
     const bool in_time = examination_.wait([&] { return closed(); });
     refuse_excess({});
-    if (session_.end().reason == bufio::Reason::clean) return;
-    if (in_time) throw Failed{session_.end().text};
-    throw Failed{"the server did not close within " +
-                     duration_text(examination_.options().reply_timeout),
-                 Failed::How::silent};
+    const std::string limit = duration_text(examination_.options().reply_timeout);
+    if (!in_time) throw Failed{"the server did not close within " + limit, Failed::How::silent};
+    if (session_.end().reason != bufio::Reason::clean) throw Failed{session_.end().text};
 }
 
 void Connection::session_unsolicited(std::string_view payload) {
@@ -188,17 +175,23 @@ Failed Connection::failure(std::string_view reply, std::string_view received) co
 
 // --- The examination.
 
-Examination::Examination(ev::Loop& loop, Session::Options options, ev::Duration limit,
-                         bool tracing)
+Examination::Examination(ev::Loop& loop, Session::Options options, bool tracing)
     : loop_(loop),
       options_(std::move(options)),
-      end_(loop.read_clock() + limit),
+      end_(loop.read_clock() + options_.max_time.value_or(15s)),
       tick_(loop, [] {}),
       max_trace_(tracing ? 20'000 : 0) {}
 
 Connection& Examination::connect(bool raw) {
     Session::Options options = options_;
     if (raw) options.websocket.reset();
+    // Bytes of a stream pass unchanged. The session itself expects no replies, and waits for a
+    // server that stops reading.
+    if (!options.endpoint.udp && !options.websocket) options.framing = find_framing("raw");
+    options.expect = Expect::none;
+    options.reply_timeout = 1h;
+    options.max_time.reset();
+    options.retries = 0;
     Connection& made =
         *connections_.emplace_back(std::make_unique<Connection>(*this, std::move(options)));
     if (is_stream() && !options_.framing->greeting.empty())
@@ -236,7 +229,7 @@ bool Examination::wait(const std::function<bool()>& done, ev::Duration limit) {
         tick_.start_at(std::min(deadline, now + 20ms));
         if (!loop_.step()) throw Stopped{};
         const ev::Duration lateness = loop_.read_clock() - tick_.deadline();
-        if (lateness > 100ms) late_ = true;
+        late_ = late_ || lateness > 100ms;
         if (lateness > 100ms && !options_.max_time) end_ += lateness;
         if (received_count_ != before) deadline = loop_.read_clock() + limit;
     }

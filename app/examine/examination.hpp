@@ -53,7 +53,7 @@ class Examination;
 class Connection final : private Session::User {
 public:
     // Waits until the connection is open. The examination must outlive it.
-    Connection(Examination& examination, const Session::Options& options);
+    Connection(Examination& examination, Session::Options options);
 
     Connection& send(std::string_view bytes);
     // Queues a message, whose reply is then expected.
@@ -102,10 +102,10 @@ private:
 
 class Examination {
 public:
-    // `options`: the target. `limit`: for all checks together, without the time to connect. It
-    // grows if this process is late. With --max-time it is exact.
+    // `options`: the target. All checks together may take its max_time, or else 15s without the
+    // time to connect and without the lateness of this process.
     // `tracing`: record the sent and received bytes.
-    Examination(ev::Loop& loop, Session::Options options, ev::Duration limit, bool tracing);
+    Examination(ev::Loop& loop, Session::Options options, bool tracing);
 
     Connection& connect(bool raw = false);  // raw: without the protocol of WebSocket
 

@@ -96,8 +96,7 @@ std::string report(bool json, std::size_t number, const Check& check,
 
 Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
     const std::vector<Check> checks = checks_of(options.target);
-    Examination examination(loop, options.target, options.target.max_time.value_or(15s),
-                            options.verbose);
+    Examination examination(loop, options.target, options.verbose);
     std::vector<Failed> roots;
     unsigned able = 0;
     int status = success;

@@ -41,7 +41,8 @@ struct Failed {
     std::string expected = {};  // the right reply
     std::string received = {};  // its beginning, or another reply
     Cause cause = {};
-    std::size_t number = 0;  // the check, or an earlier check with the same cause
+    std::size_t number = 0;  // the check
+    std::size_t see = 0;     // an earlier check with the same cause
 };
 
 struct Stopped {};

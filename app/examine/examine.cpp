@@ -5,6 +5,7 @@
 #include "ui/text.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace yodel {
 
@@ -51,7 +52,7 @@ std::string judge(Failed& failed, const Check& check, std::vector<Failed>& roots
     for (const Failed& each : roots) {
         const bool same = each.how == failed.how || each.cause.lacks == size;
         if (!same || (each.cause.lacks & check.needs) == 0) continue;
-        failed.number = each.number;
+        failed.see = each.number;
         failed.cause = {};
         return {};
     }
@@ -65,22 +66,24 @@ std::string judge(Failed& failed, const Check& check, std::vector<Failed>& roots
     return {};
 }
 
-// Returns a check as a JSON object or as lines of TAP.
-std::string report(bool json, std::size_t number, const Check& check,
-                   const std::optional<Failed>& failed, const std::vector<std::string>& trace) {
-    const std::size_t see = failed && failed->number < number ? failed->number : 0;
-    if (json) {
-        JsonObject object;
-        object.text("type", "check").number("number", number).text("name", check.name);
-        object.flag("ok", !failed);
-        if (failed) object.text("came", failed->text);
-        if (see != 0) object.number("see", see);
-        if (failed && !failed->cause.text.empty()) object.text("cause", failed->cause.text);
-        JsonArray array;
-        for (const std::string& each : trace) array.text(each);
-        if (!trace.empty()) object.array("trace", array);
-        return object.str() + '\n';
-    }
+std::string json_line(const Check& check, std::size_t number,
+                      const std::optional<Failed>& failed,
+                      const std::vector<std::string>& trace) {
+    JsonObject object;
+    object.text("type", "check").number("number", number).text("name", check.name);
+    object.flag("ok", !failed);
+    if (failed) object.text("came", failed->text);
+    if (failed && failed->see != 0) object.number("see", failed->see);
+    if (failed && !failed->cause.text.empty()) object.text("cause", failed->cause.text);
+    JsonArray array;
+    for (const std::string& each : trace) array.text(each);
+    if (!trace.empty()) object.array("trace", array);
+    return object.str() + '\n';
+}
+
+std::string tap_lines(const Check& check, std::size_t number,
+                      const std::optional<Failed>& failed,
+                      const std::vector<std::string>& trace) {
     std::string lines;
     for (const std::string& each : trace) lines += "# " + each + '\n';
     lines += (failed ? "not ok " : "ok ") + std::to_string(number) + " - " + check.name;
@@ -88,6 +91,7 @@ std::string report(bool json, std::size_t number, const Check& check,
     lines += ": ";
     for (const char each : ui::printable(failed->text))
         lines += (each == '#' ? "\\" : "") + std::string(1, each);
+    const std::size_t see = failed->see;
     const std::string why = see != 0 ? "see " + std::to_string(see) : failed->cause.text;
     return lines + (why.empty() ? "" : " (" + why + ")") + '\n';
 }
@@ -97,6 +101,8 @@ std::string report(bool json, std::size_t number, const Check& check,
 Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
     const std::vector<Check> checks = checks_of(options.target);
     Examination examination(loop, options.target, options.verbose);
+    const auto report = options.json ? json_line : tap_lines;
+    std::string plan = options.json ? "" : "1.." + std::to_string(checks.size()) + '\n';
     std::vector<Failed> roots;
     unsigned able = 0;
     int status = success;
@@ -121,17 +127,14 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
                 failed->number = number;
                 reason = judge(*failed, check, roots, able, examination);
             }
-            if (number == 1 && !options.json)
-                options.print("1.." + std::to_string(checks.size()) + '\n');
-            options.print(report(options.json, number, check, failed, trace));
+            options.print(std::exchange(plan, {}) + report(check, number, failed, trace));
         }
     } catch (const Stopped&) {
         return {cannot_run, {}};
     }
-    if (!reason.empty() && options.json)
-        options.print(JsonObject().text("type", "end").text("reason", reason).str() + '\n');
-    else if (!reason.empty())
-        options.print("Bail out! " + reason + '\n');
+    if (reason.empty()) return {status, {}};
+    const std::string end = JsonObject().text("type", "end").text("reason", reason).str();
+    options.print((options.json ? end : "Bail out! " + reason) + '\n');
     return {status, {}};
 }
 

@@ -61,7 +61,8 @@ public:
     const std::uint32_t number;  // from 1
     State reported_state = State::idle;
     Stage stage = Stage::trying;
-    bool opened = false;         // the current connection is or was open
+    bool opened = false;  // the current connection is or was open
+    bool input_trouble_reported = false;
     bool reply_overdue = false;  // a reply is overdue, and none has come since
 
     Source& source() const { return private_source ? *private_source : *lane_.generated_; }
@@ -82,6 +83,7 @@ public:
 private:
     void session_changed() override {
         if (reported_state != session.state()) lane_.state_changed(*this);
+        if (lane_.options_.session.listens()) lane_.report_input_trouble(*this);
         if (reported_state == State::open) lane_.advance_connection(*this);
         if (lane_.observer_) lane_.observer_->flush();
     }
@@ -112,6 +114,7 @@ private:
     }
 
     void source_changed() override {
+        if (lane_.options_.session.listens()) lane_.report_input_trouble(*this);
         if (reported_state == State::open) lane_.advance_connection(*this);
         if (lane_.observer_) lane_.observer_->flush();
     }
@@ -282,7 +285,7 @@ void Lane::interrupted(Connection& connection) {
 
 void Lane::closed(Connection& connection) {
     const int status = exit_status(connection.session.end());
-    if (connection.private_source) report_trouble(connection.private_source->trouble());
+    report_input_trouble(connection);
     results_->count_end(status, connection.opened);
     const bool more = !over() && !connection.source().over();
     const bool replaced = connection.stage == Stage::worn_out && status == 0 && more;
@@ -301,6 +304,14 @@ void Lane::reconnect(Connection& connection) {
     connection.reported_state = State::idle;
     begin_attempt(connection);
     connection.session.connect();
+}
+
+// If we listen, called when the input fails, because the client may stay for any time.
+void Lane::report_input_trouble(Connection& connection) {
+    if (!connection.private_source || connection.input_trouble_reported) return;
+    const Trouble trouble = connection.private_source->trouble();
+    connection.input_trouble_reported = !trouble.text.empty();
+    report_trouble(trouble);
 }
 
 void Lane::report_trouble(const Trouble& trouble) {

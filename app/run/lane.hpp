@@ -134,6 +134,7 @@ private:
     std::optional<std::size_t> next_open(std::size_t place) const;
     void send_planned(const Schedule::Message& message, Outgoing next);
     void report_trouble(const Trouble& trouble);
+    void report_input_trouble(Connection& connection);
     bool send(Connection& connection, Outgoing message);
     void retire_connection(Connection& connection);
     void leave_unsent(Connection& connection, const Outgoing& message);

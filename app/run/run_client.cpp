@@ -230,6 +230,9 @@ void RunClient::turn_ended() {
 }
 
 void RunClient::report_problem() {
+    const auto& failures = run_.results().failures;
+    while (run_options_.session.listens() && !over_ && failures_printed_ < failures.size())
+        print_error(failures[failures_printed_++].text);
     const std::string& problem = run_.results().reply_problem_sentence;
     if (options_.load || reply_problem_printed_ || problem.empty()) return;
     reply_problem_printed_ = true;
@@ -324,6 +327,7 @@ Outcome RunClient::outcome() const {
                               .listens = run_options_.session.listens(),
                               .load = options_.load,
                               .reply_problem_printed = reply_problem_printed_,
+                              .failures_printed = failures_printed_,
                               .verbose = options_.verbose && options_.load,
                               .summary = !options_.probe && (!options_.quiet || summarized)}};
 }

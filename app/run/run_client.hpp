@@ -85,6 +85,7 @@ private:
     bool paused_ = false;
     bool out_of_time_ = false;
     bool interrupted_ = false;
+    std::size_t failures_printed_ = 0;    // see SummaryParts
     bool reply_problem_printed_ = false;  // the first bad reply was reported
     std::size_t own_descriptors_ = 0;     // in use before the first connection
     Histogram reported_times_;            // round trips until the last take_recent()

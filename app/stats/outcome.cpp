@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
+#include <span>
 
 namespace yodel {
 
@@ -75,7 +75,8 @@ std::vector<std::string> Outcome::lines() const {
         lines.insert(lines.end(), more.begin(), more.end());
     };
     const bool all = failed || summary_parts.load;
-    if (all || summary_parts.summary) add(failure_lines(results, all));
+    if (all || summary_parts.summary)
+        add(failure_lines(results, all, summary_parts.failures_printed));
     // Usually a consequence of a failure.
     const std::uint64_t unsent = results.unsent + results.warm_up.unsent;
     if (failed && unsent > 0 && !results.unsent_sentence.empty())
@@ -98,8 +99,8 @@ JsonObject Outcome::json() const {
     return end_object(results, text, status, verdict);
 }
 
-std::vector<std::string> failure_lines(const Results& results, bool all) {
-    const auto& failures = results.failures;
+std::vector<std::string> failure_lines(const Results& results, bool all, std::size_t first) {
+    const std::span failures = std::span(results.failures).subspan(first);
     std::vector<std::string> lines;
     for (const Results::Failure& failure : failures) {
         if (!all && failure.status != success) continue;

@@ -42,7 +42,9 @@ private:
 };
 
 // Returns the first ten failures of connections, such as "connection refused (3 times)".
-// Without `all`, omits failures with a status other than 0, which a retry has repaired.
-std::vector<std::string> failure_lines(const Results& results, bool all = true);
+// Omits those before `first`. Without `all`, omits failures with a status other than 0, which a
+// retry has repaired.
+std::vector<std::string> failure_lines(const Results& results, bool all = true,
+                                       std::size_t first = 0);
 
 }  // namespace yodel

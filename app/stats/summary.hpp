@@ -13,6 +13,7 @@ struct SummaryParts {
     bool listens = false;                // only the messages in each direction
     bool load = false;                   // include the rate and all failures
     bool reply_problem_printed = false;  // the sentence about a bad reply was printed
+    std::size_t failures_printed = 0;    // the first failures, whose sentences were printed
     bool verbose = false;                // include the connect times
     bool summary = true;                 // false: only sentences about failures
 };

@@ -20,8 +20,11 @@ class Server(socketserver.ThreadingTCPServer):
 class Echo(socketserver.StreamRequestHandler):
     def send(self, first, payload):
         size = len(payload)
-        head = bytes([size]) if size < 126 else struct.pack("!BH", 126, size)
-        if size > 0xffff:
+        if size < 126:
+            head = bytes([size])
+        elif size < 65536:
+            head = struct.pack("!BH", 126, size)
+        else:
             head = struct.pack("!BQ", 127, size)
         self.wfile.write(bytes([first]) + head + payload)
 

@@ -116,6 +116,14 @@ The client's own words stay as they are.
   yodel: 0 sent, 0 received
   $ exec 6>&-
 
+An input error is reported while the client stays.
+
+  $ listen 0 <. && (await directory $LOG; echo heard) | ncat 127.0.0.1 $PORT && left 1d
+  status 26
+  yodel: standard input: Is a directory
+  heard
+  yodel: 0 sent, 1 received
+
 Two yodels that face each other are a chat, and a recording.
 
   $ mkfifo right

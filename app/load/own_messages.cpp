@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <optional>
-#include <string_view>
 
 namespace yodel {
 
@@ -41,20 +40,15 @@ OwnMessages read_own_messages(const std::string& file, const Framing& framing,
     if (text.empty()) throw FileError("--messages: " + file + " is empty");
     std::vector<std::string> messages;
     for (std::size_t begin = 0; begin < text.size();) {
-        const auto refuse = [&](std::string_view fault) {
-            throw FileError(std::string("--messages: ")
-                                .append(file)
-                                .append(": line ")
-                                .append(std::to_string(messages.size() + 1))
-                                .append(": ")
-                                .append(fault));
-        };
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         std::optional<std::string> message = text.substr(begin, end - begin);
         if (escapes) message = unescaped(*message);
-        if (!message) refuse(std::string(escapes_expected).append(" (--escapes)"));
-        const std::string fault = message_refusal(*message, framing, max_frame);
-        if (!fault.empty()) refuse(fault);
+        std::string fault;
+        if (message) fault = message_refusal(*message, framing, max_frame);
+        if (!message) fault.append(escapes_expected).append(" (--escapes)");
+        if (!fault.empty())
+            throw FileError("--messages: " + file + ": line " +
+                            std::to_string(messages.size() + 1) + ": " + fault);
         messages.push_back(std::move(*message));
         begin = end + 1;
     }

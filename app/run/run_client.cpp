@@ -231,8 +231,10 @@ void RunClient::turn_ended() {
 
 void RunClient::report_problem() {
     const auto& failures = run_.results().failures;
-    while (run_options_.session.listens() && !over_ && failures_printed_ < failures.size())
+    while (run_options_.session.listens() && !over_ && failures_printed_ < failures.size()) {
+        prepare_for_line();
         print_error(failures[failures_printed_++].text);
+    }
     const std::string& problem = run_.results().reply_problem_sentence;
     if (options_.load || reply_problem_printed_ || problem.empty()) return;
     reply_problem_printed_ = true;

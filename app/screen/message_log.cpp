@@ -160,9 +160,9 @@ ui::Span MessageLog::label(const Record& record) const {
 std::string MessageLog::time_text(const Record& record) const {
     const bool off = timestamp_style_ == TimestampStyle::off;
     const bool delta = timestamp_style_ == TimestampStyle::delta;
-    const auto padded = [width = off     ? 0
-                                 : delta ? 8
-                                         : 12](const std::string& text) {
+    int width = delta ? 8 : 12;
+    if (off) width = 0;
+    const auto padded = [width](const std::string& text) {
         return format("%*s", width, text.c_str());
     };
     if (record.kind == Kind::received) {

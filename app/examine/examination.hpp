@@ -22,8 +22,8 @@ namespace yodel {
 // What a check needs from a server:
 //     again   answer a second message on a connection
 //     size    answer a message longer than a few bytes
-//     pieces  read a message in pieces, or several at once
-//     many    serve several clients at once
+//     pieces  read a message in pieces, or several messages together
+//     many    serve several clients at the same time
 //     cr      not treat 0d as an end
 enum Ability : unsigned { again = 1, size = 2, pieces = 4, many = 8, cr = 16 };
 

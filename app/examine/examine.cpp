@@ -21,8 +21,9 @@ std::optional<Failed> perform(const Check& check, Examination& examination) {
             check.perform(examination);
             return std::nullopt;
         } catch (const Failed& failed) {
-            const bool timed_out = failed.how >= Failed::How::silent;
-            if (!timed_out || !examination.was_late() || repetitions == 5) return failed;
+            if (failed.how != Failed::How::silent || !examination.was_late() ||
+                repetitions == 5)
+                return failed;
         }
     }
 }
@@ -38,8 +39,8 @@ bool still_answers(Examination& examination) {
 }
 
 // Finds the cause of a failure, or the earlier failure with the same cause (`roots`). `able`:
-// the abilities that other checks have proven. Returns why the next checks make no sense, or an
-// empty text.
+// the abilities that other checks have proven. Returns the reason to end the examination; empty
+// if there is none.
 std::string judge(Failed& failed, const Check& check, std::vector<Failed>& roots, unsigned able,
                   Examination& examination) {
     if (failed.number == 1)
@@ -106,7 +107,7 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
     std::vector<Failed> roots;
     unsigned able = 0;
     int status = success;
-    std::string reason;  // why the other checks make no sense
+    std::string reason;  // why the examination ends early
     try {
         for (std::size_t number = 1; number <= checks.size() && reason.empty(); ++number) {
             const Check& check = checks[number - 1];

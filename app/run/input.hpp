@@ -86,7 +86,7 @@ class Script {
 public:
     static constexpr std::size_t max_bytes = 256 * 1024 * 1024;  // including overhead
 
-    // Calls `changed` from the loop after more messages or the end of the input.
+    // Calls `changed` from the loop when more messages or EOF arrive.
     Script(ev::Loop& loop, Input::Options options, std::function<void()> changed);
 
     std::size_t size() const { return messages_.size(); }  // messages read so far

@@ -39,9 +39,9 @@ std::string Outcome::failure_with(int status) const {
     return reason;
 }
 
-// Returns the counts of faults that no requirement tolerates, those of the warm-up included.
-// In a replay, unsolicited messages unlike the recording are faults. Duplicate datagrams are
-// none, nor are unsolicited messages unless one is stale.
+// Lists the faults that no requirement tolerates, including those of the warm-up: "2 bad, 1
+// lost". In a replay, unsolicited messages unlike the recording are faults. Duplicate datagrams
+// are none, nor are unsolicited messages unless one is stale.
 std::string Outcome::faults() const {
     std::string text;
     const auto add = [&text](std::uint64_t count, std::string_view name) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "app/protocol/contiguous_queue.hpp"
+#include "app/protocol/event.hpp"
 #include "app/protocol/framing.hpp"
 #include "app/text/expression.hpp"
 #include "bufio/buffer.hpp"
@@ -22,18 +23,6 @@
 #include <utility>
 
 namespace yodel {
-
-struct Message {
-    std::uint64_t id = 0;      // from 1, in the order of sending
-    std::string_view payload;  // valid until the queue changes
-    ev::Time planned{};        // when it was due
-    ev::Time sent{};           // when its last byte was written; until then, time of the flush
-    bool late = false;         // reported as lost: no reply came in time
-    bool untimed = false;      // its round trip is not measured
-    // Expected reply with Expect::given, valid as long as the payload; none if no reply is
-    // expected.
-    std::optional<std::string_view> expected = {};
-};
 
 // Messages that were sent together and correctly echoed together.
 struct Batch {

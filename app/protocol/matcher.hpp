@@ -8,9 +8,9 @@
 // The caller pulls events. The views in an event are valid until the next call.
 #pragma once
 
+#include "app/protocol/event.hpp"
 #include "app/protocol/in_flight.hpp"
 #include "app/text/expression.hpp"
-#include "app/text/fate.hpp"
 #include "bufio/end.hpp"
 #include "ev/loop.hpp"
 
@@ -27,23 +27,6 @@ enum class Expect : std::uint8_t { echo, any, none, given };
 inline constexpr const char* expect_words[] = {"echo", "any", "none", "given"};
 inline const char* word_of(Expect expect) {
     return expect_words[static_cast<std::size_t>(expect)];
-}
-
-struct Reply {
-    std::string_view payload;
-    std::optional<ev::Duration> round_trip = {};  // from write to read; none if not measured
-    bool right = false;
-    // Offset of the first bad byte, if a bad reply was compared with an expected reply.
-    std::optional<std::size_t> difference = {};
-    bool reordered = false;  // follows the reply to a later message; ContentMatcher only
-    // Byte of the right reply at `difference`; none if the right reply ends there.
-    std::optional<char> right_byte = {};
-};
-
-// Returns the fate of an answered message.
-inline Fate fate_of(const Message& message, const Reply& reply) {
-    if (message.late) return Fate::late;
-    return reply.right ? Fate::echoed : Fate::bad;
 }
 
 class Matcher {

@@ -8,7 +8,6 @@
 #include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
 #include "app/protocol/session.hpp"
-#include "app/text/fate.hpp"
 #include "app/text/json.hpp"
 #include "ev/loop.hpp"
 

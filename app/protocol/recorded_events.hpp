@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/protocol/matcher.hpp"
-#include "app/text/fate.hpp"
 #include "ev/time.hpp"
 
 #include <chrono>

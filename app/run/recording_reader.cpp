@@ -2,7 +2,6 @@
 
 #include "app/protocol/message_object.hpp"
 #include "app/text/escapes.hpp"
-#include "app/text/fate.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>

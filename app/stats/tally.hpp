@@ -1,8 +1,8 @@
 // Counts the fates of one session's messages, for runs and for the screen.
 #pragma once
 
+#include "app/protocol/event.hpp"
 #include "app/stats/results.hpp"
-#include "app/text/fate.hpp"
 #include "ev/time.hpp"
 
 #include <memory>

@@ -134,7 +134,9 @@ void Connection::finish() {
     if (session_.end().reason != bufio::Reason::clean) throw Failed{session_.end().text};
 }
 
-void Connection::session_unsolicited(std::string_view payload) {
+void Connection::session_event(const Event& event) {
+    const std::string_view payload = event.reply.payload;
+    if (event.fate != Fate::unsolicited) return;
     examination_.trace(number_, "received", payload);
     ++examination_.received_count_;
     add(received_, payload);

@@ -51,7 +51,7 @@ class Examination;
 
 // With a stream, a call may send or expect a part of a message. With datagrams and WebSocket,
 // each call sends or expects a message.
-class Connection final : private Session::User {
+class Connection final : private Session::Owner {
 public:
     // Waits until the connection is open. The examination must outlive it.
     Connection(Examination& examination, Session::Options options);
@@ -82,9 +82,7 @@ public:
 
 private:
     void session_changed() override {}
-    void session_answered(const Message&, const Reply&) override {}
-    void session_lost(const Message&) override {}
-    void session_unsolicited(std::string_view payload) override;
+    void session_event(const Event& event) override;
 
     bool closed() const { return session_.state() == Session::State::closed; }
     void add(std::deque<std::string>& to, std::string_view bytes) const;

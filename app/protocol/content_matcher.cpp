@@ -72,20 +72,19 @@ void ContentMatcher::drop_finished() {
 
 // --- Receiving.
 
-Matcher::Event ContentMatcher::match(std::string_view reply, ev::Time read_at,
-                                     std::uint64_t last_id) {
+Event ContentMatcher::match(std::string_view reply, ev::Time read_at, std::uint64_t last_id) {
     read_id_ = last_id;
-    if (options_.expect == Expect::none) return Unsolicited{reply};
+    if (options_.expect == Expect::none) return received_event(Fate::unsolicited, reply);
     Entry* entry = options_.expect == Expect::any
                        ? find_awaited([](const Entry&) { return true; })
                        : find_equal(reply);
     if (entry) return answer(*entry, reply, read_at);
     if (options_.expected_unsolicited && options_.expected_unsolicited(reply))
-        return Unsolicited{reply};
-    if (answered_before(reply)) return Duplicate{reply};
+        return received_event(Fate::unsolicited, reply);
+    if (answered_before(reply)) return received_event(Fate::duplicate, reply);
     entry = find_of_equal_length(reply);
     if (entry) return answer(*entry, reply, read_at);
-    return Unsolicited{reply};
+    return received_event(Fate::unsolicited, reply);
 }
 
 std::optional<std::string_view> ContentMatcher::expected(const Entry& entry) const {
@@ -175,7 +174,7 @@ void ContentMatcher::remember_answer(std::string_view bytes) {
     ++next_answer_index_;
 }
 
-Matcher::Event ContentMatcher::answer(Entry& entry, std::string_view reply, ev::Time read_at) {
+Event ContentMatcher::answer(Entry& entry, std::string_view reply, ev::Time read_at) {
     set_current(extract(entry));
     const ev::Duration time = read_at - current_.sent;
     if (!current_.untimed) max_round_trip_ = std::max(max_round_trip_, time);
@@ -188,7 +187,7 @@ Matcher::Event ContentMatcher::answer(Entry& entry, std::string_view reply, ev::
     highest_answered_id_ = std::max(highest_answered_id_, current_.id);
     if (const auto right = expected(current_)) remember_answer(*right);
     if (!to.right) remember_answer(reply);
-    return Answered{message(), to};
+    return answered_event(message(), to);
 }
 
 Message ContentMatcher::message() const {
@@ -254,11 +253,11 @@ void ContentMatcher::lose(bool) {
     drop_finished();
 }
 
-std::optional<Matcher::Event> ContentMatcher::next_resolved() {
+std::optional<Event> ContentMatcher::next_resolved() {
     if (lost_.empty()) return std::nullopt;
     set_current(std::move(lost_.front()));
     lost_.pop_front();
-    return Lost{message()};
+    return message_event(Fate::lost, message());
 }
 
 }  // namespace yodel

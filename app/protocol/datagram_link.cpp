@@ -93,7 +93,7 @@ public:
     std::uint64_t traffic() const override { return received_ + socket_->dequeued(); }
     bool has_back_pressure() const override { return false; }
 
-    std::optional<Matcher::Event> next(ev::Time read_at) override {
+    std::optional<Event> next(ev::Time read_at) override {
         if (auto event = matcher_.next_resolved()) return event;
         if (batch_.empty()) return std::nullopt;
         const std::string_view reply = batch_.front().bytes;

@@ -6,7 +6,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -34,17 +33,16 @@ enum class Fate : std::uint8_t {
 };
 
 inline constexpr const char* fate_words[] = {
-    "sent",        "unsent",     "echoed",  "bad",         "matched",
-    "late",        "lost",       "matched", "unsolicited", "duplicate",
-    "unsolicited", "unrecorded", "missing", "unsolicited",
+    "sent",    "unsent",      "echoed",      "bad",       "matched",     "late",
+    "lost",    "matched",     "unsolicited", "duplicate", "unsolicited", "unrecorded",
+    "missing", "unsolicited", "read",        "note",
 };
 
-// Returns the word in JSON. `read` and `note` have none.
 inline const char* word_of(Fate fate) { return fate_words[static_cast<std::size_t>(fate)]; }
 
-// Returns the first fate with this word.
+// Returns the first fate with this word that a recording may contain.
 inline std::optional<Fate> find_fate(std::string_view word) {
-    for (std::size_t i = 0; i < std::size(fate_words); ++i)
+    for (std::size_t i = 0; i <= static_cast<std::size_t>(Fate::missing); ++i)
         if (word == fate_words[i]) return static_cast<Fate>(i);
     return std::nullopt;
 }
@@ -91,12 +89,23 @@ struct Event {
     std::size_t count = 1;
     // The frames of a batch of echoes, as sent; null if the event is about a single reply.
     std::string_view frames = {};
+    bool unterminated = false;  // sent: the last line of the input, without a newline
 };
 
 // Returns the fate of an answered message.
 inline Fate fate_of(const Message& message, const Reply& reply) {
     if (message.late) return Fate::late;
     return reply.right ? Fate::echoed : Fate::bad;
+}
+
+inline Event message_event(Fate fate, const Message& message) {
+    return {.fate = fate, .message = message};
+}
+inline Event answered_event(const Message& message, const Reply& reply) {
+    return {.fate = fate_of(message, reply), .message = message, .reply = reply};
+}
+inline Event received_event(Fate fate, std::string_view payload) {
+    return {.fate = fate, .reply = {.payload = payload}};
 }
 
 // An event that owns its payloads and its expected reply. Moving it keeps its views valid.

@@ -68,9 +68,10 @@ void Journal::add_line(char sign, std::string_view bytes) {
     put(transcript_line(std::chrono::system_clock::now(), sign, bytes));
 }
 
-bool Journal::add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now) {
-    if (!is_recording_ || (message && message->id < first_)) return false;
-    put(recorded_object(fate, message, reply, start_, now).str());
+bool Journal::add_event(const Event& event) {
+    const bool earlier = has_message(event.fate) && event.message.id < first_;
+    if (!is_recording_ || earlier) return false;
+    put(recorded_object(event, start_).str());
     return true;
 }
 

@@ -54,10 +54,9 @@ public:
     void add_connection(const Session& session) {
         if (is_recording_) put(connection_object(session).str());
     }
-    // Adds a message to a recording. The message or the reply may be null; see
-    // message_object(). Returns false for a transcript, and for a message sent before the
-    // recording began.
-    bool add_message(Fate fate, const Message* message, const Reply* reply, ev::Time now);
+    // Adds the fate of a message to a recording. Returns false for a transcript, and for a
+    // message sent before the recording began.
+    bool add_event(const Event& event);
     // Writes what the reader accepts now. Returns false if the journal has failed.
     bool flush();
     // Writes the rest, and waits a moment for a slow reader. Call it before deciding the exit

@@ -137,7 +137,7 @@ public:
     virtual std::uint64_t answered_ping() const { return 0; }  // see Transport::ping()
 
     // Input. Call input_matched() after the last call of next().
-    virtual std::optional<Matcher::Event> next(ev::Time read_at) = 0;
+    virtual std::optional<Event> next(ev::Time read_at) = 0;
     virtual void input_matched() {}
     virtual std::string partial_message() { return {}; }  // bytes of the incomplete reply
     virtual bool has_received() const = 0;  // something was received on this connection

@@ -5,7 +5,8 @@
 // one of them, queues messages in it, and passes it the received bytes. A session uses only
 // this common interface.
 //
-// The caller pulls events. The views in an event are valid until the next call.
+// The caller pulls events, without their time. The views in an event are valid until the next
+// call.
 #pragma once
 
 #include "app/protocol/event.hpp"
@@ -19,7 +20,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
 namespace yodel {
 
@@ -31,40 +31,6 @@ inline const char* word_of(Expect expect) {
 
 class Matcher {
 public:
-    struct Answered {
-        Message message;
-        Reply reply;
-    };
-    // A batch of right replies; only with `coalesce`.
-    struct Echoed {
-        Batch batch;
-        std::optional<ev::Duration> round_trip;
-    };
-    struct Lost {
-        Message message;
-    };
-    struct Unsolicited {
-        std::string_view payload;
-    };
-    // An unsolicited reply on a connection that has echoed a message before.
-    struct Stale {
-        std::string_view payload;
-    };
-    // A datagram equal to an earlier reply, or in a stream a reply equal to the last echo.
-    struct Duplicate {
-        std::string_view payload;
-    };
-    // Bytes of an unframed reply, before they are matched.
-    struct Arrived {
-        std::string_view bytes;
-    };
-    // The connection can no longer be decoded, and nothing more is read from it.
-    struct Refused {
-        bufio::End end;
-    };
-    using Event =
-        std::variant<Answered, Echoed, Lost, Unsolicited, Stale, Duplicate, Arrived, Refused>;
-
     Matcher() = default;
     virtual ~Matcher() = default;
     Matcher(const Matcher&) = delete;
@@ -72,6 +38,8 @@ public:
 
     // Returns the next event caused by an earlier call.
     virtual std::optional<Event> next_resolved() = 0;
+    // Returns why the connection can no longer be decoded. Then nothing more is read from it.
+    const bufio::End& refusal() const { return refusal_; }
     // Assigns the unmatched replies to messages now, without waiting for more replies.
     virtual void resolve_unmatched() {}
     // Marks the oldest message in flight as late. It counts as lost until a late reply comes.
@@ -100,6 +68,9 @@ public:
     virtual ev::Time oldest_sent_at() const = 0;
     // Returns true if the next connection could still send a queued message.
     virtual bool has_unwritten() const = 0;
+
+protected:
+    bufio::End refusal_;
 };
 
 // Returns the offset of the first difference, at most the size of the shorter text.
@@ -127,7 +98,7 @@ std::string byte_text(std::string_view bytes, std::size_t at);
 // have a difference.
 std::string bad_byte_text(const Reply& bad);
 
-// Returns a sentence about a stale reply; see Matcher::Stale.
+// Returns a sentence about a stale reply.
 std::string stale_text(std::string_view payload);
 
 // Explains a bad reply in a clause: an option to use, or that only its beginning was examined.

@@ -5,8 +5,9 @@
 
 namespace yodel {
 
-JsonObject message_object(Fate fate, const Message* message, const Reply* reply,
-                          ev::Time start) {
+JsonObject message_object(const Event& event, ev::Time start) {
+    const Message* const message = has_message(event.fate) ? &event.message : nullptr;
+    const Reply* const reply = has_reply(event.fate) ? &event.reply : nullptr;
     JsonObject object;
     object.text("type", "message");
     if (message) object.number("seq", message->id);
@@ -15,19 +16,18 @@ JsonObject message_object(Fate fate, const Message* message, const Reply* reply,
     if (message) object.time("planned_us", message->planned - start);
     if (message) object.time("sent_us", message->sent - start);
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
-    object.text("fate", word_of(fate));
+    object.text("fate", word_of(event.fate));
     if (reply && reply->reordered) object.flag("reordered", true);
     if (message && reply) object.flag("right", reply->right);
     if (message && reply && reply->difference) object.number("difference", *reply->difference);
     return object;
 }
 
-JsonObject recorded_object(Fate fate, const Message* message, const Reply* reply,
-                           ev::Time start, ev::Time now) {
-    JsonObject object = message_object(fate, message, reply, start);
-    if (!message) object.time("received_us", now - start);
-    if (message) object.bytes("sent", message->payload);
-    if (reply) object.bytes("received", reply->payload);
+JsonObject recorded_object(const Event& event, ev::Time start) {
+    JsonObject object = message_object(event, start);
+    if (!has_message(event.fate)) object.time("received_us", event.at - start);
+    if (has_message(event.fate)) object.bytes("sent", event.message.payload);
+    if (has_reply(event.fate)) object.bytes("received", event.reply.payload);
     return object;
 }
 

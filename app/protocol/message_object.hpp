@@ -17,14 +17,12 @@
 
 namespace yodel {
 
-// The message or the reply may be null. Times are relative to `start`.
-JsonObject message_object(Fate fate, const Message* message, const Reply* reply,
-                          ev::Time start);
+// Times are relative to `start`.
+JsonObject message_object(const Event& event, ev::Time start);
 
 // Like message_object(), for a recording. Adds the payloads and, without a message, the time of
-// the reply, which is `now`.
-JsonObject recorded_object(Fate fate, const Message* message, const Reply* reply,
-                           ev::Time start, ev::Time now);
+// the reply.
+JsonObject recorded_object(const Event& event, ev::Time start);
 
 // Version of the recording format. Readers accept no other version.
 inline constexpr std::uint64_t recording_version = 2;

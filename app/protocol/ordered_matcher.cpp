@@ -34,6 +34,7 @@ void OrderedMatcher::restart() {
     equal_bytes_ = remaining_input_ = arrived_bytes_ = 0;
     right_reply_.clear();
     greeted_ = greeting_ruled_out_ = echoed_ = last_echoed_ = false;
+    refusal_ = {};
 }
 
 bool OrderedMatcher::greeted(std::string_view received) {
@@ -41,8 +42,7 @@ bool OrderedMatcher::greeted(std::string_view received) {
     return decoder_.greeted(received);
 }
 
-std::optional<Matcher::Event> OrderedMatcher::next(std::string_view& received,
-                                                   ev::Time read_at) {
+std::optional<Event> OrderedMatcher::next(std::string_view& received, ev::Time read_at) {
     if (received.size() > remaining_input_) queued_before_read_ = messages_.total();
     auto event = next_event(received, read_at);
     remaining_input_ = received.size();
@@ -58,8 +58,7 @@ std::size_t OrderedMatcher::awaiting_count() const {
 
 // If a step without an event has removed bytes or set `resolution_`, another step follows.
 // Otherwise more bytes are needed.
-std::optional<Matcher::Event> OrderedMatcher::next_event(std::string_view& received,
-                                                         ev::Time read_at) {
+std::optional<Event> OrderedMatcher::next_event(std::string_view& received, ev::Time read_at) {
     for (;;) {
         if (auto event = next_resolved()) return event;
         const std::size_t before = received.size();
@@ -68,17 +67,19 @@ std::optional<Matcher::Event> OrderedMatcher::next_event(std::string_view& recei
             event = framing().replies_framed() ? next_framed(received, read_at)
                                                : next_unframed(received, read_at);
         if (event) return event;
-        if (received.size() == before && !resolution_) return std::nullopt;
+        if (refusal_ || (received.size() == before && !resolution_)) return std::nullopt;
     }
 }
 
-std::optional<Matcher::Event> OrderedMatcher::next_greeting(std::string_view& received) {
+std::optional<Event> OrderedMatcher::next_greeting(std::string_view& received) {
     if (greeted_) return std::nullopt;
     const std::string_view greeting = framing().greeting;
-    if (!received.starts_with(greeting.substr(0, received.size())))
-        return Refused{{bufio::Reason::receive, "the server did not send the greeting " +
-                                                    std::string(greeting) + " of -f " +
-                                                    std::string(framing().name)}};
+    if (!received.starts_with(greeting.substr(0, received.size()))) {
+        refusal_ = {bufio::Reason::receive, "the server did not send the greeting " +
+                                                std::string(greeting) + " of -f " +
+                                                std::string(framing().name)};
+        return std::nullopt;
+    }
     if (received.size() < greeting.size()) return std::nullopt;
     received.remove_prefix(greeting.size());
     greeted_ = true;
@@ -87,18 +88,16 @@ std::optional<Matcher::Event> OrderedMatcher::next_greeting(std::string_view& re
 
 // --- Replies in frames.
 
-std::optional<Matcher::Event> OrderedMatcher::next_framed(std::string_view& received,
-                                                          ev::Time read_at) {
+std::optional<Event> OrderedMatcher::next_framed(std::string_view& received, ev::Time read_at) {
     if (auto event = next_echoed(received, read_at)) return event;
     if (resolution_ || received.size() == equal_bytes_) return std::nullopt;
     const Decoder::Decoded cut = decoder_.next(received);
-    if (cut.kind == Decoder::Decoded::Kind::error)
-        return Refused{{bufio::Reason::limit, cut.error}};
-    if (cut.kind == Decoder::Decoded::Kind::incomplete) return std::nullopt;
+    if (cut.kind == Decoder::Decoded::Kind::error) refusal_ = {bufio::Reason::limit, cut.error};
+    if (cut.kind == Decoder::Decoded::Kind::incomplete || refusal_) return std::nullopt;
     if (cut.kind == Decoder::Decoded::Kind::stray) {
         received.remove_prefix(cut.used);
         equal_bytes_ = 0;
-        return Unsolicited{cut.payload};
+        return received_event(Fate::unsolicited, cut.payload);
     }
     auto event = match(cut.payload, read_at);
     if (resolution_)
@@ -110,8 +109,7 @@ std::optional<Matcher::Event> OrderedMatcher::next_framed(std::string_view& rece
 }
 
 // Matches replies that equal the sent frames byte for byte, without decoding them.
-std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& received,
-                                                          ev::Time read_at) {
+std::optional<Event> OrderedMatcher::next_echoed(std::string_view& received, ev::Time read_at) {
     if (options_.expect != Expect::echo || awaiting_count() == 0) return std::nullopt;
     equal_bytes_ += first_difference(received.substr(equal_bytes_),
                                      messages_.frames().substr(equal_bytes_));
@@ -129,14 +127,15 @@ std::optional<Matcher::Event> OrderedMatcher::next_echoed(std::string_view& rece
     decoder_.restart();
     greeting_ruled_out_ = echoed_ = last_echoed_ = true;
     const auto time = round_trip(batch.first, read_at);
-    if (batch.count > 1) return Echoed{batch, time};
-    return Answered{batch.first, right_reply(batch.first.payload, time)};
+    Event event = answered_event(batch.first, right_reply(batch.first.payload, time));
+    event.count = batch.count;
+    if (batch.count > 1) event.frames = batch.frames;
+    return event;
 }
 
 // Returns none for an unmatched reply, and holds the reply. Also returns none if events of
 // earlier replies must be reported first; it then sets `resolution_`.
-std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
-                                                    ev::Time read_at) {
+std::optional<Event> OrderedMatcher::match(std::string_view payload, ev::Time read_at) {
     if (awaiting_count() == 0) return not_awaited_event(payload);
     if (options_.expect == Expect::any) return answer_any(payload, read_at);
     const std::optional<std::size_t> preceding = messages_.find(payload);
@@ -150,7 +149,7 @@ std::optional<Matcher::Event> OrderedMatcher::match(std::string_view payload,
         }
         const Message message = remove_oldest();
         greeting_ruled_out_ = echoed_ = last_echoed_ = true;
-        return Answered{message, right_reply(payload, round_trip(message, read_at))};
+        return answered_event(message, right_reply(payload, round_trip(message, read_at)));
     }
     if (unsolicited && unmatched_.empty()) return not_awaited_event(payload);
     unmatched_.push({std::string(payload), read_at, queued_before_read_, unsolicited,
@@ -170,23 +169,24 @@ bool OrderedMatcher::is_duplicate(std::string_view payload) const {
            messages_.equals_last_removed(payload);
 }
 
-Matcher::Event OrderedMatcher::not_awaited_event(std::string_view payload) const {
-    return is_duplicate(payload) ? Event(Duplicate{payload}) : unsolicited_event(payload);
+Event OrderedMatcher::not_awaited_event(std::string_view payload) const {
+    return is_duplicate(payload) ? received_event(Fate::duplicate, payload)
+                                 : unsolicited_event(payload);
 }
 
 // After an eviction, a reply may answer the evicted message, so it is not called stale.
-Matcher::Event OrderedMatcher::unsolicited_event(std::string_view payload) const {
+Event OrderedMatcher::unsolicited_event(std::string_view payload) const {
     const bool stale = options_.expect == Expect::echo && echoed_ && !messages_.late_evicted();
-    return stale ? Event(Stale{payload}) : Event(Unsolicited{payload});
+    return received_event(stale ? Fate::stale : Fate::unsolicited, payload);
 }
 
 // Skips late messages, which may never be answered, if a message in flight awaits a reply.
-Matcher::Event OrderedMatcher::answer_any(std::string_view payload, ev::Time read_at) {
+Event OrderedMatcher::answer_any(std::string_view payload, ev::Time read_at) {
     if (awaiting_count() > messages_.late())
         while (messages_.late() > 0) remove_oldest();
     const bool right = !options_.pattern || options_.pattern->matches(payload);
     const Message message = remove_oldest();
-    return Answered{message, {payload, round_trip(message, read_at), right}};
+    return answered_event(message, {payload, round_trip(message, read_at), right});
 }
 
 // --- Unmatched replies.
@@ -274,14 +274,14 @@ void OrderedMatcher::resolve(std::size_t messages) {
                    .lost = timely - timely_answered};
 }
 
-std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
+std::optional<Event> OrderedMatcher::next_resolved() {
     if (!resolution_) return std::nullopt;
     Resolution& due = *resolution_;
     const bool unsolicited_first = !unmatched_.empty() && unmatched_.front().unsolicited;
     if (unsolicited_first || due.unsolicited > 0) {
         if (!unsolicited_first) --due.unsolicited;
         const Unmatched& reply = unmatched_.pop();
-        return reply.duplicate ? Event(Duplicate{reply.payload})
+        return reply.duplicate ? received_event(Fate::duplicate, reply.payload)
                                : unsolicited_event(reply.payload);
     }
     for (; due.skipped > 0; --due.skipped) remove_oldest();
@@ -291,16 +291,16 @@ std::optional<Matcher::Event> OrderedMatcher::next_resolved() {
         const Unmatched& reply = unmatched_.pop();
         const Message message = remove_oldest();
         const auto expected = given() ? message.expected : message.payload;
-        return Answered{message, compared_reply(options_.pattern, expected, reply.payload,
-                                                round_trip(message, reply.read_at))};
+        return answered_event(message, compared_reply(options_.pattern, expected, reply.payload,
+                                                      round_trip(message, reply.read_at)));
     }
     if (due.lost > 0) {
         --due.lost;
-        return Lost{remove_oldest()};
+        return message_event(Fate::lost, remove_oldest());
     }
     if (due.overdue > 0) {
         --due.overdue;
-        return Lost{expire_oldest()};
+        return message_event(Fate::lost, expire_oldest());
     }
     resolution_.reset();
     return std::nullopt;
@@ -330,17 +330,17 @@ Message OrderedMatcher::expire_oldest() {
 
 // --- Replies without frames.
 
-std::optional<Matcher::Event> OrderedMatcher::next_unframed(std::string_view& received,
-                                                            ev::Time read_at) {
+std::optional<Event> OrderedMatcher::next_unframed(std::string_view& received,
+                                                   ev::Time read_at) {
     messages_.release_removed();
     if (received.empty()) return std::nullopt;
     if (const std::string_view bytes = received.substr(arrived_bytes_); !bytes.empty()) {
         arrived_bytes_ = received.size();
-        return Arrived{bytes};
+        return received_event(Fate::read, bytes);
     }
     while (given() && awaiting_count() > 0 && !messages_.oldest().expected) {
         const Message unanswered = remove_oldest();
-        if (!unanswered.late) return Lost{unanswered};
+        if (!unanswered.late) return message_event(Fate::lost, unanswered);
     }
     if (awaiting_count() == 0 || messages_.late_evicted() || options_.expect == Expect::any) {
         arrived_bytes_ = 0;
@@ -359,8 +359,7 @@ std::string_view OrderedMatcher::expected_bytes() {
 }
 
 // The bytes stay in the input until the reply is whole.
-std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view& received,
-                                                          ev::Time read_at) {
+std::optional<Event> OrderedMatcher::match_bytes(std::string_view& received, ev::Time read_at) {
     const std::string_view right = expected_bytes();
     equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
     if (received.size() < right.size()) return std::nullopt;
@@ -370,9 +369,9 @@ std::optional<Matcher::Event> OrderedMatcher::match_bytes(std::string_view& rece
     const std::string_view wanted =
         message.expected.value_or(framing().reply ? right_reply_ : message.payload);
     const auto time = round_trip(message, read_at);
-    const Answered event{message, equal
-                                      ? right_reply(reply, time)
-                                      : compared_reply(options_.pattern, wanted, reply, time)};
+    const Event event =
+        answered_event(message, equal ? right_reply(reply, time)
+                                      : compared_reply(options_.pattern, wanted, reply, time));
     received.remove_prefix(reply.size());
     arrived_bytes_ -= reply.size();
     echoed_ = echoed_ || equal;

@@ -36,13 +36,13 @@ std::string SessionOptions::listening_text() const {
     return "listening " + endpoint.acceptor->address().text() + pin;
 }
 
-Session::Session(ev::Loop& loop, Options options, User& user)
-    : Session(loop, std::make_shared<const Options>(std::move(options)), user) {}
+Session::Session(ev::Loop& loop, Options options, Owner& owner)
+    : Session(loop, std::make_shared<const Options>(std::move(options)), owner) {}
 
-Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& user)
+Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, Owner& owner)
     : loop_(loop),
       options_(std::move(options)),
-      user_(user),
+      owner_(owner),
       link_(options_->endpoint.udp ? make_datagram_link(loop, *options_, *this)
                                    : make_stream_link(loop, *options_, *this)),
       matcher_(link_->matcher()),
@@ -65,7 +65,7 @@ void Session::start_unless_paused(ev::Timer& timer, ev::Time at, Due due) {
     if (timer) timer.cancel();
 }
 
-// --- Calls of the user.
+// --- Calls of the owner.
 
 void Session::connect() {
     backoff_.reset();
@@ -136,7 +136,7 @@ void Session::flush() {
 }
 
 // After a pause, timeouts continue with their remaining time. -q is extended only by the
-// longest pause, so that a user that pauses again and again cannot keep us from ending.
+// longest pause, so that an owner that pauses again and again cannot keep us from ending.
 void Session::pause(bool paused) {
     if (paused == paused_at_.has_value()) return;
     if (paused) {
@@ -213,8 +213,9 @@ void Session::advance_connection() {
     link_->record_written(read_at_);
     while (const auto event = link_->next(read_at_)) {
         report(*event);
-        if (connection.expired()) return;  // ended by the event or by the user
+        if (connection.expired()) return;  // ended by the owner
     }
+    if (matcher_.refusal()) return close(explained(matcher_.refusal()));
     link_->input_matched();
     if (paused_at_) return;
     if (link_->input_ended()) on_input_ended();
@@ -233,7 +234,7 @@ void Session::advance_handshake() {
     release(stage_timer_);
     set_state(State::open);
     flush();
-    user_.session_changed();
+    owner_.session_changed();
 }
 
 // Returns false if a callback has destroyed the session.
@@ -248,30 +249,14 @@ bool Session::report_resolved() {
 }
 
 void Session::report_changes() {
-    if (report_resolved()) user_.session_changed();
+    if (report_resolved()) owner_.session_changed();
 }
 
-void Session::report(const Matcher::Event& event) {
+void Session::report(Event event) {
     if (state_ == State::finishing && !link_->finishing()) release(stage_timer_);
-    if (const auto* echoed = std::get_if<Matcher::Echoed>(&event)) {
-        reply_count_ += echoed->batch.count;
-        return user_.session_echoed(echoed->batch, echoed->round_trip);
-    }
-    if (const auto* answered = std::get_if<Matcher::Answered>(&event)) {
-        ++reply_count_;
-        return user_.session_answered(answered->message, answered->reply);
-    }
-    if (const auto* arrived = std::get_if<Matcher::Arrived>(&event))
-        return user_.session_received(arrived->bytes);
-    if (const auto* unsolicited = std::get_if<Matcher::Unsolicited>(&event))
-        return user_.session_unsolicited(unsolicited->payload);
-    if (const auto* stale = std::get_if<Matcher::Stale>(&event))
-        return user_.session_stale(stale->payload);
-    if (const auto* duplicate = std::get_if<Matcher::Duplicate>(&event))
-        return user_.session_duplicate(duplicate->payload);
-    if (const auto* lost = std::get_if<Matcher::Lost>(&event))
-        return user_.session_lost(lost->message);
-    close(explained(std::get<Matcher::Refused>(event).end));
+    if (has_message(event.fate) && has_reply(event.fate)) reply_count_ += event.count;
+    event.at = std::max(read_at_, loop_.now());
+    owner_.session_event(event);
 }
 
 std::string Session::loss_text(const Message& message) const {
@@ -314,7 +299,7 @@ std::string Session::partial_reply_text(const Message& message) const {
 }
 
 // Handles the end of the input after all its replies were matched. If no replies are expected,
-// the user may continue to send. While finishing, the end is a failure only if replies are
+// the owner may continue to send. While finishing, the end is a failure only if replies are
 // missing.
 void Session::on_input_ended() {
     const std::string rest = options_->framing->has_frames() ? link_->partial_message() : "";
@@ -329,7 +314,7 @@ void Session::on_input_ended() {
     if (partial) {
         End end = explained(truncated_end(rest));
         if (end.reason != Reason::tls)
-            user_.session_unsolicited(rest);  // `rest` is no TLS alert
+            report(received_event(Fate::unsolicited, rest));  // `rest` is no TLS alert
         if (connection.expired()) return;
         return on_end(std::move(end));
     }
@@ -340,7 +325,7 @@ void Session::on_input_ended() {
     watch_early_close();
 }
 
-// Fails after this turn. If the user's input also ends in this turn, the peer has not closed
+// Fails after this turn. If the owner's input also ends in this turn, the peer has not closed
 // too early. A client that has half-closed the connection can still be answered for a while.
 void Session::watch_early_close() {
     const bool listens = options_->listens();

@@ -1,9 +1,9 @@
 // A session with one service: dialing, handshake, messages and replies, timeouts, retries, the
-// end. It uses neither the terminal nor standard input. Its users are the clients with and
+// end. It uses neither the terminal nor standard input. Its owners are the clients with and
 // without a screen.
 //
 // A Link carries the messages, over a stream or in datagrams. The link's Matcher decides which
-// reply answers which message. Users need not know the kind of link, which affects only the
+// reply answers which message. Owners need not know the kind of link, which affects only the
 // callbacks, the framing and has_back_pressure().
 //
 // A round trip lasts from the write of the message's last byte to the read that completes its
@@ -14,11 +14,12 @@
 // messages are then lost. The others are sent over the next connection, except with datagrams,
 // and with `raw`, whose bytes have no boundaries.
 //
-// The user is called from the loop, never from inside its own calls. Their effects are reported
-// afterwards. A callback may call or destroy the session.
+// The owner is called from the loop, never from inside its own calls. Their effects are
+// reported afterwards. A callback may call or destroy the session.
 #pragma once
 
 #include "app/protocol/backoff.hpp"
+#include "app/protocol/event.hpp"
 #include "app/protocol/link.hpp"
 #include "app/protocol/matcher.hpp"
 #include "bufio/lifetime.hpp"
@@ -47,34 +48,23 @@ public:
     // `waiting`: before the next attempt. end() is then the failure of the last attempt.
     enum class State { idle, dialing, handshaking, open, finishing, waiting, closed };
 
-    // The views of a message or reply are valid until the callback returns or sends.
-    class User {
+    class Owner {
     public:
         virtual void session_changed() = 0;  // a new state, or space to send more
-        virtual void session_answered(const Message& message, const Reply& reply) = 0;
-        // Called only with the option `coalesce`.
-        virtual void session_echoed(const Batch&, std::optional<ev::Duration> /*round_trip*/) {}
-        // No reply will come, or none came within the reply timeout (`late`).
-        virtual void session_lost(const Message& message) = 0;
-        virtual void session_unsolicited(std::string_view payload) = 0;
-        // Like session_unsolicited(), on a connection that has echoed a message.
-        virtual void session_stale(std::string_view payload) { session_unsolicited(payload); }
-        // The incomplete reply is already bad. `sentence` describes the difference.
-        // A datagram equal to an earlier reply, or in a stream a reply equal to the last echo.
-        virtual void session_duplicate(std::string_view payload) {
-            session_unsolicited(payload);
-        }
-        // Called with the bytes of unframed replies as they arrive, before they are matched.
-        virtual void session_received(std::string_view) {}
+        // A message is answered or lost, or something else was received. Fate::lost with
+        // Message::late: no reply arrived within the reply timeout. The bytes of unframed
+        // replies are also reported as they are read. Only the option `coalesce` allows events
+        // about several messages.
+        virtual void session_event(const Event& event) = 0;
 
     protected:
-        ~User() = default;
+        ~Owner() = default;
     };
 
-    // The loop and the user outlive the session.
-    Session(ev::Loop& loop, Options options, User& user);
+    // The loop and the owner outlive the session.
+    Session(ev::Loop& loop, Options options, Owner& owner);
     // For many sessions that share their options.
-    Session(ev::Loop& loop, std::shared_ptr<const Options> options, User& user);
+    Session(ev::Loop& loop, std::shared_ptr<const Options> options, Owner& owner);
     Session(const Session&) = delete;
 
     // Allowed in idle, closed and waiting. In waiting it retries now, and restarts the count of
@@ -128,7 +118,7 @@ public:
     bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
     // Returns true if the server has closed its side, but messages can still be sent.
     bool peer_half_closed() const { return link_->input_ended() && !ends_with_input(); }
-    // Returns the rest of a sentence that begins with "no reply". Call it in session_lost().
+    // Returns the rest of a sentence that begins with "no reply". Call it in the event.
     std::string loss_text(const Message& message) const;
     std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }
@@ -157,7 +147,7 @@ private:
     void advance();
     void advance_connection();
     void advance_handshake();
-    void report(const Matcher::Event& event);
+    void report(Event event);
     bool report_resolved();
     void report_changes();
     void on_input_ended();
@@ -215,7 +205,7 @@ private:
 
     ev::Loop& loop_;
     const std::shared_ptr<const Options> options_;
-    User& user_;
+    Owner& owner_;
     const std::unique_ptr<Link> link_;
     Matcher& matcher_;  // owned by the link
     State state_ = State::idle;
@@ -239,7 +229,7 @@ private:
     ev::Duration max_pause_{};           // longest pause since finish()
     ev::Time flushed_at_{};
     bool partial_message_ = false;  // the peer closed the connection inside a message
-    ev::Timer advance_timer_;       // due at once after a call by the user
+    ev::Timer advance_timer_;       // due at once after a call by the owner
     // Limit of the current state: connect timeout, next attempt, or greeting time. While
     // finishing: the pause between replies, then the wait for the peer's end.
     ev::Timer stage_timer_;

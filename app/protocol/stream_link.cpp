@@ -99,7 +99,7 @@ public:
     void ping() override { stream_->ping(); }
     std::uint64_t answered_ping() const override { return stream_->answered_ping(); }
 
-    std::optional<Matcher::Event> next(ev::Time read_at) override {
+    std::optional<Event> next(ev::Time read_at) override {
         if (paused_) return std::nullopt;
         if (!unprocessed_) {
             unprocessed_ = stream_->received();

@@ -40,13 +40,12 @@ constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 }  // namespace
 
-class Lane::Connection final : public Session::User, public Source::User {
+class Lane::Connection final : public Session::Owner, public Source::User {
 public:
     Connection(Lane& lane, std::size_t its_number)
         : session(lane.loop_, lane.options_of(*this), *this),
           private_source(lane.options_.source ? lane.options_.source(lane.loop_, session, *this)
                                               : nullptr),
-          tally(*lane.results_),
           number(static_cast<std::uint32_t>(its_number)),
           lane_(lane) {
         if (lane.options_.lifetime)
@@ -55,10 +54,9 @@ public:
 
     Session session;
     const std::unique_ptr<Source> private_source;  // null: shares the lane's source
-    Tally tally;
-    std::uint64_t sent = 0;      // messages on the current connection
-    ev::Timer lifetime_timer;    // end of its lifetime, if limited
-    const std::uint32_t number;  // from 1
+    std::uint64_t sent = 0;                        // messages on the current connection
+    ev::Timer lifetime_timer;                      // end of its lifetime, if limited
+    const std::uint32_t number;                    // from 1
     State reported_state = State::idle;
     Stage stage = Stage::trying;
     bool opened = false;  // the current connection is or was open
@@ -66,70 +64,35 @@ public:
     bool reply_overdue = false;  // a reply is overdue, and none has come since
 
     Source& source() const { return private_source ? *private_source : *lane_.generated_; }
-    void resolved(Fate fate, const Message* message, const Reply* reply,
-                  const Answer& answer = {}) {
-        const ev::Time now = lane_.loop_.now();
-        tally.add(fate, answer, now);
-        if (Results* const second = lane_.second_of(message ? message->planned : now))
-            Tally(*second).add(fate, answer, now);
-        if (lane_.observer_ && !answer.warm_up)
-            lane_.observer_->resolved(number, fate, message, reply);
-    }
-    void resolved(Fate fate, std::string_view payload) {
-        const Reply reply{.payload = payload};
-        resolved(fate, nullptr, &reply);
-    }
 
 private:
     void session_changed() override {
         if (reported_state != session.state()) lane_.state_changed(*this);
         if (lane_.options_.session.listens()) lane_.report_input_trouble(*this);
         if (reported_state == State::open) lane_.advance_connection(*this);
-        if (lane_.observer_) lane_.observer_->flush();
+        if (lane_.owner_) lane_.owner_->lane_handled();
     }
-    void session_answered(const Message& message, const Reply& reply) override {
-        lane_.answered(*this, message, reply);
-    }
-    void session_echoed(const Batch& batch, std::optional<ev::Duration> time) override {
-        reply_overdue = false;
-        lane_.results_->count_echoed(batch.count, time, lane_.loop_.now());
-        if (lane_.observer_) lane_.observer_->echoed(number, batch);
-    }
-    void session_lost(const Message& message) override { lane_.lost(*this, message); }
-    void session_unsolicited(std::string_view payload) override {
-        resolved(source().judge_unsolicited(payload), payload);
-    }
-    void session_stale(std::string_view payload) override {
-        ++lane_.results_->stale;
-        lane_.report_reply_problem(*this, stale_text(payload));
-        session_unsolicited(payload);
-    }
-    void session_duplicate(std::string_view payload) override {
-        if (!lane_.results_->over_datagrams)
-            lane_.report_reply_problem(*this, "the server sent a duplicate reply");
-        resolved(Fate::duplicate, payload);
-    }
-    void session_received(std::string_view bytes) override {
-        if (lane_.observer_) lane_.observer_->received(number, bytes);
-    }
+    void session_event(const Event& event) override { lane_.happened(*this, event); }
 
     void source_changed() override {
         if (lane_.options_.session.listens()) lane_.report_input_trouble(*this);
         if (reported_state == State::open) lane_.advance_connection(*this);
-        if (lane_.observer_) lane_.observer_->flush();
+        if (lane_.owner_) lane_.owner_->lane_handled();
     }
-    void source_missed(std::string_view payload) override { resolved(Fate::missing, payload); }
+    void source_missed(std::string_view payload) override {
+        lane_.report(*this, received_event(Fate::missing, payload));
+    }
 
     Lane& lane_;
 };
 
 Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks,
-           RunObserver* observer)
+           Owner* owner)
     : loop_(loop),
       options_(options),
       share_{thread, options.threads, options.connections},
       hooks_(std::move(hooks)),
-      observer_(observer),
+      owner_(owner),
       results_(std::make_unique<Results>()),
       connect_timer_(loop, [this] { session_options_ ? connect_due() : look_up(); }),
       step_timer_(loop, [this] { step(); }),
@@ -265,7 +228,7 @@ void Lane::opened(Connection& connection) {
     if (options_.probe) results_->last_answered = loop_.now();
     if (connection.lifetime_timer) connection.lifetime_timer.start(*options_.lifetime);
     connection.opened = true;
-    if (observer_) observer_->opened(connection.number, connection.session);
+    if (owner_) owner_->lane_opened(connection.number, connection.session);
     if (results_->unverified_remark.empty())
         results_->unverified_remark = unverified_remark({}, tls);
     report_ready_if_settled();
@@ -334,7 +297,7 @@ void Lane::end_attempt(Connection& connection) {
         results_->count_failure(explain(end, session.tls()), status, connection.opened);
     }
     if (connection.opened) add_tcp_facts(*results_, session);
-    if (observer_) observer_->ended(connection.number, session);
+    if (owner_) owner_->lane_ended(connection.number, session);
 }
 
 // Becomes ready when all connections have settled (open loop), or one is open (closed loop).
@@ -528,21 +491,24 @@ bool Lane::send(Connection& connection, Outgoing message) {
         leave_unsent(connection, message);
         return false;
     }
-    const ev::Time now = results_->first_sent ? loop_.now() : loop_.read_clock();
-    results_->count_sent(queued.count, now, warming_up());
+    Event event{
+        .fate = Fate::sent, .count = queued.count, .unterminated = message.unterminated};
+    event.at = results_->first_sent ? loop_.now() : loop_.read_clock();
+    event.message = {.id = queued.first,
+                     .payload = message.payload,
+                     .planned = message.planned == ev::Time{} ? event.at : message.planned,
+                     .sent = event.at};
+    event.warm_up = warming_up();
+    report(connection, event);
     connection.sent += queued.count;
     if (options_.churn > 0 && connection.sent >= options_.churn)
         enter(connection, Stage::worn_out);
-    if (observer_ && !warming_up())
-        observer_->sent(connection.number, session, message, queued);
     connection.source().sent(message, queued);
     if (message.planned == ev::Time{}) return true;
     session.flush();
     if (!warming_up()) results_->record_lateness(session.flushed_at() - message.planned);
-    if (Results* const second = second_of(message.planned)) {
-        second->count_sent(queued.count, now);
+    if (Results* const second = second_of(message.planned))
         second->record_lateness(session.flushed_at() - message.planned);
-    }
     if (message.planned < resumed_at_) session.void_round_trips();
     return true;
 }
@@ -555,12 +521,12 @@ void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
                                     (session.state() == State::open
                                          ? bytes_text(waiting) + " were waiting for the server"
                                          : "no connection was open");
-    const ev::Time now = loop_.now();
-    const Message unsent{.id = connection.session.reserve_id(),
-                         .payload = message.payload,
-                         .planned = message.planned == ev::Time{} ? now : message.planned,
-                         .sent = now};
-    connection.resolved(Fate::unsent, &unsent, nullptr, {.warm_up = warming_up()});
+    Event event{.fate = Fate::unsent, .at = loop_.now(), .warm_up = warming_up()};
+    event.message = {.id = connection.session.reserve_id(),
+                     .payload = message.payload,
+                     .planned = message.planned == ev::Time{} ? event.at : message.planned,
+                     .sent = event.at};
+    report(connection, event);
 }
 
 void Lane::finish_if_done(Connection& connection) {
@@ -677,26 +643,45 @@ void Lane::void_round_trips() {
     for (const auto& connection : connections_) connection->session.void_round_trips();
 }
 
-// --- Replies.
+// --- Events.
+
+// Counts the event, and passes it to the owner.
+void Lane::report(Connection& connection, Event event) {
+    event.connection = connection.number;
+    if (event.at == ev::Time{}) event.at = loop_.now();
+    if (event.fate != Fate::read) results_->add(event);
+    const ev::Time planned = has_message(event.fate) ? event.message.planned : event.at;
+    if (Results* const second = second_of(planned)) second->add(event);
+    if (owner_ && !event.warm_up) owner_->lane_event(event);
+}
+
+void Lane::happened(Connection& connection, Event event) {
+    const std::string_view payload = event.reply.payload;
+    if (event.fate == Fate::lost) return lost(connection, event);
+    if (has_message(event.fate)) return answered(connection, event);
+    if (event.fate == Fate::stale) report_reply_problem(connection, stale_text(payload));
+    if (event.fate == Fate::duplicate && !results_->over_datagrams)
+        report_reply_problem(connection, "the server sent a duplicate reply");
+    if (event.fate == Fate::unsolicited)
+        event.fate = connection.source().judge_unsolicited(payload);
+    report(connection, event);
+}
 
 // Measures round trips from the planned times, unless the connection has its own source.
-void Lane::answered(Connection& connection, const Message& message, const Reply& reply) {
+void Lane::answered(Connection& connection, Event event) {
+    const Message& message = event.message;
+    Reply& reply = event.reply;
     connection.reply_overdue = false;
-    if (!message.late) connection.source().left_flight(message);
-    const bool replayed = options_.session.expect == Expect::given;
-    if (replayed && message.late && !message.expected) results_->count_late_as_lost();
-    Reply counted = reply;
-    if (counted.round_trip && generated_) *counted.round_trip += message.sent - message.planned;
+    event.warm_up = in_warm_up(message);
+    if (!message.late && event.frames.empty()) connection.source().left_flight(message);
     if (!reply.right && results_->reply_problem_sentence.empty())
         report_reply_problem(connection,
                              bad_reply_text(message, reply, connection.session.options()));
-    Fate fate = fate_of(message, reply);
-    if (replayed && fate == Fate::echoed) fate = Fate::as_recorded;
-    if (samples_ && !in_warm_up(message))
-        samples_->add(connection.number, message, counted, loop_.now());
-    connection.resolved(fate, &message, &counted,
-                        {reply.right, message.late, counted.round_trip, in_warm_up(message),
-                         reply.reordered, reply.round_trip});
+    if (options_.session.expect == Expect::given && event.fate == Fate::echoed)
+        event.fate = Fate::as_recorded;
+    if (reply.round_trip && generated_) *reply.round_trip += message.sent - message.planned;
+    if (samples_) samples_->add(event);
+    report(connection, event);
 }
 
 void Lane::report_reply_problem(const Connection& connection, const std::string& text) {
@@ -706,7 +691,8 @@ void Lane::report_reply_problem(const Connection& connection, const std::string&
 }
 
 // In a replay, a message without a recorded reply expects none.
-void Lane::lost(Connection& connection, const Message& message) {
+void Lane::lost(Connection& connection, Event event) {
+    const Message& message = event.message;
     connection.reply_overdue = message.late;
     connection.source().left_flight(message);
     if (phase_ == Phase::closing) return;
@@ -714,8 +700,9 @@ void Lane::lost(Connection& connection, const Message& message) {
     const bool explained = !message.late && exit_status(connection.session.end()) != 0;
     if (!as_recorded && !explained && results_->lost_sentence.empty())
         results_->lost_sentence = lost_reply_text(message, connection.session);
-    connection.resolved(as_recorded ? Fate::unanswered_as_recorded : Fate::lost, &message,
-                        nullptr, {.warm_up = in_warm_up(message)});
+    if (as_recorded) event.fate = Fate::unanswered_as_recorded;
+    event.warm_up = in_warm_up(message);
+    report(connection, event);
 }
 
 }  // namespace yodel

@@ -10,7 +10,7 @@
 //
 // Reports a connection that gets no reply while others of its thread do.
 //
-// Messages of a warm-up are counted separately, and not passed to the observer. Planned times
+// Messages of a warm-up are counted separately, and not passed to the owner. Planned times
 // start again after it.
 //
 // Sending generated messages does not allocate in the steady state.
@@ -23,7 +23,6 @@
 #include "app/run/source.hpp"
 #include "app/stats/climb.hpp"
 #include "app/stats/results.hpp"
-#include "app/stats/tally.hpp"
 #include "bufio/lookup.hpp"
 #include "ev/loop.hpp"
 
@@ -40,6 +39,21 @@ namespace yodel {
 
 class Lane {
 public:
+    // Connections are numbered from 1, and a replacement keeps its number. Views and references
+    // are valid until the call returns.
+    class Owner {
+    public:
+        virtual void lane_opened(std::size_t connection, const Session& session) = 0;
+        // The connection is closed or waits for a retry. It may never have been open.
+        virtual void lane_ended(std::size_t connection, const Session& session) = 0;
+        virtual void lane_event(const Event& event) = 0;
+        // Called when a connection has been handled, after any number of the calls above.
+        virtual void lane_handled() = 0;
+
+    protected:
+        ~Owner() = default;
+    };
+
     // Called from the loop. `ready`: the lane waits for begin_at(). `done`: all connections are
     // closed; the callback may destroy the lane.
     struct Hooks {
@@ -47,9 +61,9 @@ public:
         std::function<void()> done;
     };
 
-    // The options and the observer must outlive the lane. The observer may be null.
+    // The options and the owner must outlive the lane. The owner may be null.
     Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks,
-         RunObserver* observer);
+         Owner* owner);
     ~Lane();
     Lane(const Lane&) = delete;
 
@@ -147,15 +161,17 @@ private:
     void time_up();
     void stop_connecting(const std::string& limit);
 
-    void answered(Connection& connection, const Message& message, const Reply& reply);
+    void report(Connection& connection, Event event);
+    void happened(Connection& connection, Event event);
+    void answered(Connection& connection, Event event);
+    void lost(Connection& connection, Event event);
     void report_reply_problem(const Connection& connection, const std::string& text);
-    void lost(Connection& connection, const Message& message);
 
     ev::Loop& loop_;
     const RunOptions& options_;
     const Share share_;
     const Hooks hooks_;
-    RunObserver* const observer_;
+    Owner* const owner_;
     std::unique_ptr<Source> generated_;    // shared; null: each connection has its own source
     std::optional<bufio::Lookup> lookup_;  // looks up the target for all connections
     std::shared_ptr<const Session::Options> session_options_;  // set after the look-up

@@ -78,7 +78,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool 
 
 // --- Connections.
 
-void Reporter::opened(std::size_t connection, const Session& session) {
+void Reporter::lane_opened(std::size_t connection, const Session& session) {
     const std::string text = connection_text(session);
     log('-', text);
     if (journal_) journal_->add_connection(session);
@@ -90,7 +90,7 @@ void Reporter::opened(std::size_t connection, const Session& session) {
     if (options_.verbose || (options_.probe && !options_.quiet)) remark(connection, text);
 }
 
-void Reporter::ended(std::size_t connection, const Session& session) {
+void Reporter::lane_ended(std::size_t connection, const Session& session) {
     const bool again = session.state() == Session::State::waiting;
     const bufio::Reason reason = session.end().reason;
     const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
@@ -122,50 +122,45 @@ void Reporter::remark(std::size_t connection, const std::string& text) {
 
 // --- Messages.
 
-void Reporter::sent(std::size_t connection, const Session& session, const Outgoing& message,
-                    QueuedIds queued) {
-    log('>', message.payload);
-    if (message.unterminated) unterminated_id_ = queued.first + queued.count - 1;
+void Reporter::lane_event(const Event& event) {
+    if (event.fate == Fate::sent) return sent(event);
+    if (event.fate == Fate::read) return read(event.reply.payload);
+    if (!event.frames.empty()) {  // print echoed lines without decoding them
+        const bool open = event.message.id + event.count - 1 == unterminated_id_;
+        return output_.write(event.frames.substr(0, event.frames.size() - (open ? 1 : 0)));
+    }
+    add_object(event);
+    if (!has_message(event.fate)) return unsolicited(event);
+    if (has_reply(event.fate)) return answered(event);
+    unanswered(event);
+}
+
+void Reporter::sent(const Event& event) {
+    log('>', event.message.payload);
+    if (event.unterminated) unterminated_id_ = event.message.id + event.count - 1;
     if (run_.session.expect != Expect::none || (!json() && !journal_)) return;
-    std::uint64_t id = queued.first;
-    const ev::Time now = loop_.now();
-    const ev::Time planned = message.planned == ev::Time{} ? now : message.planned;
-    for_each_piece(*session.options().framing, message.payload, [&](std::string_view piece) {
-        const Message sent{.id = id, .payload = piece, .planned = planned, .sent = now};
-        add_message(connection, Fate::sent, &sent, nullptr);
-        ++id;
+    Event each = event;
+    for_each_piece(*run_.session.framing, event.message.payload, [&](std::string_view piece) {
+        each.message.payload = piece;
+        add_object(each);
+        ++each.message.id;
     });
 }
 
-void Reporter::resolved(std::size_t connection, Fate fate, const Message* message,
-                        const Reply* reply) {
-    add_message(connection, fate, message, reply);
-    if (!message) return unsolicited(connection, fate, *reply);
-    if (reply)
-        answered(connection, fate, *message, *reply);
-    else
-        unanswered(fate, *message);
-}
-
-void Reporter::answered(std::size_t connection, Fate fate, const Message& message,
-                        const Reply& reply) {
+void Reporter::answered(const Event& event) {
+    const Reply& reply = event.reply;
     if (!unframed_) log('<', reply.payload);
     if (!replay()) {
-        if (sequence()) output_.append_line(sequence_line(message, reply));
-        return print(connection, reply.payload, message.id != unterminated_id_);
+        if (sequence()) output_.append_line(sequence_line(event.message, reply));
+        return print(event.connection, reply.payload, event.message.id != unterminated_id_);
     }
-    if (!reply.right) return add_difference(difference_.bad_reply(message, reply));
-    if (fate == Fate::late) add_difference(DifferenceText::late(message, reply));
+    if (!reply.right) return add_difference(difference_.bad_reply(event.message, reply));
+    if (event.fate == Fate::late) add_difference(DifferenceText::late(event.message, reply));
 }
 
-// Prints echoed lines without decoding them.
-void Reporter::echoed(std::size_t /*connection*/, const Batch& batch) {
-    const bool open = batch.first.id + batch.count - 1 == unterminated_id_;
-    output_.write(batch.frames.substr(0, batch.frames.size() - (open ? 1 : 0)));
-}
-
-void Reporter::unanswered(Fate fate, const Message& message) {
-    const std::string number = std::to_string(message.id);
+void Reporter::unanswered(const Event& event) {
+    const Fate fate = event.fate;
+    const std::string number = std::to_string(event.message.id);
     if (fate == Fate::unsent) {
         log('-', "message " + number + " was not sent");
         if (sequence()) output_.append_line("not sent, seq " + number);
@@ -173,13 +168,14 @@ void Reporter::unanswered(Fate fate, const Message& message) {
     }
     log('-', "no reply to message " + number +
                  (fate == Fate::unanswered_as_recorded ? ", as recorded" : ""));
-    if (replay() && fate == Fate::lost) add_difference(difference_.lost(message));
+    if (replay() && fate == Fate::lost) add_difference(difference_.lost(event.message));
     if (sequence()) output_.append_line("no reply, seq " + number);
 }
 
 // Does not print the payload of a duplicate datagram, because the network made the duplicate.
-void Reporter::unsolicited(std::size_t connection, Fate fate, const Reply& reply) {
-    const std::string_view payload = reply.payload;
+void Reporter::unsolicited(const Event& event) {
+    const Fate fate = event.fate;
+    const std::string_view payload = event.reply.payload;
     if (fate == Fate::missing) {
         log('-', "a recorded unsolicited message did not arrive");
         return add_difference(difference_.missing(payload));
@@ -190,11 +186,12 @@ void Reporter::unsolicited(std::size_t connection, Fate fate, const Reply& reply
         output_.append_line(bytes_text(payload.size()) + ", duplicate");
     if (fate == Fate::unrecorded)
         add_difference(difference_.unrecorded(payload));
-    else if (fate == Fate::unsolicited || (duplicate && !run_.session.endpoint.udp))
-        print(connection, payload);
+    else if (fate == Fate::unsolicited || fate == Fate::stale ||
+             (duplicate && !run_.session.endpoint.udp))
+        print(event.connection, payload);
 }
 
-void Reporter::received(std::size_t /*connection*/, std::string_view bytes) {
+void Reporter::read(std::string_view bytes) {
     if (!unframed_) return;
     log('<', bytes);
     if (load() || json() || options_.form == Form::sequence) return;
@@ -206,7 +203,7 @@ void Reporter::received(std::size_t /*connection*/, std::string_view bytes) {
     print_visible(std::string_view(all).substr(0, whole));
 }
 
-void Reporter::flush() {
+void Reporter::lane_handled() {
     if (journal_) journal_->flush();
     output_.flush();
     user_.output_changed();
@@ -214,14 +211,12 @@ void Reporter::flush() {
 
 // --- The forms.
 
-void Reporter::add_message(std::size_t connection, Fate fate, const Message* message,
-                           const Reply* reply) {
-    if (journal_) journal_->add_message(fate, message, reply, loop_.now());
+void Reporter::add_object(const Event& event) {
+    if (journal_) journal_->add_event(event);
     if (!json() || !reports_messages_ || options_.quiet) return;
-    JsonObject object = prints_recording(options_, run_)
-                            ? recorded_object(fate, message, reply, start_, loop_.now())
-                            : message_object(fate, message, reply, start_);
-    if (load()) object.number("connection", connection);
+    JsonObject object = prints_recording(options_, run_) ? recorded_object(event, start_)
+                                                         : message_object(event, start_);
+    if (load()) object.number("connection", event.connection);
     output_.append_line(object.str());
 }
 

@@ -8,6 +8,7 @@
 #include "app/protocol/journal.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/event_text.hpp"
+#include "app/run/lane.hpp"
 #include "app/run/run_options.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/text/output.hpp"
@@ -22,7 +23,7 @@
 
 namespace yodel {
 
-class Reporter final : public RunObserver {
+class Reporter final : public Lane::Owner {
 public:
     // `payload`: each reply and a newline or, if there are no frames, the bytes as received.
     // `hex`: the same as hex dumps. `sequence`: one line per reply, like ping.
@@ -55,15 +56,11 @@ public:
     // journal cannot be opened.
     Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages, User& user);
 
-    void opened(std::size_t connection, const Session& session) override;
-    void ended(std::size_t connection, const Session& session) override;
-    void sent(std::size_t connection, const Session& session, const Outgoing& message,
-              QueuedIds queued) override;
-    void resolved(std::size_t connection, Fate fate, const Message* message,
-                  const Reply* reply) override;
-    void echoed(std::size_t connection, const Batch& batch) override;
-    void received(std::size_t connection, std::string_view bytes) override;
-    void flush() override;
+    void lane_opened(std::size_t connection, const Session& session) override;
+    void lane_ended(std::size_t connection, const Session& session) override;
+    void lane_event(const Event& event) override;
+    void lane_handled() override;
+    void flush() { lane_handled(); }
 
     // Returns standard output. Call flush() after writing to it.
     Output& output() { return output_; }
@@ -95,12 +92,12 @@ private:
     }
     bool replay() const { return run_.session.expect == Expect::given; }
     bool load() const { return options_.load; }
-    void answered(std::size_t connection, Fate fate, const Message& message,
-                  const Reply& reply);
-    void unanswered(Fate fate, const Message& message);
-    void unsolicited(std::size_t connection, Fate fate, const Reply& reply);
-    void add_message(std::size_t connection, Fate fate, const Message* message,
-                     const Reply* reply);
+    void sent(const Event& event);
+    void read(std::string_view bytes);
+    void answered(const Event& event);
+    void unanswered(const Event& event);
+    void unsolicited(const Event& event);
+    void add_object(const Event& event);
     void print(std::size_t connection, std::string_view payload, bool newline = true);
     void print_visible(std::string_view bytes);
     void add_difference(const std::string& text);

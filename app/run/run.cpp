@@ -35,7 +35,7 @@ RunOptions completed(RunOptions options) {
 }  // namespace
 
 // Makes all lanes before the first thread starts, because making one may fail.
-Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObserver* observer)
+Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, Lane::Owner* owner)
     : loop_(loop),
       options_(completed(std::move(options))),
       done_(std::move(done)),
@@ -43,9 +43,9 @@ Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, RunObse
       unsettled_(options_.threads),
       running_(options_.threads),
       lanes_(loop, options_.threads,
-             [this, observer](ev::Loop& own, std::size_t thread, ev::Mailbox* owner) {
-                 return std::make_unique<Lane>(own, options_, thread, hooks(thread, owner),
-                                               owner ? nullptr : observer);
+             [this, owner](ev::Loop& own, std::size_t thread, ev::Mailbox* mailbox) {
+                 return std::make_unique<Lane>(own, options_, thread, hooks(thread, mailbox),
+                                               mailbox ? nullptr : owner);
              }) {
     if (lanes_.single_threaded()) return;
     sum_ = std::make_unique<Report>();

@@ -24,11 +24,11 @@ namespace yodel {
 class Run {
 public:
     // Calls `done` once, from the loop, when all connections are closed. The callback may
-    // destroy the run. The loop rethrows an exception from a thread. The observer may be null.
-    // Throws std::runtime_error if the system's limits do not allow the connections, and
-    // std::system_error if it has no threads or descriptors left.
+    // destroy the run. The loop rethrows an exception from a thread. The owner may be null; it
+    // is called by the first lane only. Throws std::runtime_error if the system's limits do not
+    // allow the connections, and std::system_error if it has no threads or descriptors left.
     Run(ev::Loop& loop, RunOptions options, std::function<void()> done,
-        RunObserver* observer = nullptr);
+        Lane::Owner* owner = nullptr);
     ~Run();
     Run(const Run&) = delete;
 

@@ -1,4 +1,4 @@
-// Options of a run, and the interface of its observer.
+// Options of a run.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -56,28 +56,6 @@ struct RunOptions {
     std::optional<ev::Duration> repeat = {};
     // Collect samples of the messages, whose times count from this time; none: no samples.
     std::optional<ev::Time> samples_from = {};
-};
-
-// Observes the connections and messages of a run's first thread. Connections are numbered from
-// 1, and a replacement keeps its number. Views and references are valid until the call returns.
-class RunObserver {
-public:
-    virtual void opened(std::size_t connection, const Session& session) = 0;
-    // The connection is closed or waits for a retry. It may never have been open.
-    virtual void ended(std::size_t connection, const Session& session) = 0;
-    virtual void sent(std::size_t connection, const Session& session, const Outgoing& message,
-                      QueuedIds queued) = 0;
-    // The message is null if the reply answers none. The reply is null if there is none.
-    virtual void resolved(std::size_t connection, Fate fate, const Message* message,
-                          const Reply* reply) = 0;
-    virtual void echoed(std::size_t connection, const Batch& batch) = 0;
-    // With `raw`: bytes as they were read, before matching.
-    virtual void received(std::size_t connection, std::string_view bytes) = 0;
-    // Called when a connection has been handled, after any number of the calls above.
-    virtual void flush() = 0;
-
-protected:
-    ~RunObserver() = default;
 };
 
 }  // namespace yodel

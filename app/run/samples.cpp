@@ -10,15 +10,16 @@
 
 namespace yodel {
 
-void Samples::add(std::size_t connection, const Message& message, const Reply& reply,
-                  ev::Time now) {
+void Samples::add(const Event& event) {
+    const Reply& reply = event.reply;
+    if (!has_message(event.fate) || !has_reply(event.fate) || event.warm_up) return;
     if (reply.right && !reply.round_trip) return;
-    const ev::Duration rank = reply.right ? *reply.round_trip : start_ - now;
+    const ev::Duration rank = reply.right ? *reply.round_trip : start_ - event.at;
     List& list = reply.right ? slowest_ : bad_;
     if (list.size() == max_count && rank <= list.front().rank) return;
-    JsonObject object = message_object(fate_of(message, reply), &message, &reply, start_);
-    object.number("connection", connection);
-    object.bytes("sent", message.payload.substr(0, max_payload));
+    JsonObject object = message_object(event, start_);
+    object.number("connection", event.connection);
+    object.bytes("sent", event.message.payload.substr(0, max_payload));
     object.bytes("received", reply.payload.substr(0, max_payload));
     add(list, {rank, std::move(object)});
 }

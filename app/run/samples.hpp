@@ -19,8 +19,8 @@ public:
     // Times in the objects count from `start`.
     explicit Samples(ev::Time start) : start_(start) {}
 
-    // Ignores a right reply without a round trip.
-    void add(std::size_t connection, const Message& message, const Reply& reply, ev::Time now);
+    // Ignores other fates than replies, and a right reply without a round trip.
+    void add(const Event& event);
     void add(const Samples& other);
     JsonObject json() const;
 

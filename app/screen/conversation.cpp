@@ -104,7 +104,7 @@ void Conversation::add_recorded(const RecordedEvent& event) {
         break;
     case RecordedEvent::Kind::sent:
         log_.add_sent(wall_time(), event.message.id, event.sent);
-        recorded_results_.count_sent(1, ev::Time(event.at));
+        recorded_results_.add({.fate = Fate::sent, .at = ev::Time(event.at)});
         break;
     case RecordedEvent::Kind::resolved: add_recorded_fate(event); break;
     case RecordedEvent::Kind::ended: add_note(event.sent); break;
@@ -112,18 +112,21 @@ void Conversation::add_recorded(const RecordedEvent& event) {
     recorded_at_.reset();
 }
 
-void Conversation::add_recorded_fate(const RecordedEvent& event) {
-    Message message = event.message;
-    message.late = message.late && recorded_results_.lost > 0;  // it was counted as lost
-    const std::string number = std::to_string(message.id);
-    if (message.id == 0 && event.fate == Fate::duplicate)
-        return session_duplicate(event.reply.payload);
-    if (message.id == 0) return session_unsolicited(event.reply.payload);
-    if (event.received) return session_answered(message, event.reply);
+void Conversation::add_recorded_fate(const RecordedEvent& recorded) {
+    Event event{.fate = recorded.fate,
+                .message = recorded.message,
+                .reply = recorded.reply,
+                .at = ev::Time(recorded.at)};
+    event.message.late = event.message.late && recorded_results_.lost > 0;  // was it counted?
+    const bool has_message = event.message.id != 0;
+    if (!has_message && event.fate != Fate::duplicate) event.fate = Fate::unsolicited;
+    if (!has_message || recorded.received) return session_event(event);
+    const std::string number = std::to_string(event.message.id);
     const bool expected = event.fate == Fate::as_recorded;
-    record(expected ? Fate::unanswered_as_recorded : event.fate, &message, nullptr);
+    if (expected) event.fate = Fate::unanswered_as_recorded;
+    count(event);
     if (event.fate == Fate::unsent) return add_note("message " + number + " was not sent");
-    log_.add_loss(wall_time(), message, expected ? "no reply, as recorded" : "no reply");
+    log_.add_loss(wall_time(), event.message, expected ? "no reply, as recorded" : "no reply");
 }
 
 MessageLog::WallTime Conversation::wall_time() const {
@@ -202,57 +205,47 @@ void Conversation::begin_file() {
 }
 
 // Counts an event, adds it to the journal if there is one, and marks the screen as changed.
-void Conversation::record(Fate fate, const Message* message, const Reply* reply) {
+void Conversation::count(const Event& event) {
     user_.conversation_changed();
-    Answer answer;
-    if (message && reply)
-        answer = {reply->right, message->late,    reply->round_trip,
-                  false,        reply->reordered, reply->round_trip};
-    if (showing_recorded()) return recorded_tally_.add(fate, answer, ev::Time(*recorded_at_));
-    if (journal_) journal_->add(fate, message, reply, answer, loop_.now());
-    tally_.add(fate, answer, loop_.now());
+    if (showing_recorded()) return recorded_results_.add(event);
+    if (journal_) journal_->add(event);
+    results_.add(event);
 }
 
-void Conversation::session_answered(const Message& message, const Reply& reply) {
-    record(fate_of(message, reply), &message, &reply);
-    const auto facts = session_.tcp();
-    log_.add_answer(wall_time(), message, reply, facts ? facts->min_rtt : std::nullopt);
-    if (!reply.right && results_.bad == 1)
-        if (const std::string hint =
-                reply_hint(*session_.options().framing, message.payload, reply);
-            !hint.empty())
-            add_note(hint, Style::warn);
-    if (!reply.round_trip) return;
-    percentile_history_.record(showing_recorded() ? ev::Time(*recorded_at_) : loop_.now(),
-                               *reply.round_trip);
-    recent_round_trips_.push_back(*reply.round_trip);
-    if (recent_round_trips_.size() > recent_count) recent_round_trips_.pop_front();
-}
-
-void Conversation::session_lost(const Message& message) {
-    record(Fate::lost, &message, nullptr);
-    log_.add_loss(wall_time(), message, "no reply" + session_.loss_text(message));
-}
-
-void Conversation::session_unsolicited(std::string_view payload) {
-    record(Fate::unsolicited, payload);
-    if (!session_.options().listens()) return log_.add_unsolicited(wall_time(), payload);
+void Conversation::session_event(const Event& event) {
+    const std::string_view payload = event.reply.payload;
+    if (event.fate == Fate::read) return;
+    count(event);
+    if (event.fate == Fate::duplicate) return log_.add_duplicate(wall_time(), payload);
+    if (event.fate == Fate::lost)
+        return log_.add_loss(wall_time(), event.message,
+                             "no reply" + session_.loss_text(event.message));
+    if (has_message(event.fate)) return answered(event);
+    if (!session_.options().listens()) {
+        log_.add_unsolicited(wall_time(), payload);
+        if (event.fate == Fate::stale && results_.stale == 1)
+            add_note(stale_text(payload), Style::warn);
+        return;
+    }
     Reply reply{.payload = payload, .right = true};
     if (session_.flushed_at() > session_.state_since())
         reply.round_trip = loop_.now() - session_.flushed_at();
     log_.add_answer(wall_time(), {}, reply, {});
 }
 
-// Adds a note only about the first stale reply.
-void Conversation::session_stale(std::string_view payload) {
-    session_unsolicited(payload);
-    if (results_.stale == 0) add_note(stale_text(payload), Style::warn);
-    ++results_.stale;
-}
-
-void Conversation::session_duplicate(std::string_view payload) {
-    record(Fate::duplicate, payload);
-    log_.add_duplicate(wall_time(), payload);
+void Conversation::answered(const Event& event) {
+    const Reply& reply = event.reply;
+    const auto facts = session_.tcp();
+    log_.add_answer(wall_time(), event.message, reply, facts ? facts->min_rtt : std::nullopt);
+    if (!reply.right && results_.bad == 1)
+        if (const std::string hint =
+                reply_hint(*session_.options().framing, event.message.payload, reply);
+            !hint.empty())
+            add_note(hint, Style::warn);
+    if (!reply.round_trip) return;
+    percentile_history_.record(event.at, *reply.round_trip);
+    recent_round_trips_.push_back(*reply.round_trip);
+    if (recent_round_trips_.size() > recent_count) recent_round_trips_.pop_front();
 }
 
 // --- Sending.
@@ -307,14 +300,16 @@ void Conversation::send_now(const std::string& line) {
         return refuse(line, "not sent: " + options.framing->misfit_text(payload->size(),
                                                                         options.max_frame));
     const QueuedIds queued = session_.send(*payload);
-    const ev::Time now = loop_.now();
-    std::uint64_t id = queued.first;
+    Event sent{.fate = Fate::sent, .at = loop_.now()};
+    sent.message = {.id = queued.first, .payload = {}, .planned = sent.at, .sent = sent.at};
     for_each_piece(*options.framing, *payload, [&](std::string_view piece) {
-        const Message message{.id = id, .payload = piece, .planned = now, .sent = now};
-        log_.add_sent(wall_time(), id++, piece);
-        if (options.expect == Expect::none) record(Fate::sent, &message, nullptr);
+        sent.message.payload = piece;
+        log_.add_sent(wall_time(), sent.message.id, piece);
+        results_.add(sent);
+        if (journal_ && options.expect == Expect::none) journal_->add(sent);
+        ++sent.message.id;
     });
-    results_.count_sent(queued.count, now);
+    user_.conversation_changed();
     session_.flush();
 }
 

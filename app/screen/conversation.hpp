@@ -8,7 +8,6 @@
 #include "app/screen/screen_journal.hpp"
 #include "app/stats/history.hpp"
 #include "app/stats/results.hpp"
-#include "app/stats/tally.hpp"
 #include "ev/loop.hpp"
 
 #include <cstdint>
@@ -20,7 +19,7 @@
 
 namespace yodel {
 
-class Conversation final : private Session::User {
+class Conversation final : private Session::Owner {
 public:
     struct Options {
         Session::Options session;
@@ -95,16 +94,9 @@ public:
 
 private:
     void session_changed() override;
-    void session_answered(const Message& message, const Reply& reply) override;
-    void session_lost(const Message& message) override;
-    void session_unsolicited(std::string_view payload) override;
-    void session_stale(std::string_view payload) override;
-    void session_duplicate(std::string_view payload) override;
-    void record(Fate fate, const Message* message, const Reply* reply);
-    void record(Fate fate, std::string_view payload) {
-        const Reply reply{.payload = payload};
-        record(fate, nullptr, &reply);
-    }
+    void session_event(const Event& event) override;
+    void count(const Event& event);
+    void answered(const Event& event);
     bool is_open() const { return session_.state() == Session::State::open; }
     void read_recording();
     void add_recorded_fate(const RecordedEvent& event);
@@ -129,14 +121,12 @@ private:
     MessageLog log_;
     std::optional<ScreenJournal> journal_;
     Results recorded_results_;
-    Tally recorded_tally_{recorded_results_};
     std::optional<ev::Duration> recorded_at_;  // time of the recorded event being added
     ev::Timer reading_timer_;                  // the next piece of the recording
     std::deque<std::string> queued_lines_;     // lines to send over the next connection
     std::string file_trouble_;  // why a file is missing or incomplete; empty: no error
     bool quitting_ = false;     // the loop stops once the session is closed
     Results results_;
-    Tally tally_{results_};
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_round_trips_;
     Session::State reported_state_ = Session::State::idle;  // the last state in the log

@@ -18,12 +18,11 @@ void ScreenJournal::connected() {
     journal_.add_connection(session_);
 }
 
-void ScreenJournal::add(Fate fate, const Message* message, const Reply* reply,
-                        const Answer& answer, ev::Time now) {
-    if (!journal_.add_message(fate, message, reply, now)) return;
-    const bool counted = fate == Fate::late;  // already counted, as lost
-    if (message && !counted) results_.count_sent(1, message->sent);
-    tally_.add(fate, answer, now);
+void ScreenJournal::add(const Event& event) {
+    if (!journal_.add_event(event)) return;
+    if (has_message(event.fate) && event.fate != Fate::late && event.fate != Fate::sent)
+        results_.add({.fate = Fate::sent, .at = event.message.sent});
+    results_.add(event);
 }
 
 bool ScreenJournal::finish(const std::string& reason) {

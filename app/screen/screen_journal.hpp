@@ -5,7 +5,6 @@
 #include "app/protocol/journal.hpp"
 #include "app/protocol/session.hpp"
 #include "app/stats/results.hpp"
-#include "app/stats/tally.hpp"
 #include "ev/loop.hpp"
 
 #include <string>
@@ -22,10 +21,9 @@ public:
     // True if the journal is a recording that already contains a connection.
     bool complete() const { return journal_.is_recording() && results_.opened > 0; }
     void connected();
-    // Adds an event to a recording: a message, its reply, or both. Ignores a message that was
-    // sent before the recording began. `answer`: how the reply is counted.
-    void add(Fate fate, const Message* message, const Reply* reply, const Answer& answer,
-             ev::Time now);
+    // Adds the fate of a message to a recording. Ignores a message that was sent before the
+    // recording began.
+    void add(const Event& event);
 
     void add_line(char sign, std::string_view line) { journal_.add_line(sign, line); }
     bool flush() { return journal_.flush(); }
@@ -36,7 +34,6 @@ private:
     const Session& session_;
     Journal journal_;
     Results results_;
-    Tally tally_{results_};
 };
 
 }  // namespace yodel

@@ -36,37 +36,53 @@ void Jitter::record(ev::Duration transit) {
 
 // --- Messages.
 
-void Results::count_sent(std::uint64_t count, ev::Time now, bool in_warm_up) {
-    counts(in_warm_up).sent += count;
-    if (!in_warm_up && !first_sent) first_sent = now;
+void Results::add(const Event& event) {
+    Counts& to = counts(event.warm_up);
+    switch (event.fate) {
+    case Fate::sent:
+        to.sent += event.count;
+        if (!event.warm_up && !first_sent) first_sent = event.at;
+        return;
+    case Fate::unsent: to.unsent += event.count; return;
+    case Fate::lost: ++to.lost; return;
+    case Fate::unanswered_as_recorded: ++to.echoed; return;
+    case Fate::missing: ++replay->missing; return;
+    case Fate::duplicate: ++duplicates; return;
+    case Fate::unsolicited_as_recorded: ++replay->as_recorded; break;
+    case Fate::unrecorded: ++replay->unrecorded; break;
+    case Fate::stale: ++stale; break;
+    case Fate::unsolicited: break;
+    case Fate::read:
+    case Fate::note: return;
+    default: return add_answer(event);
+    }
+    ++unsolicited;
 }
 
-void Results::count_answered(const Answer& answer, ev::Time now) {
-    Counts& to = counts(answer.warm_up);
-    if (answer.late) --to.lost;
-    ++(answer.right ? to.echoed : to.bad);
-    if (answer.warm_up) return;
-    if (answer.late) ++late;
-    if (answer.round_trip) round_trips.record(*answer.round_trip);
-    last_answered = now;
+void Results::add_answer(const Event& event) {
+    Counts& to = counts(event.warm_up);
+    if (event.message.late) {
+        // In a replay, a message without a recorded reply has counted as echoed.
+        --(replay && !event.message.expected ? to.echoed : to.lost);
+        if (!event.warm_up) ++late;
+    }
+    (event.reply.right ? to.echoed : to.bad) += event.count;
+    if (event.warm_up) return;
+    if (event.reply.round_trip) round_trips.record(*event.reply.round_trip, event.count);
+    last_answered = event.at;
+    if (over_datagrams) add_order(event);
 }
 
-void Results::count_echoed(std::uint64_t count, std::optional<ev::Duration> round_trip,
-                           ev::Time now) {
-    echoed += count;
-    if (round_trip) round_trips.record(*round_trip, count);
-    last_answered = now;
-}
-
-void Results::count_datagram(Jitter& connection, bool late_in_order,
-                             std::optional<ev::Duration> transit) {
-    if (late_in_order) ++reordered;
-    if (!transit) return;
+void Results::add_order(const Event& event) {
+    if (event.reply.reordered) ++reordered;
+    if (!event.reply.round_trip) return;
+    if (jitters.size() <= event.connection) jitters.resize(event.connection + 1);
+    Jitter& connection = jitters[event.connection];
     const auto weighted = [&] {
         return connection.mean * static_cast<double>(connection.transits);
     };
     jitter_sum -= weighted();
-    connection.record(*transit);
+    connection.record(event.at - event.message.sent);
     jitter_sum += weighted();
     ++jitter_count;
 }
@@ -75,11 +91,6 @@ void Results::add_planned_rate(const PlannedRate& more) {
     if (!planned_rate) planned_rate.emplace();
     planned_rate->planned += more.planned;
     planned_rate->reached += more.reached;
-}
-
-void Results::count_late_as_lost() {
-    --echoed;
-    ++lost;
 }
 
 // --- Connections.

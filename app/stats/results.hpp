@@ -4,12 +4,12 @@
 // Each thread of a run owns its Results, and add() adds these up. Counting a message does not
 // allocate; a new kind of failure does.
 //
-// Call count_sent() for a message, and then count_answered() or count_echoed(), or increment
-// `lost` (see Tally). A late reply moves its message from `lost` to `echoed` or `bad`, and also
-// counts it as `late`. For a message that this program did not send, because of its own limit
-// or the end of the run, call count_unsent() alone.
+// add(const Event&) counts messages. A late reply moves its message from `lost` to `echoed` or
+// `bad`, and also counts it as `late`. A message that this program did not send, because of its
+// own limit or the end of the run, counts only as unsent.
 #pragma once
 
+#include "app/protocol/event.hpp"
 #include "app/stats/histogram.hpp"
 #include "ev/time.hpp"
 
@@ -59,17 +59,6 @@ struct Jitter {
 // Returns the system's UTC time minus the time of the loops' clock.
 ev::Duration system_clock_offset();
 
-// How a reply is counted.
-struct Answer {
-    bool right = true;
-    bool late = false;                            // its message was already counted as lost
-    std::optional<ev::Duration> round_trip = {};  // none: it was not timed
-    bool warm_up = false;                         // its message belongs to the warm-up
-    // For datagrams only:
-    bool reordered = false;                    // came after the reply to a later message
-    std::optional<ev::Duration> transit = {};  // since the message was written; none: unknown
-};
-
 // Numbers of messages, by fate.
 struct Counts {
     std::uint64_t sent = 0;
@@ -104,6 +93,7 @@ struct Results : Counts {
     std::optional<PlannedRate> planned_rate;  // none: no planned times
 
     bool over_datagrams = false;     // messages are datagrams
+    std::vector<Jitter> jitters;     // of each connection with a reply, by its number
     double jitter_sum = 0;           // sum over connections: mean jitter (ns) times transits
     std::uint64_t jitter_count = 0;  // number of transit times
 
@@ -163,24 +153,12 @@ struct Results : Counts {
     int ended_status = 0;
     int failed_status = 0;
 
-    void count_sent(std::uint64_t count, ev::Time now, bool in_warm_up = false);
-    void count_answered(const Answer& answer, ev::Time now);
-    // Counts right replies that were read together and have the same round trip.
-    void count_echoed(std::uint64_t count, std::optional<ev::Duration> round_trip,
-                      ev::Time now);
+    void add(const Event& event);
     void count_unsent(std::uint64_t count = 1, bool in_warm_up = false) {
         counts(in_warm_up).unsent += count;
     }
-    // Counts the order and the transit time of a datagram's reply. Call it in addition to
-    // count_answered(). `transit`: time since the message was written; none: unknown.
-    void count_datagram(Jitter& connection, bool late_in_order,
-                        std::optional<ev::Duration> transit);
     void record_lateness(ev::Duration late_by) { lateness.record(late_by); }
     void add_planned_rate(const PlannedRate& more);
-
-    // Moves a replayed message, unanswered as recorded, from `echoed` to `lost`, because a late
-    // reply to it arrived. Call it before count_answered().
-    void count_late_as_lost();
 
     void count_attempt() { ++attempts; }
     // `tls`: the handshake included TLS.
@@ -208,6 +186,9 @@ struct Results : Counts {
     void add(const Results& other);
 
 private:
+    void add_answer(const Event& event);
+    // Counts the order and the transit time of a datagram's reply.
+    void add_order(const Event& event);
     Counts& counts(bool in_warm_up) { return in_warm_up ? warm_up : *this; }
     Failure& failure_of(std::string_view text, int status);
 };

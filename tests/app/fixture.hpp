@@ -34,12 +34,10 @@ inline yodel::Session::Options with_port(yodel::Session::Options options, int po
 }
 
 // A session's user who ignores all reports.
-struct NoUser : yodel::Session::User {
+struct NoUser : yodel::Session::Owner {
     virtual ~NoUser() = default;
     void session_changed() override {}
-    void session_answered(const yodel::Message&, const yodel::Reply&) override {}
-    void session_lost(const yodel::Message&) override {}
-    void session_unsolicited(std::string_view) override {}
+    void session_event(const yodel::Event&) override {}
 };
 
 // The other side of a connection. It acts only on the test's calls.

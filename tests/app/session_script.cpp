@@ -146,8 +146,8 @@ SessionScript::SessionScript(yodel::Session::Options initial) : options(std::mov
 }
 
 void SessionScript::make(const yodel::Session::Options& target) {
-    yodel::Session::User& user = *this;
-    session = std::make_unique<yodel::Session>(loop, target, user);
+    yodel::Session::Owner& owner = *this;
+    session = std::make_unique<yodel::Session>(loop, target, owner);
 }
 
 void SessionScript::add_options() {
@@ -239,7 +239,33 @@ void SessionScript::session_changed() {
     if (session && session->state() == yodel::Session::State::closed) called("closed");
 }
 
-void SessionScript::session_answered(const yodel::Message& message, const yodel::Reply& reply) {
+void SessionScript::session_event(const yodel::Event& event) {
+    using yodel::Fate;
+    if (event.fate == Fate::read) return called("read");
+    if (event.fate == Fate::lost) {
+        const std::string word = event.message.late ? "late" : "lost";
+        report(word + " " + shown(event.message.payload));
+        last_ = event.message;
+        return called(word);
+    }
+    if (has_message(event.fate)) return answered(event);
+    report_event(event.fate == Fate::stale ? "stale" : word_of(event.fate),
+                 event.reply.payload);
+}
+
+void SessionScript::answered(const yodel::Event& event) {
+    const yodel::Message& message = event.message;
+    const yodel::Reply& reply = event.reply;
+    if (!event.frames.empty()) {
+        std::size_t left = event.count;
+        yodel::for_each_piece(*options.framing, event.frames, [&](std::string_view line) {
+            if (left-- > 0)
+                report("right " + shown(line) + "=" + shown(line) +
+                       time_text(reply.round_trip));
+        });
+        ++batches;
+        return called("echoed");
+    }
     std::string text = reply.right ? "right " : "bad ";
     if (reply.difference) text = "bad@" + std::to_string(*reply.difference) + " ";
     text += shown(message.payload) + "=" + shown(reply.payload) + time_text(reply.round_trip);
@@ -247,31 +273,6 @@ void SessionScript::session_answered(const yodel::Message& message, const yodel:
     if (reply.reordered) text += " reordered";
     report(text);
     called(reply.right ? "right" : "bad");
-}
-
-void SessionScript::session_echoed(const yodel::Batch& batch,
-                                   std::optional<ev::Duration> round_trip) {
-    std::size_t left = batch.count;
-    yodel::for_each_piece(*options.framing, batch.frames, [&](std::string_view line) {
-        if (left-- > 0)
-            report("right " + shown(line) + "=" + shown(line) + time_text(round_trip));
-    });
-    ++batches;
-    called("echoed");
-}
-
-void SessionScript::session_lost(const yodel::Message& message) {
-    report(std::string(message.late ? "late " : "lost ") + shown(message.payload));
-    last_ = message;
-    called(message.late ? "late" : "lost");
-}
-
-void SessionScript::session_unsolicited(std::string_view payload) {
-    report_event("unsolicited", payload);
-}
-
-void SessionScript::session_duplicate(std::string_view payload) {
-    report_event("duplicate", payload);
 }
 
 std::string SessionScript::time_text(std::optional<ev::Duration> round_trip) {

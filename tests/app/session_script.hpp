@@ -56,7 +56,7 @@ void require_end(const bufio::End& end, const std::string& expected, int port);
 void add_session_verbs(Script& script, std::function<yodel::Session&()> session,
                        std::function<Peer&()> peer);
 
-class SessionScript : public Script, private yodel::Session::User {
+class SessionScript : public Script, private yodel::Session::Owner {
 public:
     explicit SessionScript(yodel::Session::Options initial = {});
 
@@ -78,15 +78,9 @@ private:
     void begin() override;
 
     void session_changed() override;
-    void session_answered(const yodel::Message& message, const yodel::Reply& reply) override;
     // Reports the messages of a batch like single messages.
-    void session_echoed(const yodel::Batch& batch,
-                        std::optional<ev::Duration> round_trip) override;
-    void session_lost(const yodel::Message& message) override;
-    void session_unsolicited(std::string_view payload) override;
-    void session_stale(std::string_view payload) override { report_event("stale", payload); }
-    void session_duplicate(std::string_view payload) override;
-    void session_received(std::string_view) override { called("received"); }
+    void session_event(const yodel::Event& event) override;
+    void answered(const yodel::Event& event);
 
     static std::string time_text(std::optional<ev::Duration> round_trip);
     void report_event(const std::string& event, std::string_view payload);

@@ -77,6 +77,16 @@ Ledger::Sent Ledger::take(const Message& message) {
     return std::move(taken.mapped());
 }
 
+void Ledger::add(const Event& event) {
+    if (event.fate == Fate::read) return;
+    if (event.fate == Fate::duplicate) ++counts_.duplicates;
+    if (event.fate == Fate::unsolicited || event.fate == Fate::stale) ++counts_.unsolicited;
+    if (!has_message(event.fate)) return;
+    if (event.fate == Fate::lost) return lost(event.message, event.at);
+    if (event.frames.empty()) return answered(event.message, event.reply, event.at);
+    echoed(event);
+}
+
 void Ledger::answered(const Message& message, const Reply& reply, ev::Time now) {
     const Sent sent = take(message);
     if (complaint_) return;
@@ -98,21 +108,22 @@ void Ledger::compare(const Sent& sent, const Message& message, const Reply& repl
             "has a round trip that is longer than it was out");
 }
 
-void Ledger::echoed(const Batch& batch) {
+void Ledger::echoed(const Event& batch) {
     std::string frames;
-    for (std::uint64_t id = batch.first.id; id < batch.first.id + batch.count; ++id) {
+    for (std::uint64_t id = batch.message.id; id < batch.message.id + batch.count; ++id) {
         const auto sent = open_.find(id);
         const std::string payload = sent == open_.end() ? "" : sent->second.payload;
         frames += framing_.header(payload) + payload + std::string(framing_.delimiter);
         Message message;
         message.id = id;
         message.payload = payload;
-        message.late = batch.first.late;
+        message.late = batch.message.late;
         take(message);
         require(id > last_answered_, id, "was answered after a later one");
         last_answered_ = id;
     }
-    require(batch.count > 1 && batch.frames == frames, batch.first.id, "begins a wrong batch");
+    require(batch.count > 1 && batch.frames == frames, batch.message.id,
+            "begins a wrong batch");
     counts_.right += batch.count;
 }
 

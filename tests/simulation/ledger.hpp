@@ -39,11 +39,7 @@ public:
     void sent(std::string_view payload, yodel::QueuedIds ids, ev::Time now,
               const std::optional<std::string>& reply);
     void flushed(ev::Time now);
-    void answered(const yodel::Message& message, const yodel::Reply& reply, ev::Time now);
-    void echoed(const yodel::Batch& batch);
-    void lost(const yodel::Message& message, ev::Time now);
-    void unsolicited() { ++counts_.unsolicited; }
-    void duplicate() { ++counts_.duplicates; }
+    void add(const yodel::Event& event);
     // Records an id that the session reserved for a message that is not sent.
     void skipped(std::uint64_t id);
 
@@ -76,6 +72,9 @@ private:
         ev::Time flushed_at = ev::Time::max();
     };
 
+    void answered(const yodel::Message& message, const yodel::Reply& reply, ev::Time now);
+    void echoed(const yodel::Event& batch);
+    void lost(const yodel::Message& message, ev::Time now);
     void add(std::string_view payload, std::uint64_t id, ev::Time now,
              const std::optional<std::string>& reply);
     Sent take(const yodel::Message& message);

@@ -71,7 +71,7 @@ std::string SimulatedSession::run() {
     options.endpoint = service_.endpoint();
     Heap::start_peak();
     {
-        const Heap heap(Owner::product);
+        const Heap heap(simulation::Owner::product);
         session_.reset(new Session(loop_, options, *this));
     }
     connect();
@@ -85,7 +85,7 @@ std::string SimulatedSession::run() {
 }
 
 void SimulatedSession::step() {
-    const Heap heap(Owner::product);
+    const Heap heap(simulation::Owner::product);
     loop_.step();
 }
 
@@ -96,7 +96,7 @@ template <class Call>
 void SimulatedSession::call(Call call_session) {
     inside_call_ = true;
     {
-        const Heap heap(Owner::product);
+        const Heap heap(simulation::Owner::product);
         call_session(*session_);
     }
     inside_call_ = false;
@@ -104,7 +104,7 @@ void SimulatedSession::call(Call call_session) {
 }
 
 void SimulatedSession::act() {
-    const Heap heap(Owner::tests);
+    const Heap heap(simulation::Owner::tests);
     if (!session_) return;
     act_.start(dice_.up_to(plan_.gap));
     if (acts_left_ == 0 || (plan_.calm && payloads_ == plan_.messages)) return approach_end();
@@ -274,7 +274,7 @@ void SimulatedSession::message_event(const char* what) {
 }
 
 void SimulatedSession::session_changed() {
-    const Heap heap(Owner::tests);
+    const Heap heap(simulation::Owner::tests);
     called_back("changed");
     if (!session_) return;
     observe_state();
@@ -283,45 +283,15 @@ void SimulatedSession::session_changed() {
     misbehave();
 }
 
-void SimulatedSession::session_answered(const Message& message, const Reply& reply) {
-    const Heap heap(Owner::tests);
-    ledger_.answered(message, reply, now());
-    note_message(fate_of(message, reply), &message, &reply);
-    message_event("answered");
-}
-
-void SimulatedSession::session_echoed(const Batch& batch, std::optional<ev::Duration>) {
-    const Heap heap(Owner::tests);
-    ledger_.echoed(batch);
-    note("batch", batch.count);
-    message_event("echoed");
-}
-
-void SimulatedSession::session_lost(const Message& message) {
-    const Heap heap(Owner::tests);
-    ledger_.lost(message, now());
-    note_message(Fate::lost, &message, nullptr);
-    message_event("lost");
-}
-
-void SimulatedSession::session_unsolicited(std::string_view payload) {
-    const Heap heap(Owner::tests);
-    ledger_.unsolicited();
-    note("unsolicited", payload.size());
-    message_event("unsolicited");
-}
-
-void SimulatedSession::session_duplicate(std::string_view payload) {
-    const Heap heap(Owner::tests);
-    ledger_.duplicate();
-    note("duplicate", payload.size());
-    message_event("duplicate");
-}
-
-void SimulatedSession::session_received(std::string_view bytes) {
-    const Heap heap(Owner::tests);
-    note("received", bytes.size());
-    message_event("received");
+void SimulatedSession::session_event(const Event& event) {
+    const Heap heap(simulation::Owner::tests);
+    if (has_message(event.fate) && event.frames.empty())
+        trace_ += message_object(event, SimulatedLoop::start).str() + "\n";
+    else
+        note(event.frames.empty() ? word_of(event.fate) : "batch",
+             event.frames.empty() ? event.reply.payload.size() : event.count);
+    ledger_.add(event);
+    message_event(word_of(event.fate));
 }
 
 // --- Invariants.
@@ -506,10 +476,6 @@ void SimulatedSession::note(const char* what, std::uint64_t number) {
     JsonObject object;
     object.time("at_us", loop_.elapsed()).text("type", what).number("number", number);
     trace_ += object.str() + "\n";
-}
-
-void SimulatedSession::note_message(Fate fate, const Message* message, const Reply* reply) {
-    trace_ += message_object(fate, message, reply, SimulatedLoop::start).str() + "\n";
 }
 
 }  // namespace simulation

@@ -16,7 +16,7 @@
 
 namespace simulation {
 
-class SimulatedSession final : private yodel::Session::User {
+class SimulatedSession final : private yodel::Session::Owner {
 public:
     // `path` is available for a unix-domain socket.
     SimulatedSession(const Plan& plan, const std::string& path);
@@ -34,12 +34,7 @@ private:
     using State = yodel::Session::State;
 
     void session_changed() override;
-    void session_answered(const yodel::Message& message, const yodel::Reply& reply) override;
-    void session_echoed(const yodel::Batch& batch, std::optional<ev::Duration>) override;
-    void session_lost(const yodel::Message& message) override;
-    void session_unsolicited(std::string_view payload) override;
-    void session_duplicate(std::string_view payload) override;
-    void session_received(std::string_view bytes) override;
+    void session_event(const yodel::Event& event) override;
 
     void step();
 
@@ -83,8 +78,6 @@ private:
     void record_progress() { progress_at_ = taken_at_ = waited_at_ = now(); }
     void overdue(ev::Time due, const char* what);
     void note(const char* what, std::uint64_t number);
-    void note_message(yodel::Fate fate, const yodel::Message* message,
-                      const yodel::Reply* reply);
     template <class Call>
     void call(Call call_session);
     ev::Time now() const { return SimulatedLoop::time; }

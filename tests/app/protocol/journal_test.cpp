@@ -117,11 +117,11 @@ TEST_CASE("a recording contains the messages from its first one on, and its end"
     const yodel::Reply reply{.payload = "b"};
     const auto add = [&](std::uint64_t id) {
         const yodel::Message message{.id = id, .payload = "a"};
-        return recording.add_message(yodel::Fate::bad, &message, &reply, {});
+        return recording.add_event(answered_event(message, reply));
     };
     CHECK_FALSE(add(6));
     CHECK(add(7));
-    CHECK(recording.add_message(yodel::Fate::unsolicited, nullptr, &reply, {}));
+    CHECK(recording.add_event(yodel::received_event(yodel::Fate::unsolicited, "b")));
     recording.add_line('>', "only in transcripts");
     CHECK(recording.finish("the end"));
     const std::string all = test::take(ends.reader);
@@ -136,7 +136,7 @@ TEST_CASE("a recording contains the messages from its first one on, and its end"
 TEST_CASE("a transcript contains no messages, and is written in batches") {
     const Ends ends = test::pipe_ends();
     Journal log = journal(path_of(ends.writer));
-    CHECK_FALSE(log.add_message(yodel::Fate::lost, nullptr, nullptr, {}));
+    CHECK_FALSE(log.add_event({.fate = yodel::Fate::lost}));
     const std::string line(1000, 'x');
     for (int i = 0; i < 15; ++i) log.add_line('>', line);
     CHECK(test::take(ends.reader).empty());

@@ -11,24 +11,24 @@ TEST_CASE("writes a message as an object with its fate") {
     const Reply right{"abc", 3us, true};
     const Reply bad{"abx", {}, false, 2};
     CHECK(
-        message_object(Fate::echoed, &message, &right, start).str() ==
+        message_object(answered_event(message, right), start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"planned_us":0.000,"sent_us":2.000,)"
         R"("rtt_us":3.000,"fate":"echoed","right":true})");
     CHECK(
-        message_object(Fate::bad, &message, &bad, start).str() ==
+        message_object(answered_event(message, bad), start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":3,"planned_us":0.000,"sent_us":2.000,)"
         R"("fate":"bad","right":false,"difference":2})");
     CHECK(
-        message_object(Fate::lost, &message, nullptr, start).str() ==
+        message_object(message_event(Fate::lost, message), start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"planned_us":0.000,"sent_us":2.000,"fate":"lost"})");
-    CHECK(message_object(Fate::unsolicited, nullptr, &bad, start).str() ==
+    CHECK(message_object(received_event(Fate::unsolicited, "abx"), start).str() ==
           R"({"type":"message","received_bytes":3,"fate":"unsolicited"})");
 }
 
 TEST_CASE("marks a reply that was reordered") {
     const Message message{.id = 7, .payload = "abc"};
     const Reply reply{.payload = "abc", .right = true, .reordered = true};
-    CHECK(message_object(Fate::echoed, &message, &reply, {})
+    CHECK(message_object(answered_event(message, reply), {})
               .str()
               .ends_with(R"("fate":"echoed","reordered":true,"right":true})"));
 }
@@ -55,12 +55,13 @@ TEST_CASE("records the payloads of a message, and the time of an unsolicited one
     const Message message{.id = 7, .payload = "a\"\x1b", .planned = start, .sent = start};
     const Reply reply{"\xff", 3us, true};
     CHECK(
-        recorded_object(Fate::echoed, &message, &reply, start, start + 5us).str() ==
+        recorded_object(answered_event(message, reply), start).str() ==
         R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":1,"planned_us":0.000,"sent_us":0.000,)"
         R"("rtt_us":3.000,"fate":"echoed","right":true,"sent":"a\"\u001b","received_base64":"/w=="})");
-    const Reply alone{"\xff", {}};
+    Event alone = received_event(Fate::unsolicited, "\xff");
+    alone.at = start + 5us;
     CHECK(
-        recorded_object(Fate::unsolicited, nullptr, &alone, start, start + 5us).str() ==
+        recorded_object(alone, start).str() ==
         R"({"type":"message","received_bytes":1,"fate":"unsolicited","received_us":5.000,"received_base64":"/w=="})");
 }
 

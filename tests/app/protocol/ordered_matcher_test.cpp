@@ -18,41 +18,28 @@ using namespace yodel;
 
 namespace {
 
-struct Describe {
-    std::string operator()(const OrderedMatcher::Answered& event) const {
-        const Reply& reply = event.reply;
-        const std::string late = event.message.late ? "late " : "";
-        const std::string verdict = reply.right ? "right "
-                                    : reply.difference
-                                        ? "bad@" + std::to_string(*reply.difference) + " "
-                                        : "unmatched ";
-        return late + verdict + std::string(event.message.payload) + "=" +
-               std::string(reply.payload) + ";";
-    }
-    std::string operator()(const OrderedMatcher::Echoed& event) const {
+std::string description(const Event& event) {
+    const Reply& reply = event.reply;
+    if (event.fate == Fate::read) return {};
+    if (event.fate == Fate::lost) return "lost " + std::string(event.message.payload) + ";";
+    if (event.fate == Fate::stale) return "stale " + std::string(reply.payload) + ";";
+    if (!has_message(event.fate))
+        return std::string(word_of(event.fate)) + " " + std::string(reply.payload) + ";";
+    if (!event.frames.empty()) {
         std::string all;
-        std::istringstream lines{std::string(event.batch.frames)};
+        std::istringstream lines{std::string(event.frames)};
         for (std::string line; std::getline(lines, line);)
             all += "right " + line + "=" + line + ";";
         return all;
     }
-    std::string operator()(const OrderedMatcher::Lost& event) const {
-        return "lost " + std::string(event.message.payload) + ";";
-    }
-    std::string operator()(const OrderedMatcher::Unsolicited& event) const {
-        return "unsolicited " + std::string(event.payload) + ";";
-    }
-    std::string operator()(const OrderedMatcher::Stale& event) const {
-        return "stale " + std::string(event.payload) + ";";
-    }
-    std::string operator()(const OrderedMatcher::Duplicate& event) const {
-        return "duplicate " + std::string(event.payload) + ";";
-    }
-    std::string operator()(const OrderedMatcher::Arrived&) const { return {}; }
-    std::string operator()(const OrderedMatcher::Refused& event) const {
-        return "refused " + event.end.text + ";";
-    }
-};
+    const std::string late = event.message.late ? "late " : "";
+    const std::string verdict = reply.right ? "right "
+                                : reply.difference
+                                    ? "bad@" + std::to_string(*reply.difference) + " "
+                                    : "unmatched ";
+    return late + verdict + std::string(event.message.payload) + "=" +
+           std::string(reply.payload) + ";";
+}
 
 // A matcher and the bytes that it has not consumed yet.
 class Scene {
@@ -76,17 +63,16 @@ public:
         input_ += bytes;
         std::string_view rest = input_;
         while (const auto event = matcher.next(rest, ev::Time{} + std::chrono::seconds(2))) {
-            log += std::visit(Describe(), *event);
+            log += description(*event);
             if (!log.empty() && on_event) std::exchange(on_event, nullptr)();
-            if (std::holds_alternative<OrderedMatcher::Refused>(*event)) break;
         }
+        if (matcher.refusal()) log += "refused " + matcher.refusal().text + ";";
         input_.erase(0, input_.size() - rest.size());
     }
     void drain() {
         while (const auto event = matcher.next_resolved()) {
-            log += std::visit(Describe(), *event);
-            const auto* const lost = std::get_if<OrderedMatcher::Lost>(&*event);
-            overdue += lost && lost->message.late ? 1 : 0;
+            log += description(*event);
+            overdue += event->fate == Fate::lost && event->message.late ? 1 : 0;
         }
     }
     void perform(const std::string& word) {
@@ -520,7 +506,7 @@ TEST_CASE("measures no round trip for a reply that came before its message was w
     matcher.rule_out_greeting();
     const auto event = matcher.next_resolved();
     REQUIRE(event);
-    CHECK_FALSE(std::get<OrderedMatcher::Answered>(*event).reply.round_trip);
+    CHECK_FALSE(event->reply.round_trip);
 }
 
 TEST_CASE("resolves unmatched replies once they take more memory than allowed") {

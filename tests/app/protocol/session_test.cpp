@@ -397,7 +397,7 @@ TEST_CASE("can be destroyed or disconnected in each of its callbacks") {
         play("lost", R"(send a; peer ends; reports lost a)");
         play("late", R"(-W 1ms; send a; +1ms; reports late a)");
         play("unsolicited", R"(peer sends b\nc; reports unsolicited b)");
-        play("received", R"(-f raw; peer sends a)");
+        play("read", R"(-f raw; peer sends a)");
         play("closed", R"(peer ends)");
     }
 }

@@ -243,7 +243,7 @@ TEST_CASE("random payloads are read back unchanged") {
         const Reply reply{received, {}};
         RecordingReader reader("f", 1000);
         reader.append(recording_object({.framing = find_framing("len2")}, 1, 1, {}).str() +
-                      "\n" + recorded_object(Fate::bad, &message, &reply, {}, {}).str() + "\n" +
+                      "\n" + recorded_object(answered_event(message, reply), {}).str() + "\n" +
                       end);
         CHECK(reader.trouble().empty());
         const RecordedItem& item = reader.items().at(0);

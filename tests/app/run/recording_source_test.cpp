@@ -46,18 +46,16 @@ std::string recorded(const std::string& events) {
         if (answered < what.size())
             reply.round_trip = std::stoi(what.substr(answered + 1)) * 1ms;
         if (kind == '~') reply.round_trip = 1s;
-        const auto add = [&](Fate fate, bool with_message, bool with_reply) {
-            const Message message{.id = id, .payload = sent, .planned = ev::Time(at)};
-            text += recorded_object(fate, with_message ? &message : nullptr,
-                                    with_reply ? &reply : nullptr, {}, ev::Time(at))
-                        .str() +
-                    "\n";
+        const auto add = [&](Fate fate) {
+            Event object{.fate = fate, .reply = reply, .at = ev::Time(at)};
+            object.message = {.id = id, .payload = sent, .planned = object.at};
+            text += recorded_object(object, {}).str() + "\n";
         };
         if (kind != '+') ++id;
-        if (kind == '+') add(Fate::unsolicited, false, true);
-        if (kind == '=') add(Fate::echoed, true, true);
-        if (kind == '~' || kind == '\0') add(Fate::lost, true, false);
-        if (kind == '~') add(Fate::late, true, true);
+        if (kind == '+') add(Fate::unsolicited);
+        if (kind == '=') add(Fate::echoed);
+        if (kind == '~' || kind == '\0') add(Fate::lost);
+        if (kind == '~') add(Fate::late);
     }
     return text;
 }

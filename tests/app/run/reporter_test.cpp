@@ -63,14 +63,13 @@ Message late(std::string_view payload) {
 }
 
 void answer(Reporter& to, const Message& message, const Reply& reply) {
-    to.resolved(1, fate_of(message, reply), &message, &reply);
+    to.lane_event(answered_event(message, reply));
 }
 void unanswered(Reporter& to, Fate fate, const Message& message) {
-    to.resolved(1, fate, &message, nullptr);
+    to.lane_event(message_event(fate, message));
 }
 void unsolicited(Reporter& to, Fate fate, std::string_view payload) {
-    const Reply reply{.payload = payload};
-    to.resolved(1, fate, nullptr, &reply);
+    to.lane_event(received_event(fate, payload));
 }
 
 }  // namespace
@@ -114,18 +113,17 @@ TEST_CASE("a reporter prints each event in its form") {
         return to;
     };
     for (const Row& row : rows) {
-        const Message* const sent = row.message ? &*row.message : nullptr;
-        const Reply* const reply = row.reply ? &*row.reply : nullptr;
+        const Event event{.fate = row.fate,
+                          .message = row.message.value_or(Message{}),
+                          .reply = row.reply.value_or(Reply{}),
+                          .at = VirtualLoop::start};
         const auto print = [&](const Reporter::Options& options) {
-            return printed(options, {},
-                           [&](auto& to) { to.resolved(1, row.fate, sent, reply); });
+            return printed(options, {}, [&](auto& to) { to.lane_event(event); });
         };
-        JsonObject object = message_object(row.fate, sent, reply, VirtualLoop::start);
+        JsonObject object = message_object(event, VirtualLoop::start);
         CHECK(print(in(payload)) == row.payload);
         CHECK(squeezed(print(in(hex))) == row.hex);
-        const std::string recorded =
-            recorded_object(row.fate, sent, reply, VirtualLoop::start, VirtualLoop::start)
-                .str();
+        const std::string recorded = recorded_object(event, VirtualLoop::start).str();
         CHECK(print(in(json)).ends_with("}\n" + recorded + "\n"));
         CHECK(print(in(sequence)) == row.sequence);
         CHECK(print(quietly(json)).empty());
@@ -140,8 +138,10 @@ TEST_CASE("a reporter prints each event in its form") {
 
 TEST_CASE("lines that came back unchanged are printed unchanged") {
     CHECK(printed({}, {}, [](auto& to) {
-              to.echoed(
-                  1, {.first = {.id = 1, .payload = {}}, .count = 2, .frames = "one\ntwo\n"});
+              Event event = answered_event({.id = 1, .payload = {}}, {});
+              event.count = 2;
+              event.frames = "one\ntwo\n";
+              to.lane_event(event);
           }) == "one\ntwo\n");
 }
 
@@ -162,7 +162,7 @@ TEST_CASE("bytes without frames are printed once, before they are matched") {
     RunOptions run;
     run.session.framing = find_framing("raw");
     const auto event = [](Reporter& to) {
-        to.received(1, "a\nb");
+        to.lane_event(received_event(Fate::read, "a\nb"));
         answer(to, message("a\nb"), {"a\nb", 5ms, true});
     };
     CHECK(printed({}, run, event) == "a\nb");

@@ -42,9 +42,9 @@ struct RunFixture {
         if (endpoint.service.empty()) endpoint.service = server.port();
         return options;
     }
-    void start(yodel::RunOptions options, yodel::RunObserver* observer = nullptr) {
+    void start(yodel::RunOptions options, yodel::Lane::Owner* owner = nullptr) {
         run.emplace(
-            loop, to_server(std::move(options)), [this] { ++done; }, observer);
+            loop, to_server(std::move(options)), [this] { ++done; }, owner);
     }
     void until_sent(std::uint64_t count) {
         turn_until(loop, [&] { return run->results().sent >= count; });

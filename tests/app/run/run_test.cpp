@@ -45,28 +45,26 @@ public:
 const Source::Make silence = [](auto&, auto&, auto&) { return std::make_unique<Silence>(); };
 
 // Records the events of a run: "opened 1, sent 1, echoed 1".
-class Diary final : public RunObserver {
+class Diary final : public Lane::Owner {
 public:
-    void opened(std::size_t connection, const Session&) override {
+    void lane_opened(std::size_t connection, const Session&) override {
         add("opened", connection);
         if (handshake) handshake();
     }
-    void ended(std::size_t connection, const Session&) override { add("ended", connection); }
-    void sent(std::size_t connection, const Session&, const Outgoing&, QueuedIds) override {
-        add("sent", connection);
+    void lane_ended(std::size_t connection, const Session&) override {
+        add("ended", connection);
     }
-    void resolved(std::size_t connection, Fate fate, const Message* message,
-                  const Reply* reply) override {
-        add(word_of(fate), connection);
+    void lane_event(const Event& event) override {
+        add(word_of(event.fate), event.connection);
         const auto us = [](ev::Duration time) { return std::to_string(time / 1us); };
-        if (!message) return;
-        times += us(message->planned - begin) + " " + us(message->sent - begin);
-        times += reply && reply->round_trip ? " " + us(*reply->round_trip) + "; " : "; ";
-        payloads.emplace_back(message->payload);
+        const Message& message = event.message;
+        if (!has_message(event.fate) || event.fate == Fate::sent) return;
+        times += us(message.planned - begin) + " " + us(message.sent - begin);
+        if (event.reply.round_trip) times += " " + us(*event.reply.round_trip);
+        times += "; ";
+        payloads.emplace_back(message.payload);
     }
-    void echoed(std::size_t, const Batch&) override {}
-    void received(std::size_t, std::string_view) override {}
-    void flush() override { ++flushes; }
+    void lane_handled() override { ++flushes; }
 
     std::string text;
     std::string times;  // planned, sent and round-trip time of each message, in microseconds

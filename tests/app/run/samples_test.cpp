@@ -24,7 +24,10 @@ void add(Samples& samples, ev::Duration at, ev::Duration round_trip, bool right 
                           .planned = answered - round_trip,
                           .sent = answered - round_trip + 1us};
     const Reply reply{.payload = payload, .round_trip = round_trip, .right = right};
-    samples.add(3, message, reply, answered);
+    Event event = answered_event(message, reply);
+    event.at = answered;
+    event.connection = 3;
+    samples.add(event);
 }
 
 JsonValue list(const Samples& samples, const char* name) {
@@ -65,8 +68,8 @@ TEST_CASE("the first fifty bad replies are samples, also of several threads") {
 TEST_CASE("bad replies are samples of their own, and untimed right replies are none") {
     Samples samples(start);
     add(samples, 1ms, 1us, false);
-    samples.add(1, {.id = 1, .payload = "a"}, {.payload = "a", .right = true}, start);
-    samples.add(1, {.id = 1, .payload = "a"}, {.payload = "b"}, start);
+    samples.add(answered_event({.id = 1, .payload = "a"}, {.payload = "a", .right = true}));
+    samples.add(answered_event({.id = 1, .payload = "a"}, {.payload = "b"}));
     CHECK(list(samples, "slowest").items.empty());
     CHECK(list(samples, "bad").items.size() == 2);
 }

@@ -14,11 +14,11 @@ namespace {
 void add_second(Climb& climb, ev::Duration planned, ev::Duration round_trip, int lost = 0) {
     Results& second = climb.second_of(planned);
     for (int i = 0; i < 100; ++i) {
-        second.count_sent(1, test::start + planned);
+        test::add_sent(second, 1, test::start + planned);
         if (i < lost) {
             ++second.lost;
         } else {
-            second.count_answered({.round_trip = round_trip}, test::start + planned + 1s);
+            test::add_echo(second, round_trip, test::start + planned + 1s);
         }
     }
 }

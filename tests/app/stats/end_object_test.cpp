@@ -40,8 +40,8 @@ std::string end_of(const Results& results) {
 std::string small_end() {
     Results result = test::counted("2 sent");
     result.utc_offset = 1795431845s + 250us - start.time_since_epoch();
-    result.count_answered({.round_trip = 5us}, start + 1s);
-    result.count_answered({.round_trip = 7us}, start + 1s);
+    test::add_echo(result, 5us, start + 1s);
+    test::add_echo(result, 7us, start + 1s);
     return end_of(result);
 }
 

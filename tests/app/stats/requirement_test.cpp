@@ -15,7 +15,7 @@ Results some_result() {
     Results result = test::counted("1000 sent,1 bad,3 lost,2 unsolicited,4 unsent,4 attempts,"
                                    "3 opened,1 failed");
     for (int i = 1; i <= 996; ++i) {
-        result.count_answered({.round_trip = i * 10us}, test::start + 4s);
+        test::add_echo(result, i * 10us, test::start + 4s);
         result.record_lateness(30us);
     }
     result.connect_times.record(2ms);
@@ -84,7 +84,7 @@ TEST_CASE("names the client's own lateness if it is most of a time that fails") 
     for (const ev::Duration late : {5ms, 7ms}) {
         Results results = test::counted("100 sent");
         for (int i = 1; i <= 100; ++i) {
-            results.count_answered({.round_trip = 10ms}, test::start + 4s);
+            test::add_echo(results, 10ms, test::start + 4s);
             results.record_lateness(late);
         }
         const std::string remark = late == 7ms ? ", most of it yodel's own lateness (7ms)" : "";

@@ -47,17 +47,29 @@ inline std::string listed(const yodel::Results& results) {
     return yodel::join(parts, ", ");
 }
 
+// Counts right replies with this round trip.
+inline void add_echo(yodel::Results& results, std::optional<ev::Duration> round_trip,
+                     ev::Time at = start, std::size_t count = 1) {
+    yodel::Event event{.fate = yodel::Fate::echoed, .at = at, .count = count};
+    event.reply.round_trip = round_trip;
+    event.reply.right = true;
+    results.add(event);
+}
+inline void add_sent(yodel::Results& results, std::size_t count, ev::Time at = start) {
+    results.add(yodel::Event{.fate = yodel::Fate::sent, .at = at, .count = count});
+}
+
 // Returns results with round trips of many lengths. One message in a hundred is lost.
 inline yodel::Results spread(std::uint64_t seed, std::uint64_t count) {
     yodel::Results results = counted("1 attempts,1 opened");
     results.first_sent.reset();
     for (std::uint64_t i = 0; i < count; ++i) {
         const auto time = std::chrono::microseconds((i * i * 7 + seed * 11) % 1000 + 1);
-        results.count_sent(1, start + i * time);
+        add_sent(results, 1, start + i * time);
         if (i % 100 == 99)
             ++results.lost;
         else
-            results.count_answered({.round_trip = time}, start + i * time + time);
+            add_echo(results, time, start + i * time + time);
     }
     return results;
 }

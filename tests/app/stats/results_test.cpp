@@ -1,6 +1,5 @@
 #include "app/stats/results.hpp"
 
-#include "app/stats/tally.hpp"
 #include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
 
@@ -11,12 +10,25 @@ using namespace yodel;
 using test::listed;
 using test::start;
 
+namespace {
+
+// Returns the echo of a datagram that was written `transit` ago.
+Event datagram(std::uint32_t connection, std::optional<ev::Duration> transit,
+               bool reordered = false) {
+    Event event{.fate = Fate::echoed, .at = start, .connection = connection};
+    event.message.sent = start - transit.value_or(ev::Duration());
+    event.reply = {.payload = {}, .round_trip = transit, .right = true, .reordered = reordered};
+    return event;
+}
+
+}  // namespace
+
 TEST_CASE("adds up results exactly") {
     const auto part = [](int count, ev::Duration round_trip) {
         Results results;
         for (int i = 0; i < count; ++i) {
-            results.count_sent(1, start);
-            results.count_answered({.round_trip = round_trip}, start + round_trip);
+            test::add_sent(results, 1);
+            test::add_echo(results, round_trip, start + round_trip);
             results.record_lateness(1us);
         }
         for (int i = 0; i < 4; ++i) results.count_attempt();
@@ -92,18 +104,18 @@ TEST_CASE("computes the rate of right replies from the first message to the last
     Results results;
     CHECK((results.elapsed() == 0s));
     CHECK((results.began() == std::chrono::system_clock::time_point()));
-    results.count_sent(12, start);
+    test::add_sent(results, 12);
     CHECK((results.elapsed() == 0s));
-    results.count_answered({}, start);
+    test::add_echo(results, {});
     CHECK(results.rate() == 0);
-    results.count_sent(1, start + 2s);
-    results.count_echoed(9, 1ms, start + 500ms);
-    results.count_answered({.right = false}, start + 500ms);
+    test::add_sent(results, 1, start + 2s);
+    test::add_echo(results, 1ms, start + 500ms, 9);
+    results.add(Event{.fate = Fate::bad, .at = start + 500ms});
     CHECK(results.rate() == 20);
     CHECK(results.round_trips.count() == 9);
     Results thread;
-    thread.count_sent(30, start - 1s);
-    thread.count_echoed(30, std::nullopt, start + 1s);
+    test::add_sent(thread, 30, start - 1s);
+    test::add_echo(thread, std::nullopt, start + 1s, 30);
     CHECK(thread.round_trips.count() == 0);
     results.add(thread);
     CHECK((results.elapsed() == 2s));
@@ -113,57 +125,71 @@ TEST_CASE("computes the rate of right replies from the first message to the last
 TEST_CASE("counts each fate") {
     struct Row {
         Fate fate;
-        Answer answer;
         const char* counts;
+        const char* warm_up = nullptr;  // counts in the warm-up
+        bool right = true;
     };
     const Row rows[] = {
-        {Fate::sent, {}, "9 lost"},
-        {Fate::unsent, {}, "9 lost, 1 unsent"},
-        {Fate::unsent, {.warm_up = true}, "9 lost, 1 warm-up unsent"},
-        {Fate::lost, {}, "10 lost"},
-        {Fate::lost, {.warm_up = true}, "9 lost, 1 warm-up lost"},
-        {Fate::unanswered_as_recorded, {}, "1 echoed, 9 lost"},
-        {Fate::echoed, {}, "1 echoed, 9 lost"},
-        {Fate::echoed, {.round_trip = 1ms, .warm_up = true}, "9 lost, 1 warm-up echoed"},
-        {Fate::bad, {.right = false}, "1 bad, 9 lost"},
-        {Fate::bad, {.right = false, .warm_up = true}, "9 lost, 1 warm-up bad"},
-        {Fate::late, {.late = true}, "1 echoed, 8 lost, 1 late"},
-        {Fate::late, {.right = false, .late = true}, "1 bad, 8 lost, 1 late"},
-        {Fate::duplicate, {}, "9 lost, 1 duplicates"},
-        {Fate::unsolicited, {}, "9 lost, 1 unsolicited"},
-        {Fate::unsolicited_as_recorded, {}, "9 lost, 1 unsolicited, 1 recurred"},
-        {Fate::unrecorded, {}, "9 lost, 1 unsolicited, 1 unrecorded"},
-        {Fate::missing, {}, "9 lost, 1 missing"},
+        {Fate::sent, "1 sent, 9 lost", "9 lost, 1 warm-up sent"},
+        {Fate::unsent, "9 lost, 1 unsent", "9 lost, 1 warm-up unsent"},
+        {Fate::lost, "10 lost", "9 lost, 1 warm-up lost"},
+        {Fate::unanswered_as_recorded, "1 echoed, 9 lost"},
+        {Fate::echoed, "1 echoed, 9 lost", "9 lost, 1 warm-up echoed"},
+        {Fate::bad, "1 bad, 9 lost", "9 lost, 1 warm-up bad", false},
+        {Fate::late, "1 echoed, 8 lost, 1 late"},
+        {Fate::late, "1 bad, 8 lost, 1 late", nullptr, false},
+        {Fate::duplicate, "9 lost, 1 duplicates"},
+        {Fate::unsolicited, "9 lost, 1 unsolicited"},
+        {Fate::unsolicited_as_recorded, "9 lost, 1 unsolicited, 1 recurred"},
+        {Fate::unrecorded, "9 lost, 1 unsolicited, 1 unrecorded"},
+        {Fate::missing, "9 lost, 1 missing"},
+        {Fate::stale, "9 lost, 1 unsolicited"},
+        {Fate::read, "9 lost"},
+        {Fate::note, "9 lost"},
     };
     for (const Row& row : rows) {
-        INFO(word_of(row.fate));
-        Results results = test::counted("9 lost");
-        results.replay = Results::Replay{};
-        Tally(results).add(row.fate, row.answer, start);
-        CHECK(listed(results) == row.counts);
-        CHECK(results.round_trips.count() == 0);
+        CAPTURE(row.counts);
+        Event event{.fate = row.fate, .at = start};
+        event.message.late = row.fate == Fate::late;
+        event.message.expected = "a";
+        event.reply.right = row.right;
+        for (const char* const counts : {row.counts, row.warm_up}) {
+            if (!counts) continue;
+            event.warm_up = counts == row.warm_up;
+            Results results = test::counted("9 lost");
+            results.replay = Results::Replay{};
+            results.add(event);
+            CHECK(listed(results) == counts);
+            CHECK(results.round_trips.count() == 0);
+            CHECK(results.stale == (row.fate == Fate::stale ? 1 : 0));
+        }
     }
 }
 
 TEST_CASE("counts the messages of a warm-up apart, and corrects its losses") {
     Results results;
-    results.count_sent(3, start, true);
+    results.add(Event{.fate = Fate::sent, .at = start, .warm_up = true, .count = 3});
     results.count_unsent(4, true);
     CHECK_FALSE(results.first_sent);
-    Tally tally(results);
-    tally.add(Fate::lost, {.warm_up = true}, start);
-    tally.add(Fate::late, {.late = true, .warm_up = true}, start);
+    Event event{.fate = Fate::lost, .at = start, .warm_up = true};
+    results.add(event);
+    event.fate = Fate::late;
+    event.message.late = event.reply.right = true;
+    results.add(event);
     results.add(Results(results));
     CHECK(listed(results) == "6 warm-up sent, 2 warm-up echoed, 8 warm-up unsent");
     CHECK((results.last_answered == ev::Time{}));
 }
 
-TEST_CASE("counts a silence as recorded until a late reply comes") {
+TEST_CASE("counts a silence as recorded until a late reply arrives") {
     Results results = test::counted("1 sent");
-    Tally(results).add(Fate::unanswered_as_recorded, {}, {});
+    results.replay = Results::Replay{};
+    results.add(Event{.fate = Fate::unanswered_as_recorded});
     CHECK(results.in_flight() == 0);
-    results.count_late_as_lost();
-    results.count_answered({.right = false, .late = true, .round_trip = 3ms}, start);
+    Event event{.fate = Fate::late, .at = start};
+    event.message.late = true;
+    event.reply.round_trip = 3ms;
+    results.add(event);
     CHECK(listed(results) == "1 sent, 1 bad, 1 late");
     CHECK(results.round_trips.count() == 1);
     CHECK(results.in_flight() == 0);
@@ -187,16 +213,17 @@ TEST_CASE("smooths the difference of consecutive transits as the jitter") {
     };
     Results results;
     results.over_datagrams = true;
-    Tally connection(results);
     for (const auto& [transit, jitter] : std::initializer_list<Row>{{10ms, 0ns},
                                                                     {26ms, 1ms},
                                                                     {26ms, 937500ns},
                                                                     {std::nullopt, 937500ns},
                                                                     {10ms, 1878906ns}}) {
-        connection.add(Fate::echoed, {.reordered = !transit, .transit = transit}, start);
+        results.add(datagram(1, transit, !transit));
         CHECK((results.jitter() == jitter));
     }
-    connection.add(Fate::echoed, {.warm_up = true, .reordered = true, .transit = 1s}, start);
+    Event event = datagram(1, 1s, true);
+    event.warm_up = true;
+    results.add(event);
     CHECK((results.jitter() == 1878906ns));
     CHECK(results.reordered == 1);
 }
@@ -205,16 +232,17 @@ TEST_CASE("weights the jitter of several connections by their replies, in parts 
     Results whole;
     Results part;
     Results other;
-    Jitter jitters[4];
+    whole.over_datagrams = part.over_datagrams = other.over_datagrams = true;
     for (int i = 0; i < 30; ++i) {
         const ev::Duration transit = i % 2 == 0 ? 1ms : 2ms;
-        whole.count_datagram(jitters[0], false, transit);
-        other.count_datagram(jitters[1], false, transit);
+        whole.add(datagram(1, transit));
+        other.add(datagram(1, transit));
         if (i % 3 != 0) continue;
-        whole.count_datagram(jitters[2], true, 3ms);
-        part.count_datagram(jitters[3], true, 3ms);
+        whole.add(datagram(2, 3ms, true));
+        part.add(datagram(2, 3ms, true));
     }
-    CHECK(std::abs(static_cast<double>(whole.jitter().count()) - jitters[0].mean * 0.75) < 1);
+    CHECK(std::abs(static_cast<double>(whole.jitter().count()) -
+                   static_cast<double>(other.jitter().count()) * 0.75) < 1);
     part.add(other);
     CHECK(part.jitter() == whole.jitter());
     CHECK(part.reordered == 10);

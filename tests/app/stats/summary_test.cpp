@@ -37,10 +37,10 @@ TEST_CASE("prints four counts, and the others if there are any") {
 
 TEST_CASE("prints one time for one message, and percentiles for more") {
     Results results = counted("2 sent");
-    results.count_answered({.round_trip = 2ms}, start);
+    test::add_echo(results, 2ms);
     CHECK(summary(results) == "2 sent, 1 echoed, 0 bad, 0 lost; rtt 2.0 ms");
     CHECK(progress_text(results) == "2 sent, 1 echoed, 0 bad, 0 lost, p50 2.0 ms");
-    results.count_answered({.round_trip = 1ms}, start);
+    test::add_echo(results, 1ms);
     CHECK(summary(results) ==
           "2 sent, 2 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 1.0/1.0/2.0/2.0/2.0 ms");
 }
@@ -48,7 +48,7 @@ TEST_CASE("prints one time for one message, and percentiles for more") {
 TEST_CASE("prints the percentiles that it names") {
     Results results = counted("100 sent");
     for (int i = 1; i <= 100; ++i) {
-        results.count_answered({.round_trip = i * 1ms}, start);
+        test::add_echo(results, i * 1ms);
         results.count_opened(i * 1ms, i * 1ms, false, false);
     }
     CHECK(summary(results, {.verbose = true}) ==
@@ -77,7 +77,7 @@ TEST_CASE("uses its own words for the counts of a replay") {
 
 TEST_CASE("prints the order and the jitter of datagrams, even during the run") {
     Results results = counted("3 sent,1 duplicates");
-    for (int i = 0; i < 2; ++i) results.count_answered({.round_trip = 2ms}, start);
+    for (int i = 0; i < 2; ++i) test::add_echo(results, 2ms);
     results.over_datagrams = true;
     CHECK(progress_text(results) ==
           "3 sent, 2 echoed, 0 bad, 0 lost, 1 duplicate, 0 reordered, "
@@ -132,7 +132,7 @@ TEST_CASE("prints the network's share of the median if it is a tenth or more") {
     Results results = counted("1 sent");
     results.add_tcp({.min_rtt = 520us});
     CHECK(summary(results) == "1 sent, 0 echoed, 0 bad, 0 lost");
-    results.count_answered({.round_trip = 5200us}, start);
+    test::add_echo(results, 5200us);
     CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; rtt 5.2 ms; "
                               "p50 5.20ms = network >=0.52 + service <=4.68");
     results.tcp->min_rtt = 519us;

@@ -37,8 +37,8 @@ are, and what a client reports.
   [1]
   $ serve --half-close
   $ echo a | yodel 127.0.0.1 $PORT
-  yodel: the server closed the connection after 0 of 1 replies
-  yodel: 1 sent, 0 echoed, 0 bad, 1 lost
+  yodel: the server closed * (glob)
+  yodel: ? sent, 0 echoed, 0 bad, ? lost (glob)
   [56]
   $ serve -f line --banner '220 hello\x21\n'
   $ { await hello banner; echo a; } | yodel 127.0.0.1 $PORT >banner; cat banner

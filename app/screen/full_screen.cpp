@@ -4,12 +4,20 @@
 
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 
 namespace yodel {
+
+namespace {
+
+// A terminal that needs longer for a drawing has stalled.
+constexpr ev::Duration stall_time = std::chrono::seconds(1);
+
+}  // namespace
 
 bool can_use_screen_or_warn() {
     const char* const term = std::getenv("TERM");
@@ -36,6 +44,7 @@ FullScreen::FullScreen(ev::Loop& loop, ev::Duration frame_time)
                     }),
       display_watch_(loop, terminal_.output(), ev::none,
                      [this](ev::Events) { await_display(); }),
+      stall_timer_(loop, [this] { stalled(true); }),
       frame_timer_(loop, [] {}) {}
 
 void FullScreen::turn_ended() {
@@ -69,7 +78,12 @@ void FullScreen::suspend() {
 }
 
 void FullScreen::await_display() {
-    display_watch_.want(terminal_.flush() ? ev::none : ev::writable);
+    const bool waits = !terminal_.flush();
+    const bool waited = display_watch_.wanted() != ev::none;
+    display_watch_.want(waits ? ev::writable : ev::none);
+    if (waits && !waited) stall_timer_.start(stall_time);
+    if (!waits && waited && !stall_timer_.pending()) stalled(false);
+    if (!waits) stall_timer_.cancel();
 }
 
 }  // namespace yodel

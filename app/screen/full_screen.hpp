@@ -42,6 +42,8 @@ private:
     virtual void draw() = 0;
     // Called before the program is stopped, because the stop would distort round trips.
     virtual void suspending() = 0;
+    // Called when the terminal has accepted no whole drawing for a second, and when it has.
+    virtual void stalled(bool /*stalled*/) {}
 
     void read_keys();
     void await_display();
@@ -57,6 +59,7 @@ private:
     ev::Watch keyboard_watch_;
     ev::Timer escape_timer_;   // runs while an ESC may be a key or begin another one
     ev::Watch display_watch_;  // active until the terminal has accepted the whole drawing
+    ev::Timer stall_timer_;    // runs for the first second of that
     ev::Timer frame_timer_;    // runs while it is too early for another drawing
 };
 

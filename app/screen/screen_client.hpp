@@ -72,6 +72,8 @@ private:
 
     void press(const ui::Key& key) override;
     void suspending() override { conversation_.void_round_trips(); }
+    // Nobody sees what arrives, so an endless flood need not be read.
+    void stalled(bool stalled) override { conversation_.session().pause(stalled); }
     void draw() override;
 
     bool press_bound(const ui::Key& key);

@@ -35,6 +35,16 @@ A blocked terminal delays neither keys nor signals.
   $ for signal in INT TERM HUP; do blocked "kill $signal" 'left 130 143 129' continue 'wait yodel: ended by ' 'no screen'; done
   $ for signal in ABRT QUIT; do blocked "kill $signal" 'left 134 131' continue 'no screen'; done
 
+While a terminal is blocked, a flood is not read, and the program rests.
+
+  $ cat >rests <<'END'
+  > for i in $(seq 50); do
+  >     before=$(cut -d ' ' -f 14,15 /proc/$1/stat); sleep 0.2
+  >     [ "$before" = "$(cut -d ' ' -f 14,15 /proc/$1/stat)" ] && exit 0
+  > done; exit 1
+  > END
+  $ blocked 'pid sh rests $PID' 'keys still here' continue 'last still here' 'keys ^C^C' 'left 0'
+
 A flood delays no key.
 
   $ on_terminal yodel --expect none 127.0.0.1 $PORT -- 'wait 000' 'keys typed meanwhile' 'last typed meanwhile' 'keys ^C' \

@@ -34,21 +34,22 @@ namespace {
 int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
     const bool shown = !options.read_file.empty();
-    auto recording = std::make_shared<Recording>(
-        shown ? options.read_file : options.replay_file, session.max_frame, shown);
+    const std::string& path = shown ? options.read_file : options.replay_file;
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const ev::Time begin = loop.read_clock();
-    const bool arrived = recording->fetch(loop, session.max_time);
+    std::optional<Recording> recording =
+        read_recording(loop, path, {!shown, session.max_frame}, session.max_time);
     session.time_spent = loop.read_clock() - begin;
     signo = ending.signo();
     if (signo != 0) return cannot_run;  // the signal decides the status
-    if (!arrived)
-        return print_trouble({timed_out, recording->name() + ": no recording arrived within " +
+    if (!recording)
+        return print_trouble({timed_out, (path == "-" ? "standard input" : path) +
+                                             ": no recording arrived within " +
                                              duration_text(*session.max_time) +
                                              " (--max-time)"});
-    if (!recording->trouble().empty() && !(shown && recording->begun()))
-        return print_trouble({recording->status(), recording->trouble()});
-    use_recording(options, std::move(recording));
+    const bool usable = shown && (recording->framing || !recording->events.empty());
+    if (!recording->trouble.text.empty() && !usable) return print_trouble(recording->trouble);
+    use_recording(options, std::make_shared<const Recording>(std::move(*recording)));
     return success;
 }
 
@@ -137,7 +138,6 @@ int print_recording(ev::Loop& loop, const YodelOptions& options) {
         void conversation_changed() override {}
         void line_refused(const std::string&) override {}
     } nobody;
-    Recording& recording = *options.recording;
     Conversation conversation(
         loop, {.session = options.run.session, .log = {}, .recording = options.recording},
         nobody);
@@ -145,12 +145,12 @@ int print_recording(ev::Loop& loop, const YodelOptions& options) {
     conversation.log().write_to([&](auto at, char sign, auto line) {
         lines += transcript_line(at, sign, line) + '\n';
     });
-    while (const RecordedEvent* const event = recording.next_event()) {
+    for (const StoredEvent& event : options.recording->events) {
         conversation.add_recorded(*event);
         if (lines.size() > 64 * 1024) print(std::exchange(lines, {}));
     }
     print(lines);
-    const Trouble trouble{recording.status(), recording.trouble()};
+    const Trouble& trouble = options.recording->trouble;
     return trouble.text.empty() ? success : print_trouble(trouble);
 }
 

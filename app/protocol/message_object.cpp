@@ -1,5 +1,6 @@
 #include "app/protocol/message_object.hpp"
 
+#include "app/protocol/recording.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 

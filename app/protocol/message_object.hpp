@@ -24,9 +24,6 @@ JsonObject message_object(const Event& event, ev::Time start);
 // the reply.
 JsonObject recorded_object(const Event& event, ev::Time start);
 
-// Version of the recording format. Readers accept no other version.
-inline constexpr std::uint64_t recording_version = 2;
-
 // Returns the first object of a recording. On each connection, messages are numbered from
 // `first`. `started`: time 0 of the recording.
 JsonObject recording_object(const SessionOptions& options, std::uint64_t first,

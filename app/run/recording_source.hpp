@@ -1,11 +1,11 @@
-// Replays a recorded conversation as the source of a connection. Sends the messages at their
-// recorded times, or as soon as replies come, and expects the recorded unsolicited messages.
+// Replays a recording as the source of a connection. Sends the messages at their recorded
+// times, or as soon as replies arrive, and expects the recorded unsolicited messages.
 //
 // Times count from the first message, which waits for everything recorded before it, such as a
 // greeting.
 #pragma once
 
-#include "app/run/recording.hpp"
+#include "app/protocol/recording.hpp"
 #include "app/run/source.hpp"
 #include "ev/loop.hpp"
 
@@ -15,8 +15,10 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace yodel {
 
@@ -25,54 +27,51 @@ public:
     // Sets the session options that a replay requires, except the target.
     static void prepare(Session::Options& options, const Framing& framing);
 
-    // The trouble() of the recording must be empty. With `fast`, each message is sent as soon
-    // as all replies and unsolicited messages recorded before it have come.
-    RecordingSource(ev::Loop& loop, std::shared_ptr<Recording> recording, bool fast,
+    // The recording must have no trouble. With `fast`, each message is sent as soon as all
+    // replies and unsolicited messages recorded before it have arrived.
+    RecordingSource(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool fast,
                     Session& session, User& user);
 
     std::optional<Outgoing> next() override;
     void sent(const Outgoing& message, QueuedIds queued) override;
     bool over() const override;
-    void left_flight(const Message& message) override;
+    void left_flight(const Message& message) override { awaited_.erase(message.id); }
     Fate judge_unsolicited(std::string_view payload) override;
     bool expects(std::string_view unsolicited) override {
-        return find(unsolicited).has_value();
+        return find(unsolicited) != outstanding_.end();
     }
     void stop() override;
     void closed() override;
 
 private:
-    // A recorded unsolicited message that has not come yet.
+    // The recorded unsolicited messages that have not arrived, each by its payload without
+    // masked parts and its place in the recording.
+    using Outstanding = std::set<std::pair<std::string, std::size_t>>;
     struct Expected {
-        RecordedItem item;
+        std::size_t place;
         ev::Time deadline;  // missing after this time
     };
 
-    RecordedItem* item(std::size_t place);
-    void remove(std::size_t place);
-    bool may_send(const RecordedItem& item);
-    void expect(std::size_t place);
-    std::optional<std::size_t> find(std::string_view payload);  // place in `expected_`
-    std::optional<std::size_t> find_ahead(const std::string& masked_payload);
-    bool equals(RecordedItem& item, const std::string& masked_payload) const;
+    bool is_due(const Event& message);
+    void expect(const Event& unsolicited);
+    Outstanding::const_iterator find(std::string_view payload) const;
+    Outstanding::value_type key_of(std::string_view payload, std::size_t place) const;
     void report_first_missing();
-    void cancel();
 
     ev::Loop& loop_;
-    const std::shared_ptr<Recording> recording_;
+    const std::shared_ptr<const Recording> recording_;
     const bool fast_;
     Session& session_;
     User& user_;
-    bool begun_ = false;                    // the first message is or was due
-    bool stopped_ = false;                  // by the user
-    ev::Time start_{};                      // time 0 of the recording, once begun
-    std::size_t without_reply_count_ = 0;   // messages in flight without an expected reply
-    std::size_t expected_reply_bytes_ = 0;  // total for the messages in flight
-    // With `fast`: recorded reply times of the messages in flight, by message id.
-    std::map<std::uint64_t, ev::Duration> answered_at_;
-    std::deque<Expected> expected_;
-    ev::Timer due_timer_;      // the next message
-    ev::Timer overdue_timer_;  // deadline of the first item in `expected_`
+    std::size_t next_ = 0;            // place of the next event
+    std::optional<ev::Time> origin_;  // time 0 of the recording, once the first message is due
+    bool stopped_ = false;            // by the user
+    // The ids of the messages in flight that expect a reply, and their recorded ids.
+    std::map<std::uint64_t, std::uint64_t> awaited_;
+    Outstanding outstanding_;
+    std::deque<Expected> expected_;  // the outstanding ones before the next event
+    ev::Timer due_timer_;            // the next message
+    ev::Timer overdue_timer_;        // the first deadline in `expected_`
 };
 
 }  // namespace yodel

@@ -124,7 +124,7 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
         };
     }
     if (options.from == From::recording) {
-        RecordingSource::prepare(to.session, *options.recording->framing());
+        RecordingSource::prepare(to.session, *options.recording->framing);
         to.window = std::numeric_limits<unsigned>::max();
         to.source = [recording = options.recording,
                      fast = options.fast](auto& loop, auto& session, auto& user) {

@@ -6,8 +6,8 @@
 // the page of the options, or a line on standard error if it is a terminal.
 #pragma once
 
+#include "app/protocol/recording.hpp"
 #include "app/run/input.hpp"
-#include "app/run/recording.hpp"
 #include "app/run/reporter.hpp"
 #include "app/run/run.hpp"
 #include "app/stats/outcome.hpp"
@@ -30,8 +30,8 @@ public:
         Reporter::Options report = {};
         From from = From::generator;
         bool escapes = false;  // the input contains escapes such as \n and \xNN
-        std::shared_ptr<Recording> recording = {};  // its trouble() must be empty
-        bool fast = false;                          // see RecordingSource
+        std::shared_ptr<const Recording> recording = {};  // without trouble
+        bool fast = false;                                // see RecordingSource
         // Time of the first message.
         std::optional<std::chrono::system_clock::time_point> start = {};
         // Makes the page, which then owns standard output; null: no page.

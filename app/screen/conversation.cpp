@@ -82,58 +82,49 @@ void Conversation::begin() {
 }
 
 void Conversation::read_recording() {
-    for (int i = 0; i < events_per_turn; ++i) {
-        const RecordedEvent* const event = options_.recording->next_event();
-        if (event) {
-            add_recorded(*event);
-            continue;
-        }
-        if (!recording()->trouble().empty()) add_note(recording()->trouble(), Style::bad);
-        if (!connects()) return;
-        recent_round_trips_.clear();
-        return session_.connect();
-    }
-    reading_timer_.start(ev::Duration::zero());
+    const std::vector<StoredEvent>& events = recording()->events;
+    for (int i = 0; i < events_per_turn && recorded_ < events.size(); ++i)
+        add_recorded(*events[recorded_++]);
+    if (recorded_ < events.size()) return reading_timer_.start(ev::Duration::zero());
+    const std::string& trouble = recording()->trouble.text;
+    if (!trouble.empty()) add_note(trouble, Style::bad);
+    if (!connects()) return;
+    recent_round_trips_.clear();
+    session_.connect();
 }
 
-void Conversation::add_recorded(const RecordedEvent& event) {
+void Conversation::add_recorded(const Event& event) {
     recorded_at_ = event.at;
-    switch (event.kind) {
-    case RecordedEvent::Kind::connected:
-        add_note("connected to " + event.sent, Style::good);
-        break;
-    case RecordedEvent::Kind::sent:
-        log_.add_sent(wall_time(), event.message.id, event.sent);
-        recorded_results_.add({.fate = Fate::sent, .at = ev::Time(event.at)});
-        break;
-    case RecordedEvent::Kind::resolved: add_recorded_fate(event); break;
-    case RecordedEvent::Kind::ended: add_note(event.sent); break;
-    }
+    if (event.fate == Fate::note)
+        add_note(event.reply.payload, event.reply.right ? Style::good : Style::dim);
+    else
+        add_recorded_message(event);
     recorded_at_.reset();
 }
 
-void Conversation::add_recorded_fate(const RecordedEvent& recorded) {
-    Event event{.fate = recorded.fate,
-                .message = recorded.message,
-                .reply = recorded.reply,
-                .at = ev::Time(recorded.at)};
-    event.message.late = event.message.late && recorded_results_.lost > 0;  // was it counted?
-    const bool has_message = event.message.id != 0;
-    if (!has_message && event.fate != Fate::duplicate) event.fate = Fate::unsolicited;
-    if (!has_message || recorded.received) return session_event(event);
-    const std::string number = std::to_string(event.message.id);
-    const bool expected = event.fate == Fate::as_recorded;
-    if (expected) event.fate = Fate::unanswered_as_recorded;
+void Conversation::add_recorded_message(Event event) {
+    const bool counted = recorded_results_.lost > 0;
+    event.message.late = event.message.late && counted;
+    event.message.expected = "";  // a late message was counted as lost
+    if (event.fate == Fate::sent)
+        log_.add_sent(wall_time(), event.message.id, event.message.payload);
+    if (!has_message(event.fate) && event.fate != Fate::duplicate)
+        event.fate = Fate::unsolicited;
+    if (has_reply(event.fate)) return session_event(event);
     count(event);
-    if (event.fate == Fate::unsent) return add_note("message " + number + " was not sent");
-    log_.add_loss(wall_time(), event.message, expected ? "no reply, as recorded" : "no reply");
+    const bool expected = event.fate == Fate::unanswered_as_recorded;
+    if (event.fate == Fate::unsent)
+        add_note("message " + std::to_string(event.message.id) + " was not sent");
+    else if (event.fate != Fate::sent)
+        log_.add_loss(wall_time(), event.message,
+                      expected ? "no reply, as recorded" : "no reply");
 }
 
 MessageLog::WallTime Conversation::wall_time() const {
     using std::chrono::system_clock;
     if (!showing_recorded()) return system_clock::now();
-    return recording()->started() +
-           std::chrono::duration_cast<system_clock::duration>(*recorded_at_);
+    return recording()->started +
+           std::chrono::duration_cast<system_clock::duration>(recorded_at_->time_since_epoch());
 }
 
 // Adds a note and returns true if there is no target.

@@ -2,7 +2,7 @@
 // and drawing.
 #pragma once
 
-#include "app/protocol/recorded_events.hpp"
+#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/screen/screen_journal.hpp"
@@ -29,7 +29,7 @@ public:
         JournalFile log;
         bool quiet = false;  // no summary at the end if all is well
         // The recording to show first; null: none.
-        std::shared_ptr<RecordedConversation> recording = nullptr;
+        std::shared_ptr<const Recording> recording = nullptr;
         bool connects = true;  // false: there is no target, only the recording
     };
 
@@ -51,8 +51,8 @@ public:
     // Shows the recording, piece by piece, and then connects.
     void begin();
     // Adds an event of a recording to the log, and counts it.
-    void add_recorded(const RecordedEvent& event);
-    const RecordedConversation* recording() const { return options_.recording.get(); }
+    void add_recorded(const Event& event);
+    const Recording* recording() const { return options_.recording.get(); }
     // Returns the number of sent messages in the part of the recording that was read so far.
     std::uint64_t recorded_count() const { return recorded_results_.sent; }
     bool connects() const { return options_.connects; }
@@ -99,7 +99,7 @@ private:
     void answered(const Event& event);
     bool is_open() const { return session_.state() == Session::State::open; }
     void read_recording();
-    void add_recorded_fate(const RecordedEvent& event);
+    void add_recorded_message(Event event);
     bool showing_recorded() const { return recorded_at_.has_value(); }
     MessageLog::WallTime wall_time() const;
     bool refuse_without_target();
@@ -121,9 +121,10 @@ private:
     MessageLog log_;
     std::optional<ScreenJournal> journal_;
     Results recorded_results_;
-    std::optional<ev::Duration> recorded_at_;  // time of the recorded event being added
-    ev::Timer reading_timer_;                  // the next piece of the recording
-    std::deque<std::string> queued_lines_;     // lines to send over the next connection
+    std::size_t recorded_ = 0;              // place of the next event of the recording
+    std::optional<ev::Time> recorded_at_;   // time of the recorded event being added
+    ev::Timer reading_timer_;               // the next piece of the recording
+    std::deque<std::string> queued_lines_;  // lines to send over the next connection
     std::string file_trouble_;  // why a file is missing or incomplete; empty: no error
     bool quitting_ = false;     // the loop stops once the session is closed
     Results results_;

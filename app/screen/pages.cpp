@@ -293,13 +293,14 @@ Rows statistics_page(const Results& results, const PercentileHistory& history, i
     return page.rows;
 }
 
-Rows recording_page(const RecordedConversation& recording, std::uint64_t count, int width) {
+Rows recording_page(const Recording& recording, std::uint64_t count, int width) {
     PageRows page(width);
     page.add_title("Recording");
-    page.add_fact("file", recording.name());
+    page.add_fact("file", recording.name);
     page.add_fact("messages", std::to_string(count));
-    page.add_fact("began", date_text(recording.started()));
-    if (!recording.trouble().empty()) page.add_fact("damage", recording.trouble(), Style::bad);
+    page.add_fact("began", date_text(recording.started));
+    const std::string& trouble = recording.trouble.text;
+    if (!trouble.empty()) page.add_fact("damage", trouble, Style::bad);
     return page.rows;
 }
 

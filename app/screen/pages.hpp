@@ -1,7 +1,7 @@
 // Pages of text that cover the screen or the messages. Each is composed for a given width.
 #pragma once
 
-#include "app/protocol/recorded_events.hpp"
+#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/message_log.hpp"
 #include "app/stats/history.hpp"
@@ -21,7 +21,7 @@ using Rows = std::vector<ui::Row>;
 Rows statistics_page(const Results& results, const PercentileHistory& history, int width);
 
 // Returns the facts about a recording. `count`: the number of its messages.
-Rows recording_page(const RecordedConversation& recording, std::uint64_t count, int width);
+Rows recording_page(const Recording& recording, std::uint64_t count, int width);
 
 // Returns the target, the address and the timeouts and, if they are used, the facts about TCP,
 // TLS with its certificate, and WebSocket. `key_log`: the file to which TLS secrets are

@@ -328,7 +328,7 @@ std::vector<Part> ScreenClient::status() const {
     const auto put = [&](int priority, std::string text, Style style) {
         parts.insert(parts.begin() + 1, {std::move(text), priority, style});
     };
-    if (const RecordedConversation* const recording = conversation_.recording()) {
+    if (const Recording* const recording = conversation_.recording()) {
         const std::string text = recording_text(*recording, conversation_.recorded_count());
         const bool connecting = session().state() != State::idle;
         if (connecting) put(Priority::detail, text, Style::status);
@@ -412,7 +412,7 @@ std::string_view ScreenClient::hint_text() const {
 // Appends the page of the connection, if there is one, to the page of the recording.
 Rows ScreenClient::connection_rows(int width) {
     Rows rows;
-    if (const RecordedConversation* const recording = conversation_.recording())
+    if (const Recording* const recording = conversation_.recording())
         rows = recording_page(*recording, conversation_.recorded_count(), width);
     if (!conversation_.connects()) return rows;
     if (!rows.empty()) rows.emplace_back();

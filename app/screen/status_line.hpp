@@ -2,7 +2,7 @@
 // priority are omitted, but never the state.
 #pragma once
 
-#include "app/protocol/recorded_events.hpp"
+#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/fit.hpp"
 #include "app/stats/results.hpp"
@@ -23,7 +23,7 @@ std::string elapsed_text(ev::Duration duration, int minute_digits);
 std::string state_words(const Session& session, ev::Time now);
 
 // Returns "recording r.json, 1200 messages, 2026-11-23 18:00".
-std::string recording_text(const RecordedConversation& recording, std::uint64_t count);
+std::string recording_text(const Recording& recording, std::uint64_t count);
 
 // The ranks of the parts, the most important first.
 struct Priority {

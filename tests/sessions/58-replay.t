@@ -171,8 +171,8 @@ A file that is no recording, or was cut or edited, is refused in one sentence.
   yodel: edited:4: "sent_bytes" is 5, but the payload has 6 bytes
   [2]
   $ truncate -s 4G big && refuse big
-  yodel: big:1: the line is not a JSON object
-  [2]
+  yodel: big: the recording is larger than 256 MiB
+  [26]
   $ refuse none
   yodel: none: No such file or directory
   [26]

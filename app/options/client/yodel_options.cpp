@@ -185,15 +185,15 @@ void check_display(const YodelOptions& options, bool screen) {
         throw UsageError("--retry-delay needs --retry in pipe mode");
 }
 
-void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording) {
+void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recording) {
     Session::Options& session = options.run.session;
     const bool expected =
         session.pattern || !chosen_by(options.given, mode::replies | mode::no_reply).empty();
     if (!options.read_file.empty() && !expected)
-        session.expect = recording->expect().value_or(session.expect);
+        session.expect = recording->expect.value_or(session.expect);
     // The samples of a load have no framing.
-    if (const Framing* const framing = recording->framing(); framing && options.connects)
-        use_framing(options, recording->name(), *framing);
+    if (const Framing* const framing = recording->framing; framing && options.connects)
+        use_framing(options, recording->name, *framing);
     else if (framing)
         session.framing = framing;
     options.recording = std::move(recording);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/options/client/client_options.hpp"
-#include "app/run/recording.hpp"
+#include "app/protocol/recording.hpp"
 
 #include <string>
 #include <vector>
@@ -29,7 +29,7 @@ void check_display(const YodelOptions& options, bool screen);
 
 // Sets the framing of the recording. With -r, also sets the recorded --expect, unless an option
 // sets it. Throws UsageError if the options name another framing.
-void use_recording(YodelOptions& options, std::shared_ptr<Recording> recording);
+void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recording);
 
 std::string yodel_help();  // the whole output of --help
 

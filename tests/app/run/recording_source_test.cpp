@@ -2,11 +2,10 @@
 
 #include "app/run/recording_source.hpp"
 
+#include "app/protocol/event_json.hpp"
 #include "app/protocol/message_object.hpp"
 #include "tests/app/run/client_fixture.hpp"
 #include "tests/support/text.hpp"
-
-#include <unistd.h>
 
 #include <random>
 
@@ -47,9 +46,11 @@ std::string recorded(const std::string& events) {
             reply.round_trip = std::stoi(what.substr(answered + 1)) * 1ms;
         if (kind == '~') reply.round_trip = 1s;
         const auto add = [&](Fate fate) {
-            Event object{.fate = fate, .reply = reply, .at = ev::Time(at)};
-            object.message = {.id = id, .payload = sent, .planned = object.at};
-            text += recorded_object(object, {}).str() + "\n";
+            const Message message{
+                .id = id, .payload = sent, .planned = ev::Time(at), .sent = ev::Time(at)};
+            const Event added{
+                .fate = fate, .message = message, .reply = reply, .at = ev::Time(at)};
+            text += json(added, {}, {.max_payload = 1000}).str() + "\n";
         };
         if (kind != '+') ++id;
         if (kind == '+') add(Fate::unsolicited);
@@ -95,21 +96,18 @@ struct Replayed {
 
 Replayed replay(const std::string& recording, const Server::Answer& answer,
                 const Settings& settings = {}) {
-    std::string name = "/tmp/yodel_replay_XXXXXX";
-    const bufio::Fd file(::mkstemp(name.data()));
-    REQUIRE(::write(file.get(), recording.data(), recording.size()) ==
-            static_cast<ssize_t>(recording.size()));
+    auto read = std::make_shared<Recording>();
+    parse_recording(*read, recording, {.replay = true, .max_frame = 1000});
+    REQUIRE(read->trouble.text.empty());
     test::ClientFixture fixture(answer, settings.greeting);
     RunClient::Options options{
         .run = {.session = {.reply_timeout = settings.reply_timeout}},
         .report = {.form = settings.form},
         .from = RunClient::Options::From::recording,
-        .recording = std::make_shared<Recording>(name, 1000),
+        .recording = read,
         .fast = settings.fast,
     };
-    ::unlink(name.c_str());
     if (settings.mask) options.run.session.pattern.emplace(settings.mask);
-    REQUIRE(options.recording->trouble().empty());
     fixture.start(options);
     ev::Timer interrupt(fixture.loop, [&] { fixture.client->quit(SIGINT); });
     if (settings.interrupted) interrupt.start(*settings.interrupted);

@@ -18,47 +18,23 @@ using test::play_each;
 
 namespace {
 
-// A damaged recording of a right reply, a bad one and a lost message.
-class DamagedRecording final : public RecordedConversation {
-public:
-    DamagedRecording() {
-        add(1, Fate::echoed, "m1");
-        add(2, Fate::bad, "x");
-        add(3, Fate::lost, {});
-    }
-    const std::string& name() const override { return name_; }
-    std::chrono::system_clock::time_point started() const override { return {}; }
-    const RecordedEvent* next_event() override {
-        return next_ == events_.size() ? nullptr : &events_[next_++];
-    }
-    const std::string& trouble() const override { return trouble_; }
-
-private:
-    void add(unsigned id, Fate fate, std::optional<std::string> reply) {
-        const ev::Duration sent_at = id * 10ms;
-        texts_.push_back("m" + std::to_string(id));
-        const Message message{.id = id, .payload = texts_.back(), .sent = ev::Time(sent_at)};
-        events_.push_back({.kind = RecordedEvent::Kind::sent,
-                           .at = sent_at,
-                           .message = message,
-                           .sent = texts_.back()});
-        events_.push_back(
-            {.at = sent_at + 1ms,
-             .fate = fate,
-             .message = message,
-             .reply = {.payload = {}, .round_trip = 1ms, .right = fate == Fate::echoed},
-             .received = reply});
-        if (!reply) return;
-        texts_.push_back(*reply);
-        events_.back().reply.payload = texts_.back();
-    }
-
-    const std::string name_ = "r.json";
-    const std::string trouble_ = "r.json:4: the line is truncated";
-    std::deque<std::string> texts_;
-    std::vector<RecordedEvent> events_;
-    std::size_t next_ = 0;
-};
+// Returns a damaged recording of a right reply, a bad one and a lost message.
+std::shared_ptr<const Recording> damaged_recording() {
+    auto recording = std::make_shared<Recording>();
+    const auto add = [&](Fate fate, std::uint64_t id, const Reply& reply = {}) {
+        const std::string sent = "m" + std::to_string(id);
+        const ev::Time at(id * 10ms);
+        const Message message{.id = id, .payload = sent, .planned = at, .sent = at};
+        recording->events.emplace_back(Event{.fate = Fate::sent, .message = message, .at = at});
+        recording->events.emplace_back(
+            Event{.fate = fate, .message = message, .reply = reply, .at = at + 1ms});
+    };
+    add(Fate::echoed, 1, {.payload = "m1", .round_trip = 1ms, .right = true});
+    add(Fate::bad, 2, {.payload = "x", .round_trip = 1ms});
+    add(Fate::lost, 3);
+    recording->trouble.text = "r.json:4: the line is truncated";
+    return recording;
+}
 
 // A script of a session. Its reports are the entries of the log, in quotes if they contain a
 // semicolon. PORT stands for the port of the peer, DIR for a temporary folder, and a word in
@@ -84,9 +60,8 @@ public:
                 [this](const std::string& name) { std::ofstream(path(name)) << "mine"; });
         setting("log", [this](const std::string& name) { with_.log = path(name); });
         setting("log to", [this](const std::string& name) { with_.log = JournalFile(name); });
-        setting("recording", [this](const std::string&) {
-            with_.recording = std::make_shared<DamagedRecording>();
-        });
+        setting("recording",
+                [this](const std::string&) { with_.recording = damaged_recording(); });
         setting("no target", [this](const std::string&) { with_.connects = false; });
         on("begin", [this](const std::string&) { it().begin(); });
         on("send", [this](const std::string& line) { it().send(test::bytes(line)); });

@@ -246,35 +246,29 @@ TEST_CASE("a recording is replayed with its own framing, over the protocol it wa
          " was recorded with WebSocket (ws:// or wss://), not with -f line"},
         {"caret", "--mask x h 7", ", whose replies have no frames"},
     };
-    const std::string file = std::filesystem::temp_directory_path() /
-                             ("yodel-options-" + std::to_string(::getpid()));
     for (const auto& row : rows) {
-        std::ofstream(file) << "{\"type\":\"recording\",\"version\":2,\"framing\":\""
-                            << row.framing << "\",\"first\":1,\"connections\":1}\n";
-        const auto recording = std::make_shared<Recording>(file, 1000);
-        CAPTURE(row.words, recording->trouble());
-        REQUIRE(recording->framing());
+        const auto recording = std::make_shared<const Recording>(
+            Recording{.name = "f", .framing = find_framing(row.framing)});
+        CAPTURE(row.words);
         YodelOptions options =
             parse_by(parse_yodel_options, std::string("--replay f ") + row.words);
         const std::string text = refusal([&] { use_recording(options, recording); });
         CHECK(text.ends_with(row.sentence));
         CHECK(text.empty() == row.sentence.empty());
-        CHECK((options.run.session.framing == recording->framing()) == text.empty());
+        CHECK((options.run.session.framing == recording->framing) == text.empty());
         CHECK((options.recording == recording) == text.empty());
     }
     const std::pair<const char*, Expect> expectations[] = {{"-r f", Expect::any},
                                                            {"-r f --expect echo", Expect::echo},
                                                            {"--replay f h 7", Expect::echo}};
-    std::ofstream(file) << R"({"type":"recording","version":2,"framing":"line",)"
-                        << R"("expect":"any","first":1,"connections":1})"
-                        << "\n";
+    const auto recording = std::make_shared<const Recording>(
+        Recording{.name = "f", .framing = find_framing("line"), .expect = Expect::any});
     for (const auto& [words, expect] : expectations) {
         CAPTURE(words);
         YodelOptions options = parse_by(parse_yodel_options, words);
-        use_recording(options, std::make_shared<Recording>(file, 1000));
+        use_recording(options, recording);
         CHECK(options.run.session.expect == expect);
     }
-    std::filesystem::remove(file);
 }
 
 TEST_CASE("the options of a load set their values") {

@@ -15,7 +15,7 @@ struct Scheme {
     std::string_view prefix;  // "tls://"
     Modes modes;              // modes to which it applies
     Modes chooses;
-    std::string_view default_port = {};  // default port, with its colon; empty: none
+    std::string_view default_port = {};  // empty: none
 };
 
 struct Target {
@@ -28,13 +28,10 @@ struct Target {
     bool websocket() const { return scheme && (scheme->chooses & mode::websocket) != 0; }
 };
 
-// Parses one of these forms: HOST PORT (two words), HOST:PORT or [IPV6]:PORT, each perhaps
-// after tcp://, tls:// or udp://; unix:PATH; or ws:// or wss:// and HOST[:PORT][/PATH]. There
-// must be one word or two. Throws UsageError.
-Target parse_target(const std::vector<std::string>& words);
-
-// Returns how many of the words name a target: two if the second word is its port.
-std::size_t target_size(const std::vector<std::string>& words);
+// Takes one of these forms from the beginning of `words`: HOST PORT (two words), HOST:PORT or
+// [IPV6]:PORT, each perhaps after tcp://, tls:// or udp://; unix:PATH; or ws:// or wss:// and
+// HOST[:PORT][/PATH]. There must be a word. Throws UsageError.
+Target take_target(std::vector<std::string>& words);
 
 // Parses [ADDR:]PORT. Port 0 means any free port; the default address is the loopback. Throws
 // UsageError.

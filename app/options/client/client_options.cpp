@@ -146,8 +146,9 @@ void set_endpoint(ClientOptions& options, const Target& target) {
     if (!target.websocket()) return;
     websocket::Request& request = options.run.session.websocket.emplace(options.websocket);
     request.host = endpoint.text();
-    if (request.host.ends_with(scheme.default_port))
-        request.host.resize(request.host.size() - scheme.default_port.size());
+    const std::string default_port = ":" + std::string(scheme.default_port);
+    if (request.host.ends_with(default_port))
+        request.host.resize(request.host.size() - default_port.size());
     request.path = target.resource;
 }
 
@@ -177,12 +178,11 @@ void set_target(ClientOptions& options, const std::vector<std::string>& operands
     if (options.listens) {
         set_listening_endpoint(options, operands);
     } else if (!operands.empty()) {
-        const auto rest = operands.begin() + static_cast<std::ptrdiff_t>(target_size(operands));
-        set_endpoint(options, parse_target({operands.begin(), rest}));
-        const bool second = operands.end() - rest == 2 ||
-                            (rest != operands.end() && rest->find(':') != rest->npos);
-        if (second) throw UsageError(comparing);
-        if (rest != operands.end()) throw UsageError("unexpected argument " + in_quotes(*rest));
+        std::vector<std::string> rest = operands;
+        set_endpoint(options, take_target(rest));
+        if (rest.size() == 2 || (rest.size() == 1 && rest[0].find(':') != std::string::npos))
+            throw UsageError(comparing);
+        if (!rest.empty()) throw UsageError("unexpected argument " + in_quotes(rest[0]));
     }
     prepare_framing(options);
     // A client of such a service sends lines.

@@ -22,6 +22,10 @@ constexpr Scheme schemes[] = {
     {"wss://", mode::websocket | mode::tls, mode::websocket | mode::tls, "443"},
 };
 
+[[noreturn]] void refuse_form(const std::string& text) {
+    throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
+}
+
 // Splits HOST, HOST:PORT, [IPV6], [IPV6]:PORT or IPV6. The service stays empty without a port.
 void split(const std::string& text, Target& to) {
     const std::size_t colon = text.rfind(':');
@@ -31,7 +35,7 @@ void split(const std::string& text, Target& to) {
     if (to.host.starts_with('[') && to.host.ends_with(']'))
         to.host = to.host.substr(1, to.host.size() - 2);
     else if (has_port && to.host.find_first_of("[:") != text.npos)
-        throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
+        refuse_form(text);
     if (!has_port) return;
     to.service = text.substr(colon + 1);
     if (to.service.empty()) throw UsageError("a port is missing");
@@ -126,6 +130,7 @@ Target take_target(std::vector<std::string>& words) {
     } else if (target.service.empty() && target.websocket()) {
         target.service = target.scheme->default_port;
     } else if (target.service.empty()) {
+        if (numeric_family(text) == AF_INET6) refuse_form(text);
         throw UsageError(is_number(text)
                              ? "a host is missing before " + in_quotes(text)
                              : in_quotes(text) + " needs a port: write HOST PORT or HOST:PORT");
@@ -140,6 +145,7 @@ Target parse_listening_target(const std::string& word) {
     Target target;
     split(word, target);
     const bool port_alone = target.service.empty();
+    if (port_alone && numeric_family(word) == AF_INET6) refuse_form(word);
     if (port_alone) target.service = std::exchange(target.host, "127.0.0.1");
     if (target.host.empty()) throw UsageError("an address is missing");
     check_host(target.host);

@@ -1,6 +1,7 @@
 #include "app/protocol/event_json.hpp"
 
 #include "app/text/escapes.hpp"
+#include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>
@@ -91,6 +92,40 @@ StoredEvent read_event(const JsonFields& object, ev::Time previous, bool sample)
         event.connection =
             static_cast<std::uint32_t>(object.count("connection", 1, UINT32_MAX));
     return StoredEvent(event);
+}
+
+JsonObject recording_object(const SessionOptions& options, std::uint64_t first,
+                            std::size_t connections,
+                            std::chrono::system_clock::time_point started) {
+    JsonObject object;
+    object.text("type", "recording").number("version", recording_version);
+    object.text("framing", options.framing->name).number("first", first);
+    object.number("connections", connections).text("started", timestamp_text(started));
+    return object.text("expect", word_of(options.expect));
+}
+
+JsonObject tls_object(const bufio::TlsFacts& facts) {
+    JsonObject object;
+    object.text("version", facts.version).text("cipher", facts.cipher);
+    object.text("group", facts.group);
+    object.text("alpn", facts.alpn).text("subject", facts.subject);
+    object.text("issuer", facts.issuer).text("not_after", facts.not_after);
+    object.text("pin", facts.pin).flag("verified", facts.faults_text.empty());
+    return object.text("unverified", certificate_faults_text(facts))
+        .flag("resumed", facts.resumed);
+}
+
+JsonObject connection_object(const Session& session, std::size_t number) {
+    const Session::Phases& phases = session.phases();
+    JsonObject object;
+    object.text("type", "connection");
+    if (number > 0) object.number("connection", number);
+    object.text("address", session.address().text());
+    object.text("framing", session.options().framing->name);
+    object.time("lookup_us", phases.lookup).time("connect_us", phases.tcp);
+    if (phases.handshake) object.time("handshake_us", *phases.handshake);
+    if (session.tls()) object.object("tls", tls_object(*session.tls()));
+    return object;
 }
 
 }  // namespace yodel

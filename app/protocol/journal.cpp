@@ -71,7 +71,7 @@ void Journal::add_line(char sign, std::string_view bytes) {
 bool Journal::add_event(const Event& event) {
     const bool earlier = has_message(event.fate) && event.message.id < first_;
     if (!is_recording_ || earlier) return false;
-    put(recorded_object(event, start_).str());
+    put(json(event, start_, {.max_payload = whole_payload}).str());
     return true;
 }
 

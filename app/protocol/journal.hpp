@@ -1,5 +1,5 @@
 // Writes the file of -o: a transcript for people, or a recording that can be replayed; see
-// app/protocol/message_object.hpp. A transcript contains one line for each message, with the
+// app/protocol/recording.hpp. A transcript contains one line for each message, with the
 // date and time:
 //
 //     2026-11-21 12:04:31.208113 > hello
@@ -12,7 +12,7 @@
 // returns the reason, and nothing more is written.
 #pragma once
 
-#include "app/protocol/message_object.hpp"
+#include "app/protocol/event_json.hpp"
 #include "app/text/output.hpp"
 #include "ev/loop.hpp"
 

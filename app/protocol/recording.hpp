@@ -11,16 +11,12 @@
 
 #include <chrono>
 #include <cstddef>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace yodel {
-
-// Version of the recording format. Readers accept no other version.
-inline constexpr std::uint64_t recording_version = 2;
 
 struct Recording {
     std::string name;                                    // the path, or "standard input"

@@ -1,6 +1,6 @@
 #include "app/run/reporter.hpp"
 
-#include "app/protocol/message_object.hpp"
+#include "app/protocol/event_json.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
@@ -214,10 +214,9 @@ void Reporter::lane_handled() {
 void Reporter::add_object(const Event& event) {
     if (journal_) journal_->add_event(event);
     if (!json() || !reports_messages_ || options_.quiet) return;
-    JsonObject object = prints_recording(options_, run_) ? recorded_object(event, start_)
-                                                         : message_object(event, start_);
-    if (load()) object.number("connection", event.connection);
-    output_.append_line(object.str());
+    const EventForm form{.max_payload = prints_recording(options_, run_) ? whole_payload : 0,
+                         .connection = load()};
+    output_.append_line(yodel::json(event, start_, form).str());
 }
 
 // Prints nothing for `raw` outside of a load, because received() has already printed the bytes.

@@ -1,7 +1,7 @@
 #include "app/run/run_client.hpp"
 
 #include "app/process/program.hpp"
-#include "app/protocol/message_object.hpp"
+#include "app/protocol/event_json.hpp"
 #include "app/run/event_text.hpp"
 #include "app/run/input_source.hpp"
 #include "app/run/progress_line.hpp"

@@ -2,12 +2,14 @@
 // one, as JSON objects.
 #pragma once
 
-#include "app/protocol/matcher.hpp"
+#include "app/protocol/event.hpp"
 #include "app/text/json.hpp"
 #include "ev/time.hpp"
 
 #include <cstddef>
-#include <vector>
+#include <functional>
+#include <iterator>
+#include <map>
 
 namespace yodel {
 
@@ -25,15 +27,12 @@ public:
     JsonObject json() const;
 
 private:
-    struct Sample {
-        ev::Duration rank;  // the round trip; of a bad reply, the negated time
-        JsonObject object;
-    };
-    using List = std::vector<Sample>;  // a heap; the sample with the lowest rank is in front
+    // By rank: the round trip or, of a bad reply, its negated time. The highest is first.
+    using List = std::multimap<ev::Duration, JsonObject, std::greater<>>;
 
-    static bool ranks_higher(const Sample& a, const Sample& b) { return a.rank > b.rank; }
-    static void add(List& list, Sample sample);
-    static JsonArray json(List list);
+    static void limit(List& list) {
+        while (list.size() > max_count) list.erase(std::prev(list.end()));
+    }
 
     ev::Time start_;
     List slowest_;

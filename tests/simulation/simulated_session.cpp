@@ -1,6 +1,6 @@
 #include "tests/simulation/simulated_session.hpp"
 
-#include "app/protocol/message_object.hpp"
+#include "app/protocol/event_json.hpp"
 #include "app/text/json.hpp"
 #include "tests/simulation/heap.hpp"
 
@@ -286,7 +286,7 @@ void SimulatedSession::session_changed() {
 void SimulatedSession::session_event(const Event& event) {
     const Heap heap(simulation::Owner::tests);
     if (has_message(event.fate) && event.frames.empty())
-        trace_ += message_object(event, SimulatedLoop::start).str() + "\n";
+        trace_ += json(event, SimulatedLoop::start, {}).str() + "\n";
     else
         note(event.frames.empty() ? word_of(event.fate) : "batch",
              event.frames.empty() ? event.reply.payload.size() : event.count);

@@ -2,7 +2,7 @@
 
 #include "app/protocol/event_json.hpp"
 
-#include "tests/support/catch.hpp"
+#include "tests/app/session_script.hpp"
 
 #include <random>
 
@@ -179,4 +179,28 @@ TEST_CASE("an object that is no event is refused") {
         {R"({"fate":"unsolicited","received":"a"})", "\"received_us\" is missing"},
     }));
     CHECK(refusal(object) == trouble);
+}
+
+TEST_CASE("describes a connection with its phases") {
+    test::SessionScript script;
+    script.play("open");
+    const std::string port = std::to_string(script.peer->port());
+    const auto text = [&](std::size_t number) {
+        return connection_object(*script.session, number).str();
+    };
+    CHECK(text(0) == R"({"type":"connection","address":"127.0.0.1:)" + port +
+                         R"(","framing":"line","lookup_us":0.000,"connect_us":0.000})");
+    CHECK(text(1).starts_with(R"({"type":"connection","connection":1,"address":)"));
+}
+
+TEST_CASE("begins a recording with its format") {
+    const std::chrono::system_clock::time_point started(90s);
+    CHECK(recording_object({.framing = find_framing("crlf")}, 8, 2, started).str() ==
+          R"({"type":"recording","version":2,"framing":"crlf","first":8,"connections":2,)"
+          R"("started":"1970-01-01T00:01:30.000000Z","expect":"echo"})");
+    CHECK(
+        recording_object({.framing = datagram_framing(), .expect = Expect::any}, 1, 1, started)
+            .str() ==
+        R"({"type":"recording","version":2,"framing":"datagram","first":1,"connections":1,)"
+        R"("started":"1970-01-01T00:01:30.000000Z","expect":"any"})");
 }

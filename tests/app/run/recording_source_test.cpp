@@ -3,7 +3,6 @@
 #include "app/run/recording_source.hpp"
 
 #include "app/protocol/event_json.hpp"
-#include "app/protocol/message_object.hpp"
 #include "tests/app/run/client_fixture.hpp"
 #include "tests/support/text.hpp"
 

@@ -1,6 +1,6 @@
 #include "app/run/reporter.hpp"
 
-#include "app/protocol/message_object.hpp"
+#include "app/protocol/event_json.hpp"
 #include "tests/support/blocked.hpp"
 #include "tests/support/redirected.hpp"
 #include "tests/support/virtual_time.hpp"
@@ -120,19 +120,19 @@ TEST_CASE("a reporter prints each event in its form") {
         const auto print = [&](const Reporter::Options& options) {
             return printed(options, {}, [&](auto& to) { to.lane_event(event); });
         };
-        JsonObject object = message_object(event, VirtualLoop::start);
         CHECK(print(in(payload)) == row.payload);
         CHECK(squeezed(print(in(hex))) == row.hex);
-        const std::string recorded = recorded_object(event, VirtualLoop::start).str();
-        CHECK(print(in(json)).ends_with("}\n" + recorded + "\n"));
+        const auto object = [&](const EventForm& form) {
+            return yodel::json(event, VirtualLoop::start, form).str() + "\n";
+        };
+        CHECK(print(in(json)).ends_with("}\n" + object({.max_payload = 1000})));
         CHECK(print(in(sequence)) == row.sequence);
         CHECK(print(quietly(json)).empty());
         CHECK(print(quietly(sequence)).empty());
         CHECK(print(load_in(payload)).empty());
         CHECK(print(load_in(payload, true)) ==
               (row.payload.empty() ? "" : "1: " + row.payload));
-        object.number("connection", std::uint64_t{1});
-        CHECK(print(load_in(json)) == object.str() + "\n");
+        CHECK(print(load_in(json)) == object({.connection = true}));
     }
 }
 

@@ -47,7 +47,7 @@ void Acceptor::accept_datagram() {
 }
 
 void Acceptor::fail(int code) {
-    pass_on(system_end(Reason::connect, "accepting failed", code), {}, {});
+    pass_on(system_end(Reason::connect, "accepting failed:", code), {}, {});
 }
 
 void Acceptor::pass_on(End end, Fd socket, const Address& peer) {

@@ -219,8 +219,12 @@ void DatagramSocket::receive() {
 void DatagramSocket::receive_failed(int code) {
     if (code == 0 || code == EINTR || would_block(code)) return;
     if (!connected_) return resume_timer_.start(receive_pause);
-    if (is_peer_absent(code)) return end_with(system_end(Reason::connect, peer_.text(), code));
-    end_with(system_end(Reason::receive, bufio::receive_failed, code));
+    End end = system_end(Reason::receive, "receiving failed:", code);
+    if (is_peer_absent(code)) {
+        end = system_end(Reason::connect, "cannot connect to", code);
+        end.detail.insert(0, peer_.text() + ": ");
+    }
+    end_with(std::move(end));
 }
 
 void DatagramSocket::write_queue() {
@@ -270,7 +274,7 @@ std::size_t DatagramSocket::write_refused(int code) {
     if (is_peer_absent(code)) {
         receive_failed(code);
     } else {
-        end_with(system_end(Reason::send, "sending failed", code));
+        end_with(system_end(Reason::send, "sending failed:", code));
     }
     return 1;
 }

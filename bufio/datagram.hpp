@@ -105,8 +105,7 @@ public:
     void pause_reading(bool paused);
 
     const Address& address() const { return address_; }  // local address, with the actual port
-    // Reason::none while the socket has not ended. For Reason::connect, the text begins with
-    // the peer's address.
+    // Reason::none while the socket has not ended.
     const End& end() const { return end_; }
 
 private:

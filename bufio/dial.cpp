@@ -165,8 +165,8 @@ void Dialer::on_resolved(const LookupResult& result) {
     resolved_ = true;
     resolved_at_ = loop_.now();
     if (result.addresses.empty())
-        return finish({.end = {Reason::lookup, "cannot resolve " + endpoint_.dialed().text() +
-                                                   ": " + result.error}});
+        return finish({.end = {Reason::lookup, By::system, "cannot resolve",
+                               endpoint_.dialed().text() + ": " + result.error}});
     const int preferred_family = result.addresses.front().family();
     addresses_ = interleave(result.addresses, endpoint_.udp ? AF_INET : preferred_family);
     attempts_.reserve(addresses_.size());
@@ -184,8 +184,9 @@ void Dialer::try_next() {
         return;
     }
     if (attempts_in_progress_ > 0) return;
-    finish({.end = {refusals_ == addresses_.size() ? Reason::refused : Reason::connect,
-                    "cannot connect to " + endpoint_.text() + ": " + failures_text_}});
+    finish(
+        {.end = {refusals_ == addresses_.size() ? Reason::refused : Reason::connect, By::system,
+                 "cannot connect to", endpoint_.text() + ": " + failures_text_}});
 }
 
 // Returns false if the attempt failed at once. If it succeeded at once, the next turn finds

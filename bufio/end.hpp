@@ -1,8 +1,9 @@
-// The reason why a connection, or the attempt to make one, has ended. It does not depend on
-// errno.
+// The reason why a connection, or the attempt to make one, has ended, as data. It does not
+// depend on errno.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace bufio {
 
@@ -30,22 +31,23 @@ enum class Reason {
     output,                 // our own output or log can't be written
 };
 
+enum class By { us, peer, system };  // who caused an end
+
 struct End {
     Reason reason = Reason::none;
-    // One clause for people, without a full stop. It may contain bytes from the peer, so it
-    // must be made printable before it is written to a terminal.
-    std::string text;
+    By by = By::us;
+    const char* what = "";    // a clause; if the peer caused the end, what it did
+    std::string detail = {};  // continues `what`, often in the words of the peer or the system
 
     explicit operator bool() const { return reason != Reason::none; }
+    // Returns one clause for people, without a full stop: "the peer does not speak TLS". It may
+    // contain bytes from the peer, so make it printable before writing it to a terminal.
+    std::string text(std::string_view peer = "the peer") const;
 };
 
-// `what` of a failed receive call.
-inline constexpr char receive_failed[] = "receiving failed";
-
-// Returns an end with the text "WHAT: MESSAGE", MESSAGE being the system's for the errno
-// `code`. EPIPE becomes closed_early with a text of its own. While sending or receiving,
-// ECONNRESET becomes Reason::reset with the text of receive_failed. While connecting,
+// Returns an end with the system's message for the errno `code` as its detail. EPIPE becomes
+// closed_early. While sending or receiving, ECONNRESET becomes Reason::reset. While connecting,
 // ECONNREFUSED becomes Reason::refused.
-End system_end(Reason reason, const std::string& what, int code);
+End system_end(Reason reason, const char* what, int code);
 
 }  // namespace bufio

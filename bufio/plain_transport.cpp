@@ -21,7 +21,8 @@ public:
             if (count > 0) return {IoStatus::done, static_cast<std::size_t>(count)};
             if (count == 0) return {IoStatus::end_of_input};
             if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoStatus::wants_read};
-            if (errno != EINTR) return fail(system_end(Reason::receive, receive_failed, errno));
+            if (errno != EINTR)
+                return fail(system_end(Reason::receive, "receiving failed:", errno));
         }
     }
 
@@ -30,14 +31,14 @@ public:
             const ssize_t count = ::send(fd_.get(), from, size, MSG_NOSIGNAL);
             if (count >= 0) return {IoStatus::done, static_cast<std::size_t>(count)};
             if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoStatus::wants_write};
-            if (errno != EINTR) return fail(system_end(Reason::send, "sending failed", errno));
+            if (errno != EINTR) return fail(system_end(Reason::send, "sending failed:", errno));
         }
     }
 
     IoResult close_output() override {
         // ENOTCONN: the peer has reset the connection, which the next read reports.
         if (::shutdown(fd_.get(), SHUT_WR) == 0 || errno == ENOTCONN) return {IoStatus::done};
-        return fail(system_end(Reason::send, "shutting down the sending side failed", errno));
+        return fail(system_end(Reason::send, "shutting down the sending side failed:", errno));
     }
 
 private:

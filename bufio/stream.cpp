@@ -32,7 +32,7 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user,
       watch_(loop, transport_->descriptor(), ev::none, [this](ev::Events e) { on_events(e); }),
       resume_timer_(loop, [this] { resume(); }),
       finish_timer_(loop, [this] {
-          end_with({Reason::timeout, "the peer did not close in time"});
+          end_with({Reason::timeout, By::peer, "did not close in time"});
           notify();
       }) {
     handshake();
@@ -99,14 +99,14 @@ void Stream::close() {
         if (wants_output()) flush();
     } while (bytes_written_ != before);
     finish();
-    end_with({Reason::aborted, "closed"});
+    end_with({Reason::aborted, By::us, "closed"});
     update_interest();
 }
 
 void Stream::abort() {
     const linger at_once{1, 0};
     ::setsockopt(transport_->descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
-    end_with({Reason::aborted, "aborted"});
+    end_with({Reason::aborted, By::us, "aborted"});
     update_interest();
 }
 
@@ -133,8 +133,8 @@ void Stream::on_events(ev::Events events) {
     if (wants_input() && (events & read_waits_for_)) read();
     if (input_ended_ && (events & (ev::hangup | ev::error))) {
         const int code = pending_socket_error(transport_->descriptor());
-        end_with(code == 0 ? End{Reason::clean, "closed"}
-                           : system_end(Reason::send, "sending failed", code));
+        end_with(code == 0 ? End{Reason::clean, By::us, "closed"}
+                           : system_end(Reason::send, "sending failed:", code));
     }
     notify_of_change(before);
 }
@@ -229,7 +229,7 @@ void Stream::fail_output() {
 }
 
 void Stream::end_if_both_closed() {
-    if (input_ended_ && output_closed_) end_with({Reason::clean, "closed"});
+    if (input_ended_ && output_closed_) end_with({Reason::clean, By::us, "closed"});
 }
 
 // Does nothing if the stream has already ended. The event in progress notifies the user, or

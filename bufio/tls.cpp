@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <new>
 #include <sstream>
+#include <system_error>
 
 namespace bufio {
 
@@ -19,15 +20,11 @@ std::string tls_library_version() { return ::OpenSSL_version(OPENSSL_VERSION_STR
 
 namespace {
 
-[[noreturn]] void refuse(Reason reason, std::string text) {
-    throw TlsError({reason, std::move(text)});
-}
-
 // Opening a FIFO or reading from a terminal would block a program that is serving others.
 void check_regular(Reason reason, const std::string& file) {
     struct stat status {};
     if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
-        refuse(reason, file + " is not a regular file, so reading it now could block");
+        throw TlsError(reason, file + " is not a regular file, so reading it now could block");
 }
 
 // Answers OpenSSL's request for the pass phrase of a key. OpenSSL itself would read it from
@@ -67,12 +64,13 @@ void use_key(SSL_CTX* context, const std::string& file, bool must_not_block) {
     SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
     if (result == 1) return;
     if (phrase.wanted && !phrase.asked)
-        refuse(Reason::own_certificate,
-               "key " + file +
-                   (phrase.may_ask
-                        ? " is encrypted, and there is no terminal to ask for its pass phrase"
-                        : " is encrypted, and a reload can't ask for its pass phrase"));
-    refuse(Reason::own_certificate, "key " + file + load_problem_text("private key"));
+        throw TlsError(
+            Reason::own_certificate,
+            "key " + file +
+                (phrase.may_ask
+                     ? " is encrypted, and there is no terminal to ask for its pass phrase"
+                     : " is encrypted, and a reload can't ask for its pass phrase"));
+    throw TlsError(Reason::own_certificate, "key " + file + load_problem_text("private key"));
 }
 
 void use_certificate(SSL_CTX* context, const std::string& file, const std::string& key,
@@ -84,12 +82,12 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
     }
     ERR_clear_error();
     if (SSL_CTX_use_certificate_chain_file(context, file.c_str()) != 1)
-        refuse(Reason::own_certificate,
-               "certificate " + file + load_problem_text("certificate"));
+        throw TlsError(Reason::own_certificate,
+                       "certificate " + file + load_problem_text("certificate"));
     use_key(context, key_file, must_not_block);
     if (SSL_CTX_check_private_key(context) != 1)
-        refuse(Reason::own_certificate,
-               "key " + key_file + " does not match certificate " + file);
+        throw TlsError(Reason::own_certificate,
+                       "key " + key_file + " does not match certificate " + file);
 }
 
 constexpr char trusted_prefix[] = "trusted certificates ";
@@ -97,13 +95,14 @@ constexpr char trusted_prefix[] = "trusted certificates ";
 // Checks in advance, because OpenSSL silently skips a directory or file that it can't open.
 void check_access(const std::string& path) {
     if (::access(path.c_str(), R_OK) != 0)
-        refuse(Reason::trust, system_end(Reason::trust, trusted_prefix + path, errno).text);
+        throw TlsError(Reason::trust,
+                       trusted_prefix + path + ": " + std::generic_category().message(errno));
 }
 
 void trust(SSL_CTX* context, const std::string& file) {
     ERR_clear_error();
     if (SSL_CTX_load_verify_file(context, file.c_str()) != 1)
-        refuse(Reason::trust, trusted_prefix + file + ": " + openssl_reason());
+        throw TlsError(Reason::trust, trusted_prefix + file + ": " + openssl_reason());
 }
 
 // Returns true if a directory of this list exists.
@@ -143,10 +142,11 @@ void open_key_log(TlsState& state, const std::string& file) {
     const std::string name = "key log " + file;
     struct stat status {};
     if (::stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
-        refuse(Reason::output, name + " is a FIFO, but must be a file");
+        throw TlsError(Reason::output, name + " is a FIFO, but must be a file");
     const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
     state.key_log.reset(::open(file.c_str(), flags, 0600));
-    if (!state.key_log) refuse(Reason::output, system_end(Reason::output, name, errno).text);
+    if (!state.key_log)
+        throw TlsError(Reason::output, name + ": " + std::generic_category().message(errno));
     SSL_CTX_set_keylog_callback(state.ctx.get(), log_key);
 }
 
@@ -156,7 +156,7 @@ int openssl_version(TlsVersion version) {
 
 SslCtx new_context(bool client) {
     SslCtx context(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
-    if (!context) refuse(Reason::tls, "cannot initialize OpenSSL: " + openssl_reason());
+    if (!context) throw TlsError(Reason::tls, "cannot initialize OpenSSL: " + openssl_reason());
     SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
     SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
     // SSL_MODE_RELEASE_BUFFERS is not set, so an idle connection holds buffers of 50 KiB.
@@ -217,7 +217,8 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
     if (options.max_version)
         SSL_CTX_set_max_proto_version(ctx, openssl_version(*options.max_version));
     if (!options.groups.empty() && SSL_CTX_set1_groups_list(ctx, options.groups.c_str()) != 1)
-        refuse(Reason::tls, "key exchange groups " + options.groups + ": " + openssl_reason());
+        throw TlsError(Reason::tls,
+                       "key exchange groups " + options.groups + ": " + openssl_reason());
     if (!options.alpn.empty()) offer_alpn(ctx, options.alpn);
     if (!options.key_log_file.empty()) open_key_log(*state, options.key_log_file);
     return TlsContext(std::move(state));
@@ -234,7 +235,8 @@ TlsContext TlsContext::server(const TlsServerOptions& options) {
 TlsContext TlsContext::self_signed_server(const std::string& client_ca) {
     auto state = new_server();
     const Key key(EVP_EC_gen("P-256"));
-    if (!key) refuse(Reason::own_certificate, "cannot generate a key: " + openssl_reason());
+    if (!key)
+        throw TlsError(Reason::own_certificate, "cannot generate a key: " + openssl_reason());
     SSL_CTX_use_certificate(state->ctx.get(), make_certificate(key.get()).get());
     SSL_CTX_use_PrivateKey(state->ctx.get(), key.get());
     if (!client_ca.empty()) demand_certificates(state->ctx.get(), client_ca);

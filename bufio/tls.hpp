@@ -23,11 +23,12 @@ namespace bufio {
 // Thrown for unusable settings, such as a file that is missing or contains no certificate.
 class TlsError : public std::runtime_error {
 public:
-    explicit TlsError(End end) : std::runtime_error(end.text), end_(std::move(end)) {}
-    const End& end() const { return end_; }
+    TlsError(Reason reason, const std::string& text)
+        : std::runtime_error(text), reason_(reason) {}
+    Reason reason() const { return reason_; }
 
 private:
-    End end_;
+    Reason reason_;
 };
 
 enum class TlsVersion { v1_2, v1_3 };

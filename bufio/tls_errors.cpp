@@ -39,23 +39,23 @@ std::string alert_name(int alert) {
 // If our certificate is missing or refused, TLS 1.2 fails in the handshake and TLS 1.3 in the
 // first read.
 End alert_end(int alert, Reason reason, const TlsSituation& situation) {
-    const std::string name = " (TLS alert: " + alert_name(alert) + ")";
+    const auto end = [&](Reason why, const char* what) {
+        return End{why, By::peer, what, "(TLS alert: " + alert_name(alert) + ")"};
+    };
     const bool refused = concerns_our_certificate(alert);
     const bool may_be_missing = refused || alert == SSL_AD_HANDSHAKE_FAILURE;
     if (situation.certificate_requested && !situation.has_certificate && may_be_missing)
-        return {Reason::own_certificate, "the peer requires a client certificate" + name};
+        return end(Reason::own_certificate, "requires a client certificate");
     if (situation.certificate_withheld && may_be_missing)
-        return {Reason::own_certificate,
-                "the peer accepts no signature algorithm of our certificate" + name};
+        return end(Reason::own_certificate,
+                   "accepts no signature algorithm of our certificate");
     if (situation.certificate_requested && refused)
-        return {Reason::own_certificate, "the peer refused our certificate" + name};
+        return end(Reason::own_certificate, "refused our certificate");
     if (situation.renegotiation_refused)
-        return {reason,
-                "the peer aborted the connection, because its renegotiation was refused" +
-                    name};
+        return end(reason, "aborted the connection, because its renegotiation was refused");
     if (alert == SSL_AD_PROTOCOL_VERSION && situation.client && !situation.handshake_done)
-        return {reason, "the peer supports none of our TLS versions" + name};
-    return {reason, "the peer aborted the connection" + name};
+        return end(reason, "supports none of our TLS versions");
+    return end(reason, "aborted the connection");
 }
 
 }  // namespace
@@ -84,14 +84,14 @@ bool is_not_tls(int code, const TlsSituation& situation) {
 
 End system_failure(int error, Reason reason, bool handshake_done) {
     if (!handshake_done)
-        return system_end(Reason::handshake_interrupted, "the TLS handshake failed", error);
-    return system_end(reason, reason == Reason::receive ? receive_failed : "sending failed",
-                      error);
+        return system_end(Reason::handshake_interrupted, "the TLS handshake failed:", error);
+    return system_end(
+        reason, reason == Reason::receive ? "receiving failed:" : "sending failed:", error);
 }
 
 End closed_in_handshake() {
-    return {Reason::handshake_interrupted,
-            "the peer closed the connection during the TLS handshake"};
+    return {Reason::handshake_interrupted, By::peer,
+            "closed the connection during the TLS handshake"};
 }
 
 End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituation& situation) {
@@ -99,16 +99,17 @@ End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituatio
     if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING && !situation.handshake_done)
         return closed_in_handshake();
     if (code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
-        return {Reason::truncated, "the peer closed the connection without a TLS close_notify"};
+        return {Reason::truncated, By::peer,
+                "closed the connection without a TLS close_notify"};
     if (code == SSL_R_CERTIFICATE_VERIFY_FAILED)
-        return {Reason::certificate, (situation.client ? "the certificate of " + situation.host
-                                                       : "the client's certificate") +
-                                         " " + situation.facts.faults_text};
-    if (is_not_tls(code, situation)) return {Reason::tls, "the peer does not speak TLS"};
+        return {Reason::certificate, By::us,
+                situation.client ? "the certificate of" : "the client's certificate",
+                (situation.client ? situation.host + " " : "") + situation.facts.faults_text};
+    if (is_not_tls(code, situation)) return {Reason::tls, By::peer, "does not speak TLS"};
     // Codes beyond the alerts are errors of OpenSSL itself, such as a lack of memory.
     const int alert = code - SSL_AD_REASON_OFFSET;
     if (alert >= 0 && alert < 256) return alert_end(alert, reason, situation);
-    return {reason, "TLS: " + failure.text};
+    return {reason, By::us, "TLS:", failure.text};
 }
 
 }  // namespace bufio

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 #include <exception>
+#include <system_error>
 
 namespace bufio {
 
@@ -90,8 +91,9 @@ public:
         if (callback_exception_)
             std::rethrow_exception(std::exchange(callback_exception_, nullptr));
         if (key_log_error_ != 0)
-            return fail(system_end(Reason::output, "key log " + options().key_log_file,
-                                   key_log_error_));
+            return fail({Reason::output, By::system, "key log",
+                         options().key_log_file + ": " +
+                             std::generic_category().message(key_log_error_)});
         if (result == 1) {
             situation_.handshake_done = true;
             socket_.silent_bytes = 0;
@@ -223,7 +225,7 @@ private:
         const bool waits =
             outcome.status == IoStatus::wants_read || outcome.status == IoStatus::wants_write;
         if (waits && socket_.silent_bytes > max_silent_bytes)
-            return fail({Reason::receive, "the peer keeps sending TLS records without data"});
+            return fail({Reason::receive, By::peer, "keeps sending TLS records without data"});
         return outcome;
     }
 
@@ -316,11 +318,11 @@ private:
         const auto& pins = options().pins;
         if (pins.empty()) return {IoStatus::done};
         if (facts_.pin.empty())
-            return fail({Reason::pin, "the public key of " + host_ +
-                                          " cannot be encoded for comparison with the pin"});
+            return fail({Reason::pin, By::us, "the public key of",
+                         host_ + " cannot be encoded for comparison with the pin"});
         if (std::find(pins.begin(), pins.end(), facts_.pin) == pins.end())
-            return fail({Reason::pin, "the public key of " + host_ +
-                                          " does not match the pin; its pin is " + facts_.pin});
+            return fail({Reason::pin, By::us, "the public key of",
+                         host_ + " does not match the pin; its pin is " + facts_.pin});
         facts_.faults_text.clear();
         facts_.fault_count = 0;
         facts_.untrusted = false;
@@ -347,7 +349,7 @@ std::string name_of_host(const std::string& host) {
     if (host.empty()) return "localhost";
     std::string name = name_in_certificate(host);
     if (name.empty())
-        throw TlsError({Reason::tls, host + " is neither a host name nor an address"});
+        throw TlsError(Reason::tls, host + " is neither a host name nor an address");
     return name;
 }
 

@@ -1,5 +1,6 @@
 #include "app/examine/examination.hpp"
 
+#include "app/protocol/end_text.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
@@ -39,7 +40,7 @@ Connection::Connection(Examination& examination, Session::Options options)
     const bufio::End& end = session_.end();
     const bool late = end.reason == bufio::Reason::timeout;
     const auto how = late ? Failed::How::silent : Failed::How::other;
-    if (!open()) throw Failed{explain(end, session_.tls()), how, end};
+    if (!open()) throw Failed{end_text(session_), how, end};
     // Later connections need no look-up.
     examination.options_.endpoint.known_addresses =
         std::make_shared<const std::vector<bufio::Address>>(1, session_.address());
@@ -131,7 +132,7 @@ void Connection::finish() {
     refuse_excess({});
     const std::string limit = duration_text(examination_.options().reply_timeout);
     if (!in_time) throw Failed{"the server did not close within " + limit, Failed::How::silent};
-    if (session_.end().reason != bufio::Reason::clean) throw Failed{session_.end().text};
+    if (session_.end().reason != bufio::Reason::clean) throw Failed{end_text(session_)};
 }
 
 void Connection::session_event(const Event& event) {
@@ -152,7 +153,7 @@ Failed Connection::failure(std::string_view reply, std::string_view received) co
     const Framing& framing = *examination_.options().framing;
     const bufio::End& end = session_.end();
     if (closed() && exit_status(end) == connect_failed)  // datagrams are refused
-        return {end.text, How::other, end};
+        return {end_text(session_), How::other, end};
     const std::string count =
         std::to_string(received.size()) + " of " + bytes_text(reply.size()) + " came";
     Failed failed{count, How::differs, {}, std::string(reply), std::string(received)};
@@ -163,8 +164,7 @@ Failed Connection::failure(std::string_view reply, std::string_view received) co
         failed.how = How::closed;
         const bool clean = !closed() || end.reason == bufio::Reason::clean;
         failed.text =
-            (clean ? "the server closed the connection" : explain(end, session_.tls())) + "; " +
-            count;
+            (clean ? "the server closed the connection" : end_text(session_)) + "; " + count;
     } else if (is_stream_ || received_.empty()) {
         failed.how = How::silent;
         failed.text = (received.empty() ? "no reply" : count) + " within " +

@@ -62,7 +62,7 @@ void plan_load(const LoadPlan& plan, std::optional<std::size_t> size,
     to.window = plan.window;
     if (to.probe && !to.repeat) {
         to.length = std::exchange(to.session.max_time, std::nullopt);
-        to.session.closed_early_text = "the server closed before the end of the run";
+        to.session.early_close = "closed before the end of the run";
     }
     if (load.from != From::generator) return;
     to.pace = pace(plan, to.session.max_time);

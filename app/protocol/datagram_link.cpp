@@ -133,10 +133,7 @@ private:
     void datagrams_written() override { user_.link_changed(); }
     void datagrams_ended() override {
         end_ = socket_->end();
-        if (end_.reason == Reason::refused || end_.reason == Reason::connect) {
-            end_.text = "cannot connect to " + end_.text;
-            refusal_ = end_;
-        }
+        if (end_.reason == Reason::refused || end_.reason == Reason::connect) refusal_ = end_;
         user_.link_changed();
     }
 

@@ -185,6 +185,7 @@ std::optional<std::size_t> Framing::payload_size(std::string_view fragment) cons
 }
 
 std::string Framing::fragment_text(std::string_view fragment) const {
+    if (!replies_framed()) return "after " + bytes_text(fragment.size());
     const auto size = payload_size(fragment);
     if (prefix > 0 && !size && !typed)
         return "after " + bytes_text(fragment.size()) + " of its length prefix";
@@ -263,6 +264,11 @@ std::string length_hint(const Framing& framing, std::string_view bytes, std::siz
                    std::to_string(reversed) + ": use -f " + std::string(other.name);
     }
     return {};
+}
+
+bufio::End end_inside_message(const Framing& framing, std::string_view fragment) {
+    return {bufio::Reason::truncated, bufio::By::peer,
+            "closed the connection inside a message,", framing.fragment_text(fragment)};
 }
 
 FrameCursor::Step FrameCursor::next(std::string_view bytes) {

@@ -16,6 +16,8 @@
 //     smtp    EHLO me\r\n       250-mail\r\n250 SIZE\r\n
 #pragma once
 
+#include "bufio/end.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -158,6 +160,10 @@ std::string above_limit_text(const std::string& what, std::size_t limit);
 // themselves: it has the wrong byte order, includes its own size, or is text. Returns an empty
 // text if none of these is likely.
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame);
+
+// Returns the end of a connection that the peer closed inside a message. `fragment`: the part
+// of the frame that was received.
+bufio::End end_inside_message(const Framing& framing, std::string_view fragment);
 
 // Finds the boundaries of messages in the bytes of one direction. The caller passes each byte
 // once, in order, in pieces of any size. The cursor buffers no payload. The framing must

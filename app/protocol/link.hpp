@@ -69,8 +69,8 @@ struct SessionOptions {
     // closed, because the user may still be writing replies.
     std::optional<ev::Duration> max_time = {};
     ev::Duration time_spent{};  // part of `max_time` that passed before the first connect()
-    // Error text if the server closes while the user still wants to send.
-    std::string closed_early_text = "the server closed the connection";
+    // What the server does if it closes while the user still wants to send.
+    const char* early_close = "closed the connection";
 
     // The peer is a client that was accepted.
     bool listens() const { return endpoint.acceptor != nullptr; }
@@ -151,8 +151,7 @@ public:
     // the end of the linger time. Called once all replies have come. `active_at`: when
     // something was last received.
     virtual ev::Time end_deadline(ev::Time limit, ev::Time /*active_at*/) { return limit; }
-    // Returns the end, with a better explanation if the link knows the cause.
-    virtual bufio::End explained(bufio::End end) const { return end; }
+    virtual bool got_tls_alert() const { return false; }  // the server expects TLS
     // Returns how the last connection was refused; none once this connection has received
     // something.
     virtual bufio::End refusal() const { return {}; }

@@ -75,9 +75,8 @@ std::optional<Event> OrderedMatcher::next_greeting(std::string_view& received) {
     if (greeted_) return std::nullopt;
     const std::string_view greeting = framing().greeting;
     if (!received.starts_with(greeting.substr(0, received.size()))) {
-        refusal_ = {bufio::Reason::receive, "the server did not send the greeting " +
-                                                std::string(greeting) + " of -f " +
-                                                std::string(framing().name)};
+        refusal_ = {bufio::Reason::receive, bufio::By::peer, "did not send the greeting",
+                    std::string(greeting) + " of " + framing().label()};
         return std::nullopt;
     }
     if (received.size() < greeting.size()) return std::nullopt;
@@ -92,7 +91,8 @@ std::optional<Event> OrderedMatcher::next_framed(std::string_view& received, ev:
     if (auto event = next_echoed(received, read_at)) return event;
     if (resolution_ || received.size() == equal_bytes_) return std::nullopt;
     const Decoder::Decoded cut = decoder_.next(received);
-    if (cut.kind == Decoder::Decoded::Kind::error) refusal_ = {bufio::Reason::limit, cut.error};
+    if (cut.kind == Decoder::Decoded::Kind::error)
+        refusal_ = {bufio::Reason::limit, bufio::By::us, "", cut.error};
     if (cut.kind == Decoder::Decoded::Kind::incomplete || refusal_) return std::nullopt;
     if (cut.kind == Decoder::Decoded::Kind::stray) {
         received.remove_prefix(cut.used);

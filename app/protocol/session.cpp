@@ -9,6 +9,7 @@
 
 namespace yodel {
 
+using bufio::By;
 using bufio::End;
 using bufio::Reason;
 
@@ -73,9 +74,8 @@ void Session::connect() {
     if (options_->max_time && !run_timer_) {
         const auto time_up = [this] {
             if (state_ != State::closed)
-                close({Reason::timeout, "the run did not finish within " +
-                                            duration_text(*options_->max_time) +
-                                            " (--max-time)"});
+                close({Reason::timeout, By::us, "the run did not finish within",
+                       duration_text(*options_->max_time) + " (--max-time)"});
             report_changes();
         };
         start(run_timer_, loop_.after(*options_->max_time - options_->time_spent), time_up);
@@ -87,7 +87,7 @@ void Session::connect() {
 // While waiting for the next attempt, keeps the failure of the last attempt as the end.
 void Session::disconnect() {
     if (state_ == State::idle || state_ == State::closed) return;
-    close(end_ ? End(end_) : End{Reason::aborted, "disconnected"});
+    close(end_ ? End(end_) : End{Reason::aborted, By::us, "disconnected"});
     advance_soon();
 }
 
@@ -124,7 +124,7 @@ void Session::flush() {
     if (state_ == State::open && !greeting_may_come && !matcher_.greeting_possible())
         matcher_.rule_out_greeting();
     if (!link_->flush(now)) {
-        on_end({Reason::limit, peer("has stopped reading, and the send buffer is full")});
+        on_end({Reason::limit, By::peer, "has stopped reading, and the send buffer is full"});
         return advance_soon();
     }
     if (running(early_close_timer_) && options_->listens())
@@ -180,7 +180,7 @@ void Session::dial() {
 void Session::on_dialed(bufio::DialResult result) {
     dialer_.reset();
     phases_ = {result.lookup_time, result.connect_time, {}};
-    if (!result.socket) return fail(result.end.reason, std::move(result.end.text));
+    if (!result.socket) return fail(std::move(result.end));
     // Not earlier, because losses of the last connection may not have been reported before.
     matcher_.restart();
     set_state(State::handshaking);
@@ -312,9 +312,12 @@ void Session::on_input_ended() {
         if (connection.expired()) return;
     }
     if (partial) {
-        End end = explained(truncated_end(rest));
-        if (end.reason != Reason::tls)
-            report(received_event(Fate::unsolicited, rest));  // `rest` is no TLS alert
+        const bool first = reply_count_ == 0 && in_flight() > 0;
+        End end = end_inside_message(*options_->framing, rest);
+        const std::string hint =
+            first ? length_hint(*options_->framing, rest, options_->max_frame) : "";
+        if (!hint.empty()) end.detail += "; " + hint;
+        if (!link_->got_tls_alert()) report(received_event(Fate::unsolicited, rest));
         if (connection.expired()) return;
         return on_end(std::move(end));
     }
@@ -339,9 +342,9 @@ void Session::watch_early_close() {
 // A client may close at any time, so this is no failure. Waits until the client has accepted
 // all output.
 void Session::on_early_close() {
-    if (!options_->listens()) return fail(Reason::closed_early, {});
+    if (!options_->listens()) return fail({Reason::closed_early});
     if (pending() > 0) return early_close_timer_.start(options_->answer_time);
-    fail(Reason::clean, {});
+    fail({Reason::clean});
 }
 
 // If no replies are expected, the end of the input ends the connection only if its sides close
@@ -368,8 +371,8 @@ void Session::watch_idleness() {
     if (running(idle_timer_) && traffic == last_traffic_) return;
     last_traffic_ = traffic;
     start(idle_timer_, loop_.after(*options_->idle_timeout), [this] {
-        fail(Reason::timeout, "nothing was sent or received for " +
-                                  duration_text(*options_->idle_timeout) + " (--idle-timeout)");
+        fail({Reason::timeout, By::us, "nothing was sent or received for",
+              duration_text(*options_->idle_timeout) + " (--idle-timeout)"});
     });
 }
 
@@ -390,8 +393,8 @@ void Session::watch_pings() {
 
 void Session::on_ping_due() {
     if (pings_->sent > pings_->answered)
-        return fail(Reason::timeout, "the server did not answer a ping within " +
-                                         duration_text(options_->reply_timeout) + " (-W)");
+        return fail({Reason::timeout, By::peer, "did not answer a ping within",
+                     duration_text(options_->reply_timeout) + " (-W)"});
     ++pings_->sent;
     link_->ping();
     watch_pings();
@@ -405,8 +408,8 @@ void Session::watch_writing() {
     last_written_ = written;
     const auto due = output_accepted_at_ + std::max(options_->reply_timeout, min_write_timeout);
     start_unless_paused(write_timer_, due, [this] {
-        fail(Reason::timeout,
-             peer("has stopped reading; unsent: ") + bytes_text(pending()) + " (-W)");
+        fail({Reason::timeout, By::peer,
+              "has stopped reading; unsent:", bytes_text(pending()) + " (-W)"});
     });
 }
 
@@ -473,19 +476,19 @@ void Session::on_stage_timeout() {
     case State::open: matcher_.rule_out_greeting(); return advance();
     case State::finishing:
         if (in_flight() > 0) return link_->finish();
-        return fail(Reason::timeout, peer("did not close within ") +
-                                         duration_text(options_->close_timeout) + " (-q)");
+        return fail({Reason::timeout, By::peer, "did not close within",
+                     duration_text(options_->close_timeout) + " (-q)"});
     default:
-        fail(Reason::timeout, "no connection to " + options_->endpoint.text() + " within " +
-                                  duration_text(options_->connect_timeout) + " (-w): still " +
-                                  phase());
+        fail({Reason::timeout, By::us, "no connection to",
+              options_->endpoint.text() + " within " +
+                  duration_text(options_->connect_timeout) + " (-w): still " + phase()});
     }
 }
 
 // --- The end of a connection. These functions change the state; their callers report it.
 
-void Session::fail(Reason reason, std::string text) {
-    on_end({reason, std::move(text)});
+void Session::fail(End end) {
+    on_end(std::move(end));
     report_changes();
 }
 
@@ -505,52 +508,33 @@ void Session::on_end(End end) {
     set_state(State::waiting);
 }
 
-// If a server closes its side and sending fails later, reports that the server closed. The
-// libraries below call the peer "the peer".
+// If a server closes its side and sending fails later, the server has ended the connection.
 End Session::explained(End end) const {
-    const bool closed_first = end.reason == Reason::send && input_ended();
-    const bool early = end.reason == Reason::closed_early;
-    if ((early || (closed_first && state_ == State::open)) &&
-        (ends_with_input() || options_->listens()))
-        end = closed_early_end();
-    if (options_->listens() && end.reason == Reason::clean && state_ == State::open)
-        end.text = peer("closed the connection");
+    const bool listens = options_->listens();
+    const bool open = state_ == State::open;
+    if (link_->got_tls_alert()) return {Reason::tls, By::peer, "speaks TLS; use --tls"};
+    const bool closed_first = end.reason == Reason::send && input_ended() && open;
+    if ((end.reason == Reason::closed_early || closed_first) && (ends_with_input() || listens))
+        return closed_early_end();
+    if (listens && end.reason == Reason::clean && open)
+        return {Reason::clean, By::peer, "closed the connection"};
     const std::uint64_t id = matcher_.oldest_id();
     const std::string part = id > 0 ? link_->partial_message() : "";
-    if (!part.empty() && end.reason == Reason::reset)
-        end.text = peer("reset the connection inside the reply to message ") +
-                   std::to_string(id) + ", " + fragment_text(part);
-    constexpr std::string_view unnamed = "the peer ";
-    if (end.text.starts_with(unnamed)) end.text.replace(0, unnamed.size(), peer(""));
-    return link_->explained(std::move(end));
-}
-
-std::string Session::fragment_text(std::string_view part) const {
-    const Framing& framing = *options_->framing;
-    return framing.replies_framed() ? framing.fragment_text(part)
-                                    : "after " + bytes_text(part.size());
-}
-
-std::string Session::peer(std::string_view predicate) const {
-    return std::string(options_->listens() ? "the client " : "the server ").append(predicate);
+    if (end.reason != Reason::reset || part.empty()) return end;
+    return {Reason::reset, By::peer, "reset the connection inside the reply to message",
+            std::to_string(id) + ", " + options_->framing->fragment_text(part)};
 }
 
 End Session::closed_early_end() const {
-    const std::uint64_t sent = reply_count_ + in_flight();
-    if (options_->listens()) return {Reason::closed_early, peer("closed the connection")};
-    if (in_flight() == 0) return {Reason::closed_early, options_->closed_early_text};
-    return {Reason::closed_early, "the server closed the connection after " +
-                                      std::to_string(reply_count_) + " of " +
-                                      std::to_string(sent) + " replies"};
-}
-
-End Session::truncated_end(std::string_view part) const {
-    std::string text = peer("closed the connection inside a message, ") + fragment_text(part);
-    const bool first = reply_count_ == 0 && in_flight() > 0;
-    const std::string hint =
-        first ? length_hint(*options_->framing, part, options_->max_frame) : "";
-    if (!hint.empty()) text += "; " + hint;
-    return {Reason::truncated, text};
+    End end{Reason::closed_early, By::peer, "closed the connection"};
+    if (!options_->listens() && in_flight() == 0) end.what = options_->early_close;
+    if (!options_->listens() && in_flight() > 0)
+        end.detail = "after " + std::to_string(reply_count_) + " of " +
+                     std::to_string(reply_count_ + in_flight()) + " replies";
+    if (!websocket() || !websocket()->closure) return end;
+    if (!end.detail.empty()) end.detail += " ";
+    end.detail += "(" + websocket()->closure->text() + ")";
+    return end;
 }
 
 void Session::close(End end) {
@@ -577,15 +561,15 @@ void Session::drop_connection(End end) {
 // WebSocket close frame.
 End Session::final_end(End end) const {
     if (end.reason == Reason::clean) return end_ ? end_ : end;
-    const End clean = end_ ? end_ : End{Reason::clean, "closed"};
+    const End clean = end_ ? end_ : End{Reason::clean, By::us, "closed"};
     if (state_ != State::finishing || in_flight() > 0) return end;
     if (end.reason == Reason::closed_early) return clean;
     if (!link_->output_closed()) return end;
     if (end.reason == Reason::timeout) {
         const bool awaited = options_->close_timeout > ev::Duration::zero();
         if (!awaited || !link_->peer_closes()) return clean;
-        const std::string fact = running(stage_timer_) ? peer("did not close; ") : "";
-        return {Reason::unclosed, fact + end.text};
+        end.reason = Reason::unclosed;
+        return end;
     }
     const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
     const bool whole = known && !partial_message_ && link_->can_half_close();

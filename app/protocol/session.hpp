@@ -170,20 +170,16 @@ private:
     void on_reply_timeout();
 
     void set_state(State state);
-    void fail(bufio::Reason reason, std::string text);
+    void fail(bufio::End end);
     void on_end(bufio::End end);
     void close(bufio::End end);
     void drop_connection(bufio::End end);
     bufio::End explained(bufio::End end) const;
-    // Returns a clause about the peer, which is a client if we listen.
-    std::string peer(std::string_view predicate) const;
     bufio::End closed_early_end() const;
-    std::string fragment_text(std::string_view part) const;
     // Returns a clause about how much of the reply to the message was received, with a likely
     // cause and, for a late message, the missing delimiter. Empty if nothing of that reply was
     // received.
     std::string partial_reply_text(const Message& message) const;
-    bufio::End truncated_end(std::string_view part) const;
     bufio::End final_end(bufio::End end) const;
     bool announced(bufio::Reason reason) const;
     bool worth_retrying(bufio::Reason reason) const;

@@ -99,13 +99,13 @@ private:
         const std::string_view command = service_.steps[step_].command;
         const std::string spoke =
             command.empty() ? "greeted" : "answered " + std::string(command);
-        return fail({Reason::tls, "the server " + what + spoke + detail});
+        return fail({Reason::tls, bufio::By::peer, "", what + spoke + detail});
     }
 
     // Uses a copy of the descriptor in clear, because TLS owns the descriptor itself.
     IoResult begin() {
         bufio::Fd copy(::fcntl(descriptor(), F_DUPFD_CLOEXEC, 0));
-        if (!copy) return fail(bufio::system_end(Reason::tls, "copying the socket", errno));
+        if (!copy) return fail(bufio::system_end(Reason::tls, "copying the socket:", errno));
         clear_ = bufio::make_plain_transport(std::move(copy));
         return {IoStatus::done};
     }

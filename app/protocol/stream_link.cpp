@@ -12,7 +12,6 @@
 namespace yodel {
 
 using bufio::End;
-using bufio::Reason;
 
 namespace {
 
@@ -131,13 +130,9 @@ public:
         return stream_->end() ? stream_->end() : stream_->rejection();
     }
     // An alert proves nothing if the server merely echoed our own bytes.
-    End explained(End end) const override {
-        if (end.reason == Reason::closed_early && websocket() && websocket()->closure)
-            end.text += " (" + websocket()->closure->text() + ")";
-        const bool alert = stream_ && !options_.tls &&
-                           stream_->bytes_read() == first_bytes_.size() &&
-                           is_tls_alert(first_bytes_) && !matcher_.echoed();
-        return alert ? End{Reason::tls, "the server speaks TLS; use --tls"} : end;
+    bool got_tls_alert() const override {
+        return stream_ && !options_.tls && stream_->bytes_read() == first_bytes_.size() &&
+               is_tls_alert(first_bytes_) && !matcher_.echoed();
     }
 
     const bufio::TlsFacts* tls() const override {

@@ -1,5 +1,6 @@
 #include "app/run/lane.hpp"
 
+#include "app/protocol/end_text.hpp"
 #include "app/run/event_text.hpp"
 #include "app/run/generated_source.hpp"
 #include "app/run/sending_limits.hpp"
@@ -291,10 +292,11 @@ void Lane::end_attempt(Connection& connection) {
     const bool failed = status != 0 || session.end().reason == bufio::Reason::unclosed;
     if (failed && counts) {
         bufio::End end = session.end();
-        // Use the same sentence for all, because the original sentences contain counts.
+        // The same sentence for all, without counts.
         if (end.reason == bufio::Reason::closed_early && options_.connections > 1)
-            end.text = session.options().closed_early_text;
-        results_->count_failure(explain(end, session.tls()), status, connection.opened);
+            end = {end.reason, end.by, session.options().early_close};
+        results_->count_failure(end_text(end, session.options(), session.tls()), status,
+                                connection.opened);
     }
     if (connection.opened) add_tcp_facts(*results_, session);
     if (owner_) owner_->lane_ended(connection.number, session);

@@ -23,7 +23,7 @@ bool is_unsolicited(const Event& event, const Framing& framing) {
 void RecordingSource::prepare(Session::Options& options, const Framing& framing) {
     options.framing = &framing;
     options.expect = Expect::given;
-    options.closed_early_text = "the server closed before the end of the recording";
+    options.early_close = "closed before the end of the recording";
 }
 
 RecordingSource::RecordingSource(ev::Loop& loop, std::shared_ptr<const Recording> recording,

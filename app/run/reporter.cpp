@@ -1,5 +1,6 @@
 #include "app/run/reporter.hpp"
 
+#include "app/protocol/end_text.hpp"
 #include "app/protocol/event_json.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
@@ -95,12 +96,12 @@ void Reporter::lane_ended(std::size_t connection, const Session& session) {
     const bufio::Reason reason = session.end().reason;
     const bool refused = reason == bufio::Reason::certificate || reason == bufio::Reason::pin;
     if (refused && session.tls()) refused_certificate_ = *session.tls();
-    std::string text = explain(session.end(), session.tls());
+    std::string text = end_text(session);
     const bool opened = std::exchange(attempt_open_, false);
     if (!opened || exit_status(session.end()) != success) report_attempt(text, !opened);
     if (again)
         text += "; retry in " + duration_text(session.retry_time() - session.state_since());
-    log('-', again ? text : session.end().text);
+    log('-', text);
     const bool shown = load() ? options_.verbose : again && !options_.quiet;
     if (shown || (options_.verbose && again)) remark(connection, text);
 }

@@ -24,7 +24,7 @@ constexpr std::size_t descriptors_per_thread = 4;
 RunOptions completed(RunOptions options) {
     provide_descriptors(options.connections + (options.threads - 1) * descriptors_per_thread);
     if (options.source) return options;
-    options.session.closed_early_text = "the server closed before the end of the run";
+    options.session.early_close = "closed before the end of the run";
     options.session.greeting_time = generated_greeting_time;
     options.session.numbered =
         options.generates() && options.size >= GeneratedText::min_checked_size;

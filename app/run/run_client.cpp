@@ -132,7 +132,7 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
         };
     }
     if (options.from != From::input) return;
-    to.session.closed_early_text = "the server closed before the end of the input";
+    to.session.early_close = "closed before the end of the input";
     if (to.connections > 1) {
         script_ = std::make_unique<Script>(loop_,
                                            Input::Options{.framing = to.session.framing,

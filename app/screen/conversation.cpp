@@ -1,5 +1,6 @@
 #include "app/screen/conversation.hpp"
 
+#include "app/protocol/end_text.hpp"
 #include "app/stats/outcome.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
@@ -54,7 +55,7 @@ int Conversation::report() {
     const bufio::End& end = session_.end();
     const int status = exit_status(end);
     if (status != 0 || end.reason == bufio::Reason::unclosed)
-        results_.count_failure(explain(end, session_.tls()), status, true);
+        results_.count_failure(end_text(session_), status, true);
     results_.count_end(status, true);
     results_.count_unsent(queued_lines_.size());
     if (const auto facts = session_.tcp()) results_.add_tcp({.min_rtt = facts->min_rtt});
@@ -163,7 +164,7 @@ void Conversation::report_half_close() {
 void Conversation::report_state() {
     const State state = session_.state();
     if (state == reported_state_) return;
-    const std::string end = explain(session_.end(), session_.tls());
+    const std::string end = end_text(session_);
     const Style end_style = exit_status(session_.end()) != 0 ? Style::bad : Style::dim;
     if (session_.options().listens()) return report_listening(end, end_style);
     if (state == State::open) {

@@ -1,5 +1,6 @@
 #include "app/screen/pages.hpp"
 
+#include "app/protocol/end_text.hpp"
 #include "app/screen/status_line.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json_reader.hpp"
@@ -319,7 +320,7 @@ Rows connection_page(const Session& session, const Results& results, const std::
     page.add_fact("timeouts", "connect " + duration_text(options.connect_timeout) + ", reply " +
                                   duration_text(options.reply_timeout));
     if (session.end())
-        page.add_fact("ended", explain(session.end(), session.tls()),
+        page.add_fact("ended", end_text(session),
                       exit_status(session.end()) == 0 ? Style::normal : Style::bad);
     if (!key_log.empty())
         page.add_fact("secrets", "written to " + key_log + " (SSLKEYLOGFILE)", Style::warn);

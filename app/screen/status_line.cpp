@@ -1,5 +1,6 @@
 #include "app/screen/status_line.hpp"
 
+#include "app/protocol/end_text.hpp"
 #include "app/screen/signs.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
@@ -52,7 +53,7 @@ std::string explained_words(const Session& session) {
 
 std::string closed_words(const Session& session) {
     const std::string words = explained_words(session);
-    return words.empty() ? "closed: " + session.end().text : words + " (M-i shows it)";
+    return words.empty() ? "closed: " + end_text(session) : words + " (M-i shows it)";
 }
 
 // Returns a function that adds a part to the group.

@@ -185,7 +185,7 @@ private:
         if (!responder_->end() && (!over || !stream_.received().empty())) return;
         const End& stopped = stream_.rejection() ? stream_.rejection() : responder_->end();
         if (stopped) {
-            if (stopped.reason != Reason::aborted) fail(stopped.text);
+            if (stopped.reason != Reason::aborted) fail(stopped.text("the client"));
             return stream_.finish(linger_time);  // the peer still gets the earlier replies
         }
         stream_.finish();
@@ -209,7 +209,7 @@ private:
 
     void end_with(const End& end) {
         const bool graceful = end.reason == Reason::clean || end.reason == Reason::aborted;
-        if (!graceful && !responder_->end()) fail(end.text);
+        if (!graceful && !responder_->end()) fail(end.text("the client"));
         if (server_.options_.verbose)
             log("closed, " + bytes_text(stream_.bytes_read()) + " in, " +
                 std::to_string(stream_.bytes_written()) + " out");

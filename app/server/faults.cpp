@@ -99,9 +99,9 @@ private:
     std::optional<FramedReply> next_reply(std::string_view bytes, bool last) {
         const Decoder::Decoded cut = decoder_.next(bytes);
         if (cut.kind == Decoder::Decoded::Kind::error) {
-            end_ = {bufio::Reason::limit, "a message exceeds the limit of " +
-                                              std::to_string(max_message()) +
-                                              (framing_.has_length() ? " (--max-frame)" : "")};
+            end_ = {bufio::Reason::limit, bufio::By::us, "a message exceeds the limit of",
+                    std::to_string(max_message()) +
+                        (framing_.has_length() ? " (--max-frame)" : "")};
         }
         if (cut.kind == Decoder::Decoded::Kind::message)
             return reply_to(bytes.substr(0, cut.used), cut.payload);
@@ -158,7 +158,8 @@ private:
     void close_when_due(Stream& stream) {
         if (!all_taken() || has_pending() || stream.pending() > 0 || !stream.is_open()) return;
         if (faults_.reset_after) return stream.abort();
-        end_ = {bufio::Reason::aborted, "closed after " + count_text(taken_, "message")};
+        end_ = {bufio::Reason::aborted, bufio::By::us, "closed after",
+                count_text(taken_, "message")};
     }
 
     ev::Loop& loop_;

@@ -102,7 +102,7 @@ private:
         const std::size_t frame = cursor_.next(bytes).used + cursor_.missing();
         const std::size_t size = frame - framing_.overhead();
         if (frame > framing_.overhead() + max_message_)
-            end_ = {bufio::Reason::limit,
+            end_ = {bufio::Reason::limit, bufio::By::us, "",
                     above_limit_text("a message of " + bytes_text(size), max_message_)};
         return frame;
     }
@@ -112,11 +112,6 @@ private:
 };
 
 }  // namespace
-
-bufio::End end_inside_message(const Framing& framing, std::string_view fragment) {
-    return {bufio::Reason::truncated,
-            "closed the connection inside a message, " + framing.fragment_text(fragment)};
-}
 
 std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits) {
     if (framing.has_length()) return std::make_unique<WholeResponder>(framing, limits);

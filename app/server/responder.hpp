@@ -40,10 +40,6 @@ struct EchoLimits {
     std::size_t message;  // bytes of a message, with a length-prefixed framing
 };
 
-// Returns the end of a connection that was closed inside a message, with a length-prefixed
-// framing. `fragment` is the part of the frame that was received.
-bufio::End end_inside_message(const Framing& framing, std::string_view fragment);
-
 // Echoes every byte as it arrives. A message of a length-prefixed framing is answered once it
 // is whole; until then, its received part is held in memory. If the framing defines a greeting
 // and replies, sends these instead, and answers each byte of a message as it arrives. The

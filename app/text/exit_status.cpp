@@ -37,50 +37,10 @@ int exit_status(const bufio::End& end) {
     return reply_bad_or_lost;
 }
 
-namespace {
-
-// --cacert helps only if the missing trust is the only fault. If a server does not send its
-// intermediate certificate, its owner should fix that, instead of each client trusting more.
-std::string ways_to_accept(const bufio::TlsFacts& tls) {
-    std::string text;
-    if (tls.incomplete_chain) text += "; the server should send its intermediate certificate";
-    text += "; to accept it: ";
-    if (tls.untrusted && tls.fault_count == 1) text += "--cacert FILE, ";
-    return text + "--pinnedpubkey " + tls.pin + ", or -k";
-}
-
-// Payload of a TCP segment on Ethernet, in bytes.
-constexpr std::size_t usual_segment = 1448;
-
-// Some servers and middleboxes expect the whole ClientHello in the first segment, which is too
-// small for current key exchanges.
-std::string remark_on_hello(const bufio::TlsFacts* tls) {
-    if (!tls || tls->unanswered_hello_size <= usual_segment) return "";
-    return "; the server did not answer a ClientHello of " +
-           std::to_string(tls->unanswered_hello_size) +
-           " bytes, which exceeds one TCP segment and is too large for some servers and "
-           "middleboxes" +
-           (tls->requested_groups.empty() ? "; --groups X25519 makes it smaller" : "");
-}
-
-}  // namespace
-
 std::string signal_text(int signo) {
     if (signo == SIGINT) return "ended by SIGINT";
     if (signo == SIGHUP) return "ended by SIGHUP";
     return signo == SIGTERM ? "ended by SIGTERM" : "ended by signal " + std::to_string(signo);
-}
-
-std::string explain(const bufio::End& end, const bufio::TlsFacts* tls) {
-    switch (end.reason) {
-    case Reason::certificate: return tls ? end.text + ways_to_accept(*tls) : end.text;
-    case Reason::own_certificate:
-        return tls && !tls->subject.empty() ? end.text + "; use --cert FILE and --key FILE"
-                                            : end.text;
-    case Reason::timeout:
-    case Reason::handshake_interrupted: return end.text + remark_on_hello(tls);
-    default: return end.text;
-    }
 }
 
 std::string certificate_faults_text(const bufio::TlsFacts& tls) {

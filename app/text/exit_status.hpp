@@ -71,9 +71,6 @@ int exit_status(const bufio::End& end);
 // Returns a clause about a signal that ends the program: "ended by SIGTERM".
 std::string signal_text(int signo);
 
-// Explains the end in one clause, with an option that may help. `tls` is null without TLS.
-std::string explain(const bufio::End& end, const bufio::TlsFacts* tls);
-
 // Returns the faults of the certificate, as a clause; empty if it was verified.
 std::string certificate_faults_text(const bufio::TlsFacts& tls);
 

@@ -10,6 +10,7 @@
 
 namespace yodel::websocket {
 
+using bufio::By;
 using bufio::End;
 using bufio::Reason;
 
@@ -101,8 +102,6 @@ bool is_key(std::string_view text) {
            text.find_first_not_of(ui::base64_digits) == text.size() - 2;
 }
 
-End refused(std::string text) { return {Reason::refused, std::move(text)}; }
-
 // Returns "404 Not Found" and the like; empty if this is not a status line.
 std::string_view status_of(std::string_view line) {
     const std::string_view status = line.substr(std::min<std::size_t>(9, line.size()));
@@ -179,27 +178,28 @@ bool is_interim(std::string_view response) {
 End check_start(std::string_view bytes) {
     constexpr std::string_view start = "HTTP/1.";
     constexpr std::string_view alert = "\x15\x03";
-    if (bytes.starts_with(alert)) return {Reason::tls, "the server speaks TLS; use wss://"};
+    if (bytes.starts_with(alert)) return {Reason::tls, By::peer, "speaks TLS; use wss://"};
     if (!bytes.starts_with(start.substr(0, bytes.size())) && bytes != alert.substr(0, 1))
-        return refused("the server does not speak HTTP, which WebSocket needs");
+        return {Reason::refused, By::peer, "does not speak HTTP, which WebSocket needs"};
     if (bytes.size() > max_opening)
-        return refused("the server's response exceeds " + std::to_string(max_opening) +
-                       " bytes");
+        return {Reason::refused, By::us, "the server's response exceeds",
+                std::to_string(max_opening) + " bytes"};
     return {};
 }
 
 End check_response(std::string_view response, const Request& request, std::string_view key) {
     const Head header = parse(response);
     const std::string_view status = status_of(header.first);
-    if (!header.valid || status.empty()) return refused("the server's response is not HTTP");
+    if (!header.valid || status.empty())
+        return {Reason::refused, By::us, "the server's response is not HTTP"};
     if (status.substr(0, 3) != "101") {
         const std::string_view to = header.field("location");
         const bool redirected = status.starts_with('3') && !to.empty();
-        return refused("the server refused the WebSocket upgrade: " + std::string(status) +
-                       (redirected ? ", to " + std::string(to) : ""));
+        return {Reason::refused, By::peer, "refused the WebSocket upgrade:",
+                std::string(status) + (redirected ? ", to " + std::string(to) : "")};
     }
-    const auto broken = [](std::string_view what) {
-        return refused("the server's WebSocket upgrade is invalid: " + std::string(what));
+    const auto broken = [](const char* why) {
+        return End{Reason::refused, By::us, "the server's WebSocket upgrade is invalid:", why};
     };
     if (!header.first.starts_with("HTTP/1.1")) return broken("it is not HTTP/1.1");
     if (lower(header.field("upgrade")) != "websocket" ||

@@ -10,6 +10,7 @@
 
 namespace yodel::websocket {
 
+using bufio::By;
 using bufio::End;
 using bufio::IoResult;
 using bufio::IoStatus;
@@ -152,14 +153,12 @@ private:
         store_end(result.status);
         if (opened_ || refusal_ || result.status == IoStatus::done) return {IoStatus::done};
         if (result.status == IoStatus::end_of_input)
-            return peer_failure(Reason::refused,
-                                "closed the connection during the WebSocket handshake");
+            return fail({Reason::refused, By::peer,
+                         "closed the connection during the WebSocket handshake"});
         if (result.status != IoStatus::failed) return result;
         End failure = below_->failure();
         if (failure.reason != Reason::own_certificate) failure.reason = Reason::refused;
-        if (failure.text.starts_with(bufio::receive_failed))
-            failure.text.replace(0, sizeof bufio::receive_failed - 1,
-                                 "the WebSocket handshake failed");
+        if (failure.by == By::system) failure.what = "the WebSocket handshake failed:";
         return fail(failure);
     }
 
@@ -188,7 +187,7 @@ private:
         undecoded_.erase(0, request.size());
         const Reply reply = reply_to(request);
         wire_ = reply.text;
-        if (!reply.error.empty()) refusal_ = {Reason::receive, "refused: " + reply.error};
+        if (!reply.error.empty()) refusal_ = {Reason::receive, By::us, "refused:", reply.error};
         return !refusal_;
     }
 
@@ -225,17 +224,16 @@ private:
         if (client_) client_->facts.closure = closure_;
         if (close_sent_ && wire_.empty()) below_->close_output();
         if (is_graceful(closure_)) return IoStatus::end_of_input;
-        return reject({Reason::receive, peer().append("closed with ").append(closure_.text())});
+        return reject({Reason::receive, By::peer, "closed with", closure_.text()});
     }
 
     // close_output() will inform the peer of its error.
     IoStatus refuse(const Closure& error) {
         closed_by_peer_ = true;
         closure_ = error;
-        if (error.code == too_big) return reject({Reason::limit, error.reason});
+        if (error.code == too_big) return reject({Reason::limit, By::us, "", error.reason});
         return reject(
-            {Reason::receive,
-             peer().append("violated the WebSocket protocol: ").append(error.reason)});
+            {Reason::receive, By::peer, "violated the WebSocket protocol:", error.reason});
     }
 
     IoStatus reject(End why) {
@@ -248,15 +246,13 @@ private:
     IoResult end_of(IoResult below, std::size_t count) {
         if (below.status == IoStatus::failed) return {fail(below_->failure()).status, count};
         if (below.status != IoStatus::end_of_input) return {below.status, count};
-        const std::string where = reader_.has_partial_input() ? "inside a message " : "";
-        const std::string text = "ended the connection " + where + "without a close frame";
-        return {peer_failure(Reason::truncated, text).status, count};
+        const char* const what = reader_.has_partial_input()
+                                     ? "ended the connection inside a message without a close "
+                                       "frame"
+                                     : "ended the connection without a close frame";
+        return {fail({Reason::truncated, By::peer, what}).status, count};
     }
 
-    std::string peer() const { return client_ ? "the server " : "the client "; }
-    IoResult peer_failure(Reason reason, const std::string& what) {
-        return fail({reason, peer() + what});
-    }
     bool between_frames() const { return payload_left_ == 0 && head_.empty(); }
 
     void append_close(unsigned code) {

@@ -1,5 +1,7 @@
 #include "tests/app/session_script.hpp"
 
+#include "app/protocol/end_text.hpp"
+
 namespace test {
 
 void add_peer_verbs(Script& script, std::function<Peer&()> peer) {
@@ -51,7 +53,7 @@ void add_peer_verbs(Script& script, std::function<Peer&()> peer) {
     });
 }
 
-void require_end(const bufio::End& end, const std::string& expected, int port) {
+void require_end(const yodel::Session& session, const std::string& expected, int port) {
     static const char* const names[] = {
         "none",        "clean",   "unclosed",        "aborted",      "lookup",
         "refused",     "connect", "timeout",         "tls",          "handshake_interrupted",
@@ -60,9 +62,9 @@ void require_end(const bufio::End& end, const std::string& expected, int port) {
         "output"};
     const std::size_t quote = expected.find('"');
     const std::string reason = expected.substr(0, expected.find(' '));
-    if (reason != "") REQUIRE(names[static_cast<int>(end.reason)] == reason);
+    if (reason != "") REQUIRE(names[static_cast<int>(session.end().reason)] == reason);
     if (quote == std::string::npos) return;
-    std::string text = "\"" + end.text + "\"";
+    std::string text = "\"" + yodel::end_text(session.end(), session.options(), nullptr) + "\"";
     const std::string number = ":" + std::to_string(port);
     for (std::size_t at = 0; (at = text.find(number, at)) != std::string::npos;)
         text.replace(at, number.size(), ":PORT");
@@ -88,10 +90,10 @@ void add_session_verbs(Script& script, std::function<yodel::Session&()> session,
          })
         script.on(name, [&script, session, peer, wanted = state](const std::string& end) {
             script.await([&] { return session().state() == wanted; });
-            require_end(session().end(), end, peer().port());
+            require_end(session(), end, peer().port());
         });
     script.on("end", [session, peer](const std::string& end) {
-        require_end(session().end(), end, peer().port());
+        require_end(session(), end, peer().port());
     });
     script.on("connect", [session](const std::string&) { session().connect(); });
     script.on("disconnect", [session](const std::string&) { session().disconnect(); });

@@ -52,7 +52,7 @@ namespace test {
 
 // Returns the peer through a function, because a setting may replace it.
 void add_peer_verbs(Script& script, std::function<Peer&()> peer);
-void require_end(const bufio::End& end, const std::string& expected, int port);
+void require_end(const yodel::Session& session, const std::string& expected, int port);
 void add_session_verbs(Script& script, std::function<yodel::Session&()> session,
                        std::function<Peer&()> peer);
 

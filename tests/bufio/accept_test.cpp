@@ -109,7 +109,7 @@ TEST_CASE("out of descriptors, an acceptor reports it once for each call") {
         settle(loop);
         REQUIRE(accepting.results.size() == 1);
         CHECK_FALSE(accepting.results[0].socket);
-        CHECK(accepting.results[0].end.text == "accepting failed: Too many open files");
+        CHECK(accepting.results[0].end.text() == "accepting failed: Too many open files");
     }
     accepting.accept();
     REQUIRE(run_until(loop, [&] { return accepting.results.size() == 2; }));

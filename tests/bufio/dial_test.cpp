@@ -115,7 +115,7 @@ TEST_CASE("dialing reports all addresses that failed") {
     Faults faults;
     one_unreachable(faults, where);
     Dial dial(to("service.example", where.port()));
-    CHECK(dial.wait().end.text ==
+    CHECK(dial.wait().end.text() ==
           "cannot connect to service.example:" + std::to_string(where.port()) + ": " +
               v6(1, where.port()).text() + ": Network is unreachable; " + where.text() +
               ": Connection refused");
@@ -313,13 +313,13 @@ TEST_CASE("reports why it can't dial") {
     for (const auto& row : rows) {
         Dial dial(row.endpoint);
         const bufio::End& end = dial.wait().end;
-        CAPTURE(end.text);
+        CAPTURE(end.text());
         CHECK_FALSE(dial.result.socket);
         CHECK(end.reason == row.reason);
         const std::string deed =
             row.reason == Reason::lookup ? "cannot resolve " : "cannot connect to ";
-        CHECK(end.text.starts_with(deed + row.endpoint.text() + ": " + row.why));
-        CHECK_FALSE(end.text.ends_with(": "));
+        CHECK(end.text().starts_with(deed + row.endpoint.text() + ": " + row.why));
+        CHECK_FALSE(end.text().ends_with(": "));
     }
 }
 
@@ -336,7 +336,7 @@ TEST_CASE("reports a lack of source ports") {
         endpoint.udp = row.udp;
         Dial dial(endpoint);
         const std::size_t ports = row.counted ? ephemeral_port_count() : 0;
-        CHECK(dial.wait().end.text ==
+        CHECK(dial.wait().end.text() ==
               "cannot connect to 127.0.0.1:7: " +
                   (ports == 0 ? std::generic_category().message(row.code)
                               : "no ephemeral port is left; the system has " +

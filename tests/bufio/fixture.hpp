@@ -139,7 +139,7 @@ public:
     }
 
     Reason reason() const { return stream->end().reason; }
-    const std::string& text() const { return stream->end().text; }
+    std::string text() const { return stream->end().text(); }
 
     std::string got;
     int calls = 0;

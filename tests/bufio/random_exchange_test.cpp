@@ -91,8 +91,8 @@ void exchange(unsigned seed, bool tls, std::size_t most) {
     far.open(loop, std::move(other), limits);
     INFO("seed " << seed << " pieces of up to " << most);
     REQUIRE(run_until(loop, [&] { return near.done() && far.done(); }));
-    CHECK(near.end().text == "closed");
-    CHECK(far.end().text == "closed");
+    CHECK(near.end().text() == "closed");
+    CHECK(far.end().text() == "closed");
     CHECK(near.received() == total);
     CHECK(far.received() == total);
 }

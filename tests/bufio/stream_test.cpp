@@ -57,8 +57,10 @@ std::deque<Step> steps(const std::string& list) {
         if (each[0] == 'H') made.push_back({IoStatus::done, {}, {}, 7});
         if (each[0] == 'E') made.push_back({IoStatus::end_of_input});
         if (each[0] == 'X')
-            made.push_back({IoStatus::rejected, {}, End{Reason::limit, "excess"}});
-        if (each[0] == '!') made.push_back({IoStatus::failed, {}, End{Reason::tls, text}});
+            made.push_back(
+                {IoStatus::rejected, {}, End{.reason = Reason::limit, .what = "excess"}});
+        if (each[0] == '!')
+            made.push_back({IoStatus::failed, {}, End{.reason = Reason::tls, .detail = text}});
     }
     return made;
 }

@@ -86,14 +86,15 @@ TEST_CASE("reports a socket call that fails at any position, and receives no bad
         (sending ? faults.send : faults.recv) =
             failing(position, sending ? EPIPE : ECONNRESET, failed);
         const Conversation talk(tls);
-        INFO((tls ? "TLS, " : "plain, ") << (sending ? "send " : "recv ") << position << ": "
-                                         << talk.near.end.text << "; " << talk.far.end.text);
+        INFO((tls ? "TLS, " : "plain, ")
+             << (sending ? "send " : "recv ") << position << ": " << talk.near.end.text()
+             << "; " << talk.far.end.text());
         REQUIRE(talk.ended);
         CHECK(talk.clean() == !failed);
         CHECK(question.starts_with(talk.far.got));
         CHECK(answer.starts_with(talk.near.got));
-        CHECK(talk.near.end.text.find("Success") == std::string::npos);
-        CHECK(talk.far.end.text.find("Success") == std::string::npos);
+        CHECK(talk.near.end.text().find("Success") == std::string::npos);
+        CHECK(talk.far.end.text().find("Success") == std::string::npos);
     }
 }
 
@@ -118,7 +119,7 @@ TEST_CASE("dialing and listening that run out of memory leave no descriptor open
         bool done = false;
         const bufio::Listener listener(loop, loopback(), [](Fd, const bufio::Address&) {});
         const bufio::Dialer dialer(loop, name, [&](bufio::DialResult dialed) {
-            done = dialed.socket || dialed.end.text.ends_with(": out of memory");
+            done = dialed.socket || dialed.end.text().ends_with(": out of memory");
         });
         if (!run_until(loop, [&] { return done; })) throw std::runtime_error("no end");
     });

@@ -98,7 +98,7 @@ TEST_CASE("a failure of TLS ends a connection for a reason that people understan
         const bufio::End end = bufio::protocol_failure({row.code, "details"}, Reason::tls,
                                                        situation(row.situation));
         CHECK(end.reason == row.reason);
-        CHECK(end.text == row.text);
+        CHECK(end.text() == row.text);
     }
     for (const int refusal :
          {SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED,
@@ -107,7 +107,7 @@ TEST_CASE("a failure of TLS ends a connection for a reason that people understan
         const bufio::End end = bufio::protocol_failure({alert + refusal, ""}, Reason::receive,
                                                        situation("requested certified"));
         CHECK(end.reason == Reason::own_certificate);
-        CHECK(end.text.starts_with("the peer refused our certificate (TLS alert: "));
+        CHECK(end.text().starts_with("the peer refused our certificate (TLS alert: "));
     }
 }
 
@@ -115,7 +115,7 @@ TEST_CASE("a system call that fails ends a TLS connection as it would without TL
     const auto text = [](Reason reason, bool done) {
         const bufio::End end = bufio::system_failure(ETIMEDOUT, reason, done);
         CHECK(end.reason == (done ? reason : Reason::handshake_interrupted));
-        return end.text;
+        return end.text();
     };
     CHECK(text(Reason::receive, true) == "receiving failed: Connection timed out");
     CHECK(text(Reason::send, true) == "sending failed: Connection timed out");

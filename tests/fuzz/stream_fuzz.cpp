@@ -73,7 +73,7 @@ private:
                                       IoStatus::failed};
         return often[source_.next() % std::size(often)];
     }
-    static End failure_end() { return {Reason::receive, "fuzzed"}; }
+    static End failure_end() { return {.reason = Reason::receive, .what = "fuzzed"}; }
     IoResult result(IoStatus status, std::size_t count) {
         return status == IoStatus::failed ? fail(failure_end()) : IoResult{status, count};
     }

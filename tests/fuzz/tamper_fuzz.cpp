@@ -31,7 +31,7 @@ public:
         assert(bytes == std::string_view(expected_).substr(got_, bytes.size()));
         got_ += bytes.size();
         stream.consume(bytes.size());
-        assert(!stream.end() || !stream.end().text.empty());
+        assert(!stream.end() || !stream.end().text().empty());
         assert(stream.end().reason != Reason::clean || got_ == expected_.size());
     }
     bool ended() const { return static_cast<bool>(stream_.end()); }

@@ -17,7 +17,7 @@ public:
     void stream_changed(Stream& stream) override {
         assert(!ended);
         ended = static_cast<bool>(stream.end());
-        assert(!ended || !stream.end().text.empty());
+        assert(!ended || !stream.end().text().empty());
         stream.consume(stream.received().size());
     }
     bool ended = false;

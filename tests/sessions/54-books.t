@@ -18,8 +18,8 @@ A client in Python that reads only after sending all gets all. A message that is
   $ python3 "$PEERS/length_echo.py" cut $PORT 9 | od -c
   0000000 005  \0  \0  \0   w   h   o   l   e
   0000011
-  $ await inside $LOG && sed -n 's/.*: closed/closed/p' $LOG
-  closed the connection inside a message, after 5 of 10 bytes
+  $ await inside $LOG && sed -n 's/.*: the client/the client/p' $LOG
+  the client closed the connection inside a message, after 5 of 10 bytes
   $ serve -f len4le --self-signed
   $ for size in 1 33554432; do python3 "$PEERS/length_echo.py" ask $PORT $size tls; done
   all came back

@@ -120,7 +120,7 @@ TEST_CASE("describes fragments, delimiters and messages") {
         const char* text;
     } rows[] = {
         {"line", "hel", "after 3 bytes"},
-        {"caret", "^hel", "after 3 bytes"},
+        {"caret", "hel", "after 3 bytes"},
         {"len2", "\0"s, "after 1 byte of its length prefix"},
         {"len2", "\0\5"s, "after 0 of 5 bytes"},
         {"len2", "\0\5hel"s, "after 3 of 5 bytes"},

@@ -66,7 +66,7 @@ public:
             log += description(*event);
             if (!log.empty() && on_event) std::exchange(on_event, nullptr)();
         }
-        if (matcher.refusal()) log += "refused " + matcher.refusal().text + ";";
+        if (matcher.refusal()) log += "refused " + matcher.refusal().text("the server") + ";";
         input_.erase(0, input_.size() - rest.size());
     }
     void drain() {

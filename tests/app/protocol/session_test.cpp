@@ -313,8 +313,9 @@ TEST_CASE("ends if the peer closes its side while replies are expected") {
                 end closed_early "the server closed the connection after 0 of 1 replies")");
         }
     Session::Options options;
-    options.closed_early_text = "closed before the end";
-    SessionScript(options).play(R"(peer ends; closed closed_early "closed before the end")");
+    options.early_close = "closed before the end";
+    SessionScript(options).play(
+        R"(peer ends; closed closed_early "the server closed before the end")");
 }
 
 TEST_CASE("a connection ends badly") {

@@ -54,7 +54,7 @@ struct Client {
             REQUIRE(receive(steps[i].answer) == IoStatus::wants_read);
         CHECK(receive(last) == IoStatus::failed);
         CHECK(transport->failure().reason == bufio::Reason::tls);
-        return transport->failure().text;
+        return transport->failure().text("the server");
     }
 
     Fd peer;
@@ -131,6 +131,6 @@ TEST_CASE("reports a service that closes instead of answering") {
     Client client(*starttls_services()[0].second);
     client.peer.reset();
     CHECK(client.transport->handshake().status == IoStatus::failed);
-    CHECK(client.transport->failure().text ==
+    CHECK(client.transport->failure().text("the server") ==
           "the server closed the connection before it greeted");
 }

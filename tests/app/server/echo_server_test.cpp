@@ -370,7 +370,7 @@ log => a message of 4 bytes exceeds the limit of 3 (--max-frame); leave; log =>;
     for (const ev::Duration delay : {0ns, 1ns})
         play(framed("len2", {.delay = delay}),
              R"(send \x00\x05whole\x00\x04abc; shut; got => \x00\x05whole end;
-log => closed the connection inside a message, after 3 of 4 bytes; failed => 1)");
+log => the client closed the connection inside a message, after 3 of 4 bytes; failed => 1)");
 }
 
 TEST_CASE("refuses a length that is too great even if the end came with it") {

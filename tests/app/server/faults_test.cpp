@@ -33,7 +33,7 @@ void play(const Faults& faults, const std::string& script, const char* framing =
         if (verb == "shut") peer.close_sending();
         if (verb.starts_with('+')) peer.loop.pass(*parse_duration(verb.substr(1)));
         if (verb == "got") text = test::shown(peer.received());
-        if (verb == "end") text = peer.responder().end().text;
+        if (verb == "end") text = peer.responder().end().text("the client");
         if (verb == "pending") text = peer.responder().has_pending() ? "yes" : "no";
         if (verb == "stream" && peer.stream().end().reason == bufio::Reason::aborted)
             text = "aborted";
@@ -182,7 +182,7 @@ got => 1\x0a2\x0a; pending => no)");
 TEST_CASE("ends a last message with the input if it lacks a delimiter, but not a length") {
     play({.dup = 1}, R"(send whole\x0apart; got => whole\x0awhole\x0a; shut; got => partpart)");
     play({.dup = 1}, R"(send \x00\x04par; shut; got =>;
-end => closed the connection inside a message, after 3 of 4 bytes)",
+end => the client closed the connection inside a message, after 3 of 4 bytes)",
          "len2");
 }
 

@@ -23,7 +23,7 @@ void play(const char* framing, const std::string& script, EchoLimits limits = {1
         if (verb == "send") peer.send(test::expanded(what));
         if (verb == "shut") peer.close_sending();
         if (verb == "got") return test::shown(peer.received());
-        return verb == "end" ? peer.responder().end().text : "";
+        return verb == "end" ? peer.responder().end().text("the client") : "";
     };
     test::play_script(script, "send shut got end", make_step);
     CHECK_FALSE(peer.responder().has_pending());
@@ -68,9 +68,10 @@ TEST_CASE("reports an end inside a message with a length, and names the missing 
           {R"(\x00\x04)", "after 0 of 4 bytes"},
           {R"(\x00\x04p)", "after 1 of 4 bytes"},
           {R"(\x00\x04par)", "after 3 of 4 bytes"}})
-        play("len2", std::string("send ") + fragment +
-                         "; end =>; shut; end => closed the connection inside a message, " +
-                         where + "; got =>");
+        play("len2",
+             std::string("send ") + fragment +
+                 "; end =>; shut; end => the client closed the connection inside a message, " +
+                 where + "; got =>");
 }
 
 TEST_CASE("stops answering at the limit if the peer reads nothing") {

@@ -3,7 +3,6 @@
 #include "tests/support/catch.hpp"
 
 using bufio::Reason;
-using yodel::explain;
 
 TEST_CASE("returns the status of curl for each reason of an end") {
     const std::pair<Reason, int> rows[] = {
@@ -14,8 +13,7 @@ TEST_CASE("returns the status of curl for each reason of an end") {
         {Reason::send, 55},         {Reason::receive, 56}, {Reason::truncated, 56},
         {Reason::closed_early, 56}, {Reason::limit, 56},   {Reason::own_certificate, 58},
         {Reason::certificate, 60},  {Reason::trust, 77},   {Reason::pin, 90}};
-    for (const auto& [reason, status] : rows)
-        CHECK(yodel::exit_status({reason, "text"}) == status);
+    for (const auto& [reason, status] : rows) CHECK(yodel::exit_status({reason}) == status);
 }
 
 TEST_CASE("names the signal that ended the program") {
@@ -24,52 +22,6 @@ TEST_CASE("names the signal that ended the program") {
                                                 {SIGTERM, "ended by SIGTERM"},
                                                 {99, "ended by signal 99"}};
     for (const auto& [signo, text] : rows) CHECK(yodel::signal_text(signo) == text);
-}
-
-TEST_CASE("explains an end with the option that may help") {
-    const std::string hello =
-        "; the server did not answer a ClientHello of 1449 bytes, which exceeds "
-        "one TCP segment and is too large for some servers and "
-        "middleboxes";
-    using Facts = bufio::TlsFacts;
-    struct Row {
-        Reason reason;
-        const char* groups;
-        void (*set)(Facts& facts);
-        std::string remark;
-    };
-    const Row rows[] = {
-        {Reason::timeout, "", [](Facts&) {}, ""},
-        {Reason::timeout, "", [](Facts& tls) { tls.unanswered_hello_size = 1448; }, ""},
-        {Reason::timeout, "", [](Facts& tls) { tls.unanswered_hello_size = 1449; },
-         hello + "; --groups X25519 makes it smaller"},
-        {Reason::handshake_interrupted, "X25519",
-         [](Facts& tls) { tls.unanswered_hello_size = 1449; }, hello},
-        {Reason::tls, "", [](Facts& tls) { tls.unanswered_hello_size = 1449; }, ""},
-        {Reason::own_certificate, "", [](Facts&) {}, ""},
-        {Reason::own_certificate, "", [](Facts& tls) { tls.subject = "CN=a"; },
-         "; use --cert FILE and --key FILE"},
-        {Reason::certificate, "", [](Facts& tls) { tls.untrusted = true; },
-         "; to accept it: --cacert FILE, --pinnedpubkey P, or -k"},
-        {Reason::certificate, "",
-         [](Facts& tls) {
-             tls.untrusted = true;
-             tls.fault_count = 2;
-         },
-         "; to accept it: --pinnedpubkey P, or -k"},
-        {Reason::certificate, "", [](Facts& tls) { tls.incomplete_chain = true; },
-         "; the server should send its intermediate certificate; to accept it: "
-         "--pinnedpubkey P, or -k"},
-    };
-    for (const auto& [reason, groups, set, remark] : rows) {
-        Facts tls;
-        tls.pin = "P";
-        tls.fault_count = 1;
-        tls.requested_groups = groups;
-        set(tls);
-        CHECK(explain({reason, "it ended"}, &tls) == "it ended" + remark);
-        CHECK(explain({reason, "it ended"}, nullptr) == "it ended");
-    }
 }
 
 TEST_CASE("prints the end of a certificate as a date, with the days until or since then") {
@@ -96,8 +48,8 @@ TEST_CASE("remarks on a certificate that -k accepted, but not on a refused certi
     CHECK(yodel::unverified_remark({}, &facts) == "");
     CHECK(yodel::certificate_faults_text(facts) == "");
     facts.faults_text = "is self-signed";
-    CHECK(yodel::unverified_remark({Reason::clean, "closed"}, &facts) ==
+    CHECK(yodel::unverified_remark({Reason::clean}, &facts) ==
           "; UNVERIFIED (-k): the certificate is self-signed");
     for (const Reason refusal : {Reason::certificate, Reason::pin})
-        CHECK(yodel::unverified_remark({refusal, "text"}, &facts) == "");
+        CHECK(yodel::unverified_remark({refusal}, &facts) == "");
 }

@@ -65,7 +65,7 @@ std::string request(const std::string& changes = {}) {
 std::string checked(const std::string& text, const Lines& offered = {"a", "b"}) {
     const End end = check_response(text, Request{.host = "h", .subprotocols = offered}, key);
     CHECK((end.reason == Reason::none || end.reason == Reason::refused));
-    return end.text;
+    return end.text();
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ TEST_CASE("accepts responses that follow RFC 6455, and refuses all others") {
                            "connection:  keep-alive, UPGRADE\t",
                            "sec-websocket-accept:" + accepted})) == "");
     const std::string invalid = "the server's WebSocket upgrade is invalid: ";
-    const std::string refused = "the server refused the WebSocket upgrade: ";
+    const std::string refused = "the peer refused the WebSocket upgrade: ";
     const std::string no_http = "the server's response is not HTTP";
     const auto outcome = [&](const std::string& changes) {
         std::string text = checked(response(changes));
@@ -189,17 +189,17 @@ TEST_CASE("looks at the first bytes of a response that is not whole") {
     for (std::size_t size = 0; size <= start.size(); ++size)
         CHECK_FALSE(check_start(start.substr(0, size)));
     CHECK_FALSE(check_start("\x15"));  // may begin a TLS alert
-    CHECK(check_start("\x15\x03").text == "the server speaks TLS; use wss://");
+    CHECK(check_start("\x15\x03").text() == "the peer speaks TLS; use wss://");
     CHECK(check_start("\x15\x03\x01\x00\x02\x02\x46").reason == Reason::tls);
     for (const std::string garbage : {"\x16", "\x15\x04", "h", "HTTQ", "HTTP/2", "SSH-2.0-x",
                                       "* OK IMAP", "\r\n", "220 mail ESMTP"}) {
         const End end = check_start(garbage);
         CHECK(end.reason == Reason::refused);
-        CHECK(end.text == "the server does not speak HTTP, which WebSocket needs");
+        CHECK(end.text() == "the peer does not speak HTTP, which WebSocket needs");
     }
     const std::string longest = "HTTP/1.1 200 " + std::string(max_opening - 13, 'x');
     CHECK_FALSE(check_start(longest));
-    CHECK(check_start(longest + "x").text == "the server's response exceeds 16384 bytes");
+    CHECK(check_start(longest + "x").text() == "the server's response exceeds 16384 bytes");
 }
 
 TEST_CASE("answers the request of RFC 6455, section 1.3") {

@@ -52,14 +52,14 @@ public:
         const bool last = peer_.to_read.empty() && (count == 0 || peer_.end_at_once);
         const IoStatus status = last ? peer_.at_end : IoStatus::done;
         over_ = status == IoStatus::end_of_input || status == IoStatus::failed;
-        if (status == IoStatus::failed) fail({peer_.failure, "broken below"});
+        if (status == IoStatus::failed) fail({.reason = peer_.failure, .what = "broken below"});
         return {status, count};
     }
     IoResult write(const char* from, std::size_t size) override {
         REQUIRE((ready_ && !closed_ && size > 0));
         REQUIRE(std::string_view(from, size).starts_with(refused_));
         refused_.clear();
-        if (peer_.writes_fail) return close(fail({Reason::send, "no way"}));
+        if (peer_.writes_fail) return close(fail({.reason = Reason::send, .what = "no way"}));
         const std::size_t count = std::min(size, peer_.space);
         if (count == 0) {
             refused_.assign(from, size);
@@ -72,7 +72,7 @@ public:
     IoResult close_output() override {
         REQUIRE((ready_ && !closed_));
         peer_.closed = true;
-        if (peer_.closing_fails) return close(fail({Reason::send, "gone"}));
+        if (peer_.closing_fails) return close(fail({.reason = Reason::send, .what = "gone"}));
         return close({IoStatus::done});
     }
 
@@ -153,7 +153,6 @@ struct Scene {
         return text;
     }
 
-    // Returns the failure, with "the peer" for the side that the transport has named.
     std::string failure() const {
         static const std::map<Reason, std::string> reasons = {
             {Reason::none, "none"},
@@ -164,10 +163,8 @@ struct Scene {
             {Reason::limit, "limit: "},
             {Reason::truncated, "truncated: "},
             {Reason::own_certificate, "own certificate: "}};
-        const End end = transport->failure();
-        const std::string name = client ? "the server" : "the client";
-        const bool named = end.text.starts_with(name);
-        return reasons.at(end.reason) + (named ? "the peer" + end.text.substr(10) : end.text);
+        const End& end = transport->failure();
+        return reasons.at(end.reason) + end.text();
     }
 
     bool client;
@@ -317,7 +314,7 @@ TEST_CASE("refuses an opening of another protocol") {
         {true, "SSH-2.0-x\r\n", "connect: the peer does not speak HTTP, which WebSocket needs"},
         {true, "\x15\x03\x01", "TLS: the peer speaks TLS; use wss://"},
         {true, "HTTP/1.1 200 " + std::string(20000, 'x'),
-         "connect: the peer's response exceeds 16384 bytes"},
+         "connect: the server's response exceeds 16384 bytes"},
         {false, "POST / HTTP/1.1\r\nHost: h\r\n\r\n",
          "receive: refused: the request is not an HTTP/1.1 GET request", "HTTP/1.1 400 "},
         {false, head + "Host: h\r\n\r\n",

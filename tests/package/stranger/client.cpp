@@ -61,6 +61,6 @@ int main(int argc, char* argv[]) {
     Client client(loop, {.host = argv[1], .service = argv[2]}, argv[3], line);
     loop.run();
     if (client.end().reason == bufio::Reason::clean) return 0;
-    std::fprintf(stderr, "client: %s\n", client.end().text.c_str());
+    std::fprintf(stderr, "client: %s\n", client.end().text().c_str());
     return 1;
 }

@@ -1,0 +1,669 @@
+#include "app/protocol/ledger.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <numeric>
+
+namespace yodel {
+
+namespace {
+
+// Maximum memory that an empty ledger retains, in bytes.
+constexpr std::size_t max_idle_capacity = 1024 * 1024;
+
+std::optional<std::uint64_t> number_of(std::string_view payload) {
+    std::uint64_t number = 0;
+    const auto end = payload.data() + payload.size();
+    if (std::from_chars(payload.data(), end, number).ec != std::errc()) return std::nullopt;
+    return number;
+}
+
+// Every datagram that fits into a packet is accepted.
+Decoder make_decoder(const Ledger::Options& options) {
+    const Framing& framing = *options.framing;
+    return Decoder(framing, framing.in_datagrams ? framing.max_payload() : options.max_frame,
+                   options.greeted);
+}
+
+}  // namespace
+
+Ledger::Ledger(const Options& options) : options_(options), decoder_(make_decoder(options)) {}
+
+// --- Sending.
+
+// Collects frames, so that a flush is one write. A payload of several coalesced messages is
+// already the sequence of their frames without the last delimiter.
+QueuedIds Ledger::queue(std::string_view payload, ev::Time planned,
+                        std::optional<std::string_view> reply) {
+    if (datagrams()) drop_answered();
+    if (options_.coalesce && !given() && framing().joins_pieces()) {
+        frames_.append(payload);
+        frames_.append(framing().delimiter);
+        return record_queued(count_pieces(framing(), payload), planned, {});
+    }
+    QueuedIds all{last_id_ + 1, 0};
+    for_each_piece(framing(), payload, [&](std::string_view piece) {
+        encode(framing(), piece, frames_);
+        all.count += record_queued(1, planned, reply).count;
+    });
+    return all;
+}
+
+QueuedIds Ledger::queue_reserved(std::size_t size) {
+    frames_.commit(size);
+    return record_queued(1, {}, {});
+}
+
+// The frames of these messages are at the end of `frames_`.
+QueuedIds Ledger::record_queued(std::size_t count, ev::Time planned,
+                                std::optional<std::string_view> reply) {
+    const QueuedIds ids{last_id_ + 1, count};
+    const std::uint64_t begin = std::exchange(queued_, base_ + frames_.size());
+    last_id_ += count;
+    if (options_.expect == Expect::none) return ids;
+    Entry& entry = entries_.add();
+    entry.id = ids.first;
+    entry.planned = planned;
+    entry.begin = begin;
+    entry.size = static_cast<std::size_t>(queued_ - begin);
+    entry.count = count;
+    if (given() && reply) entry.reply = std::make_unique<const std::string>(*reply);
+    if (datagrams()) {
+        if (options_.numbered) number_ = number_of(payload(entry)).value_or(number_);
+        entry.key = options_.numbered ? number_ : hash_of(expected(entry).value_or(""));
+    }
+    total_ += count;
+    in_flight_.count += count;
+    in_flight_.bytes += entry.size;
+    return ids;
+}
+
+std::string_view Ledger::flush(ev::Time now) {
+    for (std::size_t i = entries_.size(); i > unwritten_; --i) {
+        Entry& entry = entries_[i - 1];
+        if (entry.sent != ev::Time{}) break;
+        entry.sent = now;
+        if (entry.planned == ev::Time{}) entry.planned = now;
+    }
+    const std::uint64_t from = std::max(std::exchange(flushed_, queued_), base_);
+    return frames_.view().substr(static_cast<std::size_t>(from - base_));
+}
+
+void Ledger::record_written(std::uint64_t bytes, ev::Time time) {
+    for (; unwritten_ < entries_.size() && written_ < bytes; ++unwritten_) {
+        const auto size = static_cast<std::size_t>(bytes - written_);
+        if (entries_[unwritten_].size > size) {
+            const Part part = whole_part(entries_[unwritten_], size);
+            if (part.count == 0) return;
+            split(unwritten_, part);
+        }
+        entries_[unwritten_].sent = time;
+        written_ += entries_[unwritten_].size;
+    }
+}
+
+void Ledger::void_round_trips() {
+    for (Entry& entry : entries_) entry.untimed = true;
+}
+
+// --- Entries.
+
+std::string_view Ledger::frame(const Entry& entry) const {
+    return frames_.view().substr(static_cast<std::size_t>(entry.begin - base_), entry.size);
+}
+
+std::optional<std::string_view> Ledger::expected(const Entry& entry) const {
+    if (!given()) return payload(entry);
+    return entry.reply ? std::optional<std::string_view>(*entry.reply) : std::nullopt;
+}
+
+Message Ledger::message(const Entry& entry, bool late) const {
+    Message all{entry.id, payload(entry), entry.planned, entry.sent, late, entry.untimed};
+    if (given()) all.expected = expected(entry);
+    return all;
+}
+
+Ledger::Part Ledger::first_part(const Entry& entry) const {
+    const std::string_view delimiter = framing().delimiter;
+    if (entry.count == 1) return {entry.size, 1};
+    return {frame(entry).find(delimiter) + delimiter.size(), 1};
+}
+
+// Returns the messages that lie entirely in the first `bytes` bytes of the entry, which is
+// longer.
+Ledger::Part Ledger::whole_part(const Entry& entry, std::size_t bytes) const {
+    if (entry.count == 1) return {};
+    const std::string_view begun = frame(entry).substr(0, bytes);
+    const std::size_t end = begun.rfind(framing().delimiter);
+    if (end == begun.npos) return {};
+    return {end + framing().delimiter.size(), count_pieces(framing(), begun) - 1};
+}
+
+std::size_t Ledger::count_before(std::size_t i) const {
+    return std::accumulate(entries_.begin(), entries_.begin() + i, std::size_t{0},
+                           [](std::size_t sum, const Entry& entry) {
+                               return sum + (entry.over ? 0 : entry.count);
+                           });
+}
+
+// Moves the first part of entry `i` to an entry of its own.
+void Ledger::split(std::size_t i, Part part) {
+    Entry& rest = entries_[i];
+    if (part.size == rest.size) return;
+    Entry first = rest.first(part);
+    rest.drop_first(part);
+    entries_.insert(i, std::move(first));
+    if (i < oldest_) ++oldest_;
+    if (i < unwritten_) ++unwritten_;
+}
+
+// Removes the first part of entry `i`. Its frames stay valid until the next call.
+const Ledger::Entry& Ledger::take(std::size_t i, Part part) {
+    keeps_last_ = false;
+    release();
+    Entry& entry = entries_[i];
+    Sum& sum = i < oldest_ ? late_ : in_flight_;
+    sum.count -= part.count;
+    sum.bytes -= part.size;
+    equal_bytes_ = forgotten_ = 0;
+    last_echoed_ = false;
+    taken_ = entry.first(part);
+    keeps_last_ = framing().replies_framed() && !datagrams();
+    if (part.size < entry.size) {
+        entry.drop_first(part);
+        if (i >= unwritten_) written_ += part.size;
+        return taken_;
+    }
+    entry.over = true;
+    while (oldest_ < entries_.size() && entries_[oldest_].over) ++oldest_;
+    for (; !entries_.empty() && entries_.front().over; entries_.pop_front()) {
+        if (unwritten_ == 0)
+            written_ += entries_.front().size;
+        else
+            --unwritten_;
+        --oldest_;
+    }
+    return taken_;
+}
+
+// Frees the frames of the removed messages, except the last one if it stays for
+// is_last_removed().
+void Ledger::release() {
+    if (keeps_last_ && taken_.count > 1) {
+        const std::string_view delimiter = framing().delimiter;
+        const std::string_view others = frame(taken_).substr(0, taken_.size - delimiter.size());
+        taken_.drop_first({others.rfind(delimiter) + delimiter.size(), taken_.count - 1});
+    }
+    const std::uint64_t left = entries_.empty() ? flushed_ : entries_.front().begin;
+    const std::uint64_t to = std::max(base_, keeps_last_ ? taken_.begin : left);
+    frames_.consume(static_cast<std::size_t>(to - base_));
+    base_ = to;
+    if (frames_.empty() && frames_.capacity() > max_idle_capacity) frames_.release();
+}
+
+void Ledger::release_idle() {
+    if (entries_.empty() && frames_.capacity() > max_idle_capacity) keeps_last_ = false;
+    release();
+}
+
+// Drops the frames between datagrams in flight once they take most of the memory.
+void Ledger::drop_answered() {
+    constexpr std::size_t enough = 64 * 1024;
+    const std::size_t size = in_flight_.bytes + late_.bytes;
+    if (frames_.size() < 2 * size + enough || unwritten_ < entries_.size()) return;
+    std::string frames;
+    Queue<Entry> entries;
+    for (Entry& entry : entries_) {
+        if (entry.over) continue;
+        frames += frame(entry);
+        entry.begin = queued_ - size + frames.size() - entry.size;
+        entries.add() = std::move(entry);
+    }
+    entries_ = std::move(entries);
+    oldest_ = late_.count;
+    unwritten_ = entries_.size();
+    frames_.consume(frames_.size());
+    frames_.append(frames);
+    base_ = queued_ - size;
+}
+
+// --- Finding.
+
+// Returns the index of the message that the reply is right for; none if there is none.
+std::optional<std::size_t> Ledger::find(std::string_view reply) {
+    if (options_.expect == Expect::any) {
+        if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
+        return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
+    }
+    std::string space;
+    const std::string_view wanted = comparable_text(options_.pattern, reply, space);
+    std::string own_space;
+    const std::string_view frames = frames_.view();
+    const std::size_t overhead = framing().overhead();
+    const std::size_t header = overhead - framing().delimiter.size();
+    const auto equals = [&](const Entry& entry) {
+        if (!given())
+            return entry.size == reply.size() + overhead &&
+                   frames.substr(static_cast<std::size_t>(entry.begin - base_) + header,
+                                 reply.size()) == reply;
+        return entry.reply &&
+               comparable_text(options_.pattern, *entry.reply, own_space) == wanted;
+    };
+    if (options_.numbered) {
+        const auto place = find_number(number_of(reply));
+        return place && equals(entries_[*place]) ? place : std::nullopt;
+    }
+    const std::size_t key = datagrams() ? std::hash<std::string_view>()(wanted) : 0;
+    const std::size_t first = datagrams() ? oldest_ : 0;  // late datagrams are searched last
+    for (std::size_t n = 0; n < entries_.size(); ++n) {
+        const std::size_t i = first + n - (first + n < entries_.size() ? 0 : entries_.size());
+        const Entry& entry = entries_[i];
+        if (entry.key != key || entry.over || !awaited(entry)) continue;
+        if (entry.count > 1) {
+            if (const auto place = find_in_batch(i, wanted)) return place;
+        } else if (equals(entry)) {
+            return i;
+        }
+    }
+    return std::nullopt;
+}
+
+// Splits a batch before the message that equals the reply, and returns the message's index.
+std::optional<std::size_t> Ledger::find_in_batch(std::size_t i, std::string_view reply) {
+    Part before;
+    bool found = false;
+    for_each_piece(framing(), payload(entries_[i]), [&](std::string_view piece) {
+        found = found || piece == reply;
+        if (found) return;
+        before.size += piece.size() + framing().delimiter.size();
+        ++before.count;
+    });
+    if (!found) return std::nullopt;
+    if (before.count == 0) return i;
+    split(i, before);
+    return i + 1;
+}
+
+// Returns the index of the datagram with this number; none if there is none.
+std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> number) const {
+    if (!number) return std::nullopt;
+    const Entry* const found =
+        std::lower_bound(entries_.begin(), entries_.end(), *number,
+                         [](const Entry& entry, std::uint64_t key) { return entry.key < key; });
+    if (found == entries_.end() || found->key != *number || found->over || !awaited(*found))
+        return std::nullopt;
+    return static_cast<std::size_t>(found - entries_.begin());
+}
+
+// Returns the index of the datagram to compare with a reply that is right for none; none if no
+// datagram is suitable, or if the reply may answer one that was forgotten.
+std::optional<std::size_t> Ledger::find_suitable(std::string_view reply) const {
+    std::string space;
+    const std::size_t size = comparable_text(options_.pattern, reply, space).size();
+    const auto fits = [&](const Entry& entry) {
+        const auto right = expected(entry);
+        return !entry.over && awaited(entry) && right &&
+               comparable_text(options_.pattern, *right, space).size() == size;
+    };
+    const auto number = options_.numbered ? number_of(reply) : 0;
+    if (forgotten_key_ && number && *number <= *forgotten_key_) return std::nullopt;
+    if (options_.numbered)
+        if (const auto place = find_number(number); place && fits(entries_[*place]))
+            return place;
+    for (std::size_t i = oldest_; i < entries_.size(); ++i)
+        if (fits(entries_[i])) return i;
+    return std::nullopt;
+}
+
+// --- Receiving.
+
+bool Ledger::greeted(std::string_view received) {
+    remaining_input_ = received.size();
+    return decoder_.greeted(received);
+}
+
+std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) {
+    if (received.size() > remaining_input_) {
+        read_id_ = last_id_;
+        read_total_ = total_;
+    }
+    std::optional<Event> event = next_event(received, read_at);
+    remaining_input_ = received.size();
+    return event;
+}
+
+// If a step without an event has removed bytes or has begun to settle replies, another step
+// follows. Otherwise more bytes are needed.
+std::optional<Event> Ledger::next_event(std::string_view& received, ev::Time read_at) {
+    for (;;) {
+        if (settling_)
+            if (auto event = next_resolved()) return event;
+        const std::size_t before = received.size();
+        if (!greeted_) read_greeting(received);
+        if (!greeted_) return std::nullopt;
+        auto event = framing().replies_framed() ? next_framed(received, read_at)
+                                                : next_unframed(received, read_at);
+        if (event || (!settling_ && received.size() == before)) return event;
+    }
+}
+
+void Ledger::read_greeting(std::string_view& received) {
+    const std::string_view greeting = framing().greeting;
+    if (!received.starts_with(greeting.substr(0, received.size()))) {
+        refusal_ = {bufio::Reason::receive, bufio::By::peer, "did not send the greeting",
+                    std::string(greeting) + " of " + framing().label()};
+    } else if (received.size() >= greeting.size()) {
+        received.remove_prefix(greeting.size());
+        greeted_ = true;
+    }
+}
+
+std::optional<Event> Ledger::next_framed(std::string_view& received, ev::Time read_at) {
+    if (auto event = next_echoed(received, read_at)) return event;
+    release();
+    if (settling_ || received.size() == equal_bytes_) return std::nullopt;
+    const Decoder::Decoded cut = decoder_.next(received);
+    if (cut.kind == Decoder::Decoded::Kind::error)
+        refusal_ = {bufio::Reason::limit, bufio::By::us, "", cut.error};
+    if (cut.used == 0) return std::nullopt;
+    if (cut.kind == Decoder::Decoded::Kind::stray) {
+        equal_bytes_ = 0;
+        received.remove_prefix(cut.used);
+        return received_event(Fate::unsolicited, cut.payload);
+    }
+    auto event = match(cut.payload, read_at);
+    if (settling_) return std::nullopt;  // this frame is decoded again after the events
+    equal_bytes_ = 0;
+    received.remove_prefix(cut.used);
+    if (!held_.empty()) settle_if_decided();
+    return event;
+}
+
+// Matches replies that equal the sent frames byte for byte, without decoding them.
+std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time read_at) {
+    if (options_.expect != Expect::echo || datagrams() || !any_awaited()) return std::nullopt;
+    const Entry& oldest = entries_.front();
+    const auto begin = static_cast<std::size_t>(oldest.begin - base_);
+    equal_bytes_ += first_difference(received.substr(equal_bytes_),
+                                     frames_.view().substr(begin + equal_bytes_));
+    Part part{oldest.size, oldest.count};
+    if (equal_bytes_ < oldest.size) part = whole_part(oldest, equal_bytes_);
+    if (part.count == 0) return std::nullopt;
+    if (!held_.empty()) {
+        settle(0);
+        return std::nullopt;
+    }
+    const bool late = oldest_ > 0;
+    const std::size_t equal_bytes = equal_bytes_ - part.size;
+    const Entry& batch = take(0, part);
+    equal_bytes_ = equal_bytes;
+    received.remove_prefix(part.size);
+    decoder_.restart();
+    greeting_ruled_out_ = echoed_ = last_echoed_ = true;
+    Event event{.message = message(batch, late), .count = part.count};
+    event.reply = {event.message.payload, round_trip(batch, read_at), true};
+    event.fate = fate_of(event.message, event.reply);
+    if (part.count > 1) event.frames = frame(batch);
+    return event;
+}
+
+// Returns none if the reply is held, or if held replies must be settled first.
+std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
+    if (datagrams()) return match_datagram(reply, read_at);
+    if (!any_awaited()) return unsolicited(reply);
+    const auto place = find(reply);
+    if (place && options_.expect == Expect::any) return answer(*place, reply, read_at, true);
+    // With given replies, a reply that arrives again may answer the next message.
+    bool answers_nothing = place != 0 && (given() ? options_.expected_unsolicited &&
+                                                        options_.expected_unsolicited(reply)
+                                                  : is_last_removed(reply));
+    if (place && !(given() && answers_nothing)) {
+        if (place == 0 && held_.empty()) return answer(0, reply, read_at, true);
+        settle(count_before(*place));
+        return std::nullopt;
+    }
+    if (!place && !answers_nothing && forgotten_ > 0) {
+        --forgotten_;
+        answers_nothing = true;
+    }
+    if (answers_nothing && held_.empty()) return unsolicited(reply);
+    Held& held = held_.add();
+    held = {std::string(reply), read_at, read_total_};
+    held_bytes_ += reply.size() + sizeof(Held);
+    if (answers_nothing)
+        held.fate = unsolicited(reply).fate;
+    else
+        ++answers_;
+    return std::nullopt;
+}
+
+Event Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
+    if (const auto place = find(reply)) return answer(*place, reply, read_at, true);
+    if (options_.expected_unsolicited && options_.expected_unsolicited(reply))
+        return received_event(Fate::unsolicited, reply);
+    const auto oldest =
+        answered_.rbegin() + std::min(answered_.size(), options_.max_remembered);
+    if (std::find(answered_.rbegin(), oldest, hash_of(reply)) != oldest)
+        return received_event(Fate::duplicate, reply);
+    if (const auto place = find_suitable(reply)) return answer(*place, reply, read_at, false);
+    return received_event(Fate::unsolicited, reply);
+}
+
+std::size_t Ledger::hash_of(std::string_view reply) const {
+    std::string space;
+    return std::hash<std::string_view>()(comparable_text(options_.pattern, reply, space));
+}
+
+void Ledger::remember_answer(std::string_view reply) {
+    const std::size_t count = options_.max_remembered;
+    if (answered_.size() >= count + count / 4 + 1)
+        answered_.erase(answered_.begin(),
+                        answered_.end() - static_cast<std::ptrdiff_t>(count));
+    answered_.push_back(hash_of(reply));
+}
+
+// A reply that was read before its message was fully written has no round trip.
+std::optional<ev::Duration> Ledger::round_trip(const Entry& entry, ev::Time read_at) {
+    if (entry.untimed || read_at < entry.sent) return std::nullopt;
+    max_round_trip_ = std::max(max_round_trip_, read_at - entry.sent);
+    return read_at - entry.sent;
+}
+
+// In a stream, the messages before this one are late, and will not be answered.
+Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
+    for (; !datagrams() && i > 0; --i) take_oldest();
+    const bool late = i < oldest_;
+    const Entry& entry = take(i, first_part(entries_[i]));
+    Event event{.message = message(entry, late),
+                .reply = {reply, round_trip(entry, read_at), right}};
+    const bool any = options_.expect == Expect::any;
+    const auto wanted = framing().reply && !given() ? right_reply_ : expected(entry);
+    if (any)
+        event.reply.right = !options_.pattern || options_.pattern->matches(reply);
+    else if (!right)
+        event.reply = compared_reply(options_.pattern, wanted, reply, event.reply.round_trip);
+    greeting_ruled_out_ = true;
+    if (right && !any) echoed_ = last_echoed_ = true;
+    if (datagrams()) {
+        event.reply.reordered = entry.id < last_answered_;
+        last_answered_ = std::max(last_answered_, entry.id);
+        if (wanted && !any) remember_answer(*wanted);
+        if (!right) remember_answer(reply);
+    }
+    event.fate = fate_of(event.message, event.reply);
+    return event;
+}
+
+// A duplicate equals the last echo. Other replies that follow an echo are stale. Neither is
+// known after a message was forgotten, because the reply may answer it.
+Event Ledger::unsolicited(std::string_view reply) const {
+    const bool known = options_.expect == Expect::echo && !forgotten_key_;
+    if (!known || !echoed_) return received_event(Fate::unsolicited, reply);
+    const bool duplicate = last_echoed_ && is_last_removed(reply);
+    return received_event(duplicate ? Fate::duplicate : Fate::stale, reply);
+}
+
+// --- Replies without frames.
+
+// The bytes stay in the input until the reply is whole.
+std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time read_at) {
+    release();
+    if (received.empty()) return std::nullopt;
+    if (const std::string_view bytes = received.substr(arrived_bytes_); !bytes.empty()) {
+        arrived_bytes_ = received.size();
+        return received_event(Fate::read, bytes);
+    }
+    while (given() && any_awaited() && !entries_.front().reply) {
+        const bool late = oldest_ > 0;
+        const Entry& unanswered = take_oldest();
+        if (!late) return Event{.fate = Fate::lost, .message = message(unanswered, false)};
+    }
+    const bool any = options_.expect == Expect::any;
+    if (!any_awaited() || forgotten_key_ || any) {
+        arrived_bytes_ = 0;
+        const std::string_view all = std::exchange(received, {});
+        return any && any_awaited() ? answer(*find(all), all, read_at, true) : unsolicited(all);
+    }
+    const std::string_view right = right_bytes();
+    equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
+    if (received.size() < right.size()) return std::nullopt;
+    const std::string_view reply = received.substr(0, right.size());
+    const Event event = answer(0, reply, read_at, equal_bytes_ == reply.size());
+    received.remove_prefix(reply.size());
+    arrived_bytes_ -= reply.size();
+    right_reply_.clear();
+    return event;
+}
+
+std::string_view Ledger::right_bytes() {
+    const Entry& oldest = entries_.front();
+    if (!framing().reply || given()) return *expected(oldest);
+    if (right_reply_.empty()) right_reply_ = framing().reply(payload(oldest));
+    return right_reply_;
+}
+
+// --- Held replies.
+
+// Begins to give the held replies to the oldest messages. Messages in flight come first,
+// because late messages have already been reported.
+void Ledger::settle(std::size_t messages) {
+    const std::size_t late = std::min(messages, late_.count);
+    const std::size_t timely_replies = answerable(messages - late);
+    const std::size_t late_replies = std::min(answers_ - timely_replies, late);
+    for (std::size_t left = late - late_replies; left > 0; --left) take_oldest();
+    due_messages_ = messages - (late - late_replies);
+    due_replies_ = timely_replies + late_replies;
+    settling_ = true;
+}
+
+// Answers the oldest messages, because a later reply may still be right for a younger one.
+void Ledger::resolve_held() {
+    if (held_.empty()) return;
+    const std::size_t late = std::min(answers_, late_.count);
+    due_replies_ = late + answerable(std::min(answers_ - late, in_flight_.count));
+    due_messages_ = due_replies_;
+    settling_ = true;
+}
+
+// Once there is a held reply for each message in flight, waiting longer helps only if a reply
+// may be a greeting, or may answer a late message.
+void Ledger::settle_if_decided() {
+    if (held_bytes_ > options_.max_held_bytes) return resolve_held();
+    const bool late_possible = late_.count > 0 && in_flight_.count > 0;
+    const bool enough =
+        answers_ >= in_flight_.count && answerable(in_flight_.count) == in_flight_.count;
+    if (enough && !late_possible && !greeting_possible()) resolve_held();
+}
+
+// Returns how many of the oldest messages in flight the held replies can answer. A reply can
+// answer only a message that was queued before the reply was read.
+std::size_t Ledger::answerable(std::size_t messages) const {
+    const std::uint64_t before = total_ - in_flight_.count;  // messages queued before these
+    messages = std::min(messages, answers_);
+    std::size_t newer = 0;  // replies
+    for (std::size_t i = held_.size(); i > 0 && newer < messages; --i) {
+        const Held& reply = held_[i - 1];
+        if (reply.fate != Fate::bad) continue;
+        const std::uint64_t possible = newer + reply.queued - std::min(reply.queued, before);
+        messages = static_cast<std::size_t>(std::min<std::uint64_t>(messages, possible));
+        ++newer;
+    }
+    return messages;
+}
+
+std::optional<Event> Ledger::next_resolved() {
+    if (settling_ && !held_.empty()) {
+        settled_ = std::move(held_.front());
+        held_.pop_front();
+        held_bytes_ -= settled_.payload.size() + sizeof(Held);
+        const std::string_view reply = settled_.payload;
+        if (settled_.fate != Fate::bad) return received_event(settled_.fate, reply);
+        const std::size_t answers = answers_--;
+        if (answers > due_replies_) return unsolicited(reply);
+        --due_replies_;
+        --due_messages_;
+        return answer(0, reply, settled_.read_at, false);
+    }
+    settling_ = due_messages_ > 0;
+    if (!settling_) return std::nullopt;
+    --due_messages_;
+    return Event{.fate = Fate::lost, .message = message(take_oldest(), false)};
+}
+
+bool Ledger::greeting_possible() const {
+    return !greeting_ruled_out_ && answers_ > 0 && answers_ == in_flight_.count &&
+           late_.count == 0;
+}
+
+void Ledger::rule_out_greeting() {
+    greeting_ruled_out_ = true;
+    resolve_held();
+}
+
+// --- Lost messages.
+
+Event Ledger::expire_oldest() {
+    split(oldest_, first_part(entries_[oldest_]));
+    const Entry& oldest = entries_[oldest_];
+    const Part part{oldest.size, 1};
+    if (given() && !oldest.reply && late_.count == 0)
+        return {.fate = Fate::lost, .message = message(take(oldest_, part), true)};
+    const Event event{.fate = Fate::lost, .message = message(oldest, true)};
+    --in_flight_.count;
+    in_flight_.bytes -= part.size;
+    ++late_.count;
+    late_.bytes += part.size;
+    do ++oldest_;
+    while (oldest_ < entries_.size() && entries_[oldest_].over);
+    while (late_.count > 1 &&
+           (late_.count > options_.max_remembered || late_.bytes > options_.max_late_bytes)) {
+        const std::size_t forgotten = forgotten_ + 1;
+        forgotten_key_ = options_.numbered ? entries_.front().key : 0;
+        take_oldest();
+        forgotten_ = forgotten;
+    }
+    return event;
+}
+
+void Ledger::lose(bool unwritten_stay) {
+    const bool some = unwritten_stay && !datagrams();
+    settle(count_before(some ? std::max(unwritten_, oldest_) : entries_.size()));
+}
+
+void Ledger::restart() {
+    decoder_ = make_decoder(options_);
+    for (Entry& entry : entries_) entry.sent = {};
+    flushed_ = entries_.empty() ? queued_ : entries_.front().begin;
+    keeps_last_ = false;
+    release();
+    written_ = unwritten_ = read_id_ = 0;
+    read_total_ = total_ - late_.count - in_flight_.count;
+    forgotten_ = equal_bytes_ = remaining_input_ = arrived_bytes_ = 0;
+    forgotten_key_.reset();
+    right_reply_.clear();
+    refusal_ = {};
+    greeted_ = greeting_ruled_out_ = echoed_ = last_echoed_ = false;
+}
+
+}  // namespace yodel

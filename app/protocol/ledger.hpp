@@ -1,0 +1,322 @@
+// The messages of a connection that are in flight, and those that are late. Decides which reply
+// answers which message. Pure: it uses no socket and no loop, and times are arguments, so that
+// its tests are tables of strings.
+//
+// A reply answers the message that it is right for: with Expect::echo the message that it
+// equals, with Expect::given the message with this given reply, and with Expect::any the oldest
+// message in flight. With Expect::none every reply is unsolicited. Without frames, a reply is
+// as long as the expected reply.
+//
+// In a stream, a reply that is right for no message is held. When a right one follows, the
+// messages before its own get the held replies in order, as bad replies. Those without one are
+// lost, and held replies without a message are unsolicited. The same happens once each message
+// in flight has a held reply, when time runs out, and when the connection ends. Events keep the
+// order of the replies. A reply never answers a message that was queued after it was read.
+//
+// The order of datagrams proves nothing, because the network loses, duplicates and reorders
+// them. No reply is held. A reply that is right for no message is a duplicate if it equals an
+// earlier answer. Otherwise it is a bad reply to the oldest message in flight that expects one
+// of its length, or to the message with its number. Without such a message it is unsolicited.
+//
+// A late message was reported as lost, because its time is out. It is remembered for a late
+// reply, up to a limit. A reply that may answer a message that was forgotten is unsolicited,
+// because it was not compared.
+//
+// The caller pulls events. Their views are valid until the next call:
+//
+//     while (auto event = ledger.next(received, read_at)) ...
+#pragma once
+
+#include "app/protocol/event.hpp"
+#include "app/protocol/framing.hpp"
+#include "app/protocol/matcher.hpp"
+#include "app/text/expression.hpp"
+#include "bufio/buffer.hpp"
+#include "bufio/end.hpp"
+#include "ev/time.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace yodel {
+
+class Ledger {
+public:
+    struct Options {
+        const Framing* framing = find_framing("line");
+        std::size_t max_frame = 32 * 1024 * 1024;  // bytes
+        Expect expect = Expect::echo;
+        bool greeted = false;   // no greeting precedes the replies, whatever the framing
+        bool coalesce = false;  // one event for messages queued together and echoed together
+        // Each datagram begins with a decimal number, and the numbers increase.
+        bool numbered = false;
+        const Expression* pattern = nullptr;  // see SessionOptions; outlives the ledger
+        // With Expect::given: returns true for an unsolicited message that is expected now.
+        // Such a message is not a bad reply. Empty: none is expected.
+        std::function<bool(std::string_view)> expected_unsolicited = {};
+        std::size_t max_held_bytes = 1024 * 1024;  // memory of the held replies
+        // Late messages to remember, and also answers to recognize duplicate datagrams.
+        std::size_t max_remembered = 16384;
+        std::size_t max_late_bytes = 1024 * 1024;
+    };
+
+    explicit Ledger(const Options& options);
+
+    // Sending.
+
+    // Queues a message, or several if for_each_piece() cuts the payload. `planned` defaults to
+    // the time of the flush. `reply`: the expected reply with Expect::given; nullopt if none is
+    // expected.
+    QueuedIds queue(std::string_view payload, ev::Time planned = {},
+                    std::optional<std::string_view> reply = {});
+    // Queue a message without copying it; only if a frame is just the payload. reserve()
+    // returns space for a message, and queue_reserved() queues its first `size` bytes.
+    char* reserve(std::size_t size) { return frames_.reserve(size); }
+    QueuedIds queue_reserved(std::size_t size);
+    // Returns an id for a message that is not queued.
+    std::uint64_t reserve_id() { return ++last_id_; }
+    bool flushed() const { return flushed_ == queued_; }
+    // Returns the frames queued since the last call, to be written now.
+    std::string_view flush(ev::Time now);
+    // Records at `time` that the first `bytes` bytes of the connection have been written.
+    void record_written(std::uint64_t bytes, ev::Time time);
+    void void_round_trips();
+    // Frees memory that is not needed now.
+    void release_idle();
+
+    // Receiving.
+
+    // Returns true if the framing needs no greeting, or the greeting has arrived. Call it
+    // before the connection sends its first message, so that earlier bytes answer nothing.
+    bool greeted(std::string_view received);
+    // Returns the next event of the received bytes, and removes the processed bytes from their
+    // front. Returns none if it needs more bytes. `received`: all bytes not yet removed. If
+    // there are more of them than the last call left, they may answer all messages queued so
+    // far.
+    std::optional<Event> next(std::string_view& received, ev::Time read_at);
+    // Returns the next event caused by an earlier call.
+    std::optional<Event> next_resolved();
+    // Returns why the connection can no longer be decoded. Then nothing more is read from it.
+    const bufio::End& refusal() const { return refusal_; }
+    // Gives the held replies to messages now, first to late ones.
+    void resolve_held();
+    // Reports the oldest message in flight as lost, and marks it as late, unless it expects no
+    // reply. There must be one, and next_resolved() must have returned none.
+    Event expire_oldest();
+    // Loses all messages, because the connection has ended. With `unwritten_stay`, those in a
+    // stream that are not fully written stay queued for the next connection.
+    void lose(bool unwritten_stay);
+    // Prepares for the next connection, which sends the remaining messages.
+    void restart();
+
+    // Returns true while the first reply of the connection may be a greeting. Only another
+    // reply can distinguish a greeting from a bad reply.
+    bool greeting_possible() const;
+    // Treats the possible greeting as a bad reply.
+    void rule_out_greeting();
+    bool echoed() const { return echoed_; }  // on this connection
+
+    std::uint64_t last_id() const { return last_id_; }
+    // Returns the id of the oldest message, late or not; 0 if there is none.
+    std::uint64_t oldest_id() const { return entries_.empty() ? 0 : entries_.front().id; }
+    std::size_t in_flight() const { return in_flight_.count; }        // messages, not late
+    std::size_t in_flight_bytes() const { return in_flight_.bytes; }  // of their frames
+    // Returns when the oldest message in flight was sent. There must be one.
+    ev::Time oldest_sent_at() const { return entries_[oldest_].sent; }
+    // Returns true if the next connection could still send a queued message.
+    bool has_unwritten() const { return !datagrams() && unwritten_ < entries_.size(); }
+    ev::Duration max_round_trip() const { return max_round_trip_; }
+
+private:
+    // A queue in contiguous memory. Unlike std::deque, it does not allocate while it is empty,
+    // or while items come and go at the same rate.
+    template <class Item>
+    class Queue {
+    public:
+        bool empty() const { return begin_ == items_.size(); }
+        std::size_t size() const { return items_.size() - begin_; }
+        Item& operator[](std::size_t i) { return items_[begin_ + i]; }
+        const Item& operator[](std::size_t i) const { return items_[begin_ + i]; }
+        Item& front() { return items_[begin_]; }
+        const Item& front() const { return items_[begin_]; }
+        Item* begin() { return items_.data() + begin_; }
+        Item* end() { return items_.data() + items_.size(); }
+        const Item* begin() const { return items_.data() + begin_; }
+        const Item* end() const { return items_.data() + items_.size(); }
+        Item& add() {
+            if (items_.size() == items_.capacity() && begin_ > size()) drop_removed();
+            return items_.emplace_back();
+        }
+        void insert(std::size_t i, Item item) {
+            items_.insert(items_.begin() + static_cast<std::ptrdiff_t>(begin_ + i),
+                          std::move(item));
+        }
+        void pop_front() {
+            ++begin_;
+            if (!empty()) return;
+            drop_removed();
+            constexpr std::size_t max_idle_capacity = 64;  // items
+            if (items_.capacity() > max_idle_capacity) std::vector<Item>().swap(items_);
+        }
+
+    private:
+        void drop_removed() {
+            items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(begin_));
+            begin_ = 0;
+        }
+
+        std::vector<Item> items_;
+        std::size_t begin_ = 0;  // index of the first item; the items before it were removed
+    };
+
+    // Consecutive messages at the front of an entry.
+    struct Part {
+        std::size_t size = 0;  // bytes of their frames
+        std::size_t count = 0;
+    };
+    // A message, or several that were queued together in one entry, which costs much less than
+    // one entry each. Positions count the bytes of all frames.
+    struct Entry {
+        std::uint64_t id = 0;  // of the first message
+        // With datagrams: the number of the payload, or the last number before it; without
+        // numbers, the hash of the expected reply.
+        std::uint64_t key = 0;
+        ev::Time planned{};
+        ev::Time sent{};
+        std::uint64_t begin = 0;  // position of its frames
+        std::size_t size = 0;     // bytes of its frames
+        std::size_t count = 1;    // messages
+        bool untimed = false;
+        bool over = false;  // a datagram that was answered before the older ones
+        std::unique_ptr<const std::string> reply = {};  // with Expect::given
+        Entry first(Part part) {
+            return {id,        key,        planned, sent,  begin,
+                    part.size, part.count, untimed, false, std::move(reply)};
+        }
+        void drop_first(Part part) {
+            id += part.count;
+            begin += part.size;
+            size -= part.size;
+            count -= part.count;
+        }
+    };
+    struct Held {
+        std::string payload;
+        ev::Time read_at{};
+        std::uint64_t queued = 0;  // messages queued before the reply was read
+        Fate fate = Fate::bad;     // if it answers nothing: its fate
+    };
+    struct Sum {
+        std::size_t count = 0;
+        std::size_t bytes = 0;
+    };
+
+    const Framing& framing() const { return *options_.framing; }
+    bool datagrams() const { return framing().in_datagrams; }
+    bool given() const { return options_.expect == Expect::given; }
+
+    QueuedIds record_queued(std::size_t count, ev::Time planned,
+                            std::optional<std::string_view> reply);
+
+    std::string_view frame(const Entry& entry) const;
+    std::string_view payload(const Entry& entry) const {
+        return framing().payload(frame(entry));
+    }
+    std::optional<std::string_view> expected(const Entry& entry) const;
+    Message message(const Entry& entry, bool late) const;
+    Part first_part(const Entry& entry) const;
+    Part whole_part(const Entry& entry, std::size_t bytes) const;
+    std::size_t count_before(std::size_t i) const;
+    void split(std::size_t i, Part part);
+    const Entry& take(std::size_t i, Part part);
+    const Entry& take_oldest() { return take(0, first_part(entries_.front())); }
+    void release();
+    void drop_answered();
+
+    // A reply answers only messages that were queued before it was read.
+    bool awaited(const Entry& entry) const { return entry.id <= read_id_; }
+    bool any_awaited() const { return !entries_.empty() && awaited(entries_.front()); }
+    std::optional<std::size_t> find(std::string_view reply);
+    std::optional<std::size_t> find_in_batch(std::size_t i, std::string_view reply);
+    std::optional<std::size_t> find_number(std::optional<std::uint64_t> number) const;
+    std::optional<std::size_t> find_suitable(std::string_view reply) const;
+
+    std::optional<Event> next_event(std::string_view& received, ev::Time read_at);
+    void read_greeting(std::string_view& received);
+    std::optional<Event> next_framed(std::string_view& received, ev::Time read_at);
+    std::optional<Event> next_echoed(std::string_view& received, ev::Time read_at);
+    std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
+    std::string_view right_bytes();
+    std::optional<Event> match(std::string_view reply, ev::Time read_at);
+    Event match_datagram(std::string_view reply, ev::Time read_at);
+    Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right);
+    std::optional<ev::Duration> round_trip(const Entry& entry, ev::Time read_at);
+    std::size_t hash_of(std::string_view reply) const;
+    void remember_answer(std::string_view reply);
+    bool is_last_removed(std::string_view reply) const {
+        return keeps_last_ && payload(taken_) == reply;
+    }
+    Event unsolicited(std::string_view reply) const;
+
+    void settle(std::size_t messages);
+    void settle_if_decided();
+    std::size_t answerable(std::size_t messages) const;
+
+    const Options options_;
+    Decoder decoder_;
+    std::uint64_t last_id_ = 0;
+    std::uint64_t total_ = 0;   // messages queued, without those that expect no reply
+    std::uint64_t number_ = 0;  // of the last numbered datagram
+
+    // Late messages, then those in flight, each in the order of sending. The first entry is not
+    // over.
+    Queue<Entry> entries_;
+    std::size_t oldest_ = 0;     // index of the oldest message in flight
+    std::size_t unwritten_ = 0;  // index of the oldest message that is not fully written
+    Sum in_flight_, late_;
+    bufio::Buffer frames_;
+    std::uint64_t base_ = 0;     // position of the first byte in frames_
+    std::uint64_t queued_ = 0;   // position of the end of frames_
+    std::uint64_t flushed_ = 0;  // position of the first frame that was not flushed
+    std::uint64_t written_ = 0;  // bytes of whole messages written on this connection
+    Entry taken_;                // the messages removed last
+    bool keeps_last_ = false;    // the frame of the last of them stays in frames_
+    std::size_t forgotten_ = 0;  // messages forgotten just before the oldest one
+    // Set once a message of this connection was forgotten: the number of the last of them; 0
+    // without numbers.
+    std::optional<std::uint64_t> forgotten_key_;
+
+    std::uint64_t read_id_ = 0;        // the last message queued before the input was read
+    std::uint64_t read_total_ = 0;     // messages queued before the input was read
+    std::size_t remaining_input_ = 0;  // bytes of input that next() or greeted() left
+    std::size_t equal_bytes_ = 0;      // leading bytes of the input that equal the frames
+    std::size_t arrived_bytes_ = 0;    // without frames: bytes of the input reported as read
+    std::string right_reply_;  // right reply to the oldest message, if not the message itself
+    bufio::End refusal_;
+
+    Queue<Held> held_;
+    std::size_t held_bytes_ = 0;
+    std::size_t answers_ = 0;  // held replies that may answer a message
+    // While replies are settled: messages to answer or lose, and replies that answer them.
+    bool settling_ = false;
+    std::size_t due_messages_ = 0;
+    std::size_t due_replies_ = 0;
+    Held settled_;  // the reply of the last event
+
+    bool greeted_ = false;             // the framing's greeting was received
+    bool greeting_ruled_out_ = false;  // the first reply is known not to be a greeting
+    bool echoed_ = false;              // this connection has echoed a message
+    bool last_echoed_ = false;         // the message removed last was echoed
+    std::uint64_t last_answered_ = 0;  // highest id of an answered message
+    ev::Duration max_round_trip_{};
+    std::vector<std::size_t> answered_;  // hashes of answers, to recognize duplicate datagrams
+};
+
+}  // namespace yodel

@@ -1,0 +1,922 @@
+// Matches replies in streams and in datagrams, as tables. A script is a list of words:
+//
+//     >TEXT  a message is sent           <TEXT  bytes arrive; a comma is the delimiter
+//     !      the oldest message is late  ?      the first reply is no greeting
+//     .      the held replies are settled, as when a reply is overdue
+//     ~      the connection ends: all messages are lost
+//
+// With Expect::given, >TEXT=REPLY gives the expected reply, and >TEXT expects none. A reply
+// that begins with + is expected to arrive unsolicited. With datagrams, <TEXT is one datagram.
+
+#include "app/protocol/ledger.hpp"
+
+#include "tests/support/allocations.hpp"
+#include "tests/support/catch.hpp"
+
+#include <random>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+std::string text_of(const Event& event, const Framing& framing) {
+    const std::string message(event.message.payload);
+    const std::string reply(event.reply.payload);
+    if (event.fate == Fate::read) return {};
+    if (event.fate == Fate::lost) return "lost " + message + ";";
+    if (!has_message(event.fate))
+        return (event.fate == Fate::stale ? "stale" : word_of(event.fate)) +
+               (" " + reply + ";");
+    std::string text;
+    if (event.count > 1) {
+        std::size_t left = event.count;
+        for_each_piece(framing, event.frames, [&](std::string_view piece) {
+            const std::string line(piece);
+            if (left-- > 0) text += "right " + line + "=" + line + ";";
+        });
+        return text;
+    }
+    const std::string verdict = event.reply.right ? "right "
+                                : event.reply.difference
+                                    ? "bad@" + std::to_string(*event.reply.difference) + " "
+                                    : "unmatched ";
+    const std::string remark = event.reply.reordered ? " reordered" : "";
+    return (event.message.late ? "late " : "") + verdict + message + "=" + reply + remark + ";";
+}
+
+constexpr ev::Time start{1s};
+constexpr Framing packets{.name = "datagram", .prefix = 2, .in_datagrams = true};
+
+// A ledger and the bytes that it has not consumed yet.
+class Scene {
+public:
+    explicit Scene(const Ledger::Options& all = {}) : options(all), ledger(all) {}
+
+    QueuedIds send(const std::string& text) {
+        const std::size_t end = text.find('=');
+        const bool given = options.expect == Expect::given && end != text.npos;
+        const QueuedIds ids = given
+                                  ? ledger.queue(text.substr(0, end), {}, text.substr(end + 1))
+                                  : ledger.queue(text);
+        written_ += ledger.flush(start).size();
+        ledger.record_written(written_, start);
+        return ids;
+    }
+    void receive(const std::string& bytes) {
+        input_ += bytes;
+        std::string_view rest = input_;
+        while (const auto event = ledger.next(rest, start + 1s)) {
+            log += text_of(*event, *options.framing);
+            if (!log.empty() && on_event) std::exchange(on_event, nullptr)();
+        }
+        if (ledger.refusal()) log += "refused " + ledger.refusal().text("the server") + ";";
+        input_.erase(0, input_.size() - rest.size());
+    }
+    void receive_datagram(const std::string& payload) {
+        std::string frame;
+        encode(*options.framing, payload, frame);
+        receive(frame);
+    }
+    void drain() {
+        while (const auto event = ledger.next_resolved())
+            log += text_of(*event, *options.framing);
+    }
+    void perform(const std::string& word) {
+        std::string text = word.substr(1);
+        if (!options.framing->in_datagrams)
+            for (std::size_t at = 0; (at = text.find(',', at)) != std::string::npos; ++at)
+                text.replace(at, 1, options.framing->delimiter);
+        switch (word[0]) {
+        case '>': send(text); return;
+        case '<': return options.framing->in_datagrams ? receive_datagram(text) : receive(text);
+        case '!': {
+            const Event event = ledger.expire_oldest();
+            CHECK(event.message.late);
+            log += text_of(event, *options.framing);
+            break;
+        }
+        case '?': ledger.rule_out_greeting(); break;
+        case '.': ledger.resolve_held(); break;
+        case '~': ledger.lose(false); break;
+        case '^':
+            ledger.restart();
+            written_ = 0;
+            break;
+        }
+        drain();
+    }
+    const std::string& perform_all(const std::string& script) {
+        std::istringstream words(script);
+        for (std::string word; words >> word;) perform(word);
+        return log;
+    }
+
+    Ledger::Options options;
+    Ledger ledger;
+    std::string log;
+    std::function<void()> on_event;  // called after the first logged event
+
+private:
+    std::string input_;
+    std::uint64_t written_ = 0;
+};
+
+struct Case {
+    const char* name;
+    const char* script;
+    const char* events;
+    const char* framing = "line";
+    Expect expect = Expect::echo;
+    const char* pattern = nullptr;
+};
+
+const Case cases[] = {
+    {"an echo is right", ">a <a,", "right a=a;"},
+    {"echoes answer in order", ">a >b <a,b,", "right a=a;right b=b;"},
+    {"a corrupted reply is bad at its first byte that differs", ">a >hello <a,he11o,",
+     "right a=a;bad@2 hello=he11o;"},
+    {"a reply that is too short or too long is bad at its end",
+     ">a >hello >world <a,hell,world!,", "right a=a;bad@4 hello=hell;bad@5 world=world!;"},
+    {"a dropped message is lost once a later one is answered", ">a >b >c <c,",
+     "lost a;lost b;right c=c;"},
+    {"an echo after a bad reply is no duplicate", ">z <z, >a <X,a,",
+     "right z=z;bad@0 a=X;stale a;"},
+    {"a reply before any message is unsolicited", "<hi, >a <a,", "unsolicited hi;right a=a;"},
+    {"a reply that comes again is a duplicate", ">a >b <a,a,b,",
+     "right a=a;duplicate a;right b=b;"},
+    {"a bad reply among right replies answers the message between them", ">a >b >c <a,X,c,",
+     "right a=a;bad@0 b=X;right c=c;"},
+    {"a reply before the first echo is unsolicited, and stale after it",
+     ">a >b <X,a,b,Y, >c <Z,c,",
+     "unsolicited X;right a=a;right b=b;stale Y;bad@0 c=Z;stale c;"},
+    {"bad replies for all messages wait for nothing more", ">a >b >c <a,X,Y,",
+     "right a=a;bad@0 b=X;bad@0 c=Y;"},
+    {"more bad replies than messages begin with an unsolicited one", ">a >b >c <a,X,b,Y,Z,",
+     "right a=a;stale X;right b=b;bad@0 c=Y;stale Z;"},
+    {"the end of the connection resolves the unmatched replies", ">a >b <X, ~",
+     "bad@0 a=X;lost b;"},
+    {"events keep the order of arrival if a reply is duplicated", ">a >b >c <a,X,a,c,",
+     "right a=a;bad@0 b=X;duplicate a;right c=c;"},
+
+    {"a greeting that crosses a message is unsolicited", ">a <hello,a,",
+     "unsolicited hello;right a=a;"},
+    {"a greeting of several lines is unsolicited", ">a <hello,world,a,",
+     "unsolicited hello;bad@0 a=world;unsolicited a;"},
+    {"a greeting and a bad reply are distinguished by their number", ">a <hello,X,",
+     "unsolicited hello;bad@0 a=X;"},
+    {"the only reply is no greeting in the end", ">a <X, ?", "bad@0 a=X;"},
+    {"after the first echo a bad reply waits for nothing", ">a <a, >b <X,",
+     "right a=a;bad@0 b=X;"},
+
+    {"a late echo is right and late", ">a ! <a,", "lost a;late right a=a;"},
+    {"a late bad reply answers the late message", ">a ! >b <X,b,",
+     "lost a;late bad@0 a=X;right b=b;"},
+    {"a late bad reply leaves messages in flight alone", ">a ! >b >c <X,b,c,",
+     "lost a;late bad@0 a=X;right b=b;right c=c;"},
+    {"an overdue bad reply answers the late message", ">a ! >b <X, . ! <b,",
+     "lost a;late bad@0 a=X;lost b;late right b=b;"},
+    {"a bad reply while only late messages wait leaves the younger messages to later replies",
+     ">a ! >b ! >c ! <X,b, <Y,",
+     "lost a;lost b;lost c;late bad@0 a=X;late right b=b;"
+     "late bad@0 c=Y;"},
+    {"more bad replies than late messages begin with an unsolicited one",
+     ">a <a, >b ! >c ! >d <X,Y,Z,W, .",
+     "right a=a;lost b;lost c;stale X;late bad@0 b=Y;late bad@0 c=Z;bad@0 d=W;"},
+    {"an overdue bad reply leaves the younger late messages to later replies",
+     ">a ! >b ! >c <X, . <b,c,", "lost a;lost b;late bad@0 a=X;late right b=b;right c=c;"},
+    {"a corrupted reply does not answer a dropped message", ">a ! >b >c <X,c,",
+     "lost a;bad@0 b=X;right c=c;"},
+    {"a reply answers no message that was sent after it came",
+     ">a ! >b ! >c <X,Y, >d >e >f <e,",
+     "lost a;lost b;late bad@0 b=X;bad@0 c=Y;lost d;right e=e;"},
+    {"a message that is late and then skipped stays lost", ">a ! >b <b,", "lost a;right b=b;"},
+
+    {"a first reply that differs may be a greeting", ">abc <x <y,abc,",
+     "unsolicited xy;right abc=abc;"},
+    {"a duplicate and a later echo, each in two pieces", ">abc <abc, >bcd >bce <abc <, <bce <,",
+     "right abc=abc;duplicate abc;lost bcd;right bce=bce;"},
+    {"with any, no reply differs", ">a <xy <z,", "right a=xyz;", "line", Expect::any},
+
+    {"with any, the next reply answers", ">a <x, >b <y,", "right a=x;right b=y;", "line",
+     Expect::any},
+    {"with any, a late message does not take the reply of the next", ">a ! >b <y, >c <z,",
+     "lost a;right b=y;right c=z;", "line", Expect::any},
+    {"with any, a late reply finds its message while no other waits", ">a ! <x,",
+     "lost a;late right a=x;", "line", Expect::any},
+    {"with a pattern, a reply that does not match is bad", ">a >b >c <+x,-y,+z,",
+     "right a=+x;unmatched b=-y;right c=+z;", "line", Expect::any, "^[+]"},
+    {"with a pattern, a late reply is judged too", ">a ! <-x, >b ! <+y,",
+     "lost a;late unmatched a=-x;lost b;late right b=+y;", "line", Expect::any, "^[+]"},
+    {"with a pattern, a reply before any message is unsolicited", "<-hi, >a <+a,",
+     "unsolicited -hi;right a=+a;", "line", Expect::any, "^[+]"},
+    {"with none, all is unsolicited", ">a <a,", "unsolicited a;", "line", Expect::none},
+
+    {"raw bytes are matched by their place", ">hello >world <hellowor <Xd!",
+     "right hello=hello;bad@3 world=worXd;stale !;", "raw"},
+    {"bad raw bytes are reported when the reply is whole", ">hello <hX <ll <o",
+     "bad@1 hello=hXllo;", "raw"},
+    {"raw with any reports all bytes", ">hello <hi", "right hello=hi;", "raw", Expect::any},
+    {"caret replies are the message plus one", ">abc >xyz <*bcd <yz{",
+     "right abc=bcd;right xyz=yz{;", "caret"},
+    {"caret with any reports all bytes", ">abc <*xyz", "right abc=xyz;", "caret", Expect::any},
+    {"the greeting of smtp answers nothing", ">QUIT <220,221,",
+     "unsolicited 220;right QUIT=221;", "smtp", Expect::any},
+    {"a push of resp answers nothing", ">a >b <:1,>1,:2,:3,",
+     "right a=:1;unsolicited >1\r\n:2;right b=:3;", "resp", Expect::any},
+    {"caret needs its greeting", ">abc <bcd",
+     "refused the server did not send the greeting * of -f caret;", "caret"},
+};
+
+std::string run(const Case& each, bool coalesce) {
+    Ledger::Options options;
+    options.framing = find_framing(each.framing);
+    options.expect = each.expect;
+    std::optional<Expression> pattern;
+    if (each.pattern) options.pattern = &pattern.emplace(each.pattern);
+    options.coalesce = coalesce;
+    Scene scene(options);
+    return scene.perform_all(each.script);
+}
+
+struct Row {
+    const char* script;
+    const char* events;
+};
+
+void check(const Ledger::Options& options, const std::vector<Row>& rows) {
+    for (const auto& [script, events] : rows) {
+        CAPTURE(script);
+        CHECK(Scene(options).perform_all(script) == events);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("finds the message of each reply in the table") {
+    const std::size_t i = GENERATE(range(std::size_t{0}, std::size(cases)));
+    const bool coalesce = GENERATE(false, true);
+    CAPTURE(cases[i].name, cases[i].script, coalesce);
+    CHECK(run(cases[i], coalesce) == cases[i].events);
+}
+
+TEST_CASE("no reply answers a message that was queued after it was read") {
+    const auto [framing, expect, bytes, log] =
+        GENERATE(table<const char*, Expect, std::string, std::string>({
+            {"line", Expect::echo, "a\nb\n", "right a=a;stale b;"},
+            {"line", Expect::echo, "a\nbX\n", "right a=a;stale bX;"},
+            {"line", Expect::any, "x\ny\n", "right a=x;unsolicited y;"},
+            {"raw", Expect::echo, "ab", "right a=a;stale b;"},
+        }));
+    Ledger::Options options;
+    options.framing = find_framing(framing);
+    options.expect = expect;
+    Scene scene(options);
+    scene.send("a");
+    scene.on_event = [&] { scene.send("b"); };
+    scene.receive(bytes);
+    CHECK(scene.log == log);
+    scene.receive("b\n");
+    CHECK(scene.log.starts_with(log + "right b=b;"));
+}
+
+TEST_CASE("finds the same messages however the replies are cut") {
+    const std::string answer = "a\nX\nc\nc\nd\n";
+    const std::string events = "right a=a;bad@0 b=X;right c=c;duplicate c;right d=d;";
+    const std::size_t cut = GENERATE_COPY(range(std::size_t{0}, answer.size() + 1));
+    Scene scene;
+    for (const char* text : {"a", "b", "c", "d"}) scene.send(text);
+    scene.receive(answer.substr(0, cut));
+    scene.receive(answer.substr(cut));
+    scene.ledger.lose(false);
+    scene.drain();
+    CHECK(scene.log == events);
+}
+
+namespace {
+
+// Logs the events of a server that garbles, drops and duplicates its echoes.
+class Garbler {
+public:
+    explicit Garbler(unsigned seed) : random_(seed) {
+        for (int i = 0; i < 40; ++i) sent_.push_back(word());
+        for (const std::string& line : sent_) switch (below(8)) {
+            case 0: answer_ += word() + "\n"; break;
+            case 1: break;
+            case 2: answer_ += line + "\n"; [[fallthrough]];
+            default: answer_ += line + "\n";
+            }
+    }
+
+    std::string reported(bool coalesce) const {
+        std::mt19937 random = random_;  // a copy, so that each call draws the same numbers
+        Ledger::Options options;
+        options.coalesce = coalesce;
+        Scene scene(options);
+        for (std::size_t at = 0; at < sent_.size();) {
+            std::string group = sent_[at];
+            ++at;
+            for (; at < sent_.size() && random() % 4 != 0; ++at) group += "\n" + sent_[at];
+            scene.send(group);
+        }
+        for (std::string_view rest = answer_; !rest.empty();) {
+            const std::size_t count = std::min<std::size_t>(rest.size(), 1 + random() % 9);
+            scene.receive(std::string(rest.substr(0, count)));
+            rest.remove_prefix(count);
+        }
+        scene.ledger.lose(false);
+        scene.drain();
+        CHECK(scene.ledger.oldest_id() == 0);
+        return scene.log;
+    }
+
+private:
+    unsigned below(unsigned count) { return static_cast<unsigned>(random_() % count); }
+    // Uses few letters, so that many messages are equal.
+    std::string word() {
+        std::string text;
+        for (unsigned left = below(3); left > 0; --left)
+            text += static_cast<char>('a' + static_cast<char>(below(2)));
+        return text;
+    }
+
+    std::mt19937 random_;
+    std::vector<std::string> sent_;
+    std::string answer_;
+};
+
+}  // namespace
+
+TEST_CASE("finds the same messages whether coalesced or not") {
+    const unsigned seed = GENERATE(range(0U, 300U));
+    const Garbler garbler(seed);
+    CHECK(garbler.reported(true) == garbler.reported(false));
+}
+
+namespace {
+
+struct Counts {
+    int right = 0, bad = 0, lost = 0;
+};
+
+// Plays a service that answers in order. It echoes most messages, and garbles or drops the
+// others. Sometimes the reply timeout of all unanswered messages passes before it answers.
+Counts run_with_timeouts(unsigned seed, Counts& expected) {
+    std::mt19937 random(seed);
+    Scene scene;
+    std::vector<std::string> unanswered;
+    const auto answer = [&] {
+        for (const std::string& line : unanswered) {
+            const unsigned fate = static_cast<unsigned>(random() % 8);
+            if (fate > 1) scene.perform("<" + line + ",");
+            if (fate == 1) scene.perform("<#" + line + ",");
+            ++(fate > 1 ? expected.right : fate == 1 ? expected.bad : expected.lost);
+        }
+        unanswered.clear();
+    };
+    scene.perform(">first");
+    scene.perform("<first,");
+    for (int i = 0; i < 100; ++i) {
+        unanswered.push_back("message-" + std::to_string(i));
+        scene.perform(">" + unanswered.back());
+        if (random() % 4 == 0) scene.perform(".");
+        if (random() % 3 == 0)
+            while (scene.ledger.in_flight() > 0) scene.perform("!");
+        if (random() % 4 == 0) answer();
+    }
+    answer();
+    scene.perform("~");
+    const auto count = [&](const std::string& word) {
+        int found = 0;
+        for (std::size_t at = scene.log.find(word); at != std::string::npos;
+             at = scene.log.find(word, at + 1))
+            ++found;
+        return found;
+    };
+    return {count("right ") - 1, count("bad@"), count("lost ") - count("late ")};
+}
+
+}  // namespace
+
+TEST_CASE("a late reply changes no other verdict") {
+    Counts expected;
+    const Counts found = run_with_timeouts(GENERATE(range(0U, 200U)), expected);
+    CHECK(found.right == expected.right);
+    CHECK(found.bad == expected.bad);
+    CHECK(found.lost == expected.lost);
+}
+
+TEST_CASE("a reply to a forgotten message is not compared") {
+    Ledger::Options options;
+    options.framing = find_framing(GENERATE("line", "len4"));
+    options.expect = GENERATE(Expect::echo, Expect::given);
+    const bool given = options.expect == Expect::given;
+    Scene scene(options);
+    const auto message = [](int i) { return std::to_string(i) + std::string(400'000, 'x'); };
+    const auto send = [&](const std::string& text) {
+        scene.send(given ? text + "=" + text : text);
+    };
+    const auto answer = [&](const std::string& text) {
+        std::string frame;
+        encode(*options.framing, text, frame);
+        scene.receive(frame);
+        return std::exchange(scene.log, "").substr(0, 12);
+    };
+    send("first");
+    CHECK(answer("first") == "right first=");
+    for (int i = 0; i < 6; ++i) send(message(i));
+    for (int i = 0; i < 6; ++i) scene.perform("!");
+    scene.log.clear();
+    send("next");
+    for (int i = 0; i < 4; ++i) CHECK(answer(message(i)) == "unsolicited ");
+    for (int i = 4; i < 6; ++i) CHECK(answer(message(i)) == "late right " + std::to_string(i));
+    CHECK(answer("nexT") == "bad@3 next=n");
+    send("last");
+    CHECK(answer("last") == "right last=l");
+    CHECK(answer("last") == "unsolicited ");
+}
+
+TEST_CASE("finds messages by their given replies") {
+    Ledger::Options options;
+    options.expect = Expect::given;
+    options.expected_unsolicited = [](std::string_view payload) {
+        return payload.starts_with('+');
+    };
+    check(options, {
+                       {">set=OK >get=1 <OK,1,", "right set=OK;right get=1;"},
+                       {">a=OK >b=OK <OK,OK,", "right a=OK;right b=OK;"},
+                       {">a=OK >get=1 <OK,2,", "right a=OK;bad@0 get=2;"},
+                       // The second OK is no duplicate.
+                       {">a=OK >get=1 <OK,OK,", "right a=OK;bad@0 get=OK;"},
+                       {">a= >b=x <,x,", "right a=;right b=x;"},
+                       {">a=OK >b=1 >c=OK >d=2 <OK,9,OK,2,",
+                        "right a=OK;bad@0 b=9;right c=OK;right d=2;"},
+                       {">a=1 >b=2 <2,", "lost a;right b=2;"},
+                       {">a=1 <hi,1,", "unsolicited hi;right a=1;"},
+                       {">a=1 <+tick,1,", "unsolicited +tick;right a=1;"},
+                       {">a=1 <1, >b=2 <+tick, <3, <x,",
+                        "right a=1;unsolicited +tick;bad@0 b=3;unsolicited x;"},
+                       // The first +x is not the reply to c.
+                       {">a=1 <1, >b=2 >c=+x <+x, <2,+x,",
+                        "right a=1;unsolicited +x;right b=2;right c=+x;"},
+                       {">a=1 <1, >b >c=3 <3,", "right a=1;lost b;right c=3;"},
+                       {">a=1 <1, >b <9,", "right a=1;bad@0 b=9;"},
+                       {">a=1 <1, >b <,", "right a=1;bad@0 b=;"},
+                       {">a=1 <1, >b ! <+tick,", "right a=1;lost b;unsolicited +tick;"},
+                       {">a=1 >b=2 ~", "lost a;lost b;"},
+                   });
+}
+
+TEST_CASE("finds messages by given replies with masked parts") {
+    const Expression mask("[0-9]+");
+    Ledger::Options options;
+    options.expect = Expect::given;
+    options.pattern = &mask;
+    check(options,
+          {
+              {">a=t12 >b=t7ok <t3,t456ok, ~", "right a=t3;right b=t456ok;"},
+              {">a=t12 <t12, ~", "right a=t12;"},
+              {">a=t12 <t, ~", "bad@1 a=t;"},  // a part that matches nothing is not masked
+              {">a=t12 <x12, ~", "bad@0 a=x12;"},
+              {">a=t12ok <t3456no, ~", "bad@5 a=t3456no;"},  // offset in the reply
+              {">a=1-2-3 <456-7-x, ~", "bad@6 a=456-7-x;"},
+              {">a=t1 >b=u1 >c=v1 <u5,v6, ~", "lost a;right b=u5;right c=v6;"},
+              {">a=t1 >b=t2 <t8,t9, ~", "right a=t8;right b=t9;"},
+              {">a=t1 ! <t2, ~", "lost a;late right a=t2;"},
+              {">a=t1 <hi,t2, ~", "unsolicited hi;right a=t2;"},
+          });
+}
+
+TEST_CASE("a given reply without a frame has its given length") {
+    Ledger::Options options;
+    options.expect = Expect::given;
+    options.framing = find_framing("caret");
+    check(options, {
+                       {">abc=bcd <*bc <d", "right abc=bcd;"},
+                       {">abc=bcd >x=y <*bcdy", "right abc=bcd;right x=y;"},
+                       {">abc=xy >x=y <*x <yy", "right abc=xy;right x=y;"},
+                       {">abc=bcd <*bXd", "bad@1 abc=bXd;"},
+                       {">abc >x=y <*y", "lost abc;right x=y;"},
+                       {">abc ! >x=y <*y", "lost abc;right x=y;"},
+                   });
+}
+
+TEST_CASE("several messages in a row expect no reply") {
+    Ledger::Options options;
+    options.framing = find_framing("raw");
+    options.expect = Expect::given;
+    check(options,
+          {{">a=x ! >b ! >c <x <y", "lost a;lost b;late right a=x;lost c;unsolicited y;"}});
+}
+
+TEST_CASE("a reply to a message that is not fully written has no round trip") {
+    const auto second = [](int count) { return ev::Time{} + std::chrono::seconds(count); };
+    Ledger ledger{Ledger::Options()};
+    ledger.queue("a");
+    ledger.flush(second(1));
+    std::string_view received = "X\n";
+    CHECK_FALSE(ledger.next(received, second(2)));
+    ledger.record_written(2, second(3));
+    ledger.rule_out_greeting();
+    const auto event = ledger.next_resolved();
+    REQUIRE(event);
+    CHECK(event->fate == Fate::bad);
+    CHECK_FALSE(event->reply.round_trip);
+}
+
+TEST_CASE("settles held replies that take more memory than allowed") {
+    Ledger::Options options;
+    options.max_held_bytes = 1000;
+    Scene scene(options);
+    for (int i = 0; i < 100; ++i) scene.send("message " + std::to_string(i));
+    scene.receive("message 0\n");
+    scene.log.clear();
+    for (int i = 1; i < 50; ++i) scene.receive("bad\n");
+    CHECK(scene.log.starts_with("bad@0 message 1=bad;bad@0 message 2=bad;"));
+}
+
+TEST_CASE("settles a great many bad replies") {
+    Scene scene;
+    const int count = 40'000;
+    for (int i = 0; i < count; ++i) scene.send("message " + std::to_string(i));
+    std::string replies;
+    for (int i = 0; i < count; ++i) replies += "bad " + std::to_string(i) + "\n";
+    scene.receive(replies);
+    scene.ledger.lose(false);
+    scene.drain();
+    CHECK(scene.ledger.oldest_id() == 0);
+    CHECK(std::count(scene.log.begin(), scene.log.end(), '@') == count);
+}
+
+// --- Datagrams: "1=a" is a right reply, "1~b" a bad one, "?1" a loss, "2xa" a duplicate, "+a"
+// an unsolicited reply. "late" or "order" follows if the reply is late or reordered.
+
+namespace {
+
+class Datagrams {
+public:
+    explicit Datagrams(const Ledger::Options& options = {}) : ledger(with_framing(options)) {}
+
+    void send(const std::string& payload) {
+        const std::size_t end = payload.find(':');
+        if (end == payload.npos)
+            ledger.queue(payload);
+        else
+            ledger.queue(payload.substr(0, end), {}, payload.substr(end + 1));
+        written_ += ledger.flush(now).size();
+        ledger.record_written(written_, now);
+    }
+    void receive(const std::vector<std::string>& payloads) {
+        std::string frames;
+        for (const std::string& payload : payloads) encode(packets, payload, frames);
+        std::string_view rest = frames;
+        while (const auto event = ledger.next(rest, now)) {
+            add(*event);
+            if (on_event) std::exchange(on_event, nullptr)();
+        }
+        CHECK(rest.empty());
+    }
+    // Performs the words: ">a" sends a, ">a:b" sends a and expects b, "<a" receives a, "W"
+    // marks the oldest message as late, "E" ends the connection and begins another.
+    std::string play(const std::string& script) {
+        std::istringstream words(script);
+        for (std::string word; words >> word; now += 1ms) {
+            if (word == "W") add(ledger.expire_oldest());
+            if (word == "E") ledger.lose(true);
+            if (word[0] == '>') send(word.substr(1));
+            if (word[0] == '<') receive({word.substr(1)});
+            while (const auto event = ledger.next_resolved()) add(*event);
+            if (word == "E") ledger.restart();
+            if (word == "E") written_ = 0;
+        }
+        return text;
+    }
+    void add(const Event& event) {
+        const Reply& reply = event.reply;
+        const std::string id = std::to_string(event.message.id);
+        const std::string late = event.message.late ? "late" : "";
+        if (!text.empty()) text += " ";
+        if (event.fate == Fate::lost)
+            text += "?" + id + late;
+        else if (has_message(event.fate))
+            text += id + (reply.right ? "=" : "~") + std::string(reply.payload) + late +
+                    (reply.reordered ? "order" : "");
+        else
+            text += (event.fate == Fate::duplicate ? "2x" : "+") + std::string(reply.payload);
+        round_trip = reply.round_trip;
+    }
+
+    Ledger ledger;
+    ev::Time now{1h};
+    std::string text;
+    std::optional<ev::Duration> round_trip;  // of the last event
+    std::function<void()> on_event;          // called after the first event
+
+private:
+    static Ledger::Options with_framing(Ledger::Options options) {
+        options.framing = &packets;
+        return options;
+    }
+
+    std::uint64_t written_ = 0;
+};
+
+void check_datagrams(const Ledger::Options& options, const std::vector<Row>& rows) {
+    for (const auto& [script, log] : rows) {
+        CAPTURE(script);
+        CHECK(Datagrams(options).play(script) == log);
+    }
+}
+
+}  // namespace
+
+TEST_CASE("finds the message of a datagram in any order") {
+    check_datagrams({}, {
+                            {">a <a", "1=a"},
+                            {">a >b <a <b", "1=a 2=b"},
+                            {">a >b <b <a", "2=b 1=aorder"},
+                            {">a >b >c <c <a <b", "3=c 1=aorder 2=border"},
+                            {">a <a <a", "1=a 2xa"},
+                            {">a >b <a <a <b <b", "1=a 2xa 2=b 2xb"},
+                            {">a >a <a <a <a", "1=a 2=a 2xa"},
+                            {"<x", "+x"},
+                            {">a <a <x", "1=a +x"},
+                            {">a W", "?1late"},
+                            {">a W <a", "?1late 1=alate"},
+                            {">a >b W <b <a <a", "?1late 2=b 1=alateorder 2xa"},
+                            {">a W >a <a <a", "?1late 2=a 1=alateorder"},
+                            {">a >b E", "?1 ?2"},
+                            {">a E >b <b", "?1 2=b"},
+                            {">a E <a", "?1 +a"},
+                        });
+}
+
+TEST_CASE("compares a bad datagram with the oldest message of its length") {
+    check_datagrams(
+        {}, {
+                {">abc <abX", "1~abX"},
+                {">abc >defg <deXg <abc", "2~deXg 1=abcorder"},
+                {">abc >def <deX", "1~deX"},
+                {">abc <abX <abc <abX", "1~abX 2xabc 2xabX"},
+                {">abc <x <abc", "+x 1=abc"},  // unsolicited: no message has this length
+                {">abc <x E", "+x ?1"},
+                {">abc W <abX", "?1late +abX"},
+                {">abc W >def <abX", "?1late 2~abX"},
+            });
+}
+
+TEST_CASE("no datagram answers a message that was queued after it was read") {
+    const auto [expect, numbered, reply, log] =
+        GENERATE(table<Expect, bool, std::string, std::string>({
+            {Expect::echo, false, "2bc", "1=1a +2bc 2=2bc"},
+            {Expect::echo, true, "2bc", "1=1a +2bc 2=2bc"},
+            {Expect::echo, true, "2bX", "1=1a +2bX 2=2bc"},
+            {Expect::any, false, "1a", "1=1a +1a 2=2bc"},
+        }));
+    Datagrams played({.expect = expect, .numbered = numbered});
+    played.send("1a");
+    played.on_event = [&] { played.send("2bc"); };
+    played.receive({"1a", reply});
+    played.receive({"2bc"});
+    CHECK(played.text == log);
+}
+
+TEST_CASE("judges any datagram by a pattern") {
+    const Expression pattern("^[+]");
+    Ledger::Options options;
+    options.expect = Expect::any;
+    options.pattern = &pattern;
+    check_datagrams(options, {
+                                 {">a >b <+x <-y", "1=+x 2~-y"},
+                                 {">a W <-x", "?1late 1~-xlate"},
+                                 {"<-x >a <+y", "+-x 1=+y"},
+                             });
+}
+
+TEST_CASE("finds the message of a damaged datagram by its number") {
+    Ledger::Options options;
+    options.numbered = true;
+    check_datagrams(options,
+                    {
+                        {">1abc >2abc >3abc <2abX <1abc <3abc", "2~2abX 1=1abcorder 3=3abc"},
+                        {">1abc >2abc W <1abX", "?1late 1~1abXlate"},
+                        {">1abc >2abc <1abc <1abc <2abc", "1=1abc 2x1abc 2=2abc"},
+                        {">1abc >2abc <9abc <1abc", "1~9abc 2x1abc"},
+                        // Numbers with gaps.
+                        {">5abc >9abc >12abc <9abX <12abc <5abc", "2~9abX 3=12abc 1=5abcorder"},
+                        {">5abc >9abc W <9abc <5abc <5abc <9abc",
+                         "?1late 2=9abc 1=5abclateorder 2x5abc 2x9abc"},
+                        {">1abA >2acB <xabA", "1~xabA"},
+                        // Unsolicited: no message has this length.
+                        {">1abc >2abc <hello <1abc <2abc", "+hello 1=1abc 2=2abc"},
+                        {">1abA >2acB <2 <1abA", "+2 1=1abA"},  // truncated
+                    });
+}
+
+TEST_CASE("finds messages by their given datagrams") {
+    Ledger::Options options;
+    options.expect = Expect::given;
+    options.expected_unsolicited = [](std::string_view payload) {
+        return payload.starts_with('+');
+    };
+    check_datagrams(options, {
+                                 {">a:1 <1", "1=1"},
+                                 {">a:OK >b:1 <1 <OK", "2=1 1=OKorder"},
+                                 {">a:OK <OK <OK", "1=OK 2xOK"},
+                                 {">a:1 <2", "1~2"},
+                                 {">a:1 <+x <1", "++x 1=1"},
+                                 {">a W <x", "?1late +x"},
+                                 {">a <x", "+x"},
+                                 {">a:1 W <1", "?1late 1=1late"},
+                                 {">a:1 >b:2 E", "?1 ?2"},
+                                 {">a:1 <1 >b:2 <1 <2", "1=1 2x1 2=2"},
+                                 {">a:OK >b:OK <OK <OK <OK", "1=OK 2=OK 2xOK"},
+                                 {">a:1 >b:22 <X2", "2~X2"},
+                                 {">a:1 >b:22 <333", "+333"},
+                             });
+}
+
+TEST_CASE("finds messages by given datagrams with masked parts") {
+    const Expression mask("[0-9]+");
+    Ledger::Options options;
+    options.expect = Expect::given;
+    options.pattern = &mask;
+    check_datagrams(options, {
+                                 {">a:t1 >b:u1 <u22 <t33", "2=u22 1=t33order"},
+                                 {">a:t1 <t2 <t3", "1=t2 2xt3"},
+                                 {">a:t1 W <t2", "?1late 1=t2late"},
+                                 {">a:t1 <x2", "1~x2"},
+                                 {">a:t1 <t", "+t"},
+                             });
+}
+
+TEST_CASE("any datagram answers the oldest message in flight") {
+    Datagrams log({.expect = Expect::any});
+    CHECK(log.play(">a >b <x") == "1=x");
+    CHECK((log.round_trip == 2ms));
+}
+
+TEST_CASE("no datagram is in flight if no reply is expected") {
+    Datagrams log({.expect = Expect::none});
+    CHECK(log.play(">a <a") == "+a");
+    CHECK(log.ledger.in_flight() == 0);
+    CHECK(log.ledger.last_id() == 1);
+}
+
+TEST_CASE("forgets datagrams beyond the limits") {
+    const struct {
+        const char* script;
+        const char* log;
+        std::size_t late_bytes = 1000;
+    } rows[] = {
+        {">a <a >b <b <a <b", "1=a 2=b 2xa 2xb"},
+        {">a <a >b <b >c <c <a <b <c", "1=a 2=b 3=c +a 2xb 2xc"},
+        {">a <a >b <b >c <c >d <d >e <e <c <d <e", "1=a 2=b 3=c 4=d 5=e +c 2xd 2xe"},
+        {">a >b W W <a <b", "?1late ?2late 1=alate 2=blate"},
+        {">a >b >c W W W <a <b <c", "?1late ?2late ?3late +a 2=blate 3=clate"},
+        {">aa >bb W W <aa <bb", "?1late ?2late 1=aalate 2=bblate", 8},
+        {">aa >bb W W <aa <bb", "?1late ?2late +aa 2=bblate", 7},
+        {">aa >bb W W <aa >cc W <bb <cc", "?1late ?2late 1=aalate ?3late 2=bblate 3=cclate", 8},
+        {">aa >bb >c W W W <aa <bb <c", "?1late ?2late ?3late +aa 2=bblate 3=clate", 8},
+    };
+    for (const auto& [script, log, late_bytes] : rows) {
+        CAPTURE(script);
+        Ledger::Options options;
+        options.max_remembered = 2;
+        options.max_late_bytes = late_bytes;
+        Datagrams played(options);
+        CHECK(played.play(script) == log);
+        CHECK(played.ledger.in_flight_bytes() == 0);
+    }
+}
+
+TEST_CASE("a datagram that may answer a forgotten message is unsolicited") {
+    Ledger::Options options;
+    options.numbered = GENERATE(true, false);
+    options.max_remembered = 2;
+    Datagrams log(options);
+    log.play(">11 >12 >13 W W W >14 >15");
+    log.text.clear();
+    CHECK(log.play("<11 <12 <13 <14") == "+11 2=12late 3=13late 4=14");
+    log.text.clear();
+    CHECK(log.play("<1X <XX <15") == (options.numbered ? "+1X 5~XX 2x15" : "+1X +XX 5=15"));
+    log.text.clear();
+    CHECK(log.play("E >16 <1X") == "6~1X");  // the new connection has forgotten no message
+}
+
+// --- Messages in flight.
+
+TEST_CASE("times messages from when they are written") {
+    const bool datagrams = GENERATE(false, true);
+    const Framing& framing = datagrams ? packets : *find_framing("line");
+    Ledger ledger({.framing = &framing});
+    ledger.queue("a");
+    ledger.reserve_id();
+    ledger.queue("b", start - 1ms);
+    const std::size_t size = ledger.flush(start).size();
+    ledger.record_written(size / 2, start + 1ms);
+    ledger.record_written(size - 1, start + 2ms);
+    CHECK(ledger.has_unwritten() == !datagrams);
+    ledger.record_written(size, start + 3ms);
+    CHECK_FALSE(ledger.has_unwritten());
+    CHECK((ledger.oldest_sent_at() == start + 1ms));
+    std::string echoes;
+    encode(framing, "a", echoes);
+    encode(framing, "b", echoes);
+    std::string_view rest = echoes;
+    auto event = ledger.next(rest, start + 10ms);
+    REQUIRE(event);
+    CHECK((event->message.planned == start));
+    CHECK((event->reply.round_trip == 9ms));
+    ledger.void_round_trips();
+    event = ledger.next(rest, start + 10ms);
+    REQUIRE(event);
+    CHECK(event->message.id == 3);
+    CHECK((event->message.planned == start - 1ms));
+    CHECK_FALSE(event->reply.round_trip);
+}
+
+TEST_CASE("reports messages that were sent and echoed together with one event") {
+    Ledger ledger({.coalesce = true});
+    const QueuedIds ids = ledger.queue("a\nbc\nd");
+    CHECK(ids.first == 1);
+    CHECK(ids.count == 3);
+    CHECK(ledger.flush(start) == "a\nbc\nd\n");
+    ledger.record_written(3, start + 1ms);
+    ledger.record_written(7, start + 2ms);
+    std::string_view rest = "a\nbc\nd\nd\n";
+    const auto first = ledger.next(rest, start + 9ms);
+    REQUIRE(first);
+    CHECK(first->count == 1);
+    const auto others = ledger.next(rest, start + 9ms);
+    REQUIRE(others);
+    CHECK(others->fate == Fate::echoed);
+    CHECK(others->count == 2);
+    CHECK(others->message.id == 2);
+    CHECK(others->message.payload == "bc\nd");
+    CHECK(others->frames == "bc\nd\n");
+    CHECK((others->reply.round_trip == 7ms));
+    const auto copy = ledger.next(rest, start + 9ms);
+    REQUIRE(copy);
+    CHECK(copy->fate == Fate::duplicate);
+}
+
+TEST_CASE("the next connection sends what was not fully written") {
+    const auto [coalesce, written, lost, again] =
+        GENERATE(table<bool, std::uint64_t, std::string, std::string>({
+            {false, 3, "lost a;", "bc\nd\n"},
+            {true, 3, "lost a;", "bc\nd\n"},
+            {true, 5, "lost a;lost bc;", "d\n"},
+            {true, 7, "lost a;lost bc;lost d;", ""},
+        }));
+    Scene scene({.coalesce = coalesce});
+    scene.ledger.queue("a\nbc\nd");
+    scene.ledger.flush(start);
+    scene.ledger.record_written(written, start);
+    scene.ledger.lose(true);
+    scene.drain();
+    CHECK(scene.log == lost);
+    scene.ledger.restart();
+    CHECK(scene.ledger.has_unwritten() == !again.empty());
+    CHECK(scene.ledger.flushed() == again.empty());
+    CHECK(scene.ledger.flush(start) == again);
+    scene.ledger.record_written(again.size(), start);
+    scene.log.clear();
+    scene.receive(again);
+    CHECK(scene.ledger.in_flight() == 0);
+    CHECK(scene.log.find("lost") == std::string::npos);
+}
+
+TEST_CASE("a ledger allocates nothing while messages come and go") {
+    const Framing* const framing =
+        GENERATE(find_framing("line"), find_framing("crlf"), find_framing("len4"), &packets);
+    Ledger ledger({.framing = framing, .max_remembered = 100});
+    std::string payload(64, 'x');
+    std::string frame;
+    encode(*framing, payload, frame);
+    std::uint64_t written = 0;
+    const auto exchange = [&] {
+        ledger.queue(payload);
+        written += ledger.flush(start).size();
+        ledger.record_written(written, start);
+        std::string_view rest = frame;
+        return ledger.next(rest, start)->fate == Fate::echoed;
+    };
+    for (int i = 0; i < 200; ++i) exchange();
+    test::allocations.count = 0;
+    for (int i = 0; i < 1000; ++i) REQUIRE(exchange());
+    CHECK(test::allocations.count == 0);
+}
+
+TEST_CASE("drops the frames of datagrams that were answered before an older one") {
+    Datagrams log;
+    log.send("lost");
+    for (int i = 0; i < 20'000; ++i) {
+        log.text.clear();
+        log.send(std::to_string(i) + std::string(100, 'x'));
+        log.receive({std::to_string(i) + std::string(100, 'x')});
+        REQUIRE(log.text.starts_with(std::to_string(i + 2) + "="));
+    }
+    log.text.clear();
+    CHECK(log.play("<lost") == "1=lostorder");
+}

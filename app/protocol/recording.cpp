@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <map>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -22,43 +23,37 @@ constexpr std::size_t max_size = 256 * 1024 * 1024;
 
 [[noreturn]] void refuse(const std::string& trouble) { throw JsonError(trouble); }
 
-class RecordingParser {
+class Parser {
 public:
-    RecordingParser(Recording& recording, const RecordingUse& use)
-        : recording_(recording), use_(use) {}
+    Parser(Recording& recording, const RecordingUse& use) : recording_(recording), use_(use) {}
 
     void parse(std::string_view text) {
-        std::size_t line_number = 1;
+        std::size_t number = 0;
         try {
-            std::size_t end = 0;
-            for (; end != text.npos; ++line_number) {
+            for (std::size_t end = 0; end != text.npos;) {
+                ++number;
                 end = text.find('\n');
                 parse_line(text.substr(0, end));
                 text.remove_prefix(end == text.npos ? 0 : end + 1);
             }
-            --line_number;
             if (!begun_) refuse("the file is empty");
             if (!ended_) refuse("the recording is truncated: the end object is missing");
         } catch (const JsonError& error) {
             recording_.trouble = {use_.replay ? usage_error : input_failed,
-                                  recording_.name + ":" + std::to_string(line_number) + ": " +
+                                  recording_.name + ":" + std::to_string(number) + ": " +
                                       error.what()};
         }
-        sort();
-    }
-
-private:
-    // Messages are recorded when their fate is known. Samples are in order.
-    void sort() {
+        // Messages are recorded when their fate is known. Samples are in order.
         const auto place = [](const StoredEvent& event) {
             return std::pair(event->at, event->message.id);
         };
         if (recording_.framing)
             std::stable_sort(recording_.events.begin(), recording_.events.end(),
                              [&](const auto& a, const auto& b) { return place(a) < place(b); });
-        if (end_reason_) add_note(*end_reason_, false);
+        if (recording_.framing && ended_) add_note(end_reason_, false);
     }
 
+private:
     void parse_line(std::string_view line) {
         const std::size_t begin = line.find_first_not_of(" \t\r");
         if (begin == line.npos) return;
@@ -71,11 +66,15 @@ private:
         const std::string type = object.text_or_empty("type");
         if (!recording_.framing) return parse_begin(type, object);
         if (type == "message") return parse_message(object);
-        if (type == "connection") return parse_connection(object);
-        if (type != "end") refuse("unexpected object of type \"" + type + "\"");
+        const bool again = connected_ || has_message_;
+        connected_ = type == "connection";
+        ended_ = type == "end";
+        if (!connected_ && !ended_) refuse("unexpected object of type \"" + type + "\"");
+        if (connected_ && again && use_.replay)
+            refuse("another connection begins, but only one can be replayed");
+        if (connected_) return add_note("connected to " + object.text("address"), true);
         if (use_.replay && !has_message_) refuse("the recording contains no messages");
         end_reason_ = object.text_or_empty("reason");
-        ended_ = true;
     }
 
     // The result of a load begins with objects that have no payloads.
@@ -110,67 +109,52 @@ private:
             if (word_of(each) == expect) recording_.expect = each;
     }
 
-    void parse_connection(const JsonFields& object) {
-        if (use_.replay && (connected_ || has_message_))
-            refuse("another connection begins, but only one can be replayed");
-        connected_ = true;
-        add_note("connected to " + object.text("address"), true);
-    }
-
     void parse_message(const JsonFields& object) {
-        has_message_ = true;
         StoredEvent event = read_event(object, latest_);
-        if (use_.replay) check(*event);
-        latest_ = std::max(latest_, event->at);
-        const bool is_new = event->message.id > 0 && ids_.insert(event->message.id).second;
-        add(std::move(event), event->fate != Fate::late || is_new);
-    }
-
-    // Refuses a payload that is not exactly one message or one reply.
-    void check(const Event& event) const {
         const Framing& framing = *recording_.framing;
+        const std::string_view received = event->reply.payload;
+        const std::uint64_t id = event->message.id;
         const std::string suffix = " (" + framing.label() + ")";
-        const std::string_view sent = event.message.payload;
-        const std::string_view received = event.reply.payload;
-        const std::uint64_t id = event.message.id;
-        if (has_message(event.fate) &&
-            (count_pieces(framing, sent) != 1 || !is_sendable(framing, use_.max_frame, sent)))
+        const bool message = has_message(event->fate);
+        const bool late = event->fate == Fate::late;
+        has_message_ = true;
+        if (use_.replay && message &&
+            (count_pieces(framing, event->message.payload) != 1 ||
+             !is_sendable(framing, use_.max_frame, event->message.payload)))
             refuse("\"sent\" is not exactly one valid message" + suffix);
-        if (has_reply(event.fate) &&
+        if (use_.replay && has_reply(event->fate) &&
             (framing.replies_framed() ? count_pieces(framing, received) != 1
                                       : received.empty()))
             refuse("\"received\" is not exactly one reply" + suffix);
-        const bool again = event.fate != Fate::late && ids_.contains(id);
-        if (has_message(event.fate) && (id < first_id_ || again))
+        const bool is_new = message && ids_.insert(id).second;
+        if (use_.replay && message && (id < first_id_ || (!is_new && !late)))
             refuse("message " + std::to_string(id) + " appears twice");
+        latest_ = std::max(latest_, event->at);
+        add(std::move(event), message && (is_new || !late));
     }
 
-    // A round trip in a load is measured from the planned time. The messages of several
-    // connections are shown one after another.
+    // The messages of several connections are shown one after another.
     void parse_samples(const JsonFields& samples) {
         recording_.started =
             parse_timestamp(samples.text("started")).value_or(recording_.started);
-        std::vector<StoredEvent> events;
+        std::multimap<ev::Time, StoredEvent> events;
         for (const char* const list : {"slowest", "bad"})
-            for (const JsonValue& each : samples.array(list).items)
-                events.push_back(read_event(JsonFields(each), {}, true));
-        std::stable_sort(events.begin(), events.end(), [](const auto& a, const auto& b) {
-            return std::pair(a->message.planned, a->message.id) <
-                   std::pair(b->message.planned, b->message.id);
-        });
-        for (StoredEvent& each : events) add(std::move(each), true);
+            for (const JsonValue& each : samples.array(list).items) {
+                StoredEvent event = read_event(JsonFields(each), {}, true);
+                events.emplace(event->message.sent, std::move(event));
+            }
+        for (auto& [sent, event] : events) add(std::move(event), true);
     }
 
-    // Adds the sending of a message, if requested, and its fate.
+    // Adds the fate of a message, and before it the sending, if requested.
     void add(StoredEvent event, bool sending) {
-        if (event->message.id > 0 && event->fate != Fate::unsent && sending) {
-            Event sent{
-                .fate = Fate::sent, .message = event->message, .at = event->message.sent};
-            if (use_.replay && has_reply(event->fate) && event->fate != Fate::late)
-                sent.message.expected = event->reply.payload;
-            sent.connection = event->connection;
-            recording_.events.emplace_back(sent);
-        }
+        Event sent = *event;
+        sent.fate = Fate::sent;
+        sent.at = sent.message.sent;
+        if (use_.replay && has_reply(event->fate) && event->fate != Fate::late)
+            sent.message.expected = sent.reply.payload;
+        sent.reply = {};
+        if (sending && event->fate != Fate::unsent) recording_.events.emplace_back(sent);
         if (event->fate != Fate::sent) recording_.events.push_back(std::move(event));
     }
 
@@ -189,13 +173,13 @@ private:
     std::uint64_t first_id_ = 1;
     std::set<std::uint64_t> ids_ = {};
     ev::Time latest_ = {};  // of the events
-    std::optional<std::string> end_reason_ = {};
+    std::string end_reason_ = {};
 };
 
 }  // namespace
 
 void parse_recording(Recording& recording, std::string_view text, const RecordingUse& use) {
-    RecordingParser(recording, use).parse(text);
+    Parser(recording, use).parse(text);
 }
 
 std::optional<Recording> read_recording(ev::Loop& loop, const std::string& path,
@@ -226,9 +210,9 @@ std::optional<Recording> read_recording(ev::Loop& loop, const std::string& path,
     struct stat status {};
     if (!file || ::fstat(file.get(), &status) != 0)
         fail(std::generic_category().message(errno));
-    const bool regular = S_ISREG(status.st_mode);
-    if (regular) recording.started = std::chrono::system_clock::from_time_t(status.st_mtime);
-    while (regular && !ended) read_piece();
+    if (S_ISREG(status.st_mode))
+        recording.started = std::chrono::system_clock::from_time_t(status.st_mtime);
+    while (S_ISREG(status.st_mode) && !ended) read_piece();
     if (!ended) {
         ev::Timer overdue(loop, [&] { loop.stop(); });
         if (limit) overdue.start(*limit);

@@ -4,28 +4,8 @@
 
 namespace yodel {
 
-namespace {
-
-// Returns true for a reply without a message, which must arrive again in a replay. A late reply
-// is one, because its message was already lost. The network made duplicate datagrams.
-bool is_unsolicited(const Event& event, const Framing& framing) {
-    switch (event.fate) {
-    case Fate::late:
-    case Fate::unsolicited:
-    case Fate::unrecorded: return true;
-    case Fate::duplicate: return !framing.in_datagrams;
-    default: return false;
-    }
-}
-
-}  // namespace
-
-void RecordingSource::prepare(Session::Options& options, const Framing& framing) {
-    options.framing = &framing;
-    options.expect = Expect::given;
-    options.early_close = "closed before the end of the recording";
-}
-
+// A late reply must arrive as an unsolicited message, because its message was lost before.
+// Duplicate datagrams were made by the network.
 RecordingSource::RecordingSource(ev::Loop& loop, std::shared_ptr<const Recording> recording,
                                  bool fast, Session& session, User& user)
     : loop_(loop),
@@ -35,124 +15,120 @@ RecordingSource::RecordingSource(ev::Loop& loop, std::shared_ptr<const Recording
       user_(user),
       due_timer_(loop, [this] { user_.source_changed(); }),
       overdue_timer_(loop, [this] {
-          while (!expected_.empty() && expected_.front().deadline <= loop_.now())
-              report_first_missing();
-          if (!expected_.empty()) overdue_timer_.start_at(expected_.front().deadline);
+          report_missing(loop_.now());
+          if (waits()) overdue_timer_.start_at(outstanding_.begin()->second.deadline);
           user_.source_changed();
       }) {
     for (std::size_t place = 0; place < recording_->events.size(); ++place) {
         const Event& event = *recording_->events[place];
-        if (is_unsolicited(event, *recording_->framing))
-            outstanding_.insert(key_of(event.reply.payload, place));
+        const bool duplicate =
+            event.fate == Fate::duplicate && !recording_->framing->in_datagrams;
+        if (duplicate || event.fate == Fate::late || event.fate == Fate::unsolicited ||
+            event.fate == Fate::unrecorded)
+            outstanding_[place].text = without_mask(event.reply.payload);
     }
 }
 
 // --- Sending.
 
-// Unsolicited messages are expected as soon as the messages before them have been sent.
 std::optional<Outgoing> RecordingSource::next() {
+    const ev::Time now = loop_.now();
     for (; !stopped_ && next_ < recording_->events.size(); ++next_) {
         const Event& event = *recording_->events[next_];
-        const std::uint64_t id = event.message.id;
-        if (event.fate == Fate::sent && !is_due(event)) return std::nullopt;
-        if (event.fate == Fate::sent)
-            return Outgoing{.payload = event.message.payload,
-                            .planned =
-                                fast_ ? ev::Time{} : *origin_ + event.at.time_since_epoch(),
-                            .reply = event.message.expected};
-        if (is_unsolicited(event, *recording_->framing))
-            expect(event);
-        else if (fast_ && std::any_of(awaited_.begin(), awaited_.end(),
-                                      [id](const auto& each) { return each.second == id; }))
-            return std::nullopt;  // the next message may depend on this reply
+        const ev::Duration at = event.at.time_since_epoch();
+        if (event.fate == Fate::sent) {
+            if ((fast_ || !origin_) && waits()) return std::nullopt;
+            if (!origin_) origin_ = now - at;
+            if (fast_)
+                return Outgoing{.payload = event.message.payload,
+                                .reply = event.message.expected};
+            if (*origin_ + at <= now)
+                return Outgoing{.payload = event.message.payload,
+                                .planned = *origin_ + at,
+                                .reply = event.message.expected};
+            due_timer_.start_at(*origin_ + at);
+            return std::nullopt;
+        }
+        // The next message may depend on this reply.
+        if (fast_ && awaited_.contains(event.message.id)) return std::nullopt;
+        const auto expected = outstanding_.find(next_);
+        if (expected == outstanding_.end()) continue;  // it may have arrived early
+        // Without recorded times, a late reply may take as long again.
+        const ev::Duration delay = event.reply.round_trip.value_or(ev::Duration::zero());
+        const ev::Time due = fast_ || !origin_ ? now + delay : std::max(*origin_ + at, now);
+        expected->second.deadline = due + session_.options().reply_timeout;
+        if (!overdue_timer_.pending()) overdue_timer_.start_at(expected->second.deadline);
     }
     return std::nullopt;
 }
 
-bool RecordingSource::is_due(const Event& message) {
-    if ((fast_ || !origin_) && !expected_.empty()) return false;
-    if (!origin_) origin_ = loop_.now() - message.at.time_since_epoch();
-    const ev::Time due = *origin_ + message.at.time_since_epoch();
-    if (!fast_ && due > loop_.now()) due_timer_.start_at(due);
-    return fast_ || due <= loop_.now();
-}
-
 void RecordingSource::sent(const Outgoing& message, QueuedIds queued) {
     if (!queued) return;
-    if (message.reply) awaited_[queued.first] = recording_->events[next_]->message.id;
+    if (message.reply) awaited_[recording_->events[next_]->message.id] = queued.first;
     ++next_;
 }
 
+// The oldest message usually leaves first.
+void RecordingSource::left_flight(const Message& message) {
+    const auto found = std::find_if(awaited_.begin(), awaited_.end(), [&](const auto& each) {
+        return each.second == message.id;
+    });
+    if (found != awaited_.end()) awaited_.erase(found);
+}
+
 bool RecordingSource::over() const {
-    return stopped_ || (next_ == recording_->events.size() && session_.in_flight() == 0 &&
-                        expected_.empty());
+    return stopped_ ||
+           (next_ == recording_->events.size() && session_.in_flight() == 0 && !waits());
 }
 
 void RecordingSource::stop() {
     stopped_ = true;
     outstanding_.clear();
-    expected_.clear();
     closed();
 }
 
 void RecordingSource::closed() {
     due_timer_.cancel();
     overdue_timer_.cancel();
-    while (!expected_.empty()) report_first_missing();
+    report_missing(ev::Time::max());
 }
 
 // --- Unsolicited messages.
 
-RecordingSource::Outstanding::value_type RecordingSource::key_of(std::string_view payload,
-                                                                 std::size_t place) const {
+std::string RecordingSource::without_mask(std::string_view payload) const {
     const Expression* const mask = session_.options().pattern_or_null();
-    return {mask ? mask->masked(payload) : std::string(payload), place};
+    return mask ? mask->masked(payload) : std::string(payload);
 }
 
-// Expects the event at `next_`, unless it arrived early. Without recorded times, it is due now,
-// or after the recorded delay of a late reply.
-void RecordingSource::expect(const Event& unsolicited) {
-    if (!outstanding_.contains(key_of(unsolicited.reply.payload, next_))) return;
-    const bool timed = origin_ && !fast_;
-    const ev::Time due =
-        timed ? *origin_ + unsolicited.at.time_since_epoch()
-              : loop_.now() + unsolicited.reply.round_trip.value_or(ev::Duration::zero());
-    const ev::Duration timeout = session_.options().reply_timeout;
-    expected_.push_back({next_, std::max(due, loop_.now()) + timeout});
-    if (!overdue_timer_.pending()) overdue_timer_.start_at(expected_.front().deadline);
-}
-
-// Finds the first outstanding message with this payload. It may arrive earlier than recorded,
-// by at most the reply timeout.
-RecordingSource::Outstanding::const_iterator
-RecordingSource::find(std::string_view payload) const {
+// Finds the first one with this payload. It may arrive earlier than recorded, by at most the
+// reply timeout.
+RecordingSource::Outstanding::iterator RecordingSource::find(std::string_view payload) {
     const std::vector<StoredEvent>& events = recording_->events;
-    const Outstanding::value_type key = key_of(payload, 0);
-    const auto found = outstanding_.lower_bound(key);
-    if (found == outstanding_.end() || found->first != key.first) return outstanding_.end();
+    const std::string text = without_mask(payload);
     const auto message =
         std::find_if(events.begin() + static_cast<std::ptrdiff_t>(next_), events.end(),
                      [](const StoredEvent& each) { return each->fate == Fate::sent; });
+    const auto found = std::find_if(outstanding_.begin(), outstanding_.end(),
+                                    [&](const auto& each) { return each.second.text == text; });
     const bool early =
-        message != events.end() &&
-        events[found->second]->at > (*message)->at + session_.options().reply_timeout;
+        found != outstanding_.end() && message != events.end() &&
+        events[found->first]->at > (*message)->at + session_.options().reply_timeout;
     return early ? outstanding_.end() : found;
 }
 
 Fate RecordingSource::judge_unsolicited(std::string_view payload) {
     const auto found = find(payload);
     if (found == outstanding_.end()) return stopped_ ? Fate::unsolicited : Fate::unrecorded;
-    std::erase_if(expected_, [&](const Expected& each) { return each.place == found->second; });
     outstanding_.erase(found);
     return Fate::unsolicited_as_recorded;
 }
 
-void RecordingSource::report_first_missing() {
-    const std::size_t place = expected_.front().place;
-    const std::string_view payload = recording_->events[place]->reply.payload;
-    outstanding_.erase(key_of(payload, place));
-    expected_.pop_front();
-    user_.source_missed(payload);
+void RecordingSource::report_missing(ev::Time deadline) {
+    while (waits() && outstanding_.begin()->second.deadline <= deadline) {
+        const std::size_t place = outstanding_.begin()->first;
+        outstanding_.erase(outstanding_.begin());
+        user_.source_missed(recording_->events[place]->reply.payload);
+    }
 }
 
 }  // namespace yodel

@@ -124,7 +124,9 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
         };
     }
     if (options.from == From::recording) {
-        RecordingSource::prepare(to.session, *options.recording->framing);
+        to.session.framing = options.recording->framing;
+        to.session.expect = Expect::given;
+        to.session.early_close = "closed before the end of the recording";
         to.window = std::numeric_limits<unsigned>::max();
         to.source = [recording = options.recording,
                      fast = options.fast](auto& loop, auto& session, auto& user) {

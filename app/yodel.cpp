@@ -95,13 +95,13 @@ bufio::TlsContext tls_context(const YodelOptions& options) {
 // the client for any time.
 void listen_in_pipe(YodelOptions& options) {
     Session::Options& session = options.run.session;
-    const bool chosen = !chosen_by(options.given, mode::framed | mode::raw).empty();
+    const bool chosen = !given_with(options.given, "framing C").empty();
     const bool messages = options.json() || options.escapes || options.report.log.recording;
     if (!chosen && !messages && session.framing->is_option())
         session.framing = find_framing("raw");
-    if (!is_given(options.given, "q") && session.endpoint.udp)
+    if (given_with(options.given, "q").empty() && session.endpoint.udp)
         session.answer_time = session.close_timeout;
-    if (!is_given(options.given, "q")) session.close_timeout = ev::Duration::max() / 4;
+    if (given_with(options.given, "q").empty()) session.close_timeout = ev::Duration::max() / 4;
     if (!options.report.quiet) print_error(session.listening_text());
 }
 
@@ -157,9 +157,9 @@ int print_recording(ev::Loop& loop, const YodelOptions& options) {
 // Shows on a terminal which check is under way.
 int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& target = options.run.session;
-    if (!is_given(options.given, "reply-timeout"))
+    if (given_with(options.given, "reply-timeout").empty())
         target.reply_timeout = std::chrono::seconds(1);
-    if (!is_given(options.given, "connect-timeout"))
+    if (given_with(options.given, "connect-timeout").empty())
         target.connect_timeout = std::chrono::seconds(4);
     give_up_rights(options, false);
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
@@ -210,7 +210,7 @@ int run(YodelOptions options, int& signo) {
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls) session.tls = tls_context(options);
     if (options.listens) listen(loop, session, acceptor);
-    if (options.listens && is_given(options.given, "q"))
+    if (options.listens && !given_with(options.given, "q").empty())
         session.answer_time = session.close_timeout;
     if (options.examines) return run_examination(loop, options, signo);
     const bool screen = may_have_screen(options) && can_use_screen_or_warn();

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -42,6 +43,11 @@ std::string quoted(const std::string& word) {
     return text + "'";
 }
 
+bool contains_word(std::string_view words, std::string_view word) {
+    const std::string padded = " " + std::string(words) + " ";
+    return !word.empty() && padded.find(" " + std::string(word) + " ") != padded.npos;
+}
+
 // Reads the words of a command line from left to right.
 class Reader {
 public:
@@ -50,8 +56,9 @@ public:
         : words_(std::move(words)), other_(other) {
         for (const OptionGroup& group : groups)
             for (const Option& option : group.options) {
-                options_.push_back(option);
-                if (option.modes == 0) options_.back().modes = group.modes;
+                Option& row = options_.emplace_back(option);
+                if (!row.excludes) row.excludes = group.excludes;
+                if (!row.needs) row.needs = group.needs;
             }
     }
 
@@ -141,8 +148,9 @@ private:
         } catch (const UsageError& error) {
             throw UsageError(written + ": " + error.what());
         }
-        result_.given.push_back({written, option.modes, option.chooses,
-                                 option.name ? option.name : std::string(1, option.letter)});
+        const std::string name = option.name ? option.name : std::string(1, option.letter);
+        result_.given.push_back(
+            {written, name + " " + option.implies, option.excludes, option.needs});
         done_ = option.ends_parsing;
     }
 
@@ -193,6 +201,31 @@ std::string label(const Option& option) {
 }
 
 }  // namespace
+
+std::string given_with(const std::vector<GivenOption>& given, std::string_view facts) {
+    std::string fact;
+    for (const GivenOption& each : given)
+        for (std::istringstream words(each.facts); words >> fact;)
+            if (contains_word(facts, fact)) return each.written;
+    return "";
+}
+
+void check_given(const std::vector<GivenOption>& given) {
+    for (const GivenOption& each : given) {
+        const std::string other = given_with(given, each.excludes);
+        if (!other.empty())
+            throw UsageError(each.written + " cannot be combined with " + other);
+    }
+    for (const GivenOption& each : given) {
+        if (each.needs.empty() || !given_with(given, each.needs).empty()) continue;
+        const bool websocket = given_with(given, "ws") == "ws://";
+        throw UsageError(each.written + " needs " +
+                         (each.needs == "ws"                 ? "a ws:// or wss:// target"
+                          : each.needs == "tls" && websocket ? "a wss:// target"
+                          : each.needs == "udp"              ? "-u"
+                                                             : "--" + each.needs));
+    }
+}
 
 CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups,
                                OtherProgram (*other)()) {

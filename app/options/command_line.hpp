@@ -1,11 +1,15 @@
 // Parses a command line by a table of options, which also generates --help.
+//
+// Rows say which options exclude each other, by facts. A fact is the name of a given option
+// (its letter if it has no name), or a word that a given option implies, such as "tls". The
+// errors about options that cannot be combined follow from these rows.
 #pragma once
 
-#include "app/options/modes.hpp"
 #include "app/text/exit_status.hpp"
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace yodel {
@@ -18,8 +22,10 @@ struct Option {
     // Called with the argument, or "" if the option takes none. May throw UsageError without
     // naming the option, because the parser adds the name as the user wrote it.
     std::function<void(const std::string&)> apply = {};
-    Modes modes = 0;            // modes that the option applies to; 0: the modes of its group
-    Modes chooses = 0;          // the option chooses one of these modes
+    // Facts, separated by blanks. Null: those of the group.
+    const char* excludes = nullptr;  // the option cannot be combined with these
+    const char* needs = nullptr;     // the option needs one of these
+    const char* implies = "";
     bool ends_parsing = false;  // the words after it are ignored
 };
 
@@ -27,13 +33,30 @@ struct Option {
 struct OptionGroup {
     const char* title;
     std::vector<Option> options;
-    Modes modes = 0;  // for options that list no modes
+    const char* excludes = "";
+    const char* needs = "";
+};
+
+// An option on the command line, the scheme of the target, or a value of an option, which acts
+// like an option.
+struct GivenOption {
+    std::string written;
+    std::string facts;  // its name, and the facts that it implies
+    std::string excludes = {};
+    std::string needs = {};
 };
 
 struct CommandLine {
     std::vector<std::string> operands;  // the arguments that are not options
     std::vector<GivenOption> given;     // the options, in their order
 };
+
+// Returns the first given option with one of these facts, as it was written; empty if there is
+// none.
+std::string given_with(const std::vector<GivenOption>& given, std::string_view facts);
+
+// Throws UsageError about the first given option that another one excludes, or that lacks one.
+void check_given(const std::vector<GivenOption>& given);
 
 // The program to which an unknown option may belong.
 struct OtherProgram {

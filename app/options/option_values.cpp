@@ -58,11 +58,12 @@ void check_family(int family, const std::string& host) {
 }
 
 Option help_option(bool& wanted) {
-    return {'h', "help", none, "print this text", flag(wanted), 0, 0, true};
+    return {'h', "help", none, "print this text", flag(wanted), "", "", "", true};
 }
 
 Option version_option(bool& wanted) {
-    return {'V', "version", none, "print version and libraries", flag(wanted), 0, 0, true};
+    return {'V', "version", none, "print version and libraries", flag(wanted), "",
+            "",  "",        true};
 }
 
 Option sandbox_option(bool& left_out) {

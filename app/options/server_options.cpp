@@ -53,7 +53,7 @@ bufio::Endpoint endpoint_value(const std::string& word, int family) {
     return endpoint;
 }
 
-// --- Rows: letter, name, argument, help, action, modes, chosen modes.
+// --- Rows: letter, name, argument, help, action, excludes, needs, implies.
 
 std::vector<Option> listening_options(ServerOptions& to) {
     return {
@@ -61,28 +61,25 @@ std::vector<Option> listening_options(ServerOptions& to) {
         {'6', none, none, "use IPv6 only", family_value(to.family, AF_INET6)},
         {'U', "unixsock", "PATH", "also listen on this Unix-domain socket",
          [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
-        {'u', "udp", none, "also answer datagrams (UDP) on each port", flag(to.udp),
-         mode::plain | mode::stream | mode::datagrams, mode::datagrams},
+        {'u', "udp", none, "also answer datagrams (UDP) on each port", flag(to.udp), "tls ws"},
         {0, "ws", none, "speak WebSocket, and echo each message",
-         [&](auto&) { to.streams.framing = websocket_framing(); }, mode::websocket,
-         mode::websocket},
+         [&](auto&) { to.streams.framing = websocket_framing(); }},
         {0, "port-file", "FILE", "write the ports to this file, one per line",
          into(to.port_file)},
     };
 }
 
 std::vector<Option> tls_options(ServerOptions& to) {
-    constexpr Modes given = mode::streams | mode::tls | mode::from_file;
     return {
-        {0, "tls", none, "use TLS", flag(to.use_tls), mode::streams, mode::tls},
-        {0, "cert", "FILE", "certificate and chain (PEM)", into(to.tls.certificate), given},
+        {0, "tls", none, "use TLS", flag(to.use_tls)},
+        {0, "cert", "FILE", "certificate and chain (PEM)", into(to.tls.certificate),
+         "udp self-signed", "tls"},
         {0, "key", "FILE", "private key (default: in the --cert file)", into(to.tls.key),
-         given},
+         "udp self-signed", "tls"},
         {0, "self-signed", none, "use TLS with a new certificate; print its pin",
-         [&](auto&) { to.use_tls = to.self_signed = true; }, mode::streams | mode::self_signed,
-         mode::tls | mode::self_signed},
+         [&](auto&) { to.use_tls = to.self_signed = true; }, "", "", "tls"},
         {0, "cacert", "FILE", "require client certificates from these CAs",
-         into(to.tls.client_ca), mode::streams | mode::tls},
+         into(to.tls.client_ca), "udp", "tls"},
     };
 }
 
@@ -102,8 +99,7 @@ std::vector<Option> limit_options(ServerOptions& to) {
 
 std::vector<Option> message_options(ServerOptions& to) {
     return {{'f', "framing", "F", "how messages are delimited (raw)",
-             [&](auto& text) { to.streams.framing = framing_value(text, true); },
-             mode::stream | mode::datagrams}};
+             [&](auto& text) { to.streams.framing = framing_value(text, true); }, "ws"}};
 }
 
 std::vector<Option> output_options(ServerOptions& to) {
@@ -125,7 +121,7 @@ std::vector<Option> message_fault_options(Faults& to) {
          into(to.corrupt, chance_value)},
         {0, "dup", "P", "probability that a message is duplicated", into(to.dup, chance_value)},
         {0, "reorder", "P", "-u: probability that two answers are swapped",
-         into(to.reorder, chance_value), mode::datagrams},
+         into(to.reorder, chance_value), "", "udp"},
         {0, "seed", "N", "seed of probabilities and jitter (1)", into(to.seed, count_value)},
     };
 }
@@ -149,14 +145,7 @@ bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
                        [](const bufio::Endpoint& endpoint) { return endpoint.path.empty(); });
 }
 
-std::vector<ActiveMode> active_modes(const std::vector<GivenOption>& given) {
-    const bool websocket = !chosen_by(given, mode::websocket).empty();
-    const Modes other = websocket ? mode::websocket : mode::datagrams;
-    return {chosen_or(given, other, mode::stream), chosen_or(given, mode::tls, mode::plain),
-            chosen_or(given, mode::self_signed, mode::from_file)};
-}
-
-// Checks the rules that modes cannot express.
+// Checks the rules that the table cannot express.
 void check_server(const ServerOptions& options) {
     const Faults& faults = options.streams.faults;
     if (options.use_tls && !options.self_signed && options.tls.certificate.empty())
@@ -178,7 +167,7 @@ std::vector<OptionGroup> server_table(ServerOptions& to) {
             {"Messages", message_options(to)},
             {"Output", output_options(to)},
             {"Message faults", message_fault_options(to.streams.faults)},
-            {"Connection faults", connection_fault_options(to.streams.faults), mode::streams}};
+            {"Connection faults", connection_fault_options(to.streams.faults), "udp"}};
 }
 
 ServerOptions parse_server_options(int argc, char* argv[]) {
@@ -188,7 +177,7 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     for (const std::string& word : line.operands)
         options.endpoints.push_back(endpoint_value(word, options.family));
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
-    check_modes(line.given, active_modes(line.given));
+    check_given(line.given);
     check_server(options);
     options.datagrams.faults = options.streams.faults;
     options.datagrams.verbose = options.streams.verbose;

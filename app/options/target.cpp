@@ -15,11 +15,9 @@ namespace yodel {
 namespace {
 
 constexpr Scheme schemes[] = {
-    {"tcp://", mode::stream | mode::plain, mode::stream},
-    {"tls://", mode::stream | mode::tls, mode::tls},
-    {"udp://", mode::datagrams, mode::datagrams},
-    {"ws://", mode::websocket | mode::plain, mode::websocket, "80"},
-    {"wss://", mode::websocket | mode::tls, mode::websocket | mode::tls, "443"},
+    {"tcp://", "tcp", "tls udp"},       {"tls://", "tls", "udp"},
+    {"udp://", "udp", "tls"},           {"ws://", "ws", "tls udp", "80"},
+    {"wss://", "ws tls", "udp", "443"},
 };
 
 [[noreturn]] void refuse_form(const std::string& text) {
@@ -97,8 +95,10 @@ std::string take_resource(std::string& text) {
 }
 
 Target path_target(const std::string& word) {
-    static constexpr Scheme scheme{"unix:", mode::path, mode::path};
-    Target target{.scheme = &scheme, .path = word.substr(5)};
+    static constexpr Scheme scheme{"unix:", "unixsock", "udp"};
+    Target target;
+    target.scheme = &scheme;
+    target.path = word.substr(5);
     if (target.path.empty()) throw UsageError("unix: needs a path");
     return target;
 }

@@ -1,8 +1,6 @@
 // Parses the addresses to connect to or to listen on, as users write them.
 #pragma once
 
-#include "app/options/modes.hpp"
-
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -13,8 +11,8 @@ namespace yodel {
 // A scheme of targets, such as tls://, which acts like an option.
 struct Scheme {
     std::string_view prefix;  // "tls://"
-    Modes modes;              // modes to which it applies
-    Modes chooses;
+    std::string_view facts;   // see GivenOption
+    std::string_view excludes;
     std::string_view default_port = {};  // empty: none
 };
 
@@ -25,7 +23,7 @@ struct Target {
     std::string path;                // a unix-domain socket; host and service are then empty
     std::string resource;            // the path and query of ws:// and wss://
 
-    bool websocket() const { return scheme && (scheme->chooses & mode::websocket) != 0; }
+    bool websocket() const { return scheme && scheme->facts.starts_with("ws"); }
 };
 
 // Takes one of these forms from the beginning of `words`: HOST PORT (two words), HOST:PORT or

@@ -77,7 +77,7 @@ Other targets and modes have no STARTTLS.
   yodel: --starttls cannot be combined with ws:// (yodel -h shows the options)
   [2]
   $ yodel -u --starttls smtp localhost 1
-  yodel: --starttls cannot be combined with -u (yodel -h shows the options)
+  yodel: -u cannot be combined with --starttls (yodel -h shows the options)
   [2]
   $ yodel -l --starttls smtp 1
   yodel: --starttls cannot be combined with -l (yodel -h shows the options)

@@ -107,12 +107,12 @@ Options without meaning are refused. Without a target, that is all options of a 
   yodel: -r with a target needs full-screen mode (yodel -h shows the options)
   [2]
   $ for option in --tls '-f line' '-o t.log' --json '-c 1' '--replay r.json' -z -x; do yodel -r r.json $option; done
-  yodel: --tls cannot be combined with -r (yodel -h shows the options)
-  yodel: -f cannot be combined with -r (yodel -h shows the options)
-  yodel: -o cannot be combined with -r (yodel -h shows the options)
+  yodel: --tls cannot be combined with -r without a target (yodel -h shows the options)
+  yodel: -f cannot be combined with -r without a target (yodel -h shows the options)
+  yodel: -o cannot be combined with -r without a target (yodel -h shows the options)
   yodel: --json cannot be combined with -r (yodel -h shows the options)
   yodel: -c cannot be combined with -r (yodel -h shows the options)
   yodel: -r cannot be combined with --replay (yodel -h shows the options)
   yodel: -r cannot be combined with -z (yodel -h shows the options)
-  yodel: -x cannot be combined with -r (yodel -h shows the options)
+  yodel: -x cannot be combined with -r in pipe mode (yodel -h shows the options)
   [2]

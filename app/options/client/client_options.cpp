@@ -13,33 +13,18 @@ namespace yodel {
 
 namespace {
 
-// --- The modes that the options choose.
-
-ActiveMode link_mode(const ClientOptions& options) {
-    const bufio::Endpoint& endpoint = options.run.session.endpoint;
-    if (endpoint.udp) return {mode::datagrams, chosen_by(options.given, mode::datagrams)};
-    if (!endpoint.path.empty()) return {mode::path, chosen_by(options.given, mode::path)};
-    return chosen_or(options.given, mode::websocket, mode::stream);
+// Adds the values that act like options.
+void add_facts(ClientOptions& options) {
+    if (!options.run.session.framing->has_frames())
+        options.given.push_back({"-f raw", "raw", "escapes"});
+    const std::string expect = given_with(options.given, "expect");
+    if (expect.empty() || options.run.session.expect == Expect::any) return;
+    options.given.push_back(options.expects_no_reply()
+                                ? GivenOption{expect + " none", "expect-none"}
+                                : GivenOption{expect + " echo", "expect-echo"});
 }
 
-std::vector<ActiveMode> active_modes(const ClientOptions& options, Modes run) {
-    const bool raw = !options.run.session.framing->has_frames();
-    std::vector<ActiveMode> active{{run, chosen_by(options.given, run)},
-                                   link_mode(options),
-                                   chosen_or(options.given, mode::tls, mode::plain),
-                                   chosen_or(options.given, mode::json, mode::text),
-                                   {raw ? mode::raw : mode::framed, raw ? "-f raw" : ""}};
-    const std::string expect = chosen_by(options.given, mode::no_reply);
-    if (!expect.empty() && options.run.session.expect != Expect::any)
-        active.push_back(options.expects_no_reply()
-                             ? ActiveMode{mode::no_reply, expect + " none"}
-                             : ActiveMode{mode::echo_reply, expect + " echo"});
-    active.push_back(chosen_or(options.given, mode::rate, mode::unpaced));
-    active.push_back(chosen_or(options.given, mode::listens, mode::connects));
-    return active;
-}
-
-// --- Checks that the modes do not cover.
+// --- Checks that the table does not cover.
 
 void check_tls(ClientOptions& options) {
     bufio::TlsClientOptions& tls = options.tls;
@@ -79,9 +64,9 @@ void check_families(const bufio::Endpoint& target) {
                          " are of different address families");
 }
 
-void prepare_match(ClientOptions& options, Modes run) {
+void prepare_match(ClientOptions& options) {
     Session::Options& session = options.run.session;
-    if (!session.pattern || run == mode::replay) return;
+    if (given_with(options.given, "match").empty()) return;
     if (!session.framing->replies_framed())
         throw UsageError("--match cannot be combined with -f " +
                          std::string(session.framing->name) + ", whose replies have no frames");
@@ -92,12 +77,11 @@ void prepare_match(ClientOptions& options, Modes run) {
 void prepare_repetition(ClientOptions& options) {
     RunOptions& run = options.run;
     if (!run.probe || !options.wants_generated_messages()) return;
-    for (const GivenOption& each : options.given)
-        for (const char* const other :
-             {"connections", "connect-rate", "churn", "threads", "retry"})
-            if (each.name == other)
-                throw UsageError(each.written + " cannot be combined with -z " +
-                                 chosen_by(options.given, mode::generated));
+    const std::string other =
+        given_with(options.given, "connections connect-rate churn threads retry");
+    if (!other.empty())
+        throw UsageError(other + " cannot be combined with -z " +
+                         given_with(options.given, "generated"));
     run.repeat = options.interval.value_or(std::chrono::seconds(1));
     run.length = std::exchange(run.session.max_time, std::nullopt);
     if (!options.json()) options.report.form = Reporter::Form::sequence;
@@ -111,12 +95,11 @@ void prepare_framing(ClientOptions& options) {
     Session::Options& session = options.run.session;
     const bool datagrams = session.endpoint.udp;
     if (!datagrams && !session.websocket) return;
-    const std::string option = chosen_by(options.given, mode::framed | mode::raw);
+    const std::string option = given_with(options.given, "framing C");
     if (!option.empty() && !(datagrams && !session.framing->has_frames()))
         throw UsageError(option + " cannot be combined with " +
-                         chosen_by(options.given, mode::datagrams | mode::websocket) +
-                         ", because each " + (datagrams ? "datagram" : "WebSocket message") +
-                         " is one message");
+                         given_with(options.given, "udp ws") + ", because each " +
+                         (datagrams ? "datagram" : "WebSocket message") + " is one message");
     session.framing = datagrams ? datagram_framing() : websocket_framing();
 }
 
@@ -125,7 +108,7 @@ void prepare_framing(ClientOptions& options) {
 void choose_expectation(ClientOptions& options) {
     const Framing& framing = *options.run.session.framing;
     if (framing.can_echo() || options.listens) return;
-    const bool given = !chosen_by(options.given, mode::no_reply).empty();
+    const bool given = !given_with(options.given, "expect").empty();
     Expect& expect = options.run.session.expect;
     if (given && expect == Expect::echo)
         throw UsageError("--expect echo cannot be combined with " + framing.label() +
@@ -140,9 +123,10 @@ void set_endpoint(ClientOptions& options, const Target& target) {
     endpoint.path = target.path;
     if (!target.scheme) return;
     const Scheme& scheme = *target.scheme;
-    options.given.push_back({std::string(scheme.prefix), scheme.modes, scheme.chooses});
-    if ((scheme.chooses & mode::datagrams) != 0) endpoint.udp = true;
-    if ((scheme.chooses & mode::tls) != 0) options.use_tls = true;
+    options.given.push_back(
+        {std::string(scheme.prefix), std::string(scheme.facts), std::string(scheme.excludes)});
+    endpoint.udp = endpoint.udp || scheme.facts == "udp";
+    options.use_tls = options.use_tls || scheme.facts.ends_with("tls");
     if (!target.websocket()) return;
     websocket::Request& request = options.run.session.websocket.emplace(options.websocket);
     request.host = endpoint.text();
@@ -172,7 +156,7 @@ void set_target(ClientOptions& options, const std::vector<std::string>& operands
                 const char* comparing) {
     const bool path_given = !options.run.session.endpoint.path.empty();
     if (path_given && !operands.empty())
-        throw UsageError(chosen_by(options.given, mode::path) +
+        throw UsageError(given_with(options.given, "unixsock") +
                          " cannot be combined with the target " + operands[0]);
     options.own_server = operands.empty() && !path_given && !options.listens;
     if (options.listens) {
@@ -191,12 +175,13 @@ void set_target(ClientOptions& options, const std::vector<std::string>& operands
     choose_expectation(options);
 }
 
-void check_client(ClientOptions& options, Modes run) {
-    check_modes(options.given, active_modes(options, run));
+void check_client(ClientOptions& options) {
+    add_facts(options);
+    check_given(options.given);
     const bufio::Endpoint& endpoint = options.run.session.endpoint;
     if (options.own_server && !endpoint.connect_host.empty())
         throw UsageError("--connect-to needs a target, whose name it keeps");
-    prepare_match(options, run);
+    prepare_match(options);
     check_tls(options);
     check_families(endpoint);
     check_sizes(options);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/options/command_line.hpp"
-#include "app/options/modes.hpp"
 #include "app/run/run_client.hpp"
 #include "app/run/run_options.hpp"
 #include "bufio/tls.hpp"
@@ -30,7 +29,7 @@ struct ClientOptions : RunClient::Options {
 
     bool json() const { return report.form == Reporter::Form::json; }
     bool expects_no_reply() const { return run.session.expect == Expect::none; }
-    bool wants_generated_messages() const { return !chosen_by(given, mode::generated).empty(); }
+    bool wants_generated_messages() const { return !given_with(given, "generated").empty(); }
 };
 
 // Return the options that are in the tables of both clients. Each sets its value in `to`, which
@@ -47,9 +46,8 @@ std::vector<Option> process_options(ClientOptions& to);
 void set_target(ClientOptions& options, const std::vector<std::string>& operands,
                 const char* comparing);
 
-// Checks the options. `run` is the mode, or several modes if only standard input or the
-// terminal decides between them. Throws UsageError.
-void check_client(ClientOptions& options, Modes run);
+// Checks the options. Throws UsageError.
+void check_client(ClientOptions& options);
 
 // The last lines of --help, which explain the arguments.
 std::string argument_help();

@@ -72,13 +72,13 @@ std::string groups_value(const std::string& text) {
 
 }  // namespace
 
-// --- Rows: letter, name, argument, help, action, modes, chosen modes.
+// --- Rows: letter, name, argument, help, action, excludes, needs, implies.
 
 OptionGroup connection_options(ClientOptions& to) {
     Session::Options& session = to.run.session;
     bufio::Endpoint& endpoint = session.endpoint;
-    constexpr Modes network = (mode::streams & ~mode::path) | mode::datagrams;
-    constexpr Modes source = network | mode::connects;
+    constexpr const char* network = "unixsock";
+    constexpr const char* source = "unixsock listen";
     return {"Connection",
             {{'4', none, none, "use IPv4 only; -6: IPv6 only; -n: no look-ups",
               family_value(endpoint.family, AF_INET), network},
@@ -91,11 +91,10 @@ OptionGroup connection_options(ClientOptions& to) {
              {0, "connect-to", "ADDR", "connect to ADDR[:PORT]; keep the target's name",
               [&](auto& text) { set_destination(endpoint, text); }, source},
              {'U', "unixsock", "PATH", "connect to this Unix-domain socket",
-              into(endpoint.path), mode::stream | mode::path, mode::path},
-             {'u', "udp", none, "use UDP, as with udp://", flag(endpoint.udp), mode::plain,
-              mode::datagrams},
+              into(endpoint.path), "udp"},
+             {'u', "udp", none, "use UDP, as with udp://", flag(endpoint.udp), "tls"},
              {'z', none, none, "connect, report, exit; with -c or -i, like ping",
-              flag(to.run.probe), mode::probe | mode::streams, mode::probe},
+              flag(to.run.probe), "udp examine"},
              {'w', "connect-timeout", "D", "time limit for look-up, TCP and handshakes (10s)",
               into(session.connect_timeout, duration_value)},
              {0, "idle-timeout", "D", "close after this time without traffic (off)",
@@ -103,9 +102,9 @@ OptionGroup connection_options(ClientOptions& to) {
              {'m', "max-time", "D", "time limit of the run (off)",
               into(session.max_time, limit_value)},
              {0, "retry", "N", "number of retries (0; full-screen mode: forever)",
-              into(to.retries, retries_value), (mode::runs & ~mode::replay) | mode::connects},
+              into(to.retries, retries_value), "replay examine listen"},
              {0, "retry-delay", "D", "delay before a retry; doubles up to 30s (0.5s)",
-              into(session.retry_delay, duration_value), mode::connects}}};
+              into(session.retry_delay, duration_value), "listen"}}};
 }
 
 // The options other than --tls do not switch TLS on, so that a forgotten --tls is reported.
@@ -114,20 +113,19 @@ OptionGroup tls_options(ClientOptions& to) {
     const auto version = one_of<bufio::TlsVersion>(
         {{"1.2", bufio::TlsVersion::v1_2}, {"1.3", bufio::TlsVersion::v1_3}});
     const auto service = one_of(starttls_services());
-    constexpr Modes own = mode::streams | mode::tls;  // also for a certificate of ours
     return {
         "TLS",
-        {{0, "tls", none, "use TLS; verify certificate and host name", flag(to.use_tls),
-          mode::streams, mode::tls},
+        {{0, "tls", none, "use TLS; verify certificate and host name", flag(to.use_tls), "udp",
+          ""},
          {0, "starttls", "NAME", "ask smtp, imap, pop3 or ftp to begin TLS",
           [&to, service](auto& text) {
               to.run.session.starttls = service(text);
               to.use_tls = true;
           },
-          mode::stream | mode::path | mode::connects, mode::tls},
+          "udp ws listen", "", "tls"},
          {'E', "cert", "FILE", "certificate and chain (PEM); --key FILE: its key",
-          into(tls.certificate), own},
-         {0, "key", "FILE", no_help_row, into(tls.key), own},
+          into(tls.certificate), "udp"},
+         {0, "key", "FILE", no_help_row, into(tls.key), "udp"},
          {0, "alpn", "A,B", "protocols to offer with ALPN", into(tls.alpn, protocols_value)},
          {0, "groups", "A:B", "key exchange groups to offer, such as X25519:P-256",
           into(tls.groups, groups_value)},
@@ -139,50 +137,46 @@ OptionGroup tls_options(ClientOptions& to) {
          {0, "pinnedpubkey", "PIN", "trust this public key only, sha256//BASE64",
           [&](auto& text) { tls.pins.push_back(pin_value(text)); }},
          {'k', "insecure", none, "accept any certificate", [&](auto&) { tls.verify = false; }}},
-        own | mode::connects};
+        "udp listen",
+        "tls"};
 }
 
 OptionGroup message_options(ClientOptions& to) {
     Session::Options& session = to.run.session;
-    constexpr Modes talks = mode::runs & ~mode::probe;
-    constexpr Modes expects = (talks & ~mode::replay) | mode::connects;
     const auto expectation =
         one_of<Expect>({{"echo", Expect::echo}, {"any", Expect::any}, {"none", Expect::none}});
     return {
         "Messages",
         {{'f', "framing", "F", "how messages are delimited (line); -C: crlf",
-          [&](auto& text) { session.framing = framing_value(text); }, 0,
-          mode::framed | mode::raw},
-         {'C', none, none, no_help_row, [&](auto&) { session.framing = find_framing("crlf"); },
-          0, mode::framed},
+          [&](auto& text) { session.framing = framing_value(text); }},
+         {'C', none, none, no_help_row, [&](auto&) { session.framing = find_framing("crlf"); }},
          {0, "max-frame", "SIZE", "maximum size of a message (32M)",
           into(session.max_frame, size_value)},
          {0, "expect", "echo|any|none", "which reply to expect (echo)",
-          into(session.expect, expectation), expects, mode::replies | mode::no_reply},
+          into(session.expect, expectation), "z replay examine listen"},
          {0, "match", "REGEX", "accept any reply that matches (POSIX extended)",
-          [&](auto& text) { session.pattern.emplace(text); }, expects | mode::any_reply},
+          [&](auto& text) { session.pattern.emplace(text); },
+          "z replay examine listen expect-echo expect-none"},
          {'W', "reply-timeout", "D", "reply timeout (5s); -q D: time limit to close (5s)",
-          into(session.reply_timeout, duration_value), talks | mode::examine},
-         {'q', none, "D", no_help_row, into(session.close_timeout, duration_value), mode::runs},
+          into(session.reply_timeout, duration_value), "z"},
+         {'q', none, "D", no_help_row, into(session.close_timeout, duration_value), "examine"},
          {0, "escapes", none, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
-          flag(to.escapes), mode::input | mode::screen | mode::generated | mode::framed},
+          flag(to.escapes), "z replay examine raw"},
          {0, "header", "LINE", "ws://: add \"NAME: VALUE\" to the request",
-          [&](auto& text) { to.websocket.headers.push_back(header_value(text)); },
-          mode::websocket | mode::connects},
+          [&](auto& text) { to.websocket.headers.push_back(header_value(text)); }, "listen",
+          "ws"},
          {0, "subprotocol", "A,B", "ws://: protocols to offer; --ping D: ping if idle",
-          into(to.websocket.subprotocols, subprotocols_value),
-          mode::websocket | mode::connects},
-         {0, "ping", "D", no_help_row, into(session.ping, limit_value),
-          talks | mode::websocket}}};
+          into(to.websocket.subprotocols, subprotocols_value), "listen", "ws"},
+         {0, "ping", "D", no_help_row, into(session.ping, limit_value), "z examine", "ws"}}};
 }
 
 std::vector<Option> generated_options(ClientOptions& to) {
     return {
         {'c', "count", "N", "send N generated messages (unlimited)",
-         into(to.run.count, number_up_to(4'000'000'000)), mode::generated | mode::probe,
-         mode::generated},
+         into(to.run.count, number_up_to(4'000'000'000)), "replay examine read", "",
+         "generated"},
         {0, "size", "SIZE", "bytes in each generated message (64)", into(to.size, size_value),
-         mode::generated, mode::generated},
+         "z replay examine read", "", "generated"},
     };
 }
 

@@ -66,11 +66,10 @@ void add_requirements(LoadOptions& to, const std::string& text) {
     list.insert(list.end(), parsed.begin(), parsed.end());
 }
 
-// --- Rows: letter, name, argument, help, action, modes, chosen modes.
+// --- Rows: letter, name, argument, help, action, excludes, needs, implies.
 
 OptionGroup load_group(LoadOptions& to) {
     RunOptions& run = to.run;
-    constexpr Modes paced = mode::input | mode::generated;
     return {
         "Load",
         {{0, "connections", "N", "number of connections (1)",
@@ -78,13 +77,12 @@ OptionGroup load_group(LoadOptions& to) {
          {0, "connect-rate", "R", "open R connections per second (all at once)",
           [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); }},
          {0, "rate", "R|R..R", "send R messages per second in total; R..R: climb",
-          [&](auto& text) { set_rate(to.plan, text); }, mode::generated | mode::rate,
-          mode::generated | mode::rate},
+          [&](auto& text) { set_rate(to.plan, text); }, "z", "", "generated"},
          {0, "arrivals", "KIND", "gaps between messages: even or poisson (even)",
-          into(to.plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})),
-          mode::rate},
+          into(to.plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})), "",
+          "rate"},
          {0, "seed", "N", "seed of --arrivals poisson (1)",
-          into(to.plan.seed, number_up_to(4'000'000'000)), mode::rate},
+          into(to.plan.seed, number_up_to(4'000'000'000)), "", "rate"},
          {0, "churn", "N|D", "replace a connection after N messages or time D",
           [&](auto& text) { set_churn(run, text); }},
          {0, "threads", "N|auto", "spread connections over N threads (1)",
@@ -93,22 +91,21 @@ OptionGroup load_group(LoadOptions& to) {
               to.plan.threads_auto = text == "auto";
           }},
          {0, "start-at", "TIME|+D", "send the first message at this time, in UTC",
-          into(to.start, start_time_value), paced},
+          into(to.start, start_time_value), "z"},
          {0, "no-sessionid", none, "do not resume TLS sessions: full handshakes only",
-          [&](auto&) { to.tls.resume = false; }, mode::streams | mode::tls}}};
+          [&](auto&) { to.tls.resume = false; }, "udp", "tls"}}};
 }
 
 OptionGroup message_group(LoadOptions& to) {
     OptionGroup group{"Messages of the load", generated_options(to)};
     group.options.push_back({0, "window", "N", "maximum messages in flight on a connection (1)",
                              into(to.plan.window, number_up_to(1'000'000)),
-                             mode::input | mode::generated | mode::unpaced | mode::replies});
+                             "z rate expect-none"});
     group.options.push_back({0, "messages", "FILE",
                              "send the lines of FILE over and over; -: stdin",
-                             into(to.plan.messages_file), mode::generated, mode::generated});
+                             into(to.plan.messages_file), "z", "", "generated"});
     group.options.push_back({0, "warm-up", "D", "send messages for D first, counted separately",
-                             into(to.run.warm_up, duration_value), mode::generated,
-                             mode::generated});
+                             into(to.run.warm_up, duration_value), "z", "", "generated"});
     return group;
 }
 
@@ -135,7 +132,7 @@ void check_messages(const LoadOptions& options) {
         throw UsageError("--seed needs --arrivals poisson");
     if (options.escapes && options.wants_generated_messages() && !own)
         throw UsageError("--escapes cannot be combined with " +
-                         chosen_by(options.given, mode::generated) + " without --messages");
+                         given_with(options.given, "generated") + " without --messages");
     const auto& length = options.run.session.max_time;
     if (options.run.warm_up && length && *options.run.warm_up > *length)
         throw UsageError("--warm-up " + duration_text(*options.run.warm_up) +
@@ -163,12 +160,6 @@ void check_load(const LoadOptions& options) {
                          std::to_string(run.connections) + ")");
 }
 
-// Returns both `input` and `generated` if only standard input decides between them.
-Modes run_mode(const LoadOptions& options) {
-    if (options.run.probe) return mode::probe;
-    return options.wants_generated_messages() ? mode::generated : mode::input | mode::generated;
-}
-
 OtherProgram yodel_program() {
     static YodelOptions unused;
     return {"yodel", yodel_table(unused)};
@@ -189,7 +180,7 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
     set_target(options, line.operands,
                "to compare two servers, run once for each, and compare with results.py "
                "--compare OLD NEW");
-    check_client(options, run_mode(options));
+    check_client(options);
     check_messages(options);
     check_load(options);
     options.plan.generated = options.wants_generated_messages();

@@ -11,16 +11,9 @@ namespace yodel {
 
 namespace {
 
-// Returns both `input` and `screen` if only the terminal decides between them.
-Modes run_mode(const YodelOptions& options) {
-    if (options.examines) return mode::examine;
-    if (options.run.probe) return mode::probe;
-    if (!options.replay_file.empty()) return mode::replay;
-    if (!options.read_file.empty())
-        return options.connects ? mode::screen
-                                : mode::offline | (options.no_tui ? 0 : mode::screen);
-    if (options.wants_generated_messages()) return mode::generated;
-    return options.no_tui || options.json() ? mode::input : mode::input | mode::screen;
+bool generates(const YodelOptions& options) {
+    return options.wants_generated_messages() && !options.run.probe &&
+           options.replay_file.empty();
 }
 
 // The minimum is below the time for sending a message, so a shorter interval could only fall
@@ -40,34 +33,29 @@ void add_mask(std::optional<Expression>& to, const std::string& text) {
     to.emplace(text);
 }
 
-// --- Rows: letter, name, argument, help, action, modes, chosen modes.
+// --- Rows: letter, name, argument, help, action, excludes, needs, implies.
 
 OptionGroup recording_options(YodelOptions& to) {
     return {"Recording and replay",
             {{'r', "read", "FILE", "show a recording; then connect to a given target",
-              into(to.read_file), mode::offline | mode::screen, mode::offline | mode::screen},
+              into(to.read_file), "z examine replay"},
              {0, "replay", "FILE", "replay a recording and require its replies",
-              into(to.replay_file), mode::replay, mode::replay},
+              into(to.replay_file), "z examine"},
              {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
-              [&](auto& text) { add_mask(to.run.session.pattern, text); }, mode::replay}}};
+              [&](auto& text) { add_mask(to.run.session.pattern, text); }, "", "replay"}}};
 }
 
 OptionGroup output_options(YodelOptions& to) {
-    OptionGroup group{"Output",
-                      {{0, "json", none, "print JSON, one object per line",
-                        [&](auto&) { to.report.form = Reporter::Form::json; },
-                        mode::piped | mode::examine, mode::input | mode::json},
-                       {'x', "hex", none, "print replies in hex", flag(to.report.hex),
-                        mode::input | mode::screen | mode::replay | mode::text},
-                       {'o', "log", "FILE", "append a transcript with times to FILE",
-                        [&](auto& text) { to.report.log = JournalFile(text); }, mode::runs},
-                       {'v', none, none, "also report connections", flag(to.report.verbose)},
-                       {0, "no-tui", none, "use pipe mode, even on a terminal", flag(to.no_tui),
-                        mode::piped | mode::offline, mode::input}}};
-    for (Option& each : process_options(to)) {
-        each.modes |= mode::runs | mode::examine | mode::offline;
-        group.options.push_back(std::move(each));
-    }
+    OptionGroup group{
+        "Output",
+        {{0, "json", none, "print JSON, one object per line",
+          [&](auto&) { to.report.form = Reporter::Form::json; }, "read"},
+         {'x', "hex", none, "print replies in hex", flag(to.report.hex), "z examine json"},
+         {'o', "log", "FILE", "append a transcript with times to FILE",
+          [&](auto& text) { to.report.log = JournalFile(text); }, "examine"},
+         {'v', none, none, "also report connections", flag(to.report.verbose)},
+         {0, "no-tui", none, "use pipe mode, even on a terminal", flag(to.no_tui), "examine"}}};
+    for (Option& each : process_options(to)) group.options.push_back(std::move(each));
     return group;
 }
 
@@ -84,27 +72,37 @@ void plan_ping(YodelOptions& options) {
 
 void plan_run(YodelOptions& options) {
     using enum RunClient::Options::From;
-    const Modes run = run_mode(options);
+    const bool replays = !options.replay_file.empty();
     options.report.probe = options.run.probe && !options.run.repeat;
-    if (run == mode::replay && options.interval.value_or(ev::Duration()) > ev::Duration())
+    if (replays && options.interval.value_or(ev::Duration()) > ev::Duration())
         throw UsageError("-i with --replay must be 0, which sends as replies arrive");
     options.fast = options.interval.has_value();
     options.run.window = std::nullopt;
     if (options.run.session.framing->takes_turns) options.run.window = 1;
-    options.from = run == mode::replay      ? recording
-                   : run == mode::probe     ? none
-                   : run == mode::generated ? generator
-                                            : input;
-    if (run == mode::generated) plan_ping(options);
+    options.from = replays              ? recording
+                   : options.run.probe  ? none
+                   : generates(options) ? generator
+                                        : input;
+    if (generates(options)) plan_ping(options);
     Reporter::Form& form = options.report.form;
-    if (options.report.hex && run != mode::replay) form = Reporter::Form::hex;
-    if (run == mode::generated && !options.json()) form = Reporter::Form::sequence;
+    if (options.report.hex && !replays) form = Reporter::Form::hex;
+    if (generates(options) && !options.json()) form = Reporter::Form::sequence;
 }
 
 std::string framing_text(const Framing& framing) {
     if (framing.in_datagrams) return "datagrams (-u)";
     return framing.is_websocket() ? "WebSocket (ws:// or wss://)"
                                   : "-f " + std::string(framing.name);
+}
+
+// Refuses options about a service if there is no target, but only a recording.
+void check_offline(const std::vector<GivenOption>& given) {
+    for (const GivenOption& each : given)
+        if (given_with({each},
+                       "read no-tui quiet no-sandbox expect expect-none expect-echo match hex")
+                .empty())
+            throw UsageError(each.written + " cannot be combined with " +
+                             given_with(given, "read") + " without a target");
 }
 
 OtherProgram yodel_load_program() {
@@ -120,7 +118,7 @@ void use_framing(ClientOptions& options, const std::string& file, const Framing&
                          " of " + file + ", whose replies have no frames");
     const Framing& wanted = *session.framing;
     const bool given = !framing.is_option() || !wanted.is_option() ||
-                       !chosen_by(options.given, mode::framed | mode::raw).empty();
+                       !given_with(options.given, "framing C").empty();
     if (given && &framing != &wanted)
         throw UsageError(file + " was recorded with " + framing_text(framing) + ", not with " +
                          framing_text(wanted));
@@ -131,16 +129,15 @@ void use_framing(ClientOptions& options, const std::string& file, const Framing&
 
 std::vector<OptionGroup> yodel_table(YodelOptions& to) {
     OptionGroup connection = connection_options(to);
-    connection.options.push_back(
-        {'l', "listen", none, "answer clients by hand; listen on [ADDR:]PORT", flag(to.listens),
-         mode::input | mode::screen | mode::listens, mode::listens});
+    connection.options.push_back({'l', "listen", none,
+                                  "answer clients by hand; listen on [ADDR:]PORT",
+                                  flag(to.listens), "z examine replay generated"});
     OptionGroup ping{"Ping and examination", generated_options(to)};
-    ping.options.push_back({'i', "interval", "D",
-                            "send a message every D; 0: as replies arrive",
-                            into(to.interval, interval_value),
-                            mode::generated | mode::probe | mode::replay, mode::generated});
-    ping.options.push_back({0, "examine", none, "check what echo servers usually get wrong",
-                            flag(to.examines), mode::examine, mode::examine});
+    ping.options.push_back(
+        {'i', "interval", "D", "send a message every D; 0: as replies arrive",
+         into(to.interval, interval_value), "examine read", "", "generated"});
+    ping.options.push_back(
+        {0, "examine", none, "check what echo servers usually get wrong", flag(to.examines)});
     return {std::move(connection), tls_options(to),       message_options(to),
             std::move(ping),       recording_options(to), output_options(to)};
 }
@@ -156,10 +153,15 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
                "(yodel --replay r.json B)");
     options.connects = options.read_file.empty() || !options.own_server;
     options.own_server = options.own_server && options.connects;
-    check_client(options, run_mode(options));
-    if (options.escapes && options.wants_generated_messages())
-        throw UsageError("--escapes cannot be combined with " +
-                         chosen_by(options.given, mode::generated));
+    check_client(options);
+    if (!options.connects) check_offline(options.given);
+    const std::string unfit = given_with(options.given, "escapes hex");
+    if (!unfit.empty() && generates(options))
+        throw UsageError(unfit + " cannot be combined with " +
+                         given_with(options.given, "generated"));
+    if (!options.read_file.empty() && options.connects && options.no_tui)
+        throw UsageError("--no-tui cannot be combined with " +
+                         given_with(options.given, "read"));
     if (options.report.log.recording && !options.run.session.framing->has_frames())
         throw UsageError("-o " + options.report.log.path +
                          " cannot record with -f raw, which has no messages");
@@ -172,23 +174,26 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
 }
 
 bool may_have_screen(const YodelOptions& options) {
-    return (run_mode(options) & mode::screen) != 0;
+    if (!options.read_file.empty()) return !options.no_tui;
+    return !options.examines && !options.run.probe && options.replay_file.empty() &&
+           !options.wants_generated_messages() && !options.no_tui && !options.json();
 }
 
 void check_display(const YodelOptions& options, bool screen) {
     if (!screen && !options.read_file.empty() && options.connects)
         throw UsageError("-r with a target needs full-screen mode");
-    const Modes other = screen ? mode::input | mode::offline : mode::screen;
-    const Modes run = run_mode(options) & ~other;
-    check_modes(options.given, {{run, chosen_by(options.given, run)}});
-    if (is_given(options.given, "retry-delay") && !screen && options.retries.value_or(0) == 0)
+    const std::string unfit = given_with(options.given, "hex expect match");
+    if (!screen && !options.read_file.empty() && !unfit.empty())
+        throw UsageError(unfit + " cannot be combined with " +
+                         given_with(options.given, "read") + " in pipe mode");
+    if (!given_with(options.given, "retry-delay").empty() && !screen &&
+        options.retries.value_or(0) == 0)
         throw UsageError("--retry-delay needs --retry in pipe mode");
 }
 
 void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recording) {
     Session::Options& session = options.run.session;
-    const bool expected =
-        session.pattern || !chosen_by(options.given, mode::replies | mode::no_reply).empty();
+    const bool expected = session.pattern || !given_with(options.given, "expect").empty();
     if (!options.read_file.empty() && !expected)
         session.expect = recording->expect.value_or(session.expect);
     // The samples of a load have no framing.

@@ -1,0 +1,279 @@
+// Tries each row of all tables with the options that choose how a program runs, connects and
+// prints, as tables: which of them the row cannot be combined with.
+
+#include "app/options/client/load_options.hpp"
+#include "app/options/client/yodel_options.hpp"
+#include "app/options/server_options.hpp"
+#include "tests/app/options/parsing.hpp"
+#include "tests/support/text.hpp"
+
+#include <cctype>
+#include <set>
+
+using namespace yodel;
+using test::contains;
+using test::parse_by;
+using test::refusal_by;
+using test::words_of;
+
+namespace {
+
+std::string written(const Option& row) {
+    return row.name ? "--" + std::string(row.name) : std::string("-") + row.letter;
+}
+
+// Returns the option with a valid argument, and the words that it needs.
+std::string sample(const Option& row, const std::string& needs) {
+    const std::vector<std::string> samples = words_of(
+        "'' '' ADDR 127.0.0.1 PORT 5 PATH p D 1 N 1 N|auto 1 N|D 5s A,B h2 A:B X25519 V 1.3 "
+        "FILE f NAME h F line SIZE 64 R 5 TIME|+D +5 R|R..R 5 LIST lost=0 FILE... g KIND "
+        "poisson P 0.1 "
+        "D[~JITTER] 1 TEXT t LINE Origin:x echo|any|none any REGEX ^OK PIN sha256//" +
+        std::string(44, 'A'));
+    const auto name =
+        std::find(samples.begin(), samples.end(), row.argument ? row.argument : "");
+    REQUIRE(name != samples.end());
+    const std::map<std::string, std::string> needed{{"", ""},
+                                                    {"tls", " --tls"},
+                                                    {"ws", " ws://h"},
+                                                    {"replay", " --replay f"},
+                                                    {"rate", " --rate 5"},
+                                                    {"udp", " -u"}};
+    std::string words = written(row) + " " + *std::next(name) + needed.at(needs);
+    if (written(row) == "--seed" && needs == "rate") words += " --arrivals poisson";
+    if (written(row) == "--stall-handshake") words += " --ws";
+    if (written(row) == "--starttls") words += " h:1";
+    if (written(row) == "--listen") words += " 7";
+    return words;
+}
+
+// Returns a line for each row: "-4: -U p, ..." names what it cannot be combined with.
+template <class Options>
+std::string combinations(std::vector<OptionGroup> (*table)(Options&),
+                         Options (*parser)(int, char*[]),
+                         const std::vector<std::string>& choices) {
+    Options unused;
+    std::string text;
+    for (const OptionGroup& group : table(unused))
+        for (const Option& row : group.options) {
+            if (row.ends_parsing) continue;
+            const std::string line = sample(row, row.needs ? row.needs : group.needs);
+            std::string refused;
+            for (const std::string& choice : choices) {
+                const std::string sentence = refusal_by(parser, line + " " + choice);
+                if (contains(sentence, "cannot be combined"))
+                    refused += (refused.empty() ? " " : ", ") + choice;
+            }
+            text += written(row) + ":" + refused + "\n";
+        }
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("a row says which options it cannot be combined with") {
+    CHECK(combinations(yodel_table, parse_yodel_options,
+                       {"-z", "-c 1", "--replay f", "-r f", "--examine", "--json", "--no-tui",
+                        "-U p", "-u", "ws://h", "--tls", "-f raw", "--expect echo",
+                        "--expect none", "-l 7"}) == R"(-4: -r f, -U p
+-6: -r f, -U p
+-n: -r f, -U p
+--source: -r f, -U p, -l 7
+--source-port: -r f, -U p, -l 7
+--connect-to: -r f, -U p, -l 7
+--unixsock: -u, ws://h, -l 7
+--udp: -z, -r f, -U p, ws://h, --tls
+-z: --replay f, -r f, --examine, -u, --expect echo, --expect none, -l 7
+--connect-timeout: -r f
+--idle-timeout: -r f
+--max-time: -r f
+--retry: --replay f, -r f, --examine, -l 7
+--retry-delay: -r f, -l 7
+--listen: -z, -c 1, --replay f, --examine, -U p, --expect echo, --expect none
+--tls: -r f, -u, ws://h
+--starttls:
+--cert: -r f, -u, ws://h
+--key: -u, ws://h
+--alpn: -r f, -u, ws://h, -l 7
+--groups: -r f, -u, ws://h, -l 7
+--tls-min: -r f, -u, ws://h, -l 7
+--tls-max: -r f, -u, ws://h, -l 7
+--cacert: -r f, -u, ws://h, -l 7
+--pinnedpubkey: -r f, -u, ws://h, -l 7
+--insecure: -r f, -u, ws://h, -l 7
+--framing: -r f, -u, ws://h
+-C: -r f, -u, ws://h
+--max-frame: -r f
+--expect: -z, --replay f, --examine, -l 7
+--match: -z, --replay f, --examine, -f raw, --expect echo, --expect none, -l 7
+--reply-timeout: -z, -r f
+-q: -r f, --examine
+--escapes: -z, -c 1, --replay f, -r f, --examine, -f raw
+--header: -U p, -u, --tls, -f raw, -l 7
+--subprotocol: -U p, -u, --tls, -f raw, -l 7
+--ping: -z, --examine, -U p, -u, --tls, -f raw
+--count: --replay f, -r f, --examine, -l 7
+--size: -z, --replay f, -r f, --examine, -l 7
+--interval: -r f, --examine, -l 7
+--examine: -z, -c 1, --replay f, -r f, --no-tui, --expect echo, --expect none, -l 7
+--read: -z, -c 1, --replay f, --examine, --json, -u, --tls, -f raw
+--replay: -z, -c 1, -r f, --examine, --expect echo, --expect none, -l 7
+--mask: -z, -c 1, -r f, --examine, --expect echo, --expect none, -l 7
+--json: -r f
+--hex: -z, -c 1, --examine, --json
+--log: -r f, --examine
+-v: -r f
+--no-tui: --examine
+--quiet:
+--no-sandbox:
+)");
+    CHECK(combinations(load_table, parse_load_options,
+                       {"-z", "-c 1", "--rate 5", "-U p", "-u", "ws://h", "--tls", "-f raw",
+                        "--expect echo"}) == R"(--connections:
+--connect-rate:
+--rate: -z
+--arrivals: -z
+--seed: -z
+--churn:
+--threads:
+--start-at: -z
+--no-sessionid: -u, ws://h
+--count:
+--size: -z
+--window: -z, --rate 5
+--messages: -z
+--warm-up: -z
+--require:
+--json:
+-v:
+--no-tui:
+--quiet:
+--no-sandbox:
+-4: -U p
+-6: -U p
+-n: -U p
+--source: -U p
+--source-port: -U p
+--connect-to: -U p
+--unixsock: -u, ws://h
+--udp: -z, -U p, ws://h, --tls
+-z: --rate 5, -u, --expect echo
+--connect-timeout:
+--idle-timeout:
+--max-time:
+--retry:
+--retry-delay:
+--tls: -u, ws://h
+--starttls:
+--cert: -u, ws://h
+--key: -u, ws://h
+--alpn: -u, ws://h
+--groups: -u, ws://h
+--tls-min: -u, ws://h
+--tls-max: -u, ws://h
+--cacert: -u, ws://h
+--pinnedpubkey: -u, ws://h
+--insecure: -u, ws://h
+--framing: -u, ws://h
+-C: -u, ws://h
+--max-frame:
+--expect: -z
+--match: -z, -f raw, --expect echo
+--reply-timeout: -z
+-q:
+--escapes: -z, -c 1, --rate 5, -f raw
+--header: -U p, -u, --tls, -f raw
+--subprotocol: -U p, -u, --tls, -f raw
+--ping: -z, -U p, -u, --tls, -f raw
+)");
+    CHECK(combinations(server_table, parse_server_options,
+                       {"7", "-u 7", "--ws 7", "--tls --cert f 7", "--self-signed 7",
+                        "-f line 7"}) == R"(-4:
+-6:
+--unixsock:
+--udp: --ws 7, --tls --cert f 7, --self-signed 7
+--ws: -u 7, -f line 7
+--port-file:
+--tls: -u 7
+--cert: -u 7, --self-signed 7
+--key: -u 7, --self-signed 7
+--self-signed: -u 7, --tls --cert f 7
+--cacert: -u 7
+--max-conns:
+--idle-timeout:
+--handshake-timeout:
+--max-frame:
+--framing: --ws 7
+--json:
+-v:
+--no-sandbox:
+--delay:
+--drop:
+--corrupt:
+--dup:
+--reorder: --ws 7, --tls --cert f 7, --self-signed 7
+--seed:
+--chunk: -u 7
+--close-after: -u 7
+--reset-after: -u 7
+--half-close: -u 7
+--no-read: -u 7
+--stall-handshake: -u 7, -f line 7
+--banner: -u 7
+)");
+}
+
+// The limits keep each program small.
+TEST_CASE("the tables stay within their limits, and no two options have the same name") {
+    const auto size_of = [](const std::vector<OptionGroup>& groups) {
+        int size = 0;
+        std::set<std::string> names;
+        for (const OptionGroup& group : groups)
+            for (const Option& row : group.options) {
+                if (row.letter != 0) CHECK(std::isalnum(row.letter));
+                if (row.letter != 0) CHECK(names.emplace(1, row.letter).second);
+                if (row.name) CHECK(names.emplace(row.name).second);
+                ++size;
+            }
+        return size;
+    };
+    YodelOptions yodel;
+    LoadOptions load;
+    ServerOptions server;
+    const int of_yodel = size_of(yodel_table(yodel));
+    const int of_load = size_of(load_table(load));
+    const int shared =
+        size_of({connection_options(yodel), tls_options(yodel), message_options(yodel)});
+    CHECK(of_yodel <= 55);
+    CHECK(of_load - shared <= 32);
+    CHECK(size_of(server_table(server)) <= 40);
+}
+
+TEST_CASE("options of the screen and of other runs are refused if they do not apply") {
+    const struct {
+        const char* words;
+        const char* on_screen;
+        const char* in_pipe;
+    } rows[] = {
+        {"-x", "", ""},
+        {"-v", "", ""},
+        {"--retry-delay 1", "", "--retry-delay needs --retry in pipe mode"},
+        {"--retry-delay 1 --retry 0", "", "--retry-delay needs --retry in pipe mode"},
+        {"--retry-delay 1 --retry 1", "", ""},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.words);
+        const YodelOptions options = parse_by(parse_yodel_options, row.words);
+        CHECK(test::refusal([&] { check_display(options, true); }) == row.on_screen);
+        CHECK(test::refusal([&] { check_display(options, false); }) == row.in_pipe);
+    }
+    CHECK(refusal_by(parse_yodel_options, "--replay f -i 1s") ==
+          "-i with --replay must be 0, which sends as replies arrive");
+}
+
+TEST_CASE("only a conversation may have a screen") {
+    for (const char* const words : {"", "-x", "--retry 1"})
+        CHECK(may_have_screen(parse_by(parse_yodel_options, words)));
+    for (const char* const words : {"--no-tui", "--json", "-z", "-c 1", "--replay f"})
+        CHECK_FALSE(may_have_screen(parse_by(parse_yodel_options, words)));
+}

@@ -50,8 +50,10 @@ With --escapes, a command may be an array with any bytes. A large reply is one m
   \r (esc)
   \x00 (esc)
   +PONG
-  $ printf '%s\n' "EVAL \"redis.call('SET','k',string.rep('x',9000000))\" 0" 'GET k' | yodel --quiet -f resp unix:redis | wc -c
-  9000015
+  $ echo "EVAL \"redis.call('SET','k',string.rep('x',9000000))\" 0" | yodel --quiet -f resp unix:redis
+  $-1
+  $ echo GET k | yodel --quiet -f resp unix:redis | wc -c
+  9000011
   $ echo 'GET k' | yodel --quiet -f resp --max-frame 1M unix:redis
   yodel: a message of 9000010 bytes or more exceeds the limit of 1048576 (--max-frame)
   [56]

@@ -2,7 +2,7 @@
 // system's queue.
 #pragma once
 
-#include "bufio/datagram.hpp"
+#include "bufio/packets.hpp"
 #include "bufio/dial.hpp"
 #include "bufio/listen.hpp"
 

@@ -19,9 +19,12 @@ std::optional<std::uint64_t> number_of(std::string_view payload) {
 
 // --- Sending.
 
-QueuedIds ContentMatcher::queue(std::string_view payload, ev::Time planned, ev::Time now,
+QueuedIds ContentMatcher::queue(std::string_view payload, ev::Time planned,
                                 std::optional<std::string_view> reply) {
-    Entry entry{.id = last_id() + 1, .planned = planned, .sent = now, .written = false};
+    const std::size_t before = queued_frames_.size();
+    encode(*datagram_framing(), payload, queued_frames_);
+    Entry entry{
+        .id = last_id() + 1, .planned = planned, .unwritten = queued_frames_.size() - before};
     if (options_.expect != Expect::none) {
         entry.payload.swap(spare_);
         entry.payload = payload;
@@ -44,13 +47,24 @@ std::uint64_t ContentMatcher::reserve_id() {
     return id;
 }
 
-void ContentMatcher::record_written(std::uint64_t total, ev::Time time) {
-    for (; written_ < total && first_unwritten_id_ <= last_id(); ++first_unwritten_id_) {
+std::string_view ContentMatcher::flush(ev::Time now) {
+    for (std::uint64_t id = last_id(); id >= first_unwritten_id_; --id) {
+        Entry& entry = entries_[place(id)];
+        if (entry.sent != ev::Time{}) break;
+        entry.sent = now;
+    }
+    flushed_frames_.swap(queued_frames_);
+    queued_frames_.clear();
+    return flushed_frames_;
+}
+
+void ContentMatcher::record_written(std::uint64_t bytes, ev::Time time) {
+    for (; first_unwritten_id_ <= last_id(); ++first_unwritten_id_) {
         Entry& entry = entries_[place(first_unwritten_id_)];
-        if (entry.written) continue;
-        entry.written = true;
+        if (entry.unwritten == 0) continue;
+        if (written_ + entry.unwritten > bytes) break;
+        written_ += std::exchange(entry.unwritten, 0);
         entry.sent = time;
-        ++written_;
     }
     drop_finished();
 }
@@ -63,7 +77,7 @@ void ContentMatcher::void_round_trips() {
 // Drops the oldest entries as long as they are finished and written.
 void ContentMatcher::drop_finished() {
     while (!entries_.empty() && entries_.front().state == State::over &&
-           entries_.front().written) {
+           entries_.front().unwritten == 0) {
         entries_.pop_front();
         ++first_id_;
     }
@@ -71,6 +85,19 @@ void ContentMatcher::drop_finished() {
 }
 
 // --- Receiving.
+
+std::optional<Event> ContentMatcher::next(std::string_view& received, ev::Time read_at) {
+    if (auto event = next_resolved()) return event;
+    if (received.size() > remaining_input_) read_id_ = last_id();
+    remaining_input_ = received.size();
+    const Framing& framing = *datagram_framing();
+    const std::optional<std::size_t> size = framing.payload_size(received);
+    if (!size || received.size() < framing.prefix + *size) return std::nullopt;
+    const std::string_view reply = received.substr(framing.prefix, *size);
+    received.remove_prefix(framing.prefix + *size);
+    remaining_input_ = received.size();
+    return match(reply, read_at, read_id_);
+}
 
 Event ContentMatcher::match(std::string_view reply, ev::Time read_at, std::uint64_t last_id) {
     read_id_ = last_id;
@@ -249,7 +276,8 @@ void ContentMatcher::mark_oldest_late() {
 
 void ContentMatcher::lose(bool) {
     while (in_flight_ > 0) lost_.push_back(extract(entries_[place(oldest_id_)]));
-    for (Entry& entry : entries_) entry.written = true;
+    for (Entry& entry : entries_) entry.unwritten = 0;
+    queued_frames_.clear();
     drop_finished();
 }
 

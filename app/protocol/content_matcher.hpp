@@ -13,10 +13,7 @@
 // With Expect::any a reply answers the oldest message in flight, or else the oldest late one.
 // With Expect::none every reply is unsolicited.
 //
-// The caller pulls events:
-//
-//     const auto event = matcher.match(datagram, read_at, last_id);
-//     while (auto event = matcher.next_resolved()) ...
+// Messages and replies have the frames of datagram_framing().
 #pragma once
 
 #include "app/protocol/contiguous_queue.hpp"
@@ -52,16 +49,15 @@ public:
 
     explicit ContentMatcher(const Options& options) : options_(options) {}
 
-    // Records a message that was queued at `now`, behind all earlier messages. `planned`
-    // defaults to the time of sending. `reply`: see InFlight::queue().
-    QueuedIds queue(std::string_view payload, ev::Time planned, ev::Time now,
-                    std::optional<std::string_view> reply = {});
+    QueuedIds queue(std::string_view payload, ev::Time planned,
+                    std::optional<std::string_view> reply) override;
     std::uint64_t reserve_id() override;
-    // Records that `total` datagrams left the socket's queue since restart(), the last of them
-    // at `time`.
-    void record_written(std::uint64_t total, ev::Time time);
+    bool flushed() const override { return queued_frames_.empty(); }
+    std::string_view flush(ev::Time now) override;
+    void record_written(std::uint64_t bytes, ev::Time time) override;
     void void_round_trips() override;
 
+    std::optional<Event> next(std::string_view& received, ev::Time read_at) override;
     // Returns the event for a reply. `last_id`: the last message queued before the reply was
     // read.
     Event match(std::string_view reply, ev::Time read_at, std::uint64_t last_id);
@@ -69,7 +65,7 @@ public:
     void mark_oldest_late() override;
     void lose(bool unwritten_stay) override;  // also loses unwritten messages
     void restart() override {
-        written_ = 0;
+        written_ = remaining_input_ = 0;
         last_evicted_.reset();
     }
 
@@ -78,7 +74,7 @@ public:
     std::uint64_t last_id() const override { return first_id_ + entries_.size() - 1; }
     ev::Time oldest_sent_at() const override { return oldest().sent; }  // or queued, if unsent
     bool has_unwritten() const override { return false; }
-    ev::Duration max_round_trip() const { return max_round_trip_; }
+    ev::Duration max_round_trip() const override { return max_round_trip_; }
 
 private:
     enum class State { in_flight, late, over };
@@ -91,7 +87,7 @@ private:
         ev::Time planned{};
         ev::Time sent{};
         State state = State::over;
-        bool written = true;  // true also if there is nothing to write
+        std::size_t unwritten = 0;  // size of the frame, until it is written
         bool untimed = false;
     };
     using Condition = std::function<bool(const Entry&)>;
@@ -123,7 +119,10 @@ private:
     std::uint64_t first_id_ = 1;            // id of the first entry
     std::uint64_t oldest_id_ = 1;           // id of the oldest message in flight, if any
     std::uint64_t first_unwritten_id_ = 1;  // id of the oldest unwritten message
-    std::uint64_t written_ = 0;
+    std::uint64_t written_ = 0;             // bytes of the frames written on this connection
+    std::string queued_frames_;
+    std::string flushed_frames_;
+    std::size_t remaining_input_ = 0;  // bytes of input that next() left
     std::size_t in_flight_ = 0;
     std::size_t in_flight_bytes_ = 0;
     std::uint64_t last_number_ = 0;

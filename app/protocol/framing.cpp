@@ -104,7 +104,7 @@ constexpr Framing framings[] = {
     {.name = "resp", .delimiter = "\r\n", .reply_line = resp_line, .push_byte = ">"},
     {.name = "smtp", .delimiter = "\r\n", .reply_line = smtp_line, .takes_turns = true},
     {.name = "raw"},
-    {.name = "datagram", .in_datagrams = true},
+    {.name = "datagram", .prefix = 2, .in_datagrams = true},
     {.name = "websocket", .prefix = 5, .typed = true},
 };
 

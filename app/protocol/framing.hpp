@@ -45,7 +45,7 @@ struct Framing {
     bool typed = false;          // the first byte of the prefix is a type; see update_type()
     bool little_endian = false;  // byte order of the length; big-endian if false
     std::string_view head = {};  // at most one byte; bytes before it belong to no frame
-    bool in_datagrams = false;   // each message is a datagram
+    bool in_datagrams = false;   // the transport carries each message in a datagram
     std::string_view greeting = {};  // sent by the server before all replies
     // Returns the right reply to a payload. It is unframed and as long as the payload. Each
     // byte depends only on the same byte of the payload, so that a server can answer in parts.
@@ -67,13 +67,13 @@ struct Framing {
     // Returns true if messages are lines of text, as in a file.
     bool is_lines() const { return delimiter == "\n" && joins_pieces(); }
     // Returns true if the bytes of a connection are divided into messages.
-    bool has_frames() const { return prefix > 0 || !delimiter.empty() || in_datagrams; }
+    bool has_frames() const { return prefix > 0 || !delimiter.empty(); }
     // Returns true if replies have frames. Otherwise a reply is as long as its message.
     bool replies_framed() const { return has_frames() && reply == nullptr; }
     // Returns true if several concatenated frames, without the last delimiter, are a payload
     // that for_each_piece() cuts into the original messages.
     bool joins_pieces() const {
-        return replies_framed() && prefix == 0 && head.empty() && !in_datagrams && can_echo();
+        return replies_framed() && prefix == 0 && head.empty() && can_echo();
     }
     // Returns true if a reply can equal its message. Otherwise a message that contains
     // delimiters is sent unchanged, and gets one reply.
@@ -123,9 +123,10 @@ struct Framing {
 
 // Returns the static row with this name; null if there is none.
 const Framing* find_framing(std::string_view name);
-// Return the framings that are not arguments of -f.
+// Return the framings that are not arguments of -f, but connect a session and its transport
+// (bufio/packets, app/websocket).
 const Framing* datagram_framing();
-const Framing* websocket_framing();  // between a session and its transport (app/websocket)
+const Framing* websocket_framing();
 // Returns the arguments of -f. `can_echo`: only framings that can echo.
 std::vector<std::string> framing_list(bool can_echo = false);
 

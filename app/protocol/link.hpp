@@ -173,7 +173,5 @@ protected:
 
 std::unique_ptr<Link> make_stream_link(ev::Loop& loop, const SessionOptions& options,
                                        Link::User& user);
-std::unique_ptr<Link> make_datagram_link(ev::Loop& loop, const SessionOptions& options,
-                                         Link::User& user);
 
 }  // namespace yodel

@@ -1,9 +1,9 @@
 // Decides which reply answers which message. Pure: it uses no socket and no loop, and receives
 // the time of reading as an argument, so that its tests are tables of strings.
 //
-// OrderedMatcher matches replies by their order, ContentMatcher by their content. A link owns
-// one of them, queues messages in it, and passes it the received bytes. A session uses only
-// this common interface.
+// OrderedMatcher matches replies by their order, ContentMatcher by their content. A session
+// owns one of them. It queues messages in it, writes their frames, and passes it the received
+// bytes.
 //
 // The caller pulls events, without their time. The views in an event are valid until the next
 // call.
@@ -36,6 +36,30 @@ public:
     Matcher(const Matcher&) = delete;
     Matcher& operator=(const Matcher&) = delete;
 
+    // Queues a message, or several if for_each_piece() cuts the payload. `planned` defaults to
+    // the time of the flush. `reply`: the expected reply with Expect::given.
+    virtual QueuedIds queue(std::string_view payload, ev::Time planned = {},
+                            std::optional<std::string_view> reply = {}) = 0;
+    // Queue a message without a copy; see InFlight::reserve(). By default they refuse.
+    virtual char* reserve(std::size_t /*size*/) { return nullptr; }
+    virtual QueuedIds queue_reserved(std::size_t /*size*/) { return {}; }
+    virtual bool flushed() const = 0;
+    // Returns the frames queued since the last call, to be written now.
+    virtual std::string_view flush(ev::Time now) = 0;
+    // Records at `time` that the first `bytes` bytes of the connection have been written.
+    virtual void record_written(std::uint64_t bytes, ev::Time time) = 0;
+    // Frees memory that is not needed now.
+    virtual void release_idle() {}
+
+    // Returns true if the framing needs no greeting, or the greeting has arrived. Call it
+    // before the connection sends its first message, so that earlier bytes answer nothing.
+    virtual bool greeted(std::string_view /*received*/) { return true; }
+    virtual bool echoed() const { return false; }  // this connection has echoed a message
+    // Returns the next event of the received bytes, and removes the processed bytes from their
+    // front. Returns none if it needs more bytes. `received`: all bytes not yet removed. If
+    // there are more of them than the last call left, they may answer all messages queued so
+    // far.
+    virtual std::optional<Event> next(std::string_view& received, ev::Time read_at) = 0;
     // Returns the next event caused by an earlier call.
     virtual std::optional<Event> next_resolved() = 0;
     // Returns why the connection can no longer be decoded. Then nothing more is read from it.
@@ -56,6 +80,8 @@ public:
     virtual bool greeting_possible() const { return false; }
     // Treats the possible greeting as a bad reply.
     virtual void rule_out_greeting() {}
+
+    virtual ev::Duration max_round_trip() const { return {}; }  // ContentMatcher only
 
     virtual std::uint64_t reserve_id() = 0;  // for a message that is not queued
     virtual std::uint64_t last_id() const = 0;

@@ -50,14 +50,24 @@ public:
 
     explicit OrderedMatcher(const Options& options);
 
-    InFlight& messages() { return messages_; }
     const InFlight& messages() const { return messages_; }
 
-    // Returns the next event of the received bytes, and removes the processed bytes from their
-    // front. Returns none if it needs more bytes. `received`: all bytes not yet removed. If
-    // there are more of them than the last call left, they may answer all messages queued so
-    // far.
-    std::optional<Event> next(std::string_view& received, ev::Time read_at);
+    QueuedIds queue(std::string_view payload, ev::Time planned,
+                    std::optional<std::string_view> reply) override {
+        return messages_.queue(payload, planned, reply);
+    }
+    char* reserve(std::size_t size) override { return messages_.reserve(size); }
+    QueuedIds queue_reserved(std::size_t size) override {
+        return messages_.queue_reserved(size);
+    }
+    bool flushed() const override { return messages_.flushed(); }
+    std::string_view flush(ev::Time now) override { return messages_.flush(now); }
+    void record_written(std::uint64_t bytes, ev::Time time) override {
+        messages_.record_written(bytes, time);
+    }
+    void release_idle() override { messages_.release_idle(); }
+
+    std::optional<Event> next(std::string_view& received, ev::Time read_at) override;
     std::optional<Event> next_resolved() override;
     // Assigns the unmatched replies first to late messages, then to messages in flight.
     void resolve_unmatched() override;
@@ -67,12 +77,10 @@ public:
     void restart() override;
     void void_round_trips() override { messages_.void_round_trips(); }
 
-    // Returns true if the framing needs no greeting, or the greeting has arrived. Call it
-    // before the connection sends its first message, so that earlier bytes answer nothing.
-    bool greeted(std::string_view received);
+    bool greeted(std::string_view received) override;
     bool greeting_possible() const override;
     void rule_out_greeting() override;
-    bool echoed() const { return echoed_; }  // on this connection
+    bool echoed() const override { return echoed_; }
 
     std::uint64_t reserve_id() override { return messages_.reserve_id(); }
     std::uint64_t last_id() const override { return messages_.last_id(); }

@@ -44,8 +44,7 @@ Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, Owner& 
     : loop_(loop),
       options_(std::move(options)),
       owner_(owner),
-      link_(options_->endpoint.udp ? make_datagram_link(loop, *options_, *this)
-                                   : make_stream_link(loop, *options_, *this)),
+      link_(make_stream_link(loop, *options_, *this)),
       matcher_(link_->matcher()),
       backoff_(options_->retry_delay, options_->retry_seed),
       advance_timer_(loop, [this] { advance(); }),

@@ -1,8 +1,15 @@
-// Carries messages in a stream, with or without TLS. A stream preserves their order and
-// has back-pressure. Unless it is a WebSocket, each side can close separately.
+// Carries messages in a stream over TCP, TLS, WebSocket or UDP. Unless it is a WebSocket, each
+// side can close separately.
+//
+// With datagrams the link is ready at once, because only a reply proves that there is a peer.
+// Only an ICMP "port unreachable" proves that there is none, and it ends the stream. The link
+// lingers after the last reply, because a late reply changes the fate of its message from lost
+// to late.
 
+#include "app/protocol/content_matcher.hpp"
 #include "app/protocol/link.hpp"
 #include "app/protocol/ordered_matcher.hpp"
+#include "bufio/packets.hpp"
 #include "bufio/stream.hpp"
 
 #include <algorithm>
@@ -23,17 +30,36 @@ bool is_tls_alert(const Alert& bytes) {
            bytes[4] == '\x02' && (bytes[5] == '\x01' || bytes[5] == '\x02');
 }
 
+// With datagrams, the link waits for late and duplicate replies after the last expected reply:
+// for lingering_round_trips times the longest round trip, but at least min_linger, at most
+// max_linger, and not longer than -q.
+constexpr ev::Duration min_linger = std::chrono::milliseconds(100);
+constexpr ev::Duration max_linger = std::chrono::seconds(1);
+constexpr int lingering_round_trips = 4;
+
+std::unique_ptr<Matcher> make_matcher(const SessionOptions& options) {
+    if (options.endpoint.udp)
+        return std::make_unique<ContentMatcher>(
+            ContentMatcher::Options{.expect = options.expect,
+                                    .pattern = options.pattern_or_null(),
+                                    .numbered = options.numbered,
+                                    .expected_unsolicited = options.expected_unsolicited});
+    return std::make_unique<OrderedMatcher>(
+        OrderedMatcher::Options{.framing = options.framing,
+                                .max_frame = options.max_frame,
+                                .expect = options.expect,
+                                .greeted = options.starttls != nullptr,
+                                .coalesce = options.coalesce,
+                                .pattern = options.pattern_or_null(),
+                                .expected_unsolicited = options.expected_unsolicited});
+}
+
 class StreamLink final : public Link, private bufio::Stream::User {
 public:
     StreamLink(ev::Loop& loop, const SessionOptions& options, Link::User& user)
         : Link(loop, options, user),
-          matcher_({.framing = options.framing,
-                    .max_frame = options.max_frame,
-                    .expect = options.expect,
-                    .greeted = options.starttls != nullptr,
-                    .coalesce = options.coalesce,
-                    .pattern = options.pattern_or_null(),
-                    .expected_unsolicited = options.expected_unsolicited}) {}
+          owned_matcher_(make_matcher(options)),
+          matcher_(*owned_matcher_) {}
 
     Matcher& matcher() override { return matcher_; }
 
@@ -47,6 +73,7 @@ public:
         bufio::Stream::User& user = *this;
         stream_ = std::make_unique<bufio::Stream>(loop_, std::move(transport), user, limits);
         stream_->pause_reading(paused_);
+        linger_start_ = {};
     }
     void opened() override { record_facts(); }
     bool greeted() override { return matcher_.greeted(stream_->received()); }
@@ -64,6 +91,9 @@ public:
     bool has_received() const override {
         return stream_->bytes_read() > 0 && stream_->is_open();
     }
+    bool peer_known() const override {
+        return connected() && (!lossy() || options_.listens() || stream_->bytes_read() > 0);
+    }
     void pause(bool paused) override {
         paused_ = paused;
         if (stream_) stream_->pause_reading(paused);
@@ -72,29 +102,28 @@ public:
     QueuedIds send(std::string_view payload, ev::Time planned,
                    std::optional<std::string_view> reply) override {
         if (!is_sendable(*options_.framing, options_.max_frame, payload)) return {};
-        return matcher_.messages().queue(payload, planned, reply);
+        return matcher_.queue(payload, planned, reply);
     }
-    char* reserve(std::size_t size) override { return matcher_.messages().reserve(size); }
+    char* reserve(std::size_t size) override { return matcher_.reserve(size); }
     QueuedIds send_reserved(std::size_t size) override {
         if (size == 0 || size > options_.max_frame) return {};
-        return matcher_.messages().queue_reserved(size);
+        return matcher_.queue_reserved(size);
     }
-    bool flushed() const override { return matcher_.messages().flushed(); }
+    bool flushed() const override { return matcher_.flushed(); }
     bool flush(ev::Time now) override {
-        InFlight& messages = matcher_.messages();
-        const bool accepted = stream_->write(messages.flush(now));
+        const bool accepted = stream_->write(matcher_.flush(now));
         if (!accepted && !stream_->end()) return false;  // an ended stream reports its end
-        messages.release_idle();
+        matcher_.release_idle();
         record_written(now);
         return true;
     }
     void record_written(ev::Time now) override {
-        matcher_.messages().record_written(stream_->bytes_written(), now);
+        matcher_.record_written(stream_->bytes_written(), now);
     }
     std::size_t pending() const override { return stream_ ? stream_->pending() : 0; }
     std::uint64_t written() const override { return stream_->bytes_written(); }
     std::uint64_t traffic() const override { return stream_->traffic(); }
-    bool has_back_pressure() const override { return true; }
+    bool has_back_pressure() const override { return !lossy(); }
     void ping() override { stream_->ping(); }
     std::uint64_t answered_ping() const override { return stream_->answered_ping(); }
 
@@ -124,8 +153,24 @@ public:
     }
     bool can_half_close() const override { return !options_.websocket; }
     bool output_closed() const override { return stream_->output_closed(); }
+    bool peer_closes() const override { return !lossy(); }
     bool finishing() const override { return stream_->finishing(); }
     void finish() override { stream_->finish(); }
+    // Each received datagram restarts the linger time. A restart does not extend it beyond
+    // `limit`.
+    ev::Time end_deadline(ev::Time limit, ev::Time active_at) override {
+        if (!lossy()) return limit;
+        if (linger_start_ == ev::Time{}) linger_start_ = loop_.now();
+        if (options_.listens())
+            return std::max(linger_start_, active_at) + options_.answer_time;
+        const ev::Duration wanted = lingering_round_trips * matcher_.max_round_trip();
+        const ev::Duration linger =
+            std::min(std::clamp(wanted, min_linger, max_linger), options_.close_timeout);
+        return std::min(std::max(linger_start_, active_at) + linger,
+                        std::max(linger_start_ + linger, limit));
+    }
+    End refusal() const override { return refusal_; }
+    void reset_refusal() override { refusal_ = {}; }
     const End& end() const override {
         return stream_->end() ? stream_->end() : stream_->rejection();
     }
@@ -148,6 +193,7 @@ public:
 private:
     std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket) {
         const bool listens = options_.listens();
+        if (lossy()) return bufio::make_packet_transport(std::move(socket), address_, !listens);
         if (options_.starttls)
             return connect_starttls(*options_.starttls, std::move(socket), *options_.tls,
                                     options_.endpoint.host);
@@ -161,12 +207,20 @@ private:
                                   facts_->websocket);
     }
 
-    void stream_changed(bufio::Stream&) override { user_.link_changed(); }
+    bool lossy() const { return options_.endpoint.udp; }
+    void stream_changed(bufio::Stream&) override {
+        if (stream_->bytes_read() > 0) refusal_ = {};
+        const bufio::Reason reason = stream_->end().reason;
+        if (lossy() && (reason == bufio::Reason::refused || reason == bufio::Reason::connect))
+            refusal_ = stream_->end();
+        user_.link_changed();
+    }
     void record_facts() {
         if (stream_->tls()) facts_->tls = *stream_->tls();
     }
 
-    OrderedMatcher matcher_;
+    const std::unique_ptr<Matcher> owned_matcher_;
+    Matcher& matcher_;
     struct Facts {
         std::optional<bufio::TlsFacts> tls;
         websocket::Facts websocket;
@@ -176,7 +230,9 @@ private:
     // Input not yet matched; set between next() and input_matched().
     std::optional<std::string_view> unprocessed_;
     std::optional<bufio::TcpFacts> tcp_;  // as of the end of the last connection
-    Alert first_bytes_{};  // first received bytes; examined only if nothing followed
+    End refusal_;  // of the last connection over UDP; none once something was received
+    ev::Time linger_start_{};  // 0 before it
+    Alert first_bytes_{};      // first received bytes; examined only if nothing followed
 };
 
 }  // namespace

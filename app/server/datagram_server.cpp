@@ -3,14 +3,15 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <span>
 #include <string_view>
 #include <utility>
 
 namespace yodel {
 
 using bufio::Datagram;
-using bufio::DatagramSocket;
 
 namespace {
 
@@ -18,6 +19,7 @@ constexpr int privileged_ports = 1024;  // ports below this number
 
 // Time that a reordered answer waits for the next answer.
 constexpr ev::Duration reordering_time = std::chrono::milliseconds(100);
+constexpr ev::Duration receive_pause = std::chrono::seconds(1);
 
 std::uint64_t key_of(const Datagram& datagram) {
     const std::hash<std::string_view> hash;
@@ -28,20 +30,25 @@ std::uint64_t key_of(const Datagram& datagram) {
 
 }  // namespace
 
-class DatagramServer::Port final : private DatagramSocket::User {
+class DatagramServer::Port final {
 public:
     Port(DatagramServer& server, const bufio::Address& address)
         : server_(server),
           faulty_(server.options_.faults.any() || server.options_.faults.reorder > 0),
           dice_(server.options_.faults, 0),
           due_timer_(server.loop_, [this] { send_due(); }),
-          socket_(server.loop_, address, *this) {}
+          resume_timer_(server.loop_, [this] { update_interest(); }),
+          socket_(bufio::bound_datagram_socket(address)),
+          watch_(server.loop_, socket_.descriptor(), ev::readable,
+                 [this](ev::Events) { advance(); }) {}
 
     const bufio::Address& address() const { return socket_.address(); }
-    std::uint64_t refused() const { return socket_.refused(); }
-    void stop_receiving() { socket_.pause_reading(true); }
+    void stop_receiving() {
+        stopped_ = true;
+        update_interest();
+    }
     bool has_pending() const {
-        return !held_.empty() || !reordered_.empty() || socket_.pending() > 0;
+        return !held_.empty() || !reordered_.empty() || !unsent_.empty();
     }
 
 private:
@@ -52,10 +59,29 @@ private:
         bool reordered;  // to be sent after the next one
     };
 
-    void datagrams_received(std::span<const Datagram> datagrams) override {
-        for (const Datagram& each : datagrams) take(each);
+    // Reads nothing while the system accepts no answers, so that its receive buffer bounds the
+    // memory.
+    void advance() {
+        send_unsent();
+        if (unsent_.empty() && !stopped_) receive();
+        update_interest();
+        server_.report_drained();
     }
-    void datagrams_written() override { server_.report_drained(); }
+
+    void update_interest() {
+        ev::Events wanted = stopped_ || resume_timer_.pending() ? ev::none : ev::readable;
+        if (!unsent_.empty()) wanted = ev::writable;
+        watch_.want(wanted);
+    }
+
+    void receive() {
+        const std::span<const Datagram> datagrams = socket_.receive();
+        if (datagrams.empty() && errno != EAGAIN && errno != EWOULDBLOCK)
+            resume_timer_.start(receive_pause);
+        for (const Datagram& each : datagrams) take(each);
+        send_batch();
+        send_unsent();
+    }
 
     void take(const Datagram& datagram) {
         Counters& counters = server_.counters_;
@@ -69,7 +95,7 @@ private:
         } else if (faulty_) {
             answer_faultily(datagram);
         } else {
-            send(datagram.bytes, datagram.peer, datagram.local);
+            batch_.push_back({datagram.bytes, &datagram.peer, &datagram.local});
         }
     }
 
@@ -80,11 +106,30 @@ private:
                               : size + ": " + excerpt(datagram.bytes, datagram.bytes.size())});
     }
 
-    void send(std::string_view bytes, const bufio::Address& to, const bufio::Address& from) {
+    // Keeps copies of the answers that the system does not accept now. Drops each answer that
+    // it refuses.
+    void send_batch() {
         Counters& counters = server_.counters_;
-        const bool accepted = socket_.send(bytes, to, from);
-        ++(accepted ? counters.datagrams_out : counters.datagrams_dropped);
-        if (accepted) counters.datagram_bytes_out += bytes.size();
+        std::span<const bufio::Packet> left(batch_);
+        while (!left.empty()) {
+            const std::size_t count = socket_.send(left);
+            if (count == 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+            if (count == 0) ++counters.datagrams_dropped;
+            counters.datagrams_out += count;
+            for (std::size_t i = 0; i < count; ++i)
+                counters.datagram_bytes_out += left[i].bytes.size();
+            left = left.subspan(std::max<std::size_t>(count, 1));
+        }
+        for (const bufio::Packet& each : left)
+            unsent_.push_back({std::string(each.bytes), *each.to, *each.from, false});
+        batch_.clear();
+    }
+
+    void send_unsent() {
+        std::vector<Answer> answers;
+        answers.swap(unsent_);
+        for (const Answer& each : answers) batch_.push_back({each.bytes, &each.to, &each.from});
+        send_batch();
     }
 
     // Every datagram draws the same number of random values, whatever happens to it.
@@ -114,15 +159,12 @@ private:
     void deliver(const Answer& answer) {
         if (answer.reordered)
             return reordered_.push(answer, server_.loop_.after(reordering_time));
-        send(answer.bytes, answer.to, answer.from);
+        unsent_.push_back(answer);
         send_reordered();
     }
 
     void send_reordered() {
-        while (!reordered_.empty()) {
-            const Answer answer = reordered_.pop();
-            send(answer.bytes, answer.to, answer.from);
-        }
+        while (!reordered_.empty()) unsent_.push_back(reordered_.pop());
     }
 
     void restart_timer() {
@@ -137,7 +179,8 @@ private:
         while (held_.first_due() <= now) deliver(held_.pop());
         if (reordered_.first_due() <= now) send_reordered();
         restart_timer();
-        socket_.flush();
+        send_unsent();
+        update_interest();
         server_.report_drained();
     }
 
@@ -145,9 +188,14 @@ private:
     const bool faulty_;
     FaultDice dice_;
     DelayQueue<Answer> held_;
-    DelayQueue<Answer> reordered_;  // held until another answer is sent
+    DelayQueue<Answer> reordered_;      // held until another answer is sent
+    std::vector<bufio::Packet> batch_;  // answers that view received datagrams
+    std::vector<Answer> unsent_;
+    bool stopped_ = false;
     ev::Timer due_timer_;
-    DatagramSocket socket_;
+    ev::Timer resume_timer_;  // ends a pause after a failure to receive
+    bufio::PacketSocket socket_;
+    ev::Watch watch_;
 };
 
 DatagramServer::DatagramServer(ev::Loop& loop, Options options, EchoServer::Log log)
@@ -161,15 +209,6 @@ DatagramServer::DatagramServer(ev::Loop& loop, Options options, EchoServer::Log 
       }) {}
 
 DatagramServer::~DatagramServer() = default;
-
-Counters DatagramServer::counters() const {
-    Counters sum = counters_;
-    for (const auto& port : ports_) {
-        sum.datagrams_out -= port->refused();
-        sum.datagrams_dropped += port->refused();
-    }
-    return sum;
-}
 
 const bufio::Address& DatagramServer::listen(const bufio::Address& address) {
     ports_.push_back(std::make_unique<Port>(*this, address));

@@ -18,7 +18,7 @@
 #include "app/server/faults.hpp"
 #include "app/server/loop_guard.hpp"
 #include "bufio/address.hpp"
-#include "bufio/datagram.hpp"
+#include "bufio/packets.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
@@ -48,7 +48,7 @@ public:
     // the grace.
     void drain(ev::Duration grace, std::function<void()> drained);
 
-    Counters counters() const;
+    const Counters& counters() const { return counters_; }
 
 private:
     class Port;
@@ -62,7 +62,7 @@ private:
     ev::Loop& loop_;
     const Options options_;
     const EchoServer::Log log_;
-    Counters counters_;  // without datagrams that the system refused to send
+    Counters counters_;
     LoopGuard loop_guard_;
     std::vector<std::unique_ptr<Port>> ports_;
     std::function<void()> on_drained_;  // empty unless draining

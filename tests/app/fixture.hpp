@@ -4,8 +4,8 @@
 #include "app/protocol/session.hpp"
 #include "bufio/accept.hpp"
 #include "bufio/address.hpp"
-#include "bufio/datagram.hpp"
 #include "bufio/listen.hpp"
+#include "bufio/packets.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
@@ -120,25 +120,29 @@ private:
 };
 
 // Sends to the sender of the last datagram. Appends a line end to each received datagram.
-class DatagramPeer final : public Peer, private bufio::DatagramSocket::User {
+class DatagramPeer final : public Peer {
 public:
     explicit DatagramPeer(ev::Loop& loop) : loop_(loop) { come_back(); }
     int port() const override { return address_.port(); }
     bool connected() const override { return true; }
     void send(std::string_view bytes) override {
-        socket_->send(bytes, client_);
-        socket_->flush();
+        const bufio::Packet packet{bytes, &client_};
+        REQUIRE(socket_->send({&packet, 1}) == 1);
     }
-    void leave() override { socket_.reset(); }
+    void leave() override {
+        watch_ = {};
+        socket_.reset();
+    }
     void come_back() override {
-        bufio::DatagramSocket::User& user = *this;
-        socket_.emplace(loop_, address_, user);
+        socket_.emplace(bufio::bound_datagram_socket(address_));
         address_ = socket_->address();
+        watch_ = ev::Watch(loop_, socket_->descriptor(), ev::readable,
+                           [this](ev::Events) { receive(); });
     }
 
 private:
-    void datagrams_received(std::span<const bufio::Datagram> datagrams) override {
-        for (const bufio::Datagram& each : datagrams) {
+    void receive() {
+        for (const bufio::Datagram& each : socket_->receive()) {
             got += std::string(each.bytes) + "\n";
             client_ = each.peer;
         }
@@ -147,7 +151,8 @@ private:
     ev::Loop& loop_;
     bufio::Address address_ = any_loopback_port();
     bufio::Address client_;
-    std::optional<bufio::DatagramSocket> socket_;
+    std::optional<bufio::PacketSocket> socket_;
+    ev::Watch watch_;
 };
 
 // Returns a loopback port without a listener: a server used it, and has gone.

@@ -1,7 +1,7 @@
 #include "bufio/accept.hpp"
 
-#include "tests/bufio/datagram_fixture.hpp"
 #include "tests/bufio/fixture.hpp"
+#include "tests/bufio/packet_fixture.hpp"
 
 #include <sys/resource.h>
 
@@ -79,13 +79,12 @@ TEST_CASE("an acceptor of datagrams leaves the first one to its user") {
     Accepting accepting(loop, true);
     const Address address = accepting.acceptor.address();
     for (const std::string text : {"first", "second"}) {
-        Correspondent client;
-        client.connect(loop, address);
-        client.socket->send(text);
-        client.socket->flush();
+        PacketSocket client(connected_to(address));
+        const bufio::Packet packet{text};
+        REQUIRE(client.send({&packet, 1}) == 1);
         accepting.accept();
         REQUIRE(run_until(loop, [&] { return !accepting.results.empty(); }));
-        CHECK(accepting.results[0].address.text() == client.socket->address().text());
+        CHECK(accepting.results[0].address.text() == client.address().text());
         char bytes[10];
         const auto size = ::recv(accepting.results[0].socket.get(), bytes, sizeof bytes, 0);
         REQUIRE(size > 0);

@@ -2,8 +2,8 @@
 
 #include "bufio/dial.hpp"
 #include "tests/bufio/certificates.hpp"
-#include "tests/bufio/datagram_fixture.hpp"
 #include "tests/bufio/fixture.hpp"
+#include "tests/bufio/packet_fixture.hpp"
 #include "tests/bufio/system.hpp"
 
 #include <system_error>
@@ -73,8 +73,7 @@ TEST_CASE("refuses to listen if the system does not report the port") {
     const std::string port = loopback().text();
     CHECK_THROWS_WITH(Counting(loop, loopback()),
                       Catch::Matchers::StartsWith("cannot listen on " + port));
-    Correspondent datagrams;
-    CHECK_THROWS_WITH(datagrams.listen(loop, loopback()),
+    CHECK_THROWS_WITH(bufio::bound_datagram_socket(loopback()),
                       Catch::Matchers::StartsWith("cannot listen on udp " + port));
 }
 

@@ -5,7 +5,7 @@
 //
 // The second form also prints that session's plan and trace. A failure prints its seed and the
 // command for the single session.
-#include "bufio/datagram.hpp"
+#include "bufio/packets.hpp"
 #include "tests/simulation/heap.hpp"
 #include "tests/simulation/plan.hpp"
 #include "tests/simulation/simulated_session.hpp"
@@ -74,8 +74,9 @@ public:
         const Plan plan = make_plan(kind_, 0);
         play(plan);  // makes the permanent buffers and tables
         trace_ = {};
-        // A WebSocket transport may have taken the buffer that all of them share.
-        max_blocks_ = blocks_in_use() + (kind_ == Kind::websockets ? 1 : 0);
+        // A WebSocket transport, or a stream over UDP, may take the buffer that all of them
+        // share only later.
+        max_blocks_ = blocks_in_use() + (kind_ == Kind::streams ? 0 : 1);
     }
     ~Simulator() { ::rmdir(folder_); }
 

@@ -28,10 +28,11 @@ public:
     void send(const std::string& payload) {
         const std::size_t end = payload.find(':');
         if (end == payload.npos)
-            matcher.queue(payload, {}, now);
+            matcher.queue(payload, {}, {});
         else
-            matcher.queue(payload.substr(0, end), {}, now, payload.substr(end + 1));
-        matcher.record_written(++written, now);
+            matcher.queue(payload.substr(0, end), {}, payload.substr(end + 1));
+        written += matcher.flush(now).size();
+        matcher.record_written(written, now);
     }
     void receive(const std::string& payload) {
         add(matcher.match(payload, now, matcher.last_id()));
@@ -235,13 +236,17 @@ TEST_CASE("keeps nothing in flight if no reply is expected, and reports all as u
 
 TEST_CASE("times messages from when the system accepts them") {
     ContentMatcher matcher({});
-    matcher.queue("a", {}, start);
+    matcher.queue("a", {}, {});
     matcher.reserve_id();
-    matcher.queue("b", start - 1ms, start);
+    matcher.queue("b", start - 1ms, {});
     CHECK(matcher.in_flight() == 2);
     CHECK(matcher.in_flight_bytes() == 2);
-    matcher.record_written(1, start + 1ms);
-    matcher.record_written(2, start + 3ms);
+    CHECK(matcher.flush(start) == std::string_view("\0\1a\0\1b", 6));
+    CHECK(matcher.flushed());
+    CHECK(matcher.oldest_sent_at() == start);
+    matcher.record_written(5, start + 1ms);  // all of the first frame, a part of the second
+    CHECK(matcher.oldest_sent_at() == start + 1ms);
+    matcher.record_written(6, start + 3ms);
     auto event = matcher.match("b", start + 10ms, matcher.last_id());
     const auto& b = event;
     CHECK(b.message.id == 3);
@@ -255,14 +260,33 @@ TEST_CASE("times messages from when the system accepts them") {
 
 TEST_CASE("counts an overdue message that is not written yet as the first to be written") {
     ContentMatcher matcher({});
-    matcher.queue("a", {}, start);
-    matcher.queue("b", {}, start);
+    matcher.queue("a", {}, {});
+    matcher.queue("b", {}, {});
     matcher.mark_oldest_late();
     while (matcher.next_resolved()) continue;
-    matcher.record_written(1, start + 1ms);
-    matcher.record_written(2, start + 3ms);
+    matcher.flush(start);
+    matcher.record_written(3, start + 1ms);
+    matcher.record_written(6, start + 3ms);
     const auto event = matcher.match("b", start + 10ms, matcher.last_id());
     CHECK((event.reply.round_trip == 7ms));
+}
+
+TEST_CASE("cuts replies at their lengths, however they arrive") {
+    const std::string all("\0\1a\0\0\0\2bc", 9);
+    for (std::size_t cut = 0; cut <= all.size(); ++cut) {
+        ContentMatcher matcher({});
+        for (const char* each : {"a", "", "bc"}) matcher.queue(each, {}, {});
+        std::string log;
+        std::size_t used = 0;
+        for (const std::size_t end : {cut, all.size()}) {
+            std::string_view received = std::string_view(all).substr(used, end - used);
+            while (const auto event = matcher.next(received, start))
+                log += std::to_string(event->message.id);
+            used = end - received.size();
+        }
+        CHECK(log == "123");
+        CHECK(used == all.size());
+    }
 }
 
 TEST_CASE("allocates nothing after enough messages") {
@@ -272,8 +296,9 @@ TEST_CASE("allocates nothing after enough messages") {
     std::string payload(64, 'x');
     const auto exchange = [&](int i) {
         payload[static_cast<std::size_t>(i) % 64] ^= 1;
-        matcher.queue(payload, {}, start);
-        matcher.record_written(static_cast<std::uint64_t>(i), start);
+        matcher.queue(payload, {}, {});
+        matcher.flush(start);
+        matcher.record_written(static_cast<std::uint64_t>(i) * (payload.size() + 2), start);
         return matcher.match(payload, start, matcher.last_id()).fate == Fate::echoed;
     };
     int i = 0;

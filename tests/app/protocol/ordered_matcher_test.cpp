@@ -52,12 +52,12 @@ public:
     void send(const std::string& text) {
         const std::size_t end = text.find('=');
         if (!given || end == text.npos)
-            matcher.messages().queue(text);
+            matcher.queue(text, {}, {});
         else
-            matcher.messages().queue(text.substr(0, end), {}, text.substr(end + 1));
-        const auto bytes = matcher.messages().flush(ev::Time{} + std::chrono::seconds(1));
+            matcher.queue(text.substr(0, end), {}, text.substr(end + 1));
+        const auto bytes = matcher.flush(ev::Time{} + std::chrono::seconds(1));
         written_ += bytes.size();
-        matcher.messages().record_written(written_, ev::Time{} + std::chrono::seconds(1));
+        matcher.record_written(written_, ev::Time{} + std::chrono::seconds(1));
     }
     void receive(const std::string& bytes) {
         input_ += bytes;
@@ -498,11 +498,11 @@ TEST_CASE("accepts several messages in a row that expect no reply") {
 TEST_CASE("measures no round trip for a reply that came before its message was written whole") {
     const auto second = [](int count) { return ev::Time{} + std::chrono::seconds(count); };
     OrderedMatcher matcher{OrderedMatcher::Options()};
-    matcher.messages().queue("a");
-    matcher.messages().flush(second(1));
+    matcher.queue("a", {}, {});
+    matcher.flush(second(1));
     std::string_view received = "X\n";
     CHECK_FALSE(matcher.next(received, second(2)));
-    matcher.messages().record_written(2, second(3));
+    matcher.record_written(2, second(3));
     matcher.rule_out_greeting();
     const auto event = matcher.next_resolved();
     REQUIRE(event);

@@ -1,7 +1,7 @@
 // Runs on one thread, in virtual time.
 
 #include "app/text/exit_status.hpp"
-#include "bufio/datagram.hpp"
+#include "bufio/packets.hpp"
 #include "tests/app/run/run_fixture.hpp"
 #include "tests/support/allocations.hpp"
 #include "tests/support/text.hpp"
@@ -596,20 +596,26 @@ TEST_CASE_METHOD(Fixture, "a paused run reads nothing, and lets no reply become 
 namespace {
 
 // Echoes datagrams.
-class DatagramServer final : private bufio::DatagramSocket::User {
+class DatagramServer final {
 public:
-    explicit DatagramServer(ev::Loop& loop) : socket_(loop, test::any_loopback_port(), *this) {}
+    explicit DatagramServer(ev::Loop& loop)
+        : socket_(bufio::bound_datagram_socket(test::any_loopback_port())),
+          watch_(loop, socket_.descriptor(), ev::readable, [this](ev::Events) { echo(); }) {}
     Session::Options session() const {
         return {.endpoint = {.service = std::to_string(socket_.address().port()), .udp = true},
                 .framing = datagram_framing()};
     }
 
 private:
-    void datagrams_received(std::span<const bufio::Datagram> datagrams) override {
-        for (const bufio::Datagram& each : datagrams) socket_.send(each.bytes, each.peer);
+    void echo() {
+        std::vector<bufio::Packet> answers;
+        for (const bufio::Datagram& each : socket_.receive())
+            answers.push_back({each.bytes, &each.peer});
+        if (!answers.empty()) socket_.send(answers);
     }
 
-    bufio::DatagramSocket socket_;
+    bufio::PacketSocket socket_;
+    ev::Watch watch_;
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include "app/server/datagram_server.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/app/server/raw_client.hpp"
+#include "tests/bufio/packet_system.hpp"
 #include "tests/support/virtual_time.hpp"
 
 using namespace std::chrono_literals;
@@ -185,4 +186,49 @@ TEST_CASE("bounds the answers that faults hold back") {
     House house(options);
     house.exchange({std::string(600, 'a'), std::string(600, 'b'), std::string(400, 'c')});
     CHECK(house.server.counters().datagrams_dropped == 1);
+}
+
+TEST_CASE("reads nothing while the system accepts no answers, and then sends them in order") {
+    const bool delays = GENERATE(false, true);
+    House house(faulty({.delay = ev::Duration(delays ? 1ms : 0ms)}));
+    test::PacketFaults system;
+    std::uint64_t received = 0;
+    system.send = [&](std::size_t) -> long {
+        if (system.send_calls > 5) return 1;
+        received = house.server.counters().datagrams_in;
+        return -EAGAIN;
+    };
+    for (const char* each : {"a", "b", "", "c"}) {
+        house.peer.send(each);
+        house.loop.until([&] { return delays || system.send_calls > 0; });
+    }
+    house.loop.until([&] { return house.server.counters().datagrams_in == 4; });
+    if (delays) house.loop.pass(1ms);
+    house.loop.until([&] { return house.server.counters().datagrams_out == 4; });
+    CHECK(received == (delays ? 4 : 1));
+    CHECK(house.answers() == Datagrams{"a", "b", "", "c"});
+}
+
+TEST_CASE("drops an answer that the system refuses, and counts it") {
+    House house;
+    test::PacketFaults system;
+    system.send = [&](std::size_t) { return system.send_calls == 1 ? -EPERM : 1L; };
+    CHECK(house.exchange({"a", "b"}) == Datagrams{"b"});
+    CHECK(house.server.counters().datagrams_dropped == 1);
+    CHECK(house.server.counters().datagrams_out == 1);
+    CHECK(house.server.counters().datagram_bytes_out == 1);
+}
+
+TEST_CASE("pauses for a second if it can't receive") {
+    House house;
+    test::PacketFaults system;
+    system.receive = [](std::size_t) -> long { return -ENOMEM; };
+    house.peer.send("a");
+    house.loop.until([&] { return system.receive_calls == 1; });
+    house.loop.pass(999ms);
+    CHECK(system.receive_calls == 1);
+    system.receive = nullptr;
+    house.loop.pass(1ms);
+    house.loop.until([&] { return house.server.counters().datagrams_in == 1; });
+    CHECK(house.answers() == Datagrams{"a"});
 }

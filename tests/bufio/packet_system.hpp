@@ -6,11 +6,11 @@
 
 namespace test {
 
-struct DatagramFaults {
-    DatagramFaults();
-    ~DatagramFaults();
-    DatagramFaults(const DatagramFaults&) = delete;
-    DatagramFaults& operator=(const DatagramFaults&) = delete;
+struct PacketFaults {
+    PacketFaults();
+    ~PacketFaults();
+    PacketFaults(const PacketFaults&) = delete;
+    PacketFaults& operator=(const PacketFaults&) = delete;
 
     // Both return the number of the call's datagrams that it may move, or -errno.
     std::function<long(std::size_t)> receive;

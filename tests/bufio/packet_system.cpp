@@ -1,4 +1,4 @@
-#include "tests/bufio/datagram_system.hpp"
+#include "tests/bufio/packet_system.hpp"
 
 #include "bufio/system.hpp"
 
@@ -10,7 +10,7 @@
 namespace test {
 
 namespace {
-DatagramFaults* current = nullptr;
+PacketFaults* current = nullptr;
 
 // Returns the number of datagrams that the call may move; 0 with errno set if it fails.
 unsigned allowed(std::size_t& calls, const std::function<long(std::size_t)>& fault,
@@ -29,8 +29,8 @@ unsigned allowed_send(unsigned count) {
 }
 }  // namespace
 
-DatagramFaults::DatagramFaults() { current = this; }
-DatagramFaults::~DatagramFaults() { current = nullptr; }
+PacketFaults::PacketFaults() { current = this; }
+PacketFaults::~PacketFaults() { current = nullptr; }
 
 }  // namespace test
 
@@ -46,26 +46,6 @@ ssize_t __real_sendmsg(int fd, const msghdr* from, int flags);
 ssize_t __wrap_sendmsg(int fd, const msghdr* from, int flags);
 ssize_t __wrap_sendmsg(int fd, const msghdr* from, int flags) {
     return test::allowed_send(1) == 0 ? -1 : __real_sendmsg(fd, from, flags);
-}
-
-ssize_t __real_recvfrom(int fd, void* to, std::size_t size, int flags, sockaddr* peer,
-                        socklen_t* peer_size);
-ssize_t __wrap_recvfrom(int fd, void* to, std::size_t size, int flags, sockaddr* peer,
-                        socklen_t* peer_size);
-ssize_t __wrap_recvfrom(int fd, void* to, std::size_t size, int flags, sockaddr* peer,
-                        socklen_t* peer_size) {
-    if (test::allowed_receive(1) == 0) return -1;
-    return __real_recvfrom(fd, to, size, flags, peer, peer_size);
-}
-
-ssize_t __real_sendto(int fd, const void* from, std::size_t size, int flags,
-                      const sockaddr* peer, socklen_t peer_size);
-ssize_t __wrap_sendto(int fd, const void* from, std::size_t size, int flags,
-                      const sockaddr* peer, socklen_t peer_size);
-ssize_t __wrap_sendto(int fd, const void* from, std::size_t size, int flags,
-                      const sockaddr* peer, socklen_t peer_size) {
-    if (test::allowed_send(1) == 0) return -1;
-    return __real_sendto(fd, from, size, flags, peer, peer_size);
 }
 
 #if BUFIO_HAS_MMSG

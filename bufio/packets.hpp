@@ -1,0 +1,73 @@
+// UDP sockets. A PacketSocket moves datagrams, many per system call if possible (recvmmsg,
+// sendmmsg). A packet transport carries them under a Stream.
+#pragma once
+
+#include "bufio/address.hpp"
+#include "bufio/fd.hpp"
+#include "bufio/transport.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string_view>
+
+namespace bufio {
+
+// The largest payload of a UDP datagram over IPv4, in bytes.
+constexpr std::size_t max_datagram = 65507;
+
+// A received datagram.
+struct Datagram {
+    std::string_view bytes;
+    Address peer;           // its sender
+    Address local;          // the local address it was sent to; the wildcard if unknown
+    bool to_group = false;  // sent to a broadcast or multicast address
+};
+
+// A datagram to send. The addresses are for bound sockets. A socket bound to a wildcard address
+// sends from `from`; without it, or if it is a wildcard, the route selects the address.
+struct Packet {
+    std::string_view bytes;
+    const Address* to = nullptr;
+    const Address* from = nullptr;
+};
+
+// Returns a non-blocking UDP socket bound to this address. Throws std::system_error.
+Fd bound_datagram_socket(const Address& address);
+
+class PacketSocket {
+public:
+    static constexpr std::size_t max_batch = 64;  // datagrams per system call
+
+    // Takes ownership of a non-blocking UDP socket, bound or connected. If it is bound to a
+    // wildcard address, the system reports each datagram's local address from now on.
+    explicit PacketSocket(Fd socket);
+
+    // Returns the datagrams that wait, at most a batch; none, with errno set, on failure. They
+    // are valid until any socket of this thread receives again.
+    std::span<const Datagram> receive();
+    // Sends the first packets. Returns their number; 0, with errno set, if the system refuses
+    // the first one.
+    std::size_t send(std::span<const Packet> packets);
+
+    int descriptor() const { return socket_.get(); }
+    const Address& address() const { return address_; }  // local address, with the actual port
+
+private:
+    Fd socket_;
+    unsigned lone_receives_ = 0;  // consecutive calls that returned one datagram
+    Address address_;
+};
+
+// Turns datagrams into frames of their size, as two bytes in network order, and their bytes.
+// Takes ownership of a non-blocking UDP socket, and stores a reference to the peer's address.
+//
+// Write whole frames. A datagram that the system refuses for its size or for lack of memory is
+// dropped. Any other error of a connected socket is a failure, such as an ICMP "port
+// unreachable": of Reason::refused or Reason::connect if the peer is absent. A bound socket
+// (`connected` is false) drops each datagram that is refused. It receives from all peers, and
+// stores in `peer` the sender of the last datagram, to which it sends.
+std::unique_ptr<Transport> make_packet_transport(Fd socket, Address& peer,
+                                                 bool connected = true);
+
+}  // namespace bufio

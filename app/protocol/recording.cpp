@@ -215,7 +215,7 @@ std::optional<Recording> read_recording(ev::Loop& loop, const std::string& path,
     while (S_ISREG(status.st_mode) && !ended) read_piece();
     if (!ended) {
         ev::Timer overdue(loop, [&] { loop.stop(); });
-        if (limit) overdue.start(*limit);
+        overdue.start(limit.value_or(ev::Duration::max() / 4));
         const ev::Watch watch(loop, file.get(), ev::readable, [&](ev::Events) {
             read_piece();
             if (ended) loop.stop();

@@ -32,34 +32,41 @@ RecordingSource::RecordingSource(ev::Loop& loop, std::shared_ptr<const Recording
 // --- Sending.
 
 std::optional<Outgoing> RecordingSource::next() {
-    const ev::Time now = loop_.now();
     for (; !stopped_ && next_ < recording_->events.size(); ++next_) {
         const Event& event = *recording_->events[next_];
-        const ev::Duration at = event.at.time_since_epoch();
-        if (event.fate == Fate::sent) {
-            if ((fast_ || !origin_) && waits()) return std::nullopt;
-            if (!origin_) origin_ = now - at;
-            if (fast_)
-                return Outgoing{.payload = event.message.payload,
-                                .reply = event.message.expected};
-            if (*origin_ + at <= now)
-                return Outgoing{.payload = event.message.payload,
-                                .planned = *origin_ + at,
-                                .reply = event.message.expected};
-            due_timer_.start_at(*origin_ + at);
-            return std::nullopt;
-        }
+        const bool sends = event.fate == Fate::sent;
         // The next message may depend on this reply.
-        if (fast_ && awaited_.contains(event.message.id)) return std::nullopt;
-        const auto expected = outstanding_.find(next_);
-        if (expected == outstanding_.end()) continue;  // it may have arrived early
-        // Without recorded times, a late reply may take as long again.
-        const ev::Duration delay = event.reply.round_trip.value_or(ev::Duration::zero());
-        const ev::Time due = fast_ || !origin_ ? now + delay : std::max(*origin_ + at, now);
-        expected->second.deadline = due + session_.options().reply_timeout;
-        if (!overdue_timer_.pending()) overdue_timer_.start_at(expected->second.deadline);
+        const bool waits_for_reply = !sends && fast_ && awaited_.contains(event.message.id);
+        if (waits_for_reply || (sends && !is_due(event))) return std::nullopt;
+        if (sends)
+            return Outgoing{.payload = event.message.payload,
+                            .planned =
+                                fast_ ? ev::Time{} : *origin_ + event.at.time_since_epoch(),
+                            .reply = event.message.expected};
+        expect(event);
     }
     return std::nullopt;
+}
+
+bool RecordingSource::is_due(const Event& message) {
+    if ((fast_ || !origin_) && waits()) return false;
+    if (!origin_) origin_ = loop_.now() - message.at.time_since_epoch();
+    const ev::Time due = *origin_ + message.at.time_since_epoch();
+    if (!fast_ && due > loop_.now()) due_timer_.start_at(due);
+    return fast_ || due <= loop_.now();
+}
+
+// Expects the event if it is an unsolicited message that has not arrived early. Without
+// recorded times, a late reply may take as long again.
+void RecordingSource::expect(const Event& event) {
+    const auto expected = outstanding_.find(next_);
+    if (expected == outstanding_.end()) return;
+    const ev::Time now = loop_.now();
+    const ev::Time due = fast_ || !origin_
+                             ? now + event.reply.round_trip.value_or(ev::Duration::zero())
+                             : std::max(*origin_ + event.at.time_since_epoch(), now);
+    expected->second.deadline = due + session_.options().reply_timeout;
+    if (!overdue_timer_.pending()) overdue_timer_.start_at(expected->second.deadline);
 }
 
 void RecordingSource::sent(const Outgoing& message, QueuedIds queued) {

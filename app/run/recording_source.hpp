@@ -44,6 +44,8 @@ private:
     };
     using Outstanding = std::map<std::size_t, Unsolicited>;
 
+    bool is_due(const Event& message);
+    void expect(const Event& event);
     Outstanding::iterator find(std::string_view payload);
     std::string without_mask(std::string_view payload) const;
     bool waits() const { return !outstanding_.empty() && outstanding_.begin()->first < next_; }

@@ -31,13 +31,14 @@ JsonObject Samples::json() const {
     using std::chrono::system_clock;
     const system_clock::time_point started(std::chrono::duration_cast<system_clock::duration>(
         start_.time_since_epoch() + system_clock_offset()));
-    JsonArray slowest;
-    for (const auto& [rank, object] : slowest_) slowest.object(object);
-    JsonArray bad;
-    for (const auto& [rank, object] : bad_) bad.object(object);
-    JsonObject object;
-    object.text("started", timestamp_text(started));
-    return object.array("slowest", slowest).array("bad", bad);
+    const auto array = [](const List& list) {
+        JsonArray objects;
+        for (const auto& [rank, object] : list) objects.object(object);
+        return objects;
+    };
+    JsonObject samples;
+    samples.text("started", timestamp_text(started));
+    return samples.array("slowest", array(slowest_)).array("bad", array(bad_));
 }
 
 }  // namespace yodel

@@ -97,9 +97,9 @@ Options for connections are refused.
   >     yodel -u $options
   > done
   yodel: -z cannot be combined with -u (yodel -h shows the options)
-  yodel: --tls cannot be combined with -u (yodel -h shows the options)
+  yodel: -u cannot be combined with --tls (yodel -h shows the options)
   yodel: -k cannot be combined with -u (yodel -h shows the options)
-  yodel: tls:// cannot be combined with -u (yodel -h shows the options)
+  yodel: -u cannot be combined with tls:// (yodel -h shows the options)
   yodel: tcp:// cannot be combined with -u (yodel -h shows the options)
   yodel: -f cannot be combined with -u, because each datagram is one message (yodel -h shows the options)
   yodel: -U cannot be combined with -u (yodel -h shows the options)

@@ -1,7 +1,10 @@
 #include "app/protocol/session.hpp"
 
+#include "app/protocol/content_matcher.hpp"
+#include "app/protocol/ordered_matcher.hpp"
 #include "app/text/units.hpp"
 #include "bufio/accept.hpp"
+#include "bufio/packets.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -21,6 +24,36 @@ constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
 
 // Minimum timeout for a peer that accepts no output.
 constexpr ev::Duration min_write_timeout = std::chrono::seconds(1);
+
+// With datagrams, the session waits for late and duplicate replies after the last expected
+// reply: for lingering_round_trips times the longest round trip, but at least min_linger, at
+// most max_linger, and not longer than -q.
+constexpr ev::Duration min_linger = std::chrono::milliseconds(100);
+constexpr ev::Duration max_linger = std::chrono::seconds(1);
+constexpr int lingering_round_trips = 4;
+
+std::unique_ptr<Matcher> make_matcher(const SessionOptions& options) {
+    if (options.endpoint.udp)
+        return std::make_unique<ContentMatcher>(
+            ContentMatcher::Options{.expect = options.expect,
+                                    .pattern = options.pattern_or_null(),
+                                    .numbered = options.numbered,
+                                    .expected_unsolicited = options.expected_unsolicited});
+    return std::make_unique<OrderedMatcher>(
+        OrderedMatcher::Options{.framing = options.framing,
+                                .max_frame = options.max_frame,
+                                .expect = options.expect,
+                                .greeted = options.starttls != nullptr,
+                                .coalesce = options.coalesce,
+                                .pattern = options.pattern_or_null(),
+                                .expected_unsolicited = options.expected_unsolicited});
+}
+
+// A TLS server answers a client without TLS with nothing but an alert.
+bool is_tls_alert(const std::array<char, 7>& bytes) {
+    return bytes[0] == '\x15' && bytes[1] == '\x03' && bytes[2] <= '\x04' && bytes[3] == '\0' &&
+           bytes[4] == '\x02' && (bytes[5] == '\x01' || bytes[5] == '\x02');
+}
 
 }  // namespace
 
@@ -44,8 +77,7 @@ Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, Owner& 
     : loop_(loop),
       options_(std::move(options)),
       owner_(owner),
-      link_(make_stream_link(loop, *options_, *this)),
-      matcher_(link_->matcher()),
+      matcher_(make_matcher(*options_)),
       backoff_(options_->retry_delay, options_->retry_seed),
       advance_timer_(loop, [this] { advance(); }),
       reply_timer_(loop, [this] { on_reply_timeout(); }) {}
@@ -69,7 +101,7 @@ void Session::start_unless_paused(ev::Timer& timer, ev::Time at, Due due) {
 
 void Session::connect() {
     backoff_.reset();
-    link_->reset_refusal();
+    refusal_ = {};
     if (options_->max_time && !run_timer_) {
         const auto time_up = [this] {
             if (state_ != State::closed)
@@ -105,27 +137,33 @@ void Session::finish() {
 
 QueuedIds Session::send(std::string_view payload, ev::Time planned,
                         std::optional<std::string_view> reply) {
-    return state_ == State::open ? link_->send(payload, planned, reply) : QueuedIds{};
+    if (state_ != State::open || !is_sendable(*options_->framing, options_->max_frame, payload))
+        return {};
+    return matcher_->queue(payload, planned, reply);
 }
 
 QueuedIds Session::send_reserved(std::size_t size) {
-    return state_ == State::open ? link_->send_reserved(size) : QueuedIds{};
+    if (state_ != State::open || size == 0 || size > options_->max_frame) return {};
+    return matcher_->queue_reserved(size);
 }
 
 // Reads the clock before the system accepts the messages, because a reply may come before the
 // call returns.
 void Session::flush() {
-    if (!connected() || link_->flushed()) return;
+    if (!connected() || matcher_->flushed()) return;
     const ev::Time now = loop_.read_clock();
     flushed_at_ = now;
     // A greeting that has not arrived within its time will not come.
     const bool greeting_may_come = now - state_since_ <= options_->greeting_time;
-    if (state_ == State::open && !greeting_may_come && !matcher_.greeting_possible())
-        matcher_.rule_out_greeting();
-    if (!link_->flush(now)) {
+    if (state_ == State::open && !greeting_may_come && !matcher_->greeting_possible())
+        matcher_->rule_out_greeting();
+    const bool accepted = stream_->write(matcher_->flush(now));
+    if (!accepted && !stream_->end()) {  // an ended stream reports its end
         on_end({Reason::limit, By::peer, "has stopped reading, and the send buffer is full"});
         return advance_soon();
     }
+    matcher_->release_idle();
+    matcher_->record_written(stream_->bytes_written(), now);
     if (running(early_close_timer_) && options_->listens())
         early_close_timer_.start(options_->answer_time);
     watch_idleness();
@@ -148,16 +186,17 @@ void Session::pause(bool paused) {
         max_pause_ = std::max(max_pause_, resumed_at_ - std::max(state_since_, from));
         void_round_trips();
     }
-    link_->pause(paused);
     if (!connected()) return;
+    stream_->pause_reading(paused);
     watch_all();
     if (!paused) advance_soon();
 }
 
 std::string Session::phase() const {
     if (dialer_) return dialer_->phase();
-    return (link_->ready() ? "waiting for the greeting from "
-                           : "in the " + options_->handshake() + " handshake with ") +
+    return (stream_->handshake_done()
+                ? "waiting for the greeting from "
+                : "in the " + options_->handshake() + " handshake with ") +
            address().text();
 }
 
@@ -165,7 +204,7 @@ std::string Session::phase() const {
 
 void Session::dial() {
     end_ = {};
-    link_->reset_facts();
+    facts_.reset();
     last_traffic_ = last_written_ = reply_count_ = 0;
     pings_ = options_->ping ? std::make_unique<Pings>() : nullptr;
     partial_message_ = false;
@@ -181,12 +220,39 @@ void Session::on_dialed(bufio::DialResult result) {
     phases_ = {result.lookup_time, result.connect_time, {}};
     if (!result.socket) return fail(std::move(result.end));
     // Not earlier, because losses of the last connection may not have been reported before.
-    matcher_.restart();
+    matcher_->restart();
     set_state(State::handshaking);
     if (options_->listens()) start_stage(options_->connect_timeout);
-    link_->open(std::move(result));
-    end_ = link_->refusal();
+    address_ = result.address;
+    if (options_->has_handshake()) facts_ = std::make_unique<Facts>();
+    bufio::Stream::Limits limits;
+    limits.output = options_->max_frame + std::max(options_->max_frame, limits.output);
+    bufio::Stream::User& user = *this;
+    stream_ = std::make_unique<bufio::Stream>(loop_, make_transport(std::move(result.socket)),
+                                              user, limits);
+    stream_->pause_reading(paused_at_.has_value());
+    linger_start_ = {};
+    end_ = refusal_;
     advance();
+}
+
+std::unique_ptr<bufio::Transport> Session::make_transport(bufio::Fd socket) {
+    const bool listens = options_->listens();
+    const std::string& host = options_->endpoint.host;
+    if (lossy()) return bufio::make_packet_transport(std::move(socket), address_, !listens);
+    if (options_->starttls)
+        return connect_starttls(*options_->starttls, std::move(socket), *options_->tls, host);
+    auto below = !options_->tls ? bufio::make_plain_transport(std::move(socket))
+                 : listens      ? options_->tls->accept(std::move(socket))
+                                : options_->tls->connect(std::move(socket), host);
+    if (!options_->websocket) return below;
+    if (listens) return websocket::accept(std::move(below), options_->max_frame);
+    return websocket::connect(std::move(below), *options_->websocket, options_->max_frame,
+                              facts_->websocket);
+}
+
+void Session::record_facts() {
+    if (stream_->tls()) facts_->tls = *stream_->tls();
 }
 
 // --- Receiving.
@@ -203,44 +269,68 @@ void Session::advance() {
 // Reports the open connection before the first reply, and the replies before the end.
 void Session::advance_connection() {
     const std::weak_ptr<void> connection = connection_lifetime_.watch();
-    if (state_ == State::handshaking && link_->ready()) advance_handshake();
+    if (state_ == State::handshaking && stream_->handshake_done()) advance_handshake();
     if (connection.expired()) return;
-    if (link_->has_received()) {
+    if (stream_->bytes_read() > 0 && stream_->is_open()) {
         backoff_.reset();
-        if (end_) end_ = {};
+        if (end_) end_ = refusal_ = {};
     }
-    link_->record_written(read_at_);
-    while (const auto event = link_->next(read_at_)) {
+    matcher_->record_written(stream_->bytes_written(), read_at_);
+    while (const auto event = next_event()) {
         report(*event);
         if (connection.expired()) return;  // ended by the owner
     }
-    if (matcher_.refusal()) return close(explained(matcher_.refusal()));
-    link_->input_matched();
+    if (matcher_->refusal()) return close(explained(matcher_->refusal()));
+    if (unprocessed_) {
+        const std::size_t left = unprocessed_->size();
+        unprocessed_.reset();
+        stream_->consume(stream_->received().size() - left);
+        // Raises the stream's water marks until the rest of an incomplete message has arrived.
+        if (!paused_at_) stream_->set_min_readable(left + 1);
+    }
     if (paused_at_) return;
-    if (link_->input_ended()) on_input_ended();
+    if (input_ended()) on_input_ended();
     if (connection.expired()) return;
-    if (link_->end()) return on_end(link_->end());
+    if (const End end = stream_->end() ? stream_->end() : stream_->rejection()) {
+        if (lossy() && (end.reason == Reason::refused || end.reason == Reason::connect))
+            refusal_ = end;
+        return on_end(end);
+    }
     report_resolved();
     if (!connection.expired()) watch_all();
 }
 
 // Opens the session once the handshake is done and the greeting, if any, has come.
 void Session::advance_handshake() {
-    link_->opened();
+    record_facts();
     if (options_->has_handshake() && !phases_.handshake)
         phases_.handshake = loop_.read_clock() - state_since_;
-    if (!link_->greeted()) return;
+    if (!matcher_->greeted(stream_->received())) return;
     release(stage_timer_);
     set_state(State::open);
     flush();
     owner_.session_changed();
 }
 
+std::optional<Event> Session::next_event() {
+    if (paused_at_) return std::nullopt;
+    if (!unprocessed_) {
+        unprocessed_ = stream_->received();
+        if (stream_->bytes_read() == unprocessed_->size())
+            unprocessed_->copy(first_bytes_.data(), first_bytes_.size());
+    }
+    return matcher_->next(*unprocessed_, read_at_);
+}
+
+std::string Session::partial_message() const {
+    return stream_ ? std::string(unprocessed_.value_or(stream_->received())) : "";
+}
+
 // Returns false if a callback has destroyed the session.
 bool Session::report_resolved() {
     const std::weak_ptr<void> session = lifetime_.watch();
     while (!session.expired()) {
-        const auto event = matcher_.next_resolved();
+        const auto event = matcher_->next_resolved();
         if (!event) return true;
         report(*event);
     }
@@ -252,7 +342,7 @@ void Session::report_changes() {
 }
 
 void Session::report(Event event) {
-    if (state_ == State::finishing && !link_->finishing()) release(stage_timer_);
+    if (state_ == State::finishing && !stream_->finishing()) release(stage_timer_);
     if (has_message(event.fate) && has_reply(event.fate)) reply_count_ += event.count;
     event.at = std::max(read_at_, loop_.now());
     owner_.session_event(event);
@@ -268,8 +358,8 @@ std::string Session::loss_text(const Message& message) const {
 }
 
 std::string Session::partial_reply_text(const Message& message) const {
-    if (message.id != matcher_.oldest_id()) return {};  // an older reply is arriving
-    const std::string part = link_->partial_message();
+    if (message.id != matcher_->oldest_id()) return {};  // an older reply is arriving
+    const std::string part = partial_message();
     if (part.empty()) return {};
     const Framing& framing = *options_->framing;
     const bool framed = framing.replies_framed();
@@ -301,12 +391,12 @@ std::string Session::partial_reply_text(const Message& message) const {
 // the owner may continue to send. While finishing, the end is a failure only if replies are
 // missing.
 void Session::on_input_ended() {
-    const std::string rest = options_->framing->has_frames() ? link_->partial_message() : "";
+    const std::string rest = options_->framing->has_frames() ? partial_message() : "";
     const bool partial = !rest.empty() && !partial_message_;
     const std::weak_ptr<void> connection = connection_lifetime_.watch();
     if (partial || state_ == State::finishing) {
         partial_message_ = partial_message_ || partial;
-        matcher_.resolve_unmatched();
+        matcher_->resolve_unmatched();
         report_resolved();
         if (connection.expired()) return;
     }
@@ -316,12 +406,12 @@ void Session::on_input_ended() {
         const std::string hint =
             first ? length_hint(*options_->framing, rest, options_->max_frame) : "";
         if (!hint.empty()) end.detail += "; " + hint;
-        if (!link_->got_tls_alert()) report(received_event(Fate::unsolicited, rest));
+        if (!got_tls_alert()) report(received_event(Fate::unsolicited, rest));
         if (connection.expired()) return;
         return on_end(std::move(end));
     }
     if (state_ == State::finishing) {
-        if (in_flight() > 0) on_end(link_->end() ? link_->end() : closed_early_end());
+        if (in_flight() > 0) on_end(stream_->end() ? stream_->end() : closed_early_end());
         return;
     }
     watch_early_close();
@@ -332,7 +422,7 @@ void Session::on_input_ended() {
 void Session::watch_early_close() {
     const bool listens = options_->listens();
     if ((!ends_with_input() && !listens) || running(early_close_timer_)) return;
-    const bool answers = listens && link_->can_half_close();
+    const bool answers = listens && !options_->websocket;
     start(early_close_timer_,
           loop_.after(answers ? options_->answer_time : ev::Duration::zero()),
           [this] { on_early_close(); });
@@ -349,7 +439,7 @@ void Session::on_early_close() {
 // If no replies are expected, the end of the input ends the connection only if its sides close
 // together.
 bool Session::ends_with_input() const {
-    return options_->expect != Expect::none || !link_->can_half_close();
+    return options_->expect != Expect::none || options_->websocket;
 }
 
 // --- Timeouts. Each of these functions starts its timer, restarts it, or stops it.
@@ -366,7 +456,7 @@ void Session::watch_all() {
 // Only received or sent bytes restart the idle timeout; our own timeouts do not.
 void Session::watch_idleness() {
     if (!options_->idle_timeout || paused_at_) return release(idle_timer_);
-    const std::uint64_t traffic = link_->traffic();
+    const std::uint64_t traffic = stream_->traffic();
     if (running(idle_timer_) && traffic == last_traffic_) return;
     last_traffic_ = traffic;
     start(idle_timer_, loop_.after(*options_->idle_timeout), [this] {
@@ -379,11 +469,11 @@ void Session::watch_idleness() {
 // again.
 void Session::watch_pings() {
     if (!pings_ || state_ != State::open) return;
-    const std::uint64_t answered = link_->answered_ping();
+    const std::uint64_t answered = stream_->answered_ping();
     if (std::exchange(pings_->answered, answered) != answered) release(ping_timer_);
     if (paused_at_) return release(ping_timer_);
     const bool awaited = pings_->sent > pings_->answered;
-    const std::uint64_t traffic = link_->traffic();
+    const std::uint64_t traffic = stream_->traffic();
     if (running(ping_timer_) && (awaited || traffic == pings_->traffic)) return;
     pings_->traffic = traffic;
     const ev::Duration limit = awaited ? options_->reply_timeout : *options_->ping;
@@ -395,14 +485,14 @@ void Session::on_ping_due() {
         return fail({Reason::timeout, By::peer, "did not answer a ping within",
                      duration_text(options_->reply_timeout) + " (-W)"});
     ++pings_->sent;
-    link_->ping();
+    stream_->ping();
     watch_pings();
 }
 
 // Detects a peer that accepts no output while we read its input.
 void Session::watch_writing() {
     if (pending() == 0 || !has_back_pressure()) return release(write_timer_);
-    const std::uint64_t written = link_->written();
+    const std::uint64_t written = stream_->bytes_written();
     if (!write_timer_ || written != last_written_) output_accepted_at_ = loop_.now();
     last_written_ = written;
     const auto due = output_accepted_at_ + std::max(options_->reply_timeout, min_write_timeout);
@@ -421,7 +511,7 @@ void Session::watch_replies() {
 // The reply timeout begins when the oldest message was sent or, if later, at the end of the
 // last pause. Messages that wait for the handshake of a new connection have no timeout yet.
 ev::Time Session::reply_due() {
-    const ev::Time sent = matcher_.oldest_sent_at();
+    const ev::Time sent = matcher_->oldest_sent_at();
     if (sent == ev::Time{}) return ev::Time::max();
     if (sent != oldest_sent_at_) reply_timer_from_ = std::max(sent, resumed_at_);
     oldest_sent_at_ = sent;
@@ -433,10 +523,10 @@ void Session::on_reply_timeout() {
     const std::weak_ptr<void> session = lifetime_.watch();
     const std::weak_ptr<void> connection = connection_lifetime_.watch();
     read_at_ = loop_.now();
-    matcher_.resolve_unmatched();
+    matcher_->resolve_unmatched();
     report_resolved();
     while (!connection.expired() && in_flight() > 0 && reply_due() <= loop_.now()) {
-        matcher_.mark_oldest_late();
+        matcher_->mark_oldest_late();
         report_resolved();
     }
     if (!connection.expired()) watch_all();
@@ -445,7 +535,7 @@ void Session::on_reply_timeout() {
 
 void Session::watch_greeting() {
     if (state_ != State::open) return;
-    if (paused_at_ || !matcher_.greeting_possible()) return release(stage_timer_);
+    if (paused_at_ || !matcher_->greeting_possible()) return release(stage_timer_);
     if (!running(stage_timer_)) start_stage(options_->greeting_time);
 }
 
@@ -453,16 +543,29 @@ void Session::watch_greeting() {
 // the peer to close.
 void Session::watch_end() {
     if (state_ != State::finishing) return;
-    const bool quiet = !link_->finishing();
+    const bool quiet = !stream_->finishing();
     if (quiet && (paused_at_ || in_flight() == 0)) release(stage_timer_);
     if (in_flight() == 0) {
-        if (!paused_at_) link_->finish();
-        const ev::Time limit = state_since_ + options_->close_timeout + max_pause_;
-        const ev::Time due = link_->end_deadline(limit, std::max(read_at_, resumed_at_));
-        start_unless_paused(stage_timer_, due, [this] { on_stage_timeout(); });
+        if (!paused_at_) stream_->finish();
+        start_unless_paused(stage_timer_, end_deadline(), [this] { on_stage_timeout(); });
     } else if (quiet && !paused_at_ && !running(stage_timer_)) {
         start_stage(quiet_time);
     }
+}
+
+// Returns when the session stops waiting for the peer to close: after -q, or with datagrams at
+// the end of the linger time. Each received datagram restarts the linger time, but does not
+// extend it beyond -q.
+ev::Time Session::end_deadline() {
+    const ev::Time limit = state_since_ + options_->close_timeout + max_pause_;
+    if (!lossy()) return limit;
+    if (linger_start_ == ev::Time{}) linger_start_ = loop_.now();
+    const ev::Time from = std::max({linger_start_, read_at_, resumed_at_});
+    if (options_->listens()) return from + options_->answer_time;
+    const ev::Duration wanted = lingering_round_trips * matcher_->max_round_trip();
+    const ev::Duration linger =
+        std::min(std::clamp(wanted, min_linger, max_linger), options_->close_timeout);
+    return std::min(from + linger, std::max(linger_start_ + linger, limit));
 }
 
 void Session::start_stage(ev::Duration limit) {
@@ -472,9 +575,9 @@ void Session::start_stage(ev::Duration limit) {
 void Session::on_stage_timeout() {
     switch (state_) {
     case State::waiting: dial(); return report_changes();
-    case State::open: matcher_.rule_out_greeting(); return advance();
+    case State::open: matcher_->rule_out_greeting(); return advance();
     case State::finishing:
-        if (in_flight() > 0) return link_->finish();
+        if (in_flight() > 0) return stream_->finish();
         return fail({Reason::timeout, By::peer, "did not close within",
                      duration_text(options_->close_timeout) + " (-q)"});
     default:
@@ -501,24 +604,30 @@ void Session::on_end(End end) {
     if (announced(end.reason)) end.reason = Reason::clean;
     if (!worth_retrying(end.reason)) return close(std::move(end));
     drop_connection(std::move(end));
-    matcher_.lose(options_->framing->has_frames() && !options_->listens());
+    matcher_->lose(options_->framing->has_frames() && !options_->listens());
     const bool accepts_next = options_->listens() && state_ != State::dialing;
     start_stage(accepts_next ? ev::Duration::zero() : backoff_.next());
     set_state(State::waiting);
+}
+
+// An alert proves nothing if the server merely echoed our own bytes.
+bool Session::got_tls_alert() const {
+    return stream_ && !options_->tls && stream_->bytes_read() == first_bytes_.size() &&
+           is_tls_alert(first_bytes_) && !matcher_->echoed();
 }
 
 // If a server closes its side and sending fails later, the server has ended the connection.
 End Session::explained(End end) const {
     const bool listens = options_->listens();
     const bool open = state_ == State::open;
-    if (link_->got_tls_alert()) return {Reason::tls, By::peer, "speaks TLS; use --tls"};
+    if (got_tls_alert()) return {Reason::tls, By::peer, "speaks TLS; use --tls"};
     const bool closed_first = end.reason == Reason::send && input_ended() && open;
     if ((end.reason == Reason::closed_early || closed_first) && (ends_with_input() || listens))
         return closed_early_end();
     if (listens && end.reason == Reason::clean && open)
         return {Reason::clean, By::peer, "closed the connection"};
-    const std::uint64_t id = matcher_.oldest_id();
-    const std::string part = id > 0 ? link_->partial_message() : "";
+    const std::uint64_t id = matcher_->oldest_id();
+    const std::string part = id > 0 ? partial_message() : "";
     if (end.reason != Reason::reset || part.empty()) return end;
     return {Reason::reset, By::peer, "reset the connection inside the reply to message",
             std::to_string(id) + ", " + options_->framing->fragment_text(part)};
@@ -538,14 +647,20 @@ End Session::closed_early_end() const {
 
 void Session::close(End end) {
     drop_connection(std::move(end));
-    matcher_.lose(false);
+    matcher_->lose(false);
     set_state(State::closed);
 }
 
-// Calls final_end() first, because it queries the open link.
+// Calls final_end() first, because it queries the stream.
 void Session::drop_connection(End end) {
     end_ = final_end(std::move(end));
-    link_->close();
+    if (stream_) {
+        record_facts();
+        tcp_ = tcp();
+        stream_->close();
+        stream_.reset();
+        unprocessed_.reset();
+    }
     dialer_.reset();
     connection_lifetime_.end();
     reply_timer_.cancel();
@@ -563,15 +678,15 @@ End Session::final_end(End end) const {
     const End clean = end_ ? end_ : End{Reason::clean, By::us, "closed"};
     if (state_ != State::finishing || in_flight() > 0) return end;
     if (end.reason == Reason::closed_early) return clean;
-    if (!link_->output_closed()) return end;
+    if (!stream_->output_closed()) return end;
     if (end.reason == Reason::timeout) {
         const bool awaited = options_->close_timeout > ev::Duration::zero();
-        if (!awaited || !link_->peer_closes()) return clean;
+        if (!awaited || lossy()) return clean;
         end.reason = Reason::unclosed;
         return end;
     }
     const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
-    const bool whole = known && !partial_message_ && link_->can_half_close();
+    const bool whole = known && !partial_message_ && !options_->websocket;
     return end.reason == Reason::truncated && whole ? clean : end;
 }
 
@@ -579,7 +694,7 @@ End Session::final_end(End end) const {
 // SessionOptions::retry_after_answers.
 bool Session::announced(Reason reason) const {
     return reason == Reason::closed_early && state_ == State::open && reply_count_ > 0 &&
-           !options_->retry_after_answers && matcher_.oldest_id() == 0;
+           !options_->retry_after_answers && matcher_->oldest_id() == 0;
 }
 
 // Returns true for a failure that may be temporary. Returns false after the last retry, and
@@ -587,7 +702,7 @@ bool Session::announced(Reason reason) const {
 bool Session::worth_retrying(Reason reason) const {
     if (options_->listens()) return options_->retries == forever && state_ != State::finishing;
     if (options_->retries != forever && backoff_.count() >= options_->retries) return false;
-    if (state_ == State::finishing && !matcher_.has_unwritten()) return false;
+    if (state_ == State::finishing && !matcher_->has_unwritten()) return false;
     switch (reason) {
     case Reason::lookup:
     case Reason::refused:

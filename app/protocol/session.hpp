@@ -2,9 +2,14 @@
 // end. It uses neither the terminal nor standard input. Its owners are the clients with and
 // without a screen.
 //
-// A Link carries the messages, over a stream or in datagrams. The link's Matcher decides which
-// reply answers which message. Owners need not know the kind of link, which affects only the
-// callbacks, the framing and has_back_pressure().
+// A stream carries the messages, whatever is below it: TCP, TLS, WebSocket or UDP. A Matcher
+// decides which reply answers which message.
+//
+// With datagrams the session is open as soon as it has a socket, because only a reply proves
+// that there is a peer. Only an ICMP "port unreachable" proves that there is none, and it ends
+// the stream. After the last reply the session lingers, because a late reply changes the fate
+// of its message from lost to late. When listening, it accepts datagrams from any peer, and
+// answers the sender of the last one.
 //
 // A round trip lasts from the write of the message's last byte to the read that completes its
 // reply.
@@ -20,13 +25,22 @@
 
 #include "app/protocol/backoff.hpp"
 #include "app/protocol/event.hpp"
-#include "app/protocol/link.hpp"
+#include "app/protocol/framing.hpp"
 #include "app/protocol/matcher.hpp"
+#include "app/protocol/starttls.hpp"
+#include "app/text/expression.hpp"
+#include "app/websocket/transport.hpp"
+#include "bufio/dial.hpp"
 #include "bufio/lifetime.hpp"
+#include "bufio/stream.hpp"
+#include "bufio/tcp_facts.hpp"
+#include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -35,7 +49,66 @@
 
 namespace yodel {
 
-class Session final : private Link::User {
+// The settings of a session.
+struct SessionOptions {
+    bufio::Endpoint endpoint = {};
+    std::optional<bufio::TlsContext> tls = {};
+    const Starttls* starttls = nullptr;                // needs tls
+    std::optional<websocket::Request> websocket = {};  // needs websocket_framing()
+    const Framing* framing = find_framing("line");
+    std::size_t max_frame = 32 * 1024 * 1024;  // bytes
+    bool numbered = false;                     // see ContentMatcher::Options
+    Expect expect = Expect::echo;
+    // With Expect::any, right replies match the pattern. With Expect::given, the parts of
+    // replies that match it count as equal.
+    std::optional<Expression> pattern = {};
+    const Expression* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
+    bool coalesce = false;  // see OrderedMatcher::Options
+    std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher
+    ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and handshakes
+    // Limit for each reply, and for a server that reads none of our output (at least 1 s).
+    ev::Duration reply_timeout = std::chrono::seconds(5);
+    // Limit from finish() until the peer closes its side.
+    ev::Duration close_timeout = std::chrono::seconds(5);
+    // Time to wait for a second reply, which would prove that the first reply was a greeting.
+    // After finish() the reply timeout applies instead, because nobody watches for the reply.
+    ev::Duration greeting_time = std::chrono::milliseconds(500);
+    // When listening: limit for more output after the client has closed its side, or with
+    // datagrams for more input after finish().
+    ev::Duration answer_time = std::chrono::milliseconds(500);
+    std::optional<ev::Duration> idle_timeout = {};
+    std::optional<ev::Duration> ping = {};  // WebSocket: time without traffic before a ping
+    // Queries the system's facts about a connection. Tests replace it.
+    std::optional<bufio::TcpFacts> (*tcp_facts)(int socket) = bufio::tcp_facts;
+    unsigned retries = 0;  // consecutive retries, or Session::forever
+    // If false, a server that closes gracefully when it has answered all messages has announced
+    // its end, as after QUIT. The end is then clean, and no retry follows.
+    bool retry_after_answers = true;
+    ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
+    // Seed for the random waits between attempts. Empty: a random seed for each session.
+    std::optional<unsigned> retry_seed = {};
+    // Limit for the whole session, from the first connect(). It continues after the session is
+    // closed, because the user may still be writing replies.
+    std::optional<ev::Duration> max_time = {};
+    ev::Duration time_spent{};  // part of `max_time` that passed before the first connect()
+    // What the server does if it closes while the user still wants to send.
+    const char* early_close = "closed the connection";
+
+    // The peer is a client that was accepted.
+    bool listens() const { return endpoint.acceptor != nullptr; }
+    // Returns "listening ADDRESS", and how clients can trust our certificate.
+    std::string listening_text() const;
+    // Returns the target as a user may write it, with its scheme, port and path.
+    std::string target() const;
+    bool has_handshake() const { return tls || websocket; }
+    // Returns the name of the handshake for error texts.
+    std::string handshake() const {
+        if (starttls) return "STARTTLS";
+        return websocket ? (tls ? "TLS and WebSocket" : "WebSocket") : "TLS";
+    }
+};
+
+class Session final : private bufio::Stream::User {
 public:
     using Options = SessionOptions;
     struct Phases {
@@ -86,16 +159,16 @@ public:
                    std::optional<std::string_view> reply = {});
     // Send without a copy, with `raw`. reserve() returns space in the queue, and
     // send_reserved() queues its first `size` bytes as a message.
-    char* reserve(std::size_t size) { return link_->reserve(size); }
+    char* reserve(std::size_t size) { return matcher_->reserve(size); }
     QueuedIds send_reserved(std::size_t size);
     // Returns an id for a message that is not queued because it cannot be sent.
-    std::uint64_t reserve_id() { return matcher_.reserve_id(); }
+    std::uint64_t reserve_id() { return matcher_->reserve_id(); }
     void flush();
     // The time of the last flush() that tried to write messages.
     ev::Time flushed_at() const { return flushed_at_; }
     // Excludes the messages in flight from timing, because something other than the service
     // delays their replies.
-    void void_round_trips() { matcher_.void_round_trips(); }
+    void void_round_trips() { matcher_->void_round_trips(); }
     // While paused, reads nothing, so that back-pressure slows the peer down. Of the timeouts,
     // only the connect timeout and --max-time keep running.
     void pause(bool paused);
@@ -103,11 +176,13 @@ public:
     State state() const { return state_; }
     // Returns true from the start of the handshake to the end of the connection. With
     // datagrams: while there is a socket.
-    bool connected() const { return link_->connected(); }
+    bool connected() const { return stream_ != nullptr; }
     // Returns true while connected. With datagrams: once the current socket has received
     // something. Until then end() is the refusal of the last socket, if any, and a graceful end
     // does not change it.
-    bool peer_known() const { return link_->peer_known(); }
+    bool peer_known() const {
+        return connected() && (!lossy() || options_->listens() || stream_->bytes_read() > 0);
+    }
     std::string phase() const;                             // phase of connecting, in words
     ev::Time state_since() const { return state_since_; }  // when the state was entered
     const bufio::End& end() const { return end_; }
@@ -115,38 +190,53 @@ public:
     // While waiting: number of the next consecutive retry, from 1, and its time.
     unsigned retry_count() const { return backoff_.count(); }
     ev::Time retry_time() const { return stage_timer_.deadline(); }
-    bool input_ended() const { return link_->input_ended(); }  // the peer has closed its side
+    // The peer has closed its side.
+    bool input_ended() const {
+        return stream_ && stream_->input_ended() && !stream_->rejection();
+    }
     // Returns true if the server has closed its side, but messages can still be sent.
-    bool peer_half_closed() const { return link_->input_ended() && !ends_with_input(); }
+    bool peer_half_closed() const { return input_ended() && !ends_with_input(); }
     // Returns the rest of a sentence that begins with "no reply". Call it in the event.
     std::string loss_text(const Message& message) const;
-    std::size_t in_flight() const { return matcher_.in_flight(); }  // messages
-    std::size_t in_flight_bytes() const { return matcher_.in_flight_bytes(); }
-    std::uint64_t last_id() const { return matcher_.last_id(); }  // the message queued last
-    std::size_t pending() const { return link_->pending(); }      // bytes to write
+    std::size_t in_flight() const { return matcher_->in_flight(); }  // messages
+    std::size_t in_flight_bytes() const { return matcher_->in_flight_bytes(); }
+    std::uint64_t last_id() const { return matcher_->last_id(); }  // the message queued last
+    std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes to write
     // Returns false if the peer cannot slow us down. Messages beyond the capacity of the peer
     // or the path are then lost.
-    bool has_back_pressure() const { return link_->has_back_pressure(); }
-    const bufio::Address& address() const { return link_->address(); }
+    bool has_back_pressure() const { return !lossy(); }
+    const bufio::Address& address() const { return address_; }
     const Phases& phases() const { return phases_; }
     // Returns the TLS facts of the current or the last connection; null without TLS.
-    const bufio::TlsFacts* tls() const { return link_->tls(); }
+    const bufio::TlsFacts* tls() const {
+        return facts_ && facts_->tls ? &*facts_->tls : nullptr;
+    }
     // Returns the WebSocket facts of the current or the last connection; null without
     // WebSocket.
-    const websocket::Facts* websocket() const { return link_->websocket(); }
+    const websocket::Facts* websocket() const {
+        return facts_ && options_->websocket ? &facts_->websocket : nullptr;
+    }
     // Queries the system's facts about the current TCP connection. Without one, returns the
     // facts at the end of the last connection. None if there are no facts.
-    std::optional<bufio::TcpFacts> tcp() const { return link_->tcp(); }
+    std::optional<bufio::TcpFacts> tcp() const {
+        return stream_ ? options_->tcp_facts(stream_->descriptor()) : tcp_;
+    }
     const Options& options() const { return *options_; }
 
 private:
-    void link_changed() override { advance(); }
+    void stream_changed(bufio::Stream&) override { advance(); }
 
+    // With datagrams, order and arrival are not certain.
+    bool lossy() const { return options_->endpoint.udp; }
     void dial();
     void on_dialed(bufio::DialResult result);
+    std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket);
+    void record_facts();
     void advance();
     void advance_connection();
     void advance_handshake();
+    std::optional<Event> next_event();
+    std::string partial_message() const;  // bytes of the incomplete reply
     void report(Event event);
     bool report_resolved();
     void report_changes();
@@ -164,6 +254,7 @@ private:
     void watch_replies();
     void watch_greeting();
     void watch_end();
+    ev::Time end_deadline();
     void start_stage(ev::Duration limit);
     void on_stage_timeout();
     ev::Time reply_due();
@@ -174,6 +265,7 @@ private:
     void on_end(bufio::End end);
     void close(bufio::End end);
     void drop_connection(bufio::End end);
+    bool got_tls_alert() const;  // the server expects TLS
     bufio::End explained(bufio::End end) const;
     bufio::End closed_early_end() const;
     // Returns a clause about how much of the reply to the message was received, with a likely
@@ -184,6 +276,10 @@ private:
     bool announced(bufio::Reason reason) const;
     bool worth_retrying(bufio::Reason reason) const;
 
+    struct Facts {
+        std::optional<bufio::TlsFacts> tls;
+        websocket::Facts websocket;
+    };
     struct Pings {  // on this connection
         std::uint64_t sent = 0;
         std::uint64_t answered = 0;  // number of the last answered ping
@@ -202,20 +298,29 @@ private:
     ev::Loop& loop_;
     const std::shared_ptr<const Options> options_;
     Owner& owner_;
-    const std::unique_ptr<Link> link_;
-    Matcher& matcher_;  // owned by the link
+    const std::unique_ptr<Matcher> matcher_;
     State state_ = State::idle;
     ev::Time state_since_{};
     bufio::End end_;
     Phases phases_;
     std::unique_ptr<bufio::Dialer> dialer_;  // set while dialing
+    bufio::Address address_;                 // the peer's, on this connection or the last one
+    std::unique_ptr<Facts> facts_;           // outlives the stream; null without a handshake
+    std::optional<bufio::TcpFacts> tcp_;     // as of the end of the last connection
+    std::unique_ptr<bufio::Stream> stream_;  // null without a connection
+    // Input not yet matched; set between next_event() and the end of the matching.
+    std::optional<std::string_view> unprocessed_;
+    std::array<char, 7> first_bytes_{};  // received first; examined only if nothing followed
+    // Over UDP, how the last connection was refused; none once something was received.
+    bufio::End refusal_;
+    ev::Time linger_start_{};  // over UDP, when the last reply arrived after finish(); or 0
     bufio::Lifetime lifetime_;
     bufio::Lifetime connection_lifetime_;  // lifetime of the current connection
     Backoff backoff_;
     std::uint64_t reply_count_ = 0;      // on this connection
     std::uint64_t last_traffic_ = 0;     // traffic at the last activity
     std::unique_ptr<Pings> pings_;       // null without --ping
-    std::uint64_t last_written_ = 0;     // link_->written() when the peer last accepted output
+    std::uint64_t last_written_ = 0;     // bytes written when the peer last accepted output
     ev::Time read_at_{};                 // when the bytes being matched were read
     ev::Time output_accepted_at_{};      // when the peer last accepted output
     ev::Time oldest_sent_at_{};          // when the oldest message in flight was sent

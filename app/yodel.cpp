@@ -4,6 +4,7 @@
 #include "app/options/client/yodel_options.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
+#include "app/protocol/event_text.hpp"
 #include "app/run/client_loop.hpp"
 #include "app/run/progress_line.hpp"
 #include "app/run/run_client.hpp"
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -132,25 +134,19 @@ int run_in_pipe(ev::Loop& loop, YodelOptions& options, int& signo) {
 }
 
 // Prints a recording as the transcript that -o would have written.
-int print_recording(ev::Loop& loop, const YodelOptions& options) {
+int print_recording(const YodelOptions& options) {
     give_up_rights(options, false);
-    struct Nobody final : Conversation::User {
-        void conversation_changed() override {}
-        void line_refused(const std::string&) override {}
-    } nobody;
-    Conversation conversation(
-        loop, {.session = options.run.session, .log = {}, .recording = options.recording},
-        nobody);
-    std::string lines;
-    conversation.log().write_to([&](auto at, char sign, auto line) {
-        lines += transcript_line(at, sign, line) + '\n';
-    });
-    for (const StoredEvent& event : options.recording->events) {
-        conversation.add_recorded(*event);
-        if (lines.size() > 64 * 1024) print(std::exchange(lines, {}));
+    const Recording& recording = *options.recording;
+    std::string text;
+    for (const StoredEvent& event : recording.events) {
+        text += lines(recording.started +
+                          std::chrono::duration_cast<std::chrono::system_clock::duration>(
+                              event->at.time_since_epoch()),
+                      *event);
+        if (text.size() > 64 * 1024) print(std::exchange(text, {}));
     }
-    print(lines);
-    const Trouble& trouble = options.recording->trouble;
+    print(text);
+    const Trouble& trouble = recording.trouble;
     return trouble.text.empty() ? success : print_trouble(trouble);
 }
 
@@ -215,7 +211,7 @@ int run(YodelOptions options, int& signo) {
     if (options.examines) return run_examination(loop, options, signo);
     const bool screen = may_have_screen(options) && can_use_screen_or_warn();
     check_display(options, screen);
-    if (!screen && !options.read_file.empty()) return print_recording(loop, options);
+    if (!screen && !options.read_file.empty()) return print_recording(options);
     return screen ? run_on_screen(loop, options, signo) : run_in_pipe(loop, options, signo);
 }
 

@@ -79,8 +79,9 @@ struct Reply {
 // The views are valid until the callback returns or sends.
 struct Event {
     Fate fate = Fate::note;
-    Message message = {};          // if has_message(fate)
-    Reply reply = {};              // if has_reply(fate)
+    Message message = {};  // if has_message(fate)
+    // If has_reply(fate). A lost message has a payload: why, as the rest of "no reply".
+    Reply reply = {};
     ev::Time at{};                 // when it happened
     std::uint32_t connection = 1;  // its number, from 1
     bool warm_up = false;          // the message belongs to the warm-up of a load

@@ -85,6 +85,8 @@ StoredEvent read_event(const JsonFields& object, ev::Time previous, bool sample)
         event.message.late = event.fate == Fate::late;
         event.at = event.reply.round_trip ? event.message.sent + *event.reply.round_trip
                                           : std::max(event.message.sent, previous);
+        const std::size_t at = event.reply.difference.value_or(message_bytes.size());
+        if (at < message_bytes.size()) event.reply.right_byte = message_bytes[at];
     } else {
         event.at = ev::Time(time("received_us"));
     }

@@ -1,5 +1,6 @@
 #include "app/protocol/journal.hpp"
 
+#include "app/protocol/event_text.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 #include "bufio/fd.hpp"
@@ -47,37 +48,35 @@ bufio::Fd open_journal(const JournalFile& journal) {
 
 }  // namespace
 
-std::string transcript_line(std::chrono::system_clock::time_point at, char sign,
-                            std::string_view bytes) {
-    return precise_date_text(at) + ' ' + sign + ' ' + ui::printable(bytes);
-}
-
 Journal::Journal(const JournalFile& file, const SessionOptions& options, std::uint64_t first,
                  ev::Time now)
     : is_recording_(file.recording),
       refusal_(refusal(file)),
       output_(open_journal(file)),
       start_(now),
-      first_(first) {
+      first_(first),
+      records_sent_(options.expect == Expect::none) {
     if (is_recording_)
-        put(recording_object(options, first_, 1, std::chrono::system_clock::now()).str());
-}
-
-void Journal::add_line(char sign, std::string_view bytes) {
-    if (is_recording_ || !trouble_.empty()) return;
-    put(transcript_line(std::chrono::system_clock::now(), sign, bytes));
+        put(recording_object(options, first_, 1, std::chrono::system_clock::now()).str() +
+            "\n");
 }
 
 bool Journal::add_event(const Event& event) {
+    if (!is_recording_) {
+        put(lines(std::chrono::system_clock::now(), event));
+        return false;
+    }
     const bool earlier = has_message(event.fate) && event.message.id < first_;
-    if (!is_recording_ || earlier) return false;
-    put(json(event, start_, {.max_payload = whole_payload}).str());
+    const bool no_fate = event.fate == Fate::note || event.fate == Fate::read ||
+                         (event.fate == Fate::sent && !records_sent_);
+    if (earlier || no_fate) return false;
+    put(json(event, start_, {.max_payload = whole_payload}).str() + "\n");
     return true;
 }
 
-void Journal::put(std::string_view line) {
+void Journal::put(std::string_view lines) {
     if (!trouble_.empty()) return;
-    output_.append_line(line);
+    output_.append(lines);
     if (output_.pending() >= batch) flush();
 }
 
@@ -95,7 +94,7 @@ bool Journal::drain() {
 }
 
 bool Journal::finish(const std::string& end) {
-    if (is_recording_) put(end);
+    if (is_recording_) put(end + "\n");
     return drain();
 }
 

@@ -1,11 +1,6 @@
 // Writes the file of -o: a transcript for people, or a recording that can be replayed; see
-// app/protocol/recording.hpp. A transcript contains one line for each message, with the
-// date and time:
-//
-//     2026-11-21 12:04:31.208113 > hello
-//
-// `>` marks a sent message, `<` a received one, and `-` a remark. Bytes that are not plain text
-// are escaped.
+// app/protocol/recording.hpp. A transcript contains the lines of each event; see
+// app/protocol/event_text.hpp.
 //
 // The file may be a pipe or a terminal. Writing never blocks, and up to 1 MiB is buffered for a
 // slow reader. If the buffer overflows or a write fails, the journal has failed. trouble() then
@@ -16,7 +11,6 @@
 #include "app/text/output.hpp"
 #include "ev/loop.hpp"
 
-#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -35,10 +29,6 @@ struct JournalFile {
     bool recording = path.ends_with(".json");
 };
 
-// Returns a line of a transcript, without a newline.
-std::string transcript_line(std::chrono::system_clock::time_point at, char sign,
-                            std::string_view bytes);
-
 class Journal {
 public:
     // Opens the file. A transcript is appended to it; for a recording it must be empty or new.
@@ -48,14 +38,13 @@ public:
             ev::Time now);
 
     bool is_recording() const { return is_recording_; }
-    // Adds a line to a transcript.
-    void add_line(char sign, std::string_view bytes);
     // Adds an open connection to a recording. A replay supports only one connection.
     void add_connection(const Session& session) {
-        if (is_recording_) put(connection_object(session).str());
+        if (is_recording_) put(connection_object(session).str() + "\n");
     }
-    // Adds the fate of a message to a recording. Returns false for a transcript, and for a
-    // message sent before the recording began.
+    // Adds the lines of an event, now. To a recording adds the object of a message's fate, or
+    // of a sent message with Expect::none, unless the message was sent before the recording
+    // began. Returns true if it was recorded.
     bool add_event(const Event& event);
     // Writes what the reader accepts now. Returns false if the journal has failed.
     bool flush();
@@ -68,7 +57,7 @@ public:
     const std::string& trouble() const { return trouble_; }
 
 private:
-    void put(std::string_view line);
+    void put(std::string_view lines);
     void check();
     void fail(const std::string& why);
 
@@ -78,6 +67,7 @@ private:
     Output output_;
     const ev::Time start_;
     const std::uint64_t first_;  // id of the first recorded message
+    const bool records_sent_;    // with Expect::none, because messages have no other fate
 };
 
 }  // namespace yodel

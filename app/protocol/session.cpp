@@ -345,6 +345,8 @@ void Session::report(Event event) {
     if (state_ == State::finishing && !stream_->finishing()) release(stage_timer_);
     if (has_message(event.fate) && has_reply(event.fate)) reply_count_ += event.count;
     event.at = std::max(read_at_, loop_.now());
+    std::string why;
+    if (event.fate == Fate::lost) event.reply.payload = why = loss_text(event.message);
     owner_.session_event(event);
 }
 

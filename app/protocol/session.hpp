@@ -196,8 +196,6 @@ public:
     }
     // Returns true if the server has closed its side, but messages can still be sent.
     bool peer_half_closed() const { return input_ended() && !ends_with_input(); }
-    // Returns the rest of a sentence that begins with "no reply". Call it in the event.
-    std::string loss_text(const Message& message) const;
     std::size_t in_flight() const { return matcher_->in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return matcher_->in_flight_bytes(); }
     std::uint64_t last_id() const { return matcher_->last_id(); }  // the message queued last
@@ -268,6 +266,8 @@ private:
     bool got_tls_alert() const;  // the server expects TLS
     bufio::End explained(bufio::End end) const;
     bufio::End closed_early_end() const;
+    // Returns the rest of a sentence that begins with "no reply".
+    std::string loss_text(const Message& message) const;
     // Returns a clause about how much of the reply to the message was received, with a likely
     // cause and, for a late message, the missing delimiter. Empty if nothing of that reply was
     // received.

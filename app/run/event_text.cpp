@@ -76,10 +76,6 @@ std::string bad_reply_text(const Message& message, const Reply& reply,
            bad_byte_text(reply) + end;
 }
 
-std::string lost_reply_text(const Message& message, const Session& session) {
-    return "no reply to message " + std::to_string(message.id) + session.loss_text(message);
-}
-
 std::string DifferenceText::unrecorded(std::string_view unsolicited) const {
     return "an unsolicited message is not in the recording\n" + part("now", unsolicited, 0);
 }

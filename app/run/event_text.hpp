@@ -24,10 +24,6 @@ void add_tcp_facts(Results& results, const Session& session);
 // match "^OK": ERR unknown", either may be followed by a hint.
 std::string bad_reply_text(const Message& message, const Reply& reply,
                            const Session::Options& options);
-// Returns "no reply to message 3 within 5s; 6 bytes received", or "no reply to message 3
-// before the connection ended".
-std::string lost_reply_text(const Message& message, const Session& session);
-
 // Describes how a replay differs from its recording, in whole lines of printable text.
 class DifferenceText {
 public:

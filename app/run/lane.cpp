@@ -1,6 +1,7 @@
 #include "app/run/lane.hpp"
 
 #include "app/protocol/end_text.hpp"
+#include "app/protocol/event_text.hpp"
 #include "app/run/event_text.hpp"
 #include "app/run/generated_source.hpp"
 #include "app/run/sending_limits.hpp"
@@ -701,7 +702,7 @@ void Lane::lost(Connection& connection, Event event) {
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     const bool explained = !message.late && exit_status(connection.session.end()) != 0;
     if (!as_recorded && !explained && results_->lost_sentence.empty())
-        results_->lost_sentence = lost_reply_text(message, connection.session);
+        results_->lost_sentence = remark(event);
     if (as_recorded) event.fate = Fate::unanswered_as_recorded;
     event.warm_up = in_warm_up(message);
     report(connection, event);

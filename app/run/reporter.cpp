@@ -81,7 +81,7 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool 
 
 void Reporter::lane_opened(std::size_t connection, const Session& session) {
     const std::string text = connection_text(session);
-    log('-', text);
+    log(text);
     if (journal_) journal_->add_connection(session);
     attempt_open_ = true;
     report_attempt(attempt_text(session));
@@ -101,7 +101,7 @@ void Reporter::lane_ended(std::size_t connection, const Session& session) {
     if (!opened || exit_status(session.end()) != success) report_attempt(text, !opened);
     if (again)
         text += "; retry in " + duration_text(session.retry_time() - session.state_since());
-    log('-', text);
+    log(text);
     const bool shown = load() ? options_.verbose : again && !options_.quiet;
     if (shown || (options_.verbose && again)) remark(connection, text);
 }
@@ -125,6 +125,9 @@ void Reporter::remark(std::size_t connection, const std::string& text) {
 
 void Reporter::lane_event(const Event& event) {
     if (event.fate == Fate::sent) return sent(event);
+    // Bytes without frames are logged as they are read.
+    const bool logged = unframed_ == (event.fate == Fate::read) || !has_reply(event.fate);
+    if (journal_ && logged && event.frames.empty()) journal_->add_event(event);
     if (event.fate == Fate::read) return read(event.reply.payload);
     if (!event.frames.empty()) {  // print echoed lines without decoding them
         const bool open = event.message.id + event.count - 1 == unterminated_id_;
@@ -137,20 +140,20 @@ void Reporter::lane_event(const Event& event) {
 }
 
 void Reporter::sent(const Event& event) {
-    log('>', event.message.payload);
     if (event.unterminated) unterminated_id_ = event.message.id + event.count - 1;
-    if (run_.session.expect != Expect::none || (!json() && !journal_)) return;
+    if (!journal_ && (!json() || run_.session.expect != Expect::none)) return;
     Event each = event;
+    each.count = 1;
     for_each_piece(*run_.session.framing, event.message.payload, [&](std::string_view piece) {
         each.message.payload = piece;
-        add_object(each);
+        if (journal_) journal_->add_event(each);
+        if (run_.session.expect == Expect::none) add_object(each);
         ++each.message.id;
     });
 }
 
 void Reporter::answered(const Event& event) {
     const Reply& reply = event.reply;
-    if (!unframed_) log('<', reply.payload);
     if (!replay()) {
         if (sequence()) output_.append_line(sequence_line(event.message, reply));
         return print(event.connection, reply.payload, event.message.id != unterminated_id_);
@@ -162,13 +165,8 @@ void Reporter::answered(const Event& event) {
 void Reporter::unanswered(const Event& event) {
     const Fate fate = event.fate;
     const std::string number = std::to_string(event.message.id);
-    if (fate == Fate::unsent) {
-        log('-', "message " + number + " was not sent");
-        if (sequence()) output_.append_line("not sent, seq " + number);
-        return;
-    }
-    log('-', "no reply to message " + number +
-                 (fate == Fate::unanswered_as_recorded ? ", as recorded" : ""));
+    if (fate == Fate::unsent && sequence()) output_.append_line("not sent, seq " + number);
+    if (fate == Fate::unsent) return;
     if (replay() && fate == Fate::lost) add_difference(difference_.lost(event.message));
     if (sequence()) output_.append_line("no reply, seq " + number);
 }
@@ -177,11 +175,7 @@ void Reporter::unanswered(const Event& event) {
 void Reporter::unsolicited(const Event& event) {
     const Fate fate = event.fate;
     const std::string_view payload = event.reply.payload;
-    if (fate == Fate::missing) {
-        log('-', "a recorded unsolicited message did not arrive");
-        return add_difference(difference_.missing(payload));
-    }
-    if (!unframed_) log('<', payload);
+    if (fate == Fate::missing) return add_difference(difference_.missing(payload));
     const bool duplicate = fate == Fate::duplicate;
     if (duplicate && sequence())
         output_.append_line(bytes_text(payload.size()) + ", duplicate");
@@ -193,9 +187,7 @@ void Reporter::unsolicited(const Event& event) {
 }
 
 void Reporter::read(std::string_view bytes) {
-    if (!unframed_) return;
-    log('<', bytes);
-    if (load() || json() || options_.form == Form::sequence) return;
+    if (!unframed_ || load() || json() || options_.form == Form::sequence) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(bytes));
     if (!makes_printable_) return output_.write(bytes);
     const std::string all = std::exchange(partial_character_, {}) + std::string(bytes);
@@ -213,7 +205,6 @@ void Reporter::lane_handled() {
 // --- The forms.
 
 void Reporter::add_object(const Event& event) {
-    if (journal_) journal_->add_event(event);
     if (!json() || !reports_messages_ || options_.quiet) return;
     const EventForm form{.max_payload = prints_recording(options_, run_) ? whole_payload : 0,
                          .connection = load()};
@@ -246,8 +237,8 @@ void Reporter::add_difference(const std::string& text) {
     if (!json()) output_.append(text);
 }
 
-void Reporter::log(char sign, std::string_view bytes) {
-    if (journal_) journal_->add_line(sign, bytes);
+void Reporter::log(const std::string& text) {
+    if (journal_) journal_->add_event({.reply = {.payload = text}});
 }
 
 // --- The end.

@@ -103,7 +103,7 @@ private:
     void add_difference(const std::string& text);
     void report_attempt(const std::string& text, bool new_attempt = true);
     void remark(std::size_t connection, const std::string& text);
-    void log(char sign, std::string_view bytes);
+    void log(const std::string& text);
 
     const ev::Loop& loop_;
     const Options options_;

@@ -35,7 +35,7 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
     : loop_(loop),
       options_(options),
       user_(user),
-      log_({}, options.session.expect != Expect::any || options.session.pattern),
+      transcript_(options.session.expect != Expect::any || options.session.pattern),
       reading_timer_(loop, [this] { read_recording(); }),
       session_(loop, options.session, *this) {
     results_.over_datagrams = options.session.framing->in_datagrams;
@@ -54,24 +54,34 @@ int Conversation::report() {
     if (file_open()) stop_file();
     const bufio::End& end = session_.end();
     const int status = exit_status(end);
+    Results all = results_;
     if (status != 0 || end.reason == bufio::Reason::unclosed)
-        results_.count_failure(end_text(session_), status, true);
-    results_.count_end(status, true);
-    results_.count_unsent(queued_lines_.size());
-    if (const auto facts = session_.tcp()) results_.add_tcp({.min_rtt = facts->min_rtt});
-    results_.unverified_remark = unverified_remark(end, session_.tls());
+        all.count_failure(end_text(session_), status, true);
+    all.count_end(status, true);
+    all.count_unsent(queued_lines_.size());
+    if (const auto facts = session_.tcp()) all.add_tcp({.min_rtt = facts->min_rtt});
+    all.unverified_remark = unverified_remark(end, session_.tls());
     Outcome outcome{
-        .results = results_,
+        .results = all,
         .summary_parts = {.expects_any = session_.options().expect == Expect::any,
                           .listens = session_.options().listens(),
-                          .summary = !options_.quiet && (status == 0 || results_.any())}};
+                          .summary = !options_.quiet && (status == 0 || all.any())}};
     if (!file_trouble_.empty()) outcome.troubles = {{output_failed, file_trouble_}};
     outcome.print();
     return outcome.status();
 }
 
 void Conversation::add_note(std::string_view text, Style style) {
-    log_.add_note(wall_time(), text, style);
+    const Event note{.reply = {.payload = text}};
+    if (journal_ && !showing_recorded()) journal_->add_event(note);
+    show(note, style);
+}
+
+void Conversation::show(const Event& event, Style note_style) {
+    Transcript::Entry entry{StoredEvent(event), wall_time(), {}, note_style};
+    if (has_message(event.fate) && has_reply(event.fate))
+        if (const auto facts = session_.tcp()) entry.network = facts->min_rtt;
+    transcript_.append(std::move(entry));
     user_.conversation_changed();
 }
 
@@ -94,34 +104,20 @@ void Conversation::read_recording() {
     session_.connect();
 }
 
-void Conversation::add_recorded(const Event& event) {
-    recorded_at_ = event.at;
+void Conversation::add_recorded(const Event& recorded) {
+    recorded_at_ = recorded.at;
+    const Reply& reply = recorded.reply;
+    Event event = recorded;
+    event.message.late = event.message.late && recorded_results_.lost > 0;
+    event.message.expected = "";  // a late message was counted as lost
     if (event.fate == Fate::note)
-        add_note(event.reply.payload, event.reply.right ? Style::good : Style::dim);
+        add_note(reply.payload, reply.right ? Style::good : Style::dim);
     else
-        add_recorded_message(event);
+        session_event(event);
     recorded_at_.reset();
 }
 
-void Conversation::add_recorded_message(Event event) {
-    const bool counted = recorded_results_.lost > 0;
-    event.message.late = event.message.late && counted;
-    event.message.expected = "";  // a late message was counted as lost
-    if (event.fate == Fate::sent)
-        log_.add_sent(wall_time(), event.message.id, event.message.payload);
-    if (!has_message(event.fate) && event.fate != Fate::duplicate)
-        event.fate = Fate::unsolicited;
-    if (has_reply(event.fate)) return session_event(event);
-    count(event);
-    const bool expected = event.fate == Fate::unanswered_as_recorded;
-    if (event.fate == Fate::unsent)
-        add_note("message " + std::to_string(event.message.id) + " was not sent");
-    else if (event.fate != Fate::sent)
-        log_.add_loss(wall_time(), event.message,
-                      expected ? "no reply, as recorded" : "no reply");
-}
-
-MessageLog::WallTime Conversation::wall_time() const {
+Transcript::WallTime Conversation::wall_time() const {
     using std::chrono::system_clock;
     if (!showing_recorded()) return system_clock::now();
     return recording()->started +
@@ -143,7 +139,7 @@ void Conversation::session_changed() {
     report_state();
     reported_state_ = state;
     report_half_close();
-    if (opened && journal_) begin_file();
+    if (opened && journal_) add_connection();
     if (is_open())
         for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
     if (opened && quitting_) session_.finish();
@@ -189,52 +185,34 @@ void Conversation::report_listening(const std::string& end, Style end_style) {
     if (state == State::closed) add_note(end, end_style);
 }
 
-// A replay repeats one connection, so each connection gets its own recording.
-void Conversation::begin_file() {
-    if (!journal_->complete()) return journal_->connected();
-    stop_file();
-    start_file();
-}
-
-// Counts an event, adds it to the journal if there is one, and marks the screen as changed.
-void Conversation::count(const Event& event) {
-    user_.conversation_changed();
-    if (showing_recorded()) return recorded_results_.add(event);
-    if (journal_) journal_->add(event);
-    results_.add(event);
-}
-
+// Counts an event, and adds it to the journal and the transcript. A recording counts a message
+// when it has its fate, because messages in flight at its end are left out.
 void Conversation::session_event(const Event& event) {
-    const std::string_view payload = event.reply.payload;
     if (event.fate == Fate::read) return;
-    count(event);
-    if (event.fate == Fate::duplicate) return log_.add_duplicate(wall_time(), payload);
-    if (event.fate == Fate::lost)
-        return log_.add_loss(wall_time(), event.message,
-                             "no reply" + session_.loss_text(event.message));
-    if (has_message(event.fate)) return answered(event);
-    if (!session_.options().listens()) {
-        log_.add_unsolicited(wall_time(), payload);
-        if (event.fate == Fate::stale && results_.stale == 1)
-            add_note(stale_text(payload), Style::warn);
-        return;
-    }
-    Reply reply{.payload = payload, .right = true};
-    if (session_.flushed_at() > session_.state_since())
-        reply.round_trip = loop_.now() - session_.flushed_at();
-    log_.add_answer(wall_time(), {}, reply, {});
-}
-
-void Conversation::answered(const Event& event) {
     const Reply& reply = event.reply;
-    const auto facts = session_.tcp();
-    log_.add_answer(wall_time(), event.message, reply, facts ? facts->min_rtt : std::nullopt);
-    if (!reply.right && results_.bad == 1)
+    const bool answered = has_message(event.fate) && has_reply(event.fate);
+    (showing_recorded() ? recorded_results_ : results_).add(event);
+    if (journal_ && !showing_recorded() && journal_->add_event(event)) {
+        if (has_message(event.fate) && event.fate != Fate::sent && event.fate != Fate::late)
+            file_results_.add({.fate = Fate::sent, .at = event.message.sent});
+        file_results_.add(event);
+    }
+    if (session_.options().listens() && event.fate == Fate::unsolicited) {
+        Event by_hand = event;  // a user answers, and sees how long the client took
+        by_hand.reply.right = true;
+        if (session_.flushed_at() > session_.state_since())
+            by_hand.reply.round_trip = event.at - session_.flushed_at();
+        return show(by_hand);
+    }
+    show(event);
+    if (event.fate == Fate::stale && results_.stale == 1)
+        add_note(stale_text(reply.payload), Style::warn);
+    if (answered && !reply.right && results_.bad == 1)
         if (const std::string hint =
                 reply_hint(*session_.options().framing, event.message.payload, reply);
             !hint.empty())
             add_note(hint, Style::warn);
-    if (!reply.round_trip) return;
+    if (!answered || !reply.round_trip) return;
     percentile_history_.record(event.at, *reply.round_trip);
     recent_round_trips_.push_back(*reply.round_trip);
     if (recent_round_trips_.size() > recent_count) recent_round_trips_.pop_front();
@@ -292,17 +270,14 @@ void Conversation::send_now(const std::string& line) {
         return refuse(line, "not sent: " + options.framing->misfit_text(payload->size(),
                                                                         options.max_frame));
     const QueuedIds queued = session_.send(*payload);
-    Event sent{.fate = Fate::sent, .at = loop_.now()};
+    session_.flush();
+    Event sent{.fate = Fate::sent, .at = session_.flushed_at()};
     sent.message = {.id = queued.first, .payload = {}, .planned = sent.at, .sent = sent.at};
-    for_each_piece(*options.framing, *payload, [&](std::string_view piece) {
+    for_each_piece(*session_.options().framing, *payload, [&](std::string_view piece) {
         sent.message.payload = piece;
-        log_.add_sent(wall_time(), sent.message.id, piece);
-        results_.add(sent);
-        if (journal_ && options.expect == Expect::none) journal_->add(sent);
+        session_event(sent);
         ++sent.message.id;
     });
-    user_.conversation_changed();
-    session_.flush();
 }
 
 void Conversation::refuse(const std::string& line, const std::string& why) {
@@ -348,16 +323,32 @@ std::string Conversation::next_file_name() const {
     return name;
 }
 
+// A recording begins with the open connection, if any, and with the next message.
 void Conversation::open_file(const std::string& name) {
-    journal_.emplace(JournalFile(name), session_, loop_.now());
-    log_.write_to([this](auto, char sign, auto line) {
-        if (!showing_recorded()) journal_->add_line(sign, line);
-    });
+    journal_.emplace(JournalFile(name), session_.options(), session_.last_id() + 1,
+                     loop_.now());
+    file_results_ = {};
+    file_results_.over_datagrams = results_.over_datagrams;
+    if (is_open()) add_connection();
+}
+
+// Adds the open connection to the journal. A replay repeats one connection, so each connection
+// gets its own recording.
+void Conversation::add_connection() {
+    if (journal_->is_recording() && file_results_.opened > 0) {
+        stop_file();
+        return start_file();
+    }
+    const Session::Phases& phases = session_.phases();
+    file_results_.count_attempt();
+    file_results_.count_opened(phases.tcp, phases.handshake,
+                               session_.tls() && session_.tls()->resumed, session_.tls());
+    journal_->add_connection(session_);
 }
 
 bool Conversation::stop_file() {
-    const bool whole = journal_->finish("stopped");
-    log_.write_to({});
+    const Outcome outcome{.results = file_results_, .reason = "stopped"};
+    const bool whole = journal_->finish(outcome.json().str());
     journal_.reset();
     if (!whole)
         fail_file("could not write all of the " + std::string(options_.log.kind()) + " file");

@@ -1,11 +1,11 @@
-// The conversation with the service: the session, its log and its counts. Independent of keys
-// and drawing.
+// The conversation with the service: the session, its transcript and its counts. Independent of
+// keys and drawing.
 #pragma once
 
+#include "app/protocol/journal.hpp"
 #include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
-#include "app/screen/message_log.hpp"
-#include "app/screen/screen_journal.hpp"
+#include "app/screen/transcript.hpp"
 #include "app/stats/history.hpp"
 #include "app/stats/results.hpp"
 #include "ev/loop.hpp"
@@ -50,8 +50,6 @@ public:
 
     // Shows the recording, piece by piece, and then connects.
     void begin();
-    // Adds an event of a recording to the log, and counts it.
-    void add_recorded(const Event& event);
     const Recording* recording() const { return options_.recording.get(); }
     // Returns the number of sent messages in the part of the recording that was read so far.
     std::uint64_t recorded_count() const { return recorded_results_.sent; }
@@ -71,7 +69,7 @@ public:
     // noticed. In that case adds a note to the log instead; the next call reconnects.
     void reconnect();
 
-    // Adds a remark by the program to the log.
+    // Adds a remark by the program to the transcript.
     void add_note(std::string_view text, ui::Style style = ui::Style::dim);
     // Starts or stops the journal.
     void toggle_file();
@@ -84,8 +82,8 @@ public:
 
     Session& session() { return session_; }
     const Session& session() const { return session_; }
-    MessageLog& log() { return log_; }
-    const MessageLog& log() const { return log_; }
+    Transcript& transcript() { return transcript_; }
+    const Transcript& transcript() const { return transcript_; }
     // Returns the counts of the session or, until a message is sent, of the recording.
     const Results& results() const;
     const PercentileHistory& percentile_history() const { return percentile_history_; }
@@ -95,31 +93,31 @@ public:
 private:
     void session_changed() override;
     void session_event(const Event& event) override;
-    void count(const Event& event);
-    void answered(const Event& event);
+    void show(const Event& event, ui::Style note_style = ui::Style::dim);
     bool is_open() const { return session_.state() == Session::State::open; }
     void read_recording();
-    void add_recorded_message(Event event);
+    void add_recorded(const Event& event);
     bool showing_recorded() const { return recorded_at_.has_value(); }
-    MessageLog::WallTime wall_time() const;
+    Transcript::WallTime wall_time() const;
     bool refuse_without_target();
     void report_state();
     void report_listening(const std::string& end, ui::Style end_style);
     void report_half_close();
-    void begin_file();
     void send_now(const std::string& line);
     void refuse(const std::string& line, const std::string& why);
     void start_file();
     bool stop_file();
     void open_file(const std::string& name);
+    void add_connection();
     std::string next_file_name() const;
     void fail_file(const std::string& trouble);
 
     ev::Loop& loop_;
     const Options options_;
     User& user_;
-    MessageLog log_;
-    std::optional<ScreenJournal> journal_;
+    Transcript transcript_;
+    std::optional<Journal> journal_;
+    Results file_results_;  // of the events in the journal
     Results recorded_results_;
     std::size_t recorded_ = 0;              // place of the next event of the recording
     std::optional<ev::Time> recorded_at_;   // time of the recorded event being added

@@ -1,15 +1,18 @@
 #include "app/screen/pages.hpp"
 
 #include "app/protocol/end_text.hpp"
+#include "app/protocol/matcher.hpp"
 #include "app/screen/status_line.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json_reader.hpp"
 #include "app/text/units.hpp"
 #include "ui/glyphs.hpp"
+#include "ui/layout.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <chrono>
+#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -27,18 +30,6 @@ constexpr std::size_t shown_bytes_before = 128;
 // drawing.
 constexpr std::size_t max_json = 64 * 1024;
 constexpr std::size_t no_byte = std::string::npos;
-
-// Returns the number of leading bytes that fit into `width` columns: whole words if possible,
-// and at least one cell. The caller skips a blank after them.
-std::size_t fitting_size(std::string_view bytes, int width) {
-    std::size_t end = ui::next_cell(bytes, 0);
-    while (end < bytes.size() &&
-           ui::display_width(bytes.substr(0, ui::next_cell(bytes, end))) <= width)
-        end = ui::next_cell(bytes, end);
-    if (end == bytes.size() || bytes[end] == ' ') return end;
-    const std::size_t blank = bytes.rfind(' ', end - 1);
-    return blank == bytes.npos ? end : blank + 1;
-}
 
 std::string repeated(const std::string& text, std::uint64_t count) {
     std::string all;
@@ -82,78 +73,37 @@ void add_percentile_history(PageRows& page, const PercentileHistory& history) {
     }
 }
 
-// Returns the row with one byte marked as bad, both in hex and as text.
-ui::Row marked_row(const ui::HexRow& row, std::size_t byte) {
-    const std::size_t number = row.hex_column(byte);
-    const std::size_t letter = row.text_column(byte);
-    return {{row.text.substr(0, number)},
-            {row.text.substr(number, 2), Style::bad_byte},
-            {row.text.substr(number + 2, letter - number - 2)},
-            {row.text.substr(letter, 1), Style::bad_byte},
-            {row.text.substr(letter + 1)}};
-}
-
-// The part of a message that a page shows.
-struct Window {
-    std::string_view bytes;
-    std::size_t marked;  // offset of the byte to mark
-    std::size_t begin =
+// Adds the part of a text around the byte to mark, and how much precedes and follows it.
+void add_part(PageRows& page, std::string_view bytes, std::size_t marked, bool hex) {
+    const std::size_t begin =
         marked != no_byte && marked >= max_bytes ? (marked - shown_bytes_before) / 16 * 16 : 0;
-    std::size_t end = std::min(bytes.size(), begin + max_bytes);
-};
-
-void add_hex(PageRows& page, const Window& window) {
-    for (const ui::HexRow& row :
-         ui::hex_dump(window.bytes, page.width, window.begin, window.end)) {
-        const bool here = window.marked >= row.begin && window.marked < row.end;
-        page.rows.push_back(here ? marked_row(row, window.marked) : ui::Row{{row.text}});
-    }
-}
-
-// Adds a row for each line, and for each part of a line that is too long.
-void add_text(PageRows& page, const Window& window) {
-    ui::Row row;
-    int used = 0;
-    const auto end_row = [&] {
-        page.rows.push_back(std::exchange(row, {}));
-        used = 0;
-    };
-    ui::Cells cells(window.bytes.substr(0, window.end), window.begin);
-    while (const auto cell = cells.next()) {
-        const bool here = window.marked >= cell->begin && window.marked < cell->end;
-        const bool newline = window.bytes[cell->begin] == '\n';
-        if (used + cell->width > page.width) end_row();
-        used += cell->width;
-        if (here || !newline)
-            ui::append(row, cell->text,
-                       here            ? Style::bad_byte
-                       : cell->escaped ? Style::escaped
-                                       : Style::normal);
-        if (newline) end_row();
-    }
-    if (!row.empty()) end_row();
-}
-
-// Adds the part of a message around the byte to mark, and how much precedes and follows it.
-void add_part(PageRows& page, const Window& window, void (*add)(PageRows&, const Window&)) {
+    const std::size_t end = std::min(bytes.size(), begin + max_bytes);
     const auto add_rest = [&page](std::size_t size, const char* where) {
         if (size > 0) page.rows.push_back({{bytes_text(size) + " " + where, Style::dim}});
     };
-    add_rest(window.begin, "before");
-    add(page, window);
-    add_rest(window.bytes.size() - window.end, "more");
+    ui::Marks marks(end - begin);
+    if (marked < end) marks[marked - begin] = ui::bad_byte_mark;
+    ui::Layout layout(static_cast<std::size_t>(page.width));
+    if (hex)
+        layout.put_hex(bytes.substr(0, end), Style::normal, marks, begin);
+    else
+        layout.put(bytes.substr(begin, end - begin), Style::normal, marks,
+                   ui::Layout::Wrap::lines);
+    add_rest(begin, "before");
+    if (begin < end) std::ranges::move(layout.rows(), std::back_inserter(page.rows));
+    add_rest(bytes.size() - end, "more");
 }
 
-// Adds one side of an exchange as text or indented JSON, and in hex. Marks the byte at offset
+// Adds a message or a reply as text or indented JSON, and in hex. Marks the byte at offset
 // `marked`.
-void add_side(PageRows& page, const std::string& name, std::string_view bytes,
-              std::size_t marked) {
+void add_bytes(PageRows& page, const std::string& name, std::string_view bytes,
+               std::size_t marked) {
     std::size_t json_marked = marked;
     const auto json =
         bytes.size() > max_json ? std::nullopt : indented_json(bytes, json_marked);
     page.add_title(name + ", " + bytes_text(bytes.size()) + (json ? ", indented as JSON" : ""));
-    add_part(page, json ? Window{*json, json_marked} : Window{bytes, marked}, add_text);
-    add_part(page, {bytes, marked}, add_hex);
+    add_part(page, json ? *json : bytes, json ? json_marked : marked, false);
+    add_part(page, bytes, marked, true);
 }
 
 std::string phases_text(const Session& session) {
@@ -213,22 +163,6 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
     for (const std::string& link : tls.chain) page.add_fact("chain", link);
 }
 
-// Adds the times of a message, including the delay until the system accepted it, for example
-// because the server read too slowly.
-void add_times(PageRows& page, const Exchange& exchange) {
-    if (exchange.write_delay > ev::Duration::zero())
-        page.add_fact("written",
-                      milliseconds_text(exchange.write_delay) +
-                          " later; the round trip is measured from then",
-                      Style::warn);
-    if (exchange.answered_at) page.add_fact("received", clock_text(*exchange.answered_at));
-    if (exchange.round_trip)
-        page.add_fact("round trip", exchange.network_round_trip
-                                        ? network_share_text(*exchange.round_trip,
-                                                             *exchange.network_round_trip)
-                                        : milliseconds_text(*exchange.round_trip));
-}
-
 // Aligns the figures of a column to the right.
 std::string aligned(const std::string& figure) { return format("%9s", figure.c_str()); }
 
@@ -251,21 +185,14 @@ void PageRows::add_title(const std::string& title) {
 }
 
 void PageRows::add_fact(const std::string& name, std::string_view value, Style style) {
-    const int value_width = std::max(width - fact_name_width, 1);
     ui::Row row{{name, Style::dim}};
-    if (ui::display_width(row) >= fact_name_width) {
-        rows.push_back(std::move(row));
-        row = {};
-    }
-    do {
-        const std::size_t size = fitting_size(value, value_width);
-        ui::pad(row, fact_name_width);
-        ui::append_bytes(row, value.substr(0, size), style);
-        rows.push_back(std::move(row));
-        row = {};
-        value.remove_prefix(size);
-        if (value.starts_with(' ')) value.remove_prefix(1);
-    } while (!value.empty());
+    if (ui::display_width(row) >= fact_name_width) rows.push_back(std::exchange(row, {}));
+    ui::pad(row, fact_name_width);
+    ui::Layout layout(static_cast<std::size_t>(std::max(width, fact_name_width + 1)));
+    layout.put(row, ui::Layout::Wrap::anywhere);
+    layout.indent_next_rows();
+    layout.put(value, style, {}, ui::Layout::Wrap::words);
+    std::ranges::move(layout.rows(), std::back_inserter(rows));
 }
 
 Rows statistics_page(const Results& results, const PercentileHistory& history, int width) {
@@ -331,21 +258,42 @@ Rows connection_page(const Session& session, const Results& results, const std::
     return page.rows;
 }
 
-Rows message_page(const Exchange& exchange, int width) {
+// The times include the delay until the system accepted the message, for example because the
+// server read too slowly.
+Rows message_page(const Transcript::Entry& entry, int width) {
+    using std::chrono::system_clock;
+    const Event& event = *entry.event;
+    const Message& message = event.message;
+    const Reply& reply = event.reply;
+    const bool sent = has_message(event.fate);
+    const bool answered = has_reply(event.fate);
     PageRows page(width);
-    const bool bad = exchange.answered_at && exchange.id != 0 && !exchange.right;
-    const std::size_t marked = exchange.difference.value_or(no_byte);
-    page.add_title(exchange.id == 0 ? "Unsolicited" : "Message " + std::to_string(exchange.id));
-    if (exchange.sent_at) page.add_fact("sent", clock_text(*exchange.sent_at));
-    add_times(page, exchange);
-    if (!exchange.answered_at) page.add_fact("reply", "none yet", Style::bad);
-    if (exchange.late) page.add_fact("reply", "late, after the reply timeout", Style::warn);
-    if (bad) page.add_fact("reply", differs_text(exchange.difference), Style::bad);
-    if (exchange.id != 0) add_side(page, "Sent", exchange.payload, marked);
-    if (exchange.answered_at && exchange.right && exchange.reply == exchange.payload)
+    const std::size_t marked = reply.difference.value_or(no_byte);
+    page.add_title(sent ? "Message " + std::to_string(message.id) : "Unsolicited");
+    if (sent)
+        page.add_fact("sent",
+                      clock_text(entry.at - std::chrono::duration_cast<system_clock::duration>(
+                                                event.at - message.planned)));
+    const ev::Duration delay = message.sent - message.planned;
+    if (answered && delay > ev::Duration::zero())
+        page.add_fact("written",
+                      milliseconds_text(delay) + " later; the round trip is measured from then",
+                      Style::warn);
+    if (answered) page.add_fact("received", clock_text(entry.at));
+    if (answered && reply.round_trip)
+        page.add_fact("round trip", entry.network
+                                        ? network_share_text(*reply.round_trip, *entry.network)
+                                        : milliseconds_text(*reply.round_trip));
+    if (!answered) page.add_fact("reply", "none yet", Style::bad);
+    if (event.fate == Fate::late)
+        page.add_fact("reply", "late, after the reply timeout", Style::warn);
+    if (answered && sent && !reply.right)
+        page.add_fact("reply", differs_text(reply.difference), Style::bad);
+    if (sent) add_bytes(page, "Sent", message.payload, marked);
+    if (sent && reply.right && reply.payload == message.payload)
         page.add_title("Received: identical");
-    else if (exchange.answered_at)
-        add_side(page, "Received", exchange.reply, marked);
+    else if (answered)
+        add_bytes(page, "Received", reply.payload, marked);
     return page.rows;
 }
 

@@ -3,7 +3,7 @@
 
 #include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
-#include "app/screen/message_log.hpp"
+#include "app/screen/transcript.hpp"
 #include "app/stats/history.hpp"
 #include "app/stats/results.hpp"
 #include "ui/frame.hpp"
@@ -31,7 +31,7 @@ Rows connection_page(const Session& session, const Results& results, const std::
 
 // Returns a message and its reply, each as text or indented JSON and in hex, with the first
 // difference marked.
-Rows message_page(const Exchange& exchange, int width);
+Rows message_page(const Transcript::Entry& entry, int width);
 
 // Width of the column that contains the names of facts.
 inline constexpr int fact_name_width = 12;
@@ -42,8 +42,8 @@ struct PageRows {
 
     // Adds a heading, with an empty row before it unless it is the first row.
     void add_title(const std::string& title);
-    // Adds a name and its value. A long value wraps within its own column. If the name is too
-    // long, the value begins in the next row.
+    // Adds a name and its value, which wraps within its own column. If the name is too long,
+    // the value begins in the next row.
     void add_fact(const std::string& name, std::string_view value,
                   ui::Style style = ui::Style::normal);
 

@@ -87,7 +87,7 @@ const ui::Binding<Client> Client::bindings[] = {
     {ui::keys(ui::plain(KeyCode::f5)), [](Client& c) { c.conversation_.reconnect(); },
      "F5", "reconnect now"},
     {ui::keys(ui::plain(KeyCode::f6)),
-     [](Client& c) { c.conversation_.log().next_timestamp_style(); },
+     [](Client& c) { c.transcript().next_timestamps(); },
      "F6", "timestamps: clock, since the last message, or none"},
     {ui::keys(ui::plain(KeyCode::f7)), [](Client& c) { c.transcript().toggle_freeze(); },
      "F7", "hold the view, or follow new messages again"},
@@ -205,23 +205,34 @@ bool ScreenClient::press_in(Reading& reading, const ui::Key& key) {
     const auto message = std::exchange(reading.message, nullptr);
     mode_.emplace<Typing>();
     if (message && key.chord == ui::plain(U'e')) {
-        edit_again(*message);
+        edit_again(*message->event);
         return true;
     }
     return key.chord == ui::plain(KeyCode::enter) || is_cancel(key);
 }
 
+// The page keeps its message, and shows the reply once it has arrived.
 void ScreenClient::open_selected() {
-    const auto exchange = conversation_.log().selected();
-    if (!exchange) return;
-    open_page([exchange](int width) { return message_page(*exchange, width); });
-    std::get<Reading>(mode_).message = exchange;
+    const auto copy = [](const Transcript::Entry& of) {
+        return Transcript::Entry{StoredEvent(*of.event), of.at, of.network};
+    };
+    const Transcript::Entry& selected = *transcript().selected();
+    if (selected.event->fate == Fate::note) return;
+    const auto entry = std::make_shared<Transcript::Entry>(copy(selected));
+    open_page([this, copy, entry](int width) {
+        if (!has_reply(entry->event->fate))
+            if (const auto* const answer = transcript().answer_to(entry->event->message))
+                *entry = copy(*answer);
+        return message_page(*entry, width);
+    });
+    std::get<Reading>(mode_).message = entry;
 }
 
 // Puts the message into the input line, to change and send it. The line is empty here, because
 // otherwise Enter would have sent it instead of opening a message.
-void ScreenClient::edit_again(const Exchange& exchange) {
-    const std::string& bytes = exchange.id == 0 ? exchange.reply : exchange.payload;
+void ScreenClient::edit_again(const Event& event) {
+    const std::string bytes(has_message(event.fate) ? event.message.payload
+                                                    : event.reply.payload);
     std::string line = escapes_ ? escaped(bytes) : bytes;
     if (line.size() <= ui::KeyParser::max_paste) return editor_.set(std::move(line));
     notice_ = "too long for the line: " + bytes_text(line.size()) + "; the limit is " +
@@ -266,12 +277,12 @@ void ScreenClient::interrupt() {
 }
 
 void ScreenClient::copy_selected() {
-    const auto text = conversation_.log().selected_text(ui::max_clipboard_text + 1);
-    if (!text) {
+    if (!transcript().selected()) {
         notice_ = "M-Up selects; M-w then copies the message";
         return;
     }
-    const std::string trouble = terminal().copy_to_clipboard(*text);
+    const std::string trouble =
+        terminal().copy_to_clipboard(transcript().selected_text(ui::max_clipboard_text + 1));
     notice_ = trouble.empty() ? "copied, if the terminal allows it (OSC 52)"
                               : "not copied; " + trouble;
 }
@@ -324,7 +335,7 @@ void ScreenClient::draw() {
 std::vector<Part> ScreenClient::status() const {
     std::vector<Part> parts = status_parts(session(), conversation_.results(),
                                            conversation_.recent_round_trips(), loop_.now());
-    const ui::Transcript& transcript = conversation_.log().transcript();
+    const Transcript& transcript = conversation_.transcript();
     const auto put = [&](int priority, std::string text, Style style) {
         parts.insert(parts.begin() + 1, {std::move(text), priority, style});
     };
@@ -401,9 +412,10 @@ std::string_view ScreenClient::hint_text() const {
     if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return {};
     if (std::holds_alternative<Escaped>(mode_))
         return "Esc- press a key; it then acts as with Alt; F1 lists the keys; Esc cancels";
-    const MessageLog& log = conversation_.log();
-    if (log.selected()) return "Enter opens it; Esc goes back; Up Down select; M-w copies it";
-    if (log.transcript().selected()) return "Esc goes back; Up Down select; M-w copies it";
+    if (const Transcript::Entry* const entry = conversation_.transcript().selected())
+        return entry->event->fate == Fate::note
+                   ? "Esc goes back; Up Down select; M-w copies it"
+                   : "Enter opens it; Esc goes back; Up Down select; M-w copies it";
     if (!conversation_.connects())
         return "F1 help; ^D quits; M-Up selects; PgUp scrolls; M-/ searches";
     return connection_hints(session(), !history_.lines().empty());

@@ -59,7 +59,7 @@ private:
     };
     struct Reading {  // a page that covers the messages
         ui::Page page;
-        std::shared_ptr<const Exchange> message = {};  // the message on the page, if any
+        std::shared_ptr<const Transcript::Entry> message = {};  // on the page; null: none
     };
     using Mode = std::variant<Typing, Escaped, ui::HistorySearch, Find, FindNext, Reading>;
 
@@ -68,7 +68,7 @@ private:
 
     Session& session() { return conversation_.session(); }
     const Session& session() const { return conversation_.session(); }
-    ui::Transcript& transcript() { return conversation_.log().transcript(); }
+    Transcript& transcript() { return conversation_.transcript(); }
 
     void press(const ui::Key& key) override;
     void suspending() override { conversation_.void_round_trips(); }
@@ -91,7 +91,7 @@ private:
     // Actions that are too long for the table of bindings.
     void submit();
     void open_selected();
-    void edit_again(const Exchange& exchange);
+    void edit_again(const Event& event);
     void back_to_end();
     void older_line();
     void newer_line();

@@ -138,9 +138,8 @@ SessionScript::SessionScript(yodel::Session::Options initial) : options(std::mov
     on("try", [this](const std::string& number) {
         await([&] { return session->retry_count() == std::stoul(number); });
     });
-    on("no reply", [this](const std::string& text) {
-        REQUIRE("\"" + session->loss_text(last_) + "\"" == text);
-    });
+    on("no reply",
+       [this](const std::string& text) { REQUIRE("\"" + last_loss_ + "\"" == text); });
     on("half closed", [this](const std::string&) { REQUIRE(session->peer_half_closed()); });
     on("destroyed", [this](const std::string&) { await([&] { return !session; }); });
     add_options();
@@ -247,7 +246,7 @@ void SessionScript::session_event(const yodel::Event& event) {
     if (event.fate == Fate::lost) {
         const std::string word = event.message.late ? "late" : "lost";
         report(word + " " + shown(event.message.payload));
-        last_ = event.message;
+        last_loss_ = event.reply.payload;
         return called(word);
     }
     if (has_message(event.fate)) return answered(event);

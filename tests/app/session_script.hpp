@@ -87,7 +87,7 @@ private:
     void called(const std::string& event);
 
     std::unique_ptr<SilentTlsServer> tls_server_;
-    yodel::Message last_;  // the last message that was reported as late or lost
+    std::string last_loss_;  // why no reply arrived to the last lost message
     bool connects_ = true;
     bool begins_open_ = true;
     std::string trigger_;

@@ -39,8 +39,8 @@ Messages and replies are in the order in which they were sent and received, what
   2026-11-23 18:00:00.003000 < b
   2026-11-23 18:00:00.003500 < news
   2026-11-23 18:00:00.005000 < x
-  2026-11-23 18:00:00.005000 - message 1 x differs at byte 0: 61>78
-  2026-11-23 18:00:00.005000 - c - no reply
+  2026-11-23 18:00:00.005000 - reply 1 differs at byte 0 (expected a, got x)
+  2026-11-23 18:00:00.005000 - no reply to message 3
   2026-11-23 18:00:00.011500 < c
   2026-11-23 18:00:00.011500 - closed
 
@@ -98,8 +98,8 @@ The result of a load contains its slowest and its bad messages, from all threads
   1
   $ yodel -r load.json >out && grep -c ' > ' out | sed 's/^[5-9][0-9]$/many/'
   many
-  $ grep -m 1 -o '[-] message [0-9]* x differs' out
-  - message * x differs (glob)
+  $ grep -m 1 -o '[-] reply [0-9]* differs' out
+  - reply * differs (glob)
 
 Options without meaning are refused. Without a target, that is all options of a connection.
 

@@ -28,6 +28,10 @@ std::string refusal(const std::string& path) {
     return "opened";
 }
 
+yodel::Event sent(std::string_view payload) {
+    return message_event(yodel::Fate::sent, {.id = 7, .payload = payload});
+}
+
 struct NamedPipe {
     NamedPipe()
         : path(std::filesystem::temp_directory_path() /
@@ -54,7 +58,7 @@ TEST_CASE("refuses a transcript that can't be opened with the reason, without wa
 TEST_CASE("writes a line for each message, also into a pipe") {
     const Ends ends = test::pipe_ends();
     Journal log = journal(path_of(ends.writer));
-    log.add_line('>', "a\x1b");
+    log.add_event(sent("a\x1b"));
     REQUIRE(log.flush());
     CHECK(test::take(ends.reader).ends_with(" > a^[\n"));
     CHECK(log.drain());
@@ -72,10 +76,10 @@ TEST_CASE("only the user may read a new transcript") {
 
 TEST_CASE("fails once and for all when the file is full") {
     Journal log = journal("/dev/full");
-    log.add_line('>', "a");
+    log.add_event(sent("a"));
     CHECK_FALSE(log.flush());
     CHECK(log.trouble() == "cannot write the transcript /dev/full: No space left on device");
-    log.add_line('>', "b");
+    log.add_event(sent("b"));
     CHECK_FALSE(log.flush());
     CHECK_FALSE(log.drain());
 }
@@ -87,13 +91,13 @@ TEST_CASE("blocks nothing if nobody reads the transcript any more") {
     Journal log = journal(path_of(ends.writer));
     const std::string message(100'000, 'm');
     SECTION("a little waits for the reader until the end") {
-        log.add_line('>', message);
+        log.add_event(sent(message));
         CHECK(log.flush());
         CHECK_FALSE(log.drain());
         CHECK(log.trouble().ends_with("its reader did not keep up; output is incomplete"));
     }
     SECTION("too many bytes make the transcript fail") {
-        for (int i = 0; i < 11; ++i) log.add_line('>', message);
+        for (int i = 0; i < 11; ++i) log.add_event(sent(message));
         CHECK_FALSE(log.flush());
         CHECK(log.trouble().ends_with(": its reader did not keep up"));
     }
@@ -104,7 +108,7 @@ TEST_CASE("reports the end of the file's reader as an error, not by a signal") {
     Ends ends = test::pipe_ends();
     Journal log = journal(path_of(ends.writer));
     ends.reader.reset();
-    log.add_line('>', "a");
+    log.add_event(sent("a"));
     CHECK_FALSE(log.drain());
     CHECK(log.trouble().ends_with(": Broken pipe"));
 }
@@ -122,7 +126,8 @@ TEST_CASE("a recording contains the messages from its first one on, and its end"
     CHECK_FALSE(add(6));
     CHECK(add(7));
     CHECK(recording.add_event(yodel::received_event(yodel::Fate::unsolicited, "b")));
-    recording.add_line('>', "only in transcripts");
+    recording.add_event(yodel::received_event(yodel::Fate::note, "only in transcripts"));
+    recording.add_event(sent("only in transcripts"));
     CHECK(recording.finish("the end"));
     const std::string all = test::take(ends.reader);
     CHECK(all.starts_with("{\"type\":\"recording\",\"version\":2,"));
@@ -133,13 +138,12 @@ TEST_CASE("a recording contains the messages from its first one on, and its end"
     CHECK(all.ends_with("}\nthe end\n"));
 }
 
-TEST_CASE("a transcript contains no messages, and is written in batches") {
+TEST_CASE("a transcript is written in batches") {
     const Ends ends = test::pipe_ends();
     Journal log = journal(path_of(ends.writer));
-    CHECK_FALSE(log.add_event({.fate = yodel::Fate::lost}));
     const std::string line(1000, 'x');
-    for (int i = 0; i < 15; ++i) log.add_line('>', line);
+    for (int i = 0; i < 15; ++i) log.add_event(sent(line));
     CHECK(test::take(ends.reader).empty());
-    log.add_line('>', std::string(2000, 'x'));
+    log.add_event(sent(std::string(2000, 'x')));
     CHECK(test::take(ends.reader).size() >= 16 * 1024);
 }

@@ -78,16 +78,16 @@ private:
     }
 };
 
-Exchange answered(const std::string& payload, const std::string& reply,
-                  std::size_t difference) {
-    Exchange exchange;
-    exchange.id = 7;
-    exchange.payload = payload;
-    exchange.reply = reply;
-    exchange.answered_at = MessageLog::WallTime();
-    exchange.right = payload == reply;
-    if (!exchange.right) exchange.difference = difference;
-    return exchange;
+Transcript::Entry entry(const Event& event) { return {.event = StoredEvent(event), .at = {}}; }
+
+Transcript::Entry answered(const std::string& payload, const std::string& reply,
+                           std::optional<std::size_t> difference, Fate fate = Fate::bad) {
+    const bool right = payload == reply;
+    return entry({.fate = right ? Fate::echoed : fate,
+                  .message = {.id = 7, .payload = payload},
+                  .reply = {.payload = reply,
+                            .right = right,
+                            .difference = right ? std::nullopt : difference}});
 }
 
 }  // namespace
@@ -146,7 +146,7 @@ TEST_CASE("the histogram has a row for each doubling, and bars in proportion to 
 
 TEST_CASE("a right echo is shown once") {
     CHECK(text(message_page(answered("hello", "hello", 0), 80)) ==
-          "Message 7\nreceived    " + clock_text({}) +
+          "Message 7\nsent        " + clock_text({}) + "\nreceived    " + clock_text({}) +
               "\n\nSent, 5 bytes\nhello\n00000000  68 65 6c 6c 6f" + std::string(33, ' ') +
               "  |hello|\n\nReceived: identical\n");
 }
@@ -165,30 +165,42 @@ TEST_CASE("a bad reply is shown beside its message, with the first bad byte mark
 }
 
 TEST_CASE("a reply that does not match is shown whole, without a difference") {
-    Exchange exchange = answered("PING", "-ERR", 0);
-    exchange.difference.reset();
-    const Rows rows = message_page(exchange, 80);
+    const Rows rows = message_page(answered("PING", "-ERR", std::nullopt), 80);
     CHECK(bad_rows(rows) == Texts{"reply       does not match"});
     CHECK(contains(text(rows), "\nReceived, 4 bytes\n"));
 }
 
 TEST_CASE("a message without a reply, and a message from the server alone") {
-    Exchange exchange;
-    exchange.id = 7;
-    exchange.payload = "hello";
-    exchange.sent_at = MessageLog::WallTime(1'800'000'000s);
-    const std::string unanswered = text(message_page(exchange, 80));
-    CHECK(contains(unanswered, "\nsent        " + clock_text(*exchange.sent_at) + "\n"));
+    const std::string unanswered = text(message_page(
+        entry({.fate = Fate::sent, .message = {.id = 7, .payload = "hello"}}), 80));
+    CHECK(contains(unanswered, "Message 7\nsent        " + clock_text({}) + "\n"));
     CHECK(contains(unanswered, "\nreply       none yet\n"));
     CHECK_FALSE(contains(unanswered, "Received"));
-    Exchange news;
-    news.reply = "news";
-    news.answered_at = MessageLog::WallTime();
-    const std::string unsolicited = text(message_page(news, 80));
-    CHECK(unsolicited.starts_with("Unsolicited\n"));
-    CHECK(contains(unsolicited, "\nReceived, 4 bytes\n"));
-    CHECK_FALSE(contains(unsolicited, "Sent"));
-    CHECK(bad_rows(message_page(news, 80)).empty());
+    const Rows rows =
+        message_page(entry({.fate = Fate::unsolicited, .reply = {.payload = "news"}}), 80);
+    CHECK(text(rows).starts_with("Unsolicited\nreceived    "));
+    CHECK(contains(text(rows), "\nReceived, 4 bytes\n"));
+    CHECK_FALSE(contains(text(rows), "Sent"));
+    CHECK(bad_rows(rows).empty());
+}
+
+TEST_CASE("the times of a message include the delay of its write and the network's share") {
+    Transcript::Entry slow =
+        entry({.fate = Fate::echoed,
+               .message = {.id = 7,
+                           .payload = "a",
+                           .planned = ev::Time(1s),
+                           .sent = ev::Time(1s + 20ms)},
+               .reply = {.payload = "a", .round_trip = 30ms, .right = true},
+               .at = ev::Time(1s + 50ms)});
+    slow.at = Transcript::WallTime(1'800'000'000s);
+    slow.network = 12ms;
+    CHECK(text(message_page(slow, 80))
+              .starts_with("Message 7\nsent        " + clock_text(slow.at - 50ms) +
+                           "\nwritten     20 ms later; the round trip is measured from then\n"
+                           "received    " +
+                           clock_text(slow.at) +
+                           "\nround trip  30.0ms = network >=12.0 + service <=18.0\n\n"));
 }
 
 TEST_CASE("a message is shown as text or indented JSON before its bytes") {
@@ -214,9 +226,8 @@ TEST_CASE("a message is shown as text or indented JSON before its bytes") {
 }
 
 TEST_CASE("the first bad byte is marked in JSON too, and a late reply is named") {
-    Exchange exchange = answered(R"({"a":[1,2]})", R"({"a":[1,3]})", 8);
-    exchange.late = true;
-    const Rows rows = message_page(exchange, 80);
+    const Rows rows =
+        message_page(answered(R"({"a":[1,2]})", R"({"a":[1,3]})", 8, Fate::late), 80);
     CHECK(bad_bytes(rows) == Texts{"2", "32", "2", "3", "33", "3"});
     CHECK(contains(text(rows), "\nreply       late, after the reply timeout\n"));
 }

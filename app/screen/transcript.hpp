@@ -1,4 +1,5 @@
-// A bounded list of messages and notes, in a window that wraps, scrolls, searches and selects.
+// The transcript on the screen: a bounded queue of events and notes, in a window that wraps,
+// scrolls, searches and selects.
 //
 // Appending takes O(1), and the cost of drawing depends only on the visible rows, not on the
 // number of entries. The window follows the tail until it is scrolled away from it. Then the
@@ -8,74 +9,67 @@
 // Pure: it draws nothing. Scrolling and selecting use the size passed to the last rows().
 #pragma once
 
+#include "app/protocol/event.hpp"
 #include "ui/frame.hpp"
 #include "ui/needle.hpp"
 
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace ui {
+class Layout;
+}
+
+namespace yodel {
 
 class Transcript {
 public:
-    // Identifies an entry. Ascends with each append(). Valid until the next append(), which may
-    // remove entries.
-    using Id = std::uint64_t;
-    // Called with the index of each entry that is removed; 0: the oldest.
-    using Removed = std::function<void(std::size_t index)>;
+    using WallTime = std::chrono::system_clock::time_point;
 
     struct Entry {
-        Row prefix;                   // visible text
-        std::string body;             // any bytes; a long body is shown as its head and size
-        Row suffix;                   // visible text
-        Style style = Style::normal;  // style of the body
-        // True: the body is a message, shown as text or as a hex dump. False: it is a note,
-        // which wraps between words like the suffix.
-        bool message = false;
-        std::optional<std::size_t> bad_byte = {};  // a byte of the body to mark
+        StoredEvent event;
+        WallTime at;
+        // The network's minimum round trip when a reply arrived; none if unknown.
+        std::optional<ev::Duration> network = {};
+        ui::Style style = ui::Style::dim;  // of a note
     };
 
     struct Limits {
         std::size_t entries = 100'000;
-        // Limit of all entries, including overhead. A log stores each message a second time.
-        std::size_t bytes = 18 << 20;
-        std::size_t head = 4096;  // bytes of a body that are shown and searched
+        std::size_t bytes = 36 << 20;  // of all entries, including overhead
+        std::size_t head = 4096;       // bytes of a message that are shown and searched
     };
 
-    Transcript() = default;
-    explicit Transcript(
-        Limits limits, Removed removed = [](std::size_t) {})
-        : limits_(limits), on_removed_(std::move(removed)) {}
+    // `checked`: replies are compared, so right ones are marked.
+    explicit Transcript(bool checked) : Transcript(checked, Limits{}) {}
+    Transcript(bool checked, Limits limits) : replies_checked_(checked), limits_(limits) {}
 
-    // Adds an entry at the tail. Removes the oldest entries beyond the limits, but never the
-    // newest. While the window does not follow the tail, first removes entries above it, then
-    // entries below it.
-    Id append(Entry entry);
+    // Each adds an entry at the tail. Removes the oldest entries beyond the limits, but never
+    // the newest. While the window does not follow the tail, first removes entries above it,
+    // then entries below it.
+    void append(Entry entry);
+    void add_note(WallTime at, std::string_view text, ui::Style style = ui::Style::dim);
 
-    // Changes an entry by calling `edit`, which must not use the transcript. Returns false if
-    // the entry no longer exists.
-    bool change(Id id, const std::function<void(Entry&)>& edit);
+    const std::deque<Entry>& entries() const { return entries_; }
+    // Returns the entry with the reply to a message; null if there is none.
+    const Entry* answer_to(const Message& message) const;
 
-    // Returns the entry, or null if it no longer exists. Valid until the next append() or
-    // change().
-    const Entry* find(Id id) const;
-
-    std::size_t size() const { return entries_.size(); }
-    Id oldest() const { return next_id_ - entries_.size(); }  // meaningful if size() > 0
-
-    // Shows the bodies of messages as hex dumps, or as text again.
+    // Shows messages as hex dumps, or as text again.
     void show_hex(bool hex);
     bool hex() const { return hex_; }
+    // Switches the times of entries other than replies: from the clock to the time since the
+    // previous entry, to none, and back to the clock.
+    void next_timestamps();
 
     // The visible rows: at most `height`, of at most `width` columns each.
-    std::vector<Row> rows(int width, int height);
+    std::vector<ui::Row> rows(int width, int height);
 
     void scroll(int rows);  // down; negative: up
     void scroll_pages(int pages);
@@ -90,18 +84,25 @@ public:
     void select_older();  // begins with the newest entry
     void select_newer();  // after the newest: selects none and follows again
     void select_none();
-    std::optional<Id> selected() const;
+    // Returns the selected entry; null if there is none. Valid until an entry is appended.
+    const Entry* selected() const;
+    // Returns the first `max_bytes` bytes of the selected entry, without its time and fate. In
+    // the hex view, they are hex numbers on one line. An entry must be selected.
+    std::string selected_text(std::size_t max_bytes) const;
 
-    // Selects the newest entry with `text` in the head of its body. Shows every match in
-    // Style::match, also in hex, until the next search; an empty text ends the search. Case
-    // matters as in a Needle. Without a match, the window stays, and the result is false.
+    // Selects the newest entry with `text` in its head. Shows every match in Style::match, also
+    // in hex, until the next search; an empty text ends the search. Case matters as in a
+    // Needle. Without a match, the window stays, and the result is false.
     bool search(std::string text);
     // Select the next older or newer match. Without a match, the window stays, and the result
     // is false.
-    bool search_older() { return search_before(selected().value_or(next_id_)); }
+    bool search_older() { return search_before(selected_id().value_or(next_id_)); }
     bool search_newer();
 
 private:
+    using Id = std::uint64_t;  // of an entry; ascends with each append()
+    enum class Timestamps { clock, delta, off };
+
     // A row of an entry, at the width of the last rows().
     struct Place {
         Id id = 0;
@@ -114,16 +115,15 @@ private:
         Id id = 0;
         std::size_t unit = 0;  // index in the entry's layout
     };
-    class Layout;
 
+    Id oldest() const { return next_id_ - entries_.size(); }  // meaningful if there is any
     std::size_t index(Id id) const { return static_cast<std::size_t>(id - oldest()); }
-    Entry& at(Id id) { return entries_[index(id)]; }
     const Entry& at(Id id) const { return entries_[index(id)]; }
-    void trim();
     void remove(std::size_t place);
 
-    std::string_view head(const Entry& entry) const;
-    Layout lay_out(Id id) const;
+    ui::Span label(Id id) const;
+    std::string time_text(Id id) const;
+    ui::Layout lay_out(Id id) const;
     std::size_t row_count(Id id) const;
 
     Place up(Place from, std::size_t rows) const;
@@ -132,13 +132,14 @@ private:
     Place top() const;
     void freeze_at(Place top);
     void show(Place top);
+    std::optional<Id> selected_id() const;
     void select(Id id);
     bool search_before(Id end);
     bool select_match(Id id);
 
+    const bool replies_checked_;
+    const Limits limits_;
     std::deque<Entry> entries_;
-    Limits limits_;
-    Removed on_removed_ = [](std::size_t) {};
     Id next_id_ = 0;          // the id of the next entry
     std::size_t bytes_ = 0;   // size of entries_, computed as for Limits
     std::size_t width_ = 80;  // width of the last rows(), at least 1
@@ -146,8 +147,9 @@ private:
     std::optional<Anchor> top_;  // none: follows the tail
     std::optional<Id> selected_;
     Id last_shown_ = 0;  // the last entry that rows() showed
-    Needle needle_;
+    ui::Needle needle_;
     bool hex_ = false;
+    Timestamps timestamps_ = Timestamps::clock;
 };
 
-}  // namespace ui
+}  // namespace yodel

@@ -1,0 +1,356 @@
+#include "app/screen/transcript.hpp"
+
+#include "app/protocol/matcher.hpp"
+#include "app/text/units.hpp"
+#include "ui/glyphs.hpp"
+#include "ui/layout.hpp"
+#include "ui/text.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace yodel {
+
+using ui::Style;
+using Wrap = ui::Layout::Wrap;
+
+namespace {
+
+// The overhead of the system's allocator for an entry and its bytes.
+constexpr std::size_t allocation_overhead = 64;
+
+std::size_t bytes_of(const Transcript::Entry& entry) {
+    return sizeof entry - sizeof entry.event + entry.event.size() + allocation_overhead;
+}
+
+enum class Kind { note, sent, received, lost, unsolicited };
+
+// The signs of the entries, in the order of Kind.
+constexpr struct {
+    ui::Glyph sign;
+    Style style;
+} labels[] = {{ui::glyph::note, Style::dim},
+              {ui::glyph::sent, Style::dim},
+              {ui::glyph::received, Style::dim},
+              {ui::glyph::lost, Style::bad},
+              {ui::glyph::unsolicited, Style::warn}};
+
+// An unsolicited message is right if it needs no message, because a user answers by hand.
+Kind kind_of(const Event& event) {
+    if (event.fate == Fate::note) return Kind::note;
+    if (event.fate == Fate::sent) return Kind::sent;
+    if (!has_reply(event.fate) || event.fate == Fate::missing) return Kind::lost;
+    return has_message(event.fate) || event.reply.right ? Kind::received : Kind::unsolicited;
+}
+
+std::string_view body_of(const Event& event) {
+    return has_reply(event.fate) ? event.reply.payload : event.message.payload;
+}
+
+// Returns the beginning of the body, which is shown and searched.
+std::string_view head_of(const Event& event, std::size_t size) {
+    const std::string_view body = body_of(event);
+    if (body.size() <= size) return body;
+    return body.substr(0, ui::previous_cell(body, size + 1));
+}
+
+std::string difference_text(const Message& message, const Reply& reply) {
+    const std::string text = " " + ui::glyph::bad.text() + " " + differs_text(reply.difference);
+    if (!reply.difference) return text;
+    return text + ": " + byte_text(message.payload, *reply.difference) +
+           ui::glyph::arrow.text() + byte_text(reply.payload, *reply.difference);
+}
+
+// Returns the text after the body.
+ui::Row suffix_of(const Event& event, bool checked) {
+    const Reply& reply = event.reply;
+    if (event.fate == Fate::duplicate) return {{" - a duplicate reply", Style::warn}};
+    if (event.fate == Fate::unanswered_as_recorded)
+        return {{" - no reply, as recorded", Style::bad}};
+    if (event.fate == Fate::unsent) return {{" - not sent", Style::bad}};
+    if (event.fate == Fate::missing) return {{" - did not arrive", Style::bad}};
+    if (!has_message(event.fate) || event.fate == Fate::sent) return {};
+    if (!has_reply(event.fate))
+        return {{" - no reply" + std::string(reply.payload), Style::bad}};
+    if (!reply.right) return {{difference_text(event.message, reply), Style::bad}};
+    if (!checked) return {};
+    return {{" " + ui::glyph::right.text(), Style::good}};
+}
+
+// Returns "+1.234s", or whole seconds if there are a thousand or more.
+std::string delta_text(ev::Duration duration) {
+    const double seconds = std::chrono::duration<double>(duration).count();
+    return format(seconds < 1000 ? "+%.3fs" : "+%.0fs", seconds);
+}
+
+void show_selected(ui::Row& row, int width) {
+    for (ui::Span& span : row)
+        if (span.style == Style::normal || span.style == Style::dim)
+            span.style = Style::selected;
+    ui::pad(row, width, Style::selected);
+}
+
+}  // namespace
+
+void Transcript::append(Entry entry) {
+    bytes_ += bytes_of(entry);
+    entries_.push_back(std::move(entry));
+    ++next_id_;
+    while (entries_.size() > 1 &&
+           (entries_.size() > limits_.entries || bytes_ > limits_.bytes)) {
+        // A window that does not follow the tail shows at most height_ entries.
+        const bool shows_oldest = top_ && top_->id <= oldest();
+        const std::size_t below = std::max<std::size_t>(height_, 1);
+        remove(shows_oldest ? std::min(below, entries_.size() - 2) : 0);
+    }
+}
+
+void Transcript::add_note(WallTime at, std::string_view text, Style style) {
+    append({.event = StoredEvent({.fate = Fate::note, .reply = {.payload = text}}),
+            .at = at,
+            .style = style});
+}
+
+// The ids of the entries older than the removed one grow by one.
+void Transcript::remove(std::size_t place) {
+    const Id removed = oldest() + place;
+    bytes_ -= bytes_of(entries_[place]);
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(place));
+    if (selected_ == removed) selected_.reset();
+    if (selected_ && *selected_ < removed) ++*selected_;
+    if (top_ && top_->id < removed) ++top_->id;
+    if (last_shown_ < removed) ++last_shown_;
+}
+
+// A later conversation may have messages with the same numbers.
+const Transcript::Entry* Transcript::answer_to(const Message& message) const {
+    for (const Entry& entry : entries_) {
+        const Event& event = *entry.event;
+        const bool same = has_message(event.fate) && event.message.id == message.id;
+        if (!same || event.message.planned < message.planned) continue;
+        if (has_reply(event.fate)) return &entry;
+        if (event.fate == Fate::sent && event.message.planned > message.planned) break;
+    }
+    return nullptr;
+}
+
+void Transcript::show_hex(bool hex) {
+    hex_ = hex;
+    if (top_) top_->unit = 0;  // its unit does not exist in the other form
+}
+
+void Transcript::next_timestamps() {
+    using enum Timestamps;
+    timestamps_ = timestamps_ == clock ? delta : timestamps_ == delta ? off : clock;
+}
+
+// Returns the time, or a reply's round trip, and the sign for the kind of entry.
+ui::Span Transcript::label(Id id) const {
+    const auto& kind = labels[static_cast<std::size_t>(kind_of(*at(id).event))];
+    const std::string time = time_text(id);
+    return {time + (time.empty() ? "" : " ") + kind.sign.text() + " ", kind.style};
+}
+
+// Returns "0.34ms", "+123.456s" or a clock.
+std::string Transcript::time_text(Id id) const {
+    const Event& event = *at(id).event;
+    const Kind kind = kind_of(event);
+    const int width = timestamps_ == Timestamps::off     ? 0
+                      : timestamps_ == Timestamps::delta ? 8
+                                                         : 12;
+    const auto padded = [width](const std::string& text) {
+        return format("%*s", width, text.c_str());
+    };
+    if (kind == Kind::received && event.reply.round_trip)
+        return padded(milliseconds_number(*event.reply.round_trip) + "ms");
+    if (kind == Kind::received && event.message.id != 0) return padded("untimed");
+    if (timestamps_ == Timestamps::off) return "";
+    if (timestamps_ == Timestamps::delta)
+        return padded(delta_text(id == oldest() ? ev::Duration() : at(id).at - at(id - 1).at));
+    const bool timed = kind != Kind::lost && kind != Kind::unsolicited;
+    return padded(timed ? clock_text(at(id).at) : "");
+}
+
+ui::Layout Transcript::lay_out(Id id) const {
+    const Event& event = *at(id).event;
+    const Kind kind = kind_of(event);
+    const std::string_view body = body_of(event);
+    const std::string_view shown = head_of(event, limits_.head);
+    Style style = kind == Kind::note ? at(id).style : Style::normal;
+    if (kind == Kind::lost) style = Style::dim;
+    ui::Marks marks = needle_.marks(shown);
+    marks.resize(shown.size());
+    const std::size_t bad_byte = event.reply.difference.value_or(shown.size());
+    if (kind == Kind::received && bad_byte < shown.size()) marks[bad_byte] = ui::bad_byte_mark;
+    ui::Layout layout(width_);
+    layout.put({label(id)}, Wrap::anywhere);
+    if (layout.rows().size() == 1 && layout.last_width() * 2 <= width_)
+        layout.indent_next_rows();
+    if (hex_ && kind != Kind::note)
+        layout.put_hex(shown, style, marks);
+    else
+        layout.put(shown, style, marks, kind == Kind::note ? Wrap::words : Wrap::anywhere);
+    if (shown.size() < body.size())
+        layout.put({{ui::glyph::ellipsis.text() + " " + bytes_text(body.size()), Style::dim}},
+                   Wrap::words);
+    layout.put(suffix_of(event, replies_checked_), Wrap::words);
+    return layout;
+}
+
+std::size_t Transcript::row_count(Id id) const { return lay_out(id).rows().size(); }
+
+std::vector<ui::Row> Transcript::rows(int width, int height) {
+    width_ = static_cast<std::size_t>(std::max(width, 1));
+    height_ = static_cast<std::size_t>(std::max(height, 0));
+    std::vector<ui::Row> seen;
+    if (entries_.empty() || height_ == 0) return seen;
+    auto [id, row] = top();
+    for (; id < next_id_ && seen.size() < height_; ++id, row = 0) {
+        ui::Layout layout = lay_out(id);
+        for (; row < layout.rows().size() && seen.size() < height_; ++row) {
+            seen.push_back(std::move(layout.rows()[row]));
+            if (id == selected_) show_selected(seen.back(), width);
+        }
+        last_shown_ = id;
+    }
+    return seen;
+}
+
+std::size_t Transcript::entries_below() const {
+    if (entries_.empty()) return 0;
+    return entries_.size() - 1 - index(std::clamp(last_shown_, oldest(), next_id_ - 1));
+}
+
+Transcript::Place Transcript::up(Place from, std::size_t rows) const {
+    while (rows > from.row && from.id > oldest()) {
+        rows -= from.row + 1;
+        --from.id;
+        from.row = row_count(from.id) - 1;
+    }
+    from.row -= std::min(rows, from.row);
+    return from;
+}
+
+Transcript::Place Transcript::down(Place from, std::size_t rows) const {
+    std::size_t count = row_count(from.id);
+    while (from.row + rows >= count && from.id + 1 < next_id_) {
+        rows -= count - from.row;
+        from = {from.id + 1, 0};
+        count = row_count(from.id);
+    }
+    from.row = std::min(from.row + rows, count - 1);
+    return from;
+}
+
+Transcript::Place Transcript::top_of_tail() const {
+    const Place last{next_id_ - 1, row_count(next_id_ - 1) - 1};
+    return up(last, std::max<std::size_t>(height_, 1) - 1);
+}
+
+Transcript::Place Transcript::top() const {
+    const Place tail = top_of_tail();
+    if (!top_) return tail;
+    if (top_->id < oldest()) return {oldest(), 0};
+    return std::min(tail, {top_->id, lay_out(top_->id).row_of(top_->unit)});
+}
+
+void Transcript::freeze_at(Place top) { top_ = {top.id, lay_out(top.id).first_unit(top.row)}; }
+
+void Transcript::show(Place top) {
+    if (top < top_of_tail())
+        freeze_at(top);
+    else
+        top_.reset();
+}
+
+void Transcript::scroll(int rows) {
+    if (entries_.empty()) return;
+    const auto count = static_cast<std::size_t>(std::abs(rows));
+    show(rows < 0 ? up(top(), count) : down(top(), count));
+}
+
+void Transcript::scroll_pages(int pages) {
+    // One row of the old page stays visible.
+    scroll(pages * static_cast<int>(std::max<std::size_t>(height_, 2) - 1));
+}
+
+void Transcript::scroll_to_start() {
+    if (!entries_.empty()) show({oldest(), 0});
+}
+
+void Transcript::toggle_freeze() {
+    if (!following()) return scroll_to_end();
+    if (!entries_.empty()) freeze_at(top());
+}
+
+void Transcript::select(Id id) {
+    selected_ = id;
+    const Place begin{id, 0};
+    const Place lowest = up({id, row_count(id) - 1}, std::max<std::size_t>(height_, 1) - 1);
+    freeze_at(std::clamp(top(), std::min(lowest, begin), begin));
+}
+
+void Transcript::select_older() {
+    if (entries_.empty()) return;
+    const Id before = selected_id().value_or(next_id_);
+    select(before > oldest() ? before - 1 : before);
+}
+
+void Transcript::select_newer() {
+    const std::optional<Id> id = selected_id();
+    if (id && *id + 1 < next_id_) return select(*id + 1);
+    select_none();
+    scroll_to_end();
+}
+
+void Transcript::select_none() {
+    selected_.reset();
+    if (!entries_.empty()) show(top());
+}
+
+std::optional<Transcript::Id> Transcript::selected_id() const {
+    return selected_ && *selected_ >= oldest() ? selected_ : std::nullopt;
+}
+
+const Transcript::Entry* Transcript::selected() const {
+    const std::optional<Id> id = selected_id();
+    return id ? &at(*id) : nullptr;
+}
+
+std::string Transcript::selected_text(std::size_t max_bytes) const {
+    const Event& event = *selected()->event;
+    const std::string_view body = body_of(event).substr(0, max_bytes);
+    if (!hex_ || event.fate == Fate::note) return std::string(body);
+    std::string numbers;
+    for (std::size_t i = 0; i < body.size(); ++i)
+        numbers += (i == 0 ? "" : " ") + byte_text(body, i);
+    return numbers;
+}
+
+bool Transcript::search(std::string text) {
+    needle_ = ui::Needle(std::move(text));
+    return search_before(next_id_);
+}
+
+bool Transcript::search_before(Id end) {
+    for (Id id = end; id > oldest(); --id) {
+        if (select_match(id - 1)) return true;
+    }
+    return false;
+}
+
+bool Transcript::search_newer() {
+    for (Id id = selected_id().value_or(next_id_) + 1; id < next_id_; ++id) {
+        if (select_match(id)) return true;
+    }
+    return false;
+}
+
+bool Transcript::select_match(Id id) {
+    const bool found = needle_.is_in(head_of(*at(id).event, limits_.head));
+    if (found) select(id);
+    return found;
+}
+
+}  // namespace yodel

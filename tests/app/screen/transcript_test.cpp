@@ -1,0 +1,391 @@
+// The window is checked without times and signs. The tests set the times of the entries.
+
+#include "app/screen/transcript.hpp"
+
+#include "app/text/units.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/ui/locale.hpp"
+
+#include <cstdio>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+using test::Locale;
+using ui::Row;
+using ui::Style;
+
+const Transcript::WallTime start{1'800'000'000s + 208ms};
+
+Transcript::Entry entry(const Event& event, ev::Duration after = 0ns) {
+    return {.event = StoredEvent(event),
+            .at =
+                start + std::chrono::duration_cast<std::chrono::system_clock::duration>(after)};
+}
+
+Transcript::Entry sent(std::string_view payload) {
+    return entry({.fate = Fate::sent, .message = {.id = 1, .payload = payload}});
+}
+
+void hide_times(Transcript& transcript) {
+    transcript.next_timestamps();
+    transcript.next_timestamps();
+}
+
+// Returns the numbers from 0 as messages, without times.
+Transcript with(int count, Transcript::Limits limits = {}) {
+    Transcript transcript(true, limits);
+    hide_times(transcript);
+    for (int i = 0; i < count; ++i) transcript.append(sent(std::to_string(i)));
+    return transcript;
+}
+
+std::string payload(const Transcript::Entry* entry) {
+    return entry ? std::string(entry->event->message.payload) : "none";
+}
+
+// Returns the visible rows without their signs, separated by |. `width`: without the sign.
+std::string seen(Transcript& transcript, int width, int height) {
+    std::string text;
+    for (const auto& row : transcript.rows(width + 2, height)) {
+        REQUIRE(ui::display_width(row) <= width + 2);
+        text += '|' + ui::plain_text(row).substr(2);
+    }
+    return text.empty() ? text : text.substr(1);
+}
+
+// Like seen(), but with * for the blanks that fill a selected row.
+std::string marked(Transcript& transcript, int width, int height) {
+    std::string text = seen(transcript, width, height);
+    std::replace(text.begin(), text.end(), ' ', '*');
+    return text;
+}
+
+// Returns false for an unknown verb.
+bool perform(Transcript& transcript, const std::string& verb, int number) {
+    const std::map<std::string, std::function<void()>> verbs{
+        {"scroll", [&] { transcript.scroll(number); }},
+        {"page", [&] { transcript.scroll_pages(number); }},
+        {"start", [&] { transcript.scroll_to_start(); }},
+        {"end", [&] { transcript.scroll_to_end(); }},
+        {"freeze", [&] { transcript.toggle_freeze(); }},
+        {"older", [&] { transcript.select_older(); }},
+        {"newer", [&] { transcript.select_newer(); }},
+        {"none", [&] { transcript.select_none(); }},
+        {"following", [&] { CHECK(transcript.following()); }},
+        {"scrolled", [&] { CHECK_FALSE(transcript.following()); }},
+        {"below",
+         [&] { CHECK(transcript.entries_below() == static_cast<std::size_t>(number)); }},
+    };
+    const auto found = verbs.find(verb);
+    if (found != verbs.end()) found->second();
+    return found != verbs.end();
+}
+
+// One event of each kind, a second apart.
+void add_each(Transcript& transcript) {
+    const auto message = [](std::uint64_t id, std::string_view payload) {
+        return Message{.id = id, .payload = payload, .planned = ev::Time(id * 1s)};
+    };
+    const Reply right{.payload = "hello", .round_trip = 210us, .right = true};
+    const Reply bad{.payload = "agaXn", .round_trip = 210us, .difference = 3};
+    const Event events[] = {
+        {.fate = Fate::sent, .message = message(1, "hello")},
+        {.fate = Fate::echoed, .message = message(1, "hello"), .reply = right},
+        {.fate = Fate::sent, .message = message(2, "again")},
+        {.fate = Fate::bad, .message = message(2, "again"), .reply = bad},
+        {.fate = Fate::sent, .message = message(3, "gone")},
+        {.fate = Fate::lost, .message = message(3, "gone"), .reply = {" within 5s"}},
+        {.fate = Fate::late, .message = message(3, "gone"), .reply = {"gone", 6s, true}},
+        {.fate = Fate::unanswered_as_recorded, .message = message(4, "quiet")},
+        {.fate = Fate::unsent, .message = message(4, "unsent")},
+        {.fate = Fate::missing, .reply = {"gone"}},
+        {.fate = Fate::unsolicited, .reply = {"news"}},
+        {.fate = Fate::duplicate, .reply = {"news"}},
+        {.fate = Fate::unsolicited, .reply = {"by hand", 3ms, true}},
+        {.fate = Fate::unsolicited, .reply = {"first", std::nullopt, true}},
+        {.fate = Fate::echoed, .message = message(5, "paused"), .reply = {"paused", {}, true}},
+        {.fate = Fate::bad, .message = message(6, "PING"), .reply = {"-ERR", 210us}},
+        {.fate = Fate::bad,
+         .message = message(7, "long"),
+         .reply = {.payload = "lo", .round_trip = 210us, .difference = 2}},
+    };
+    transcript.add_note(start, "note");
+    for (int i = 0; const Event& event : events) transcript.append(entry(event, ++i * 1s));
+}
+
+std::vector<std::string> all_rows(Transcript& transcript) {
+    std::vector<std::string> rows;
+    for (const Row& row : transcript.rows(200, 100)) rows.push_back(ui::plain_text(row));
+    return rows;
+}
+
+}  // namespace
+
+TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
+    Transcript transcript(true);
+    add_each(transcript);
+    const std::string clock = "CLOCK", blank = "", delta = "+1.000s";
+    const struct {
+        std::string clock, delta, off, text;
+    } entries[] = {
+        {clock, "+0.000s", "", "- note"},
+        {clock, delta, "", "> hello"},
+        {"0.21ms", "0.21ms", "0.21ms", "< hello ok"},
+        {clock, delta, "", "> again"},
+        {"0.21ms", "0.21ms", "0.21ms", "< agaXn x differs at byte 3: 69>58"},
+        {clock, delta, "", "> gone"},
+        {blank, delta, "", "? gone - no reply within 5s"},
+        {"6000ms", "6000ms", "6000ms", "< gone ok"},
+        {blank, delta, "", "? quiet - no reply, as recorded"},
+        {blank, delta, "", "? unsent - not sent"},
+        {blank, delta, "", "? gone - did not arrive"},
+        {blank, delta, "", "<< news"},
+        {blank, delta, "", "<< news - a duplicate reply"},
+        {"3.0ms", "3.0ms", "3.0ms", "< by hand"},
+        {clock, delta, "", "< first"},
+        {"untimed", "untimed", "untimed", "< paused ok"},
+        {"0.21ms", "0.21ms", "0.21ms", "< -ERR x does not match"},
+        {"0.21ms", "0.21ms", "0.21ms", "< lo x differs at byte 2: 6e>end"},
+    };
+    for (const int style : {0, 1, 2, 0}) {
+        std::vector<std::string> expected;
+        for (std::size_t i = 0; const auto& row : entries) {
+            std::string time = style == 0 ? row.clock : style == 1 ? row.delta : row.off;
+            if (time == clock) time = clock_text(start + i * 1s);
+            const std::size_t width = style == 0 ? 12 : style == 1 ? 8 : time.size();
+            time.insert(0, width - time.size(), ' ');
+            expected.push_back(time + (width > 0 ? " " : "") + row.text);
+            ++i;
+        }
+        CHECK(all_rows(transcript) == expected);
+        transcript.next_timestamps();
+    }
+}
+
+TEST_CASE("right replies have no sign if nothing is compared") {
+    Transcript transcript(false);
+    add_each(transcript);
+    CHECK(all_rows(transcript)[2] == "      0.21ms < hello");
+    CHECK(all_rows(transcript)[4] == "      0.21ms < agaXn x differs at byte 3: 69>58");
+}
+
+TEST_CASE("a long pause is shown in whole seconds") {
+    Transcript transcript(true);
+    transcript.next_timestamps();
+    for (const auto after : {0s, 999s, 2000s}) transcript.add_note(start + after, "a");
+    CHECK(all_rows(transcript) ==
+          std::vector<std::string>{" +0.000s - a", "+999.000s - a", "  +1001s - a"});
+}
+
+TEST_CASE("a message is answered by the reply to its number and time") {
+    Transcript transcript(true);
+    add_each(transcript);
+    const auto answer = [&](std::uint64_t id, ev::Duration planned) {
+        const auto* found =
+            transcript.answer_to({.id = id, .payload = {}, .planned = ev::Time(planned)});
+        return found ? std::string(found->event->reply.payload) : "none";
+    };
+    CHECK(answer(2, 2s) == "agaXn");
+    CHECK(answer(2, 3s) == "none");
+    CHECK(answer(3, 3s) == "gone");  // late
+    CHECK(answer(4, 4s) == "none");
+}
+
+TEST_CASE("the selected entry's text is its body, or the bytes as numbers") {
+    Transcript transcript(true);
+    add_each(transcript);
+    CHECK_FALSE(transcript.selected());
+    transcript.select_older();
+    CHECK(transcript.selected_text(100) == "lo");
+    CHECK(transcript.selected_text(1) == "l");
+    transcript.show_hex(true);
+    CHECK(transcript.selected_text(100) == "6c 6f");
+    transcript.scroll_to_start();
+    for (int i = 0; i < 20; ++i) transcript.select_older();
+    CHECK(transcript.selected_text(100) == "note");  // a note has no hex view
+}
+
+TEST_CASE("a long body is shown as its head and size") {
+    const Locale utf8("C.UTF-8");
+    Transcript transcript = with(0, {10, 1 << 30, 5});
+    for (const auto& body : {std::string("abcdefgh"), std::string("abcd你"),
+                             std::string("12345"), std::string(1 << 20, 'x')})
+        transcript.append(sent(body));
+    std::string text;
+    for (const auto& row : transcript.rows(80, 24)) text += ui::plain_text(row) + '|';
+    CHECK(text == "› abcde… 8 bytes|› abcd… 7 bytes|› 12345|› xxxxx… 1048576 bytes|");
+}
+
+TEST_CASE("what a window shows stays while it does not follow the tail") {
+    Transcript transcript = with(10, {10, 1 << 20, 100});
+    seen(transcript, 10, 3);
+    transcript.select_older();
+    transcript.scroll_to_start();
+    transcript.scroll(2);
+    for (int i = 10; i < 15; ++i) transcript.append(sent(std::to_string(i)));
+    REQUIRE(seen(transcript, 10, 3) == "2|3|4");
+    REQUIRE(transcript.entries_below() == 7);
+    REQUIRE(payload(transcript.selected()) == "9");
+    for (int i = 15; i < 1000; ++i) transcript.append(sent(std::to_string(i)));
+    REQUIRE(transcript.entries().size() == 10);
+    REQUIRE(seen(transcript, 10, 4) == "2|3|4|993");
+    REQUIRE_FALSE(transcript.selected());
+    transcript.scroll_to_end();
+    REQUIRE(seen(transcript, 10, 3) == "997|998|999");
+    transcript.append(sent("1000"));
+    REQUIRE(payload(&transcript.entries().front()) == "3");
+}
+
+TEST_CASE("the size is limited, but the newest entry stays") {
+    Transcript transcript(true, {100, 10'000, 100});
+    for (int i = 0; i < 50; ++i) transcript.append(sent(std::string(1000, 'x')));
+    CHECK(transcript.entries().size() < 10);
+    CHECK(transcript.entries().size() > 5);
+    for (const std::size_t size : {1 << 20, 1}) {
+        transcript.append(sent(std::string(size, 'x')));
+        CHECK(transcript.entries().size() == 1);
+    }
+}
+
+TEST_CASE("the window follows the tail, the user and the selection") {
+    // =7|8|9 shows these rows, in a window of the size set by WIDTHxHEIGHT.
+    const struct {
+        const char *name, *play;
+    } rows[] = {
+        {"follows the tail until scrolled away",
+         "10x3 0,1,2,3,4,5,6,7,8,9 =7|8|9 10 =8|9|10 following scroll:-2 =6|7|8 scrolled "
+         "below:2 "
+         "11 =6|7|8 scroll:1 =7|8|9 below:2 scroll:100 =9|10|11 following below:0"},
+        {"scrolls by pages, which overlap by a row, and to the ends",
+         "10x4 0,1,2,3,4,5,6,7,8,9 =6|7|8|9 page:-1 =3|4|5|6 start =0|1|2|3 page:-5 =0|1|2|3 "
+         "page:1 =3|4|5|6 end =6|7|8|9 freeze 10 =6|7|8|9 freeze =7|8|9|10"},
+        {"scrolls by a row in a window of one row",
+         "10x1 0,1,2 =2 page:-1 =1 page:-1 =0 page:1 =1 page:1 =2 following"},
+        {"scrolls within an entry",
+         "2x3 abcdef,ghijkl =gh|ij|kl scroll:-1 =ef|gh|ij scroll:-1 =cd|ef|gh"},
+        {"resizing keeps the text at the top",
+         "4x2 abcdefgh,ijklmnop,qrstuvw_,yz =uvw_|yz start scroll:3 =mnop|qrst 8x2 "
+         "=ijklmnop|qrstuvw_ 2x2 =mn|op 2x0 = 80x24 =abcdefgh|ijklmnop|qrstuvw_|yz 4x2 "
+         "=mnop|qrst"},
+        {"a selected entry stays visible",
+         "3x3 0,1,2,3,4,5,6,7,8,9 =7|8|9 older =7|8|9** older older older older =5**|6|7 older "
+         "older older older older older older =0**|1|2 newer newer newer =1|2|3** end newer "
+         "=4**|5|6 newer newer newer newer newer =7|8|9** newer =7|8|9 following"},
+        {"a selected entry higher than the window shows its beginning",
+         "2x2 abcdef =cd|ef older =ab|cd none end =cd|ef"},
+    };
+    for (const auto& row : rows) {
+        INFO(row.name);
+        Transcript transcript = with(0);
+        std::istringstream in(row.play);
+        int width = 0, height = 0;
+        for (std::string word; in >> word;) {
+            INFO(word);
+            const std::size_t colon = word.find(':');
+            const int number = colon == word.npos ? 0 : std::stoi(word.substr(colon + 1));
+            if (word[0] == '=') {
+                CHECK(marked(transcript, width, height) == word.substr(1));
+            } else if (word.find('x') != word.npos) {
+                REQUIRE(std::sscanf(word.c_str(), "%dx%d", &width, &height) == 2);
+            } else if (!perform(transcript, word.substr(0, colon), number)) {
+                std::istringstream bodies(word);
+                for (std::string body; std::getline(bodies, body, ',');)
+                    transcript.append(sent(body));
+            }
+        }
+    }
+}
+
+TEST_CASE("a search selects the entries whose body matches") {
+    Transcript transcript = with(0, {100, 1 << 20, 10});
+    for (const auto* body : {"one", "two", "twenty-one", "far away .... one"})
+        transcript.append(sent(body));
+    seen(transcript, 20, 2);
+    REQUIRE(transcript.search("one"));
+    REQUIRE(transcript.selected() == &transcript.entries()[2]);
+    REQUIRE(transcript.rows(13, 24)[2] == Row{{"> ", Style::selected},
+                                              {"twenty-", Style::selected},
+                                              {"one", Style::match},
+                                              {" ", Style::selected}});
+    REQUIRE(transcript.search_older());
+    REQUIRE(transcript.selected() == &transcript.entries()[0]);
+    REQUIRE_FALSE(transcript.search_older());
+    REQUIRE(transcript.selected() == &transcript.entries()[0]);
+    REQUIRE(transcript.search_newer());
+    REQUIRE(transcript.selected() == &transcript.entries()[2]);
+    REQUIRE_FALSE(transcript.search_newer());
+    REQUIRE_FALSE(transcript.search("three"));
+    REQUIRE_FALSE(transcript.search(""));
+}
+
+TEST_CASE("a message search ignores case unless its text contains capitals") {
+    const Locale utf8("C.UTF-8");
+    Transcript transcript = with(0);
+    for (const auto* body : {"Error", "an error", "ERROR"}) transcript.append(sent(body));
+    seen(transcript, 20, 3);
+    REQUIRE(transcript.search("error"));
+    REQUIRE(transcript.selected() == &transcript.entries()[2]);
+    REQUIRE(transcript.rows(20, 3)[1] ==
+            Row{{"› ", Style::dim}, {"an "}, {"error", Style::match}});
+    REQUIRE(transcript.search_older());
+    REQUIRE(transcript.search_newer());  // the next entry
+    REQUIRE(transcript.search("Error"));
+    REQUIRE(transcript.selected() == &transcript.entries()[0]);
+    REQUIRE_FALSE(transcript.search_newer());
+}
+
+TEST_CASE("matches and the bad byte are marked, in text and in a hex dump") {
+    Transcript transcript = with(0);
+    transcript.append(sent("0123456789abcdefxy"));
+    transcript.append(sent("other"));
+    transcript.show_hex(true);
+    REQUIRE(transcript.search("EFXY") == false);
+    REQUIRE(transcript.search("efxy"));
+    transcript.select_none();
+    const auto rows = transcript.rows(77, 5);
+    REQUIRE(rows[1] == Row{{"00000000  30 31 32 33 34 35 36 37 38 39 61 62 63 64 "},
+                           {"65 66", Style::match},
+                           {"  |0123456789abcd"},
+                           {"ef", Style::match},
+                           {"|"}});
+    REQUIRE(rows[2] == Row{{"00000010  "},
+                           {"78 79", Style::match},
+                           {std::string(42, ' ') + "  |"},
+                           {"xy", Style::match},
+                           {"|"}});
+    const Message message{.id = 1, .payload = "abc"};
+    transcript.append(entry(
+        {.fate = Fate::bad, .message = message, .reply = {.payload = "aXc", .difference = 1}}));
+    transcript.show_hex(false);
+    const auto last = transcript.rows(80, 1)[0];
+    REQUIRE(last[1] == ui::Span{"a"});
+    REQUIRE(last[2] == ui::Span{"X", Style::bad_byte});
+}
+
+TEST_CASE("an empty transcript shows nothing") {
+    Transcript transcript = with(0);
+    REQUIRE(transcript.rows(80, 24).empty());
+    transcript.scroll(-1);
+    transcript.scroll_pages(1);
+    transcript.scroll_to_start();
+    transcript.scroll_to_end();
+    transcript.toggle_freeze();
+    transcript.select_older();
+    transcript.select_newer();
+    transcript.select_none();
+    REQUIRE_FALSE(transcript.search("x"));
+    REQUIRE(transcript.entries_below() == 0);
+}
+
+TEST_CASE("drawing among a million entries costs the same") {
+    auto transcript = with(1'000'000, {1'000'000, 1 << 30, 100});
+    for (int i = 0; i < 1000; ++i) {
+        seen(transcript, 80, 24);
+        transcript.scroll(-1);
+    }
+    transcript.scroll_to_start();
+    REQUIRE(seen(transcript, 80, 2) == "0|1");
+}

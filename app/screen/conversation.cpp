@@ -24,9 +24,6 @@ constexpr ev::Duration reaction_time = std::chrono::seconds(2);
 // Round trips in the status line's sparkline.
 constexpr std::size_t recent_count = 8;
 
-// Recorded events that are added in one turn of the loop, so that keys and drawing are served.
-constexpr int events_per_turn = 256;
-
 constexpr const char* no_target = "nothing is connected; yodel -r FILE TARGET connects";
 
 }  // namespace
@@ -73,7 +70,7 @@ int Conversation::report() {
 
 void Conversation::add_note(std::string_view text, Style style) {
     const Event note{.reply = {.payload = text}};
-    if (journal_ && !showing_recorded()) journal_->add_event(note);
+    record(note);
     show(note, style);
 }
 
@@ -93,10 +90,7 @@ void Conversation::begin() {
 }
 
 void Conversation::read_recording() {
-    const std::vector<StoredEvent>& events = recording()->events;
-    for (int i = 0; i < events_per_turn && recorded_ < events.size(); ++i)
-        add_recorded(*events[recorded_++]);
-    if (recorded_ < events.size()) return reading_timer_.start(ev::Duration::zero());
+    for (const StoredEvent& event : recording()->events) add_recorded(*event);
     const std::string& trouble = recording()->trouble.text;
     if (!trouble.empty()) add_note(trouble, Style::bad);
     if (!connects()) return;
@@ -160,43 +154,40 @@ void Conversation::report_half_close() {
 void Conversation::report_state() {
     const State state = session_.state();
     if (state == reported_state_) return;
+    const bool listens = session_.options().listens();
     const std::string end = end_text(session_);
     const Style end_style = exit_status(session_.end()) != 0 ? Style::bad : Style::dim;
-    if (session_.options().listens()) return report_listening(end, end_style);
-    if (state == State::open) {
-        retried_ = !std::exchange(reported_trouble_, {}).empty();
-        if (session_.peer_known())
-            return add_note("connected to " + session_.address().text(), Style::good);
-        if (session_.end()) return;  // a refusal of datagrams was already reported
-        add_note("sending to " + session_.options().target() +
-                 "; only a reply shows that a server is there");
-    }
+    if (listens && reported_state_ == State::idle)
+        add_note(session_.options().listening_text());
+    if (state == State::closed || (listens && state == State::waiting))
+        return add_note(end, end_style);
     if (state == State::waiting && std::exchange(reported_trouble_, end) != end)
         add_note(end + "; retrying; F5 retries now", Style::bad);
-    if (state == State::closed) add_note(end, end_style);
+    if (state != State::open) return;
+    retried_ = !std::exchange(reported_trouble_, {}).empty();
+    if (listens || session_.peer_known())
+        add_note((listens ? "connection from " : "connected to ") + session_.address().text(),
+                 Style::good);
+    else if (!session_.end())  // a refusal of datagrams was already reported
+        add_note("sending to " + session_.options().target() +
+                 "; only a reply shows that a server is there");
 }
 
-void Conversation::report_listening(const std::string& end, Style end_style) {
-    const State state = session_.state();
-    if (reported_state_ == State::idle) add_note(session_.options().listening_text());
-    if (state == State::open)
-        add_note("connection from " + session_.address().text(), Style::good);
-    if (state == State::waiting) add_note(end, end_style);
-    if (state == State::closed) add_note(end, end_style);
+// Counts an event, and adds it to the journal. A recording counts a message when it has its
+// fate, because messages in flight at its end are left out.
+void Conversation::record(const Event& event) {
+    (showing_recorded() ? recorded_results_ : results_).add(event);
+    if (!journal_ || showing_recorded() || !journal_->add_event(event)) return;
+    if (has_message(event.fate) && event.fate != Fate::sent && event.fate != Fate::late)
+        file_results_.add({.fate = Fate::sent, .at = event.message.sent});
+    file_results_.add(event);
 }
 
-// Counts an event, and adds it to the journal and the transcript. A recording counts a message
-// when it has its fate, because messages in flight at its end are left out.
 void Conversation::session_event(const Event& event) {
     if (event.fate == Fate::read) return;
     const Reply& reply = event.reply;
     const bool answered = has_message(event.fate) && has_reply(event.fate);
-    (showing_recorded() ? recorded_results_ : results_).add(event);
-    if (journal_ && !showing_recorded() && journal_->add_event(event)) {
-        if (has_message(event.fate) && event.fate != Fate::sent && event.fate != Fate::late)
-            file_results_.add({.fate = Fate::sent, .at = event.message.sent});
-        file_results_.add(event);
-    }
+    record(event);
     if (session_.options().listens() && event.fate == Fate::unsolicited) {
         Event by_hand = event;  // a user answers, and sees how long the client took
         by_hand.reply.right = true;

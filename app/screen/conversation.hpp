@@ -48,10 +48,10 @@ public:
     // must outlive the conversation.
     Conversation(ev::Loop& loop, const Options& options, User& user);
 
-    // Shows the recording, piece by piece, and then connects.
+    // Shows the recording, and connects.
     void begin();
     const Recording* recording() const { return options_.recording.get(); }
-    // Returns the number of sent messages in the part of the recording that was read so far.
+    // Returns the number of messages in the recording.
     std::uint64_t recorded_count() const { return recorded_results_.sent; }
     bool connects() const { return options_.connects; }
 
@@ -93,15 +93,15 @@ public:
 private:
     void session_changed() override;
     void session_event(const Event& event) override;
+    void record(const Event& event);
     void show(const Event& event, ui::Style note_style = ui::Style::dim);
     bool is_open() const { return session_.state() == Session::State::open; }
     void read_recording();
-    void add_recorded(const Event& event);
+    void add_recorded(const Event& recorded);
     bool showing_recorded() const { return recorded_at_.has_value(); }
     Transcript::WallTime wall_time() const;
     bool refuse_without_target();
     void report_state();
-    void report_listening(const std::string& end, ui::Style end_style);
     void report_half_close();
     void send_now(const std::string& line);
     void refuse(const std::string& line, const std::string& why);
@@ -119,9 +119,8 @@ private:
     std::optional<Journal> journal_;
     Results file_results_;  // of the events in the journal
     Results recorded_results_;
-    std::size_t recorded_ = 0;              // place of the next event of the recording
     std::optional<ev::Time> recorded_at_;   // time of the recorded event being added
-    ev::Timer reading_timer_;               // the next piece of the recording
+    ev::Timer reading_timer_;               // shows the recording in the first turn
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
     std::string file_trouble_;  // why a file is missing or incomplete; empty: no error
     bool quitting_ = false;     // the loop stops once the session is closed

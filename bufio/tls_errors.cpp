@@ -82,13 +82,6 @@ bool is_not_tls(int code, const TlsSituation& situation) {
            code == SSL_R_UNEXPECTED_MESSAGE;
 }
 
-End system_failure(int error, Reason reason, bool handshake_done) {
-    if (!handshake_done)
-        return system_end(Reason::handshake_interrupted, "the TLS handshake failed:", error);
-    return system_end(
-        reason, reason == Reason::receive ? "receiving failed:" : "sending failed:", error);
-}
-
 End closed_in_handshake() {
     return {Reason::handshake_interrupted, By::peer,
             "closed the connection during the TLS handshake"};

@@ -160,8 +160,6 @@ struct TlsSituation {
 // True if the error means that the peer does not speak TLS.
 bool is_not_tls(int code, const TlsSituation& situation);
 End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituation& situation);
-// Returns the end for a system call that failed with the errno `error`.
-End system_failure(int error, Reason reason, bool handshake_done);
 // Returns the end for a peer that closed the connection during the handshake.
 End closed_in_handshake();
 

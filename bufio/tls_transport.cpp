@@ -272,9 +272,13 @@ private:
         // SSL_ERROR_SYSCALL without an errno is a failure of OpenSSL itself, such as a lack of
         // memory.
         const bool is_system_error = error == SSL_ERROR_SYSCALL && socket_.error != 0;
-        if (closed || is_system_error)
-            return fail(system_failure(socket_.error, reason, situation_.handshake_done));
-        return fail(protocol_failure(reason));
+        if (!closed && !is_system_error) return fail(protocol_failure(reason));
+        if (!situation_.handshake_done)
+            return fail(system_end(Reason::handshake_interrupted,
+                                   "the TLS handshake failed:", socket_.error));
+        const bool receiving = reason == Reason::receive;
+        return fail(system_end(
+            reason, receiving ? "receiving failed:" : "sending failed:", socket_.error));
     }
 
     End protocol_failure(Reason reason) {

@@ -116,9 +116,9 @@ void Session::connect() {
 }
 
 // While waiting for the next attempt, keeps the failure of the last attempt as the end.
-void Session::disconnect() {
+void Session::disconnect(End end) {
     if (state_ == State::idle || state_ == State::closed) return;
-    close(end_ ? End(end_) : End{Reason::aborted, By::us, "disconnected"});
+    close(end_ ? End(end_) : std::move(end));
     advance_soon();
 }
 
@@ -413,7 +413,10 @@ void Session::on_input_ended() {
         return on_end(std::move(end));
     }
     if (state_ == State::finishing) {
-        if (in_flight() > 0) on_end(stream_->end() ? stream_->end() : closed_early_end());
+        if (in_flight() > 0)
+            on_end(stream_->end()
+                       ? stream_->end()
+                       : End{Reason::closed_early, By::peer, "closed the connection"});
         return;
     }
     watch_early_close();
@@ -603,7 +606,9 @@ void Session::set_state(State state) {
 
 void Session::on_end(End end) {
     end = explained(std::move(end));
-    if (announced(end.reason)) end.reason = Reason::clean;
+    const bool announced = end.reason == Reason::closed_early && state_ == State::open &&
+                           reply_count_ > 0 && matcher_->oldest_id() == 0;
+    if (announced && !options_->retry_after_answers) end.reason = Reason::clean;
     if (!worth_retrying(end.reason)) return close(std::move(end));
     drop_connection(std::move(end));
     matcher_->lose(options_->framing->has_frames() && !options_->listens());
@@ -618,32 +623,29 @@ bool Session::got_tls_alert() const {
            is_tls_alert(first_bytes_) && !matcher_->echoed();
 }
 
+// Adds what the stream does not know: the messages in flight, and whether the peer may close.
 // If a server closes its side and sending fails later, the server has ended the connection.
 End Session::explained(End end) const {
-    const bool listens = options_->listens();
-    const bool open = state_ == State::open;
     if (got_tls_alert()) return {Reason::tls, By::peer, "speaks TLS; use --tls"};
-    const bool closed_first = end.reason == Reason::send && input_ended() && open;
-    if ((end.reason == Reason::closed_early || closed_first) && (ends_with_input() || listens))
-        return closed_early_end();
-    if (listens && end.reason == Reason::clean && open)
-        return {Reason::clean, By::peer, "closed the connection"};
     const std::uint64_t id = matcher_->oldest_id();
     const std::string part = id > 0 ? partial_message() : "";
-    if (end.reason != Reason::reset || part.empty()) return end;
-    return {Reason::reset, By::peer, "reset the connection inside the reply to message",
-            std::to_string(id) + ", " + options_->framing->fragment_text(part)};
-}
-
-End Session::closed_early_end() const {
-    End end{Reason::closed_early, By::peer, "closed the connection"};
-    if (!options_->listens() && in_flight() == 0) end.what = options_->early_close;
-    if (!options_->listens() && in_flight() > 0)
+    if (end.reason == Reason::reset && !part.empty())
+        return {Reason::reset, By::peer, "reset the connection inside the reply to message",
+                std::to_string(id) + ", " + options_->framing->fragment_text(part)};
+    const bool listens = options_->listens();
+    const bool open = state_ == State::open;
+    if (listens && open && end.reason == Reason::clean)
+        return {Reason::clean, By::peer, "closed the connection"};
+    const bool closed_first = open && end.reason == Reason::send && input_ended();
+    const bool early = end.reason == Reason::closed_early || closed_first;
+    if (!early || !(listens || ends_with_input())) return end;
+    end = {Reason::closed_early, By::peer, "closed the connection"};
+    if (!listens && in_flight() == 0) end.what = options_->early_close;
+    if (!listens && in_flight() > 0)
         end.detail = "after " + std::to_string(reply_count_) + " of " +
                      std::to_string(reply_count_ + in_flight()) + " replies";
-    if (!websocket() || !websocket()->closure) return end;
-    if (!end.detail.empty()) end.detail += " ";
-    end.detail += "(" + websocket()->closure->text() + ")";
+    if (websocket() && websocket()->closure)
+        end.detail += (end.detail.empty() ? "(" : " (") + websocket()->closure->text() + ")";
     return end;
 }
 
@@ -692,32 +694,18 @@ End Session::final_end(End end) const {
     return end.reason == Reason::truncated && whole ? clean : end;
 }
 
-// Returns true for a graceful end by the server after the reply to the last message; see
-// SessionOptions::retry_after_answers.
-bool Session::announced(Reason reason) const {
-    return reason == Reason::closed_early && state_ == State::open && reply_count_ > 0 &&
-           !options_->retry_after_answers && matcher_->oldest_id() == 0;
-}
-
 // Returns true for a failure that may be temporary. Returns false after the last retry, and
 // while finishing with nothing left to send.
 bool Session::worth_retrying(Reason reason) const {
     if (options_->listens()) return options_->retries == forever && state_ != State::finishing;
     if (options_->retries != forever && backoff_.count() >= options_->retries) return false;
     if (state_ == State::finishing && !matcher_->has_unwritten()) return false;
-    switch (reason) {
-    case Reason::lookup:
-    case Reason::refused:
-    case Reason::connect:
-    case Reason::handshake_interrupted:
-    case Reason::send:
-    case Reason::reset:
-    case Reason::receive:
-    case Reason::truncated:
-    case Reason::closed_early: return true;
-    case Reason::timeout: return state_ == State::dialing || state_ == State::handshaking;
-    default: return false;
-    }
+    if (reason == Reason::timeout)
+        return state_ == State::dialing || state_ == State::handshaking;
+    using enum Reason;
+    constexpr Reason temporary[] = {lookup, refused, connect,   handshake_interrupted, send,
+                                    reset,  receive, truncated, closed_early};
+    return std::find(std::begin(temporary), std::end(temporary), reason) != std::end(temporary);
 }
 
 }  // namespace yodel

@@ -144,7 +144,7 @@ public:
     // attempts.
     void connect();
     // Closes now, as Stream::close() does, and does not retry. Pending output is lost.
-    void disconnect();
+    void disconnect(bufio::End end = {bufio::Reason::aborted, bufio::By::us, "disconnected"});
     // Closes our side once all replies have come, or after a short time without one. Some
     // services answer only after our side is closed. With datagrams, waits a moment for late
     // and duplicate replies instead.
@@ -265,7 +265,6 @@ private:
     void drop_connection(bufio::End end);
     bool got_tls_alert() const;  // the server expects TLS
     bufio::End explained(bufio::End end) const;
-    bufio::End closed_early_end() const;
     // Returns the rest of a sentence that begins with "no reply".
     std::string loss_text(const Message& message) const;
     // Returns a clause about how much of the reply to the message was received, with a likely
@@ -273,7 +272,6 @@ private:
     // received.
     std::string partial_reply_text(const Message& message) const;
     bufio::End final_end(bufio::End end) const;
-    bool announced(bufio::Reason reason) const;
     bool worth_retrying(bufio::Reason reason) const;
 
     struct Facts {

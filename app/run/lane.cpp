@@ -14,6 +14,8 @@
 
 namespace yodel {
 
+using bufio::By;
+using bufio::Reason;
 using State = Session::State;
 
 namespace {
@@ -138,9 +140,8 @@ void Lane::look_up() {
 void Lane::looked_up(const bufio::LookupResult& result) {
     if (over()) return;
     if (result.addresses.empty())
-        return fail_all("cannot resolve " + options_.session.endpoint.dialed().text() + ": " +
-                            result.error,
-                        lookup_failed);
+        return fail_all({Reason::lookup, By::system, "cannot resolve",
+                         options_.session.endpoint.dialed().text() + ": " + result.error});
     auto options = std::make_shared<Session::Options>(options_.session);
     options->endpoint.known_addresses =
         std::make_shared<const std::vector<bufio::Address>>(result.addresses);
@@ -149,10 +150,11 @@ void Lane::looked_up(const bufio::LookupResult& result) {
     connect_due();
 }
 
-void Lane::fail_all(const std::string& text, int status) {
+void Lane::fail_all(const bufio::End& end) {
     for (std::size_t i = 0; i < share_.own_connection_count(); ++i) results_->count_attempt();
-    results_->count_failure(text, status, false, share_.own_connection_count());
-    results_->count_end(status, false);
+    results_->count_failure(end_text(end, options_.session, nullptr), exit_status(end), false,
+                            share_.own_connection_count());
+    results_->count_end(exit_status(end), false);
     stop_sending();
     end_if_done();
 }
@@ -290,11 +292,11 @@ void Lane::end_attempt(Connection& connection) {
     const int status = exit_status(session.end());
     const bool wanted = phase_ != Phase::closing && connection.stage != Stage::withdrawn;
     const bool counts = connection.opened || wanted;
-    const bool failed = status != 0 || session.end().reason == bufio::Reason::unclosed;
+    const bool failed = status != 0 || session.end().reason == Reason::unclosed;
     if (failed && counts) {
         bufio::End end = session.end();
         // The same sentence for all, without counts.
-        if (end.reason == bufio::Reason::closed_early && options_.connections > 1)
+        if (end.reason == Reason::closed_early && options_.connections > 1)
             end = {end.reason, end.by, session.options().early_close};
         results_->count_failure(end_text(end, session.options(), session.tls()), status,
                                 connection.opened);
@@ -584,7 +586,7 @@ Results* Lane::second_of(ev::Time planned) {
 // When the user ends the run, messages that have only just become due do not count as unsent.
 void Lane::finish() {
     if (!over()) count_unsent(tolerated_lateness);
-    stop_connecting({});
+    stop_connecting(false);
     finish_all();
 }
 
@@ -606,37 +608,37 @@ void Lane::finish_all() {
 }
 
 void Lane::time_up() {
-    const std::string limit =
-        "no connection within " + duration_text(*options_.length) + " (--max-time): still ";
-    if (!session_options_) return fail_all(limit + "resolving", timed_out);
+    if (!session_options_) return fail_all(no_connection("resolving"));
     // A schedule that is not over still contains overdue messages.
     if (schedule_ && phase_ == Phase::sending) {
         phase_ = Phase::catching_up;
         return phase_timer_.start(std::min(max_catch_up, options_.session.reply_timeout));
     }
     // In a probe, the last attempts have only just begun, so they get their connect timeout.
-    if (!options_.probe || phase_ == Phase::connecting) stop_connecting(limit);
+    if (!options_.probe || phase_ == Phase::connecting) stop_connecting(true);
     count_unsent({});
     finish_all();
 }
 
-// Cancels all attempts to connect. With a limit, each connection that is still `trying` counts
-// as failed. All other attempts count neither as made nor as failed.
-void Lane::stop_connecting(const std::string& limit) {
+bufio::End Lane::no_connection(const std::string& phase) const {
+    return {Reason::timeout, By::us, "no connection within",
+            duration_text(*options_.length) + " (--max-time): still " + phase};
+}
+
+// Cancels all attempts to connect. If the time is up, each connection that is still `trying`
+// has failed. All other attempts count neither as made nor as failed.
+void Lane::stop_connecting(bool time_is_up) {
     for (const auto& connection : connections_) {
         Session& session = connection->session;
         if (session.state() != State::dialing && session.state() != State::handshaking)
             continue;
-        const std::string text = limit + session.phase();
-        const bool settled = connection->stage != Stage::trying;
-        enter(*connection, Stage::withdrawn);
-        session.disconnect();
-        if (settled || limit.empty()) {
-            --results_->attempts;
+        if (time_is_up && connection->stage == Stage::trying) {
+            session.disconnect(no_connection(session.phase()));
             continue;
         }
-        results_->count_failure(text, timed_out, false);
-        results_->count_end(timed_out, false);
+        enter(*connection, Stage::withdrawn);
+        session.disconnect();
+        --results_->attempts;
     }
 }
 

@@ -115,7 +115,7 @@ private:
 
     void look_up();
     void looked_up(const bufio::LookupResult& result);
-    void fail_all(const std::string& text, int status);
+    void fail_all(const bufio::End& end);
     void connect_due();
     void limit_connecting(ev::Time begun);
     std::shared_ptr<const Session::Options> options_of(Connection& connection);
@@ -159,7 +159,8 @@ private:
     Results* second_of(ev::Time planned);
     void finish_all();
     void time_up();
-    void stop_connecting(const std::string& limit);
+    bufio::End no_connection(const std::string& phase) const;
+    void stop_connecting(bool time_is_up);
 
     void report(Connection& connection, Event event);
     void happened(Connection& connection, Event event);

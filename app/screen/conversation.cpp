@@ -155,20 +155,22 @@ void Conversation::report_state() {
     const State state = session_.state();
     if (state == reported_state_) return;
     const bool listens = session_.options().listens();
-    const std::string end = end_text(session_);
-    const Style end_style = exit_status(session_.end()) != 0 ? Style::bad : Style::dim;
+    const bufio::End& end = session_.end();
     if (listens && reported_state_ == State::idle)
         add_note(session_.options().listening_text());
     if (state == State::closed || (listens && state == State::waiting))
-        return add_note(end, end_style);
-    if (state == State::waiting && std::exchange(reported_trouble_, end) != end)
-        add_note(end + "; retrying; F5 retries now", Style::bad);
+        return add_note(end_text(session_), exit_status(end) != 0 ? Style::bad : Style::dim);
+    if (state == State::waiting) {
+        const bufio::End last = std::exchange(reported_failure_, end);
+        if (last.reason != end.reason || last.detail != end.detail)
+            add_note(end_text(session_) + "; retrying; F5 retries now", Style::bad);
+    }
     if (state != State::open) return;
-    retried_ = !std::exchange(reported_trouble_, {}).empty();
+    retried_ = static_cast<bool>(std::exchange(reported_failure_, {}));
     if (listens || session_.peer_known())
         add_note((listens ? "connection from " : "connected to ") + session_.address().text(),
                  Style::good);
-    else if (!session_.end())  // a refusal of datagrams was already reported
+    else if (!end)  // a refusal of datagrams was already reported
         add_note("sending to " + session_.options().target() +
                  "; only a reply shows that a server is there");
 }

@@ -131,7 +131,7 @@ private:
     bool half_close_noted_ = false;  // the log reports a half-close by the server
     // The failure of the last attempt to connect. It is reported once, even if many attempts
     // fail for the same reason.
-    std::string reported_trouble_;
+    bufio::End reported_failure_;
     // True if this connection followed a failure, and no key has requested another one since.
     bool retried_ = false;
     Session session_;

@@ -24,17 +24,12 @@ int exit_status(const bufio::End& end) {
     case Reason::tls:
     case Reason::handshake_interrupted: return handshake_failed;
     case Reason::send: return send_failed;
-    case Reason::reset:
-    case Reason::receive:
-    case Reason::truncated:
-    case Reason::closed_early:
-    case Reason::limit: return receive_failed;
     case Reason::own_certificate: return own_certificate_unusable;
     case Reason::certificate: return certificate_refused;
     case Reason::trust: return trust_unusable;
     case Reason::pin: return pin_differs;
+    default: return receive_failed;
     }
-    return reply_bad_or_lost;
 }
 
 std::string signal_text(int signo) {

@@ -110,14 +110,3 @@ TEST_CASE("a failure of TLS ends a connection for a reason that people understan
         CHECK(end.text().starts_with("the peer refused our certificate (TLS alert: "));
     }
 }
-
-TEST_CASE("a system call that fails ends a TLS connection as it would without TLS", "[tls]") {
-    const auto text = [](Reason reason, bool done) {
-        const bufio::End end = bufio::system_failure(ETIMEDOUT, reason, done);
-        CHECK(end.reason == (done ? reason : Reason::handshake_interrupted));
-        return end.text();
-    };
-    CHECK(text(Reason::receive, true) == "receiving failed: Connection timed out");
-    CHECK(text(Reason::send, true) == "sending failed: Connection timed out");
-    CHECK(text(Reason::send, false) == "the TLS handshake failed: Connection timed out");
-}

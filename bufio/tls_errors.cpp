@@ -1,7 +1,9 @@
 // Translates OpenSSL's errors into ends and texts.
 #include "bufio/tls_internal.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace bufio {
 
@@ -15,16 +17,11 @@ std::string error_text(unsigned long error) {
 
 // True for an alert that means that the peer refuses or lacks our certificate.
 bool concerns_our_certificate(int alert) {
-    switch (alert) {
-    case SSL_AD_BAD_CERTIFICATE:
-    case SSL_AD_UNSUPPORTED_CERTIFICATE:
-    case SSL_AD_CERTIFICATE_REVOKED:
-    case SSL_AD_CERTIFICATE_EXPIRED:
-    case SSL_AD_CERTIFICATE_UNKNOWN:
-    case SSL_AD_UNKNOWN_CA:
-    case SSL_AD_CERTIFICATE_REQUIRED: return true;
-    default: return false;
-    }
+    constexpr int alerts[] = {SSL_AD_BAD_CERTIFICATE,     SSL_AD_UNSUPPORTED_CERTIFICATE,
+                              SSL_AD_CERTIFICATE_REVOKED, SSL_AD_CERTIFICATE_EXPIRED,
+                              SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA,
+                              SSL_AD_CERTIFICATE_REQUIRED};
+    return std::find(std::begin(alerts), std::end(alerts), alert) != std::end(alerts);
 }
 
 std::string alert_name(int alert) {

@@ -115,20 +115,29 @@ bool Requirement::parse_limit(std::string_view text) {
     return number && std::isfinite(*number);
 }
 
-Requirement::Judged Requirement::judge(const Results& results) const {
+// Returns the failure without the requirement: "was 7.2ms", "no reply was timed".
+Requirement::Judged Requirement::measure(const Results& results) const {
     Judged judged{.clause = clause_, .figure = figure_.name, .measured = {}, .failure = {}};
-    const std::string required = required_text();
-    const auto value = percentage_ ? figure_.part(results) : figure_.value(results);
     if (!figure_.value(results)) {
-        judged.failure = required + "but " + figure_.unmeasured;
+        judged.failure = figure_.unmeasured;
     } else if (has_empty_whole(results)) {
-        judged.failure = required + "but " + figure_.whole->empty;
+        judged.failure = figure_.whole->empty;
     } else {
-        judged.measured = value_text(*value);
-        if (!holds(*value))
-            judged.failure =
-                required + "was " + judged.measured + lateness_remark(results, *value);
+        const double value = *(percentage_ ? figure_.part(results) : figure_.value(results));
+        judged.measured = value_text(value);
+        if (!holds(value))
+            judged.failure = "was " + judged.measured + lateness_remark(results, value);
     }
+    return judged;
+}
+
+std::string Requirement::failure_text(const Judged& measured) const {
+    return required_text() + (measured.measured.empty() ? "but " : "") + measured.failure;
+}
+
+Requirement::Judged Requirement::judge(const Results& results) const {
+    Judged judged = measure(results);
+    if (!judged.failure.empty()) judged.failure = failure_text(judged);
     return judged;
 }
 
@@ -145,19 +154,13 @@ Requirement::Judged Requirement::judge(const Climb& climb) const {
     Judged judged;
     for (std::size_t i = 0; i < seconds.size() && judged.failure.empty(); ++i) {
         if (!seconds[i].any()) continue;
-        judged = judge(seconds[i]);
+        judged = measure(seconds[i]);
         if (judged.failure.empty()) held = climb.rate_after(i);
     }
     judged.held = held;
     if (judged.failure.empty()) return judged;
-    if (held == 0) {
-        judged.failure += " in the first second";
-    } else {
-        std::string_view reason = judged.failure;
-        reason.remove_prefix(required_text().size());
-        if (reason.starts_with("but ")) reason.remove_prefix(4);
-        judged.failure = judged.held_text() + ", then " + std::string(reason);
-    }
+    judged.failure = held == 0 ? failure_text(judged) + " in the first second"
+                               : judged.held_text() + ", then " + judged.failure;
     return judged;
 }
 

@@ -50,6 +50,8 @@ private:
     enum class Operator { less, at_most, more, at_least, equal };
 
     std::string required_text() const { return "required " + clause_ + ", "; }
+    Judged measure(const Results& results) const;
+    std::string failure_text(const Judged& measured) const;
     bool parse_operator(std::string_view& text);
     bool parse_limit(std::string_view text);
     bool has_empty_whole(const Results& results) const;

@@ -3,6 +3,7 @@
 
 #include "app/examine/examination.hpp"
 
+#include "app/protocol/comparison.hpp"
 #include "app/text/units.hpp"
 #include "app/websocket/opening.hpp"
 

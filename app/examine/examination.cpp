@@ -1,5 +1,6 @@
 #include "app/examine/examination.hpp"
 
+#include "app/protocol/comparison.hpp"
 #include "app/protocol/end_text.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"

@@ -1,6 +1,6 @@
 #include "app/protocol/event_text.hpp"
 
-#include "app/protocol/matcher.hpp"
+#include "app/protocol/comparison.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
 

@@ -1,5 +1,7 @@
 #include "app/protocol/ledger.hpp"
 
+#include "app/protocol/comparison.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -19,6 +21,12 @@ std::optional<std::uint64_t> number_of(std::string_view payload) {
     return number;
 }
 
+// The order of replies in a stream makes numbers useless.
+Ledger::Options without_useless(Ledger::Options options) {
+    options.numbered = options.numbered && options.framing->in_datagrams;
+    return options;
+}
+
 // Every datagram that fits into a packet is accepted.
 Decoder make_decoder(const Ledger::Options& options) {
     const Framing& framing = *options.framing;
@@ -28,7 +36,8 @@ Decoder make_decoder(const Ledger::Options& options) {
 
 }  // namespace
 
-Ledger::Ledger(const Options& options) : options_(options), decoder_(make_decoder(options)) {}
+Ledger::Ledger(const Options& options)
+    : options_(without_useless(options)), decoder_(make_decoder(options)) {}
 
 // --- Sending.
 
@@ -140,7 +149,7 @@ Ledger::Part Ledger::whole_part(const Entry& entry, std::size_t bytes) const {
     return {end + framing().delimiter.size(), count_pieces(framing(), begun) - 1};
 }
 
-std::size_t Ledger::count_before(std::size_t i) const {
+std::size_t Ledger::count_before(std::size_t i) {
     return std::accumulate(entries_.begin(), entries_.begin() + i, std::size_t{0},
                            [](std::size_t sum, const Entry& entry) {
                                return sum + (entry.over ? 0 : entry.count);
@@ -177,9 +186,9 @@ const Ledger::Entry& Ledger::take(std::size_t i, Part part) {
     }
     entry.over = true;
     while (oldest_ < entries_.size() && entries_[oldest_].over) ++oldest_;
-    for (; !entries_.empty() && entries_.front().over; entries_.pop_front()) {
+    for (; !entries_.empty() && entries_[0].over; entries_.pop_front()) {
         if (unwritten_ == 0)
-            written_ += entries_.front().size;
+            written_ += entries_[0].size;
         else
             --unwritten_;
         --oldest_;
@@ -195,7 +204,7 @@ void Ledger::release() {
         const std::string_view others = frame(taken_).substr(0, taken_.size - delimiter.size());
         taken_.drop_first({others.rfind(delimiter) + delimiter.size(), taken_.count - 1});
     }
-    const std::uint64_t left = entries_.empty() ? flushed_ : entries_.front().begin;
+    const std::uint64_t left = entries_.empty() ? flushed_ : entries_[0].begin;
     const std::uint64_t to = std::max(base_, keeps_last_ ? taken_.begin : left);
     frames_.consume(static_cast<std::size_t>(to - base_));
     base_ = to;
@@ -286,7 +295,7 @@ std::optional<std::size_t> Ledger::find_in_batch(std::size_t i, std::string_view
 }
 
 // Returns the index of the datagram with this number; none if there is none.
-std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> number) const {
+std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> number) {
     if (!number) return std::nullopt;
     const Entry* const found =
         std::lower_bound(entries_.begin(), entries_.end(), *number,
@@ -298,7 +307,7 @@ std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> numb
 
 // Returns the index of the datagram to compare with a reply that is right for none; none if no
 // datagram is suitable, or if the reply may answer one that was forgotten.
-std::optional<std::size_t> Ledger::find_suitable(std::string_view reply) const {
+std::optional<std::size_t> Ledger::find_suitable(std::string_view reply) {
     std::string space;
     const std::size_t size = comparable_text(options_.pattern, reply, space).size();
     const auto fits = [&](const Entry& entry) {
@@ -383,7 +392,7 @@ std::optional<Event> Ledger::next_framed(std::string_view& received, ev::Time re
 // Matches replies that equal the sent frames byte for byte, without decoding them.
 std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time read_at) {
     if (options_.expect != Expect::echo || datagrams() || !any_awaited()) return std::nullopt;
-    const Entry& oldest = entries_.front();
+    const Entry& oldest = entries_[0];
     const auto begin = static_cast<std::size_t>(oldest.begin - base_);
     equal_bytes_ += first_difference(received.substr(equal_bytes_),
                                      frames_.view().substr(begin + equal_bytes_));
@@ -514,7 +523,7 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
         arrived_bytes_ = received.size();
         return received_event(Fate::read, bytes);
     }
-    while (given() && any_awaited() && !entries_.front().reply) {
+    while (given() && any_awaited() && !entries_[0].reply) {
         const bool late = oldest_ > 0;
         const Entry& unanswered = take_oldest();
         if (!late) return Event{.fate = Fate::lost, .message = message(unanswered, false)};
@@ -537,7 +546,7 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
 }
 
 std::string_view Ledger::right_bytes() {
-    const Entry& oldest = entries_.front();
+    const Entry& oldest = entries_[0];
     if (!framing().reply || given()) return *expected(oldest);
     if (right_reply_.empty()) right_reply_ = framing().reply(payload(oldest));
     return right_reply_;
@@ -594,7 +603,7 @@ std::size_t Ledger::answerable(std::size_t messages) const {
 
 std::optional<Event> Ledger::next_resolved() {
     if (settling_ && !held_.empty()) {
-        settled_ = std::move(held_.front());
+        settled_ = std::move(held_[0]);
         held_.pop_front();
         held_bytes_ -= settled_.payload.size() + sizeof(Held);
         const std::string_view reply = settled_.payload;
@@ -639,7 +648,7 @@ Event Ledger::expire_oldest() {
     while (late_.count > 1 &&
            (late_.count > options_.max_remembered || late_.bytes > options_.max_late_bytes)) {
         const std::size_t forgotten = forgotten_ + 1;
-        forgotten_key_ = options_.numbered ? entries_.front().key : 0;
+        forgotten_key_ = options_.numbered ? entries_[0].key : 0;
         take_oldest();
         forgotten_ = forgotten;
     }
@@ -654,7 +663,7 @@ void Ledger::lose(bool unwritten_stay) {
 void Ledger::restart() {
     decoder_ = make_decoder(options_);
     for (Entry& entry : entries_) entry.sent = {};
-    flushed_ = entries_.empty() ? queued_ : entries_.front().begin;
+    flushed_ = entries_.empty() ? queued_ : entries_[0].begin;
     keeps_last_ = false;
     release();
     written_ = unwritten_ = read_id_ = 0;

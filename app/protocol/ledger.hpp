@@ -29,7 +29,6 @@
 
 #include "app/protocol/event.hpp"
 #include "app/protocol/framing.hpp"
-#include "app/protocol/matcher.hpp"
 #include "app/text/expression.hpp"
 #include "bufio/buffer.hpp"
 #include "bufio/end.hpp"
@@ -46,6 +45,19 @@
 #include <vector>
 
 namespace yodel {
+
+enum class Expect : std::uint8_t { echo, any, none, given };
+inline constexpr const char* expect_words[] = {"echo", "any", "none", "given"};
+inline const char* word_of(Expect expect) {
+    return expect_words[static_cast<std::size_t>(expect)];
+}
+
+// The consecutive ids of the messages that a call has queued. A count of 0 means none.
+struct QueuedIds {
+    std::uint64_t first = 0;
+    std::size_t count = 0;
+    explicit operator bool() const { return count > 0; }
+};
 
 class Ledger {
 public:
@@ -125,7 +137,7 @@ public:
 
     std::uint64_t last_id() const { return last_id_; }
     // Returns the id of the oldest message, late or not; 0 if there is none.
-    std::uint64_t oldest_id() const { return entries_.empty() ? 0 : entries_.front().id; }
+    std::uint64_t oldest_id() const { return entries_.empty() ? 0 : entries_[0].id; }
     std::size_t in_flight() const { return in_flight_.count; }        // messages, not late
     std::size_t in_flight_bytes() const { return in_flight_.bytes; }  // of their frames
     // Returns when the oldest message in flight was sent. There must be one.
@@ -144,12 +156,8 @@ private:
         std::size_t size() const { return items_.size() - begin_; }
         Item& operator[](std::size_t i) { return items_[begin_ + i]; }
         const Item& operator[](std::size_t i) const { return items_[begin_ + i]; }
-        Item& front() { return items_[begin_]; }
-        const Item& front() const { return items_[begin_]; }
         Item* begin() { return items_.data() + begin_; }
         Item* end() { return items_.data() + items_.size(); }
-        const Item* begin() const { return items_.data() + begin_; }
-        const Item* end() const { return items_.data() + items_.size(); }
         Item& add() {
             if (items_.size() == items_.capacity() && begin_ > size()) drop_removed();
             return items_.emplace_back();
@@ -233,20 +241,20 @@ private:
     Message message(const Entry& entry, bool late) const;
     Part first_part(const Entry& entry) const;
     Part whole_part(const Entry& entry, std::size_t bytes) const;
-    std::size_t count_before(std::size_t i) const;
+    std::size_t count_before(std::size_t i);
     void split(std::size_t i, Part part);
     const Entry& take(std::size_t i, Part part);
-    const Entry& take_oldest() { return take(0, first_part(entries_.front())); }
+    const Entry& take_oldest() { return take(0, first_part(entries_[0])); }
     void release();
     void drop_answered();
 
     // A reply answers only messages that were queued before it was read.
     bool awaited(const Entry& entry) const { return entry.id <= read_id_; }
-    bool any_awaited() const { return !entries_.empty() && awaited(entries_.front()); }
+    bool any_awaited() const { return !entries_.empty() && awaited(entries_[0]); }
     std::optional<std::size_t> find(std::string_view reply);
     std::optional<std::size_t> find_in_batch(std::size_t i, std::string_view reply);
-    std::optional<std::size_t> find_number(std::optional<std::uint64_t> number) const;
-    std::optional<std::size_t> find_suitable(std::string_view reply) const;
+    std::optional<std::size_t> find_number(std::optional<std::uint64_t> number);
+    std::optional<std::size_t> find_suitable(std::string_view reply);
 
     std::optional<Event> next_event(std::string_view& received, ev::Time read_at);
     void read_greeting(std::string_view& received);

@@ -5,7 +5,7 @@
 
 #include "app/protocol/event.hpp"
 #include "app/protocol/framing.hpp"
-#include "app/protocol/matcher.hpp"
+#include "app/protocol/ledger.hpp"
 #include "app/text/exit_status.hpp"
 #include "ev/loop.hpp"
 

@@ -1,7 +1,6 @@
 #include "app/protocol/session.hpp"
 
-#include "app/protocol/content_matcher.hpp"
-#include "app/protocol/ordered_matcher.hpp"
+#include "app/protocol/comparison.hpp"
 #include "app/text/units.hpp"
 #include "bufio/accept.hpp"
 #include "bufio/packets.hpp"
@@ -32,21 +31,15 @@ constexpr ev::Duration min_linger = std::chrono::milliseconds(100);
 constexpr ev::Duration max_linger = std::chrono::seconds(1);
 constexpr int lingering_round_trips = 4;
 
-std::unique_ptr<Matcher> make_matcher(const SessionOptions& options) {
-    if (options.endpoint.udp)
-        return std::make_unique<ContentMatcher>(
-            ContentMatcher::Options{.expect = options.expect,
-                                    .pattern = options.pattern_or_null(),
-                                    .numbered = options.numbered,
-                                    .expected_unsolicited = options.expected_unsolicited});
-    return std::make_unique<OrderedMatcher>(
-        OrderedMatcher::Options{.framing = options.framing,
-                                .max_frame = options.max_frame,
-                                .expect = options.expect,
-                                .greeted = options.starttls != nullptr,
-                                .coalesce = options.coalesce,
-                                .pattern = options.pattern_or_null(),
-                                .expected_unsolicited = options.expected_unsolicited});
+Ledger::Options ledger_options(const SessionOptions& options) {
+    return {.framing = options.framing,
+            .max_frame = options.max_frame,
+            .expect = options.expect,
+            .greeted = options.starttls != nullptr,
+            .coalesce = options.coalesce,
+            .numbered = options.numbered,
+            .pattern = options.pattern_or_null(),
+            .expected_unsolicited = options.expected_unsolicited};
 }
 
 // A TLS server answers a client without TLS with nothing but an alert.
@@ -77,7 +70,7 @@ Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, Owner& 
     : loop_(loop),
       options_(std::move(options)),
       owner_(owner),
-      matcher_(make_matcher(*options_)),
+      ledger_(ledger_options(*options_)),
       backoff_(options_->retry_delay, options_->retry_seed),
       advance_timer_(loop, [this] { advance(); }),
       reply_timer_(loop, [this] { on_reply_timeout(); }) {}
@@ -139,31 +132,31 @@ QueuedIds Session::send(std::string_view payload, ev::Time planned,
                         std::optional<std::string_view> reply) {
     if (state_ != State::open || !is_sendable(*options_->framing, options_->max_frame, payload))
         return {};
-    return matcher_->queue(payload, planned, reply);
+    return ledger_.queue(payload, planned, reply);
 }
 
 QueuedIds Session::send_reserved(std::size_t size) {
     if (state_ != State::open || size == 0 || size > options_->max_frame) return {};
-    return matcher_->queue_reserved(size);
+    return ledger_.queue_reserved(size);
 }
 
 // Reads the clock before the system accepts the messages, because a reply may come before the
 // call returns.
 void Session::flush() {
-    if (!connected() || matcher_->flushed()) return;
+    if (!connected() || ledger_.flushed()) return;
     const ev::Time now = loop_.read_clock();
     flushed_at_ = now;
     // A greeting that has not arrived within its time will not come.
     const bool greeting_may_come = now - state_since_ <= options_->greeting_time;
-    if (state_ == State::open && !greeting_may_come && !matcher_->greeting_possible())
-        matcher_->rule_out_greeting();
-    const bool accepted = stream_->write(matcher_->flush(now));
+    if (state_ == State::open && !greeting_may_come && !ledger_.greeting_possible())
+        ledger_.rule_out_greeting();
+    const bool accepted = stream_->write(ledger_.flush(now));
     if (!accepted && !stream_->end()) {  // an ended stream reports its end
         on_end({Reason::limit, By::peer, "has stopped reading, and the send buffer is full"});
         return advance_soon();
     }
-    matcher_->release_idle();
-    matcher_->record_written(stream_->bytes_written(), now);
+    ledger_.release_idle();
+    ledger_.record_written(stream_->bytes_written(), now);
     if (running(early_close_timer_) && options_->listens())
         early_close_timer_.start(options_->answer_time);
     watch_idleness();
@@ -220,7 +213,7 @@ void Session::on_dialed(bufio::DialResult result) {
     phases_ = {result.lookup_time, result.connect_time, {}};
     if (!result.socket) return fail(std::move(result.end));
     // Not earlier, because losses of the last connection may not have been reported before.
-    matcher_->restart();
+    ledger_.restart();
     set_state(State::handshaking);
     if (options_->listens()) start_stage(options_->connect_timeout);
     address_ = result.address;
@@ -275,12 +268,12 @@ void Session::advance_connection() {
         backoff_.reset();
         if (end_) end_ = refusal_ = {};
     }
-    matcher_->record_written(stream_->bytes_written(), read_at_);
+    ledger_.record_written(stream_->bytes_written(), read_at_);
     while (const auto event = next_event()) {
         report(*event);
         if (connection.expired()) return;  // ended by the owner
     }
-    if (matcher_->refusal()) return close(explained(matcher_->refusal()));
+    if (ledger_.refusal()) return close(explained(ledger_.refusal()));
     if (unprocessed_) {
         const std::size_t left = unprocessed_->size();
         unprocessed_.reset();
@@ -305,7 +298,7 @@ void Session::advance_handshake() {
     record_facts();
     if (options_->has_handshake() && !phases_.handshake)
         phases_.handshake = loop_.read_clock() - state_since_;
-    if (!matcher_->greeted(stream_->received())) return;
+    if (!ledger_.greeted(stream_->received())) return;
     release(stage_timer_);
     set_state(State::open);
     flush();
@@ -319,7 +312,7 @@ std::optional<Event> Session::next_event() {
         if (stream_->bytes_read() == unprocessed_->size())
             unprocessed_->copy(first_bytes_.data(), first_bytes_.size());
     }
-    return matcher_->next(*unprocessed_, read_at_);
+    return ledger_.next(*unprocessed_, read_at_);
 }
 
 std::string Session::partial_message() const {
@@ -330,7 +323,7 @@ std::string Session::partial_message() const {
 bool Session::report_resolved() {
     const std::weak_ptr<void> session = lifetime_.watch();
     while (!session.expired()) {
-        const auto event = matcher_->next_resolved();
+        const auto event = ledger_.next_resolved();
         if (!event) return true;
         report(*event);
     }
@@ -360,7 +353,7 @@ std::string Session::loss_text(const Message& message) const {
 }
 
 std::string Session::partial_reply_text(const Message& message) const {
-    if (message.id != matcher_->oldest_id()) return {};  // an older reply is arriving
+    if (message.id != ledger_.oldest_id()) return {};  // an older reply is arriving
     const std::string part = partial_message();
     if (part.empty()) return {};
     const Framing& framing = *options_->framing;
@@ -398,7 +391,7 @@ void Session::on_input_ended() {
     const std::weak_ptr<void> connection = connection_lifetime_.watch();
     if (partial || state_ == State::finishing) {
         partial_message_ = partial_message_ || partial;
-        matcher_->resolve_unmatched();
+        ledger_.resolve_held();
         report_resolved();
         if (connection.expired()) return;
     }
@@ -516,7 +509,7 @@ void Session::watch_replies() {
 // The reply timeout begins when the oldest message was sent or, if later, at the end of the
 // last pause. Messages that wait for the handshake of a new connection have no timeout yet.
 ev::Time Session::reply_due() {
-    const ev::Time sent = matcher_->oldest_sent_at();
+    const ev::Time sent = ledger_.oldest_sent_at();
     if (sent == ev::Time{}) return ev::Time::max();
     if (sent != oldest_sent_at_) reply_timer_from_ = std::max(sent, resumed_at_);
     oldest_sent_at_ = sent;
@@ -528,11 +521,11 @@ void Session::on_reply_timeout() {
     const std::weak_ptr<void> session = lifetime_.watch();
     const std::weak_ptr<void> connection = connection_lifetime_.watch();
     read_at_ = loop_.now();
-    matcher_->resolve_unmatched();
+    ledger_.resolve_held();
     report_resolved();
     while (!connection.expired() && in_flight() > 0 && reply_due() <= loop_.now()) {
-        matcher_->mark_oldest_late();
-        report_resolved();
+        report(ledger_.expire_oldest());
+        if (!connection.expired()) report_resolved();
     }
     if (!connection.expired()) watch_all();
     if (!session.expired()) report_changes();
@@ -540,7 +533,7 @@ void Session::on_reply_timeout() {
 
 void Session::watch_greeting() {
     if (state_ != State::open) return;
-    if (paused_at_ || !matcher_->greeting_possible()) return release(stage_timer_);
+    if (paused_at_ || !ledger_.greeting_possible()) return release(stage_timer_);
     if (!running(stage_timer_)) start_stage(options_->greeting_time);
 }
 
@@ -567,7 +560,7 @@ ev::Time Session::end_deadline() {
     if (linger_start_ == ev::Time{}) linger_start_ = loop_.now();
     const ev::Time from = std::max({linger_start_, read_at_, resumed_at_});
     if (options_->listens()) return from + options_->answer_time;
-    const ev::Duration wanted = lingering_round_trips * matcher_->max_round_trip();
+    const ev::Duration wanted = lingering_round_trips * ledger_.max_round_trip();
     const ev::Duration linger =
         std::min(std::clamp(wanted, min_linger, max_linger), options_->close_timeout);
     return std::min(from + linger, std::max(linger_start_ + linger, limit));
@@ -580,7 +573,7 @@ void Session::start_stage(ev::Duration limit) {
 void Session::on_stage_timeout() {
     switch (state_) {
     case State::waiting: dial(); return report_changes();
-    case State::open: matcher_->rule_out_greeting(); return advance();
+    case State::open: ledger_.rule_out_greeting(); return advance();
     case State::finishing:
         if (in_flight() > 0) return stream_->finish();
         return fail({Reason::timeout, By::peer, "did not close within",
@@ -607,11 +600,11 @@ void Session::set_state(State state) {
 void Session::on_end(End end) {
     end = explained(std::move(end));
     const bool announced = end.reason == Reason::closed_early && state_ == State::open &&
-                           reply_count_ > 0 && matcher_->oldest_id() == 0;
+                           reply_count_ > 0 && ledger_.oldest_id() == 0;
     if (announced && !options_->retry_after_answers) end.reason = Reason::clean;
     if (!worth_retrying(end.reason)) return close(std::move(end));
     drop_connection(std::move(end));
-    matcher_->lose(options_->framing->has_frames() && !options_->listens());
+    ledger_.lose(options_->framing->has_frames() && !options_->listens());
     const bool accepts_next = options_->listens() && state_ != State::dialing;
     start_stage(accepts_next ? ev::Duration::zero() : backoff_.next());
     set_state(State::waiting);
@@ -620,14 +613,14 @@ void Session::on_end(End end) {
 // An alert proves nothing if the server merely echoed our own bytes.
 bool Session::got_tls_alert() const {
     return stream_ && !options_->tls && stream_->bytes_read() == first_bytes_.size() &&
-           is_tls_alert(first_bytes_) && !matcher_->echoed();
+           is_tls_alert(first_bytes_) && !ledger_.echoed();
 }
 
 // Adds what the stream does not know: the messages in flight, and whether the peer may close.
 // If a server closes its side and sending fails later, the server has ended the connection.
 End Session::explained(End end) const {
     if (got_tls_alert()) return {Reason::tls, By::peer, "speaks TLS; use --tls"};
-    const std::uint64_t id = matcher_->oldest_id();
+    const std::uint64_t id = ledger_.oldest_id();
     const std::string part = id > 0 ? partial_message() : "";
     if (end.reason == Reason::reset && !part.empty())
         return {Reason::reset, By::peer, "reset the connection inside the reply to message",
@@ -651,7 +644,7 @@ End Session::explained(End end) const {
 
 void Session::close(End end) {
     drop_connection(std::move(end));
-    matcher_->lose(false);
+    ledger_.lose(false);
     set_state(State::closed);
 }
 
@@ -699,7 +692,7 @@ End Session::final_end(End end) const {
 bool Session::worth_retrying(Reason reason) const {
     if (options_->listens()) return options_->retries == forever && state_ != State::finishing;
     if (options_->retries != forever && backoff_.count() >= options_->retries) return false;
-    if (state_ == State::finishing && !matcher_->has_unwritten()) return false;
+    if (state_ == State::finishing && !ledger_.has_unwritten()) return false;
     if (reason == Reason::timeout)
         return state_ == State::dialing || state_ == State::handshaking;
     using enum Reason;

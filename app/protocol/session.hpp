@@ -2,7 +2,7 @@
 // end. It uses neither the terminal nor standard input. Its owners are the clients with and
 // without a screen.
 //
-// A stream carries the messages, whatever is below it: TCP, TLS, WebSocket or UDP. A Matcher
+// A stream carries the messages, whatever is below it: TCP, TLS, WebSocket or UDP. A Ledger
 // decides which reply answers which message.
 //
 // With datagrams the session is open as soon as it has a socket, because only a reply proves
@@ -26,7 +26,7 @@
 #include "app/protocol/backoff.hpp"
 #include "app/protocol/event.hpp"
 #include "app/protocol/framing.hpp"
-#include "app/protocol/matcher.hpp"
+#include "app/protocol/ledger.hpp"
 #include "app/protocol/starttls.hpp"
 #include "app/text/expression.hpp"
 #include "app/websocket/transport.hpp"
@@ -57,14 +57,14 @@ struct SessionOptions {
     std::optional<websocket::Request> websocket = {};  // needs websocket_framing()
     const Framing* framing = find_framing("line");
     std::size_t max_frame = 32 * 1024 * 1024;  // bytes
-    bool numbered = false;                     // see ContentMatcher::Options
+    bool numbered = false;                     // see Ledger::Options
     Expect expect = Expect::echo;
     // With Expect::any, right replies match the pattern. With Expect::given, the parts of
     // replies that match it count as equal.
     std::optional<Expression> pattern = {};
     const Expression* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
-    bool coalesce = false;  // see OrderedMatcher::Options
-    std::function<bool(std::string_view)> expected_unsolicited = {};  // see OrderedMatcher
+    bool coalesce = false;                                            // see Ledger::Options
+    std::function<bool(std::string_view)> expected_unsolicited = {};  // see Ledger::Options
     ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and handshakes
     // Limit for each reply, and for a server that reads none of our output (at least 1 s).
     ev::Duration reply_timeout = std::chrono::seconds(5);
@@ -159,16 +159,16 @@ public:
                    std::optional<std::string_view> reply = {});
     // Send without a copy, with `raw`. reserve() returns space in the queue, and
     // send_reserved() queues its first `size` bytes as a message.
-    char* reserve(std::size_t size) { return matcher_->reserve(size); }
+    char* reserve(std::size_t size) { return ledger_.reserve(size); }
     QueuedIds send_reserved(std::size_t size);
     // Returns an id for a message that is not queued because it cannot be sent.
-    std::uint64_t reserve_id() { return matcher_->reserve_id(); }
+    std::uint64_t reserve_id() { return ledger_.reserve_id(); }
     void flush();
     // The time of the last flush() that tried to write messages.
     ev::Time flushed_at() const { return flushed_at_; }
     // Excludes the messages in flight from timing, because something other than the service
     // delays their replies.
-    void void_round_trips() { matcher_->void_round_trips(); }
+    void void_round_trips() { ledger_.void_round_trips(); }
     // While paused, reads nothing, so that back-pressure slows the peer down. Of the timeouts,
     // only the connect timeout and --max-time keep running.
     void pause(bool paused);
@@ -196,9 +196,9 @@ public:
     }
     // Returns true if the server has closed its side, but messages can still be sent.
     bool peer_half_closed() const { return input_ended() && !ends_with_input(); }
-    std::size_t in_flight() const { return matcher_->in_flight(); }  // messages
-    std::size_t in_flight_bytes() const { return matcher_->in_flight_bytes(); }
-    std::uint64_t last_id() const { return matcher_->last_id(); }  // the message queued last
+    std::size_t in_flight() const { return ledger_.in_flight(); }  // messages
+    std::size_t in_flight_bytes() const { return ledger_.in_flight_bytes(); }
+    std::uint64_t last_id() const { return ledger_.last_id(); }  // the message queued last
     std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes to write
     // Returns false if the peer cannot slow us down. Messages beyond the capacity of the peer
     // or the path are then lost.
@@ -296,7 +296,7 @@ private:
     ev::Loop& loop_;
     const std::shared_ptr<const Options> options_;
     Owner& owner_;
-    const std::unique_ptr<Matcher> matcher_;
+    Ledger ledger_;
     State state_ = State::idle;
     ev::Time state_since_{};
     bufio::End end_;

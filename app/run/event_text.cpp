@@ -1,5 +1,6 @@
 #include "app/run/event_text.hpp"
 
+#include "app/protocol/comparison.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"

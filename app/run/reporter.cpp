@@ -1,5 +1,6 @@
 #include "app/run/reporter.hpp"
 
+#include "app/protocol/comparison.hpp"
 #include "app/protocol/end_text.hpp"
 #include "app/protocol/event_json.hpp"
 #include "app/text/diagnostics.hpp"

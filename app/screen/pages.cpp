@@ -1,7 +1,7 @@
 #include "app/screen/pages.hpp"
 
+#include "app/protocol/comparison.hpp"
 #include "app/protocol/end_text.hpp"
-#include "app/protocol/matcher.hpp"
 #include "app/screen/status_line.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json_reader.hpp"

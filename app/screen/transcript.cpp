@@ -1,6 +1,6 @@
 #include "app/screen/transcript.hpp"
 
-#include "app/protocol/matcher.hpp"
+#include "app/protocol/comparison.hpp"
 #include "app/text/units.hpp"
 #include "ui/glyphs.hpp"
 #include "ui/layout.hpp"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/protocol/framing.hpp"
-#include "app/protocol/matcher.hpp"
+#include "app/protocol/ledger.hpp"
 #include "app/protocol/session.hpp"
 #include "ev/loop.hpp"
 

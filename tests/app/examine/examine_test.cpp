@@ -7,6 +7,8 @@
 #include "tests/support/table.hpp"
 #include "tests/support/virtual_time.hpp"
 
+#include <set>
+
 using namespace std::chrono_literals;
 using bufio::Stream;
 

@@ -46,7 +46,7 @@ std::string text_of(const Event& event, const Framing& framing) {
 }
 
 constexpr ev::Time start{1s};
-constexpr Framing packets{.name = "datagram", .prefix = 2, .in_datagrams = true};
+const Framing& packets = *datagram_framing();
 
 // A ledger and the bytes that it has not consumed yet.
 class Scene {
@@ -232,6 +232,7 @@ std::string run(const Case& each, bool coalesce) {
     Ledger::Options options;
     options.framing = find_framing(each.framing);
     options.expect = each.expect;
+    options.numbered = true;  // has no effect in a stream
     std::optional<Expression> pattern;
     if (each.pattern) options.pattern = &pattern.emplace(each.pattern);
     options.coalesce = coalesce;

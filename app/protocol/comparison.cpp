@@ -1,4 +1,4 @@
-#include "app/protocol/matcher.hpp"
+#include "app/protocol/comparison.hpp"
 
 #include "app/text/units.hpp"
 

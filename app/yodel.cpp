@@ -39,19 +39,14 @@ int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
     const std::string& path = shown ? options.read_file : options.replay_file;
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const ev::Time begin = loop.read_clock();
-    std::optional<Recording> recording =
+    Recording recording =
         read_recording(loop, path, {!shown, session.max_frame}, session.max_time);
     session.time_spent = loop.read_clock() - begin;
     signo = ending.signo();
     if (signo != 0) return cannot_run;  // the signal decides the status
-    if (!recording)
-        return print_trouble({timed_out, (path == "-" ? "standard input" : path) +
-                                             ": no recording arrived within " +
-                                             duration_text(*session.max_time) +
-                                             " (--max-time)"});
-    const bool usable = shown && (recording->framing || !recording->events.empty());
-    if (!recording->trouble.text.empty() && !usable) return print_trouble(recording->trouble);
-    use_recording(options, std::make_shared<const Recording>(std::move(*recording)));
+    const bool usable = shown && (recording.framing || !recording.events.empty());
+    if (!recording.trouble.text.empty() && !usable) return print_trouble(recording.trouble);
+    use_recording(options, std::make_shared<const Recording>(std::move(recording)));
     return success;
 }
 

@@ -182,9 +182,9 @@ void parse_recording(Recording& recording, std::string_view text, const Recordin
     Parser(recording, use).parse(text);
 }
 
-std::optional<Recording> read_recording(ev::Loop& loop, const std::string& path,
-                                        const RecordingUse& use,
-                                        std::optional<ev::Duration> limit) {
+Recording read_recording(ev::Loop& loop, const std::string& path, const RecordingUse& use,
+                         std::optional<ev::Duration> max_time) {
+    const ev::Duration longest = max_time.value_or(ev::Duration::max() / 4);
     const bool standard_input = path == "-";
     Recording recording{.name = standard_input ? "standard input" : path,
                         .started = std::chrono::system_clock::now()};
@@ -215,14 +215,16 @@ std::optional<Recording> read_recording(ev::Loop& loop, const std::string& path,
     while (S_ISREG(status.st_mode) && !ended) read_piece();
     if (!ended) {
         ev::Timer overdue(loop, [&] { loop.stop(); });
-        overdue.start(limit.value_or(ev::Duration::max() / 4));
+        overdue.start(longest);
         const ev::Watch watch(loop, file.get(), ev::readable, [&](ev::Events) {
             read_piece();
             if (ended) loop.stop();
         });
         loop.run();
     }
-    if (!ended) return std::nullopt;
+    if (!ended)
+        recording.trouble = {timed_out, recording.name + ": no recording arrived within " +
+                                            duration_text(longest) + " (--max-time)"};
     if (recording.trouble.text.empty()) parse_recording(recording, text, use);
     return recording;
 }

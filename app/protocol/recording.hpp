@@ -40,9 +40,8 @@ struct RecordingUse {
 void parse_recording(Recording& recording, std::string_view text, const RecordingUse& use);
 
 // Reads a file of at most 256 MiB; "-" is standard input. Runs the loop until all of a pipe has
-// arrived. Returns none if the limit passes first or if the loop is stopped.
-std::optional<Recording> read_recording(ev::Loop& loop, const std::string& path,
-                                        const RecordingUse& use,
-                                        std::optional<ev::Duration> limit);
+// arrived. If the time passes first, or if the loop is stopped, this is the trouble.
+Recording read_recording(ev::Loop& loop, const std::string& path, const RecordingUse& use,
+                         std::optional<ev::Duration> max_time);
 
 }  // namespace yodel

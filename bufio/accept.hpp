@@ -2,9 +2,9 @@
 // system's queue.
 #pragma once
 
-#include "bufio/packets.hpp"
 #include "bufio/dial.hpp"
 #include "bufio/listen.hpp"
+#include "bufio/packets.hpp"
 
 #include <functional>
 #include <optional>

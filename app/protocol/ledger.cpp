@@ -241,10 +241,7 @@ void Ledger::drop_answered() {
 
 // Returns the index of the message that the reply is right for; none if there is none.
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
-    if (options_.expect == Expect::any) {
-        if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
-        return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
-    }
+    if (options_.expect == Expect::any) return find_oldest();
     std::string space;
     const std::string_view wanted = comparable_text(options_.pattern, reply, space);
     std::string own_space;
@@ -276,6 +273,12 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
         }
     }
     return std::nullopt;
+}
+
+// Returns the index of the oldest message in flight, or else of the oldest late one.
+std::optional<std::size_t> Ledger::find_oldest() const {
+    if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
+    return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
 }
 
 // Splits a batch before the message that equals the reply, and returns the message's index.
@@ -452,7 +455,8 @@ Event Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
     if (options_.expected_unsolicited && options_.expected_unsolicited(reply))
         return received_event(Fate::unsolicited, reply);
     const auto oldest =
-        answered_.rbegin() + std::min(answered_.size(), options_.max_remembered);
+        answered_.rbegin() +
+        static_cast<std::ptrdiff_t>(std::min(answered_.size(), options_.max_remembered));
     if (std::find(answered_.rbegin(), oldest, hash_of(reply)) != oldest)
         return received_event(Fate::duplicate, reply);
     if (const auto place = find_suitable(reply)) return answer(*place, reply, read_at, false);

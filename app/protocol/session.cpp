@@ -269,28 +269,39 @@ void Session::advance_connection() {
         if (end_) end_ = refusal_ = {};
     }
     ledger_.record_written(stream_->bytes_written(), read_at_);
-    while (const auto event = next_event()) {
-        report(*event);
-        if (connection.expired()) return;  // ended by the owner
-    }
-    if (ledger_.refusal()) return close(explained(ledger_.refusal()));
-    if (unprocessed_) {
-        const std::size_t left = unprocessed_->size();
-        unprocessed_.reset();
-        stream_->consume(stream_->received().size() - left);
-        // Raises the stream's water marks until the rest of an incomplete message has arrived.
-        if (!paused_at_) stream_->set_min_readable(left + 1);
-    }
-    if (paused_at_) return;
+    if (!match_input() || paused_at_) return;
     if (input_ended()) on_input_ended();
     if (connection.expired()) return;
-    if (const End end = stream_->end() ? stream_->end() : stream_->rejection()) {
+    const End& end = stream_->end() ? stream_->end() : stream_->rejection();
+    if (end) {
         if (lossy() && (end.reason == Reason::refused || end.reason == Reason::connect))
             refusal_ = end;
         return on_end(end);
     }
     report_resolved();
     if (!connection.expired()) watch_all();
+}
+
+// Returns false if the connection has ended meanwhile.
+bool Session::match_input() {
+    const std::weak_ptr<void> connection = connection_lifetime_.watch();
+    unprocessed_ = stream_->received();
+    if (stream_->bytes_read() == unprocessed_->size())
+        unprocessed_->copy(first_bytes_.data(), first_bytes_.size());
+    while (!paused_at_) {
+        const std::optional<Event> event = ledger_.next(*unprocessed_, read_at_);
+        if (!event) break;
+        report(*event);
+        if (connection.expired()) return false;  // ended by the owner
+    }
+    if (ledger_.refusal()) close(explained(ledger_.refusal()));
+    if (connection.expired()) return false;
+    const std::size_t left = unprocessed_->size();
+    unprocessed_.reset();
+    stream_->consume(stream_->received().size() - left);
+    // Raises the stream's water marks until the rest of an incomplete message has arrived.
+    if (!paused_at_) stream_->set_min_readable(left + 1);
+    return true;
 }
 
 // Opens the session once the handshake is done and the greeting, if any, has come.
@@ -303,16 +314,6 @@ void Session::advance_handshake() {
     set_state(State::open);
     flush();
     owner_.session_changed();
-}
-
-std::optional<Event> Session::next_event() {
-    if (paused_at_) return std::nullopt;
-    if (!unprocessed_) {
-        unprocessed_ = stream_->received();
-        if (stream_->bytes_read() == unprocessed_->size())
-            unprocessed_->copy(first_bytes_.data(), first_bytes_.size());
-    }
-    return ledger_.next(*unprocessed_, read_at_);
 }
 
 std::string Session::partial_message() const {
@@ -386,33 +387,28 @@ std::string Session::partial_reply_text(const Message& message) const {
 // the owner may continue to send. While finishing, the end is a failure only if replies are
 // missing.
 void Session::on_input_ended() {
-    const std::string rest = options_->framing->has_frames() ? partial_message() : "";
+    const Framing& framing = *options_->framing;
+    const std::string rest = framing.has_frames() ? partial_message() : "";
     const bool partial = !rest.empty() && !partial_message_;
+    if (!partial && state_ != State::finishing) return watch_early_close();
+    if (partial) partial_message_ = true;
     const std::weak_ptr<void> connection = connection_lifetime_.watch();
-    if (partial || state_ == State::finishing) {
-        partial_message_ = partial_message_ || partial;
-        ledger_.resolve_held();
-        report_resolved();
-        if (connection.expired()) return;
-    }
-    if (partial) {
-        const bool first = reply_count_ == 0 && in_flight() > 0;
-        End end = end_inside_message(*options_->framing, rest);
-        const std::string hint =
-            first ? length_hint(*options_->framing, rest, options_->max_frame) : "";
-        if (!hint.empty()) end.detail += "; " + hint;
-        if (!got_tls_alert()) report(received_event(Fate::unsolicited, rest));
-        if (connection.expired()) return;
-        return on_end(std::move(end));
-    }
-    if (state_ == State::finishing) {
+    ledger_.resolve_held();
+    report_resolved();
+    if (connection.expired()) return;
+    if (!partial) {
         if (in_flight() > 0)
             on_end(stream_->end()
                        ? stream_->end()
                        : End{Reason::closed_early, By::peer, "closed the connection"});
         return;
     }
-    watch_early_close();
+    const bool first = reply_count_ == 0 && in_flight() > 0;
+    End end = end_inside_message(framing, rest);
+    const std::string hint = first ? length_hint(framing, rest, options_->max_frame) : "";
+    if (!hint.empty()) end.detail += "; " + hint;
+    if (!got_tls_alert()) report(received_event(Fate::unsolicited, rest));
+    if (!connection.expired()) on_end(std::move(end));
 }
 
 // Fails after this turn. If the owner's input also ends in this turn, the peer has not closed

@@ -233,7 +233,7 @@ private:
     void advance();
     void advance_connection();
     void advance_handshake();
-    std::optional<Event> next_event();
+    bool match_input();
     std::string partial_message() const;  // bytes of the incomplete reply
     void report(Event event);
     bool report_resolved();
@@ -306,7 +306,7 @@ private:
     std::unique_ptr<Facts> facts_;           // outlives the stream; null without a handshake
     std::optional<bufio::TcpFacts> tcp_;     // as of the end of the last connection
     std::unique_ptr<bufio::Stream> stream_;  // null without a connection
-    // Input not yet matched; set between next_event() and the end of the matching.
+    // Input not yet matched; set while it is matched.
     std::optional<std::string_view> unprocessed_;
     std::array<char, 7> first_bytes_{};  // received first; examined only if nothing followed
     // Over UDP, how the last connection was refused; none once something was received.

@@ -61,8 +61,7 @@ bool prints_recording(const Reporter::Options& options, const RunOptions& run) {
 
 Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages,
                    User& user)
-    : loop_(loop),
-      options_(std::move(options)),
+    : options_(std::move(options)),
       run_(run),
       reports_messages_(messages),
       user_(user),

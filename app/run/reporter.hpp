@@ -105,7 +105,6 @@ private:
     void remark(std::size_t connection, const std::string& text);
     void log(const std::string& text);
 
-    const ev::Loop& loop_;
     const Options options_;
     const RunOptions& run_;
     const bool reports_messages_;

@@ -74,7 +74,7 @@ TEST_CASE("a write is cut at any byte, and sends whole frames") {
 
 TEST_CASE("a read of any size gets a part of the frames, and the next reads the rest") {
     const Datagrams all{"", "abc", pattern(60'000), pattern(50'000), "d"};
-    for (const std::size_t size : {1, 2, 3, 5, 4096, 64 * 1024, 1024 * 1024}) {
+    for (const std::size_t size : {1U, 2U, 3U, 5U, 4096U, 64U * 1024, 1024U * 1024}) {
         INFO(size);
         PacketPair pair;
         pair.send({"hello"});

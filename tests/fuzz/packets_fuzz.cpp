@@ -43,8 +43,8 @@ public:
         for (;;) {
             const std::string_view bytes = stream->received();
             if (bytes.size() < 2) break;
-            const std::size_t size = 2 + (static_cast<unsigned char>(bytes[0]) << 8 |
-                                          static_cast<unsigned char>(bytes[1]));
+            const std::size_t high = static_cast<unsigned char>(bytes[0]);
+            const std::size_t size = 2 + (high << 8 | static_cast<unsigned char>(bytes[1]));
             stream->set_min_readable(size);
             if (bytes.size() < size) break;
             const std::string frame(bytes.substr(0, size));

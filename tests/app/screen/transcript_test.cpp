@@ -244,7 +244,7 @@ TEST_CASE("the size is limited, but the newest entry stays") {
     for (int i = 0; i < 50; ++i) transcript.append(sent(std::string(1000, 'x')));
     CHECK(transcript.entries().size() < 10);
     CHECK(transcript.entries().size() > 5);
-    for (const std::size_t size : {1 << 20, 1}) {
+    for (const std::size_t size : {1U << 20, 1U}) {
         transcript.append(sent(std::string(size, 'x')));
         CHECK(transcript.entries().size() == 1);
     }

@@ -163,8 +163,7 @@ public:
 
     // Stores what does not fit into the space for the next call.
     IoResult read(char* to, std::size_t size) override {
-        std::size_t used = std::min(size, rest_.size());
-        std::memcpy(to, rest_.view().data(), used);
+        std::size_t used = rest_.view().copy(to, size);
         rest_.consume(used);
         rest_.release();
         if (used > 0) return {IoStatus::done, used};
@@ -172,8 +171,7 @@ public:
         if (datagrams.empty() && would_block(errno)) return {IoStatus::wants_read};
         if (datagrams.empty()) return fail_call(Reason::receive, "receiving failed:", errno);
         const auto put = [&](std::string_view bytes) {
-            const std::size_t count = std::min(size - used, bytes.size());
-            std::memcpy(to + used, bytes.data(), count);
+            const std::size_t count = bytes.copy(to + used, size - used);
             used += count;
             rest_.append(bytes.substr(count));
         };

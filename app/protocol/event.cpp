@@ -8,7 +8,7 @@ StoredEvent::StoredEvent(const Event& event)
     : event_(event),
       size_(event.message.payload.size() + event.reply.payload.size() +
             event.message.expected.value_or("").size()),
-      bytes_(std::make_unique_for_overwrite<char[]>(size_)) {
+      bytes_(new char[size_]) {  // libc++ 14 has no std::make_unique_for_overwrite()
     char* end = bytes_.get();
     const auto store = [&end](std::string_view& view) {
         char* const begin = end;

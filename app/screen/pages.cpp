@@ -90,7 +90,8 @@ void add_part(PageRows& page, std::string_view bytes, std::size_t marked, bool h
         layout.put(bytes.substr(begin, end - begin), Style::normal, marks,
                    ui::Layout::Wrap::lines);
     add_rest(begin, "before");
-    if (begin < end) std::ranges::move(layout.rows(), std::back_inserter(page.rows));
+    if (begin < end)
+        page.rows.insert(page.rows.end(), layout.rows().begin(), layout.rows().end());
     add_rest(bytes.size() - end, "more");
 }
 
@@ -192,7 +193,7 @@ void PageRows::add_fact(const std::string& name, std::string_view value, Style s
     layout.put(row, ui::Layout::Wrap::anywhere);
     layout.indent_next_rows();
     layout.put(value, style, {}, ui::Layout::Wrap::words);
-    std::ranges::move(layout.rows(), std::back_inserter(rows));
+    rows.insert(rows.end(), layout.rows().begin(), layout.rows().end());
 }
 
 Rows statistics_page(const Results& results, const PercentileHistory& history, int width) {

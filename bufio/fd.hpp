@@ -1,12 +1,17 @@
-// Owns a descriptor and closes it in the destructor. Empty by default.
+// Descriptors.
 #pragma once
 
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace bufio {
 
+// Returns true if a call failed with this errno because a non-blocking descriptor is not ready.
+inline bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
+
+// Owns a descriptor and closes it in the destructor. Empty by default.
 class Fd {
 public:
     Fd() = default;

@@ -120,7 +120,7 @@ void Listener::accept_some() {
         Fd socket(
             ::accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size));
         if (!socket && can_accept_next(errno)) continue;
-        if (!socket && errno != EAGAIN && errno != EWOULDBLOCK) return pause_accepting(errno);
+        if (!socket && !would_block(errno)) return pause_accepting(errno);
         if (!socket) exhausted_ = false;
         if (!socket) return;
         prepare_socket(socket.get(), address_.family());

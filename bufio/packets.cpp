@@ -145,8 +145,6 @@ void set_source([[maybe_unused]] msghdr& header, [[maybe_unused]] Control& contr
 #endif
 }
 
-bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
-
 // True for errors that mean that the peer is absent: an ICMP error, or no route to it.
 bool is_peer_absent(int code) {
     constexpr int codes[] = {ECONNREFUSED, EHOSTUNREACH, EHOSTDOWN, ENETUNREACH,

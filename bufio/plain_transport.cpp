@@ -20,7 +20,7 @@ public:
             const ssize_t count = ::recv(fd_.get(), to, size, 0);
             if (count > 0) return {IoStatus::done, static_cast<std::size_t>(count)};
             if (count == 0) return {IoStatus::end_of_input};
-            if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoStatus::wants_read};
+            if (would_block(errno)) return {IoStatus::wants_read};
             if (errno != EINTR)
                 return fail(system_end(Reason::receive, "receiving failed:", errno));
         }
@@ -30,7 +30,7 @@ public:
         for (;;) {
             const ssize_t count = ::send(fd_.get(), from, size, MSG_NOSIGNAL);
             if (count >= 0) return {IoStatus::done, static_cast<std::size_t>(count)};
-            if (errno == EAGAIN || errno == EWOULDBLOCK) return {IoStatus::wants_write};
+            if (would_block(errno)) return {IoStatus::wants_write};
             if (errno != EINTR) return fail(system_end(Reason::send, "sending failed:", errno));
         }
     }

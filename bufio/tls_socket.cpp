@@ -22,7 +22,7 @@ constexpr int send_more = MSG_NOSIGNAL;
 // Handles a failed system call. OpenSSL tries again if the retry flags are set.
 int on_error(BIO* bio, int retry_flag) {
     BIO_clear_retry_flags(bio);
-    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) {
+    if (would_block(errno) || errno == EINTR) {
         BIO_set_flags(bio, retry_flag | BIO_FLAGS_SHOULD_RETRY);
     } else {
         static_cast<TlsSocket*>(BIO_get_data(bio))->error = errno;

@@ -76,8 +76,7 @@ private:
 
     void receive() {
         const std::span<const Datagram> datagrams = socket_.receive();
-        if (datagrams.empty() && errno != EAGAIN && errno != EWOULDBLOCK)
-            resume_timer_.start(receive_pause);
+        if (datagrams.empty() && !bufio::would_block(errno)) resume_timer_.start(receive_pause);
         for (const Datagram& each : datagrams) take(each);
         send_batch();
         send_unsent();
@@ -113,7 +112,7 @@ private:
         std::span<const bufio::Packet> left(batch_);
         while (!left.empty()) {
             const std::size_t count = socket_.send(left);
-            if (count == 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) break;
+            if (count == 0 && bufio::would_block(errno)) break;
             if (count == 0) ++counters.datagrams_dropped;
             counters.datagrams_out += count;
             for (std::size_t i = 0; i < count; ++i)

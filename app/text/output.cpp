@@ -109,7 +109,7 @@ void Output::write_some() {
     do {
         const ssize_t count = write_piece(buffer_.view());
         if (count >= 0) buffer_.consume(static_cast<std::size_t>(count));
-        blocked_ = count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+        blocked_ = count < 0 && bufio::would_block(errno);
         if (count < 0 && !blocked_ && errno != EINTR) error_ = errno;
     } while (!blocked_ && !done());
     if (!watch_) blocked_ = false;  // without a loop, the next call tries again

@@ -59,7 +59,6 @@ struct Message {
     ev::Time planned{};        // when it was due
     ev::Time sent{};           // when its last byte was written; until then, time of the flush
     bool late = false;         // reported as lost: no reply arrived in time
-    bool untimed = false;      // its round trip is not measured
     // Expected reply with Expect::given, valid as long as the payload; none if no reply is
     // expected.
     std::optional<std::string_view> expected = {};

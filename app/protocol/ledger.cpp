@@ -21,12 +21,6 @@ std::optional<std::uint64_t> number_of(std::string_view payload) {
     return number;
 }
 
-// The order of replies in a stream makes numbers useless.
-Ledger::Options without_useless(Ledger::Options options) {
-    options.numbered = options.numbered && options.framing->in_datagrams;
-    return options;
-}
-
 // Every datagram that fits into a packet is accepted.
 Decoder make_decoder(const Ledger::Options& options) {
     const Framing& framing = *options.framing;
@@ -36,8 +30,7 @@ Decoder make_decoder(const Ledger::Options& options) {
 
 }  // namespace
 
-Ledger::Ledger(const Options& options)
-    : options_(without_useless(options)), decoder_(make_decoder(options)) {}
+Ledger::Ledger(const Options& options) : options_(options), decoder_(make_decoder(options)) {}
 
 // --- Sending.
 
@@ -79,8 +72,8 @@ QueuedIds Ledger::record_queued(std::size_t count, ev::Time planned,
     entry.count = count;
     if (given() && reply) entry.reply = std::make_unique<const std::string>(*reply);
     if (datagrams()) {
-        if (options_.numbered) number_ = number_of(payload(entry)).value_or(number_);
-        entry.key = options_.numbered ? number_ : hash_of(expected(entry).value_or(""));
+        if (numbered()) number_ = number_of(payload(entry)).value_or(number_);
+        entry.key = numbered() ? number_ : hash_of(expected(entry).value_or(""));
     }
     total_ += count;
     in_flight_.count += count;
@@ -128,7 +121,7 @@ std::optional<std::string_view> Ledger::expected(const Entry& entry) const {
 }
 
 Message Ledger::message(const Entry& entry, bool late) const {
-    Message all{entry.id, payload(entry), entry.planned, entry.sent, late, entry.untimed};
+    Message all{entry.id, payload(entry), entry.planned, entry.sent, late};
     if (given()) all.expected = expected(entry);
     return all;
 }
@@ -256,7 +249,7 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
         return entry.reply &&
                comparable_text(options_.pattern, *entry.reply, own_space) == wanted;
     };
-    if (options_.numbered) {
+    if (numbered()) {
         const auto place = find_number(number_of(reply));
         return place && equals(entries_[*place]) ? place : std::nullopt;
     }
@@ -308,8 +301,8 @@ std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> numb
     return static_cast<std::size_t>(found - entries_.begin());
 }
 
-// Returns the index of the datagram to compare with a reply that is right for none; none if no
-// datagram is suitable, or if the reply may answer one that was forgotten.
+// Returns the index of the datagram to compare with a reply that is right for no message.
+// Returns none if no datagram is suitable, or if a forgotten message may expect the reply.
 std::optional<std::size_t> Ledger::find_suitable(std::string_view reply) {
     std::string space;
     const std::size_t size = comparable_text(options_.pattern, reply, space).size();
@@ -318,9 +311,9 @@ std::optional<std::size_t> Ledger::find_suitable(std::string_view reply) {
         return !entry.over && awaited(entry) && right &&
                comparable_text(options_.pattern, *right, space).size() == size;
     };
-    const auto number = options_.numbered ? number_of(reply) : 0;
+    const auto number = numbered() ? number_of(reply) : 0;
     if (forgotten_key_ && number && *number <= *forgotten_key_) return std::nullopt;
-    if (options_.numbered)
+    if (numbered())
         if (const auto place = find_number(number); place && fits(entries_[*place]))
             return place;
     for (std::size_t i = oldest_; i < entries_.size(); ++i)
@@ -558,8 +551,8 @@ std::string_view Ledger::right_bytes() {
 
 // --- Held replies.
 
-// Begins to give the held replies to the oldest messages. Messages in flight come first,
-// because late messages have already been reported.
+// Starts to assign the held replies to the oldest messages. Prefers messages in flight,
+// because late messages were already reported.
 void Ledger::settle(std::size_t messages) {
     const std::size_t late = std::min(messages, late_.count);
     const std::size_t timely_replies = answerable(messages - late);
@@ -652,7 +645,7 @@ Event Ledger::expire_oldest() {
     while (late_.count > 1 &&
            (late_.count > options_.max_remembered || late_.bytes > options_.max_late_bytes)) {
         const std::size_t forgotten = forgotten_ + 1;
-        forgotten_key_ = options_.numbered ? entries_[0].key : 0;
+        forgotten_key_ = numbered() ? entries_[0].key : 0;
         take_oldest();
         forgotten_ = forgotten;
     }

@@ -1,5 +1,5 @@
-// The messages of a connection that are in flight, and those that are late. Decides which reply
-// answers which message. Pure: it uses no socket and no loop, and times are arguments, so that
+// Stores the in-flight and the late messages of a connection, and decides which reply answers
+// which message. Pure: it uses no socket and no loop, and times are arguments, so that
 // its tests are tables of strings.
 //
 // A reply answers the message that it is right for: with Expect::echo the message that it
@@ -148,7 +148,7 @@ public:
 
 private:
     // A queue in contiguous memory. Unlike std::deque, it does not allocate while it is empty,
-    // or while items come and go at the same rate.
+    // or while its size stays the same.
     template <class Item>
     class Queue {
     public:
@@ -229,6 +229,8 @@ private:
     const Framing& framing() const { return *options_.framing; }
     bool datagrams() const { return framing().in_datagrams; }
     bool given() const { return options_.expect == Expect::given; }
+    // The order of replies in a stream makes numbers useless.
+    bool numbered() const { return options_.numbered && datagrams(); }
 
     QueuedIds record_queued(std::size_t count, ev::Time planned,
                             std::optional<std::string_view> reply);
@@ -281,7 +283,7 @@ private:
     const Options options_;
     Decoder decoder_;
     std::uint64_t last_id_ = 0;
-    std::uint64_t total_ = 0;   // messages queued, without those that expect no reply
+    std::uint64_t total_ = 0;   // messages queued; 0 with Expect::none
     std::uint64_t number_ = 0;  // of the last numbered datagram
 
     // Late messages, then those in flight, each in the order of sending. The first entry is not

@@ -66,6 +66,10 @@ std::string bad_byte_text(const Reply& bad) {
            text(got) + ")";
 }
 
+std::string bad_text(const Reply& bad) {
+    return bad.difference ? "differs " + bad_byte_text(bad) : differs_text(std::nullopt);
+}
+
 std::string stale_text(std::string_view payload) {
     constexpr std::size_t shown = 256;  // bytes
     return "the server sent " + in_quotes(excerpt(payload.substr(0, shown), payload.size())) +

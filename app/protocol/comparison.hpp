@@ -38,6 +38,9 @@ std::string byte_text(std::string_view bytes, std::size_t at);
 // have a difference.
 std::string bad_byte_text(const Reply& bad);
 
+// Returns "differs at byte 4 (expected o, got n)", or "does not match" without a difference.
+std::string bad_text(const Reply& bad);
+
 // Returns a sentence about a stale reply.
 std::string stale_text(std::string_view payload);
 

@@ -20,9 +20,7 @@ std::string remark(const Event& event) {
     default: break;
     }
     if (event.reply.right || !has_message(event.fate) || !has_reply(event.fate)) return "";
-    return "reply " + number + " " +
-           (event.reply.difference ? "differs " + bad_byte_text(event.reply)
-                                   : differs_text(std::nullopt));
+    return "reply " + number + " " + bad_text(event.reply);
 }
 
 std::string lines(std::chrono::system_clock::time_point at, const Event& event) {

@@ -91,7 +91,7 @@ std::string DifferenceText::bad_reply(const Message& message, const Reply& reply
     const std::size_t recorded_difference =
         difference(options_.pattern_or_null(), recorded_reply, reply.payload).value_or(at);
     std::string text = "reply " + std::to_string(message.id);
-    text += message.expected ? " differs " + bad_byte_text(reply) + "\n"
+    text += message.expected ? " " + bad_text(reply) + "\n"
                              : " is unexpected: no reply to its message was recorded\n";
     text += part("sent", message.payload, 0);
     if (message.expected) text += part("recorded", recorded_reply, recorded_difference);

@@ -26,8 +26,7 @@ constexpr std::size_t max_remarks = 1000;  // lines about connections
 std::string sequence_line(const Message& message, const Reply& reply) {
     std::string text = bytes_text(reply.payload.size()) + ", seq " + std::to_string(message.id);
     if (reply.round_trip) text += ", " + milliseconds_text(*reply.round_trip);
-    if (!reply.right)
-        text += reply.difference ? ", differs " + bad_byte_text(reply) : ", does not match";
+    if (!reply.right) text += ", " + bad_text(reply);
     if (reply.reordered) text += ", reordered";
     if (message.late) text += ", late";
     return text;
@@ -211,7 +210,7 @@ void Reporter::add_object(const Event& event) {
     output_.append_line(yodel::json(event, start_, form).str());
 }
 
-// Prints nothing for `raw` outside of a load, because received() has already printed the bytes.
+// Prints nothing for `raw` outside of a load, because read() has already printed the bytes.
 void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
     if (!prints_replies() || (unframed_ && !load())) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));

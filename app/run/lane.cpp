@@ -73,9 +73,7 @@ public:
 private:
     void session_changed() override {
         if (reported_state != session.state()) lane_.state_changed(*this);
-        if (lane_.options_.session.listens()) lane_.report_input_trouble(*this);
-        if (reported_state == State::open) lane_.advance_connection(*this);
-        if (lane_.owner_) lane_.owner_->lane_handled();
+        source_changed();
     }
     void session_event(const Event& event) override { lane_.happened(*this, event); }
 
@@ -497,14 +495,10 @@ bool Lane::send(Connection& connection, Outgoing message) {
         leave_unsent(connection, message);
         return false;
     }
-    Event event{
-        .fate = Fate::sent, .count = queued.count, .unterminated = message.unterminated};
-    event.at = results_->first_sent ? loop_.now() : loop_.read_clock();
-    event.message = {.id = queued.first,
-                     .payload = message.payload,
-                     .planned = message.planned == ev::Time{} ? event.at : message.planned,
-                     .sent = event.at};
-    event.warm_up = warming_up();
+    const ev::Time now = results_->first_sent ? loop_.now() : loop_.read_clock();
+    Event event = outgoing_event(Fate::sent, queued.first, message, now);
+    event.count = queued.count;
+    event.unterminated = message.unterminated;
     report(connection, event);
     connection.sent += queued.count;
     if (options_.churn > 0 && connection.sent >= options_.churn)
@@ -527,12 +521,18 @@ void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
                                     (session.state() == State::open
                                          ? bytes_text(waiting) + " were waiting for the server"
                                          : "no connection was open");
-    Event event{.fate = Fate::unsent, .at = loop_.now(), .warm_up = warming_up()};
-    event.message = {.id = connection.session.reserve_id(),
+    report(connection,
+           outgoing_event(Fate::unsent, connection.session.reserve_id(), message, loop_.now()));
+}
+
+Event Lane::outgoing_event(Fate fate, std::uint64_t id, const Outgoing& message,
+                           ev::Time now) const {
+    Event event{.fate = fate, .at = now, .warm_up = warming_up()};
+    event.message = {.id = id,
                      .payload = message.payload,
-                     .planned = message.planned == ev::Time{} ? event.at : message.planned,
-                     .sent = event.at};
-    report(connection, event);
+                     .planned = message.planned == ev::Time{} ? now : message.planned,
+                     .sent = now};
+    return event;
 }
 
 void Lane::finish_if_done(Connection& connection) {

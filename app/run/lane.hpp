@@ -152,6 +152,8 @@ private:
     bool send(Connection& connection, Outgoing message);
     void retire_connection(Connection& connection);
     void leave_unsent(Connection& connection, const Outgoing& message);
+    Event outgoing_event(Fate fate, std::uint64_t id, const Outgoing& message,
+                         ev::Time now) const;
     void finish_if_done(Connection& connection);
 
     void stop_sending();

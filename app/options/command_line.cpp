@@ -218,12 +218,12 @@ void check_given(const std::vector<GivenOption>& given) {
     }
     for (const GivenOption& each : given) {
         if (each.needs.empty() || !given_with(given, each.needs).empty()) continue;
-        const bool websocket = given_with(given, "ws") == "ws://";
-        throw UsageError(each.written + " needs " +
-                         (each.needs == "ws"                 ? "a ws:// or wss:// target"
-                          : each.needs == "tls" && websocket ? "a wss:// target"
-                          : each.needs == "udp"              ? "-u"
-                                                             : "--" + each.needs));
+        std::string needed = "--" + each.needs;
+        if (each.needs == "udp") needed = "-u";
+        if (each.needs == "ws") needed = "a ws:// or wss:// target";
+        if (each.needs == "tls" && given_with(given, "ws") == "ws://")
+            needed = "a wss:// target";
+        throw UsageError(each.written + " needs " + needed);
     }
 }
 

@@ -22,7 +22,7 @@ struct Option {
     // Called with the argument, or "" if the option takes none. May throw UsageError without
     // naming the option, because the parser adds the name as the user wrote it.
     std::function<void(const std::string&)> apply = {};
-    // Facts, separated by blanks. Null: those of the group.
+    // Facts, separated by blanks. If null, those of the group apply.
     const char* excludes = nullptr;  // the option cannot be combined with these
     const char* needs = nullptr;     // the option needs one of these
     const char* implies = "";

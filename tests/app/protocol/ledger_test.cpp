@@ -245,10 +245,12 @@ struct Row {
     const char* events;
 };
 
+// Plays each script on a new stage, and compares its events.
+template <class Stage = Scene>
 void check(const Ledger::Options& options, const std::vector<Row>& rows) {
     for (const auto& [script, events] : rows) {
         CAPTURE(script);
-        CHECK(Scene(options).perform_all(script) == events);
+        CHECK(Stage(options).perform_all(script) == events);
     }
 }
 
@@ -579,7 +581,7 @@ public:
     }
     // Performs the words: ">a" sends a, ">a:b" sends a and expects b, "<a" receives a, "W"
     // marks the oldest message as late, "E" ends the connection and begins another.
-    std::string play(const std::string& script) {
+    std::string perform_all(const std::string& script) {
         std::istringstream words(script);
         for (std::string word; words >> word; now += 1ms) {
             if (word == "W") add(ledger.expire_oldest());
@@ -622,38 +624,31 @@ private:
     std::uint64_t written_ = 0;
 };
 
-void check_datagrams(const Ledger::Options& options, const std::vector<Row>& rows) {
-    for (const auto& [script, log] : rows) {
-        CAPTURE(script);
-        CHECK(Datagrams(options).play(script) == log);
-    }
-}
-
 }  // namespace
 
 TEST_CASE("finds the message of a datagram in any order") {
-    check_datagrams({}, {
-                            {">a <a", "1=a"},
-                            {">a >b <a <b", "1=a 2=b"},
-                            {">a >b <b <a", "2=b 1=aorder"},
-                            {">a >b >c <c <a <b", "3=c 1=aorder 2=border"},
-                            {">a <a <a", "1=a 2xa"},
-                            {">a >b <a <a <b <b", "1=a 2xa 2=b 2xb"},
-                            {">a >a <a <a <a", "1=a 2=a 2xa"},
-                            {"<x", "+x"},
-                            {">a <a <x", "1=a +x"},
-                            {">a W", "?1late"},
-                            {">a W <a", "?1late 1=alate"},
-                            {">a >b W <b <a <a", "?1late 2=b 1=alateorder 2xa"},
-                            {">a W >a <a <a", "?1late 2=a 1=alateorder"},
-                            {">a >b E", "?1 ?2"},
-                            {">a E >b <b", "?1 2=b"},
-                            {">a E <a", "?1 +a"},
-                        });
+    check<Datagrams>({}, {
+                             {">a <a", "1=a"},
+                             {">a >b <a <b", "1=a 2=b"},
+                             {">a >b <b <a", "2=b 1=aorder"},
+                             {">a >b >c <c <a <b", "3=c 1=aorder 2=border"},
+                             {">a <a <a", "1=a 2xa"},
+                             {">a >b <a <a <b <b", "1=a 2xa 2=b 2xb"},
+                             {">a >a <a <a <a", "1=a 2=a 2xa"},
+                             {"<x", "+x"},
+                             {">a <a <x", "1=a +x"},
+                             {">a W", "?1late"},
+                             {">a W <a", "?1late 1=alate"},
+                             {">a >b W <b <a <a", "?1late 2=b 1=alateorder 2xa"},
+                             {">a W >a <a <a", "?1late 2=a 1=alateorder"},
+                             {">a >b E", "?1 ?2"},
+                             {">a E >b <b", "?1 2=b"},
+                             {">a E <a", "?1 +a"},
+                         });
 }
 
 TEST_CASE("compares a bad datagram with the oldest message of its length") {
-    check_datagrams(
+    check<Datagrams>(
         {}, {
                 {">abc <abX", "1~abX"},
                 {">abc >defg <deXg <abc", "2~deXg 1=abcorder"},
@@ -687,31 +682,31 @@ TEST_CASE("judges any datagram by a pattern") {
     Ledger::Options options;
     options.expect = Expect::any;
     options.pattern = &pattern;
-    check_datagrams(options, {
-                                 {">a >b <+x <-y", "1=+x 2~-y"},
-                                 {">a W <-x", "?1late 1~-xlate"},
-                                 {"<-x >a <+y", "+-x 1=+y"},
-                             });
+    check<Datagrams>(options, {
+                                  {">a >b <+x <-y", "1=+x 2~-y"},
+                                  {">a W <-x", "?1late 1~-xlate"},
+                                  {"<-x >a <+y", "+-x 1=+y"},
+                              });
 }
 
 TEST_CASE("finds the message of a damaged datagram by its number") {
     Ledger::Options options;
     options.numbered = true;
-    check_datagrams(options,
-                    {
-                        {">1abc >2abc >3abc <2abX <1abc <3abc", "2~2abX 1=1abcorder 3=3abc"},
-                        {">1abc >2abc W <1abX", "?1late 1~1abXlate"},
-                        {">1abc >2abc <1abc <1abc <2abc", "1=1abc 2x1abc 2=2abc"},
-                        {">1abc >2abc <9abc <1abc", "1~9abc 2x1abc"},
-                        // Numbers with gaps.
-                        {">5abc >9abc >12abc <9abX <12abc <5abc", "2~9abX 3=12abc 1=5abcorder"},
-                        {">5abc >9abc W <9abc <5abc <5abc <9abc",
-                         "?1late 2=9abc 1=5abclateorder 2x5abc 2x9abc"},
-                        {">1abA >2acB <xabA", "1~xabA"},
-                        // Unsolicited: no message has this length.
-                        {">1abc >2abc <hello <1abc <2abc", "+hello 1=1abc 2=2abc"},
-                        {">1abA >2acB <2 <1abA", "+2 1=1abA"},  // truncated
-                    });
+    check<Datagrams>(
+        options, {
+                     {">1abc >2abc >3abc <2abX <1abc <3abc", "2~2abX 1=1abcorder 3=3abc"},
+                     {">1abc >2abc W <1abX", "?1late 1~1abXlate"},
+                     {">1abc >2abc <1abc <1abc <2abc", "1=1abc 2x1abc 2=2abc"},
+                     {">1abc >2abc <9abc <1abc", "1~9abc 2x1abc"},
+                     // Numbers with gaps.
+                     {">5abc >9abc >12abc <9abX <12abc <5abc", "2~9abX 3=12abc 1=5abcorder"},
+                     {">5abc >9abc W <9abc <5abc <5abc <9abc",
+                      "?1late 2=9abc 1=5abclateorder 2x5abc 2x9abc"},
+                     {">1abA >2acB <xabA", "1~xabA"},
+                     // Unsolicited: no message has this length.
+                     {">1abc >2abc <hello <1abc <2abc", "+hello 1=1abc 2=2abc"},
+                     {">1abA >2acB <2 <1abA", "+2 1=1abA"},  // truncated
+                 });
 }
 
 TEST_CASE("finds messages by their given datagrams") {
@@ -720,21 +715,21 @@ TEST_CASE("finds messages by their given datagrams") {
     options.expected_unsolicited = [](std::string_view payload) {
         return payload.starts_with('+');
     };
-    check_datagrams(options, {
-                                 {">a:1 <1", "1=1"},
-                                 {">a:OK >b:1 <1 <OK", "2=1 1=OKorder"},
-                                 {">a:OK <OK <OK", "1=OK 2xOK"},
-                                 {">a:1 <2", "1~2"},
-                                 {">a:1 <+x <1", "++x 1=1"},
-                                 {">a W <x", "?1late +x"},
-                                 {">a <x", "+x"},
-                                 {">a:1 W <1", "?1late 1=1late"},
-                                 {">a:1 >b:2 E", "?1 ?2"},
-                                 {">a:1 <1 >b:2 <1 <2", "1=1 2x1 2=2"},
-                                 {">a:OK >b:OK <OK <OK <OK", "1=OK 2=OK 2xOK"},
-                                 {">a:1 >b:22 <X2", "2~X2"},
-                                 {">a:1 >b:22 <333", "+333"},
-                             });
+    check<Datagrams>(options, {
+                                  {">a:1 <1", "1=1"},
+                                  {">a:OK >b:1 <1 <OK", "2=1 1=OKorder"},
+                                  {">a:OK <OK <OK", "1=OK 2xOK"},
+                                  {">a:1 <2", "1~2"},
+                                  {">a:1 <+x <1", "++x 1=1"},
+                                  {">a W <x", "?1late +x"},
+                                  {">a <x", "+x"},
+                                  {">a:1 W <1", "?1late 1=1late"},
+                                  {">a:1 >b:2 E", "?1 ?2"},
+                                  {">a:1 <1 >b:2 <1 <2", "1=1 2x1 2=2"},
+                                  {">a:OK >b:OK <OK <OK <OK", "1=OK 2=OK 2xOK"},
+                                  {">a:1 >b:22 <X2", "2~X2"},
+                                  {">a:1 >b:22 <333", "+333"},
+                              });
 }
 
 TEST_CASE("finds messages by given datagrams with masked parts") {
@@ -742,24 +737,24 @@ TEST_CASE("finds messages by given datagrams with masked parts") {
     Ledger::Options options;
     options.expect = Expect::given;
     options.pattern = &mask;
-    check_datagrams(options, {
-                                 {">a:t1 >b:u1 <u22 <t33", "2=u22 1=t33order"},
-                                 {">a:t1 <t2 <t3", "1=t2 2xt3"},
-                                 {">a:t1 W <t2", "?1late 1=t2late"},
-                                 {">a:t1 <x2", "1~x2"},
-                                 {">a:t1 <t", "+t"},
-                             });
+    check<Datagrams>(options, {
+                                  {">a:t1 >b:u1 <u22 <t33", "2=u22 1=t33order"},
+                                  {">a:t1 <t2 <t3", "1=t2 2xt3"},
+                                  {">a:t1 W <t2", "?1late 1=t2late"},
+                                  {">a:t1 <x2", "1~x2"},
+                                  {">a:t1 <t", "+t"},
+                              });
 }
 
 TEST_CASE("any datagram answers the oldest message in flight") {
     Datagrams log({.expect = Expect::any});
-    CHECK(log.play(">a >b <x") == "1=x");
+    CHECK(log.perform_all(">a >b <x") == "1=x");
     CHECK((log.round_trip == 2ms));
 }
 
 TEST_CASE("no datagram is in flight if no reply is expected") {
     Datagrams log({.expect = Expect::none});
-    CHECK(log.play(">a <a") == "+a");
+    CHECK(log.perform_all(">a <a") == "+a");
     CHECK(log.ledger.in_flight() == 0);
     CHECK(log.ledger.last_id() == 1);
 }
@@ -786,7 +781,7 @@ TEST_CASE("forgets datagrams beyond the limits") {
         options.max_remembered = 2;
         options.max_late_bytes = late_bytes;
         Datagrams played(options);
-        CHECK(played.play(script) == log);
+        CHECK(played.perform_all(script) == log);
         CHECK(played.ledger.in_flight_bytes() == 0);
     }
 }
@@ -796,13 +791,15 @@ TEST_CASE("a datagram that may answer a forgotten message is unsolicited") {
     options.numbered = GENERATE(true, false);
     options.max_remembered = 2;
     Datagrams log(options);
-    log.play(">11 >12 >13 W W W >14 >15");
+    log.perform_all(">11 >12 >13 W W W >14 >15");
     log.text.clear();
-    CHECK(log.play("<11 <12 <13 <14") == "+11 2=12late 3=13late 4=14");
+    CHECK(log.perform_all("<11 <12 <13 <14") == "+11 2=12late 3=13late 4=14");
     log.text.clear();
-    CHECK(log.play("<1X <XX <15") == (options.numbered ? "+1X 5~XX 2x15" : "+1X +XX 5=15"));
+    CHECK(log.perform_all("<1X <XX <15") ==
+          (options.numbered ? "+1X 5~XX 2x15" : "+1X +XX 5=15"));
     log.text.clear();
-    CHECK(log.play("E >16 <1X") == "6~1X");  // the new connection has forgotten no message
+    CHECK(log.perform_all("E >16 <1X") ==
+          "6~1X");  // the new connection has forgotten no message
 }
 
 // --- Messages in flight.
@@ -919,5 +916,5 @@ TEST_CASE("drops the frames of datagrams that were answered before an older one"
         REQUIRE(log.text.starts_with(std::to_string(i + 2) + "="));
     }
     log.text.clear();
-    CHECK(log.play("<lost") == "1=lostorder");
+    CHECK(log.perform_all("<lost") == "1=lostorder");
 }

@@ -328,7 +328,7 @@ private:
     ev::Duration max_pause_{};           // longest pause since finish()
     ev::Time flushed_at_{};
     bool partial_message_ = false;  // the peer closed the connection inside a message
-    ev::Timer advance_timer_;       // due at once after a call by the owner
+    ev::Timer advance_timer_;       // due in the next turn after a call by the owner
     // Limit of the current state: connect timeout, next attempt, or greeting time. While
     // finishing: the pause between replies, then the wait for the peer's end.
     ev::Timer stage_timer_;

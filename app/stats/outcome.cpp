@@ -39,8 +39,8 @@ std::string Outcome::failure_with(int status) const {
     return reason;
 }
 
-// Lists the faults that no requirement tolerates, including those of the warm-up: "2 bad, 1
-// lost". In a replay, unsolicited messages unlike the recording are faults. Duplicate datagrams
+// Lists all faults, also of the warm-up, unless a requirement tolerates them: "2 bad, 1 lost".
+// In a replay, unsolicited messages unlike the recording are faults. Duplicate datagrams
 // are none, nor are unsolicited messages unless one is stale.
 std::string Outcome::faults() const {
     std::string text;

@@ -7,9 +7,9 @@
 
 #include "app/protocol/journal.hpp"
 #include "app/protocol/session.hpp"
-#include "app/run/event_text.hpp"
 #include "app/run/lane.hpp"
 #include "app/run/run_options.hpp"
+#include "app/run/run_text.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/text/output.hpp"
 #include "ev/loop.hpp"

@@ -2,10 +2,10 @@
 
 #include "app/process/program.hpp"
 #include "app/protocol/event_json.hpp"
-#include "app/run/event_text.hpp"
 #include "app/run/input_source.hpp"
 #include "app/run/progress_line.hpp"
 #include "app/run/recording_source.hpp"
+#include "app/run/run_text.hpp"
 #include "app/run/sending_limits.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/figures.hpp"

@@ -1,4 +1,4 @@
-#include "app/run/event_text.hpp"
+#include "app/run/run_text.hpp"
 
 #include "app/protocol/comparison.hpp"
 #include "app/text/exit_status.hpp"

@@ -1,5 +1,5 @@
-// Describes the events of a run: opened connections, and replies that are bad, missing, or
-// different from the recording.
+// Describes a run for people: opened connections, and replies that are bad or differ from the
+// recording. Transcripts use app/protocol/event_text.hpp.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -24,6 +24,7 @@ void add_tcp_facts(Results& results, const Session& session);
 // match "^OK": ERR unknown", either may be followed by a hint.
 std::string bad_reply_text(const Message& message, const Reply& reply,
                            const Session::Options& options);
+
 // Describes how a replay differs from its recording, in whole lines of printable text.
 class DifferenceText {
 public:

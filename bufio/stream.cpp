@@ -24,9 +24,10 @@ constexpr std::size_t max_idle_capacity = 1024;
 
 }  // namespace
 
-Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user, Limits limits)
+Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, Owner& owner,
+               Limits limits)
     : transport_(std::move(transport)),
-      user_(user),
+      owner_(owner),
       limits_(limits),
       output_(limits.output),
       watch_(loop, transport_->descriptor(), ev::none, [this](ev::Events e) { on_events(e); }),
@@ -117,9 +118,9 @@ std::uint64_t Stream::change_count() const {
            static_cast<bool>(rejection_) + answered_ping();
 }
 
-// Flushes output before it reads input, to make space for the user's answers. Handles a hang-up
-// last, because bytes that the peer sent earlier may still be unread. Ignores a hang-up until
-// the input has ended, because read() detects the end of the input itself. After that, a
+// Flushes output before it reads input, to make space for the owner's answers. Handles a
+// hang-up last, because bytes that the peer sent earlier may still be unread. Ignores a hang-up
+// until the input has ended, because read() detects the end of the input itself. After that, a
 // hang-up means that the peer accepts no more bytes, which is a clean end unless the socket has
 // an error.
 void Stream::on_events(ev::Events events) {
@@ -162,8 +163,8 @@ void Stream::handshake() {
 }
 
 // All streams of a thread read into one buffer, so that an idle connection needs no buffer. If
-// the input is empty, the user gets the bytes in that buffer, without a copy; notify() then
-// stores the bytes that the user does not consume.
+// the input is empty, the owner gets the bytes in that buffer, without a copy; notify() then
+// stores the bytes that the owner does not consume.
 //
 // Only the first end is reported. A failure to read, such as a TLS alert, takes precedence over
 // an earlier failure to send, because it explains better why the peer is gone. A failure to
@@ -232,7 +233,7 @@ void Stream::end_if_both_closed() {
     if (input_ended_ && output_closed_) end_with({Reason::clean, By::us, "closed"});
 }
 
-// Does nothing if the stream has already ended. The event in progress notifies the user, or
+// Does nothing if the stream has already ended. The event in progress notifies the owner, or
 // else the timer does.
 void Stream::end_with(End end) {
     if (end_) return;
@@ -242,7 +243,7 @@ void Stream::end_with(End end) {
 }
 
 // Ignores the water marks after a failure to send, because only bytes that the system already
-// holds can still arrive, and the user may be waiting for space in the output before it
+// holds can still arrive, and the owner may be waiting for space in the output before it
 // consumes.
 bool Stream::wants_input() const {
     return handshake_done_ && !end_ && !input_ended_ && !reading_paused_ &&
@@ -272,7 +273,7 @@ void Stream::update_interest() {
         resume_timer_.start(ev::Duration::zero());
 }
 
-// Also reports an end that was caused by a call by the user.
+// Also reports an end that was caused by a call by the owner.
 void Stream::notify_of_change(std::uint64_t before) {
     handshake_reported_ = handshake_done_;
     if (end_ || change_count() != before) return notify();
@@ -282,7 +283,7 @@ void Stream::notify_of_change(std::uint64_t before) {
 void Stream::notify() {
     if (end_) resume_timer_.cancel();  // this call reports the end
     const std::weak_ptr<void> life = lifetime_.watch();
-    user_.stream_changed(*this);
+    owner_.stream_changed(*this);
     if (life.expired()) return;
     input_.append(shared_input_);
     shared_input_ = {};

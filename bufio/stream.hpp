@@ -1,20 +1,20 @@
 // A connection as two queues of bytes: the input, received but not yet consumed, and the
 // output, written but not yet accepted by the system. The stream performs the handshake, if
 // any. It reads while there is space, writes as soon as the system accepts bytes, and notifies
-// its user of changes.
+// its owner of changes.
 //
-// The user reads received() and calls consume(). write() passes bytes to the system at once if
+// The owner reads received() and calls consume(). write() passes bytes to the system at once if
 // the system accepts them. The stream calls stream_changed() only from the loop, never from
-// inside the user's own calls. It does so when the handshake is done, when bytes were received
+// inside the owner's own calls. It does so when the handshake is done, when bytes were received
 // or sent, when a ping was answered, when either side was closed, when the input was rejected
 // and when the stream has ended. It reports nothing else, such as a TLS record without data. A
-// transport without a handshake is open from the beginning, which is not reported. The user may
-// do anything in stream_changed(), including destroying the stream, and writing to or aborting
-// other streams. An exception that it throws passes through the loop; after that, or after a
-// std::bad_alloc from any call, the stream may only be destroyed.
+// transport without a handshake is open from the beginning, which is not reported. The owner
+// may do anything in stream_changed(), including destroying the stream, and writing to or
+// aborting other streams. An exception that it throws passes through the loop; after that, or
+// after a std::bad_alloc from any call, the stream may only be destroyed.
 //
 // Both queues are bounded. Once the input exceeds its high-water mark, the stream stops
-// reading until the user has consumed down to the low-water mark. This applies back-pressure
+// reading until the owner has consumed down to the low-water mark. This applies back-pressure
 // to the peer. The excess is at most one read of 64 KiB. A write that would exceed the limit
 // of the output is refused as a whole; pending() returns the size of the output.
 //
@@ -39,12 +39,12 @@ namespace bufio {
 
 class Stream {
 public:
-    class User {
+    class Owner {
     public:
         virtual void stream_changed(Stream& stream) = 0;
 
     protected:
-        ~User() = default;
+        ~Owner() = default;
     };
 
     struct Limits {  // bytes
@@ -53,10 +53,10 @@ public:
         std::size_t output = 64 * 1024 * 1024;
     };
 
-    // The user must outlive the stream.
-    Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user, Limits limits);
-    Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, User& user)
-        : Stream(loop, std::move(transport), user, Limits()) {}
+    // The owner must outlive the stream.
+    Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, Owner& owner, Limits limits);
+    Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, Owner& owner)
+        : Stream(loop, std::move(transport), owner, Limits()) {}
     Stream(const Stream&) = delete;
 
     // The bytes received and not yet consumed. The view is valid until the next consume(), and
@@ -66,22 +66,23 @@ public:
 
     // Appends all of the bytes to the output. Returns false, and appends nothing, if they would
     // exceed the limit, or if the stream is finishing or has ended. The stream may have ended
-    // before the user is notified of it.
+    // before the owner is notified of it.
     bool write(std::string_view bytes);
     // Sends a ping, if the transport supports it; see Transport::ping().
     void ping();
     std::uint64_t answered_ping() const { return transport_->answered_ping(); }
-    // Bytes written by the user that the system has not yet accepted.
+    // Bytes written by the owner that the system has not yet accepted.
     std::size_t pending() const { return output_.size(); }
     std::uint64_t bytes_read() const { return bytes_read_; }
     // Bytes of a message that the transport passes on only as a whole; see Transport::held().
     std::size_t held() const { return transport_->held(); }
-    // Bytes written by the user that the system has accepted, without the transport's overhead.
+    // Bytes written by the owner that the system has accepted, without the transport's
+    // overhead.
     std::uint64_t bytes_written() const { return bytes_written_; }
     // Rises with all that is read or written, a message that the transport holds included.
     std::uint64_t traffic() const { return reads_ + bytes_written_; }
 
-    // Declares that the user needs at least `bytes` bytes to make progress. Until the next
+    // Declares that the owner needs at least `bytes` bytes to make progress. Until the next
     // call, the low-water mark is at least `bytes`, and the high-water mark is above it.
     void set_min_readable(std::size_t bytes);
     // Stops or resumes reading. A paused stream does not notice that the peer has closed.
@@ -112,7 +113,7 @@ public:
     // The peer has closed its side, or its input was rejected.
     bool input_ended() const { return input_ended_ || rejection_; }
     // The reason for which the transport rejected the input, or Reason::none. Later input is
-    // discarded. The user should finish the stream, which then ends for this reason.
+    // discarded. The owner should finish the stream, which then ends for this reason.
     const End& rejection() const { return rejection_; }
     // Reason::none while the stream has not ended.
     const End& end() const { return end_; }
@@ -140,7 +141,7 @@ private:
     void notify();
 
     std::unique_ptr<Transport> transport_;
-    User& user_;
+    Owner& owner_;
     Limits limits_;
     std::size_t min_readable_ = 0;  // bytes, from set_min_readable()
     Buffer input_;

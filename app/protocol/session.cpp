@@ -220,9 +220,9 @@ void Session::on_dialed(bufio::DialResult result) {
     if (options_->has_handshake()) facts_ = std::make_unique<Facts>();
     bufio::Stream::Limits limits;
     limits.output = options_->max_frame + std::max(options_->max_frame, limits.output);
-    bufio::Stream::User& user = *this;
+    bufio::Stream::Owner& owner = *this;
     stream_ = std::make_unique<bufio::Stream>(loop_, make_transport(std::move(result.socket)),
-                                              user, limits);
+                                              owner, limits);
     stream_->pause_reading(paused_at_.has_value());
     linger_start_ = {};
     end_ = refusal_;

@@ -108,7 +108,7 @@ struct SessionOptions {
     }
 };
 
-class Session final : private bufio::Stream::User {
+class Session final : private bufio::Stream::Owner {
 public:
     using Options = SessionOptions;
     struct Phases {

@@ -57,7 +57,7 @@ void release_free_memory() {
 
 }  // namespace
 
-class EchoServer::Connection final : private Stream::User {
+class EchoServer::Connection final : private Stream::Owner {
 public:
     Connection(EchoServer& server, std::unique_ptr<bufio::Transport> transport,
                std::string peer)

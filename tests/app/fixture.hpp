@@ -60,7 +60,7 @@ public:
 };
 
 // A server that serves only the latest connection.
-class ManualServer final : public Peer, private bufio::Stream::User {
+class ManualServer final : public Peer, private bufio::Stream::Owner {
 public:
     explicit ManualServer(ev::Loop& loop) : loop_(loop) { come_back(); }
     int port() const override { return address_.port(); }
@@ -70,14 +70,14 @@ public:
     void come_back() override {
         const auto accept = [this](bufio::Fd socket, const bufio::Address&) {
             auto transport = bufio::make_plain_transport(std::move(socket));
-            stream = std::make_unique<bufio::Stream>(loop_, std::move(transport), user());
+            stream = std::make_unique<bufio::Stream>(loop_, std::move(transport), owner());
         };
         listener_.emplace(loop_, address_, accept);
         address_ = listener_->address();
     }
 
 private:
-    bufio::Stream::User& user() { return *this; }
+    bufio::Stream::Owner& owner() { return *this; }
     void stream_changed(bufio::Stream& changed) override {
         got += changed.received();
         changed.consume(changed.received().size());
@@ -89,7 +89,7 @@ private:
 };
 
 // A client for a session that listens. The acceptor belongs to the session's options.
-class ManualClient final : public Peer, private bufio::Stream::User {
+class ManualClient final : public Peer, private bufio::Stream::Owner {
 public:
     explicit ManualClient(ev::Loop& loop)
         : acceptor(loop, any_loopback_port(), false), loop_(loop) {}
@@ -103,9 +103,9 @@ public:
         bufio::Fd socket = bufio::open_socket(to.family());
         const int result = ::connect(socket.get(), to.get(), to.size);
         REQUIRE((result == 0 || errno == EINPROGRESS));
-        bufio::Stream::User& user = *this;
+        bufio::Stream::Owner& owner = *this;
         stream = std::make_unique<bufio::Stream>(
-            loop_, bufio::make_plain_transport(std::move(socket)), user);
+            loop_, bufio::make_plain_transport(std::move(socket)), owner);
     }
 
     bufio::Acceptor acceptor;
@@ -159,15 +159,15 @@ private:
 inline int unused_port(ev::Loop& loop) { return ManualServer(loop).port(); }
 
 // A TLS server with a self-signed certificate. It accepts connections, and sends nothing.
-class SilentTlsServer final : private bufio::Stream::User {
+class SilentTlsServer final : private bufio::Stream::Owner {
 public:
     explicit SilentTlsServer(ev::Loop& loop)
         : tls_(bufio::TlsContext::self_signed_server()),
           listener_(loop, any_loopback_port(), [&](bufio::Fd socket, const bufio::Address&) {
-              bufio::Stream::User& user = *this;
+              bufio::Stream::Owner& owner = *this;
               socket_ = socket.get();
               stream_ =
-                  std::make_unique<bufio::Stream>(loop, tls_.accept(std::move(socket)), user);
+                  std::make_unique<bufio::Stream>(loop, tls_.accept(std::move(socket)), owner);
           }) {}
     int port() const { return listener_.address().port(); }
     // Ends its side of the TCP connection without close_notify.

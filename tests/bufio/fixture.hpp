@@ -114,7 +114,7 @@ inline std::string pattern(std::size_t size) {
 }
 
 // A stream's user that consumes all bytes, unless on_change is set.
-class Taker final : public Stream::User {
+class Taker final : public Stream::Owner {
 public:
     void open(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport,
               Stream::Limits limits = {}) {

@@ -13,7 +13,7 @@ constexpr std::size_t total = 512 * 1024;  // bytes, each way
 
 // Writes a known sequence in pieces of random size. Checks the received sequence, and consumes
 // it in pieces of random size.
-class Talker final : public Stream::User {
+class Talker final : public Stream::Owner {
 public:
     Talker(std::mt19937& random, const std::string& sent, const std::string& expected)
         : random_(random), sent_(sent), expected_(expected) {}

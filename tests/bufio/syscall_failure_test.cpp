@@ -15,7 +15,7 @@ const std::string question = pattern(1000);
 const std::string answer = pattern(40000);  // several records
 
 // Sends its text, receives until the end and destroys its stream.
-struct Side final : Stream::User {
+struct Side final : Stream::Owner {
     void open(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport,
               const std::string& sent) {
         stream = std::make_unique<Stream>(loop, std::move(transport), *this);

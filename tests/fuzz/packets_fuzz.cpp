@@ -27,14 +27,14 @@ struct Source {
 
 constexpr std::size_t max_output = 20'000;
 
-class Side final : public Stream::User {
+class Side final : public Stream::Owner {
 public:
     Side(Source& source, std::deque<std::string>& expected, std::deque<std::string>& sent)
         : source_(source), expected_(expected), sent_(sent) {}
 
     void open(ev::Loop& loop, std::unique_ptr<Transport> transport) {
-        Stream::User& user = *this;
-        stream = std::make_unique<Stream>(loop, std::move(transport), user,
+        Stream::Owner& owner = *this;
+        stream = std::make_unique<Stream>(loop, std::move(transport), owner,
                                           Stream::Limits{1000, 500, max_output});
     }
     void stream_changed(Stream&) override {

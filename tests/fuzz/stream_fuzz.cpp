@@ -89,9 +89,9 @@ constexpr Stream::Limits limits{5000, 1000, 20000};
 // Maximum bytes by which one read may exceed the high-water mark.
 constexpr std::size_t max_excess = 64 * 1024;
 
-class User final : public Stream::User {
+class Side final : public Stream::Owner {
 public:
-    explicit User(Source& source) : source_(source) {}
+    explicit Side(Source& source) : source_(source) {}
 
     void stream_changed(Stream& stream) override {
         assert(!reported_end_);
@@ -135,7 +135,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const int end : ends) ::fcntl(end, F_SETFL, O_NONBLOCK);
     const Fd other(ends[1]);
     ev::Loop loop;
-    User user(source);
+    Side user(source);
     Stream stream(loop, std::make_unique<FuzzedTransport>(source, Fd(ends[0])), user, limits);
     while (source.left > 0 && !stream.end()) {
         const unsigned choice = source.next();

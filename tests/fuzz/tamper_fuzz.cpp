@@ -18,9 +18,9 @@ namespace {
 const std::string question(3000, 'q');
 const std::string answer(40000, 'a');  // several records
 
-class User final : public Stream::User {
+class Side final : public Stream::Owner {
 public:
-    User(ev::Loop& loop, std::unique_ptr<Transport> transport, const std::string& expected,
+    Side(ev::Loop& loop, std::unique_ptr<Transport> transport, const std::string& expected,
          const std::string& sent)
         : expected_(expected), stream_(loop, std::move(transport), *this) {
         stream_.write(sent);
@@ -87,8 +87,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     Pair near;
     Pair far;
     if (!near.ours || !far.ours) return 0;
-    const User one(loop, client.connect(std::move(near.end), "localhost"), answer, question);
-    const User other(loop, server.accept(std::move(far.end)), question, answer);
+    const Side one(loop, client.connect(std::move(near.end), "localhost"), answer, question);
+    const Side other(loop, server.accept(std::move(far.end)), question, answer);
     for (std::size_t turn = 0; turn < size + 100 && !(one.ended() && other.ended()); ++turn) {
         const unsigned whim = turn < size ? data[turn] : 4;
         const unsigned where = turn + 1 < size ? data[turn + 1] : 0;

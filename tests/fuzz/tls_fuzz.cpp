@@ -12,7 +12,7 @@ using namespace bufio;
 
 namespace {
 
-class User final : public Stream::User {
+class Side final : public Stream::Owner {
 public:
     void stream_changed(Stream& stream) override {
         assert(!ended);
@@ -26,7 +26,7 @@ public:
 void talk(std::unique_ptr<Transport> transport, Fd other, const std::uint8_t* data,
           std::size_t size) {
     ev::Loop loop;
-    User user;
+    Side user;
     Stream stream(loop, std::move(transport), user);
     [[maybe_unused]] const ssize_t sent = ::send(other.get(), data, size, MSG_NOSIGNAL);
     other.reset();

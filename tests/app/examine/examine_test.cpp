@@ -15,7 +15,7 @@ using bufio::Stream;
 namespace {
 
 // A server with one bug.
-class Server final : private Stream::User {
+class Server final : private Stream::Owner {
 public:
     Server(ev::Loop& loop, std::string bug)
         : bug_(std::move(bug)),
@@ -31,11 +31,11 @@ private:
         const int space = 65536;  // so that a flood is short
         for (const int option : {SO_SNDBUF, SO_RCVBUF})
             ::setsockopt(socket.get(), SOL_SOCKET, option, &space, sizeof space);
-        Stream::User& user = *this;
+        Stream::Owner& owner = *this;
         auto transport = bufio::make_plain_transport(std::move(socket));
         if (bug_ == "websocket")
             transport = yodel::websocket::accept(std::move(transport), 65536);
-        streams_.push_back(std::make_unique<Stream>(loop_, std::move(transport), user));
+        streams_.push_back(std::make_unique<Stream>(loop_, std::move(transport), owner));
         if (bug_ == "greets") streams_.back()->write("* welcome");
     }
 

@@ -12,7 +12,7 @@ using Lines = std::vector<std::string>;
 
 // Echoes all bytes, without allocating, or answers each line with the lines that the test
 // chooses. A line that begins with ~ is sent a second later.
-class Server final : private bufio::Stream::User {
+class Server final : private bufio::Stream::Owner {
 public:
     using Answer = std::function<Lines(const std::string& line)>;
     enum class Mode {
@@ -32,7 +32,7 @@ public:
     void listen() {
         listener_.emplace(loop_, address_, [this](bufio::Fd socket, const bufio::Address&) {
             streams.push_back(std::make_unique<bufio::Stream>(
-                loop_, bufio::make_plain_transport(std::move(socket)), user()));
+                loop_, bufio::make_plain_transport(std::move(socket)), owner()));
             send(*streams.back(), greeting_);
         });
         address_ = listener_->address();
@@ -58,7 +58,7 @@ public:
     Mode mode = Mode::answers;
 
 private:
-    bufio::Stream::User& user() { return *this; }
+    bufio::Stream::Owner& owner() { return *this; }
     void stream_changed(bufio::Stream& changed) override {
         if (mode == Mode::drops) changed.consume(changed.received().size());
         const bool first = &changed == streams.front().get();

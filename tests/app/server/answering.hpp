@@ -12,7 +12,7 @@
 
 namespace test {
 
-class Answering final : private bufio::Stream::User {
+class Answering final : private bufio::Stream::Owner {
 public:
     explicit Answering(std::unique_ptr<yodel::Responder> responder)
         : Answering([&](ev::Loop&) { return std::move(responder); }) {}

@@ -93,7 +93,7 @@ std::string bytes_of(std::size_t count) {
 }
 
 // A client with TLS.
-struct TlsPeer final : bufio::Stream::User {
+struct TlsPeer final : bufio::Stream::Owner {
     template <class AnyHouse>
     TlsPeer(AnyHouse& house, const std::string& pin)
         : stream(house.loop, transport(house.peer(), pin), *this) {}

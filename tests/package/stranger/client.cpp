@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-class Client : public bufio::Stream::User {
+class Client : public bufio::Stream::Owner {
 public:
     Client(ev::Loop& loop, const bufio::Endpoint& server, const std::string& pin,
            std::string line)

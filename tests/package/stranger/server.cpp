@@ -16,8 +16,8 @@
 
 struct Client {
     Client(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport,
-           bufio::Stream::User& user)
-        : stream(loop, std::move(transport), user, {.output = 1024 * 1024}),
+           bufio::Stream::Owner& owner)
+        : stream(loop, std::move(transport), owner, {.output = 1024 * 1024}),
           deadline(loop, [this] { stream.abort(); }) {
         deadline.start(std::chrono::seconds(10));
     }
@@ -26,7 +26,7 @@ struct Client {
     ev::Timer deadline;  // limit for the handshake
 };
 
-class Server : public bufio::Stream::User {
+class Server : public bufio::Stream::Owner {
 public:
     Server(ev::Loop& loop, const bufio::Address& address)
         : loop_(loop),

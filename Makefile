@@ -34,8 +34,9 @@
 #                       why that is impossible
 # make static           builds the programs without shared libraries in build/static (on Debian)
 # make package          builds a Debian package into build/
-# make release          makes all files of a release in build/ from the last commit: sources, package,
-#                       static programs, manuals as HTML, checksums; the same bytes each time
+# make release          makes all files of a release in build/ from the last commit: sources, manuals
+#                       as HTML, checksums, and packages and static programs for this machine and
+#                       arm64; the same bytes each time
 # make check-package    makes a release twice, compares them, and checks its files, also on bare
 #                       systems if debootstrap is installed; and each command that builds, alone
 # make dist             packs the sources of the last commit into build/
@@ -224,8 +225,10 @@ release:
 	@contrib/packaging/release $(JOBS)
 
 check-package: release
+	@$(install_deps) arm64
 	@tests/package/check_release .
-	@tests/package/check_package build/*.deb
+	@for package in build/*.deb; do tests/package/check_package $$package || exit 1; done
+	@tests/package/check_arm64 build/release-sources/build/static-arm64 build/*_arm64.deb
 	@tests/package/check_static build/release-sources/build/static
 	@tests/package/check_container build/release-sources
 	@tests/package/check_install build/release-sources

@@ -9,7 +9,7 @@
 #include "app/run/progress_line.hpp"
 #include "app/run/run_client.hpp"
 #include "app/screen/screen_client.hpp"
-#include "app/server/own_server.hpp"
+#include "app/server/echo_server.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
@@ -191,12 +191,11 @@ int run(YodelOptions options, int& signo) {
                                ? success
                                : await_recording(loop, options, signo);
     if (unreadable != success) return unreadable;
-    std::optional<OwnServer> server;
+    std::unique_ptr<EchoServer> server;
     std::optional<bufio::Acceptor> acceptor;
     if (options.own_server)
-        server.emplace(loop, session.endpoint,
-                       OwnServer::Options{.framing = *session.framing,
-                                          .tls = options.use_tls ? &options.tls : nullptr});
+        server = start_own_server(loop, session.endpoint, *session.framing, 1,
+                                  options.use_tls ? &options.tls : nullptr);
     refuse_shared_outputs(
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls) session.tls = tls_context(options);

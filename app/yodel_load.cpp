@@ -7,7 +7,7 @@
 #include "app/process/sandbox.hpp"
 #include "app/run/client_loop.hpp"
 #include "app/run/run_client.hpp"
-#include "app/server/own_server.hpp"
+#include "app/server/echo_server.hpp"
 #include "app/text/diagnostics.hpp"
 #include "bufio/tls.hpp"
 #include "ev/backends/backends.hpp"
@@ -31,14 +31,12 @@ int run(LoadOptions options, int& signo) {
     const DiagnosticsOnLoop on_loop(loop);
     RunOptions& run = options.run;
     Session::Options& session = run.session;
-    std::optional<OwnServer> server;
+    std::unique_ptr<EchoServer> server;
     if (options.own_server) {
         if (!session.endpoint.udp)
             provide_descriptors(2 * run.connections);  // both ends of each
-        server.emplace(loop, session.endpoint,
-                       OwnServer::Options{.framing = *session.framing,
-                                          .connections = run.connections,
-                                          .tls = options.use_tls ? &options.tls : nullptr});
+        server = start_own_server(loop, session.endpoint, *session.framing, run.connections,
+                                  options.use_tls ? &options.tls : nullptr);
     }
     refuse_shared_outputs({{"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls) session.tls = bufio::TlsContext::client(options.tls);

@@ -5,7 +5,6 @@
 #include "app/process/port_file.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
-#include "app/server/datagram_server.hpp"
 #include "app/server/echo_server.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
@@ -48,8 +47,7 @@ class Daemon {
 public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
-          streams_(loop_, options_.streams, [this](const auto& event) { log(event); }),
-          datagrams_(loop_, options_.datagrams, [this](const auto& event) { log(event); }) {}
+          server_(loop_, options_.server, [this](const auto& event) { log(event); }) {}
     // Blocks signals, so that a signal cannot end the program before the clean-up is complete.
     // Also runs after an exception.
     ~Daemon() { block_signals(); }
@@ -96,7 +94,7 @@ private:
 
     void listen_on(const bufio::Address& wanted) {
         const bool udp = options_.udp && wanted.family() != AF_UNIX;
-        const bufio::Address address = udp ? listen_on_both(wanted) : streams_.listen(wanted);
+        const bufio::Address address = udp ? listen_on_both(wanted) : server_.listen(wanted);
         announce_listening(address, false);
         if (udp) announce_listening(address, true);
     }
@@ -104,11 +102,11 @@ private:
     // If the system chose a port that is taken for connections, tries another one.
     bufio::Address listen_on_both(const bufio::Address& wanted) {
         for (int attempt = 1;; ++attempt) {
-            const bufio::Address address = datagrams_.listen(wanted);
+            const bufio::Address address = server_.listen_datagrams(wanted);
             try {
-                return streams_.listen(address);
+                return server_.listen(address);
             } catch (const std::system_error& error) {
-                datagrams_.close_last();
+                server_.close_datagrams();
                 const bool any_port = wanted.port() == 0;
                 if (!any_port || error.code().value() != EADDRINUSE || attempt == max_attempts)
                     throw;
@@ -140,7 +138,7 @@ private:
 
     // Raises the descriptor limit to fit --max-conns, or reports that --max-conns is too high.
     void provide_descriptors() const {
-        const std::size_t max_connections = options_.streams.max_connections;
+        const std::size_t max_connections = options_.server.max_connections;
         const std::size_t needed =
             max_connections + own_descriptors + options_.endpoints.size();
         const std::size_t allowed = raise_descriptor_limit(needed);
@@ -162,23 +160,18 @@ private:
     void give_up_rights() {
         const std::string state =
             options_.no_sandbox ? "none: --no-sandbox" : enter_sandbox(sandbox_rules());
-        if (options_.streams.verbose) remark("sandbox: " + state);
+        if (options_.server.verbose) remark("sandbox: " + state);
     }
 
     void announce_pin() {
-        const std::string pin = options_.streams.tls->pin();
+        const std::string pin = options_.server.tls->pin();
         announce("--pinnedpubkey " + pin, JsonObject().text("pinnedpubkey", pin));
     }
 
     void shut_down() {
         if (shutting_down_) return loop_.stop();
         shutting_down_ = true;
-        streams_.drain(grace, [this] { server_drained(); });
-        datagrams_.drain(grace, [this] { server_drained(); });
-    }
-
-    void server_drained() {
-        if (--undrained_ == 0) loop_.stop();
+        server_.drain(grace, [this] { loop_.stop(); });
     }
 
     void reload() {
@@ -186,7 +179,7 @@ private:
         try {
             bufio::TlsServerOptions tls = options_.tls;
             tls.must_not_block = true;
-            streams_.set_tls(bufio::TlsContext::server(tls));
+            server_.set_tls(bufio::TlsContext::server(tls));
             remark("certificates reloaded");
         } catch (const bufio::TlsError& error) {
             remark(std::string("cannot reload the certificates; the old ones stay in use: ") +
@@ -195,8 +188,7 @@ private:
     }
 
     void report() const {
-        Counters counters = streams_.counters();
-        counters.add(datagrams_.counters());
+        const Counters counters = server_.counters();
         std::string text;
         JsonObject object = timed_object();
         for (const CounterRow& row : counter_rows) {
@@ -244,9 +236,7 @@ private:
     Output output_{loop_, STDOUT_FILENO, [this] {
                        if (output_.error() != 0) loop_.stop();
                    }};
-    EchoServer streams_;
-    DatagramServer datagrams_;
-    int undrained_ = 2;  // servers
+    EchoServer server_;
     std::string port_file_text_;
     bool shutting_down_ = false;
     ev::Signal terminate_{loop_, SIGTERM, [this] { shut_down(); }};
@@ -257,9 +247,9 @@ private:
 
 void serve(ServerOptions options) {
     if (options.self_signed) {
-        options.streams.tls = bufio::TlsContext::self_signed_server(options.tls.client_ca);
+        options.server.tls = bufio::TlsContext::self_signed_server(options.tls.client_ca);
     } else if (options.use_tls) {
-        options.streams.tls = bufio::TlsContext::server(options.tls);
+        options.server.tls = bufio::TlsContext::server(options.tls);
     }
     Daemon(std::move(options)).run();
 }

@@ -63,7 +63,7 @@ std::vector<Option> listening_options(ServerOptions& to) {
          [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
         {'u', "udp", none, "also answer datagrams (UDP) on each port", flag(to.udp), "tls ws"},
         {0, "ws", none, "speak WebSocket, and echo each message",
-         [&](auto&) { to.streams.framing = websocket_framing(); }},
+         [&](auto&) { to.server.framing = websocket_framing(); }},
         {0, "port-file", "FILE", "write the ports to this file, one per line",
          into(to.port_file)},
     };
@@ -84,7 +84,7 @@ std::vector<Option> tls_options(ServerOptions& to) {
 }
 
 std::vector<Option> limit_options(ServerOptions& to) {
-    EchoServer::Options& server = to.streams;
+    EchoServer::Options& server = to.server;
     return {
         {'m', "max-conns", "N", "maximum number of connections (1024)",
          into(server.max_connections, number_up_to(1'000'000))},
@@ -99,13 +99,13 @@ std::vector<Option> limit_options(ServerOptions& to) {
 
 std::vector<Option> message_options(ServerOptions& to) {
     return {{'f', "framing", "F", "how messages are delimited (raw)",
-             [&](auto& text) { to.streams.framing = framing_value(text, true); }, "ws"}};
+             [&](auto& text) { to.server.framing = framing_value(text, true); }, "ws"}};
 }
 
 std::vector<Option> output_options(ServerOptions& to) {
     return {
         {0, "json", none, "print JSON, one object per line", flag(to.json)},
-        {'v', none, none, "log connections and reads", flag(to.streams.verbose)},
+        {'v', none, none, "log connections and reads", flag(to.server.verbose)},
         sandbox_option(to.no_sandbox),
         help_option(to.help),
         version_option(to.version),
@@ -147,10 +147,10 @@ bool has_port(const std::vector<bufio::Endpoint>& endpoints) {
 
 // Checks the rules that the table cannot express.
 void check_server(const ServerOptions& options) {
-    const Faults& faults = options.streams.faults;
+    const Faults& faults = options.server.faults;
     if (options.use_tls && !options.self_signed && options.tls.certificate.empty())
         throw UsageError("--tls needs --cert or --self-signed");
-    if (faults.stall_handshake && !options.use_tls && !options.streams.framing->is_websocket())
+    if (faults.stall_handshake && !options.use_tls && !options.server.framing->is_websocket())
         throw UsageError("--stall-handshake needs --tls or --ws");
     if (faults.close_after && faults.reset_after)
         throw UsageError("--close-after cannot be combined with --reset-after");
@@ -166,8 +166,8 @@ std::vector<OptionGroup> server_table(ServerOptions& to) {
             {"Limits", limit_options(to)},
             {"Messages", message_options(to)},
             {"Output", output_options(to)},
-            {"Message faults", message_fault_options(to.streams.faults)},
-            {"Connection faults", connection_fault_options(to.streams.faults), "udp"}};
+            {"Message faults", message_fault_options(to.server.faults)},
+            {"Connection faults", connection_fault_options(to.server.faults), "udp"}};
 }
 
 ServerOptions parse_server_options(int argc, char* argv[]) {
@@ -179,8 +179,6 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
     check_given(line.given);
     check_server(options);
-    options.datagrams.faults = options.streams.faults;
-    options.datagrams.verbose = options.streams.verbose;
     return options;
 }
 

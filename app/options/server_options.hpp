@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/options/command_line.hpp"
-#include "app/server/datagram_server.hpp"
 #include "app/server/echo_server.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
@@ -12,10 +11,9 @@
 
 namespace yodel {
 
-// `streams.tls` is created later, from `tls`, `use_tls` and `self_signed`.
+// `server.tls` is created later, from `tls`, `use_tls` and `self_signed`.
 struct ServerOptions {
-    EchoServer::Options streams;
-    DatagramServer::Options datagrams;
+    EchoServer::Options server;
     bool udp = false;  // each port also answers datagrams
     bufio::TlsServerOptions tls;
     bool use_tls = false;

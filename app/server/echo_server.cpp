@@ -1,6 +1,7 @@
 #include "app/server/echo_server.hpp"
 
-#include "app/server/responder.hpp"
+#include "app/server/datagram_port.hpp"
+#include "app/text/exit_status.hpp"
 #include "app/text/system.hpp"
 #include "app/text/units.hpp"
 #include "app/websocket/transport.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
@@ -48,13 +50,6 @@ Stream::Limits limits(std::size_t buffer) {
 // The number of simultaneous connections whose memory is worth returning to the system.
 constexpr std::size_t large_crowd = 100;
 
-// The C library keeps the memory of a peak, because blocks in use are among the free ones.
-void release_free_memory() {
-#if YODEL_HAS_MALLOC_TRIM
-    ::malloc_trim(0);
-#endif
-}
-
 }  // namespace
 
 class EchoServer::Connection final : private Stream::Owner {
@@ -65,16 +60,11 @@ public:
           server_(server),
           peer_(std::move(peer)),
           stream_(server.loop_, std::move(transport), *this, limits(server.options_.buffer())),
-          responder_(server.make_responder()) {
-        if (!stream_.is_open())
-            start(handshake_timer_, server_.loop_.after(server_.options_.handshake_timeout),
-                  [this] {
-                      const bufio::TlsFacts* const tls = stream_.tls();
-                      const bool upgrade = !tls || !tls->version.empty();
-                      give_up(std::string("no ") + (upgrade ? "WebSocket" : "TLS") +
-                              " handshake within " +
-                              duration_text(server_.options_.handshake_timeout));
-                  });
+          responder_(make_responder(server.loop_, server.options_.faults,
+                                    *server.options_.framing,
+                                    {server.options_.buffer(), server.options_.max_frame},
+                                    server.counters_.accepted)) {
+        if (!stream_.is_open()) restart_timeout(server_.options_.handshake_timeout);
         responder_->greet(stream_);
         check_handshake();
         advance();
@@ -125,18 +115,26 @@ private:
     void check_handshake() {
         if (opened_ || !stream_.is_open()) return;
         opened_ = true;
-        handshake_timer_ = {};
-        restart_idleness();
+        timeout_timer_ = {};
+        restart_timeout(server_.options_.idle_timeout);
         const bufio::TlsFacts* const tls = stream_.tls();
         const std::string how = tls ? ", " + tls->version + " " + tls->cipher : "";
         if (server_.options_.verbose) log("connected" + how);
     }
 
-    void restart_idleness() {
-        const std::optional<ev::Duration>& timeout = server_.options_.idle_timeout;
-        if (!timeout) return;
-        start(idle_timer_, server_.loop_.after(*timeout),
-              [this] { give_up("idle for " + duration_text(*server_.options_.idle_timeout)); });
+    void restart_timeout(std::optional<ev::Duration> timeout) {
+        if (timeout)
+            start(timeout_timer_, server_.loop_.after(*timeout), [this] { time_out(); });
+    }
+
+    void time_out() {
+        const bufio::TlsFacts* const tls = stream_.tls();
+        const bool upgrade = !tls || !tls->version.empty();
+        fail(opened_
+                 ? "idle for " + duration_text(*server_.options_.idle_timeout)
+                 : std::string("no ") + (upgrade ? "WebSocket" : "TLS") + " handshake within " +
+                       duration_text(server_.options_.handshake_timeout));
+        close();
     }
 
     // TLS records without data do not count as traffic.
@@ -147,7 +145,7 @@ private:
         seen_traffic_ = moved;
         last_traffic_at_ = server_.loop_.now();
         logged_read_ += input;
-        restart_idleness();
+        if (opened_) restart_timeout(server_.options_.idle_timeout);
         if (server_.options_.verbose && input > 0 && !stream_.finishing())
             log_read(static_cast<std::size_t>(input));
     }
@@ -191,11 +189,6 @@ private:
         stream_.finish();
     }
 
-    void give_up(const std::string& text) {
-        fail(text);
-        close();
-    }
-
     // Only the first failure of a connection is logged, because the others follow from it.
     void fail(const std::string& text) {
         if (!failed_) log(text);
@@ -221,8 +214,7 @@ private:
     EchoServer& server_;
     std::string peer_;
     // Each timer is empty until it is needed.
-    ev::Timer handshake_timer_;
-    ev::Timer idle_timer_;
+    ev::Timer timeout_timer_;  // of the handshake, then of idleness
     ev::Timer resume_timer_;   // until the responder wants to be called again
     ev::Timer silence_timer_;  // while draining
     Stream stream_;
@@ -249,7 +241,7 @@ EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
       drain_timer_(loop,
                    [this] {
                        for (const auto& connection : connections_) connection->drain();
-                       if (connections_.empty()) report_drained();
+                       report_drained();
                    }),
       grace_timer_(loop, [this] { cut_off(); }) {}
 
@@ -268,6 +260,13 @@ const bufio::Address& EchoServer::listen(const bufio::Address& address) {
         }));
     return listeners_.back()->address();
 }
+
+const bufio::Address& EchoServer::listen_datagrams(const bufio::Address& address) {
+    datagram_ports_.push_back(std::make_unique<DatagramPort>(*this, address));
+    return datagram_ports_.back()->address();
+}
+
+void EchoServer::close_datagrams() { datagram_ports_.pop_back(); }
 
 // A connection that can't be served must not end the others.
 void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
@@ -305,16 +304,10 @@ std::unique_ptr<bufio::Transport> EchoServer::make_transport(bufio::Fd socket) c
     return websocket::accept(std::move(transport), options_.max_frame);
 }
 
-std::unique_ptr<Responder> EchoServer::make_responder() {
-    const EchoLimits limits{options_.buffer(), options_.max_frame};
-    if (!options_.faults.any()) return make_faithful_responder(*options_.framing, limits);
-    return make_faulty_responder(loop_, options_.faults, *options_.framing, limits,
-                                 counters_.accepted);
-}
-
 void EchoServer::drain(ev::Duration grace, std::function<void()> drained) {
     on_drained_ = std::move(drained);
     listeners_.clear();
+    for (const auto& port : datagram_ports_) port->stop_receiving();
     drain_timer_.start(ev::Duration::zero());
     grace_timer_.start(grace);
 }
@@ -328,7 +321,8 @@ void EchoServer::cut_off() {
     if (!each_logged)
         log_({"leaving",
               std::to_string(count) + " connections did not receive all echoes in time"});
-    report_drained();
+    datagram_ports_.clear();
+    if (on_drained_) std::exchange(on_drained_, nullptr)();
 }
 
 Counters EchoServer::counters() const {
@@ -352,13 +346,45 @@ void EchoServer::remove(Connection& connection) {
     }
     connections_.pop_back();
     removed.reset();
-    if (connections_.empty() && std::exchange(crowd_, 0) >= large_crowd) release_free_memory();
+#if YODEL_HAS_MALLOC_TRIM
+    // The C library keeps the memory of a peak, because blocks in use are among the free ones.
+    if (connections_.empty() && std::exchange(crowd_, 0) >= large_crowd) ::malloc_trim(0);
+#endif
     for (const auto& listener : listeners_) listener->resume();
-    if (connections_.empty()) report_drained();
+    report_drained();
 }
 
 void EchoServer::report_drained() {
-    if (on_drained_) std::exchange(on_drained_, nullptr)();
+    const bool busy = std::any_of(datagram_ports_.begin(), datagram_ports_.end(),
+                                  [](const auto& port) { return port->has_pending(); });
+    if (on_drained_ && connections_.empty() && !busy) std::exchange(on_drained_, nullptr)();
+}
+
+std::unique_ptr<EchoServer> start_own_server(ev::Loop& loop, bufio::Endpoint& endpoint,
+                                             const Framing& framing, std::size_t connections,
+                                             bufio::TlsClientOptions* tls) {
+    if (!framing.can_echo())
+        throw UsageError(framing.label() +
+                         " needs a target, because the built-in server only echoes");
+    endpoint.host = endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
+    endpoint.service = "0";
+    const bufio::LookupResult found = bufio::resolve_without_network(endpoint);
+    if (found.addresses.empty())
+        throw std::runtime_error("cannot resolve the local address " + endpoint.host);
+    EchoServer::Options options;
+    options.framing = &framing;
+    options.max_connections = std::max(options.max_connections, connections);
+    options.reflect_any = true;  // a message that a client repeats is not a loop
+    if (tls) {
+        options.tls = bufio::TlsContext::self_signed_server();
+        tls->pins = {options.tls->pin()};
+    }
+    auto server = std::make_unique<EchoServer>(loop, std::move(options), [](auto&) {});
+    const bufio::Address& any_port = found.addresses.front();
+    const bufio::Address& bound =
+        endpoint.udp ? server->listen_datagrams(any_port) : server->listen(any_port);
+    endpoint.service = std::to_string(bound.port());
+    return server;
 }
 
 }  // namespace yodel

@@ -1,16 +1,17 @@
-// Sends back everything that it receives, with faults on demand. Used by yodeld, and by the
-// clients when they are started without a target.
+// Sends back everything that it receives on connections and in datagrams, with faults on
+// demand. Used by yodeld, and by the clients when they are started without a target.
 #pragma once
 
 #include "app/protocol/framing.hpp"
-#include "app/server/counters.hpp"
-#include "app/server/faults.hpp"
+#include "app/server/responder.hpp"
 #include "bufio/listen.hpp"
+#include "bufio/lookup.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -18,6 +19,42 @@
 #include <vector>
 
 namespace yodel {
+
+struct Counters {
+    std::uint64_t connections = 0;  // open now
+    std::uint64_t accepted = 0;
+    std::uint64_t turned_away = 0;  // accepted, but closed at once
+    std::uint64_t failed = 0;       // accepted, but not closed gracefully
+    std::uint64_t bytes_in = 0;     // received on stream connections
+    std::uint64_t bytes_out = 0;
+    std::uint64_t datagrams_in = 0;
+    std::uint64_t datagrams_out = 0;
+    std::uint64_t datagrams_unanswered = 0;  // refused, see datagram_port.hpp
+    std::uint64_t datagrams_dropped = 0;     // by a fault, by the system, or for lack of space
+    std::uint64_t datagram_bytes_in = 0;
+    std::uint64_t datagram_bytes_out = 0;
+};
+
+// Reports derive from this table.
+struct CounterRow {
+    const char* name;  // name in JSON; in text, spaces replace the underscores
+    std::uint64_t Counters::*count;
+    bool only_udp = false;  // reported only by servers that answer datagrams
+};
+inline constexpr CounterRow counter_rows[] = {
+    {"connections", &Counters::connections},
+    {"accepted", &Counters::accepted},
+    {"turned_away", &Counters::turned_away},
+    {"failed", &Counters::failed},
+    {"bytes_in", &Counters::bytes_in},
+    {"bytes_out", &Counters::bytes_out},
+    {"datagrams_in", &Counters::datagrams_in, true},
+    {"datagrams_out", &Counters::datagrams_out, true},
+    {"datagrams_unanswered", &Counters::datagrams_unanswered, true},
+    {"datagrams_dropped", &Counters::datagrams_dropped, true},
+    {"datagram_bytes_in", &Counters::datagram_bytes_in, true},
+    {"datagram_bytes_out", &Counters::datagram_bytes_out, true},
+};
 
 class EchoServer {
 public:
@@ -27,7 +64,8 @@ public:
         // Upper limit of the bytes that wait to be sent on a connection. Above it nothing is
         // answered, and soon nothing is read. Empty: 1 MiB, or one message of a length-prefixed
         // framing if that is more. Such a message is answered once it is whole; until then its
-        // bytes do not count here.
+        // bytes do not count here. Also limits the answers to datagrams that faults hold back;
+        // empty: 16 MiB.
         std::optional<std::size_t> max_buffer;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
@@ -36,7 +74,8 @@ public:
         // its 5-byte internal prefix.
         const Framing* framing = find_framing("raw");
         Faults faults;
-        bool verbose = false;  // log connections and reads, not only failures
+        bool reflect_any = false;  // answer every datagram, whatever its sender
+        bool verbose = false;      // log connections, reads and datagrams, not only failures
 
         std::size_t buffer() const;  // max_buffer, or its default
     };
@@ -54,23 +93,26 @@ public:
 
     // Returns the listening address. Throws std::system_error.
     const bufio::Address& listen(const bufio::Address& address);
+    const bufio::Address& listen_datagrams(const bufio::Address& address);
+    // Closes the port that listen_datagrams() opened last.
+    void close_datagrams();
     // Serves a connection that was accepted elsewhere.
     void accept(bufio::Fd socket, const bufio::Address& peer);
     // Applies to connections that are accepted from now on.
     void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
-    // Stops accepting, and ends each connection as soon as nothing is left to send to its peer,
-    // whether the peer closes its side or not. Calls back once, when no connection is left, or
-    // when `grace` has passed.
+    // Stops accepting and receiving datagrams. Ends each connection as soon as nothing is left
+    // to send to its peer, whether the peer closes its side or not. Calls back once, when no
+    // connection and no answer is left, or when `grace` has passed.
     void drain(ev::Duration grace, std::function<void()> drained);
 
     Counters counters() const;
 
 private:
     class Connection;
+    class DatagramPort;
 
     void refuse(const bufio::Fd& socket, const bufio::Address& peer, const std::string& why);
     std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket) const;
-    std::unique_ptr<Responder> make_responder();
     void remove(Connection& connection);
     void cut_off();
     void report_drained();
@@ -81,10 +123,19 @@ private:
     Counters counters_;  // without the bytes of open connections
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;
     std::vector<std::unique_ptr<Connection>> connections_;  // each stores its own index
+    std::vector<std::unique_ptr<DatagramPort>> datagram_ports_;
     std::size_t crowd_ = 0;             // most connections since there were none
     std::function<void()> on_drained_;  // empty unless draining
     ev::Timer drain_timer_;  // due after one more turn, which echoes the bytes received so far
     ev::Timer grace_timer_;
 };
+
+// Starts an echo server for a client without a target, in the client's process. It listens on a
+// free loopback port, and completes the endpoint with it. `connections`: clients at the same
+// time. `tls` is changed to trust the server; null without TLS. The loop must outlive the
+// server. Throws UsageError if the framing cannot be echoed.
+std::unique_ptr<EchoServer> start_own_server(ev::Loop& loop, bufio::Endpoint& endpoint,
+                                             const Framing& framing, std::size_t connections,
+                                             bufio::TlsClientOptions* tls);
 
 }  // namespace yodel

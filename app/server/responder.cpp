@@ -3,8 +3,6 @@
 #include "app/text/units.hpp"
 
 #include <algorithm>
-#include <string>
-#include <string_view>
 
 namespace yodel {
 
@@ -12,20 +10,32 @@ using bufio::Stream;
 
 namespace {
 
+// Maximum bytes of one write, and writes in one call. Without these limits, a peer that reads
+// as fast as we write would keep the loop from serving other connections.
+constexpr std::size_t max_write = 64 * 1024;
+constexpr int max_writes = 4;
+
+// Limits the work of one call if many small messages wait.
+constexpr int max_messages = 4096;
+
 // Echoes every byte as it arrives, or sends the reply that the framing defines to each payload.
-class FaithfulResponder : public Responder {
+// Leaves a message with a length in the input until it is whole, and sends it from there piece
+// by piece, so that a message is in memory only once, whatever its length.
+class FaithfulResponder final : public Responder {
 public:
     // The buffers of TLS, and input that waits for space, take memory in addition to the
     // output. A limit above 8 * max_write is reduced by 2 * max_write, so that the sum stays
     // within it.
-    FaithfulResponder(const Framing& framing, std::size_t limit)
-        : framing_(framing), limit_(limit > 8 * max_write ? limit - 2 * max_write : limit) {}
+    FaithfulResponder(const Framing& framing, EchoLimits limits)
+        : framing_(framing),
+          limit_(limits.buffer > 8 * max_write ? limits.buffer - 2 * max_write : limits.buffer),
+          max_message_(limits.message) {}
 
-    void greet(Stream& stream) final { stream.write(framing_.greeting); }
+    void greet(Stream& stream) override { stream.write(framing_.greeting); }
 
-    // A write that completes at once frees space without any event, so this continues until
+    // A write that completes immediately frees space without any event, so this continues until
     // nothing more can be answered, or max_writes is reached.
-    std::optional<ev::Time> answer(Stream& stream) final {
+    std::optional<ev::Time> answer(Stream& stream) override {
         for (int i = 0; i < max_writes; ++i) {
             const std::size_t space = limit_ - std::min(limit_, stream.pending());
             if (end_ || !answer_some(stream, std::min(space, max_write))) return std::nullopt;
@@ -33,22 +43,16 @@ public:
         return ev::Time{};
     }
 
-protected:
-    // Answers the first `count` bytes received. Returns true if it consumed any.
-    bool echo(Stream& stream, std::size_t count) {
+private:
+    // Answers at most `max` of the bytes received. Returns true if it consumed any.
+    bool answer_some(Stream& stream, std::size_t max) {
+        const std::size_t count = framing_.has_length() ? whole_frames(stream, max) : max;
         const std::string_view bytes = stream.received().substr(0, count);
         if (bytes.empty() || !stream.write(framing_.reply ? reply_to(bytes) : bytes))
             return false;
         stream.consume(bytes.size());
         return true;
     }
-
-    const Framing& framing_;
-    FrameCursor cursor_{framing_};
-
-private:
-    // Answers at most `max` of the bytes received. Returns true if it consumed any.
-    virtual bool answer_some(Stream& stream, std::size_t max) { return echo(stream, max); }
 
     std::string_view reply_to(std::string_view bytes) {
         reply_.clear();
@@ -60,34 +64,23 @@ private:
         return reply_;
     }
 
-    std::size_t limit_;
-    std::string reply_;
-};
-
-// Leaves a message in the input until it is whole, and sends it from there piece by piece, so
-// that a message is in memory only once, whatever its length.
-class WholeResponder final : public FaithfulResponder {
-public:
-    WholeResponder(const Framing& framing, EchoLimits limits)
-        : FaithfulResponder(framing, limits.buffer), max_message_(limits.message) {}
-
-private:
-    bool answer_some(Stream& stream, std::size_t max) override {
-        const std::size_t ready = whole_frames(stream, max);
-        const std::string_view rest = stream.received().substr(ready);
-        const bool last = stream.input_ended() && message_bytes_left_ == 0 && ready < max;
-        if (last && !end_ && !rest.empty()) end_ = end_inside_message(framing_, rest);
-        return echo(stream, ready);
-    }
-
     // Returns the number of bytes at the front, at most `max`, that belong to whole messages.
     std::size_t whole_frames(Stream& stream, std::size_t max) {
         std::size_t at = std::min(message_bytes_left_, max);
         message_bytes_left_ -= at;
         while (message_bytes_left_ == 0 && at < max) {
             const std::string_view rest = stream.received().substr(at);
-            const std::size_t frame = frame_size(rest);
+            cursor_.restart();
+            // The size of the whole frame, or of the prefix while that is incomplete.
+            const std::size_t frame = cursor_.next(rest).used + cursor_.missing();
             stream.set_min_readable(frame);
+            if (frame > framing_.overhead() + max_message_) {
+                const std::size_t size = frame - framing_.overhead();
+                end_ = {bufio::Reason::limit, bufio::By::us, "",
+                        above_limit_text("a message of " + bytes_text(size), max_message_)};
+            } else if (stream.input_ended() && rest.size() < frame && !rest.empty()) {
+                end_ = end_inside_message(framing_, rest);
+            }
             if (end_ || rest.empty() || rest.size() < frame) break;
             const std::size_t step = std::min(frame, max - at);
             message_bytes_left_ = frame - step;
@@ -96,26 +89,198 @@ private:
         return at;
     }
 
-    // Returns the size of the whole frame, or of the prefix while the prefix is incomplete.
-    std::size_t frame_size(std::string_view bytes) {
-        cursor_.restart();
-        const std::size_t frame = cursor_.next(bytes).used + cursor_.missing();
-        const std::size_t size = frame - framing_.overhead();
-        if (frame > framing_.overhead() + max_message_)
-            end_ = {bufio::Reason::limit, bufio::By::us, "",
-                    above_limit_text("a message of " + bytes_text(size), max_message_)};
-        return frame;
+    const Framing& framing_;
+    const std::size_t limit_;
+    const std::size_t max_message_;
+    FrameCursor cursor_{framing_};
+    std::size_t message_bytes_left_ = 0;  // bytes of a message already begun
+    std::string reply_;
+};
+
+class FaultyResponder final : public Responder {
+public:
+    FaultyResponder(ev::Loop& loop, const Faults& faults, const Framing& framing,
+                    EchoLimits limits, std::uint64_t connection)
+        : loop_(loop),
+          faults_(faults),
+          framing_(framing),
+          limits_(limits),
+          decoder_(framing, max_message()),
+          dice_(faults, connection) {}
+
+    void greet(Stream& stream) override {
+        stream.pause_reading(faults_.no_read);
+        if (faults_.stall_handshake) return;
+        stream.write(framing_.greeting);
+        stream.write(framing_.banner(faults_.banner));
+        if (faults_.half_close) stream.finish();
     }
 
-    std::size_t max_message_;
-    std::size_t message_bytes_left_ = 0;  // bytes of a message already begun
+    std::optional<ev::Time> answer(Stream& stream) override {
+        if (faults_.stall_handshake) {
+            stream.consume(stream.received().size());
+            return std::nullopt;
+        }
+        const bool more = take_some(stream);
+        send(stream);
+        close_when_due(stream);
+        if (more && may_take()) return ev::Time{};
+        if (held_.empty() || stream.pending() > 0) return std::nullopt;
+        return held_.first_due();
+    }
+
+    bool has_pending() const override { return !held_.empty(); }
+
+private:
+    struct Held {
+        std::string bytes;
+        std::size_t sent = 0;
+    };
+
+    // Messages are held whole, so the buffer also limits their size.
+    std::size_t max_message() const {
+        return framing_.has_length() ? limits_.message : limits_.buffer;
+    }
+    bool may_take() const { return !end_ && !all_taken() && held_.memory() < limits_.buffer; }
+    bool all_taken() const {
+        return taken_ >= std::min(faults_.close_after.value_or(UINT64_MAX),
+                                  faults_.reset_after.value_or(UINT64_MAX));
+    }
+
+    // Returns true if it stopped although another whole message may be available. For an
+    // incomplete message, the stream must keep reading even above its high-water mark.
+    bool take_some(Stream& stream) {
+        for (int i = 0; i < max_messages && may_take(); ++i) {
+            if (take(stream)) continue;
+            stream.set_min_readable(stream.received().size() + 1);
+            return false;
+        }
+        stream.set_min_readable(0);
+        return true;
+    }
+
+    // Returns false if there is no whole message left. After the end of the input its rest
+    // counts as a message, except with a length-prefixed framing.
+    bool take(Stream& stream) {
+        using Kind = Decoder::Decoded::Kind;
+        stream.consume(framing_.stray_size(stream.received()));
+        const std::string_view bytes = stream.received();
+        const Decoder::Decoded cut = decoder_.next(bytes);
+        const bool last = stream.input_ended() && !bytes.empty();
+        if (cut.kind == Kind::message) {
+            hold(bytes.substr(0, cut.used), cut.payload);
+            stream.consume(cut.used);
+            return true;
+        }
+        if (cut.kind == Kind::error) {
+            end_ = {bufio::Reason::limit, bufio::By::us, "a message exceeds the limit of",
+                    std::to_string(max_message()) +
+                        (framing_.has_length() ? " (--max-frame)" : "")};
+        } else if (last && framing_.has_length()) {
+            end_ = end_inside_message(framing_, bytes);
+        } else if (last) {
+            hold(bytes, framing_.partial_payload(bytes));
+            stream.consume(bytes.size());
+            return true;
+        }
+        return false;
+    }
+
+    void hold(std::string_view frame, std::string_view payload) {
+        ++taken_;
+        const FaultDice::Plan plan = dice_.next();
+        if (plan.drop) return;
+        const auto offset = framing_.reply ? 0 : payload.data() - frame.data();
+        std::string reply = framing_.reply ? framing_.reply(payload) : std::string(frame);
+        if (plan.corrupt) {
+            corrupt(reply.data() + offset, payload.size(), plan.place, framing_.delimiter);
+            framing_.update_type(reply);
+        }
+        const ev::Time due = std::max(held_.last_due(), loop_.after(plan.delay));
+        for (int copies = plan.dup ? 2 : 1; copies > 0; --copies) held_.push({reply}, due);
+    }
+
+    // Writes the next chunk only after the system has accepted the previous one. Otherwise the
+    // system would join them.
+    void send(Stream& stream) {
+        const int pieces = faults_.chunk > 0 ? 1 : max_writes;
+        for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
+    }
+
+    // Removes and returns bytes that are due: with --chunk one chunk of a reply, otherwise up
+    // to max_write bytes of several replies.
+    std::string next_piece() {
+        const std::size_t size =
+            std::min(faults_.chunk > 0 ? faults_.chunk : max_write, limits_.buffer);
+        std::string due;
+        while (due.size() < size && held_.first_due() <= loop_.now()) {
+            if (faults_.chunk > 0 && !due.empty()) break;
+            Held& first = held_.front();
+            const std::string_view part =
+                std::string_view(first.bytes).substr(first.sent, size - due.size());
+            due += part;
+            first.sent += part.size();
+            if (first.sent < first.bytes.size()) break;
+            held_.pop();
+        }
+        return due;
+    }
+
+    void close_when_due(Stream& stream) {
+        if (!all_taken() || has_pending() || stream.pending() > 0 || !stream.is_open()) return;
+        if (faults_.reset_after) return stream.abort();
+        end_ = {bufio::Reason::aborted, bufio::By::us, "closed after",
+                count_text(taken_, "message")};
+    }
+
+    ev::Loop& loop_;
+    const Faults& faults_;
+    const Framing& framing_;
+    EchoLimits limits_;
+    Decoder decoder_;
+    FaultDice dice_;
+    std::uint64_t taken_ = 0;  // messages read from the input
+    DelayQueue<Held> held_;
 };
 
 }  // namespace
 
-std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits) {
-    if (framing.has_length()) return std::make_unique<WholeResponder>(framing, limits);
-    return std::make_unique<FaithfulResponder>(framing, limits.buffer);
+bool Faults::any() const {
+    return delay > ev::Duration::zero() || jitter > ev::Duration::zero() || drop > 0 ||
+           corrupt > 0 || dup > 0 || chunk > 0 || close_after || reset_after || half_close ||
+           no_read || stall_handshake || !banner.empty();
+}
+
+// Every message draws the same number of random values, so that its fate never affects the next
+// message.
+FaultDice::Plan FaultDice::next() {
+    Plan plan{};
+    plan.drop = random_.fraction() < faults_.drop;
+    plan.dup = random_.fraction() < faults_.dup;
+    plan.corrupt = random_.fraction() < faults_.corrupt;
+    plan.place = random_.number();
+    const double deviation = 2 * random_.fraction() - 1;
+    plan.delay =
+        faults_.delay + std::chrono::duration_cast<ev::Duration>(faults_.jitter * deviation);
+    return plan;
+}
+
+void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved) {
+    if (size == 0) return;
+    char& byte = payload[place % size];
+    for (unsigned bit = 0; bit < 8; ++bit) {
+        const char turned = static_cast<char>(byte ^ (1 << ((place >> 32) + bit) % 8));
+        if (reserved.find(turned) != std::string_view::npos) continue;
+        byte = turned;
+        return;
+    }
+}
+
+std::unique_ptr<Responder> make_responder(ev::Loop& loop, const Faults& faults,
+                                          const Framing& framing, EchoLimits limits,
+                                          std::uint64_t connection) {
+    if (!faults.any()) return std::make_unique<FaithfulResponder>(framing, limits);
+    return std::make_unique<FaultyResponder>(loop, faults, framing, limits, connection);
 }
 
 }  // namespace yodel

@@ -1,19 +1,106 @@
-// Responders decide what a server sends back for the bytes that it receives.
+// What a server sends back for the bytes that it receives, and the faults that it injects to
+// test clients.
+//
+// With a framing, a fault acts on whole messages; without one, on the bytes of one read. The
+// faults of a message depend only on the seed, on the number of its connection, and on its own
+// number within the connection, so that a repeated run meets the same faults.
 #pragma once
 
 #include "app/protocol/framing.hpp"
+#include "app/text/random.hpp"
 #include "bufio/stream.hpp"
+#include "ev/loop.hpp"
 
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace yodel {
 
-// Maximum bytes of one write, and writes in one call. Without these limits, a peer that reads
-// as fast as we write would keep the loop from serving other connections.
-inline constexpr std::size_t max_write = 64 * 1024;
-inline constexpr int max_writes = 4;
+struct Faults {
+    ev::Duration delay{};   // before each reply
+    ev::Duration jitter{};  // maximum change of the delay; replies keep their order
+    double drop = 0;        // probability, from 0 to 1, that a message gets no reply
+    double corrupt = 0;     // probability that one bit of a reply is flipped
+    double dup = 0;         // probability that a reply is duplicated
+    std::size_t chunk = 0;  // bytes written at once, one chunk a turn; 0: no limit
+    std::optional<std::uint64_t> close_after = {};  // messages until a graceful close
+    std::optional<std::uint64_t> reset_after = {};  // messages until a reset
+    bool half_close = false;                        // close the sending side at once
+    bool no_read = false;
+    bool stall_handshake = false;  // never answer the handshake
+    std::string banner = {};       // sent before everything else
+    double reorder = 0;            // probability that a datagram is reordered; not for streams
+    std::uint64_t seed = 1;
+
+    bool any() const;  // ignores `reorder`, which streams do not have
+};
+
+// Draws the faults for the messages of a connection, one message after the other.
+class FaultDice {
+public:
+    FaultDice(const Faults& faults, std::uint64_t connection)
+        : faults_(faults), random_(faults.seed * 0xd1342543de82ef95 + connection) {}
+
+    struct Plan {
+        bool drop;
+        bool dup;
+        bool corrupt;
+        std::uint64_t place;  // selects the bit to flip, see corrupt()
+        ev::Duration delay;
+    };
+    Plan next();
+    // Makes an additional draw, for a fault that is not in the plan.
+    bool chance(double probability) { return random_.fraction() < probability; }
+
+private:
+    const Faults& faults_;
+    Random random_;
+};
+
+// Replies that faults hold back, in the order in which they are due. The payload of a `Reply`
+// is its member `bytes`, a string.
+template <class Reply>
+class DelayQueue {
+public:
+    bool empty() const { return replies_.empty(); }
+    std::size_t memory() const { return memory_; }  // bytes
+    static std::size_t memory_of(const Reply& reply) {
+        return sizeof reply + reply.bytes.size();
+    }
+
+    // Replies that are due at the same time keep their order.
+    void push(Reply reply, ev::Time due) {
+        memory_ += memory_of(reply);
+        replies_.emplace(due, std::move(reply));
+    }
+
+    // Return the first and the last due time. For an empty queue, they are the maximum and the
+    // minimum of ev::Time.
+    ev::Time first_due() const { return empty() ? ev::Time::max() : replies_.begin()->first; }
+    ev::Time last_due() const { return empty() ? ev::Time::min() : replies_.rbegin()->first; }
+
+    // The following functions require a queue that is not empty.
+    Reply& front() { return replies_.begin()->second; }
+    Reply pop() {
+        Reply reply = std::move(replies_.extract(replies_.begin()).mapped());
+        memory_ -= memory_of(reply);
+        return reply;
+    }
+
+private:
+    std::multimap<ev::Time, Reply> replies_;
+    std::size_t memory_ = 0;
+};
+
+// Flips the bit of the payload that `place` selects, or else another bit of the same byte if
+// the result would be a reserved byte, which could end the message.
+void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_view reserved);
 
 // Answers the messages of one connection.
 class Responder {
@@ -40,10 +127,12 @@ struct EchoLimits {
     std::size_t message;  // bytes of a message, with a length-prefixed framing
 };
 
-// Echoes every byte as it arrives. A message of a length-prefixed framing is answered once it
-// is whole; until then, its received part is held in memory. If the framing defines a greeting
-// and replies, sends these instead, and answers each byte of a message as it arrives. The
-// framing must outlive the responder.
-std::unique_ptr<Responder> make_faithful_responder(const Framing& framing, EchoLimits limits);
+// Without faults, echoes every byte as it arrives. A message of a length-prefixed framing is
+// answered once it is whole; until then, its received part is held in memory. If the framing
+// defines a greeting and replies, sends these instead, and answers each byte of a message as it
+// arrives. The loop, the faults and the framing must outlive the responder.
+std::unique_ptr<Responder> make_responder(ev::Loop& loop, const Faults& faults,
+                                          const Framing& framing, EchoLimits limits,
+                                          std::uint64_t connection);
 
 }  // namespace yodel

@@ -2,7 +2,7 @@
 // one connection with plain calls.
 
 #include "app/run/run.hpp"
-#include "app/server/datagram_server.hpp"
+#include "app/server/echo_server.hpp"
 #include "tests/bench/measure.hpp"
 #include "tests/bench/serving_process.hpp"
 
@@ -43,8 +43,8 @@ void serve_ours(int fd) {
     const bufio::Address address = bufio::Address::of_socket(fd);
     ::close(fd);
     ev::Loop loop;
-    yodel::DatagramServer server(loop, {}, [](auto&) {});
-    server.listen(address);
+    yodel::EchoServer server(loop, {}, [](auto&) {});
+    server.listen_datagrams(address);
     loop.run();
 }
 

@@ -153,7 +153,7 @@ Plan make_plan(Kind kind, std::uint64_t seed) {
     if (kind == Kind::websockets) plan.client.websocket.emplace().host = "simulated";
     plan.calm = dice.chance(0.25);
     plan.distinct = plan.calm || dice.chance(0.7);
-    plan.reflects_any = dice.chance(0.5);
+    plan.server.reflect_any = dice.chance(0.5);
     plan.machine = draw_machine(dice, plan.calm);
     draw_client(dice, plan);
     draw_server(dice, plan);

@@ -40,7 +40,6 @@ struct Plan {
     Machine machine;
     yodel::Session::Options client;  // without the endpoint
     yodel::EchoServer::Options server;
-    bool reflects_any = true;  // for a datagram server
     bool distinct = true;      // payloads differ even after damage
     std::size_t messages = 0;  // total payloads to send
     std::size_t longest = 0;   // bytes of a payload

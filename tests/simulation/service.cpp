@@ -56,28 +56,20 @@ void Service::restart() {
     const Heap heap(Owner::product);
     stop();
     const auto log = [this](const EchoServer::Event& event) { this->log(event); };
-    if (plan_.carrier == Carrier::datagrams) {
-        DatagramServer::Options options;
-        options.faults = plan_.server.faults;
-        options.reflect_any = plan_.reflects_any;
-        options.max_held = buffer();
-        datagrams_ = std::make_unique<DatagramServer>(loop_, options, log);
-        address_ = datagrams_->listen(address_);
-    } else {
-        streams_ = std::make_unique<EchoServer>(loop_, plan_.server, log);
-        if (plan_.client.websocket)
-            relay_ = std::make_unique<Relay>(loop_, plan_, address_,
-                                             streams_->listen(behind_relay(endpoint_)));
-        else
-            address_ = streams_->listen(address_);
-    }
+    server_ = std::make_unique<EchoServer>(loop_, plan_.server, log);
+    if (plan_.carrier == Carrier::datagrams)
+        address_ = server_->listen_datagrams(address_);
+    else if (plan_.client.websocket)
+        relay_ = std::make_unique<Relay>(loop_, plan_, address_,
+                                         server_->listen(behind_relay(endpoint_)));
+    else
+        address_ = server_->listen(address_);
 }
 
 void Service::stop() {
     traffic_before_ = traffic();
     relay_.reset();
-    streams_.reset();
-    datagrams_.reset();
+    server_.reset();
 }
 
 bufio::Endpoint Service::endpoint() const {
@@ -86,10 +78,7 @@ bufio::Endpoint Service::endpoint() const {
     return endpoint;
 }
 
-Counters Service::counters() const {
-    if (streams_) return streams_->counters();
-    return datagrams_ ? datagrams_->counters() : Counters();
-}
+Counters Service::counters() const { return server_ ? server_->counters() : Counters(); }
 
 std::uint64_t Service::traffic() const {
     const Counters now = counters();
@@ -106,13 +95,11 @@ std::uint64_t Service::backlog() const {
 
 std::size_t Service::buffer() const {
     if (plan_.carrier != Carrier::datagrams) return plan_.server.buffer();
-    return plan_.server.max_buffer.value_or(DatagramServer::Options().max_held);
+    return plan_.server.max_buffer.value_or(16 * 1024 * 1024);
 }
 
 void Service::drain(ev::Duration grace) {
-    const auto note = [this] { drained_ = true; };
-    if (streams_) streams_->drain(grace, note);
-    if (datagrams_) datagrams_->drain(grace, note);
+    if (server_) server_->drain(grace, [this] { drained_ = true; });
 }
 
 }  // namespace simulation

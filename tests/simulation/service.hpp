@@ -2,7 +2,6 @@
 // before it if it speaks WebSocket.
 #pragma once
 
-#include "app/server/datagram_server.hpp"
 #include "app/server/echo_server.hpp"
 #include "bufio/lookup.hpp"
 #include "ev/loop.hpp"
@@ -26,12 +25,12 @@ public:
     // Restarts the server. Only for a path, because a port may have been taken.
     void restart();
     bool can_restart() const { return plan_.carrier == Carrier::path; }
-    bool is_running() const { return streams_ || datagrams_; }
+    bool is_running() const { return server_ != nullptr; }
 
     // Bytes and datagrams received and sent: each change is activity. A datagram may be empty.
     std::uint64_t traffic() const;
-    std::size_t connections() const { return streams_ ? streams_->counters().connections : 0; }
-    std::uint64_t datagrams_answered() const { return datagrams_->counters().datagrams_out; }
+    std::size_t connections() const { return counters().connections; }
+    std::uint64_t datagrams_answered() const { return counters().datagrams_out; }
     // Bytes received whose answers were not sent.
     std::uint64_t backlog() const;
     // Maximum bytes that the server stores for a connection, or for all datagrams.
@@ -47,8 +46,7 @@ private:
     const Plan& plan_;
     const bufio::Endpoint endpoint_;
     bufio::Address address_;
-    std::unique_ptr<yodel::EchoServer> streams_;
-    std::unique_ptr<yodel::DatagramServer> datagrams_;
+    std::unique_ptr<yodel::EchoServer> server_;
     std::unique_ptr<Relay> relay_;
     std::uint64_t traffic_before_ = 0;  // traffic of earlier servers
     std::size_t logged_ = 0;            // bytes of text

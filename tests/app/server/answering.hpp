@@ -14,8 +14,6 @@ namespace test {
 
 class Answering final : private bufio::Stream::Owner {
 public:
-    explicit Answering(std::unique_ptr<yodel::Responder> responder)
-        : Answering([&](ev::Loop&) { return std::move(responder); }) {}
     // `make` takes the loop, and returns the responder.
     template <class Make>
     explicit Answering(Make make)

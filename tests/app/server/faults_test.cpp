@@ -1,4 +1,4 @@
-#include "app/server/faults.hpp"
+#include "app/server/responder.hpp"
 #include "app/text/units.hpp"
 
 #include "tests/app/server/answering.hpp"
@@ -15,7 +15,7 @@ namespace {
 struct Faulty {
     explicit Faulty(Faults all, const char* framing = "line", EchoLimits limits = {1000, 1000})
         : faults(std::move(all)), peer([&](ev::Loop& loop) {
-              return make_faulty_responder(loop, faults, *find_framing(framing), limits, 1);
+              return make_responder(loop, faults, *find_framing(framing), limits, 1);
           }) {}
 
     Faults faults;

@@ -1,4 +1,4 @@
-#include "app/server/loop_guard.hpp"
+#include "app/server/datagram_port.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,4 +1,4 @@
-#include "app/server/own_server.hpp"
+#include "app/server/echo_server.hpp"
 
 #include "app/text/exit_status.hpp"
 #include "bufio/lookup.hpp"
@@ -17,7 +17,7 @@ TEST_CASE("the server inside completes the endpoint with its address, and echoes
     bufio::Endpoint endpoint;
     endpoint.family = family;
     endpoint.udp = datagrams;
-    const OwnServer server(loop, endpoint, {.framing = *find_framing("line")});
+    const auto server = start_own_server(loop, endpoint, *find_framing("line"), 1, nullptr);
     CHECK(endpoint.host == host);
     const bufio::Address to = bufio::resolve_without_network(endpoint).addresses.at(0);
     const bufio::Fd client(::socket(to.family(), datagrams ? SOCK_DGRAM : SOCK_STREAM, 0));
@@ -38,7 +38,7 @@ TEST_CASE("a client trusts the server inside by its pin") {
     ev::Loop loop;
     bufio::Endpoint endpoint;
     bufio::TlsClientOptions tls;
-    const OwnServer server(loop, endpoint, {.framing = *find_framing("line"), .tls = &tls});
+    const auto server = start_own_server(loop, endpoint, *find_framing("line"), 1, &tls);
     REQUIRE(tls.pins.size() == 1);
     CHECK(tls.pins[0].starts_with("sha256//"));
 }
@@ -46,5 +46,6 @@ TEST_CASE("a client trusts the server inside by its pin") {
 TEST_CASE("the server inside is refused if it cannot echo a framing") {
     ev::Loop loop;
     bufio::Endpoint endpoint;
-    CHECK_THROWS_AS(OwnServer(loop, endpoint, {.framing = *find_framing("smtp")}), UsageError);
+    CHECK_THROWS_AS(start_own_server(loop, endpoint, *find_framing("smtp"), 1, nullptr),
+                    UsageError);
 }

@@ -12,8 +12,12 @@ using test::Answering;
 
 namespace {
 
-std::unique_ptr<Responder> faithful(const char* framing, EchoLimits limits = {1 << 20, 1000}) {
-    return make_faithful_responder(*find_framing(framing), limits);
+const Faults none;
+
+auto faithful(const char* framing, EchoLimits limits = {1 << 20, 1000}) {
+    return [=](ev::Loop& loop) {
+        return make_responder(loop, none, *find_framing(framing), limits, 1);
+    };
 }
 
 // Plays a script of one connection.

@@ -1,6 +1,6 @@
 // The server of datagrams, its rules and its faults, on one loop in virtual time.
 
-#include "app/server/datagram_server.hpp"
+#include "app/server/echo_server.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/app/server/raw_client.hpp"
 #include "tests/bufio/packet_system.hpp"
@@ -14,10 +14,10 @@ using Datagrams = std::vector<std::string>;
 namespace {
 
 struct House {
-    explicit House(const DatagramServer::Options& options = {})
+    explicit House(const EchoServer::Options& options = {})
         : server(loop, options,
                  [this](const EchoServer::Event& event) { log.push_back(event.text); }),
-          address(server.listen(test::any_loopback_port())),
+          address(server.listen_datagrams(test::any_loopback_port())),
           peer(address, test::RawClient::Kind::datagrams, 4 * 1024 * 1024) {}
 
     // Sends the datagrams one by one, each after the server has received the previous one.
@@ -39,13 +39,13 @@ struct House {
 
     Datagrams log;
     test::VirtualLoop loop;
-    DatagramServer server;
+    EchoServer server;
     bufio::Address address;
     test::RawClient peer;
 };
 
-DatagramServer::Options faulty(Faults faults) {
-    DatagramServer::Options options;
+EchoServer::Options faulty(Faults faults) {
+    EchoServer::Options options;
     options.faults = std::move(faults);
     return options;
 }
@@ -72,7 +72,7 @@ TEST_CASE("echoes every datagram, even an empty one") {
 
 TEST_CASE("takes the same bytes, again and again, for a loop, and reports it once") {
     for (const bool reflect_any : {false, true}) {
-        DatagramServer::Options options;
+        EchoServer::Options options;
         options.reflect_any = reflect_any;
         House house(options);
         CHECK(house.exchange(Datagrams(100, "again")).size() == (reflect_any ? 100 : 64));
@@ -85,7 +85,7 @@ TEST_CASE("takes the same bytes, again and again, for a loop, and reports it onc
 }
 
 TEST_CASE("logs each datagram if it is verbose, and why it is not answered") {
-    DatagramServer::Options options;
+    EchoServer::Options options;
     options.verbose = true;
     House house(options);
     house.exchange(Datagrams(66, "a"));
@@ -181,8 +181,8 @@ TEST_CASE("sends held answers while draining, or gives them up after the grace")
 }
 
 TEST_CASE("bounds the answers that faults hold back") {
-    DatagramServer::Options options = faulty({.delay = 1h});
-    options.max_held = 2000;  // two of the answers, with their overhead
+    EchoServer::Options options = faulty({.delay = 1h});
+    options.max_buffer = 2000;  // two of the answers, with their overhead
     House house(options);
     house.exchange({std::string(600, 'a'), std::string(600, 'b'), std::string(400, 'c')});
     CHECK(house.server.counters().datagrams_dropped == 1);

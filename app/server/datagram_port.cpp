@@ -1,0 +1,218 @@
+#include "app/server/datagram_port.hpp"
+
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace yodel {
+
+using bufio::Datagram;
+
+namespace {
+
+constexpr int privileged_ports = 1024;  // ports below this number
+
+// Time that a reordered answer waits for the next answer.
+constexpr ev::Duration reordering_time = std::chrono::milliseconds(100);
+constexpr ev::Duration receive_pause = std::chrono::seconds(1);
+
+// Bytes of memory for answers that faults hold back; more are dropped.
+constexpr std::size_t default_max_held = 16 * 1024 * 1024;
+
+std::uint64_t key_of(const Datagram& datagram) {
+    const std::hash<std::string_view> hash;
+    const std::string_view peer(reinterpret_cast<const char*>(&datagram.peer.storage),
+                                datagram.peer.size);
+    return hash(datagram.bytes) * 0x9e3779b97f4a7c15 + hash(peer);
+}
+
+}  // namespace
+
+LoopGuard::Decision LoopGuard::judge(std::uint64_t key, ev::Time now) {
+    Entry& entry = entry_of(key, now);
+    ++entry.count;
+    if (entry.count <= max_repeats) return Decision::answer;
+    entry.since = now;
+    return entry.count == max_repeats + 1 ? Decision::loop_begins : Decision::loop;
+}
+
+// Returns the entry of this key. If there is none, replaces an expired entry of its row, or
+// else the entry with the fewest repeats.
+LoopGuard::Entry& LoopGuard::entry_of(std::uint64_t key, ev::Time now) {
+    Entry* const row = &entries_[key % rows * ways];
+    const auto over = [&](const Entry& entry) { return now - entry.since >= second; };
+    Entry* found = std::find_if(row, row + ways, [&](const Entry& entry) {
+        return entry.key == key && entry.count > 0 && !over(entry);
+    });
+    if (found != row + ways) return *found;
+    found = std::min_element(row, row + ways, [&](const Entry& a, const Entry& b) {
+        return (over(a) ? 0 : a.count) < (over(b) ? 0 : b.count);
+    });
+    *found = {.key = key, .since = now, .count = 0};
+    return *found;
+}
+
+EchoServer::DatagramPort::DatagramPort(EchoServer& server, const bufio::Address& address)
+    : server_(server),
+      options_(server.options_),
+      faulty_(options_.faults.any() || options_.faults.reorder > 0),
+      dice_(options_.faults, 0),
+      due_timer_(server.loop_, [this] { send_due(); }),
+      resume_timer_(server.loop_, [this] { update_interest(); }),
+      socket_(bufio::bound_datagram_socket(address)),
+      watch_(server.loop_, socket_.descriptor(), ev::readable,
+             [this](ev::Events) { advance(); }) {}
+
+void EchoServer::DatagramPort::stop_receiving() {
+    stopped_ = true;
+    update_interest();
+}
+
+// Reads nothing while the system accepts no answers, so that its receive buffer bounds the
+// memory.
+void EchoServer::DatagramPort::advance() {
+    send_unsent();
+    if (unsent_.empty() && !stopped_) receive();
+    update_interest();
+    server_.report_drained();
+}
+
+void EchoServer::DatagramPort::update_interest() {
+    ev::Events wanted = stopped_ || resume_timer_.pending() ? ev::none : ev::readable;
+    if (!unsent_.empty()) wanted = ev::writable;
+    watch_.want(wanted);
+}
+
+void EchoServer::DatagramPort::receive() {
+    const std::span<const Datagram> datagrams = socket_.receive();
+    if (datagrams.empty() && !bufio::would_block(errno)) resume_timer_.start(receive_pause);
+    for (const Datagram& each : datagrams) take(each);
+    send_batch();
+    send_unsent();
+}
+
+void EchoServer::DatagramPort::take(const Datagram& datagram) {
+    Counters& counters = server_.counters_;
+    ++counters.datagrams_in;
+    counters.datagram_bytes_in += datagram.bytes.size();
+    const char* const why = options_.reflect_any ? nullptr : refusal(datagram);
+    if (options_.verbose) {
+        const std::size_t size = datagram.bytes.size();
+        server_.log_({datagram.peer.text(), "datagram of " + bytes_text(size) +
+                                                (why ? std::string(", not answered: ") + why
+                                                     : ": " + excerpt(datagram.bytes, size))});
+    }
+    if (why) {
+        ++counters.datagrams_unanswered;
+    } else if (faulty_) {
+        answer_faultily(datagram);
+    } else {
+        batch_.push_back({datagram.bytes, &datagram.peer, &datagram.local});
+    }
+}
+
+// Returns why the datagram must not be answered; null if it may be.
+const char* EchoServer::DatagramPort::refusal(const Datagram& datagram) {
+    const bufio::Address& peer = datagram.peer;
+    if (datagram.to_group) return "sent to a broadcast or multicast address";
+    if (peer.is_multicast() || peer.is_wildcard())
+        return "sent from a broadcast or multicast address";
+    if (peer.port() < privileged_ports) return "sent from a privileged port";
+    for (const auto& port : server_.datagram_ports_)
+        if (port->address().port() == peer.port() &&
+            (same_host(peer, datagram.local) || same_host(peer, port->address())))
+            return "sent by this server";
+    const LoopGuard::Decision decision =
+        loop_guard_.judge(key_of(datagram), server_.loop_.now());
+    if (decision == LoopGuard::Decision::answer) return nullptr;
+    if (decision == LoopGuard::Decision::loop_begins)
+        server_.log_({peer.text(),
+                      "the same " + bytes_text(datagram.bytes.size()) + " arrived more than " +
+                          std::to_string(LoopGuard::max_repeats) +
+                          " times within a second; not answered, because this may be a loop"});
+    return "possible loop";
+}
+
+// Keeps copies of the answers that the system does not accept now. Drops each answer that
+// it refuses.
+void EchoServer::DatagramPort::send_batch() {
+    Counters& counters = server_.counters_;
+    std::span<const bufio::Packet> left(batch_);
+    while (!left.empty()) {
+        const std::size_t count = socket_.send(left);
+        if (count == 0 && bufio::would_block(errno)) break;
+        if (count == 0) ++counters.datagrams_dropped;
+        counters.datagrams_out += count;
+        for (std::size_t i = 0; i < count; ++i)
+            counters.datagram_bytes_out += left[i].bytes.size();
+        left = left.subspan(std::max<std::size_t>(count, 1));
+    }
+    for (const bufio::Packet& each : left)
+        unsent_.push_back({std::string(each.bytes), *each.to, *each.from, false});
+    batch_.clear();
+}
+
+void EchoServer::DatagramPort::send_unsent() {
+    std::vector<Answer> answers;
+    answers.swap(unsent_);
+    for (const Answer& each : answers) batch_.push_back({each.bytes, &each.to, &each.from});
+    send_batch();
+}
+
+// Every datagram draws the same number of random values, whatever happens to it.
+void EchoServer::DatagramPort::answer_faultily(const Datagram& datagram) {
+    const Faults& faults = options_.faults;
+    const FaultDice::Plan plan = dice_.next();
+    const bool reordered = dice_.chance(faults.reorder);
+    Answer answer{std::string(datagram.bytes), datagram.peer, datagram.local, reordered};
+    const std::size_t copies = plan.dup ? 2 : 1;
+    const std::size_t memory =
+        held_.memory() + reordered_.memory() + copies * DelayQueue<Answer>::memory_of(answer);
+    if (plan.drop || memory > options_.max_buffer.value_or(default_max_held)) {
+        ++server_.counters_.datagrams_dropped;
+        return;
+    }
+    if (plan.corrupt) corrupt(answer.bytes.data(), answer.bytes.size(), plan.place, {});
+    for (std::size_t i = 0; i < copies; ++i) {
+        if (plan.delay > ev::Duration::zero()) {
+            held_.push(answer, server_.loop_.after(plan.delay));
+        } else {
+            deliver(answer);
+        }
+    }
+    restart_timer();
+}
+
+void EchoServer::DatagramPort::deliver(const Answer& answer) {
+    if (answer.reordered) return reordered_.push(answer, server_.loop_.after(reordering_time));
+    unsent_.push_back(answer);
+    send_reordered();
+}
+
+void EchoServer::DatagramPort::send_reordered() {
+    while (!reordered_.empty()) unsent_.push_back(reordered_.pop());
+}
+
+void EchoServer::DatagramPort::restart_timer() {
+    const ev::Time next = std::min(held_.first_due(), reordered_.first_due());
+    if (next != ev::Time::max()) due_timer_.start_at(next);
+}
+
+// Sends the answers that are due, and those held back for reordering if no later answer was
+// sent before their deadline.
+void EchoServer::DatagramPort::send_due() {
+    const ev::Time now = server_.loop_.now();
+    while (held_.first_due() <= now) deliver(held_.pop());
+    if (reordered_.first_due() <= now) send_reordered();
+    restart_timer();
+    send_unsent();
+    update_interest();
+    server_.report_drained();
+}
+
+}  // namespace yodel

@@ -1,0 +1,110 @@
+// Answers the datagrams of a port with the same bytes (RFC 862), with faults on demand.
+//
+// Anybody can forge the source address of a datagram. So an answer is never longer than the
+// question. It never goes to a privileged port (used by another service), to this server
+// itself, or to a broadcast or multicast address. A question sent to a broadcast or multicast
+// address gets no answer. If the same bytes arrive from the same address more than 64 times in
+// a second, they count as a loop between two services, and are not answered until they have
+// stopped for a second. Otherwise one forged datagram could make two servers answer each other
+// for ever (CVE-2024-2169).
+//
+// The faults of a datagram depend only on the seed and on its number, which counts the
+// datagrams of a port in order of arrival.
+#pragma once
+
+#include "app/server/echo_server.hpp"
+#include "app/server/responder.hpp"
+#include "bufio/address.hpp"
+#include "bufio/packets.hpp"
+#include "ev/loop.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace yodel {
+
+// Detects two services that answer each other forever. The same bytes then arrive again and
+// again from the same address.
+//
+// It stores a bounded number of keys, each for certain bytes from one address. A new key
+// replaces the key with the fewest repeats in its row. Time is an argument.
+class LoopGuard {
+public:
+    static constexpr unsigned max_repeats = 64;  // per second
+    static constexpr ev::Duration second = std::chrono::seconds(1);
+
+    enum class Decision {
+        answer,
+        loop_begins,  // more than max_repeats: report it, and do not answer
+        loop,         // still going on: do not answer until it has stopped for a second
+    };
+
+    // `key` identifies the bytes and their source address.
+    Decision judge(std::uint64_t key, ev::Time now);
+
+private:
+    static constexpr std::size_t rows = 256;
+    static constexpr std::size_t ways = 4;
+    struct Entry {
+        std::uint64_t key = 0;
+        ev::Time since{};  // time of the first repeat; once a loop is detected, of the latest
+        unsigned count = 0;
+    };
+
+    Entry& entry_of(std::uint64_t key, ev::Time now);
+
+    std::array<Entry, rows * ways> entries_;
+};
+
+class EchoServer::DatagramPort {
+public:
+    // Throws std::system_error.
+    DatagramPort(EchoServer& server, const bufio::Address& address);
+
+    const bufio::Address& address() const { return socket_.address(); }
+    void stop_receiving();
+    bool has_pending() const {
+        return !held_.empty() || !reordered_.empty() || !unsent_.empty();
+    }
+
+private:
+    struct Answer {
+        std::string bytes;
+        bufio::Address to;
+        bufio::Address from;
+        bool reordered;  // to be sent after the next one
+    };
+
+    void advance();
+    void update_interest();
+    void receive();
+    void take(const bufio::Datagram& datagram);
+    const char* refusal(const bufio::Datagram& datagram);
+    void send_batch();
+    void send_unsent();
+    void answer_faultily(const bufio::Datagram& datagram);
+    void deliver(const Answer& answer);
+    void send_reordered();
+    void restart_timer();
+    void send_due();
+
+    EchoServer& server_;
+    const Options& options_;
+    const bool faulty_;
+    FaultDice dice_;
+    LoopGuard loop_guard_;
+    DelayQueue<Answer> held_;
+    DelayQueue<Answer> reordered_;      // held until another answer is sent
+    std::vector<bufio::Packet> batch_;  // answers that view received datagrams
+    std::vector<Answer> unsent_;
+    bool stopped_ = false;
+    ev::Timer due_timer_;
+    ev::Timer resume_timer_;  // ends a pause after a failure to receive
+    bufio::PacketSocket socket_;
+    ev::Watch watch_;
+};
+
+}  // namespace yodel

@@ -26,8 +26,10 @@ def number(text):
     return value
 
 
-def read_run(path):
-    """Returns the last end object, its intervals, and its first hundred differences of a replay."""
+def read_run(path, each=lambda record: None):
+    """Returns the last end object, its intervals, and its first hundred differences of a replay.
+
+    Passes each interval and each end object to a function as soon as it is read."""
     run, intervals, failed_messages, name = None, [], [], path or "standard input"
     try:
         with open(path or 0, encoding="utf-8") as file:
@@ -37,6 +39,8 @@ def read_run(path):
                     kind, outcome = record["type"], record.get("fate")
                 except (ValueError, TypeError, KeyError):
                     leave(f"{name}: line {place} is not an object of yodel --json")
+                if kind in ("interval", "end"):
+                    each(record)
                 if kind == "interval":
                     intervals.append(record)
                 elif kind == "message" and outcome in ("bad", "lost", "missing", "unrecorded") and len(failed_messages) < 100:
@@ -446,16 +450,28 @@ def openmetrics(end, *_):
             if isinstance(value, dict):
                 yield from members(value, [*path, key])
             elif isinstance(value, (int, float)) and not isinstance(value, bool) and key != "sum":
-                yield "_".join(["yodel", *path, "exit_status" if key == "status" else key]), ".".join([*path, key]), value
+                name = {"status": "exit_status", "t": "duration_us"}.get(key, key)
+                value = value * 1_000_000 if key == "t" else value
+                yield "_".join(["yodel", *path, name]), ".".join([*path, key]), value
 
     texts = {}
     for place, member, value in members(end, []):
         unit = "seconds" if re.search(r"_us\b|_us_", place) else "ratio" if member == "overlap" else ""
         name = re.sub(r"\W", "_", re.sub(r"_us(?=_|$)", "", place), flags=re.ASCII) + ("_" + unit if unit else "")
         texts.setdefault(name, f"# TYPE {name} gauge\n" + (f"# UNIT {name} {unit}\n" if unit else "") +
-                         f"# HELP {name} The member {json.dumps(member)[1:-1]} of the end object of yodel --json.\n"
+                         f"# HELP {name} The member {json.dumps(member)[1:-1]} of the {end.get('type', 'end')} object of yodel --json.\n"
                          f"{name} {value / 1e6 if unit == 'seconds' else value:.15g}\n")
     return "".join(texts.values()) + "# EOF\n"
+
+
+def replace_file(path, text):
+    """Replaces a file in one step, so that a collector never reads half of it."""
+    try:
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            file.write(text)
+        os.replace(path + ".new", path)
+    except OSError as error:
+        leave(f"{path}: {error.strerror}", 23)
 
 
 def junit(end, _, failed_messages):
@@ -558,6 +574,7 @@ def main():
     parser.add_argument("--compare", nargs=2, metavar=("OLD", "NEW"), help="print how two runs differ")
     parser.add_argument("--require", action="append", metavar="LIST", help="fail unless the sum, or NEW, fulfils LIST")
     parser.add_argument("--to", choices=[*FORMATS, "html"], help="print this format")
+    parser.add_argument("--output", metavar="FILE", help="with --to openmetrics: replace FILE for each object as it arrives")
     parser.add_argument("file", nargs="*", metavar="FILE")
     options = parser.parse_args()
     added, forms = options.merge or options.compare, (options.merge, options.compare, not options.merge and options.to)
@@ -565,6 +582,11 @@ def main():
         parser.error("give one of --merge FILE... [--to FORMAT], --compare OLD NEW and --to FORMAT [FILE...]; --require needs one of the first two")
     if options.to not in (None, "html") and len(options.file) > 1:
         parser.error(f"--to {options.to} takes one FILE")
+    if options.output and (options.to != "openmetrics" or added):
+        parser.error("--output needs --to openmetrics")
+    if options.output:
+        read_run((options.file or [None])[0], lambda record: replace_file(options.output, openmetrics(record)))
+        return
     required = [Requirement(clause, options.compare) for clause in ",".join(options.require or []).split(",") if options.require]
     if added:
         end, text, sentences = (merge if options.merge else compare)(added, required)

@@ -96,3 +96,22 @@ Odd input gives a sentence, XML that parses, and metrics with one line each.
   # HELP yodel_x_y_5 The member x\ny 5 of the end object of yodel --json.
   yodel_x_y_5 3
   # EOF
+
+A collector reads the metrics of each second while the load runs.
+
+  $ { echo '{"type":"interval","t":1,"sent":5}'; until [ -e live.prom ]; do sleep 0.02; done; cp live.prom first.prom; \
+  >   echo '{"type":"end","status":0,"sent":9}'; } | to openmetrics --output live.prom
+  $ grep '^y' first.prom live.prom
+  first.prom:yodel_duration_seconds 1
+  first.prom:yodel_sent 5
+  live.prom:yodel_exit_status 0
+  live.prom:yodel_sent 9
+  $ to html --output live.prom
+  results.py: --output needs --to openmetrics (results.py -h shows the options)
+  [2]
+  $ to openmetrics --output none/live.prom first.prom
+  results.py: first.prom: line 1 is not an object of yodel --json
+  [2]
+  $ echo '{"type":"end","status":0}' | to openmetrics --output none/live.prom
+  results.py: none/live.prom: No such file or directory
+  [23]

@@ -146,19 +146,4 @@ private:
     std::vector<std::unique_ptr<Connection>> connections_;
 };
 
-struct Check {
-    unsigned kinds;    // kinds of targets; see kind_of()
-    unsigned needs;    // abilities
-    const char* name;  // what the server does: "echoes an empty message"
-    void (*perform)(Examination& examination);  // throws Failed and Stopped
-    const char* fatal = "";                     // cause if the server is gone afterwards
-};
-
-// Returns the checks of a target, in their order. Later checks are pointless if the first
-// fails.
-std::vector<Check> checks_of(const Session::Options& target);
-
-// Looks for evidence in the reply, or sends more messages. Throws like a check.
-Cause cause_of(const Failed& failed, Examination& all);
-
 }  // namespace yodel

@@ -2,7 +2,46 @@
 
 #include "ui/text.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <string>
+
 namespace ui {
+
+namespace {
+
+constexpr std::size_t past_the_end = std::numeric_limits<std::size_t>::max() / 2;  // rows
+
+char strongest(const Marks& marks, std::size_t begin, std::size_t end) {
+    char mark = 0;
+    for (std::size_t i = begin; i < std::min(end, marks.size()); ++i)
+        mark = std::max(mark, marks[i]);
+    return mark;
+}
+
+Style marked(Style style, char mark) {
+    if (mark == bad_byte_mark) return Style::bad_byte;
+    return mark == match_mark ? Style::match : style;
+}
+
+// Returns a mark for each column of a hex row. A blank between two numbers is marked only if
+// both bytes have the same mark. `marks` begin with the byte at offset `begin`.
+Marks marked_columns(const HexRow& row, const Marks& marks, std::size_t begin) {
+    Marks columns(row.text.size());
+    for (std::size_t byte = row.begin; byte < std::min(row.end, begin + marks.size()); ++byte) {
+        const char mark = marks[byte - begin];
+        if (mark == 0) continue;
+        const std::size_t next = byte + 1 - begin;
+        const bool joined = byte + 1 < row.end && strongest(marks, next, next + 1) == mark;
+        for (std::size_t i = 0; i < (joined ? 3 : 2); ++i)
+            columns[row.hex_column(byte) + i] = mark;
+        columns[row.text_column(byte)] = mark;
+    }
+    return columns;
+}
+
+}  // namespace
 
 void append(Row& row, std::string_view text, Style style) {
     if (text.empty()) return;
@@ -43,6 +82,108 @@ std::string plain_text(const Row& row) {
     std::string text;
     for (const Span& span : row) text += span.text;
     return text;
+}
+
+void Layout::put(const Row& spans, Wrap wrap) {
+    for (const Span& span : spans) put(span.text, span.style, {}, wrap);
+}
+
+void Layout::put(std::string_view bytes, Style style, const Marks& marks, Wrap wrap) {
+    Cells cells(bytes);
+    while (const std::optional<Cell> cell = cells.next()) {
+        const char mark = strongest(marks, cell->begin, cell->end);
+        const bool newline = bytes[cell->end - 1] == '\n';
+        if (wrap == Wrap::words && wraps_at(bytes, cell->begin)) break_row();
+        if (wrap == Wrap::words && used_ == width_ && cell->text == " ")
+            ++units_;  // a blank between two rows is not shown
+        else if (wrap != Wrap::lines || !newline || mark != 0)
+            put(*cell, marked(style, mark));
+        if (newline && cell->end < bytes.size()) break_row();
+    }
+}
+
+void Layout::put_hex(std::string_view bytes, Style style, const Marks& marks,
+                     std::size_t begin) {
+    indent_ = 0;
+    for (const HexRow& row : hex_dump(bytes, static_cast<int>(width_), begin)) {
+        if (used_ > 0) break_row();
+        const Marks columns = marked_columns(row, marks, begin);
+        for (std::size_t i = 0; i < row.text.size(); ++i)
+            put_unit({&row.text[i], 1}, 1, marked(style, columns[i]));
+    }
+}
+
+std::size_t Layout::row_of(std::size_t unit) const {
+    const auto after = std::upper_bound(first_units_.begin(), first_units_.end(), unit);
+    return static_cast<std::size_t>(after - first_units_.begin()) - 1;
+}
+
+// True if a word that begins at `at` needs a new row: it fits into a whole row, but not into
+// the rest of this one.
+bool Layout::wraps_at(std::string_view text, std::size_t at) const {
+    if (at > 0 && text[at - 1] != ' ') return false;
+    const std::string_view word = text.substr(at, text.find(' ', at) - at);
+    const auto width = static_cast<std::size_t>(display_width(word));
+    return used_ + width > width_ && width <= width_ - indent_;
+}
+
+void Layout::put(const Cell& cell, Style style) {
+    const auto width = static_cast<std::size_t>(cell.width);
+    if (cell.escaped) {
+        if (style != Style::bad_byte) style = Style::escaped;
+        for (const char c : cell.text) put_unit({&c, 1}, 1, style);
+    } else if (width > width_ - indent_) {
+        put_unit("?", 1, Style::escaped);
+    } else {
+        put_unit(cell.text, width, style);
+    }
+}
+
+void Layout::put_unit(std::string_view text, std::size_t width, Style style) {
+    if (used_ + width > width_) break_row();
+    append(rows_.back(), text, style);
+    used_ += width;
+    ++units_;
+}
+
+void Layout::break_row() {
+    rows_.emplace_back();
+    first_units_.push_back(units_);
+    append(rows_.back(), std::string(indent_, ' '));
+    used_ = indent_;
+}
+
+bool Page::press(const Key& key, int height) {
+    // One row of the old window stays visible.
+    const auto page = static_cast<std::size_t>(std::max(height - 1, 1));
+    const auto up = [this](std::size_t rows) { return top_ - std::min(top_, rows); };
+    const struct {
+        Chord chord;
+        std::size_t top;
+    } bindings[] = {
+        {plain(KeyCode::down), top_ + 1},
+        {plain(KeyCode::up), up(1)},
+        {plain(KeyCode::page_down), top_ + page},
+        {plain(KeyCode::page_up), up(page)},
+        {alt('>'), past_the_end},
+        {alt('<'), 0},
+    };
+    for (const auto& binding : bindings) {
+        if (binding.chord != key.chord) continue;
+        top_ = binding.top;
+        return true;
+    }
+    return false;
+}
+
+std::vector<Row> Page::rows(int width, int height) {
+    std::vector<Row> rows = compose_(width);
+    const std::size_t visible_count = std::min(rows.size(), static_cast<std::size_t>(height));
+    top_ = std::min(top_, rows.size() - visible_count);
+    rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(top_));
+    rows.resize(visible_count);
+    for (Row& row : rows) truncate(row, width);
+    return rows;
 }
 
 }  // namespace ui

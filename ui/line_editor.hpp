@@ -6,7 +6,6 @@
 
 #include "ui/frame.hpp"
 #include "ui/key.hpp"
-#include "ui/key_table.hpp"
 
 #include <cstddef>
 #include <deque>

@@ -1,8 +1,6 @@
 #include "ui/terminal.hpp"
 
-#include "ui/crash_restore.hpp"
 #include "ui/curses_canvas.hpp"
-#include "ui/modes.hpp"
 #include "ui/tty.hpp"
 
 #include <fcntl.h>

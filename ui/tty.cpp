@@ -1,5 +1,6 @@
 #include "ui/tty.hpp"
 
+#include "ui/system.hpp"
 #include "ui/text.hpp"
 
 #include <curses.h>
@@ -8,8 +9,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <system_error>
+#include <utility>
 
 namespace ui {
 
@@ -62,5 +66,136 @@ std::string terminal_type_trouble() {
     ::del_curterm(cur_term);
     return places_cursor ? "" : subject + "cannot position its cursor";
 }
+
+ModeSequences mode_sequences_for(std::string_view cup, std::string_view smcup) {
+    const std::string paste_off = "\x1b[?2004l";
+    ModeSequences modes;
+    if (!cup.starts_with("\x1b[")) return modes;
+    modes.enable = "\x1b[?2004h";
+    modes.restore = paste_off;
+    if (smcup.find("\x1b[?") == smcup.npos) return modes;
+    // Ends a truncated sequence.
+    const std::string cancel = "\x18";
+    // Switches the wheel's mode on before restoring it, because on is the default of terminals
+    // that know the mode but can't restore it.
+    const std::string wheel_back = "\x1b[?1007h\x1b[?1007r";
+    modes.save = "\x1b[?1007s";
+    modes.enable += "\x1b[?1007l";
+    modes.frame_begin = "\x1b[?2026h";
+    modes.frame_end = "\x1b[?2026l";
+    modes.restore = cancel + modes.frame_end + wheel_back + paste_off;
+    return modes;
+}
+
+std::string clipboard_sequence(std::string_view text) {
+    if (text.size() > max_clipboard_text) return {};  // printable() never shortens a text
+    const std::string shown = printable(text);
+    if (shown.size() > max_clipboard_text) return {};
+    return "\x1b]52;c;" + base64(shown) + "\x1b\\";
+}
+
+namespace {
+
+// Everything that the handler needs, prepared in advance because the handler must not
+// allocate.
+struct State {
+    struct sigaction found[UI_SIGNALS];  // the actions to reinstate
+    bool caught[UI_SIGNALS];
+    termios settings;
+    int output;
+    char sequences[256];
+    std::size_t size;
+} state;
+
+void reinstate_signals() {
+    for (int number = 1; number < UI_SIGNALS; ++number) {
+        if (std::exchange(state.caught[number], false))
+            ::sigaction(number, &state.found[number], nullptr);
+    }
+}
+
+bool write_sequences() {
+    const ssize_t count = ::write(state.output, state.sequences, state.size);
+    return count == static_cast<ssize_t>(state.size);
+}
+
+void restore_terminal() {
+    if (!write_sequences()) {
+        discard_output(state.output);
+        write_sequences();
+    }
+    if (!in_background()) change_settings(state.settings);
+}
+
+// Runs with all signals blocked, including SIGTTOU, so that writing from the background does
+// not stop the process.
+void on_fatal_signal(int number) {
+    restore_terminal();
+    reinstate_signals();
+    ::raise(number);
+}
+
+// True for signals that report a fault of the process itself.
+bool is_fault(int number) {
+    return number == SIGABRT || number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
+           number == SIGILL;
+}
+
+bool ends_by_default(int number) {
+    switch (number) {
+    case SIGCHLD:
+    case SIGCONT:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGURG:
+    case SIGWINCH: return false;
+    default: return true;
+    }
+}
+
+bool is_fatal(int number, const struct sigaction& found) {
+    if (found.sa_flags & SA_SIGINFO) return is_fault(number);
+    if (found.sa_handler == SIG_DFL) return ends_by_default(number);
+    return found.sa_handler != SIG_IGN && is_fault(number);
+}
+
+// sigaction() refuses signals that can't be caught or that the C library reserves.
+void catch_signal(int number) {
+    struct sigaction& found = state.found[number];
+    if (::sigaction(number, nullptr, &found) != 0 || !is_fatal(number, found)) return;
+    struct sigaction action {};
+    action.sa_handler = on_fatal_signal;
+    action.sa_flags = SA_ONSTACK;
+    sigfillset(&action.sa_mask);
+    state.caught[number] = ::sigaction(number, &action, nullptr) == 0;
+}
+
+// Gives the handler its own stack unless the caller has set one, because the thread's stack may
+// be full when SIGSEGV arrives.
+void provide_signal_stack() {
+    static char stack[64 * 1024];
+    stack_t found{};
+    ::sigaltstack(nullptr, &found);
+    if (!(found.ss_flags & SS_DISABLE)) return;
+    stack_t own{};  // the order of its members differs between systems
+    own.ss_sp = stack;
+    own.ss_size = sizeof stack;
+    ::sigaltstack(&own, nullptr);
+}
+
+}  // namespace
+
+CrashRestore::CrashRestore(int output, const termios& settings, std::string_view sequences) {
+    state.output = output;
+    state.settings = settings;
+    state.size = sequences.copy(state.sequences, sizeof state.sequences);
+    provide_signal_stack();
+    for (int number = 1; number < UI_SIGNALS; ++number) catch_signal(number);
+}
+
+CrashRestore::~CrashRestore() { reinstate_signals(); }
+
+void CrashRestore::restore() { restore_terminal(); }
 
 }  // namespace ui

@@ -1,10 +1,12 @@
-// The settings and the owner of the process's terminal, and its description in the terminfo
-// database.
+// The process's terminal: its settings, its owner, its description in the terminfo database,
+// the modes that terminfo does not describe, and its restoration after a crash.
 #pragma once
 
 #include <termios.h>
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace ui {
 
@@ -32,5 +34,67 @@ std::string control_sequence(const char* capability);
 // Returns the reason why the terminal type (TERM) can't be used, in one sentence; empty if it
 // can. Must not be called while a CursesCanvas exists.
 std::string terminal_type_trouble();
+
+// Terminal features that terminfo does not describe: the modes for bracketed paste, the wheel
+// and synchronized output, and the clipboard.
+//
+// A terminal ignores an unknown mode if it knows the form of the sequence (CSI ? number h). Two
+// capabilities reveal whether it does. If cup begins with CSI, only the mode switches that are
+// useful without an alternate screen are sent. If smcup contains CSI ?, as for xterm, its
+// descendants, tmux and screen, everything is sent. So the Linux console and a VT100 get only
+// the switch for bracketed paste. A sequence is empty if the terminal must not receive it.
+struct ModeSequences {
+    // Saves the mode of the mouse wheel for `restore`. Send it before `enable`, because
+    // otherwise it would save our own mode.
+    std::string save;
+    // Turns bracketed paste on. Also stops the mouse wheel from sending arrow keys, its default
+    // on the alternate screen, because they would put older lines into the input line.
+    std::string enable;
+    // Restores all of these modes in any state of the terminal, even within a frame or after a
+    // truncated sequence.
+    std::string restore;
+    // Enclose a frame in synchronized output, so that the terminal shows it as a whole.
+    std::string frame_begin;
+    std::string frame_end;
+
+    // True if the terminal accepts sequences that contain text, such as for the clipboard,
+    // without showing the text.
+    bool can_hide_text() const { return !frame_begin.empty(); }
+};
+
+// `cup` and `smcup` are terminfo capabilities; empty: the terminal lacks the capability.
+ModeSequences mode_sequences_for(std::string_view cup, std::string_view smcup);
+
+// The longest text for the clipboard. Terminals ignore a sequence of more than 100,000 bytes,
+// and the text is sent in base64.
+constexpr std::size_t max_clipboard_text = 74'991;  // bytes
+
+// Returns the sequence (OSC 52) that puts a text into the clipboard. The text is made
+// printable. It contains no control characters, not even newlines, so that a shell into which
+// it is pasted waits for Enter. Returns an empty text if the printable text is longer than
+// max_clipboard_text.
+std::string clipboard_sequence(std::string_view text);
+
+// Restores the terminal when a signal ends the process.
+//
+// While a CrashRestore exists, it handles every signal that would end the process. It also
+// handles the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL if the caller handles them.
+// Its handler restores the terminal, reinstates the previous signal actions and raises the
+// signal again. So the process ends as usual, or the caller's handler of a fault runs. Ignored
+// signals, and all others that the caller handles, are left alone. There is at most one
+// instance at a time. Its state is static, because a signal handler takes no pointer to it.
+class CrashRestore {
+public:
+    // On a crash, writes `sequences` to the descriptor `output` and applies `settings` to the
+    // terminal on standard input. At most 256 bytes of the sequences are copied and used.
+    CrashRestore(int output, const termios& settings, std::string_view sequences);
+    // Reinstates the signal actions that the constructor found.
+    ~CrashRestore();
+    CrashRestore(const CrashRestore&) = delete;
+    CrashRestore& operator=(const CrashRestore&) = delete;
+
+    // Restores the terminal as on a crash, without allocating memory.
+    void restore();
+};
 
 }  // namespace ui

@@ -1,6 +1,5 @@
 #include "app/load/load_page.hpp"
 
-#include "app/screen/fit.hpp"
 #include "app/screen/signs.hpp"
 #include "app/screen/status_line.hpp"
 #include "app/stats/figures.hpp"
@@ -77,7 +76,7 @@ std::string phase_text(const RunProgress& progress) {
 
 Part phase_part(const RunProgress& progress) {
     const bool up = progress.open > 0;
-    const ui::Glyph& glyph = up ? ui::glyph::connected : ui::glyph::disconnected;
+    const Glyph& glyph = up ? glyph::connected : glyph::disconnected;
     return {glyph.text() + " " + phase_text(progress), 0, up ? Style::good : Style::bold};
 }
 
@@ -239,7 +238,7 @@ ui::Row map_row(const HeatMap::Row& row, ev::Duration p99) {
         significant_text(std::chrono::duration<double, std::milli>(row.upper_end).count(), 2);
     ui::Row made;
     ui::append(made, format("%*s ", scale_width - 2, scale.c_str()), Style::dim);
-    ui::append(made, ui::glyph::separator.text(), Style::dim);
+    ui::append(made, glyph::separator.text(), Style::dim);
     for (const int shade : row.shades)
         append_cell(made, shade, row.upper_end > p99 ? hot_styles : heat_styles);
     return made;
@@ -251,7 +250,7 @@ ui::Row map_axis(const HeatMap::View& view, int width) {
     for (std::size_t at = 0; at == 0 || at < columns; at += mark_distance) {
         ui::pad(row, scale_width - 1 + static_cast<int>(at));
         const ev::Duration time = view.width * static_cast<std::int64_t>(at);
-        ui::append(row, ui::glyph::separator.text() + (at == 0 ? "0s" : duration_text(time)),
+        ui::append(row, glyph::separator.text() + (at == 0 ? "0s" : duration_text(time)),
                    Style::dim);
     }
     ui::truncate(row, width);

@@ -2,12 +2,12 @@
 
 #include "app/protocol/comparison.hpp"
 #include "app/protocol/end_text.hpp"
+#include "app/screen/signs.hpp"
 #include "app/screen/status_line.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json_reader.hpp"
 #include "app/text/units.hpp"
-#include "ui/glyphs.hpp"
-#include "ui/layout.hpp"
+#include "ui/frame.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void add_histogram(PageRows& page, const Histogram& times) {
     for (const Step& step : steps) {
         std::string bar;
         const std::uint64_t length = std::max<std::uint64_t>(step.count * max_width / max, 1);
-        if (step.count > 0) bar = repeated(ui::glyph::block.text(), length) + " ";
+        if (step.count > 0) bar = repeated(glyph::block.text(), length) + " ";
         page.add_fact("< " + milliseconds_text(step.end), bar + std::to_string(step.count));
     }
 }

@@ -3,10 +3,9 @@
 #include "app/screen/signs.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/units.hpp"
-#include "ui/glyphs.hpp"
 #include "ui/key_parser.hpp"
-#include "ui/modes.hpp"
 #include "ui/text.hpp"
+#include "ui/tty.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -7,10 +7,10 @@
 #include "app/screen/pages.hpp"
 #include "app/screen/status_line.hpp"
 #include "ev/loop.hpp"
-#include "ui/history.hpp"
-#include "ui/key_table.hpp"
+#include "ui/frame.hpp"
+#include "ui/key.hpp"
 #include "ui/line_editor.hpp"
-#include "ui/page.hpp"
+#include "ui/search.hpp"
 
 #include <memory>
 #include <string>

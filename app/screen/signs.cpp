@@ -4,9 +4,7 @@ namespace yodel {
 
 namespace {
 
-namespace glyph = ui::glyph;
-
-constexpr ui::Glyph as_sign(const char* text) { return {text, text}; }
+constexpr Glyph as_sign(const char* text) { return {text, text}; }
 
 constexpr Sign counter_signs[] = {
     {glyph::outgoing, "messages sent"},

@@ -4,10 +4,12 @@
 #include "app/screen/signs.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
-#include "ui/glyphs.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <set>
 #include <utility>
 
 namespace yodel {
@@ -74,7 +76,7 @@ void add_tls(std::vector<Part>& parts, const bufio::TlsFacts& tls) {
         return add(Priority::trust, status_word::unverified, Style::status_bad);
     const bool soon = tls.days_left < 14;
     add(soon ? Priority::trust : Priority::detail,
-        ui::glyph::right.text() + std::to_string(tls.days_left) + "d",
+        glyph::right.text() + std::to_string(tls.days_left) + "d",
         soon ? Style::status_warn : Style::status);
 }
 
@@ -84,16 +86,16 @@ void add_counts(std::vector<Part>& parts, const Results& results, std::size_t in
                          int priority = Priority::count, Style style = Style::status) {
         parts.push_back({std::to_string(count) + sign, priority, style, StatusGroup::counts});
     };
-    add(results.sent, ui::glyph::outgoing.text());
-    if (listens) return add(results.unsolicited, ui::glyph::incoming.text());
-    add(results.echoed, ui::glyph::incoming.text());
-    add(in_flight, ui::glyph::in_flight.text());
+    add(results.sent, glyph::outgoing.text());
+    if (listens) return add(results.unsolicited, glyph::incoming.text());
+    add(results.echoed, glyph::incoming.text());
+    add(in_flight, glyph::in_flight.text());
     for (const auto& [count, sign] :
-         {std::pair(results.bad, ui::glyph::bad), {results.lost, ui::glyph::lost}})
+         {std::pair(results.bad, glyph::bad), {results.lost, glyph::lost}})
         add(count, sign.text(), count > 0 ? Priority::failure : Priority::count,
             count > 0 ? Style::status_bad : Style::status);
     for (const auto& [count, sign] :
-         {std::pair(results.unsolicited, ui::glyph::unsolicited.text()),
+         {std::pair(results.unsolicited, glyph::unsolicited.text()),
           {results.duplicates, std::string(" ") + status_word::duplicate},
           {results.reordered, std::string(" ") + status_word::reordered}})
         if (count > 0) add(count, sign, Priority::count, Style::status_warn);
@@ -114,7 +116,40 @@ void add_times(std::vector<Part>& parts, const Histogram& times,
         add(Priority::round_trips, name + padded(times.percentile(percent)));
 }
 
+ui::Row row_of(const std::vector<Part>& parts, const std::vector<bool>& chosen,
+               const Separators& separators) {
+    ui::Row row;
+    int group = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (!chosen[i]) continue;
+        const bool same = parts[i].group == group;
+        if (!row.empty())
+            ui::append(row, same ? separators.parts : separators.groups, separators.style);
+        ui::append_bytes(row, parts[i].text, parts[i].style);
+        group = parts[i].group;
+    }
+    return row;
+}
+
 }  // namespace
+
+ui::Row fit(const std::vector<Part>& parts, int width, const Separators& separators) {
+    std::multimap<int, std::size_t> by_rank;  // parts of the same rank keep their order
+    for (std::size_t i = 0; i < parts.size(); ++i) by_rank.emplace(parts[i].rank, i);
+    std::vector<bool> chosen(parts.size());
+    std::set<int> full;  // groups
+    for (const auto& [rank, i] : by_rank) {
+        if (full.count(parts[i].group) > 0) continue;
+        chosen[i] = true;
+        if (rank == 0 || ui::display_width(row_of(parts, chosen, separators)) <= width)
+            continue;
+        chosen[i] = false;
+        full.insert(parts[i].group);
+    }
+    ui::Row row = row_of(parts, chosen, separators);
+    ui::truncate(row, width);
+    return row;
+}
 
 std::string elapsed_text(ev::Duration duration, int minute_digits) {
     const auto all = std::chrono::duration_cast<std::chrono::seconds>(duration).count();
@@ -162,7 +197,7 @@ std::string recording_text(const Recording& recording, std::uint64_t count) {
 std::vector<Part> status_parts(const Session& session, const Results& results,
                                const std::deque<ev::Duration>& recent, ev::Time now) {
     const bool up = session.state() == State::open && session.peer_known();
-    const ui::Glyph& glyph = up ? ui::glyph::connected : ui::glyph::disconnected;
+    const Glyph& glyph = up ? glyph::connected : glyph::disconnected;
     const Style up_style = session.peer_half_closed() ? Style::status_warn : Style::status_good;
     const Style down_style =
         exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
@@ -187,7 +222,7 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
 }
 
 ui::Row fit_status(const std::vector<Part>& parts, int width) {
-    const std::string bar = " " + ui::glyph::separator.text() + " ";
+    const std::string bar = " " + glyph::separator.text() + " ";
     ui::Row row = fit(parts, width, {" ", bar, Style::status});
     ui::pad(row, width, Style::status);
     return row;

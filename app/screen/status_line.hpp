@@ -4,7 +4,6 @@
 
 #include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
-#include "app/screen/fit.hpp"
 #include "app/stats/results.hpp"
 #include "ui/frame.hpp"
 
@@ -14,6 +13,25 @@
 #include <vector>
 
 namespace yodel {
+
+// A part of a row. As the width shrinks, the least important parts are omitted.
+struct Part {
+    std::string text;  // any bytes
+    int rank = 0;      // the highest is omitted first
+    ui::Style style = ui::Style::normal;
+    int group = 0;
+};
+
+struct Separators {
+    std::string parts;
+    std::string groups = {};
+    ui::Style style = ui::Style::normal;
+};
+
+// Returns the parts that fit, in their order. If a part of a group does not fit, the group's
+// parts of higher rank are omitted as well, because alone they mean little. The parts of rank 0
+// stay; if they are too wide, the row is truncated.
+ui::Row fit(const std::vector<Part>& parts, int width, const Separators& separators);
 
 // Returns minutes and seconds, such as 4:07, or 04:07 if `minute_digits` is 2. Includes the
 // hours if there are any: 1:04:07

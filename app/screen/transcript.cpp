@@ -1,9 +1,9 @@
 #include "app/screen/transcript.hpp"
 
 #include "app/protocol/comparison.hpp"
+#include "app/screen/signs.hpp"
 #include "app/text/units.hpp"
-#include "ui/glyphs.hpp"
-#include "ui/layout.hpp"
+#include "ui/frame.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
@@ -28,13 +28,13 @@ enum class Kind { note, sent, received, lost, unsolicited };
 
 // The signs of the entries, in the order of Kind.
 constexpr struct {
-    ui::Glyph sign;
+    Glyph sign;
     Style style;
-} labels[] = {{ui::glyph::note, Style::dim},
-              {ui::glyph::sent, Style::dim},
-              {ui::glyph::received, Style::dim},
-              {ui::glyph::lost, Style::bad},
-              {ui::glyph::unsolicited, Style::warn}};
+} labels[] = {{glyph::note, Style::dim},
+              {glyph::sent, Style::dim},
+              {glyph::received, Style::dim},
+              {glyph::lost, Style::bad},
+              {glyph::unsolicited, Style::warn}};
 
 // An unsolicited message is right if it needs no message, because a user answers by hand.
 Kind kind_of(const Event& event) {
@@ -56,10 +56,10 @@ std::string_view head_of(const Event& event, std::size_t size) {
 }
 
 std::string difference_text(const Message& message, const Reply& reply) {
-    const std::string text = " " + ui::glyph::bad.text() + " " + differs_text(reply.difference);
+    const std::string text = " " + glyph::bad.text() + " " + differs_text(reply.difference);
     if (!reply.difference) return text;
-    return text + ": " + byte_text(message.payload, *reply.difference) +
-           ui::glyph::arrow.text() + byte_text(reply.payload, *reply.difference);
+    return text + ": " + byte_text(message.payload, *reply.difference) + glyph::arrow.text() +
+           byte_text(reply.payload, *reply.difference);
 }
 
 // Returns the text after the body.
@@ -75,7 +75,7 @@ ui::Row suffix_of(const Event& event, bool checked) {
         return {{" - no reply" + std::string(reply.payload), Style::bad}};
     if (!reply.right) return {{difference_text(event.message, reply), Style::bad}};
     if (!checked) return {};
-    return {{" " + ui::glyph::right.text(), Style::good}};
+    return {{" " + glyph::right.text(), Style::good}};
 }
 
 // Returns "+1.234s", or whole seconds if there are a thousand or more.
@@ -192,7 +192,7 @@ ui::Layout Transcript::lay_out(Id id) const {
     else
         layout.put(shown, style, marks, kind == Kind::note ? Wrap::words : Wrap::anywhere);
     if (shown.size() < body.size())
-        layout.put({{ui::glyph::ellipsis.text() + " " + bytes_text(body.size()), Style::dim}},
+        layout.put({{glyph::ellipsis.text() + " " + bytes_text(body.size()), Style::dim}},
                    Wrap::words);
     layout.put(suffix_of(event, replies_checked_), Wrap::words);
     return layout;

@@ -11,7 +11,7 @@
 
 #include "app/protocol/event.hpp"
 #include "ui/frame.hpp"
-#include "ui/needle.hpp"
+#include "ui/search.hpp"
 
 #include <chrono>
 #include <compare>
@@ -22,10 +22,6 @@
 #include <string>
 #include <string_view>
 #include <vector>
-
-namespace ui {
-class Layout;
-}
 
 namespace yodel {
 

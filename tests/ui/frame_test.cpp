@@ -1,5 +1,6 @@
 #include "ui/frame.hpp"
 
+#include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
 
 using ui::Row;
@@ -35,4 +36,206 @@ TEST_CASE("rows are truncated and padded by columns") {
     auto none = row;
     ui::truncate(none, 0);
     REQUIRE(none.empty());
+}
+
+namespace {
+
+using test::Locale;
+using ui::Layout;
+using ui::Row;
+using ui::Style;
+using Wrap = ui::Layout::Wrap;
+
+// Returns the rows, separated by |.
+std::string text(Layout layout, std::size_t width) {
+    std::string all;
+    for (const Row& row : layout.rows()) {
+        REQUIRE(ui::display_width(row) <= static_cast<int>(width));
+        all += '|' + ui::plain_text(row);
+    }
+    return all.substr(1);
+}
+
+struct Case {
+    const char* body;
+    std::size_t width;
+    const char* rows;
+};
+
+}  // namespace
+
+TEST_CASE("text wraps by column") {
+    const Locale utf8("C.UTF-8");
+    const Case cases[] = {
+        {"", 5, ">  !"},
+        {"abc", 10, "> abc !"},
+        {"abc", 5, "> abc|  !"},
+        {"ab你", 5, "> ab|  你 |  !"},  // a wide character is not split at the last column
+        {"ab你", 6, "> ab你|  !"},
+        {"e\u0301e\u0301", 4, "> e\u0301e\u0301|  !"},
+        {"a\nb", 20, "> a^J|  b !"},
+        {"a\n", 20, "> a^J !"},
+        {"\x1b\x1b", 5, "> ^[^|  [ !"},  // an escape is split
+    };
+    for (const auto& each : cases) {
+        INFO(each.body << " in " << each.width);
+        Layout layout(each.width);
+        layout.put({{"> ", Style::dim}}, Wrap::anywhere);
+        layout.indent_next_rows();
+        layout.put(each.body, Style::normal, {}, Wrap::anywhere);
+        layout.put({{" !", Style::good}}, Wrap::words);
+        CHECK(text(layout, each.width) == each.rows);
+    }
+}
+
+TEST_CASE("text without indentation needs only one column") {
+    const Locale utf8("C.UTF-8");
+    const Case cases[] = {{"你", 1, "?"}, {"\xff", 1, "\\|x|f|f"}, {"ab", 1, "a|b"}};
+    for (const auto& each : cases) {
+        Layout layout(each.width);
+        layout.put(each.body, Style::normal, {}, Wrap::anywhere);
+        CHECK(text(layout, each.width) == each.rows);
+    }
+}
+
+TEST_CASE("text wraps between words, or by line") {
+    const struct {
+        Wrap wrap;
+        Case each;
+    } cases[] = {
+        {Wrap::words, {"one two three", 20, "- one two three"}},
+        {Wrap::words, {"one two three", 9, "- one two|  three"}},
+        {Wrap::words, {"one two three", 10, "- one two |  three"}},
+        {Wrap::words, {"one two three", 5, "- one|  two|  thr|  ee"}},
+        {Wrap::lines, {"one\ntwo\n\n", 9, "- one|  two|  "}},
+        {Wrap::lines, {"one\ntwo", 4, "- on|  e|  tw|  o"}},
+    };
+    for (const auto& [wrap, each] : cases) {
+        INFO(each.width);
+        Layout layout(each.width);
+        layout.put({{"- "}}, Wrap::anywhere);
+        layout.indent_next_rows();
+        layout.put(each.body, Style::normal, {}, wrap);
+        CHECK(text(layout, each.width) == each.rows);
+    }
+}
+
+TEST_CASE("a unit has a row, at every width") {
+    for (const std::size_t width : {1U, 2U, 3U, 7U, 80U}) {
+        Layout layout(width);
+        layout.put("abcdefgh", Style::normal, {}, Wrap::anywhere);
+        CHECK(layout.row_of(6) == 6 / width);
+        CHECK(layout.first_unit(layout.row_of(6)) == 6 / width * width);
+        CHECK(layout.row_of(100) == 7 / width);
+    }
+}
+
+TEST_CASE("styles are kept, escapes have a style of their own, and marks are stronger") {
+    Layout layout(80);
+    layout.put("a\x1b", Style::bad, {}, Wrap::anywhere);
+    layout.put("bcd\x1b", Style::dim, {1, 2, 0, 1}, Wrap::anywhere);
+    layout.put("\n\n\x1b", Style::dim, {0, 2, 2}, Wrap::lines);
+    CHECK(layout.rows() == std::vector<Row>{{{"a", Style::bad},
+                                             {"^[", Style::escaped},
+                                             {"b", Style::match},
+                                             {"c", Style::bad_byte},
+                                             {"d", Style::dim},
+                                             {"^[", Style::escaped}},
+                                            {{"^J", Style::bad_byte}},
+                                            {{"^[", Style::bad_byte}}});
+}
+
+TEST_CASE("a hex dump has rows of its own, with marks in both columns") {
+    const std::string blanks(27, ' ');
+    Layout layout(77);
+    layout.put({{"> "}}, Wrap::anywhere);
+    layout.put_hex("0123456789abcdefxyz", Style::normal, {0, 1, 1, 0, 1, 2});
+    CHECK(layout.rows() ==
+          std::vector<Row>{{{"> "}},
+                           {{"00000000  30 "},
+                            {"31 32", Style::match},
+                            {" 33 "},
+                            {"34", Style::match},
+                            {" "},
+                            {"35", Style::bad_byte},
+                            {" 36 37 38 39 61 62 63 64 65 66  |0"},
+                            {"12", Style::match},
+                            {"3"},
+                            {"4", Style::match},
+                            {"5", Style::bad_byte},
+                            {"6789abcdef|"}},
+                           {{"00000010  78 79 7a" + blanks + "              |xyz|"}}});
+    Layout part(45);
+    part.put_hex("0123456789abcdefxyz", Style::normal, {0, 2}, 16);
+    CHECK(part.rows() == std::vector<Row>{{{"00000010  78 "},
+                                           {"79", Style::bad_byte},
+                                           {" 7a" + std::string(17, ' ') + "|x"},
+                                           {"y", Style::bad_byte},
+                                           {"z|"}}});
+}
+
+namespace {
+
+using ui::KeyCode;
+using ui::Page;
+using ui::Row;
+
+// Returns a page of rows that begin with their numbers, from 0.
+Page numbered(int count) {
+    return Page([count](int) {
+        std::vector<Row> rows;
+        for (int i = 0; i < count; ++i) rows.push_back({{std::to_string(i) + "abc"}});
+        return rows;
+    });
+}
+
+}  // namespace
+
+TEST_CASE("a page scrolls by rows, by windows and to its ends") {
+    const struct {
+        const char* name;
+        int count;  // rows
+        const char* play;
+    } rows[] = {
+        {"by rows and windows, within its ends", 8,
+         "3 =012 down =123 page-down =345 page-down =567 page-down down =567 up =456 page-up "
+         "=234 page-up =012 page-up up =012"},
+        {"to its ends", 8, "3 end =567 page-down =567 start =012"},
+        {"that fits", 2, "5 page-down down end =01"},
+        {"in a window of one row", 3, "1 page-down =1 page-up =0"},
+        {"stays at its end when its window grows", 5, "2 end =34 4 =1234 2 =12"},
+    };
+    const std::map<std::string, ui::Chord> chords{
+        {"up", ui::plain(KeyCode::up)},
+        {"down", ui::plain(KeyCode::down)},
+        {"page-up", ui::plain(KeyCode::page_up)},
+        {"page-down", ui::plain(KeyCode::page_down)},
+        {"start", ui::alt('<')},
+        {"end", ui::alt('>')},
+    };
+    for (const auto& row : rows) {
+        INFO(row.name);
+        Page page = numbered(row.count);
+        int height = 0;
+        std::istringstream in(row.play);
+        for (std::string word; in >> word;) {
+            INFO(word);
+            if (word[0] == '=') {
+                std::string seen;
+                for (const Row& each : page.rows(1, height)) seen += ui::plain_text(each);
+                CHECK(seen == word.substr(1));
+            } else if (chords.count(word)) {
+                CHECK(page.press({chords.at(word), {}}, height));
+            } else {
+                height = std::stoi(word);
+            }
+        }
+    }
+}
+
+TEST_CASE("other keys are left to the caller") {
+    Page page = numbered(8);
+    for (const ui::Chord chord : {ui::plain(KeyCode::enter), ui::alt(KeyCode::down),
+                                  ui::ctrl(KeyCode::down), ui::plain('<'), ui::alt('x')})
+        CHECK_FALSE(page.press({chord, {}}, 3));
 }

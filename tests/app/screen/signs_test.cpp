@@ -29,7 +29,7 @@ std::string drawn() {
     std::string text;
     for (const Sign& sign : all_signs()) text += std::string(sign.sign.unicode) + " ";
     for (const char* const height : bar_heights) text += height;
-    for (const ui::Glyph& shade : shades) text += shade.unicode;
+    for (const Glyph& shade : shades) text += shade.unicode;
     return text;
 }
 
@@ -93,7 +93,7 @@ std::string as_documented(const Sign& sign) {
 }  // namespace
 
 TEST_CASE("the table of signs contains every symbol that the screen draws") {
-    const std::string glyphs = contents(sources + "/ui/glyphs.hpp");
+    const std::string glyphs = contents(sources + "/app/screen/signs.hpp");
     const auto symbols = found(glyphs, "constexpr Glyph \\w+\\{\"([^\"]+)\"");
     CHECK(symbols.size() > 15);
     for (const std::string& symbol : symbols) {

@@ -1,11 +1,62 @@
-#include "ui/history.hpp"
+#include "ui/search.hpp"
 
-#include "ui/needle.hpp"
 #include "ui/text.hpp"
+#include "ui/utf8.hpp"
 
+#include <wctype.h>
+
+#include <algorithm>
 #include <utility>
 
 namespace ui {
+
+namespace {
+
+// Converts ASCII without the C library, because one key press may search megabytes of it. Its
+// lower case is the same in all locales.
+char32_t lower_case(char32_t value) {
+    if (value >= 0x80) return static_cast<char32_t>(::towlower(static_cast<wint_t>(value)));
+    return value >= 'A' && value <= 'Z' ? value - 'A' + 'a' : value;
+}
+
+// Returns the text in lower case with unchanged offsets, so a character whose lower case has
+// another size stays as it is.
+std::string in_lower_case(std::string_view bytes) {
+    std::string text;
+    text.reserve(bytes.size());
+    for (std::size_t at = 0; at < bytes.size(); at = text.size()) {
+        const CodePoint point = decode(bytes, at);
+        const std::size_t size = std::max<std::size_t>(point.size, 1);
+        if (point.size > 0) append_utf8(text, lower_case(point.value));
+        if (text.size() != at + size) text.replace(at, text.npos, bytes.substr(at, size));
+    }
+    return text;
+}
+
+}  // namespace
+
+Needle::Needle(std::string text)
+    : text_(std::move(text)), case_sensitive_(in_lower_case(text_) != text_) {}
+
+bool Needle::is_in(std::string_view bytes) const {
+    if (empty()) return false;
+    if (case_sensitive_) return bytes.find(text_) != bytes.npos;
+    return in_lower_case(bytes).find(text_) != bytes.npos;
+}
+
+// Matches may overlap, but each byte is marked only once.
+std::vector<char> Needle::marks(std::string_view bytes) const {
+    if (empty()) return {};
+    const std::string searched = case_sensitive_ ? std::string(bytes) : in_lower_case(bytes);
+    std::vector<char> marks(bytes.size());
+    std::size_t end = 0;  // the end of the last match
+    for (std::size_t at = searched.find(text_); at != searched.npos;
+         at = searched.find(text_, at + 1)) {
+        for (std::size_t i = std::max(at, end); i < at + text_.size(); ++i) marks[i] = 1;
+        end = at + text_.size();
+    }
+    return marks;
+}
 
 void History::add(std::string line) {
     const bool same = !lines_.empty() && lines_.back() == line;

@@ -1,6 +1,6 @@
 #include "app/load/own_messages.hpp"
 
-#include "app/run/input.hpp"
+#include "app/run/sources.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
 
@@ -38,7 +38,7 @@ OwnMessages read_own_messages(const std::string& file, const Framing& framing,
                               std::size_t max_frame, bool escapes) {
     const std::string text = read_file(file);
     if (text.empty()) throw FileError("--messages: " + file + " is empty");
-    std::vector<std::string> messages;
+    std::deque<std::string> messages;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
         std::optional<std::string> message = text.substr(begin, end - begin);
@@ -52,7 +52,7 @@ OwnMessages read_own_messages(const std::string& file, const Framing& framing,
         messages.push_back(std::move(*message));
         begin = end + 1;
     }
-    return std::make_shared<const std::vector<std::string>>(std::move(messages));
+    return std::make_shared<const std::deque<std::string>>(std::move(messages));
 }
 
 }  // namespace yodel

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/protocol/framing.hpp"
-#include "app/run/own_source.hpp"
+#include "app/run/sources.hpp"
 
 #include <cstddef>
 #include <string>

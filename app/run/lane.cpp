@@ -3,9 +3,7 @@
 #include "app/protocol/comparison.hpp"
 #include "app/protocol/end_text.hpp"
 #include "app/protocol/event_text.hpp"
-#include "app/run/generated_source.hpp"
 #include "app/run/run_text.hpp"
-#include "app/run/sending_limits.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
@@ -40,12 +38,27 @@ constexpr std::size_t datagram_overhead = 1024;
 constexpr std::size_t near_window = 2;
 constexpr ev::Duration near_time = std::chrono::milliseconds(1);
 
+// Queued bytes above which a peer counts as blocked.
+constexpr std::size_t peer_high_water = 256 * 1024;
+
+// Maximum bytes in flight on one connection, and on all together. Messages in flight are
+// buffered until their replies arrive.
+constexpr std::size_t max_bytes_in_flight = 8 * 1024 * 1024;
+constexpr std::size_t max_total_bytes_in_flight = 256 * 1024 * 1024;
+
+// Returns the limit per connection, which allows at least one message of this size.
+constexpr std::size_t max_bytes_per_connection(std::size_t connections, std::size_t size) {
+    constexpr std::size_t min = 64 * 1024;
+    return std::min(max_bytes_in_flight,
+                    std::max(max_total_bytes_in_flight / connections, min + size));
+}
+
 // Extra time at the end to send overdue messages, which waited for a connection or a processor.
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 }  // namespace
 
-class Lane::Connection final : public Session::Owner, public Source::User {
+class Lane::Connection final : public Session::Owner, public Source::Owner {
 public:
     Connection(Lane& lane, std::size_t its_number)
         : session(lane.loop_, lane.options_of(*this), *this),
@@ -111,9 +124,9 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
         generated_ =
             std::make_unique<LineSource>(loop, *options.lines, [this] { sources_changed(); });
     else if (options.messages)
-        generated_ = std::make_unique<OwnSource>(options.messages, share_);
+        generated_ = std::make_unique<KeptSource>(options.messages, share_);
     else if (!options.source)
-        generated_ = std::make_unique<GeneratedSource>(options.size);
+        generated_ = std::make_unique<Generator>(options.size);
     connections_.reserve(share_.own_connection_count());
     connect_timer_.start(ev::Duration::zero());
     limit_connecting(loop.now());
@@ -209,7 +222,6 @@ void Lane::begin_attempt(Connection& connection) {
 void Lane::state_changed(Connection& connection) {
     const State before = std::exchange(connection.reported_state, connection.session.state());
     if (before == State::open && connection.lifetime_timer) connection.lifetime_timer.cancel();
-    if (connection.reported_state != State::open) connection.source().wait(false);
     // A due message may wait for a connection. The loop sends it after this call.
     if (schedule_ && !over() && !step_timer_.pending()) step_timer_.start(ev::Duration::zero());
     if (before == State::waiting && connection.reported_state == State::dialing)
@@ -398,7 +410,6 @@ void Lane::advance_connection(Connection& connection) {
         if (!message || !send(connection, *message)) break;
     }
     connection.session.flush();
-    source.wait(may_send(connection));
     finish_if_done(connection);
 }
 

@@ -20,7 +20,7 @@
 #include "app/run/run_options.hpp"
 #include "app/run/samples.hpp"
 #include "app/run/schedule.hpp"
-#include "app/run/source.hpp"
+#include "app/run/sources.hpp"
 #include "app/stats/climb.hpp"
 #include "app/stats/results.hpp"
 #include "bufio/lookup.hpp"

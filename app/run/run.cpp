@@ -1,8 +1,6 @@
 #include "app/run/run.hpp"
 
 #include "app/process/program.hpp"
-#include "app/run/generated_source.hpp"
-#include "app/run/sending_limits.hpp"
 
 #include <chrono>
 #include <utility>
@@ -20,6 +18,10 @@ constexpr ev::Duration start_notice = std::chrono::milliseconds(1);
 
 // Descriptors that each additional thread needs for its loop and its mailbox.
 constexpr std::size_t descriptors_per_thread = 4;
+
+// Time in which the first reply of a connection may turn out to be a greeting. It is longer
+// than in other runs, because nobody waits for the reply.
+constexpr ev::Duration generated_greeting_time = std::chrono::seconds(2);
 
 RunOptions completed(RunOptions options) {
     provide_descriptors(options.connections + (options.threads - 1) * descriptors_per_thread);

@@ -2,11 +2,8 @@
 
 #include "app/process/program.hpp"
 #include "app/protocol/event_json.hpp"
-#include "app/run/input_source.hpp"
 #include "app/run/progress_line.hpp"
-#include "app/run/recording_source.hpp"
 #include "app/run/run_text.hpp"
-#include "app/run/sending_limits.hpp"
 #include "app/stats/end_object.hpp"
 #include "app/stats/figures.hpp"
 #include "app/stats/histogram.hpp"
@@ -31,23 +28,6 @@ using From = RunClient::Options::From;
 
 // Additional time at the end, for late datagrams and for our output.
 constexpr ev::Duration grace_time = std::chrono::seconds(2);
-
-// Sends nothing. A source that `stays` is never over. Any other is over after the first call of
-// next(), because until then a failed connection is worth a retry.
-class NoSource final : public Source {
-public:
-    explicit NoSource(bool stays) : stays_(stays) {}
-
-    std::optional<Outgoing> next() override {
-        over_ = !stays_;
-        return std::nullopt;
-    }
-    bool over() const override { return over_; }
-
-private:
-    const bool stays_;
-    bool over_ = false;
-};
 
 // Returns true if many lines can be sent at once and their echoes copied unchanged, because
 // nothing depends on a single echo.
@@ -129,27 +109,35 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
         to.session.early_close = "closed before the end of the recording";
         to.window = std::numeric_limits<unsigned>::max();
         to.source = [recording = options.recording,
-                     fast = options.fast](auto& loop, auto& session, auto& user) {
-            return std::make_unique<RecordingSource>(loop, recording, fast, session, user);
+                     fast = options.fast](auto& loop, auto& session, auto& owner) {
+            return std::make_unique<Replay>(loop, recording, fast, session, owner);
         };
     }
     if (options.from != From::input) return;
     to.session.early_close = "closed before the end of the input";
+    LineSource::Options lines{.framing = to.session.framing,
+                              .max_frame = to.session.max_frame,
+                              .escapes = options.escapes};
     if (to.connections > 1) {
-        script_ = std::make_unique<Script>(loop_,
-                                           Input::Options{.framing = to.session.framing,
-                                                          .max_frame = to.session.max_frame,
-                                                          .escapes = options.escapes},
-                                           [this] { run_.sources_changed(); });
+        script_ = std::make_unique<Script>(loop_, lines, [this] { run_.sources_changed(); });
         to.source = [&script = *script_](auto&, auto&, auto&) {
-            return std::make_unique<ScriptSource>(script);
+            return std::make_unique<KeptSource>(script);
         };
         return;
     }
     to.session.coalesce = can_coalesce(options);
-    to.source = [escapes = options.escapes,
-                 wait = greeting_wait(options)](auto& loop, auto& session, auto& user) {
-        return std::make_unique<InputSource>(loop, session, user, escapes, wait);
+    lines.lines = to.session.framing->has_frames();
+    lines.greeting_wait = greeting_wait(options);
+    to.source = [lines](ev::Loop& loop, Session& session, Source::Owner& owner) {
+        LineSource::Options own = lines;
+        own.session = &session;
+        // The bytes are read directly into the session's queue.
+        if (!own.lines && !own.escapes)
+            own.reserve = [&session](std::size_t size) {
+                return session.state() == Session::State::open ? session.reserve(size)
+                                                               : nullptr;
+            };
+        return std::make_unique<LineSource>(loop, own, [&owner] { owner.source_changed(); });
     };
 }
 

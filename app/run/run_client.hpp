@@ -7,9 +7,9 @@
 #pragma once
 
 #include "app/protocol/recording.hpp"
-#include "app/run/input.hpp"
 #include "app/run/reporter.hpp"
 #include "app/run/run.hpp"
+#include "app/run/sources.hpp"
 #include "app/stats/outcome.hpp"
 #include "app/stats/run_display.hpp"
 #include "ev/loop.hpp"
@@ -31,7 +31,7 @@ public:
         From from = From::generator;
         bool escapes = false;  // the input contains escapes such as \n and \xNN
         std::shared_ptr<const Recording> recording = {};  // without trouble
-        bool fast = false;                                // see RecordingSource
+        bool fast = false;                                // see Replay
         // Time of the first message.
         std::optional<std::chrono::system_clock::time_point> start = {};
         // Makes the page, which then owns standard output; null: no page.

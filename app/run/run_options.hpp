@@ -2,10 +2,8 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
-#include "app/run/input.hpp"
-#include "app/run/own_source.hpp"
 #include "app/run/schedule.hpp"
-#include "app/run/source.hpp"
+#include "app/run/sources.hpp"
 #include "ev/time.hpp"
 
 #include <cstddef>
@@ -47,7 +45,7 @@ struct RunOptions {
     std::optional<ev::Time> start = {};  // earliest time of the first message
     OwnMessages messages = {};           // sent repeatedly; null: generated messages
     // Sends the lines of standard input, each once. Needs a single thread.
-    std::optional<Input::Options> lines = {};
+    std::optional<LineSource::Options> lines = {};
     bool generates() const { return !messages && !lines; }
     std::size_t size = 64;  // maximum size of a message, in bytes
     bool probe = false;     // see Results::probe

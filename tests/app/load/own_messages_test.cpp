@@ -6,7 +6,7 @@
 #include <cstdio>
 
 using yodel::find_framing;
-using yodel::OwnSource;
+using yodel::KeptSource;
 using yodel::read_own_messages;
 
 namespace {
@@ -21,8 +21,10 @@ std::vector<std::string> read(const std::string& text, const Rules& rules = {}) 
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);
     std::fwrite(text.data(), 1, text.size(), file.get());
     std::rewind(file.get());
-    return *read_own_messages("/dev/fd/" + std::to_string(::fileno(file.get())),
-                              *find_framing(rules.framing), rules.max_frame, rules.escapes);
+    const yodel::OwnMessages messages =
+        read_own_messages("/dev/fd/" + std::to_string(::fileno(file.get())),
+                          *find_framing(rules.framing), rules.max_frame, rules.escapes);
+    return {messages->begin(), messages->end()};
 }
 
 }  // namespace
@@ -91,13 +93,13 @@ TEST_CASE("a file of messages that cannot be read is refused with its name") {
 }
 
 TEST_CASE("message n of a run is line n with any number of threads and connections") {
-    const auto lines = std::make_shared<const std::vector<std::string>>(
-        std::vector<std::string>{"0", "1", "2", "3", "4"});
+    const auto lines = std::make_shared<const std::deque<std::string>>(
+        std::deque<std::string>{"0", "1", "2", "3", "4"});
     for (std::size_t connections = 1; connections < 8; ++connections)
         for (std::size_t threads = 1; threads <= connections; ++threads)
             for (std::size_t thread = 0; thread < threads; ++thread) {
                 const yodel::Share share{thread, threads, connections};
-                OwnSource source(lines, share);
+                KeptSource source(lines, share);
                 source.end_after(20);
                 for (std::uint64_t number = thread, sent = 0; sent < 20; ++sent) {
                     REQUIRE_FALSE(source.over());

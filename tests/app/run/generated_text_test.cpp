@@ -1,4 +1,4 @@
-#include "app/run/generated_source.hpp"
+#include "app/run/sources.hpp"
 
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"

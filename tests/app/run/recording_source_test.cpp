@@ -1,6 +1,6 @@
 // Recordings replayed on one connection, in virtual time.
 
-#include "app/run/recording_source.hpp"
+#include "app/run/sources.hpp"
 
 #include "app/protocol/event_json.hpp"
 #include "tests/app/run/client_fixture.hpp"

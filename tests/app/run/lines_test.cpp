@@ -1,4 +1,4 @@
-#include "app/run/input.hpp"
+#include "app/run/sources.hpp"
 
 #include "app/text/exit_status.hpp"
 #include "tests/app/run/standard_input.hpp"
@@ -33,24 +33,26 @@ struct Typed {
 
 // Reads an input to its end, and records its messages: "[one]", or "[one" without a newline.
 struct Reader : Typed {
-    explicit Reader(Input::Options options)
+    explicit Reader(LineSource::Options options)
         : input(loop, std::move(options), [this] { take_messages(); }) {
-        input.want(true);
+        take_messages();
     }
     void take_messages() {
         while (const auto message = input.next()) {
-            messages += "[" + std::string(*message) + (input.unterminated() ? "" : "]");
-            input.remove_message();
+            messages +=
+                "[" + std::string(message->payload) + (message->unterminated ? "" : "]");
+            input.sent(*message, {});
         }
     }
 
     std::string messages;
-    Input input;
+    LineSource input;
 };
 
 // Reads a whole input in two pieces or, without a cut, byte by byte.
 struct Read : Reader {
-    Read(const Input::Options& options, std::string_view text, std::optional<std::size_t> cut)
+    Read(const LineSource::Options& options, std::string_view text,
+         std::optional<std::size_t> cut)
         : Reader(options) {
         if (cut) {
             write(text.substr(0, *cut));
@@ -82,7 +84,7 @@ TEST_CASE("an input yields the same messages at any cut between its bytes") {
     struct Row {
         std::string text;
         std::string messages;
-        Input::Options options = {};
+        LineSource::Options options = {};
     };
     const Row rows[] = {
         {"", ""},
@@ -114,7 +116,7 @@ TEST_CASE("an input ends before a line that can't be sent, at any cut between it
     struct Row {
         std::string text;
         std::string trouble;
-        Input::Options options = {};
+        LineSource::Options options = {};
     };
     const Row rows[] = {
         {std::string(256, 'x') + "\nafter\n",
@@ -133,7 +135,7 @@ TEST_CASE("an input ends before a line that can't be sent, at any cut between it
         at_each_cut("ok\n" + row.text, [&](auto cut) {
             const Read read(row.options, "ok\n" + row.text, cut);
             CHECK(read.messages == "[ok]");
-            const Trouble& trouble = read.input.trouble();
+            const Trouble trouble = read.input.trouble();
             CHECK(trouble.text.starts_with("standard input, line 2: " + row.trouble));
             CHECK(trouble.status == reply_bad_or_lost);
         });
@@ -143,7 +145,7 @@ TEST_CASE("an input without lines passes on the bytes as they come") {
     for (const bool direct : {false, true}) {
         std::vector<char> space(100'000);
         std::size_t reserved = 0;
-        Input::Options options{.max_frame = 50'000, .lines = false};
+        LineSource::Options options{.max_frame = 50'000, .lines = false};
         if (direct)
             options.reserve = [&](std::size_t size) {
                 reserved = size;
@@ -162,48 +164,40 @@ TEST_CASE("an input without lines passes on the bytes as they come") {
     }
 }
 
-TEST_CASE("an input is read only on demand") {
-    Reader reader({});
-    reader.input.want(false);
-    reader.write("one\n");
-    CHECK(reader.messages.empty());
-    reader.input.want(true);
-    reader.settle();
-    CHECK(reader.messages == "[one]");
-}
-
-TEST_CASE("a message stays the next one until it is taken") {
+TEST_CASE(
+    "an input is read only on demand, and a message stays the next one until it is sent") {
     Typed typed;
     int changes = 0;
-    Input input(typed.loop, {}, [&] { ++changes; });
-    input.want(true);
+    LineSource input(typed.loop, {}, [&] { ++changes; });
     typed.write("one\ntwo\nthr");
-    CHECK(changes == 1);
-    CHECK(input.next() == "one");
-    CHECK(input.next() == "one");
-    input.remove_message();
-    CHECK(input.whole_lines(100) == "two\n");
-    CHECK(input.whole_lines(4) == "two\n");
-    CHECK(input.whole_lines(3).empty());
-    input.remove_lines(4);
+    CHECK(changes == 0);
     CHECK_FALSE(input.next());
-    CHECK_FALSE(input.over());
+    typed.settle();
+    CHECK(changes == 1);
+    CHECK(input.next()->payload == "one");
     typed.write("ee");
-    typed.end();
-    CHECK(input.whole_lines(100).empty());
-    CHECK(input.next() == "three");
-    CHECK(input.unterminated());
+    CHECK(changes == 1);
+    const std::optional<Outgoing> one = input.next();
+    CHECK(one->payload == "one");
+    input.sent(*one, {});
+    CHECK(input.next()->payload == "two");
     CHECK_FALSE(input.over());
-    input.remove_message();
-    CHECK(input.over());
+}
+
+TEST_CASE("a source of lines ends after a number of messages") {
+    Reader reader({});
+    reader.input.end_after(2);
+    reader.write("one\ntwo\nthree\n");
+    CHECK(reader.messages == "[one][two]");
+    CHECK(reader.input.over());
 }
 
 TEST_CASE("an input that can't be read ends with the system's reason") {
     Typed typed;
     const bufio::Fd folder(::open("/", O_RDONLY | O_CLOEXEC));
     ::dup2(folder.get(), STDIN_FILENO);
-    Input input(typed.loop, {}, [] {});
-    input.want(true);
+    LineSource input(typed.loop, {}, [] {});
+    CHECK_FALSE(input.next());
     typed.settle();
     CHECK(input.over());
     CHECK(input.trouble().text == "standard input: Is a directory");
@@ -218,10 +212,9 @@ struct Scripted : Typed {
 };
 
 // Takes all messages that the source would send now.
-std::string take_all(ScriptSource& source) {
+std::string take_all(KeptSource& source) {
     std::string all;
     while (const auto message = source.next()) {
-        CHECK(source.next()->payload == message->payload);
         all += "[" + std::string(message->payload) + "]";
         source.sent(*message, {1, 1});
     }
@@ -232,7 +225,7 @@ std::string take_all(ScriptSource& source) {
 
 TEST_CASE("each connection sends the whole script, even if it begins late") {
     Scripted scripted;
-    ScriptSource early(scripted.script);
+    KeptSource early(scripted.script);
     scripted.write("one\ntwo\n\nthr");
     CHECK(take_all(early) == "[one][two][]");
     CHECK_FALSE(early.over());
@@ -240,19 +233,19 @@ TEST_CASE("each connection sends the whole script, even if it begins late") {
     scripted.end();
     CHECK(scripted.changes == 2);
     CHECK_FALSE(early.over());
-    ScriptSource late(scripted.script);
+    KeptSource late(scripted.script);
     CHECK(take_all(late) == "[one][two][][thr]");
     CHECK(take_all(early) == "[thr]");
     CHECK(early.over());
     CHECK(late.over());
-    CHECK_FALSE(ScriptSource(scripted.script).over());
+    CHECK_FALSE(KeptSource(scripted.script).over());
     CHECK(scripted.script.trouble().text.empty());
 }
 
 TEST_CASE(
     "a script ends before a line that can't be sent, which its connections don't report") {
     Scripted scripted;
-    ScriptSource source(scripted.script);
+    KeptSource source(scripted.script);
     scripted.write("\\x41\na\\q\nafter\n");
     CHECK(scripted.script.ended());
     CHECK(scripted.changes > 0);

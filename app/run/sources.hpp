@@ -1,0 +1,315 @@
+// Sources supply the messages of a connection or of a whole lane: lines as they are read, lines
+// that are kept, generated messages, a recording, or nothing.
+#pragma once
+
+#include "app/protocol/recording.hpp"
+#include "app/protocol/session.hpp"
+#include "app/run/schedule.hpp"
+#include "app/text/exit_status.hpp"
+#include "bufio/buffer.hpp"
+#include "ev/loop.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace yodel {
+
+// Bytes queued for the socket above which standard input is not read, and bytes queued for
+// standard output above which the connections are not read. A higher limit is no faster.
+inline constexpr std::size_t input_high_water = 64 * 1024;
+
+// Default window in messages. Short messages may exceed it, up to the window in bytes. With
+// half the window, a server on another processor is sometimes idle; with a larger window,
+// messages no longer fit into the caches.
+inline constexpr std::size_t default_window = 64;
+inline constexpr std::size_t default_window_bytes = 128 * 1024;
+
+// A message to send. Its views are valid until the next call of the source.
+struct Outgoing {
+    std::string_view payload;
+    ev::Time planned{};                          // due time; none: time of the write
+    std::optional<std::string_view> reply = {};  // see Session::send()
+    bool reserved = false;                       // the payload is in Session::reserve()'s space
+    bool unterminated = false;                   // last line of the input, without a newline
+};
+
+// The lane calls next() while a connection can send. A source calls its owner only from the
+// loop, never from inside the owner's own calls.
+class Source {
+public:
+    class Owner {
+    public:
+        // next() may return another message now, or over() has become true.
+        virtual void source_changed() = 0;
+        // A recorded unsolicited message did not arrive.
+        virtual void source_missed(std::string_view payload) = 0;
+
+    protected:
+        ~Owner() = default;
+    };
+    // Makes the source of one connection. The loop, the session and the owner must outlive it.
+    using Make =
+        std::function<std::unique_ptr<Source>(ev::Loop&, Session& session, Owner& owner)>;
+
+    Source() = default;
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
+    virtual ~Source() = default;
+
+    // Returns the next message if it may be sent now. Call sent() if it was sent. If it was
+    // not, the source may return it again or drop it.
+    virtual std::optional<Outgoing> next() = 0;
+    virtual void sent(const Outgoing&, QueuedIds) {}
+    virtual bool over() const = 0;  // no message is left
+    // Limits the source to `count` more messages.
+    void end_after(std::uint64_t count) { left_ = count; }
+    // Returns the error that ended the source, if any.
+    virtual Trouble trouble() const { return {}; }
+    // Returns true if our sending side must be closed as soon as the source ends, before the
+    // last replies, because the service may not reply until it sees the end of its input.
+    virtual bool ends_sending() const { return false; }
+
+    virtual void left_flight(const Message&) {}  // answered in time, or lost
+    // Returns the fate of an unsolicited message. A replay compares it with the recording, and
+    // removes the expected message that it equals.
+    virtual Fate judge_unsolicited(std::string_view) { return Fate::unsolicited; }
+    virtual bool expects(std::string_view /*unsolicited*/) { return false; }
+    // Called when no more messages are wanted.
+    virtual void stop() {}
+    // Called when the connection is closed for good.
+    virtual void closed() {}
+
+protected:
+    std::uint64_t left_ = std::numeric_limits<std::uint64_t>::max();  // see end_after()
+};
+
+// Returns why the message cannot be sent as a single message; empty if it can.
+std::string message_refusal(std::string_view message, const Framing& framing,
+                            std::size_t max_frame);
+
+// Sends each line of standard input once, or each read as a message. Reads only if a message is
+// wanted and none is left, so that back-pressure slows a fast writer down.
+//
+// If the session coalesces, many lines are sent together.
+class LineSource final : public Source {
+public:
+    struct Options {
+        const Framing* framing = find_framing("line");  // the connections' framing
+        std::size_t max_frame = 32 * 1024 * 1024;       // limit of a message, in bytes
+        bool escapes = false;                           // lines contain \n, \xNN and the like
+        bool lines = true;                              // false: each read is a message
+        // The lines are --messages. Each must be a single message, and there must be one.
+        bool single = false;
+        // The only connection, which sends as long as the input lasts; null: several may send.
+        Session* session = nullptr;
+        // Delay before the first message, during which the service may send a greeting. Needs a
+        // session.
+        ev::Duration greeting_wait{};
+        // Returns space for a read that becomes one message, or null if nothing can be sent
+        // now. Null: reads into our own buffer.
+        std::function<char*(std::size_t)> reserve = nullptr;
+    };
+    // Calls `changed` from the loop after each read.
+    LineSource(ev::Loop& loop, Options options, std::function<void()> changed);
+
+    // Returns none if no message is complete, at the end, and after an error.
+    std::optional<Outgoing> next() override;
+    void sent(const Outgoing& message, QueuedIds queued) override;
+    bool over() const override {
+        return left_ == 0 || (ended_ && buffer_.empty() && reserved_bytes_.empty());
+    }
+    Trouble trouble() const override;
+    bool ends_sending() const override { return options_.session != nullptr; }
+    void stop() override { watch_.want(ev::none); }
+    // Ends the input with an error. The text is prefixed with "standard input: ".
+    void fail(const std::string& text, int status);
+
+private:
+    void read();
+    void refuse(const std::string& text);
+    std::string_view whole_lines() const;
+    Decoder::Decoded decode_next();
+
+    ev::Loop& loop_;
+    const Options options_;
+    bufio::Buffer buffer_;             // bytes read and not yet sent
+    std::string_view reserved_bytes_;  // bytes in the space from `reserve`, not yet sent
+    Decoder lines_;
+    std::size_t used_ = 0;           // bytes that the message from next() occupies
+    std::uint64_t line_number_ = 1;  // number of the next line
+    bool ended_ = false;
+    std::string unescaped_;  // the message from next(), with its escapes replaced
+    Trouble trouble_;
+    ev::Watch watch_;
+    ev::Timer greeting_timer_;
+};
+
+using OwnMessages = std::shared_ptr<const std::deque<std::string>>;
+
+// Standard input for several connections, each of which sends all messages. Keeps every
+// message, because a connection that opens late begins with the first one. Reports an error
+// once, not for each connection.
+class Script {
+public:
+    static constexpr std::size_t max_bytes = 256 * 1024 * 1024;  // including overhead
+
+    // Calls `changed` from the loop when more messages or EOF arrive.
+    Script(ev::Loop& loop, LineSource::Options options, std::function<void()> changed);
+
+    OwnMessages messages() const { return messages_; }  // grows until the end
+    bool ended() const { return input_.over(); }
+    Trouble trouble() const { return input_.trouble(); }
+
+private:
+    void read();
+
+    const std::function<void()> changed_;
+    const std::shared_ptr<std::deque<std::string>> messages_;
+    std::size_t bytes_ = 0;
+    LineSource input_;
+};
+
+// Sends messages that are kept: those of a script once, on each connection, or the user's own
+// over and over. Own message n of the run is line n modulo the number of lines.
+class KeptSource final : public Source {
+public:
+    explicit KeptSource(const Script& script)
+        : messages_(script.messages()), script_(&script) {}
+    // The connections of one thread share a source.
+    KeptSource(OwnMessages messages, const Share& share)
+        : messages_(std::move(messages)), share_(share), number_(share.thread) {}
+
+    std::optional<Outgoing> next() override;
+    bool over() const override {
+        return left_ == 0 || (script_ && script_->ended() && number_ == messages_->size());
+    }
+
+private:
+    const OwnMessages messages_;
+    const Script* const script_ = nullptr;
+    const Share share_;
+    std::uint64_t number_ = 0;  // of the next message
+};
+
+// Generates the texts of messages. A text is printable, contains no delimiter of any framing,
+// and differs from the previous text if its size allows.
+//
+// A text consists of a number, letters, and two check letters. Two such texts differ in at
+// least three bytes, so a text with one damaged byte is still closest to the original. If the
+// check letters do not fit, they are omitted, and damage may turn one text into another.
+class GeneratedText {
+public:
+    // Minimum size that holds any number and the check letters.
+    static constexpr std::size_t min_checked_size = 22;
+
+    explicit GeneratedText(std::size_t size);  // bytes
+
+    // Returns the text for a number: its last digits, letters, and the check letters. The view
+    // is valid until the next call. Does not allocate.
+    std::string_view text(std::uint64_t number);
+
+private:
+    void fill(std::size_t begin, std::size_t end);
+
+    std::string text_;
+    std::size_t digits_ = 0;  // at the front of the text
+};
+
+// Generates messages, numbered from 1. The connections of one thread share a source.
+class Generator final : public Source {
+public:
+    explicit Generator(std::size_t size) : text_(size) {}  // bytes
+
+    std::optional<Outgoing> next() override {
+        if (over()) return std::nullopt;
+        --left_;
+        ++made_count_;
+        return Outgoing{.payload = text_.text(made_count_)};
+    }
+    bool over() const override { return left_ == 0; }
+
+private:
+    GeneratedText text_;
+    std::uint64_t made_count_ = 0;
+};
+
+// Sends nothing. A source that `stays` is never over. Any other is over after the first call of
+// next(), because until then a failed connection is worth a retry.
+class NoSource final : public Source {
+public:
+    explicit NoSource(bool stays) : stays_(stays) {}
+
+    std::optional<Outgoing> next() override {
+        over_ = !stays_;
+        return std::nullopt;
+    }
+    bool over() const override { return over_; }
+
+private:
+    const bool stays_;
+    bool over_ = false;
+};
+
+// Sends the messages of a recording at their recorded times, or as soon as replies arrive, and
+// expects the recorded unsolicited messages.
+//
+// Times count from the first message, which waits for everything recorded before it, such as a
+// greeting.
+class Replay final : public Source {
+public:
+    // The recording must have no trouble. With `fast`, each message is sent as soon as all
+    // replies and unsolicited messages recorded before it have arrived.
+    Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool fast,
+           Session& session, Owner& owner);
+
+    std::optional<Outgoing> next() override;
+    void sent(const Outgoing& message, QueuedIds queued) override;
+    bool over() const override;
+    void left_flight(const Message& message) override;
+    Fate judge_unsolicited(std::string_view payload) override;
+    bool expects(std::string_view unsolicited) override {
+        return find(unsolicited) != outstanding_.end();
+    }
+    void stop() override;
+    void closed() override;
+
+private:
+    struct Unsolicited {
+        std::string text;        // without the masked parts
+        ev::Time deadline = {};  // missing after this time; set when next() passes it
+    };
+    using Outstanding = std::map<std::size_t, Unsolicited>;
+
+    bool is_due(const Event& message);
+    void expect(const Event& event);
+    Outstanding::iterator find(std::string_view payload);
+    std::string without_mask(std::string_view payload) const;
+    bool waits() const { return !outstanding_.empty() && outstanding_.begin()->first < next_; }
+    void report_missing(ev::Time deadline);
+
+    ev::Loop& loop_;
+    const std::shared_ptr<const Recording> recording_;
+    const bool fast_;
+    Session& session_;
+    Owner& owner_;
+    std::size_t next_ = 0;            // place of the next event in the recording
+    std::optional<ev::Time> origin_;  // time 0 of the recording, once the first message is due
+    bool stopped_ = false;            // by the user
+    // The recorded ids of the messages in flight that expect a reply, and their own ids.
+    std::map<std::uint64_t, std::uint64_t> awaited_;
+    Outstanding outstanding_;  // what has neither arrived nor is missing, by its place
+    ev::Timer due_timer_;      // the next message
+    ev::Timer overdue_timer_;  // the deadline of the first outstanding one
+};
+
+}  // namespace yodel

@@ -92,13 +92,6 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
 
 constexpr char trusted_prefix[] = "trusted certificates ";
 
-// Checks in advance, because OpenSSL silently skips a directory or file that it can't open.
-void check_access(const std::string& path) {
-    if (::access(path.c_str(), R_OK) != 0)
-        throw TlsError(Reason::trust,
-                       trusted_prefix + path + ": " + std::generic_category().message(errno));
-}
-
 void trust(SSL_CTX* context, const std::string& file) {
     ERR_clear_error();
     if (SSL_CTX_load_verify_file(context, file.c_str()) != 1)
@@ -114,27 +107,21 @@ bool any_exists(const std::string& directories) {
 }
 
 // Trusts the system's directory of hashed names. A bundle may be missing beside it, or be
-// /dev/null. Parsing the system's bundle takes longer than a handshake, so verify_chain() reads
-// it only if a chain needs it.
+// /dev/null. Parsing the system's bundle takes longer than a handshake, so the transport reads
+// it only if a chain needs it. OpenSSL silently skips a bundle that it can't open.
 void trust_system(TlsState& state) {
     const char* const bundle = std::getenv(X509_get_default_cert_file_env());
     const char* const given = std::getenv(X509_get_default_cert_dir_env());
     const char* const directories = given && *given ? given : X509_get_default_cert_dir();
     if (bundle && *bundle && std::string_view(bundle) != "/dev/null") {
-        if (::access(bundle, F_OK) == 0 || !any_exists(directories)) check_access(bundle);
+        const bool is_needed = ::access(bundle, F_OK) == 0 || !any_exists(directories);
+        if (is_needed && ::access(bundle, R_OK) != 0)
+            throw TlsError(Reason::trust, std::string(trusted_prefix) + bundle + ": " +
+                                              std::generic_category().message(errno));
         check_regular(Reason::trust, bundle);
     }
     SSL_CTX_set_default_verify_dir(state.ctx.get());
     state.may_read_bundle = state.options.verify;
-}
-
-// In ALPN's wire format, a length byte precedes each name.
-void offer_alpn(SSL_CTX* context, const std::vector<std::string>& protocols) {
-    std::string wire;
-    for (const std::string& protocol : protocols)
-        wire += static_cast<char>(protocol.size()) + protocol;
-    SSL_CTX_set_alpn_protos(context, reinterpret_cast<const unsigned char*>(wire.data()),
-                            static_cast<unsigned>(wire.size()));
 }
 
 // The loop's thread writes the log, so neither opening nor writing may block.
@@ -147,79 +134,55 @@ void open_key_log(TlsState& state, const std::string& file) {
     state.key_log.reset(::open(file.c_str(), flags, 0600));
     if (!state.key_log)
         throw TlsError(Reason::output, name + ": " + std::generic_category().message(errno));
+    state.key_log_file = file;
     SSL_CTX_set_keylog_callback(state.ctx.get(), log_key);
-}
-
-int openssl_version(TlsVersion version) {
-    return version == TlsVersion::v1_2 ? TLS1_2_VERSION : TLS1_3_VERSION;
-}
-
-SslCtx new_context(bool client) {
-    SslCtx context(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
-    if (!context) throw TlsError(Reason::tls, "cannot initialize OpenSSL: " + openssl_reason());
-    SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-    SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION);
-    // SSL_MODE_RELEASE_BUFFERS is not set, so an idle connection holds buffers of 50 KiB.
-    // Freeing and allocating them for each message would take 5 % of the time per message.
-    SSL_CTX_set_mode(context.get(),
-                     SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // Reads two records at once. Four would save the same amount of time again, but double the
-    // memory of idle connections.
-    SSL_CTX_set_read_ahead(context.get(), 1);
-    SSL_CTX_set_msg_callback(context.get(), on_message);
-    SSL_CTX_set_default_read_buffer_len(context.get(), 2 * SSL3_RT_MAX_PACKET_SIZE);
-    return context;
-}
-
-std::shared_ptr<TlsState> new_client(const TlsClientOptions& options) {
-    auto state = std::make_shared<TlsState>(new_context(true));
-    state->client = true;
-    state->options = options;
-    SSL_CTX* const ctx = state->ctx.get();
-    SSL_CTX_set_cert_verify_callback(ctx, verify_chain, nullptr);
-    SSL_CTX_set_cert_cb(ctx, on_certificate_request, nullptr);
-    SSL_CTX_set_post_handshake_auth(ctx, 1);
-    if (!options.resume) return state;
-    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-    SSL_CTX_sess_set_new_cb(ctx, on_new_session);
-    return state;
 }
 
 // Clients store the sessions, as tickets. Without a session id context, a client with a
 // certificate could not resume.
 std::shared_ptr<TlsState> new_server() {
-    auto state = std::make_shared<TlsState>(new_context(false));
-    SSL_CTX* const ctx = state->ctx.get();
-    SSL_CTX_set_cert_verify_callback(ctx, verify_chain, nullptr);
-    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+    auto state = std::make_shared<TlsState>();
+    state->ctx = new_context(false);
+    SSL_CTX_set_session_cache_mode(state->ctx.get(), SSL_SESS_CACHE_OFF);
     const unsigned char id[] = "yodel";
-    SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1);
+    SSL_CTX_set_session_id_context(state->ctx.get(), id, sizeof id - 1);
     return state;
 }
 
 void demand_certificates(SSL_CTX* context, const std::string& authorities) {
     trust(context, authorities);
     SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(authorities.c_str()));
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, on_verified);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
 }
 
 }  // namespace
 
 TlsContext TlsContext::client(const TlsClientOptions& options) {
-    auto state = new_client(options);
+    auto state = std::make_shared<TlsState>();
+    state->is_client = true;
+    state->options = options;
+    state->ctx = new_context(true);
     SSL_CTX* const ctx = state->ctx.get();
+    SSL_CTX_set_post_handshake_auth(ctx, 1);
+    SSL_CTX_set_session_cache_mode(ctx, options.resume
+                                            ? SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL
+                                            : SSL_SESS_CACHE_OFF);
     const bool verifies_chain = options.verify && options.pins.empty();
-    SSL_CTX_set_verify(ctx, verifies_chain ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, on_verified);
+    SSL_CTX_set_verify(ctx, verifies_chain ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
     if (!options.ca_file.empty()) trust(ctx, options.ca_file);
     if (options.ca_file.empty() && options.pins.empty()) trust_system(*state);
     if (!options.certificate.empty()) use_certificate(ctx, options.certificate, options.key);
-    SSL_CTX_set_min_proto_version(ctx, openssl_version(options.min_version));
+    SSL_CTX_set_min_proto_version(ctx, static_cast<int>(options.min_version));
     if (options.max_version)
-        SSL_CTX_set_max_proto_version(ctx, openssl_version(*options.max_version));
+        SSL_CTX_set_max_proto_version(ctx, static_cast<int>(*options.max_version));
     if (!options.groups.empty() && SSL_CTX_set1_groups_list(ctx, options.groups.c_str()) != 1)
         throw TlsError(Reason::tls,
                        "key exchange groups " + options.groups + ": " + openssl_reason());
-    if (!options.alpn.empty()) offer_alpn(ctx, options.alpn);
+    std::string wire;  // in ALPN's format, a length byte precedes each name
+    for (const std::string& protocol : options.alpn)
+        wire += static_cast<char>(protocol.size()) + protocol;
+    SSL_CTX_set_alpn_protos(ctx, reinterpret_cast<const unsigned char*>(wire.data()),
+                            static_cast<unsigned>(wire.size()));
     if (!options.key_log_file.empty()) open_key_log(*state, options.key_log_file);
     return TlsContext(std::move(state));
 }
@@ -237,7 +200,24 @@ TlsContext TlsContext::self_signed_server(const std::string& client_ca) {
     const Key key(EVP_EC_gen("P-256"));
     if (!key)
         throw TlsError(Reason::own_certificate, "cannot generate a key: " + openssl_reason());
-    SSL_CTX_use_certificate(state->ctx.get(), make_certificate(key.get()).get());
+    const Certificate owner(check_allocated(X509_new()));
+    X509* const certificate = owner.get();
+    X509_set_version(certificate, X509_VERSION_3);
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+    const long hour = 3600;  // seconds
+    X509_gmtime_adj(X509_getm_notBefore(certificate), -hour);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 365 * 24 * hour);
+    X509_set_pubkey(certificate, key.get());
+    X509_NAME* const name = X509_get_subject_name(certificate);
+    const auto* const common = reinterpret_cast<const unsigned char*>("localhost");
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, common, -1, -1, 0);
+    X509_set_issuer_name(certificate, name);
+    X509_EXTENSION* const names = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name,
+                                                      "DNS:localhost,IP:127.0.0.1,IP:::1");
+    X509_add_ext(certificate, names, -1);
+    X509_EXTENSION_free(names);
+    X509_sign(certificate, key.get(), EVP_sha256());
+    SSL_CTX_use_certificate(state->ctx.get(), certificate);
     SSL_CTX_use_PrivateKey(state->ctx.get(), key.get());
     if (!client_ca.empty()) demand_certificates(state->ctx.get(), client_ca);
     return TlsContext(std::move(state));

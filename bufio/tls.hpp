@@ -31,7 +31,7 @@ private:
     Reason reason_;
 };
 
-enum class TlsVersion { v1_2, v1_3 };
+enum class TlsVersion { v1_2 = 0x303, v1_3 = 0x304 };  // as in the protocol
 
 struct TlsClientOptions {
     // A PEM file: the trusted authorities. Empty: the system's authorities, in SSL_CERT_FILE

@@ -31,15 +31,11 @@ struct Deleter {
         free_object(object);
     }
 };
-inline void free_chain(STACK_OF(X509) * chain) { sk_X509_pop_free(chain, X509_free); }
 using Ssl = std::unique_ptr<SSL, Deleter<SSL_free>>;
 using SslCtx = std::unique_ptr<SSL_CTX, Deleter<SSL_CTX_free>>;
 using SslSession = std::unique_ptr<SSL_SESSION, Deleter<SSL_SESSION_free>>;
 using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
-using Names = std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>>;
-using Chain = std::unique_ptr<STACK_OF(X509), Deleter<free_chain>>;
-using MemoryBio = std::unique_ptr<BIO, Deleter<BIO_free>>;
 
 // Returns the object. Throws std::bad_alloc if it is null, because OpenSSL returns null only
 // for lack of memory.
@@ -48,88 +44,47 @@ T* check_allocated(T* object) {
     return object ? object : throw std::bad_alloc();
 }
 
-// Sessions of earlier connections, to be resumed. Only the thread that made a session resumes
-// it, because OpenSSL does not document that two threads may use one session at the same time.
-class TlsSessions {
-public:
-    // The newest is the last. Reusing a ticket of TLS 1.3 would let an eavesdropper recognize
-    // the client, so each connection of a load needs its own.
-    using List = std::vector<SslSession>;
-    static constexpr std::size_t max_count = 1000;  // about 5 MB
+// The state that a context shares with its transports, on all threads. After construction,
+// only the sessions and the certificates of the bundle change.
+struct TlsState {
+    // Sessions to resume, the newest last. Reusing a ticket of TLS 1.3 would let an
+    // eavesdropper recognize the client, so each connection of a load needs its own.
+    using Sessions = std::vector<SslSession>;
+    static constexpr std::size_t max_sessions = 1000;  // about 5 MB
 
-    // Returns this thread's sessions with the host, with capacity for max_count. The reference
-    // stays valid and belongs to the calling thread.
-    List& for_host(const std::string& host) {
-        const std::lock_guard lock(mutex_);
-        List& list = lists_[{std::this_thread::get_id(), host}];
-        list.reserve(max_count);
+    // Returns this thread's sessions with the host, with capacity for max_sessions. Only the
+    // thread that made a session resumes it, because OpenSSL does not document that two threads
+    // may use one session at the same time. The reference stays valid.
+    Sessions& sessions_with(const std::string& host) {
+        const std::lock_guard lock(mutex);
+        Sessions& list = sessions[{std::this_thread::get_id(), host}];
+        list.reserve(max_sessions);
         return list;
     }
 
-private:
-    std::mutex mutex_;  // protects the map, not the sessions
-    std::map<std::pair<std::thread::id, std::string>, List> lists_;
-};
-
-// The state that a context shares with its transports, on all threads. After construction,
-// only the sessions and the certificates of the bundle change. A single system call writes each
-// line of the key log.
-struct TlsState {
-    explicit TlsState(SslCtx context) : ctx(std::move(context)) {}
     SslCtx ctx;
-    bool client = false;
+    bool is_client = false;
     TlsClientOptions options{};  // unused by a server
-    Fd key_log{};                // empty: no log
-    TlsSessions sessions{};
+    std::string key_log_file{};
+    Fd key_log{};                  // empty if there is no log
     bool may_read_bundle = false;  // the system's certificates are trusted and verified
     std::once_flag bundle_read{};
+    std::mutex mutex{};  // protects the map, not the sessions
+    std::map<std::pair<std::thread::id, std::string>, Sessions> sessions{};
 };
 
-// tls_socket.cpp
+// --- tls_transport.cpp
 
-// A BIO for a socket. OpenSSL's own socket BIO writes without MSG_NOSIGNAL, and does not limit
-// the bytes received by one call.
-struct TlsSocket {
-    Fd fd;
-    std::size_t budget = 0;        // bytes that the current call may still receive
-    std::size_t silent_bytes = 0;  // bytes received since the last application data
-    int handshake_burden = 0;      // handshake messages received, minus one per call
-    int error = 0;                 // errno of the last permanent failure
-    bool record_follows = false;   // after the current record
-    bool ended = false;            // the peer closed its side
-};
-
-// Returns a BIO for the socket, which must outlive it. Throws std::bad_alloc.
-BIO* new_socket_bio(TlsSocket& socket);
-
-// tls_transport.cpp
-
-// Returns the host in the form that certificates use. An empty host, as with a unix-domain
-// socket, becomes the local host, because OpenSSL would verify no name at all for an empty one.
-// Throws TlsError if the host is neither a name nor an address.
-std::string name_of_host(const std::string& host);
+// Returns a context for transports, with the callbacks that they need. Throws TlsError.
+SslCtx new_context(bool client);
+// OpenSSL's callback for each line of the key log. If the write fails, the handshake fails.
+void log_key(const SSL* ssl, const char* line) noexcept;
+// Makes a client's transport to `host`, or a server's. Throws TlsError if the host is neither a
+// name nor an address.
 std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
                                               const std::string& host);
 
-// Callbacks that the context registers with OpenSSL, for an SSL that belongs to a TLS
-// transport. No exception may leave them.
-
-// Verifies the peer's certificate and records all faults, because on_verified() lets OpenSSL
-// continue after each. Returns 0 if there are any, which ends the handshake unless verification
-// is off (SSL_VERIFY_NONE).
-int verify_chain(X509_STORE_CTX* store, void*) noexcept;
-int on_verified(int accepted, X509_STORE_CTX* store) noexcept;
-// Stores a session for a later connection.
-int on_new_session(SSL* ssl, SSL_SESSION* session) noexcept;
-// Records that the peer has requested our certificate.
-int on_certificate_request(SSL* ssl, void*) noexcept;
-// Records a TLS message that was sent or received.
-void on_message(int sent, int version, int type, const void* bytes, std::size_t size, SSL* ssl,
-                void*) noexcept;
-// Appends a line to the key log. If the write fails, the handshake fails.
-void log_key(const SSL* ssl, const char* line) noexcept;
-
-// tls_errors.cpp
+// --- tls_errors.cpp
 
 // Returns the first error of OpenSSL's error queue as text, and clears the queue.
 std::string openssl_reason();
@@ -146,24 +101,19 @@ TlsFailure take_failure();
 
 // Facts that determine the meaning of an error in addition to OpenSSL's code.
 struct TlsSituation {
-    bool client;  // we are the client
+    bool is_client;
     bool handshake_done = false;
     bool peer_speaks_tls = false;        // a handshake message from it was accepted
     bool certificate_requested = false;  // the peer requested our certificate
     bool has_certificate;                // we have a certificate
     bool certificate_withheld = false;   // our certificate suits none of the peer's algorithms
     bool renegotiation_refused = false;  // the peer requested a renegotiation
-    const std::string& host;             // name required in the peer's certificate
-    const TlsFacts& facts;
 };
 
 // True if the error means that the peer does not speak TLS.
 bool is_not_tls(int code, const TlsSituation& situation);
-End protocol_failure(const TlsFailure& failure, Reason reason, const TlsSituation& situation);
-// Returns the end for a peer that closed the connection during the handshake.
-End closed_in_handshake();
-
-// tls_certificate.cpp
+// Returns the end that a failure of TLS means. `reason` is that of the call that failed.
+End failure_end(const TlsFailure& failure, Reason reason, const TlsSituation& situation);
 
 // Returns sha256//BASE64 of a public key; empty if it can't be encoded, for example for lack
 // of memory.
@@ -172,23 +122,22 @@ std::string pin_of(EVP_PKEY* key);
 std::string name_text(const X509_NAME* name);
 // Returns the date as YYYY-MM-DD.
 std::string date_text(const ASN1_TIME* time);
-
-// An error that OpenSSL found while verifying a chain.
-struct Fault {
-    int error;  // OpenSSL's code
-    int depth;  // the index in the chain; 0 is the peer's own certificate
-    const X509* certificate;
-};
-// Returns a clause that continues "the certificate of HOST", or an empty text if there is no
-// fault.
-std::string verification_error_text(const Fault& fault, const std::string& host);
 // Fills in the facts about the peer's certificate and chain.
 void describe_certificate(TlsFacts& facts, const X509* certificate,
                           const STACK_OF(X509) * chain);
-// Adds a fault to the facts, unless a recorded fault implies it.
-void add_fault(TlsFacts& facts, const Fault& fault, const std::string& host);
-// Returns a self-signed certificate for `localhost` and the loopback addresses, valid for a
-// year.
-Certificate make_certificate(EVP_PKEY* key);
+
+// An error that OpenSSL found while verifying a chain.
+struct Fault {
+    int error;  // X509_V_*
+    int depth;  // the index in the chain; 0 is the peer's own certificate
+    const X509* certificate;
+};
+// What a fault means to people.
+struct Flaw {
+    std::string text;           // continues "the certificate of HOST"; empty for X509_V_OK
+    bool is_untrusted = false;  // no authority trusted here has issued the certificate
+    bool lacks_issuer = false;  // untrusted, and its issuer was not sent either
+};
+Flaw flaw_of(const Fault& fault, const std::string& host);
 
 }  // namespace bufio

@@ -1,5 +1,8 @@
+// The transport of a TLS connection, on a BIO that bounds the work of one call.
+#include "bufio/system.hpp"
 #include "bufio/tls_internal.hpp"
 
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -11,20 +14,6 @@
 namespace bufio {
 
 namespace {
-
-// Appends the line with a single write, because several programs may append to the file.
-// Returns the errno, or 0.
-int append_line(int fd, const char* line) {
-    char end[] = "\n";
-    const std::size_t size = std::strlen(line) + 1;
-    const iovec whole[] = {{const_cast<char*>(line), size - 1}, {end, 1}};
-    ssize_t written = -1;
-    do {
-        written = ::writev(fd, whole, 2);
-    } while (written < 0 && errno == EINTR);  // a signal may interrupt the write
-    if (written < 0) return errno;
-    return static_cast<std::size_t>(written) == size ? 0 : ENOSPC;
-}
 
 // Bytes that one call may receive: slightly more than the records of one read of a stream.
 constexpr std::size_t call_budget = 80 * 1024;
@@ -42,6 +31,96 @@ constexpr int max_records = 256;
 // honest peer sends few of them, and they are small.
 constexpr std::size_t max_silent_bytes = 1024 * 1024;
 
+// Maximum number of faults to describe, because the peer chooses their number.
+constexpr int max_faults = 5;
+
+// Consecutive records are sent in one piece if the system can delay all but the last.
+// Otherwise each record would wake the peer.
+#if BUFIO_HAS_MSG_MORE
+constexpr int send_more = MSG_NOSIGNAL | MSG_MORE;
+#else
+constexpr int send_more = MSG_NOSIGNAL;
+#endif
+
+// A socket for OpenSSL. OpenSSL's own socket BIO writes without MSG_NOSIGNAL, and does not
+// limit the bytes received by one call. OpenSSL continues to read while records contain no
+// data, such as key updates, which cost much work. Once the budget is spent, the BIO pretends
+// that there is no more input. The descriptor stays readable, and the next turn continues.
+struct TlsSocket {
+    Fd fd;
+    std::size_t budget = 0;        // bytes that the current call may still receive
+    std::size_t silent_bytes = 0;  // bytes received since the last application data
+    int handshake_burden = 0;      // handshake messages received, minus one per call
+    int error = 0;                 // errno of the last permanent failure
+    bool record_follows = false;   // after the current record
+    bool ended = false;            // the peer closed its side
+
+    static TlsSocket& of(BIO* bio) { return *static_cast<TlsSocket*>(BIO_get_data(bio)); }
+
+    // Translates the result of a system call. OpenSSL tries again if the retry flags are set.
+    int outcome(BIO* bio, ssize_t result, int retry_flag) {
+        BIO_clear_retry_flags(bio);
+        if (result >= 0) return static_cast<int>(result);
+        if (would_block(errno) || errno == EINTR) {
+            BIO_set_flags(bio, retry_flag | BIO_FLAGS_SHOULD_RETRY);
+        } else {
+            error = errno;
+        }
+        return -1;
+    }
+
+    static int read(BIO* bio, char* to, int size) {
+        TlsSocket& self = of(bio);
+        const std::size_t allowed = std::min(static_cast<std::size_t>(size), self.budget);
+        ssize_t count = -1;
+        errno = EAGAIN;
+        if (allowed > 0) count = ::recv(self.fd.get(), to, allowed, 0);
+        if (count < 0) return self.outcome(bio, count, BIO_FLAGS_READ);
+        self.ended = count == 0;
+        self.budget -= static_cast<std::size_t>(count);
+        self.silent_bytes += static_cast<std::size_t>(count);
+        return self.outcome(bio, count, BIO_FLAGS_READ);
+    }
+
+    static int write(BIO* bio, const char* from, int size) {
+        TlsSocket& self = of(bio);
+        const int flags = self.record_follows ? send_more : MSG_NOSIGNAL;
+        return self.outcome(bio,
+                            ::send(self.fd.get(), from, static_cast<std::size_t>(size), flags),
+                            BIO_FLAGS_WRITE);
+    }
+
+    static long control(BIO* bio, int command, long, void*) {
+        return command == BIO_CTRL_EOF ? of(bio).ended : command == BIO_CTRL_FLUSH;
+    }
+
+    // Returns a BIO for this socket, which must outlive it. Throws std::bad_alloc.
+    BIO* new_bio() {
+        static BIO_METHOD* const method = [] {
+            const int type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK;
+            BIO_METHOD* const made = check_allocated(BIO_meth_new(type, "socket"));
+            BIO_meth_set_read(made, read);
+            BIO_meth_set_write(made, write);
+            BIO_meth_set_ctrl(made, control);
+            return made;
+        }();
+        BIO* const bio = check_allocated(BIO_new(method));
+        BIO_set_data(bio, this);
+        BIO_set_init(bio, 1);
+        return bio;
+    }
+};
+
+// Returns the host in the form that certificates use. An empty host, as with a unix-domain
+// socket, becomes the local host, because OpenSSL would verify no name at all for an empty one.
+std::string name_of_host(const std::string& host) {
+    if (host.empty()) return "localhost";
+    std::string name = name_in_certificate(host);
+    if (name.empty())
+        throw TlsError(Reason::tls, host + " is neither a host name nor an address");
+    return name;
+}
+
 class TlsTransport final : public Transport {
 public:
     TlsTransport(std::shared_ptr<TlsState> state, Fd fd, const std::string& host)
@@ -49,14 +128,12 @@ public:
           state_(std::move(state)),
           ssl_(check_allocated(SSL_new(state_->ctx.get()))),
           host_(name_of_host(host)),
-          situation_{.client = state_->client,
-                     .has_certificate = SSL_get_certificate(ssl_.get()) != nullptr,
-                     .host = host_,
-                     .facts = facts_} {
-        BIO* const bio = new_socket_bio(socket_);
+          situation_{.is_client = state_->is_client,
+                     .has_certificate = SSL_get_certificate(ssl_.get()) != nullptr} {
+        BIO* const bio = socket_.new_bio();
         SSL_set_bio(ssl_.get(), bio, bio);
         if (SSL_set_app_data(ssl_.get(), this) != 1) throw std::bad_alloc();
-        if (state_->client) {
+        if (state_->is_client) {
             start_client();
         } else {
             SSL_set_accept_state(ssl_.get());
@@ -92,7 +169,7 @@ public:
             std::rethrow_exception(std::exchange(callback_exception_, nullptr));
         if (key_log_error_ != 0)
             return fail({Reason::output, By::system, "key log",
-                         options().key_log_file + ": " +
+                         state_->key_log_file + ": " +
                              std::generic_category().message(key_log_error_)});
         if (result == 1) {
             situation_.handshake_done = true;
@@ -101,7 +178,9 @@ public:
             return check_pin();
         }
         const IoResult outcome = classify_error(result, Reason::tls);
-        if (outcome.status == IoStatus::end_of_input) return fail(closed_in_handshake());
+        if (outcome.status == IoStatus::end_of_input)
+            return fail(
+                failure_end({SSL_R_UNEXPECTED_EOF_WHILE_READING, {}}, Reason::tls, situation_));
         if (outcome.status == IoStatus::failed && facts_.subject.empty())
             collect_certificate_facts();
         return outcome;
@@ -141,9 +220,16 @@ public:
 
     // --- Called by OpenSSL during a handshake.
 
+    // Verifies the peer's certificate and records all faults, because OpenSSL continues after
+    // each. Returns 0 if there are any, which ends the handshake unless verification is off
+    // (SSL_VERIFY_NONE).
     int verify_chain(X509_STORE_CTX* store) {
         first_fault_ = X509_V_OK;
         if (state_->may_read_bundle) find_issuers(store);
+        X509_STORE_CTX_set_verify_cb(store, [](int accepted, X509_STORE_CTX* at) noexcept {
+            if (accepted != 1) of(at).record_fault(at);
+            return 1;
+        });
         const int result = X509_verify_cert(store);
         // Drop the errors of verification, which would hide the refusal of the certificate.
         ERR_clear_error();
@@ -153,29 +239,27 @@ public:
         return 0;
     }
 
-    void record_fault(X509_STORE_CTX* store) {
-        if (first_fault_ == X509_V_OK) first_fault_ = X509_STORE_CTX_get_error(store);
-        try {
-            if (facts_.subject.empty())
-                describe_certificate(facts_, X509_STORE_CTX_get0_cert(store),
-                                     X509_STORE_CTX_get0_untrusted(store));
-            add({X509_STORE_CTX_get_error(store), X509_STORE_CTX_get_error_depth(store),
-                 X509_STORE_CTX_get_current_cert(store)});
-        } catch (...) {
-            callback_exception_ = std::current_exception();
-        }
-    }
-
+    // Appends the line with a single write, because several programs may append to the file.
     void log_key(const char* line) {
-        const int error = append_line(state_->key_log.get(), line);
-        if (error != 0) key_log_error_ = error;
+        const std::size_t size = std::strlen(line);
+        char end[] = "\n";
+        const iovec whole[] = {{const_cast<char*>(line), size}, {end, 1}};
+        ssize_t written = -1;
+        do {
+            written = ::writev(state_->key_log.get(), whole, 2);
+        } while (written < 0 && errno == EINTR);  // a signal may interrupt the write
+        if (written < 0) {
+            key_log_error_ = errno;
+        } else if (static_cast<std::size_t>(written) <= size) {
+            key_log_error_ = ENOSPC;
+        }
     }
 
     // A session of TLS 1.2 can be resumed any number of times, so the newest is enough.
     void store_session(SSL_SESSION* session) {
         const bool is_reusable = SSL_version(ssl_.get()) < TLS1_3_VERSION;
         if (is_reusable) sessions_->clear();
-        if (sessions_->size() == TlsSessions::max_count) sessions_->erase(sessions_->begin());
+        if (sessions_->size() == TlsState::max_sessions) sessions_->erase(sessions_->begin());
         sessions_->emplace_back(session);
     }
 
@@ -232,13 +316,44 @@ private:
     // Reads the system's bundle if the certificates sent and the directory form no chain. Other
     // threads wait meanwhile. A bundle that can't be read contains no issuer.
     void find_issuers(X509_STORE_CTX* store) {
-        const Chain chain(X509_build_chain(
+        STACK_OF(X509)* const chain = X509_build_chain(
             X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store),
-            X509_STORE_CTX_get0_store(store), 1, nullptr, nullptr));
+            X509_STORE_CTX_get0_store(store), 1, nullptr, nullptr);
         if (!chain)
             std::call_once(state_->bundle_read,
                            [&] { SSL_CTX_set_default_verify_file(state_->ctx.get()); });
+        sk_X509_pop_free(chain, X509_free);
         ERR_clear_error();
+    }
+
+    // Called by OpenSSL, so no exception may leave it.
+    void record_fault(X509_STORE_CTX* store) {
+        if (first_fault_ == X509_V_OK) first_fault_ = X509_STORE_CTX_get_error(store);
+        try {
+            if (facts_.subject.empty())
+                describe_certificate(facts_, X509_STORE_CTX_get0_cert(store),
+                                     X509_STORE_CTX_get0_untrusted(store));
+            add_fault({X509_STORE_CTX_get_error(store), X509_STORE_CTX_get_error_depth(store),
+                       X509_STORE_CTX_get_current_cert(store)});
+        } catch (...) {
+            callback_exception_ = std::current_exception();
+        }
+    }
+
+    // Adds a fault to the facts, unless a recorded fault implies it. OpenSSL reports some
+    // faults twice, and a missing issuer by several codes.
+    void add_fault(const Fault& fault) {
+        const std::pair place(fault.error, fault.depth);
+        if (std::find(faults_.begin(), faults_.end(), place) != faults_.end()) return;
+        faults_.push_back(place);
+        const Flaw flaw = flaw_of(fault, host_);
+        if (flaw.text.empty() || (facts_.untrusted && flaw.is_untrusted)) return;
+        facts_.untrusted |= flaw.is_untrusted;
+        facts_.incomplete_chain |= flaw.lacks_issuer;
+        ++facts_.fault_count;
+        if (facts_.fault_count > max_faults) return;
+        facts_.faults_text += (facts_.faults_text.empty() ? "" : "; it also ") + flaw.text;
+        if (facts_.fault_count == max_faults) facts_.faults_text += "; and more";
     }
 
     void start_client() {
@@ -254,7 +369,7 @@ private:
         SSL_set_connect_state(ssl_.get());
         facts_.requested_groups = options().groups;
         if (!options().resume) return;
-        sessions_ = &state_->sessions.for_host(host_);
+        sessions_ = &state_->sessions_with(host_);
         if (sessions_->empty()) return;
         SSL_SESSION* const newest = sessions_->back().get();
         SSL_set_session(ssl_.get(), newest);
@@ -283,13 +398,17 @@ private:
 
     End protocol_failure(Reason reason) {
         const TlsFailure failure = take_failure();
+        if (failure.code == SSL_R_CERTIFICATE_VERIFY_FAILED)
+            return {Reason::certificate, By::us,
+                    state_->is_client ? "the certificate of" : "the client's certificate",
+                    (state_->is_client ? host_ + " " : "") + facts_.faults_text};
         // OpenSSL sends no alert for bytes that are not a TLS record. This alert (protocol
         // version) shows the client's user that the server expects TLS.
         static constexpr unsigned char alert[] = {
             SSL3_RT_ALERT, 3, 1, 0, 2, SSL3_AL_FATAL, TLS1_AD_PROTOCOL_VERSION};
-        if (!state_->client && !alert_sent_ && is_not_tls(failure.code, situation_))
+        if (!state_->is_client && !alert_sent_ && is_not_tls(failure.code, situation_))
             BIO_write(SSL_get_wbio(ssl_.get()), alert, sizeof alert);
-        return bufio::protocol_failure(failure, reason, situation_);
+        return failure_end(failure, reason, situation_);
     }
 
     void collect_facts() {
@@ -312,10 +431,8 @@ private:
         describe_certificate(facts_, certificate, SSL_get_peer_cert_chain(ssl_.get()));
         // The certificate of a resumed session was verified when the session began.
         if (facts_.resumed)
-            add({static_cast<int>(SSL_get_verify_result(ssl_.get())), 0, certificate});
+            add_fault({static_cast<int>(SSL_get_verify_result(ssl_.get())), 0, certificate});
     }
-
-    void add(const Fault& fault) { add_fault(facts_, fault, host_); }
 
     // A pinned key replaces the verification of the chain. Any other key is refused.
     IoResult check_pin() {
@@ -337,57 +454,65 @@ private:
     TlsSocket socket_;
     std::shared_ptr<TlsState> state_;
     Ssl ssl_;
-    std::string host_;                       // the name to verify in the peer's certificate
-    TlsSessions::List* sessions_ = nullptr;  // null for a server or without resumption
+    std::string host_;                        // the name to verify in the peer's certificate
+    TlsState::Sessions* sessions_ = nullptr;  // null for a server or without resumption
     TlsFacts facts_;
-    std::exception_ptr callback_exception_;  // from a callback; must not pass through OpenSSL
-    int first_fault_ = X509_V_OK;            // OpenSSL's code
-    int key_log_error_ = 0;                  // errno of a write to the key log
-    bool alert_sent_ = false;                // OpenSSL has sent an alert
+    std::exception_ptr callback_exception_;    // from a callback; must not pass through OpenSSL
+    std::vector<std::pair<int, int>> faults_;  // OpenSSL's codes and their places in the chain
+    int first_fault_ = X509_V_OK;              // OpenSSL's code
+    int key_log_error_ = 0;                    // errno of a write to the key log
+    bool alert_sent_ = false;                  // OpenSSL has sent an alert
     TlsSituation situation_;
 };
 
 }  // namespace
 
-std::string name_of_host(const std::string& host) {
-    if (host.empty()) return "localhost";
-    std::string name = name_in_certificate(host);
-    if (name.empty())
-        throw TlsError(Reason::tls, host + " is neither a host name nor an address");
-    return name;
-}
-
-std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
-                                              const std::string& host) {
-    return std::make_unique<TlsTransport>(std::move(state), std::move(socket), host);
-}
-
-int verify_chain(X509_STORE_CTX* store, void*) noexcept {
-    return TlsTransport::of(store).verify_chain(store);
-}
-
-int on_verified(int accepted, X509_STORE_CTX* store) noexcept {
-    if (accepted != 1) TlsTransport::of(store).record_fault(store);
-    return 1;
+SslCtx new_context(bool client) {
+    SslCtx context(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
+    SSL_CTX* const ctx = context.get();
+    if (!ctx) throw TlsError(Reason::tls, "cannot initialize OpenSSL: " + openssl_reason());
+    SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
+    SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
+    // SSL_MODE_RELEASE_BUFFERS is not set, so an idle connection holds buffers of 50 KiB.
+    // Freeing and allocating them for each message would take 5 % of the time per message.
+    SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+    // Reads two records at once. Four would save the same amount of time again, but double the
+    // memory of idle connections.
+    SSL_CTX_set_read_ahead(ctx, 1);
+    SSL_CTX_set_default_read_buffer_len(ctx, 2 * SSL3_RT_MAX_PACKET_SIZE);
+    // No exception may leave the callbacks.
+    SSL_CTX_set_cert_verify_callback(
+        ctx,
+        [](X509_STORE_CTX* store, void*) noexcept {
+            return TlsTransport::of(store).verify_chain(store);
+        },
+        nullptr);
+    SSL_CTX_set_msg_callback(ctx, [](int sent, int, int type, const void* bytes,
+                                     std::size_t size, SSL* ssl, void*) noexcept {
+        TlsTransport& transport = TlsTransport::of(ssl);
+        if (sent == 0) return transport.on_received(type);
+        transport.on_sent(type, static_cast<const unsigned char*>(bytes), size);
+    });
+    if (!client) return context;
+    SSL_CTX_set_cert_cb(
+        ctx,
+        [](SSL* ssl, void*) noexcept {
+            TlsTransport::of(ssl).on_certificate_request();
+            return 1;
+        },
+        nullptr);
+    SSL_CTX_sess_set_new_cb(ctx, [](SSL* ssl, SSL_SESSION* session) noexcept {
+        TlsTransport::of(ssl).store_session(session);
+        return 1;  // the transport owns the session now
+    });
+    return context;
 }
 
 void log_key(const SSL* ssl, const char* line) noexcept { TlsTransport::of(ssl).log_key(line); }
 
-int on_new_session(SSL* ssl, SSL_SESSION* session) noexcept {
-    TlsTransport::of(ssl).store_session(session);
-    return 1;  // the transport owns the session now
-}
-
-void on_message(int sent, int, int type, const void* bytes, std::size_t size, SSL* ssl,
-                void*) noexcept {
-    TlsTransport& transport = TlsTransport::of(ssl);
-    if (sent == 0) return transport.on_received(type);
-    transport.on_sent(type, static_cast<const unsigned char*>(bytes), size);
-}
-
-int on_certificate_request(SSL* ssl, void*) noexcept {
-    TlsTransport::of(ssl).on_certificate_request();
-    return 1;
+std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
+                                              const std::string& host) {
+    return std::make_unique<TlsTransport>(std::move(state), std::move(socket), host);
 }
 
 }  // namespace bufio

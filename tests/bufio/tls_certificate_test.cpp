@@ -235,6 +235,14 @@ TEST_CASE("reports the faults of a chain, and the certificates concerned") {
         text = "the certificate of localhost was issued by CN=Middle, whose certificate "
                "expired on 20";
     }
+    SECTION("expired on the same day as its authority") {
+        const Wish expired{.from = -9 * day, .until = -2 * day};
+        add("Middle",
+            {.names = "", .from = expired.from, .until = expired.until, .issuer = &w.ca});
+        add("localhost", {.from = expired.from, .until = expired.until, .issuer = &chain[0]});
+        text = "; it also expired on 20";
+        faults = 2;
+    }
     SECTION("by many authorities that have all expired") {
         Identity issuer = w.ca;
         for (faults = 0; faults < 20; ++faults) {

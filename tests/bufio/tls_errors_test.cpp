@@ -8,30 +8,17 @@ using bufio::TlsSituation;
 
 namespace {
 
-const std::string host = "host.example";
-
-const bufio::TlsFacts& facts() {
-    static const bufio::TlsFacts made = [] {
-        bufio::TlsFacts it;
-        it.faults_text = "expired";
-        return it;
-    }();
-    return made;
-}
-
 // Returns the situation of a client that has sent its first message, and whose facts the words
 // change.
 TlsSituation situation(const std::string& words) {
     const auto is = [&](const char* word) { return words.find(word) != std::string::npos; };
-    return {.client = !is("server"),
+    return {.is_client = !is("server"),
             .handshake_done = is("done"),
             .peer_speaks_tls = is("speaks"),
             .certificate_requested = is("requested"),
             .has_certificate = is("certified"),
             .certificate_withheld = is("withheld"),
-            .renegotiation_refused = is("renegotiated"),
-            .host = host,
-            .facts = facts()};
+            .renegotiation_refused = is("renegotiated")};
 }
 
 }  // namespace
@@ -48,10 +35,6 @@ TEST_CASE("a failure of TLS ends a connection for a reason that people understan
          "the peer closed the connection during the TLS handshake"},
         {SSL_R_UNEXPECTED_EOF_WHILE_READING, "done", Reason::truncated,
          "the peer closed the connection without a TLS close_notify"},
-        {SSL_R_CERTIFICATE_VERIFY_FAILED, "", Reason::certificate,
-         "the certificate of host.example expired"},
-        {SSL_R_CERTIFICATE_VERIFY_FAILED, "server", Reason::certificate,
-         "the client's certificate expired"},
         {SSL_R_WRONG_VERSION_NUMBER, "", Reason::tls, "the peer does not speak TLS"},
         {SSL_R_PACKET_LENGTH_TOO_LONG, "", Reason::tls, "the peer does not speak TLS"},
         {SSL_R_DATA_LENGTH_TOO_LONG, "", Reason::tls, "the peer does not speak TLS"},
@@ -95,8 +78,8 @@ TEST_CASE("a failure of TLS ends a connection for a reason that people understan
     };
     for (const auto& row : rows) {
         CAPTURE(row.code, row.situation);
-        const bufio::End end = bufio::protocol_failure({row.code, "details"}, Reason::tls,
-                                                       situation(row.situation));
+        const bufio::End end =
+            bufio::failure_end({row.code, "details"}, Reason::tls, situation(row.situation));
         CHECK(end.reason == row.reason);
         CHECK(end.text() == row.text);
     }
@@ -104,8 +87,8 @@ TEST_CASE("a failure of TLS ends a connection for a reason that people understan
          {SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED,
           SSL_AD_CERTIFICATE_EXPIRED, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA}) {
         CAPTURE(refusal);
-        const bufio::End end = bufio::protocol_failure({alert + refusal, ""}, Reason::receive,
-                                                       situation("requested certified"));
+        const bufio::End end = bufio::failure_end({alert + refusal, ""}, Reason::receive,
+                                                  situation("requested certified"));
         CHECK(end.reason == Reason::own_certificate);
         CHECK(end.text().starts_with("the peer refused our certificate (TLS alert: "));
     }

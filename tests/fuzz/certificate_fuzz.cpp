@@ -20,8 +20,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const int depth = data[0] / 128;
     for (const int error : {data[0] % 128, X509_V_ERR_HOSTNAME_MISMATCH,
                             X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID})
-        assert(verification_error_text({error, depth, x509}, "localhost").empty() ==
-               (error == X509_V_OK));
+        assert(flaw_of({error, depth, x509}, "localhost").text.empty() == (error == X509_V_OK));
     ::ERR_clear_error();
     return 0;
 }

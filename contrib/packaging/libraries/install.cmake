@@ -20,7 +20,7 @@ foreach(library ev bufio)
   target_compile_features(${library} INTERFACE cxx_std_20)
   install(TARGETS ${library} EXPORT yodel DESTINATION ${CMAKE_INSTALL_LIBDIR} ${in_component})
   install(DIRECTORY ${library} DESTINATION ${headers} ${in_component}
-    FILES_MATCHING PATTERN "*.hpp" REGEX "/(system|tls_internal|tls_socket)\\.hpp$" EXCLUDE)
+    FILES_MATCHING PATTERN "*.hpp" REGEX "/(system|tls_internal)\\.hpp$" EXCLUDE)
 endforeach()
 install(EXPORT yodel FILE yodel-targets.cmake NAMESPACE yodel:: DESTINATION ${package} ${in_component})
 write_basic_package_version_file(yodel-config-version.cmake COMPATIBILITY SameMinorVersion)

@@ -4,7 +4,7 @@
 #include "app/options/client/yodel_options.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
-#include "app/protocol/event_text.hpp"
+#include "app/protocol/event.hpp"
 #include "app/run/client_loop.hpp"
 #include "app/run/progress_line.hpp"
 #include "app/run/run_client.hpp"

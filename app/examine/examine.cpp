@@ -4,7 +4,7 @@
 #include "app/examine/examine.hpp"
 
 #include "app/examine/examination.hpp"
-#include "app/protocol/comparison.hpp"
+#include "app/protocol/event.hpp"
 #include "app/text/json.hpp"
 #include "app/text/units.hpp"
 #include "app/websocket/opening.hpp"

@@ -1,8 +1,45 @@
 #include "app/protocol/event.hpp"
 
+#include "app/protocol/framing.hpp"
+#include "app/text/escapes.hpp"
+#include "app/text/units.hpp"
+#include "ui/text.hpp"
+
 #include <algorithm>
+#include <functional>
+#include <numeric>
 
 namespace yodel {
+
+namespace {
+
+std::size_t likeness(std::string_view a, std::string_view b) {
+    const auto size = static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
+    return std::inner_product(a.begin(), a.begin() + size, b.begin(), std::size_t{0},
+                              std::plus(), std::equal_to());
+}
+
+// Small enough that the sum of a few such times does not overflow.
+constexpr ev::Duration max_time = std::chrono::hours(24 * 365);
+
+// Returns the payload, decoded if it is base64.
+std::string read_payload(const JsonFields& object, const std::string& name, bool cut) {
+    const std::string base64_name = name + "_base64";
+    const std::string size_name = name + "_bytes";
+    const bool encoded = object.has(base64_name);
+    if (encoded && object.has(name))
+        throw JsonError(in_quotes(name) + " and " + in_quotes(base64_name) +
+                        " are both present");
+    const auto bytes = encoded ? from_base64(object.text(base64_name)) : object.text(name);
+    if (!bytes) throw JsonError(in_quotes(base64_name) + " is not base64");
+    if (!cut && object.has(size_name) && object.count(size_name) != bytes->size())
+        throw JsonError(in_quotes(size_name) + " is " +
+                        std::to_string(object.count(size_name)) + ", but the payload has " +
+                        bytes_text(bytes->size()));
+    return *bytes;
+}
+
+}  // namespace
 
 StoredEvent::StoredEvent(const Event& event)
     : event_(event),
@@ -19,6 +56,180 @@ StoredEvent::StoredEvent(const Event& event)
     store(event_.reply.payload);
     if (event_.message.expected) store(*event_.message.expected);
     event_.frames = {};
+}
+
+std::size_t first_difference(std::string_view a, std::string_view b) {
+    const std::size_t size = std::min(a.size(), b.size());
+    if (a.substr(0, size) == b.substr(0, size))
+        return size;  // fast path: compares with memcmp()
+    const auto end = a.begin() + static_cast<std::ptrdiff_t>(size);
+    return static_cast<std::size_t>(std::mismatch(a.begin(), end, b.begin()).first - a.begin());
+}
+
+std::optional<std::size_t> difference(const Expression* mask, std::string_view a,
+                                      std::string_view b) {
+    std::string space_a;
+    std::string space_b;
+    const std::string_view left = comparable_text(mask, a, space_a);
+    const std::string_view right = comparable_text(mask, b, space_b);
+    if (left == right) return std::nullopt;
+    const std::size_t at = first_difference(left, right);
+    return mask ? mask->unmasked(a, at) : at;
+}
+
+Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
+                     std::string_view payload, std::optional<ev::Duration> round_trip) {
+    if (!expected) return {payload, round_trip, false, 0};
+    const auto at = difference(mask, payload, *expected);
+    Reply reply{payload, round_trip, !at, at};
+    if (!at) return reply;
+    const std::size_t expected_at =
+        mask ? difference(mask, *expected, payload).value_or(*at) : *at;
+    if (expected_at < expected->size()) reply.right_byte = (*expected)[expected_at];
+    return reply;
+}
+
+std::string differs_text(std::optional<std::size_t> difference) {
+    return difference ? "differs at byte " + std::to_string(*difference) : "does not match";
+}
+
+std::string byte_text(std::string_view bytes, std::size_t at) {
+    return at < bytes.size() ? format("%02x", static_cast<unsigned char>(bytes[at])) : "end";
+}
+
+std::string bad_byte_text(const Reply& bad) {
+    const auto text = [](std::optional<char> byte) {
+        if (!byte) return std::string("end");
+        const bool visible = *byte > ' ' && *byte <= '~';
+        return visible ? std::string(1, *byte) : "0x" + byte_text({&*byte, 1}, 0);
+    };
+    const std::size_t at = *bad.difference;
+    const auto got =
+        at < bad.payload.size() ? std::optional<char>(bad.payload[at]) : std::nullopt;
+    return "at byte " + std::to_string(at) + " (expected " + text(bad.right_byte) + ", got " +
+           text(got) + ")";
+}
+
+std::string bad_text(const Reply& bad) {
+    return bad.difference ? "differs " + bad_byte_text(bad) : differs_text(std::nullopt);
+}
+
+std::string stale_text(std::string_view payload) {
+    constexpr std::size_t shown = 256;  // bytes
+    return "the server sent " + in_quotes(excerpt(payload.substr(0, shown), payload.size())) +
+           " after a right reply; it answers no message";
+}
+
+std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad) {
+    const std::string_view reply = bad.payload;
+    if (!bad.difference)
+        return reply.size() <= Expression::max_examined
+                   ? ""
+                   : "only its first " + bytes_text(Expression::max_examined) +
+                         " were examined";
+    if (reply.starts_with("\x15\x03") || reply.starts_with("\x16\x03"))
+        return "the reply looks like TLS; use --tls";
+    const bool longer = reply.starts_with(payload);
+    const bool ends_with_return = framing.delimiter == "\n" && reply.ends_with('\r');
+    if (ends_with_return && longer) return "if lines end with CRLF, use -C";
+    const bool damaged_echo =
+        2 * likeness(payload, reply) >= std::max(payload.size(), reply.size());
+    if (damaged_echo || payload.starts_with(reply) || longer) return {};
+    return std::string("if the service does not echo, use --expect any") +
+           (ends_with_return ? "; if lines end with CRLF, use -C" : "");
+}
+
+std::string remark(const Event& event) {
+    const std::string number = std::to_string(event.message.id);
+    switch (event.fate) {
+    case Fate::unsent: return "message " + number + " was not sent";
+    case Fate::lost: return "no reply to message " + number + std::string(event.reply.payload);
+    case Fate::unanswered_as_recorded: return "no reply to message " + number + ", as recorded";
+    case Fate::missing: return "a recorded unsolicited message did not arrive";
+    case Fate::duplicate: return "a duplicate reply";
+    case Fate::note: return std::string(event.reply.payload);
+    default: break;
+    }
+    if (event.reply.right || !has_message(event.fate) || !has_reply(event.fate)) return "";
+    return "reply " + number + " " + bad_text(event.reply);
+}
+
+std::string lines(std::chrono::system_clock::time_point at, const Event& event) {
+    const std::string date = precise_date_text(at) + ' ';
+    std::string text;
+    const auto add = [&](const char* sign, std::string_view bytes) {
+        text += date + sign + ui::printable(bytes) + '\n';
+    };
+    const bool received = has_reply(event.fate) && event.fate != Fate::missing;
+    if (event.fate == Fate::sent) add("> ", event.message.payload);
+    if (received && event.fate != Fate::note) add("< ", event.reply.payload);
+    if (const std::string why = remark(event); !why.empty() || event.fate == Fate::note)
+        add("- ", why);
+    return text;
+}
+
+JsonObject json(const Event& event, ev::Time start, const EventForm& form) {
+    const Message* const message = has_message(event.fate) ? &event.message : nullptr;
+    const Reply* const reply = has_reply(event.fate) ? &event.reply : nullptr;
+    JsonObject object;
+    object.text("type", "message");
+    if (message) object.number("seq", message->id);
+    if (message) object.number("sent_bytes", message->payload.size());
+    if (reply) object.number("received_bytes", reply->payload.size());
+    if (message) object.time("planned_us", message->planned - start);
+    if (message) object.time("sent_us", message->sent - start);
+    if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
+    object.text("fate", word_of(event.fate));
+    if (reply && reply->reordered) object.flag("reordered", true);
+    if (message && reply) object.flag("right", reply->right);
+    if (message && reply && reply->difference) object.number("difference", *reply->difference);
+    if (form.connection) object.number("connection", event.connection);
+    if (form.max_payload == 0) return object;
+    if (!message) object.time("received_us", event.at - start);
+    if (message) object.bytes("sent", message->payload.substr(0, form.max_payload));
+    if (reply) object.bytes("received", reply->payload.substr(0, form.max_payload));
+    return object;
+}
+
+StoredEvent read_event(const JsonFields& object, ev::Time previous, bool sample) {
+    // The words after this one are not in recordings, or are those of earlier fates.
+    const char* const* const last = fate_words + static_cast<std::size_t>(Fate::missing);
+    const char* const* const word =
+        std::find(fate_words, last + 1, object.text_or_empty("fate"));
+    if (word > last) throw JsonError("\"fate\" is missing or has an unknown value");
+    const bool received = object.has("received") || object.has("received_base64");
+    Event event{.fate = static_cast<Fate>(word - fate_words)};
+    if (event.fate == Fate::as_recorded && !received) event.fate = Fate::unanswered_as_recorded;
+    const auto time = [&object](const char* name) { return object.time(name, max_time); };
+    std::string reply_bytes;
+    std::string message_bytes;
+    if (has_reply(event.fate)) {
+        reply_bytes = read_payload(object, "received", sample);
+        event.reply = {.payload = reply_bytes, .right = object.flag("right")};
+        event.reply.reordered = object.flag("reordered");
+        if (object.has("rtt_us")) event.reply.round_trip = time("rtt_us");
+        if (object.has("difference")) event.reply.difference = object.count("difference");
+    }
+    if (has_message(event.fate)) {
+        message_bytes = read_payload(object, "sent", sample);
+        const bool planned = object.has("planned_us") || !object.has("sent_us");
+        event.message.id = object.count("seq", 1);
+        event.message.payload = message_bytes;
+        event.message.planned = ev::Time(time(planned ? "planned_us" : "sent_us"));
+        event.message.sent = event.message.planned;
+        if (object.has("sent_us") && !sample) event.message.sent = ev::Time(time("sent_us"));
+        event.message.late = event.fate == Fate::late;
+        event.at = event.reply.round_trip ? event.message.sent + *event.reply.round_trip
+                                          : std::max(event.message.sent, previous);
+        const std::size_t at = event.reply.difference.value_or(message_bytes.size());
+        if (at < message_bytes.size()) event.reply.right_byte = message_bytes[at];
+    } else {
+        event.at = ev::Time(time("received_us"));
+    }
+    if (object.has("connection"))
+        event.connection =
+            static_cast<std::uint32_t>(object.count("connection", 1, UINT32_MAX));
+    return StoredEvent(event);
 }
 
 }  // namespace yodel

@@ -1,16 +1,24 @@
 // What happens to a message, or on a connection without one. Sessions report events, results
-// count them, recordings store them, and screens and pipes show them.
+// count them, recordings store them, and screens and pipes show them, as lines or as JSON
+// objects.
 #pragma once
 
+#include "app/text/expression.hpp"
+#include "app/text/json.hpp"
+#include "app/text/json_reader.hpp"
 #include "ev/time.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace yodel {
+
+struct Framing;
 
 enum class Fate : std::uint8_t {
     sent,         // queued for sending
@@ -39,13 +47,6 @@ inline constexpr const char* fate_words[] = {
 };
 
 inline const char* word_of(Fate fate) { return fate_words[static_cast<std::size_t>(fate)]; }
-
-// Returns the first fate with this word that a recording may contain.
-inline std::optional<Fate> find_fate(std::string_view word) {
-    for (std::size_t i = 0; i <= static_cast<std::size_t>(Fate::missing); ++i)
-        if (word == fate_words[i]) return static_cast<Fate>(i);
-    return std::nullopt;
-}
 
 // Returns true if a message had this fate, and if something was received.
 inline bool has_message(Fate fate) { return fate <= Fate::unanswered_as_recorded; }
@@ -92,17 +93,9 @@ struct Event {
     bool unterminated = false;  // sent: the last line of the input, without a newline
 };
 
-// Returns the fate of an answered message.
-inline Fate fate_of(const Message& message, const Reply& reply) {
-    if (message.late) return Fate::late;
-    return reply.right ? Fate::echoed : Fate::bad;
-}
-
-inline Event message_event(Fate fate, const Message& message) {
-    return {.fate = fate, .message = message};
-}
 inline Event answered_event(const Message& message, const Reply& reply) {
-    return {.fate = fate_of(message, reply), .message = message, .reply = reply};
+    const Fate fate = message.late ? Fate::late : reply.right ? Fate::echoed : Fate::bad;
+    return {.fate = fate, .message = message, .reply = reply};
 }
 inline Event received_event(Fate fate, std::string_view payload) {
     return {.fate = fate, .reply = {.payload = payload}};
@@ -123,5 +116,72 @@ private:
     std::size_t size_;
     std::unique_ptr<char[]> bytes_;
 };
+
+// --- Differences between replies and what is expected.
+
+// Returns the offset of the first difference, at most the size of the shorter text.
+std::size_t first_difference(std::string_view a, std::string_view b);
+
+// Returns the offset in `a` of the first unmasked difference; none if there is none.
+std::optional<std::size_t> difference(const Expression* mask, std::string_view a,
+                                      std::string_view b);
+
+// Compares the reply with `expected`. Without an expected reply, the result is bad, with a
+// difference at byte 0.
+Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
+                     std::string_view payload, std::optional<ev::Duration> round_trip);
+
+// Returns "differs at byte 7", or "does not match" without a difference.
+std::string differs_text(std::optional<std::size_t> difference);
+
+// Returns the byte at `at` in hex, or "end" past the last byte.
+std::string byte_text(std::string_view bytes, std::size_t at);
+
+// Returns "at byte 4 (expected o, got n)". The reply must have a difference.
+std::string bad_byte_text(const Reply& bad);
+
+// Returns "differs at byte 4 (expected o, got n)", or "does not match" without a difference.
+std::string bad_text(const Reply& bad);
+
+// Returns a sentence about a stale reply.
+std::string stale_text(std::string_view payload);
+
+// Explains a bad reply in a clause: an option to use, or that only its beginning was examined.
+// Returns an empty text if it looks like a damaged echo.
+std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad);
+
+// --- Lines of a transcript:
+//
+//     2026-11-21 12:04:31.208113 > hello
+//
+// `>` marks a sent message, `<` received bytes, and `-` a remark. Bytes that are not plain text
+// are escaped.
+
+// Returns whole lines. A bad or duplicate reply has its line and a remark.
+std::string lines(std::chrono::system_clock::time_point at, const Event& event);
+
+// Returns the remark about an event, as a sentence; empty if there is none. It names a message
+// by its number.
+std::string remark(const Event& event);
+
+// --- JSON objects, for --json, recordings and the samples of a load. yodel-json(5) describes
+// the members.
+
+inline constexpr std::size_t whole_payload = std::string_view::npos;
+
+struct EventForm {
+    // Bytes of each payload that are written. With 0, the object contains no payloads, and no
+    // time of an event without a message.
+    std::size_t max_payload = 0;
+    bool connection = false;  // the object contains the number of the connection
+};
+
+// Times are relative to `start`.
+JsonObject json(const Event& event, ev::Time start, const EventForm& form);
+
+// Reads an object with payloads. Times count from ev::Time{}. An event whose object does not
+// contain its time happened at `previous`. Throws JsonError. `sample`: of a load, whose
+// payloads may be cut, and whose round trip is measured from the planned time.
+StoredEvent read_event(const JsonFields& object, ev::Time previous, bool sample = false);
 
 }  // namespace yodel

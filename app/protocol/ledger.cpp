@@ -1,7 +1,5 @@
 #include "app/protocol/ledger.hpp"
 
-#include "app/protocol/comparison.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <functional>
@@ -406,9 +404,10 @@ std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time re
     received.remove_prefix(part.size);
     decoder_.restart();
     greeting_ruled_out_ = echoed_ = last_echoed_ = true;
-    Event event{.message = message(batch, late), .count = part.count};
-    event.reply = {event.message.payload, round_trip(batch, read_at), true};
-    event.fate = fate_of(event.message, event.reply);
+    const Message answered = message(batch, late);
+    Event event =
+        answered_event(answered, {answered.payload, round_trip(batch, read_at), true});
+    event.count = part.count;
     if (part.count > 1) event.frames = frame(batch);
     return event;
 }
@@ -481,24 +480,22 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
     for (; !datagrams() && i > 0; --i) take_oldest();
     const bool late = i < oldest_;
     const Entry& entry = take(i, first_part(entries_[i]));
-    Event event{.message = message(entry, late),
-                .reply = {reply, round_trip(entry, read_at), right}};
     const bool any = options_.expect == Expect::any;
     const auto wanted = framing().reply && !given() ? right_reply_ : expected(entry);
+    Reply answer{reply, round_trip(entry, read_at), right};
     if (any)
-        event.reply.right = !options_.pattern || options_.pattern->matches(reply);
+        answer.right = !options_.pattern || options_.pattern->matches(reply);
     else if (!right)
-        event.reply = compared_reply(options_.pattern, wanted, reply, event.reply.round_trip);
+        answer = compared_reply(options_.pattern, wanted, reply, answer.round_trip);
     greeting_ruled_out_ = true;
     if (right && !any) echoed_ = last_echoed_ = true;
     if (datagrams()) {
-        event.reply.reordered = entry.id < last_answered_;
+        answer.reordered = entry.id < last_answered_;
         last_answered_ = std::max(last_answered_, entry.id);
         if (wanted && !any) remember_answer(*wanted);
         if (!right) remember_answer(reply);
     }
-    event.fate = fate_of(event.message, event.reply);
-    return event;
+    return answered_event(message(entry, late), answer);
 }
 
 // A duplicate equals the last echo. Other replies that follow an echo are stale. Neither is

@@ -1,6 +1,5 @@
 #include "app/protocol/recording.hpp"
 
-#include "app/protocol/event_json.hpp"
 #include "app/text/units.hpp"
 #include "bufio/fd.hpp"
 
@@ -13,13 +12,38 @@
 #include <map>
 #include <set>
 #include <system_error>
-#include <utility>
 
 namespace yodel {
 
 namespace {
 
-constexpr std::size_t max_size = 256 * 1024 * 1024;
+// Readers accept no other version of the format.
+constexpr std::uint64_t recording_version = 2;
+
+constexpr std::size_t max_recording = 256 * 1024 * 1024;  // bytes
+
+// Buffered bytes that trigger a write, and their maximum for a slow reader.
+constexpr std::size_t batch = 16 * 1024;
+constexpr std::size_t max_pending_bytes = 1024 * 1024;
+
+std::string refusal(const JournalFile& file) {
+    return std::string("cannot write the ") + file.kind() + " " + file.path;
+}
+
+bufio::Fd open_journal(const JournalFile& file) {
+    // Without O_NONBLOCK, opening a FIFO would block until a reader opens it.
+    constexpr int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    bufio::Fd fd(::open(file.path.c_str(), flags, 0600));
+    const int error = errno;
+    struct stat status {};
+    ::stat(file.path.c_str(), &status);
+    const bool unread = error == ENXIO && S_ISFIFO(status.st_mode);
+    if (!fd)
+        throw OutputError(refusal(file) + (unread ? ": the pipe has no reader" : ""), error);
+    if (file.recording && S_ISREG(status.st_mode) && status.st_size > 0)
+        throw OutputError(refusal(file), EEXIST);
+    return fd;
+}
 
 [[noreturn]] void refuse(const std::string& trouble) { throw JsonError(trouble); }
 
@@ -28,6 +52,7 @@ public:
     Parser(Recording& recording, const RecordingUse& use) : recording_(recording), use_(use) {}
 
     void parse(std::string_view text) {
+        const bool blank = text.find_first_not_of(" \t\r\n") == text.npos;
         std::size_t number = 0;
         try {
             for (std::size_t end = 0; end != text.npos;) {
@@ -36,21 +61,21 @@ public:
                 parse_line(text.substr(0, end));
                 text.remove_prefix(end == text.npos ? 0 : end + 1);
             }
-            if (!begun_) refuse("the file is empty");
+            if (blank) refuse("the file is empty");
             if (!ended_) refuse("the recording is truncated: the end object is missing");
         } catch (const JsonError& error) {
             recording_.trouble = {use_.replay ? usage_error : input_failed,
                                   recording_.name + ":" + std::to_string(number) + ": " +
                                       error.what()};
         }
-        // Messages are recorded when their fate is known. Samples are in order.
+        if (!recording_.framing) return;
+        // Messages are recorded when their fate is known.
         const auto place = [](const StoredEvent& event) {
             return std::pair(event->at, event->message.id);
         };
-        if (recording_.framing)
-            std::stable_sort(recording_.events.begin(), recording_.events.end(),
-                             [&](const auto& a, const auto& b) { return place(a) < place(b); });
-        if (recording_.framing && ended_) add_note(end_reason_, false);
+        std::stable_sort(recording_.events.begin(), recording_.events.end(),
+                         [&](const auto& a, const auto& b) { return place(a) < place(b); });
+        if (ended_) add_note(end_reason_, false);
     }
 
 private:
@@ -61,20 +86,26 @@ private:
         const JsonResult read = read_json(line);
         if (!read.value) refuse("the line " + read.trouble);
         if (ended_) refuse("the recording continues after its end object");
-        begun_ = true;
         const JsonFields object(*read.value);
         const std::string type = object.text_or_empty("type");
-        if (!recording_.framing) return parse_begin(type, object);
-        if (type == "message") return parse_message(object);
-        const bool again = connected_ || has_message_;
-        connected_ = type == "connection";
-        ended_ = type == "end";
-        if (!connected_ && !ended_) refuse("unexpected object of type \"" + type + "\"");
-        if (connected_ && again && use_.replay)
-            refuse("another connection begins, but only one can be replayed");
-        if (connected_) return add_note("connected to " + object.text("address"), true);
-        if (use_.replay && !has_message_) refuse("the recording contains no messages");
-        end_reason_ = object.text_or_empty("reason");
+        if (!recording_.framing) {
+            parse_begin(type, object);
+        } else if (type == "message") {
+            parse_message(object);
+        } else if (type == "connection") {
+            if (use_.replay && !recording_.events.empty())
+                refuse("another connection begins, but only one can be replayed");
+            add_note("connected to " + object.text("address"), true);
+        } else if (type == "end") {
+            const bool silent =
+                std::all_of(recording_.events.begin(), recording_.events.end(),
+                            [](const StoredEvent& event) { return event->fate == Fate::note; });
+            ended_ = true;
+            if (use_.replay && silent) refuse("the recording contains no messages");
+            end_reason_ = object.text_or_empty("reason");
+        } else {
+            refuse("unexpected object of type \"" + type + "\"");
+        }
     }
 
     // The result of a load begins with objects that have no payloads.
@@ -102,8 +133,7 @@ private:
             refuse("this is a recording of " + std::to_string(connections) +
                    " connections, but only one can be replayed");
         recording_.framing = framing;
-        recording_.started =
-            parse_timestamp(object.text_or_empty("started")).value_or(recording_.started);
+        set_started(object.text_or_empty("started"));
         const std::string expect = object.text_or_empty("expect");
         for (const Expect each : {Expect::echo, Expect::any, Expect::none})
             if (word_of(each) == expect) recording_.expect = each;
@@ -113,30 +143,29 @@ private:
         StoredEvent event = read_event(object, latest_);
         const Framing& framing = *recording_.framing;
         const std::string_view received = event->reply.payload;
-        const std::uint64_t id = event->message.id;
-        const std::string suffix = " (" + framing.label() + ")";
-        const bool message = has_message(event->fate);
+        const bool has_id = has_message(event->fate);
+        const bool is_new = has_id && ids_.insert(event->message.id).second;
         const bool late = event->fate == Fate::late;
-        has_message_ = true;
-        if (use_.replay && message &&
-            (count_pieces(framing, event->message.payload) != 1 ||
-             !is_sendable(framing, use_.max_frame, event->message.payload)))
-            refuse("\"sent\" is not exactly one valid message" + suffix);
-        if (use_.replay && has_reply(event->fate) &&
-            (framing.replies_framed() ? count_pieces(framing, received) != 1
-                                      : received.empty()))
-            refuse("\"received\" is not exactly one reply" + suffix);
-        const bool is_new = message && ids_.insert(id).second;
-        if (use_.replay && message && (id < first_id_ || (!is_new && !late)))
-            refuse("message " + std::to_string(id) + " appears twice");
+        if (use_.replay) {
+            const std::string suffix = " (" + framing.label() + ")";
+            const bool one_reply = framing.replies_framed()
+                                       ? count_pieces(framing, received) == 1
+                                       : !received.empty();
+            if (has_id && (count_pieces(framing, event->message.payload) != 1 ||
+                           !is_sendable(framing, use_.max_frame, event->message.payload)))
+                refuse("\"sent\" is not exactly one valid message" + suffix);
+            if (has_reply(event->fate) && !one_reply)
+                refuse("\"received\" is not exactly one reply" + suffix);
+            if (has_id && (event->message.id < first_id_ || (!is_new && !late)))
+                refuse("message " + std::to_string(event->message.id) + " appears twice");
+        }
         latest_ = std::max(latest_, event->at);
-        add(std::move(event), message && (is_new || !late));
+        add(std::move(event), has_id && (is_new || !late));
     }
 
     // The messages of several connections are shown one after another.
     void parse_samples(const JsonFields& samples) {
-        recording_.started =
-            parse_timestamp(samples.text("started")).value_or(recording_.started);
+        set_started(samples.text("started"));
         std::multimap<ev::Time, StoredEvent> events;
         for (const char* const list : {"slowest", "bad"})
             for (const JsonValue& each : samples.array(list).items) {
@@ -144,6 +173,10 @@ private:
                 events.emplace(event->message.sent, std::move(event));
             }
         for (auto& [sent, event] : events) add(std::move(event), true);
+    }
+
+    void set_started(const std::string& text) {
+        recording_.started = parse_timestamp(text).value_or(recording_.started);
     }
 
     // Adds the fate of a message, and before it the sending, if requested.
@@ -159,16 +192,12 @@ private:
     }
 
     void add_note(const std::string& text, bool right) {
-        const Reply remark{.payload = text, .right = right};
-        recording_.events.emplace_back(
-            Event{.fate = Fate::note, .reply = remark, .at = latest_});
+        recording_.events.emplace_back(Event{
+            .fate = Fate::note, .reply = {.payload = text, .right = right}, .at = latest_});
     }
 
     Recording& recording_;
     const RecordingUse use_;
-    bool begun_ = false;
-    bool connected_ = false;
-    bool has_message_ = false;
     bool ended_ = false;
     std::uint64_t first_id_ = 1;
     std::set<std::uint64_t> ids_ = {};
@@ -177,6 +206,105 @@ private:
 };
 
 }  // namespace
+
+// --- Objects
+
+JsonObject recording_object(const SessionOptions& options, std::uint64_t first,
+                            std::size_t connections,
+                            std::chrono::system_clock::time_point started) {
+    JsonObject object;
+    object.text("type", "recording").number("version", recording_version);
+    object.text("framing", options.framing->name).number("first", first);
+    object.number("connections", connections).text("started", timestamp_text(started));
+    return object.text("expect", word_of(options.expect));
+}
+
+JsonObject tls_object(const bufio::TlsFacts& facts) {
+    JsonObject object;
+    object.text("version", facts.version).text("cipher", facts.cipher);
+    object.text("group", facts.group);
+    object.text("alpn", facts.alpn).text("subject", facts.subject);
+    object.text("issuer", facts.issuer).text("not_after", facts.not_after);
+    object.text("pin", facts.pin).flag("verified", facts.faults_text.empty());
+    return object.text("unverified", certificate_faults_text(facts))
+        .flag("resumed", facts.resumed);
+}
+
+JsonObject connection_object(const Session& session, std::size_t number) {
+    const Session::Phases& phases = session.phases();
+    JsonObject object;
+    object.text("type", "connection");
+    if (number > 0) object.number("connection", number);
+    object.text("address", session.address().text());
+    object.text("framing", session.options().framing->name);
+    object.time("lookup_us", phases.lookup).time("connect_us", phases.tcp);
+    if (phases.handshake) object.time("handshake_us", *phases.handshake);
+    if (session.tls()) object.object("tls", tls_object(*session.tls()));
+    return object;
+}
+
+// --- Writing
+
+Journal::Journal(JournalFile file, const SessionOptions& options, std::uint64_t first,
+                 ev::Time now)
+    : file_(std::move(file)),
+      output_(open_journal(file_)),
+      start_(now),
+      first_(first),
+      records_sent_(options.expect == Expect::none) {
+    if (is_recording())
+        put(recording_object(options, first_, 1, std::chrono::system_clock::now()).str() +
+            "\n");
+}
+
+bool Journal::add_event(const Event& event) {
+    if (!is_recording()) {
+        put(lines(std::chrono::system_clock::now(), event));
+        return false;
+    }
+    const bool earlier = has_message(event.fate) && event.message.id < first_;
+    const bool no_fate = event.fate == Fate::note || event.fate == Fate::read ||
+                         (event.fate == Fate::sent && !records_sent_);
+    if (earlier || no_fate) return false;
+    put(json(event, start_, {.max_payload = whole_payload}).str() + "\n");
+    return true;
+}
+
+void Journal::put(std::string_view lines) {
+    if (!trouble_.empty()) return;
+    output_.append(lines);
+    if (output_.pending() >= batch) flush();
+}
+
+bool Journal::flush() {
+    output_.flush();
+    return check();
+}
+
+bool Journal::drain() {
+    if (trouble_.empty()) output_.drain(last_drain_time);
+    check();
+    if (output_.pending() > 0) fail("its reader did not keep up; output is incomplete");
+    return trouble_.empty();
+}
+
+bool Journal::finish(const std::string& end) {
+    if (is_recording()) put(end + "\n");
+    return drain();
+}
+
+bool Journal::check() {
+    if (output_.error() != 0) fail(output_.error_text());
+    if (output_.pending() > max_pending_bytes) fail("its reader did not keep up");
+    return trouble_.empty();
+}
+
+void Journal::fail(const std::string& why) {
+    trouble_ = refusal(file_) + ": " + why;
+    output_.clear();
+}
+
+// --- Reading
 
 void parse_recording(Recording& recording, std::string_view text, const RecordingUse& use) {
     Parser(recording, use).parse(text);
@@ -192,40 +320,35 @@ Recording read_recording(ev::Loop& loop, const std::string& path, const Recordin
     constexpr int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     const bufio::Fd file(standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                                         : ::open(path.c_str(), flags));
+    const auto fail = [&](const std::string& why, int status = input_failed) {
+        recording.trouble = {status, recording.name + ": " + why};
+    };
+    struct stat status {};
+    if (!file || ::fstat(file.get(), &status) != 0) {
+        fail(std::generic_category().message(errno));
+        return recording;
+    }
+    if (S_ISREG(status.st_mode))
+        recording.started = std::chrono::system_clock::from_time_t(status.st_mtime);
     std::string text;
     bool ended = false;
-    const auto fail = [&](const std::string& why) {
-        recording.trouble = {input_failed, recording.name + ": " + why};
-        ended = true;
-    };
-    const auto read_piece = [&] {
+    ev::Timer overdue(loop, [&] { loop.stop(); });
+    overdue.start(longest);
+    const ev::Watch watch(loop, file.get(), ev::readable, [&](ev::Events) {
         char bytes[64 * 1024];
         const ssize_t count = ::read(file.get(), bytes, sizeof bytes);
         if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
-        if (count < 0) return fail(std::generic_category().message(errno));
-        ended = count == 0;
-        text.append(bytes, static_cast<std::size_t>(count));
-        if (text.size() > max_size) fail("the recording is larger than 256 MiB");
-    };
-    struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0)
-        fail(std::generic_category().message(errno));
-    if (S_ISREG(status.st_mode))
-        recording.started = std::chrono::system_clock::from_time_t(status.st_mtime);
-    while (S_ISREG(status.st_mode) && !ended) read_piece();
-    if (!ended) {
-        ev::Timer overdue(loop, [&] { loop.stop(); });
-        overdue.start(longest);
-        const ev::Watch watch(loop, file.get(), ev::readable, [&](ev::Events) {
-            read_piece();
-            if (ended) loop.stop();
-        });
-        loop.run();
-    }
-    if (!ended)
-        recording.trouble = {timed_out, recording.name + ": no recording arrived within " +
-                                            duration_text(longest) + " (--max-time)"};
-    if (recording.trouble.text.empty()) parse_recording(recording, text, use);
+        if (count < 0) fail(std::generic_category().message(errno));
+        ended = count <= 0;
+        text.append(bytes, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+        if (text.size() > max_recording) fail("the recording is larger than 256 MiB");
+        if (ended || text.size() > max_recording) loop.stop();
+    });
+    loop.run();
+    if (ended && recording.trouble.text.empty()) parse_recording(recording, text, use);
+    if (!ended && recording.trouble.text.empty())
+        fail("no recording arrived within " + duration_text(longest) + " (--max-time)",
+             timed_out);
     return recording;
 }
 

@@ -1,22 +1,97 @@
-// A recorded conversation, or the samples of a load: a file of JSON objects, one on each line,
-// which is read whole. The first object of a recording names the format. Then follow one for
-// the connection, one for each message, and the end object.
+// The files of conversations: a transcript for people, or a recording that can be replayed.
+//
+// A recording consists of JSON objects, one on each line. The first one names the format. Then
+// follow one for the connection, one for each message, and the end object. yodel-json(5)
+// describes them.
 #pragma once
 
 #include "app/protocol/event.hpp"
-#include "app/protocol/framing.hpp"
-#include "app/protocol/ledger.hpp"
+#include "app/protocol/session.hpp"
 #include "app/text/exit_status.hpp"
+#include "app/text/output.hpp"
 #include "ev/loop.hpp"
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace yodel {
+
+// --- Objects
+
+// Returns the first object of a recording. On each connection, messages are numbered from
+// `first`. `started`: time 0 of the recording.
+JsonObject recording_object(const SessionOptions& options, std::uint64_t first,
+                            std::size_t connections,
+                            std::chrono::system_clock::time_point started);
+
+// Returns {"type":"connection","address":…}, with the TLS facts if the connection uses TLS.
+// `number` is 0 for a single connection, and then omitted.
+JsonObject connection_object(const Session& session, std::size_t number = 0);
+JsonObject tls_object(const bufio::TlsFacts& facts);
+
+// --- Writing
+
+// The file of -o. A name that ends with .json selects a recording.
+struct JournalFile {
+    JournalFile(std::string name = {}) : path(std::move(name)) {}
+
+    bool empty() const { return path.empty(); }
+    const char* kind() const { return recording ? "recording" : "transcript"; }
+
+    std::string path;  // empty: none
+    bool recording = path.ends_with(".json");
+};
+
+// Writes a transcript or a recording. The file may be a pipe or a terminal. Writing never
+// blocks, and up to 1 MiB is buffered for a slow reader. If the buffer overflows or a write
+// fails, the journal has failed. trouble() then returns the reason, and nothing more is
+// written.
+class Journal {
+public:
+    // Opens the file. A transcript is appended to it; for a recording it must be empty or new.
+    // Messages with ids below `first` are not recorded. Throws OutputError, also for a pipe
+    // without a reader.
+    Journal(JournalFile file, const SessionOptions& options, std::uint64_t first, ev::Time now);
+
+    bool is_recording() const { return file_.recording; }
+    // Adds an open connection to a recording. A replay supports only one connection.
+    void add_connection(const Session& session) {
+        if (is_recording()) put(connection_object(session).str() + "\n");
+    }
+    // Adds the lines of an event, now. To a recording adds the object of a message's fate, or
+    // of a sent message with Expect::none, unless the message was sent before the recording
+    // began. Returns true if it was recorded.
+    bool add_event(const Event& event);
+    // Writes what the reader accepts now. Returns false if the journal has failed.
+    bool flush();
+    // Writes the rest, and waits a moment for a slow reader. Call it before deciding the exit
+    // status, because it returns false if the journal has failed.
+    bool drain();
+    // Adds the end object to a recording, and calls drain(). Call it once.
+    bool finish(const std::string& end);
+    // Returns the error as one clause with the file's name; empty if there is none.
+    const std::string& trouble() const { return trouble_; }
+
+private:
+    void put(std::string_view lines);
+    bool check();
+    void fail(const std::string& why);
+
+    const JournalFile file_;
+    std::string trouble_;
+    Output output_;
+    const ev::Time start_;
+    const std::uint64_t first_;  // id of the first recorded message
+    const bool records_sent_;    // with Expect::none, because messages have no other fate
+};
+
+// --- Reading
 
 struct Recording {
     std::string name;                                    // the path, or "standard input"
@@ -25,7 +100,7 @@ struct Recording {
     std::optional<Expect> expect = {};                   // none if unknown
     // Sorted by time, which counts from ev::Time{}. A message is `sent`, with the reply that
     // it expects in a replay, and has its fate in a later event. Connections and the end are
-    // notes.
+    // notes. The samples of a load are in order of sending, each with its fate.
     std::vector<StoredEvent> events = {};
     // The sentence names the line, which ended the reading. No later line has an event.
     Trouble trouble = {};
@@ -36,10 +111,10 @@ struct RecordingUse {
     std::size_t max_frame = 0;  // of a replayed payload
 };
 
-// Adds the text of the file to a recording that has a name.
+// Adds the text of a recording, or of a load with samples, to a recording that has a name.
 void parse_recording(Recording& recording, std::string_view text, const RecordingUse& use);
 
-// Reads a file of at most 256 MiB; "-" is standard input. Runs the loop until all of a pipe has
+// Reads a file of at most 256 MiB; "-" is standard input. Runs the loop until all of it has
 // arrived. If the time passes first, or if the loop is stopped, this is the trouble.
 Recording read_recording(ev::Loop& loop, const std::string& path, const RecordingUse& use,
                          std::optional<ev::Duration> max_time);

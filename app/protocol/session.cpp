@@ -1,6 +1,5 @@
 #include "app/protocol/session.hpp"
 
-#include "app/protocol/comparison.hpp"
 #include "app/text/units.hpp"
 #include "bufio/accept.hpp"
 #include "bufio/packets.hpp"

@@ -1,8 +1,6 @@
 #include "app/run/lane.hpp"
 
-#include "app/protocol/comparison.hpp"
 #include "app/protocol/end_text.hpp"
-#include "app/protocol/event_text.hpp"
 #include "app/run/run_text.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"

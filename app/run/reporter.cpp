@@ -1,8 +1,6 @@
 #include "app/run/reporter.hpp"
 
-#include "app/protocol/comparison.hpp"
 #include "app/protocol/end_text.hpp"
-#include "app/protocol/event_json.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"

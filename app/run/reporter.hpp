@@ -5,7 +5,7 @@
 // begin with the number of the connection, and objects contain it.
 #pragma once
 
-#include "app/protocol/journal.hpp"
+#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/lane.hpp"
 #include "app/run/run_options.hpp"

@@ -1,7 +1,6 @@
 #include "app/run/run_client.hpp"
 
 #include "app/process/program.hpp"
-#include "app/protocol/event_json.hpp"
 #include "app/run/progress_line.hpp"
 #include "app/run/run_text.hpp"
 #include "app/stats/end_object.hpp"

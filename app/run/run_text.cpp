@@ -1,6 +1,6 @@
 #include "app/run/run_text.hpp"
 
-#include "app/protocol/comparison.hpp"
+#include "app/protocol/event.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"

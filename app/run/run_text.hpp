@@ -1,5 +1,5 @@
 // Describes a run for people: opened connections, and replies that are bad or differ from the
-// recording. Transcripts use app/protocol/event_text.hpp.
+// recording. Transcripts use app/protocol/event.hpp.
 #pragma once
 
 #include "app/protocol/session.hpp"

@@ -1,6 +1,5 @@
 #include "app/run/samples.hpp"
 
-#include "app/protocol/event_json.hpp"
 #include "app/stats/results.hpp"
 #include "app/text/units.hpp"
 

@@ -2,7 +2,6 @@
 // keys and drawing.
 #pragma once
 
-#include "app/protocol/journal.hpp"
 #include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/transcript.hpp"

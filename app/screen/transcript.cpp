@@ -1,6 +1,5 @@
 #include "app/screen/transcript.hpp"
 
-#include "app/protocol/comparison.hpp"
 #include "app/screen/signs.hpp"
 #include "app/text/units.hpp"
 #include "ui/frame.hpp"

@@ -1,6 +1,6 @@
 #include "tests/simulation/simulated_session.hpp"
 
-#include "app/protocol/event_json.hpp"
+#include "app/protocol/event.hpp"
 #include "app/text/json.hpp"
 #include "tests/simulation/heap.hpp"
 

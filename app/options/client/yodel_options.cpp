@@ -2,7 +2,7 @@
 
 #include "app/options/client/load_options.hpp"
 #include "app/options/option_values.hpp"
-#include "app/protocol/journal.hpp"
+#include "app/protocol/recording.hpp"
 
 #include <algorithm>
 #include <memory>

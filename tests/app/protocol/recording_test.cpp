@@ -1,12 +1,17 @@
-// Reads recordings, and refuses bad ones with a sentence.
+// Writes transcripts and recordings, reads recordings, and refuses bad ones with a sentence.
 
 #include "app/protocol/recording.hpp"
 
+#include "tests/app/session_script.hpp"
 #include "tests/support/blocked.hpp"
 #include "tests/support/text.hpp"
 #include "tests/support/virtual_time.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
 
 using namespace std::chrono_literals;
 using namespace std::string_literals;
@@ -77,6 +82,35 @@ const std::string whole =
     echoed(2, "gr\xc3\xbc\xc3\x9f", "") + message(3, R"("fate":"lost","sent":"c")") +
     unsolicited("x", 3500) +
     message(4, R"("fate":"bad","sent_base64":"/w==","sent_bytes":1,"received":"\u001b")") + end;
+
+std::string path_of(const bufio::Fd& fd) { return "/dev/fd/" + std::to_string(fd.get()); }
+
+Journal journal(const std::string& path) { return {path, SessionOptions{}, 1, {}}; }
+
+std::string opening_error(const std::string& path) {
+    try {
+        const Journal log = journal(path);
+    } catch (const OutputError& error) {
+        return error.what();
+    }
+    return "opened";
+}
+
+Event sent(std::string_view payload) {
+    return {.fate = Fate::sent, .message = {.id = 7, .payload = payload}};
+}
+
+struct NamedPipe {
+    NamedPipe()
+        : path(std::filesystem::temp_directory_path() /
+               ("journal_test." + std::to_string(::getpid()))) {
+        ::mkfifo(path.c_str(), 0600);
+    }
+    ~NamedPipe() { ::unlink(path.c_str()); }
+    NamedPipe(const NamedPipe&) = delete;
+    NamedPipe& operator=(const NamedPipe&) = delete;
+    std::string path;
+};
 
 }  // namespace
 
@@ -277,4 +311,130 @@ TEST_CASE("a file that cannot be read is no recording, and names the system's re
               name + (name == "/" ? ": Is a directory" : ": No such file or directory"));
         CHECK(recording.trouble.status == input_failed);
     }
+}
+
+TEST_CASE("describes a connection with its phases") {
+    test::SessionScript script;
+    script.play("open");
+    const std::string port = std::to_string(script.peer->port());
+    const auto text = [&](std::size_t number) {
+        return connection_object(*script.session, number).str();
+    };
+    CHECK(text(0) == R"({"type":"connection","address":"127.0.0.1:)" + port +
+                         R"(","framing":"line","lookup_us":0.000,"connect_us":0.000})");
+    CHECK(text(1).starts_with(R"({"type":"connection","connection":1,"address":)"));
+}
+
+TEST_CASE("begins a recording with its format") {
+    const std::chrono::system_clock::time_point started(90s);
+    CHECK(recording_object({.framing = find_framing("crlf")}, 8, 2, started).str() ==
+          R"({"type":"recording","version":2,"framing":"crlf","first":8,"connections":2,)"
+          R"("started":"1970-01-01T00:01:30.000000Z","expect":"echo"})");
+    CHECK(
+        recording_object({.framing = datagram_framing(), .expect = Expect::any}, 1, 1, started)
+            .str() ==
+        R"({"type":"recording","version":2,"framing":"datagram","first":1,"connections":1,)"
+        R"("started":"1970-01-01T00:01:30.000000Z","expect":"any"})");
+}
+
+TEST_CASE("refuses a transcript that can't be opened with the reason, without waiting") {
+    const NamedPipe pipe;
+    CHECK(opening_error("/") == "cannot write the transcript /: Is a directory");
+    CHECK(opening_error("/no/log") ==
+          "cannot write the transcript /no/log: No such file or directory");
+    CHECK(opening_error(pipe.path).starts_with("cannot write the transcript " + pipe.path +
+                                               ": the pipe has no reader"));
+}
+
+TEST_CASE("writes a line for each message, also into a pipe") {
+    const test::Ends ends = test::pipe_ends();
+    Journal log = journal(path_of(ends.writer));
+    log.add_event(sent("a\x1b"));
+    REQUIRE(log.flush());
+    CHECK(test::take(ends.reader).ends_with(" > a^[\n"));
+    CHECK(log.drain());
+    CHECK(log.trouble().empty());
+}
+
+TEST_CASE("only the user may read a new transcript") {
+    const std::string path = "/tmp/yodel-journal-" + std::to_string(::getpid());
+    const Journal log = journal(path);
+    using std::filesystem::perms;
+    CHECK(std::filesystem::status(path).permissions() ==
+          (perms::owner_read | perms::owner_write));
+    std::filesystem::remove(path);
+}
+
+TEST_CASE("fails once and for all when the file is full") {
+    Journal log = journal("/dev/full");
+    log.add_event(sent("a"));
+    CHECK_FALSE(log.flush());
+    CHECK(log.trouble() == "cannot write the transcript /dev/full: No space left on device");
+    log.add_event(sent("b"));
+    CHECK_FALSE(log.flush());
+    CHECK_FALSE(log.drain());
+}
+
+TEST_CASE("blocks nothing if nobody reads the transcript any more") {
+    test::Ends (*const make)() = GENERATE(&test::pipe_ends, &test::stopped_terminal_ends);
+    const test::Ends ends = make();
+    test::fill(ends.writer);
+    Journal log = journal(path_of(ends.writer));
+    const std::string message(100'000, 'm');
+    SECTION("a little waits for the reader until the end") {
+        log.add_event(sent(message));
+        CHECK(log.flush());
+        CHECK_FALSE(log.drain());
+        CHECK(log.trouble().ends_with("its reader did not keep up; output is incomplete"));
+    }
+    SECTION("too many bytes make the transcript fail") {
+        for (int i = 0; i < 11; ++i) log.add_event(sent(message));
+        CHECK_FALSE(log.flush());
+        CHECK(log.trouble().ends_with(": its reader did not keep up"));
+    }
+}
+
+TEST_CASE("reports the end of the file's reader as an error, not by a signal") {
+    std::signal(SIGPIPE, SIG_IGN);
+    test::Ends ends = test::pipe_ends();
+    Journal log = journal(path_of(ends.writer));
+    ends.reader.reset();
+    log.add_event(sent("a"));
+    CHECK_FALSE(log.drain());
+    CHECK(log.trouble().ends_with(": Broken pipe"));
+}
+
+TEST_CASE("a recording contains the messages from its first one on, and its end") {
+    const test::Ends ends = test::pipe_ends();
+    JournalFile file(path_of(ends.writer));
+    file.recording = true;
+    Journal recording(file, SessionOptions{}, 7, {});
+    const Reply reply{.payload = "b"};
+    const auto add = [&](std::uint64_t id) {
+        const Message message{.id = id, .payload = "a"};
+        return recording.add_event(answered_event(message, reply));
+    };
+    CHECK_FALSE(add(6));
+    CHECK(add(7));
+    CHECK(recording.add_event(received_event(Fate::unsolicited, "b")));
+    recording.add_event(received_event(Fate::note, "only in transcripts"));
+    recording.add_event(sent("only in transcripts"));
+    CHECK(recording.finish("the end"));
+    const std::string all = test::take(ends.reader);
+    CHECK(all.starts_with("{\"type\":\"recording\",\"version\":2,"));
+    CHECK(all.find("\"seq\":6") == std::string::npos);
+    CHECK(all.find("\"seq\":7") != std::string::npos);
+    CHECK(all.find("\"fate\":\"unsolicited\"") != std::string::npos);
+    CHECK(all.find("transcripts") == std::string::npos);
+    CHECK(all.ends_with("}\nthe end\n"));
+}
+
+TEST_CASE("a transcript is written in batches") {
+    const test::Ends ends = test::pipe_ends();
+    Journal log = journal(path_of(ends.writer));
+    const std::string line(1000, 'x');
+    for (int i = 0; i < 15; ++i) log.add_event(sent(line));
+    CHECK(test::take(ends.reader).empty());
+    log.add_event(sent(std::string(2000, 'x')));
+    CHECK(test::take(ends.reader).size() >= 16 * 1024);
 }

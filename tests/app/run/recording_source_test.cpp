@@ -2,7 +2,7 @@
 
 #include "app/run/sources.hpp"
 
-#include "app/protocol/event_json.hpp"
+#include "app/protocol/event.hpp"
 #include "tests/app/run/client_fixture.hpp"
 #include "tests/support/text.hpp"
 

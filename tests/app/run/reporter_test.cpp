@@ -1,6 +1,6 @@
 #include "app/run/reporter.hpp"
 
-#include "app/protocol/event_json.hpp"
+#include "app/protocol/event.hpp"
 #include "tests/support/blocked.hpp"
 #include "tests/support/redirected.hpp"
 #include "tests/support/virtual_time.hpp"
@@ -66,7 +66,7 @@ void answer(Reporter& to, const Message& message, const Reply& reply) {
     to.lane_event(answered_event(message, reply));
 }
 void unanswered(Reporter& to, Fate fate, const Message& message) {
-    to.lane_event(message_event(fate, message));
+    to.lane_event({.fate = fate, .message = message});
 }
 void unsolicited(Reporter& to, Fate fate, std::string_view payload) {
     to.lane_event(received_event(fate, payload));

@@ -1,8 +1,9 @@
-// Writes events as JSON objects, and reads them back.
+// Compares replies, and writes events as lines and as JSON objects, which it reads back.
 
-#include "app/protocol/event_json.hpp"
+#include "app/protocol/event.hpp"
 
-#include "tests/app/session_script.hpp"
+#include "app/protocol/framing.hpp"
+#include "tests/support/catch.hpp"
 
 #include <random>
 
@@ -26,6 +27,153 @@ std::string refusal(const std::string& object) {
 }
 
 }  // namespace
+
+TEST_CASE("finds the first byte that differs, or the end of the shorter text") {
+    struct Case {
+        std::string a, b;
+        std::size_t at;
+    };
+    const std::string zero("a\0b", 3);
+    const auto [a, b, at] = GENERATE_COPY(
+        Case{"", "", 0}, Case{"", "x", 0}, Case{"x", "y", 0}, Case{"same", "same", 4},
+        Case{"same", "samer", 4}, Case{"abc", "abd", 2}, Case{"abc", "xbc", 0},
+        Case{zero, zero + "c", 3}, Case{zero, std::string("a\0c", 3), 2},
+        Case{std::string(4096, 'm'), std::string(4095, 'm') + "n", 4095});
+    CHECK(first_difference(a, b) == at);
+    CHECK(first_difference(b, a) == at);
+}
+
+TEST_CASE("gives a hint that fits the reply") {
+    const auto hint = [](const char* framing, std::string_view reply) {
+        return reply_hint(*find_framing(framing), "hello", {.payload = reply, .difference = 0});
+    };
+    const std::string any = "if the service does not echo, use --expect any";
+    const std::string crlf = "if lines end with CRLF, use -C";
+    const std::string tls = "the reply looks like TLS; use --tls";
+    const struct {
+        const char* framing;
+        std::string reply;
+        std::string hint;
+    } rows[] = {
+        {"line", "he11o", ""},
+        {"line", "xello", ""},
+        {"line", "hexxx", any},
+        {"line", "hello" + std::string(6, 'x'), ""},
+        {"line", "he" + std::string(3, 'x'), any},
+        {"line", "helxxx", ""},
+        {"line", "helxxxx", any},
+        {"line", "hell", ""},
+        {"line", "HTTP/1.1 400 Bad Request", any},
+        {"line", "+PONG\r", any + "; " + crlf},
+        {"line", "hello\r", crlf},
+        {"crlf", "hello\r", ""},
+        {"crlf", "+PONG\r", any},
+        {"len2", std::string("hello\0\5", 7), ""},
+        {"len2", "helloxyz", ""},
+        {"line", "\x15\x03\x01", tls},
+        {"line", "\x16\x03\x01", tls},
+    };
+    for (const auto& [framing, reply, expected] : rows) {
+        CAPTURE(framing, reply);
+        CHECK(hint(framing, reply) == expected);
+    }
+    const Framing& line = *find_framing("line");
+    CHECK(reply_hint(line, "hello", {.payload = std::string(4096, 'x')}) == "");
+    CHECK(reply_hint(line, "hello", {.payload = std::string(4097, 'x')}) ==
+          "only its first 4096 bytes were examined");
+}
+
+TEST_CASE("compares a reply with the expected one, and names the place") {
+    const struct {
+        std::string expected;
+        std::string reply;
+        std::string place;
+        const char* mask = nullptr;
+    } rows[] = {
+        {"hello", "hellO", "at byte 4 (expected o, got O)"},
+        {"hello", "hell", "at byte 4 (expected o, got end)"},
+        {"hell", "hello", "at byte 4 (expected end, got o)"},
+        {"a b", "a~b", "at byte 1 (expected 0x20, got ~)"},
+        {"a!b",
+         "a\x7f"
+         "b",
+         "at byte 1 (expected !, got 0x7f)"},
+        {"", "x", "at byte 0 (expected end, got x)"},
+        {"t1ok", "t456no", "at byte 4 (expected o, got n)", "[0-9]+"},
+        {"t456ok", "t1no", "at byte 2 (expected o, got n)", "[0-9]+"},
+        {"t456", "t1!", "at byte 2 (expected end, got !)", "[0-9]+"},
+    };
+    for (const auto& [expected, reply, place, mask] : rows) {
+        CAPTURE(expected, reply);
+        std::optional<Expression> expression;
+        if (mask) expression.emplace(mask);
+        const auto* const masked = expression ? &*expression : nullptr;
+        const Reply bad = compared_reply(masked, expected, reply, {});
+        CHECK_FALSE(bad.right);
+        CHECK(bad_byte_text(bad) == place);
+        CHECK(compared_reply(masked, expected, expected, {}).right);
+    }
+    CHECK(bad_byte_text(compared_reply(nullptr, std::nullopt, "x", {})) ==
+          "at byte 0 (expected end, got x)");
+}
+
+TEST_CASE("describes bytes, differences and stale replies") {
+    CHECK(byte_text("a\xff", 0) == "61");
+    CHECK(byte_text("a\xff", 1) == "ff");
+    CHECK(byte_text("a\xff", 2) == "end");
+    CHECK(differs_text(7) == "differs at byte 7");
+    CHECK(differs_text({}) == "does not match");
+    CHECK(stale_text("x") ==
+          "the server sent \"x\" after a right reply; it answers no message");
+}
+
+TEST_CASE("each fate has its lines in a transcript") {
+    const Message message{.id = 3, .payload = "hel\x1bo"};
+    const Reply right{.payload = "hel\x1bo", .right = true};
+    const struct {
+        Event event;
+        const char* lines;
+    } cases[] = {
+        {{.fate = Fate::note, .reply = {"closed"}}, "- closed\n"},
+        {{.fate = Fate::sent, .message = message}, "> hel^[o\n"},
+        {{.fate = Fate::unsent, .message = message}, "- message 3 was not sent\n"},
+        {{.fate = Fate::echoed, .message = message, .reply = right}, "< hel^[o\n"},
+        {{.fate = Fate::late, .message = message, .reply = right}, "< hel^[o\n"},
+        {{.fate = Fate::as_recorded, .message = message, .reply = right}, "< hel^[o\n"},
+        {{.fate = Fate::bad,
+          .message = message,
+          .reply = {.payload = "help", .difference = 3, .right_byte = '\x1b'}},
+         "< help\n- reply 3 differs at byte 3 (expected 0x1b, got p)\n"},
+        {{.fate = Fate::bad, .message = message, .reply = {.payload = "-ERR"}},
+         "< -ERR\n- reply 3 does not match\n"},
+        {{.fate = Fate::late,
+          .message = message,
+          .reply = {.payload = "hel", .difference = 3, .right_byte = '\x1b'}},
+         "< hel\n- reply 3 differs at byte 3 (expected 0x1b, got end)\n"},
+        {{.fate = Fate::lost, .message = message, .reply = {" within 5s; 2 bytes received"}},
+         "- no reply to message 3 within 5s; 2 bytes received\n"},
+        {{.fate = Fate::unanswered_as_recorded, .message = message},
+         "- no reply to message 3, as recorded\n"},
+        {{.fate = Fate::unsolicited, .reply = {"news"}}, "< news\n"},
+        {{.fate = Fate::unsolicited_as_recorded, .reply = {"news"}}, "< news\n"},
+        {{.fate = Fate::unrecorded, .reply = {"news"}}, "< news\n"},
+        {{.fate = Fate::stale, .reply = {"news"}}, "< news\n"},
+        {{.fate = Fate::read, .reply = {"ne"}}, "< ne\n"},
+        {{.fate = Fate::duplicate, .reply = {"news"}}, "< news\n- a duplicate reply\n"},
+        {{.fate = Fate::missing, .reply = {"news"}},
+         "- a recorded unsolicited message did not arrive\n"},
+    };
+    const std::string date = "2027-01-15 08:00:00.208113 ";
+    for (const auto& [event, expected] : cases) {
+        std::string text =
+            lines(std::chrono::system_clock::time_point(1'800'000'000'208'113us), event);
+        for (std::size_t at = 0; (at = text.find(date, at)) != text.npos;) {
+            CHECK((at == 0 || text[at - 1] == '\n'));
+            text.erase(at, date.size());
+        }
+        CHECK(text == expected);
+    }
+}
 
 TEST_CASE("an event is written as an object with its fate and what is known of it") {
     const ev::Time start{1s};
@@ -179,28 +327,4 @@ TEST_CASE("an object that is no event is refused") {
         {R"({"fate":"unsolicited","received":"a"})", "\"received_us\" is missing"},
     }));
     CHECK(refusal(object) == trouble);
-}
-
-TEST_CASE("describes a connection with its phases") {
-    test::SessionScript script;
-    script.play("open");
-    const std::string port = std::to_string(script.peer->port());
-    const auto text = [&](std::size_t number) {
-        return connection_object(*script.session, number).str();
-    };
-    CHECK(text(0) == R"({"type":"connection","address":"127.0.0.1:)" + port +
-                         R"(","framing":"line","lookup_us":0.000,"connect_us":0.000})");
-    CHECK(text(1).starts_with(R"({"type":"connection","connection":1,"address":)"));
-}
-
-TEST_CASE("begins a recording with its format") {
-    const std::chrono::system_clock::time_point started(90s);
-    CHECK(recording_object({.framing = find_framing("crlf")}, 8, 2, started).str() ==
-          R"({"type":"recording","version":2,"framing":"crlf","first":8,"connections":2,)"
-          R"("started":"1970-01-01T00:01:30.000000Z","expect":"echo"})");
-    CHECK(
-        recording_object({.framing = datagram_framing(), .expect = Expect::any}, 1, 1, started)
-            .str() ==
-        R"({"type":"recording","version":2,"framing":"datagram","first":1,"connections":1,)"
-        R"("started":"1970-01-01T00:01:30.000000Z","expect":"any"})");
 }

@@ -1,11 +1,14 @@
 #include "bufio/stream.hpp"
 
 #include "bufio/address.hpp"
+#include "bufio/fd.hpp"
 
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cassert>
+#include <cerrno>
+#include <utility>
 
 namespace bufio {
 
@@ -22,7 +25,47 @@ constexpr std::size_t max_write = 1024 * 1024;
 // Maximum memory, in bytes, that an empty queue retains.
 constexpr std::size_t max_idle_capacity = 1024;
 
+class PlainTransport final : public Transport {
+public:
+    explicit PlainTransport(Fd fd) : fd_(std::move(fd)) {}
+
+    int descriptor() const override { return fd_.get(); }
+
+    IoResult read(char* to, std::size_t size) override {
+        for (;;) {
+            const ssize_t count = ::recv(fd_.get(), to, size, 0);
+            if (count > 0) return {IoStatus::done, static_cast<std::size_t>(count)};
+            if (count == 0) return {IoStatus::end_of_input};
+            if (would_block(errno)) return {IoStatus::wants_read};
+            if (errno != EINTR)
+                return fail(system_end(Reason::receive, "receiving failed:", errno));
+        }
+    }
+
+    IoResult write(const char* from, std::size_t size) override {
+        for (;;) {
+            const ssize_t count = ::send(fd_.get(), from, size, MSG_NOSIGNAL);
+            if (count >= 0) return {IoStatus::done, static_cast<std::size_t>(count)};
+            if (would_block(errno)) return {IoStatus::wants_write};
+            if (errno != EINTR) return fail(system_end(Reason::send, "sending failed:", errno));
+        }
+    }
+
+    IoResult close_output() override {
+        // ENOTCONN: the peer has reset the connection, which the next read reports.
+        if (::shutdown(fd_.get(), SHUT_WR) == 0 || errno == ENOTCONN) return {IoStatus::done};
+        return fail(system_end(Reason::send, "shutting down the sending side failed:", errno));
+    }
+
+private:
+    Fd fd_;
+};
+
 }  // namespace
+
+std::unique_ptr<Transport> make_plain_transport(Fd fd) {
+    return std::make_unique<PlainTransport>(std::move(fd));
+}
 
 Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, Owner& owner,
                Limits limits)

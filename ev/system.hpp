@@ -1,10 +1,30 @@
-// The only feature beyond POSIX.1-2008 that the core uses: ppoll(2), which waits in
-// nanoseconds. POSIX.1-2024 includes it. Only systems on which it was tested are listed. With
-// YODEL_PORTABLE it is not used, so that a build on Linux tests the code for other systems.
+// The features beyond POSIX.1-2008 that this room uses, and the systems that have them. Only
+// systems on which they were tested are listed. With YODEL_PORTABLE none is used, so that a
+// build on Linux tests the code for other systems.
 #pragma once
 
+#include <cstdlib>  // defines the macros of the C library
+
 #if defined(__linux__) && !defined(YODEL_PORTABLE)
-#    define EV_HAS_PPOLL 1
+#    define EV_ON_LINUX 1
 #else
-#    define EV_HAS_PPOLL 0
+#    define EV_ON_LINUX 0
 #endif
+
+// ppoll(2), which waits in nanoseconds. POSIX.1-2024 includes it.
+#define EV_HAS_PPOLL EV_ON_LINUX
+
+// The epoll backend, and the auto backend, which chooses between it and poll.
+#define EV_HAS_EPOLL EV_ON_LINUX
+
+// epoll_pwait2(2), which waits in nanoseconds: since Linux 5.11 and glibc 2.35.
+#define EV_HAS_EPOLL_PWAIT2 0
+#if EV_HAS_EPOLL && defined(__GLIBC__)
+#    if __GLIBC_PREREQ(2, 35)
+#        undef EV_HAS_EPOLL_PWAIT2
+#        define EV_HAS_EPOLL_PWAIT2 1
+#    endif
+#endif
+
+// sched_getaffinity(2): the processors that this process may use.
+#define EV_HAS_AFFINITY EV_ON_LINUX

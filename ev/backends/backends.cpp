@@ -1,12 +1,91 @@
 #include "ev/backends/backends.hpp"
 
-#include "ev/backends/system.hpp"
+#include "ev/system.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace ev {
+
+namespace {
+
+// After a turn with events, the next event is often ready already. Looking without sleeping
+// then saves the kernel from adding and removing a wait-queue hook for every descriptor. Looks
+// that find nothing become rarer, so that they do not slow ping-pong traffic.
+class LookBackend final : public Backend {
+public:
+    explicit LookBackend(std::unique_ptr<Backend> inner) : inner_(std::move(inner)) {}
+
+    void set(Registration& registration, Events interest) override {
+        inner_->set(registration, interest);
+    }
+
+    void wait(Duration max_wait, std::vector<Readiness>& ready) override {
+        if (max_wait <= max_wait.zero()) return inner_->wait(max_wait, ready);
+        if (last_turn_had_events_ && ++turns_since_look_ >= interval_) {
+            inner_->wait(Duration::zero(), ready);
+            turns_since_look_ = 0;
+            interval_ = ready.empty() ? std::min(2 * interval_, 16U) : 1;
+            if (!ready.empty()) return;
+        }
+        inner_->wait(max_wait, ready);
+        last_turn_had_events_ = !ready.empty();
+    }
+
+private:
+    const std::unique_ptr<Backend> inner_;
+    bool last_turn_had_events_ = false;
+    unsigned interval_ = 1;  // turns with events per look
+    unsigned turns_since_look_ = 0;
+};
+
+constexpr std::pair<Events, char> letters[] = {
+    {readable, 'r'}, {writable, 'w'}, {hangup, 'h'}, {error, 'e'}};
+
+std::string described(const Readiness& ready) {
+    std::string text = " " + std::to_string(ready.registration->fd);
+    for (const auto& [event, letter] : letters)
+        if (ready.events & event) text += letter;
+    return text;
+}
+
+class TraceBackend final : public Backend {
+public:
+    explicit TraceBackend(std::unique_ptr<Backend> traced) : traced_(std::move(traced)) {}
+
+    void set(Registration& registration, Events interest) override {
+        traced_->set(registration, interest);
+    }
+
+    void wait(Duration max_wait, std::vector<Readiness>& ready) override {
+        using Milliseconds = std::chrono::duration<double, std::milli>;
+        const auto start = Clock::now();
+        traced_->wait(max_wait, ready);
+        ++turns_;
+        std::string text;
+        for (const Readiness& each : ready) text += described(each);
+        std::fprintf(stderr, "ev: turn %lu waited %.3f ms, ready:%s\n", turns_,
+                     Milliseconds(Clock::now() - start).count(), text.c_str());
+    }
+
+private:
+    const std::unique_ptr<Backend> traced_;
+    unsigned long turns_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner) {
+    return std::make_unique<LookBackend>(std::move(inner));
+}
+
+std::unique_ptr<Backend> make_trace_backend(std::unique_ptr<Backend> traced) {
+    return std::make_unique<TraceBackend>(std::move(traced));
+}
 
 std::string_view backend_names() {
 #if EV_HAS_EPOLL

@@ -1,6 +1,6 @@
 #include "ev/backends/backends.hpp"
 
-#include "ev/backends/system.hpp"
+#include "ev/system.hpp"
 
 #if EV_HAS_EPOLL
 

@@ -1,6 +1,6 @@
 #include "ev/threads/loop_thread.hpp"
 
-#include "ev/threads/system.hpp"
+#include "ev/system.hpp"
 
 #if EV_HAS_AFFINITY
 #    include <sched.h>

@@ -1,4 +1,4 @@
-#include "ev/backends/system.hpp"
+#include "ev/system.hpp"
 
 #if EV_HAS_EPOLL
 #    include "tests/ev/fixture.hpp"

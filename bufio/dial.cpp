@@ -123,12 +123,6 @@ constexpr ev::Duration attempt_delay = std::chrono::milliseconds(250);
 // Addresses that are tried at a time. A name may have dozens.
 constexpr std::size_t max_attempts = 6;
 
-// If a socket connects to an unused local port, the system may choose that port as its
-// ephemeral port. The socket is then connected to itself.
-bool is_connected_to_itself(int fd, const Address& peer) {
-    return peer.family() != AF_UNIX && Address::of_socket(fd).text() == peer.text();
-}
-
 // Returns the text for `code`, an errno that means that no ephemeral port is left or that the
 // given source port is in use.
 std::string no_ephemeral_port_text(const Endpoint& endpoint, int code) {
@@ -284,7 +278,17 @@ void Dialer::try_next() {
     while (next_address_ < addresses_.size() && attempts_in_progress_ < max_attempts) {
         const Address& address = addresses_[next_address_];
         ++next_address_;
-        if (!start_attempt(address)) continue;
+        DialFailure failure;
+        Fd socket = start_socket(endpoint_, sources_, address, failure);
+        if (!socket) {
+            add_failure(address, failure);
+            continue;
+        }
+        // If the attempt has already succeeded, the next turn finds the socket writable.
+        Attempt& attempt = attempts_.emplace_back(Attempt{address, std::move(socket), {}});
+        ++attempts_in_progress_;
+        attempt.watch = ev::Watch(loop_, attempt.socket.get(), ev::writable,
+                                  [this, &attempt](ev::Events) { on_writable(attempt); });
         if (next_address_ < addresses_.size()) next_attempt_timer_.start(attempt_delay);
         return;
     }
@@ -294,26 +298,13 @@ void Dialer::try_next() {
                  "cannot connect to", endpoint_.text() + ": " + failures_text_}});
 }
 
-// Returns false if the attempt failed at once. If it succeeded at once, the next turn finds
-// the socket writable.
-bool Dialer::start_attempt(const Address& address) {
-    DialFailure failure;
-    Fd socket = start_socket(endpoint_, sources_, address, failure);
-    if (!socket) {
-        add_failure(address, failure);
-        return false;
-    }
-    Attempt& attempt = attempts_.emplace_back(Attempt{address, std::move(socket), {}});
-    ++attempts_in_progress_;
-    attempt.watch = ev::Watch(loop_, attempt.socket.get(), ev::writable,
-                              [this, &attempt](ev::Events) { on_writable(attempt); });
-    return true;
-}
-
 void Dialer::on_writable(Attempt& attempt) {
     attempt.watch = {};
     int code = pending_socket_error(attempt.socket.get());
-    if (code == 0 && is_connected_to_itself(attempt.socket.get(), attempt.address))
+    // If a socket connects to an unused local port, the system may choose that port as its
+    // ephemeral port. The socket is then connected to itself.
+    if (code == 0 && attempt.address.family() != AF_UNIX &&
+        Address::of_socket(attempt.socket.get()).text() == attempt.address.text())
         code = ECONNREFUSED;
     if (code != 0) {
         attempt.socket.reset();

@@ -56,7 +56,6 @@ private:
     void begin();
     void on_resolved(const LookupResult& result);
     void try_next();
-    bool start_attempt(const Address& address);
     void on_writable(Attempt& attempt);
     void add_failure(const Address& address, const DialFailure& failure);
     void finish(DialResult result);

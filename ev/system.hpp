@@ -18,13 +18,7 @@
 #define EV_HAS_EPOLL EV_ON_LINUX
 
 // epoll_pwait2(2), which waits in nanoseconds: since Linux 5.11 and glibc 2.35.
-#define EV_HAS_EPOLL_PWAIT2 0
-#if EV_HAS_EPOLL && defined(__GLIBC__)
-#    if __GLIBC_PREREQ(2, 35)
-#        undef EV_HAS_EPOLL_PWAIT2
-#        define EV_HAS_EPOLL_PWAIT2 1
-#    endif
-#endif
+#define EV_HAS_EPOLL_PWAIT2 (EV_ON_LINUX && __GLIBC__ * 100 + __GLIBC_MINOR__ >= 235)
 
 // sched_getaffinity(2): the processors that this process may use.
 #define EV_HAS_AFFINITY EV_ON_LINUX

@@ -46,13 +46,6 @@ private:
 constexpr std::pair<Events, char> letters[] = {
     {readable, 'r'}, {writable, 'w'}, {hangup, 'h'}, {error, 'e'}};
 
-std::string described(const Readiness& ready) {
-    std::string text = " " + std::to_string(ready.registration->fd);
-    for (const auto& [event, letter] : letters)
-        if (ready.events & event) text += letter;
-    return text;
-}
-
 class TraceBackend final : public Backend {
 public:
     explicit TraceBackend(std::unique_ptr<Backend> traced) : traced_(std::move(traced)) {}
@@ -67,7 +60,11 @@ public:
         traced_->wait(max_wait, ready);
         ++turns_;
         std::string text;
-        for (const Readiness& each : ready) text += described(each);
+        for (const Readiness& each : ready) {
+            text += " " + std::to_string(each.registration->fd);
+            for (const auto& [event, letter] : letters)
+                if (each.events & event) text += letter;
+        }
         std::fprintf(stderr, "ev: turn %lu waited %.3f ms, ready:%s\n", turns_,
                      Milliseconds(Clock::now() - start).count(), text.c_str());
     }

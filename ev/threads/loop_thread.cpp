@@ -21,28 +21,16 @@ unsigned processor_count() {
     return std::max(std::thread::hardware_concurrency(), 1U);
 }
 
-namespace {
-
-// Blocks all signals for its lifetime. A thread started meanwhile inherits the mask.
-class AllSignalsBlocked {
-public:
-    AllSignalsBlocked() {
-        sigset_t all;
-        sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    ~AllSignalsBlocked() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-    AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
-private:
-    sigset_t before_;
-};
-
-}  // namespace
-
+// The thread inherits the mask.
 std::thread start_thread(std::function<void()> work) {
-    const AllSignalsBlocked blocked;
+    sigset_t all;
+    sigset_t before;
+    sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before);
+    const auto restore = [](const sigset_t* mask) {
+        ::pthread_sigmask(SIG_SETMASK, mask, nullptr);
+    };
+    const std::unique_ptr<const sigset_t, decltype(restore)> at_end(&before, restore);
     return std::thread(std::move(work));
 }
 
@@ -53,16 +41,14 @@ LoopThread::LoopThread(Mailbox& owner)
 }
 
 void LoopThread::start() {
-    thread_ = start_thread([this] { run(); });
-}
-
-void LoopThread::run() {
-    try {
-        loop_.run();
-    } catch (...) {
-        *failure_ = std::current_exception();
-        owner_.post(std::move(report_task_));
-    }
+    thread_ = start_thread([this] {
+        try {
+            loop_.run();
+        } catch (...) {
+            *failure_ = std::current_exception();
+            owner_.post(std::move(report_task_));
+        }
+    });
 }
 
 void LoopThread::join() {

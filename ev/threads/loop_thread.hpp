@@ -43,8 +43,6 @@ public:
     void join();
 
 private:
-    void run();
-
     Mailbox& owner_;
     Loop loop_;
     Mailbox mailbox_{loop_};

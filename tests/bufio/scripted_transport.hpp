@@ -1,4 +1,5 @@
-// A transport that follows a script, for outcomes that no socket produces on demand.
+// A transport that follows a script, for outcomes that no socket produces on demand. It insists
+// on the order of calls that bufio/transport.hpp demands.
 #pragma once
 
 #include "tests/bufio/fixture.hpp"
@@ -15,14 +16,14 @@ struct Step {
     std::size_t held = 0;
 };
 
-// The future outcomes of a transport's calls, and a log of its calls. After the end of the
+// The future outcomes of a transport's calls, and their number. After the end of the
 // script, a handshake is done, a read finds nothing, and a write takes everything.
 struct Script {
     std::deque<Step> handshakes, reads, writes, closes;
     bool buffers_input = false;
     bool buffers_output = false;  // until the next write that is done
     std::size_t held = 0;
-    std::string log;      // a letter for each call: h, r, w, c
+    int calls = 0;
     std::string written;  // bytes that writes have taken
 };
 
@@ -36,20 +37,24 @@ public:
     std::size_t held() const override { return script_.held; }
 
     bufio::IoResult handshake() override {
-        return next('h', script_.handshakes, bufio::IoStatus::done);
+        const bufio::IoResult result = next(script_.handshakes, bufio::IoStatus::done);
+        ready_ = result.status == bufio::IoStatus::done;
+        return result;
     }
 
     bufio::IoResult read(char* to, std::size_t size) override {
-        if (script_.reads.empty()) return next('r', script_.reads, bufio::IoStatus::wants_read);
+        REQUIRE(ready_);
+        if (script_.reads.empty()) return next(script_.reads, bufio::IoStatus::wants_read);
         const std::string bytes = script_.reads.front().bytes;
         REQUIRE(bytes.size() <= size);
         bytes.copy(to, size);
-        return next('r', script_.reads, bufio::IoStatus::wants_read);
+        return next(script_.reads, bufio::IoStatus::wants_read);
     }
 
     bufio::IoResult write(const char* from, std::size_t size) override {
+        REQUIRE((ready_ && !closed_));
         const bool all = script_.writes.empty();
-        bufio::IoResult moved = next('w', script_.writes, bufio::IoStatus::done);
+        bufio::IoResult moved = next(script_.writes, bufio::IoStatus::done);
         if (moved.status != bufio::IoStatus::done) return moved;
         script_.buffers_output = false;
         if (all) moved.count = size;
@@ -59,12 +64,15 @@ public:
     }
 
     bufio::IoResult close_output() override {
-        return next('c', script_.closes, bufio::IoStatus::done);
+        REQUIRE((ready_ && !closed_));
+        const bufio::IoResult result = next(script_.closes, bufio::IoStatus::done);
+        closed_ = result.status == bufio::IoStatus::done;
+        return result;
     }
 
 private:
-    bufio::IoResult next(char letter, std::deque<Step>& steps, bufio::IoStatus otherwise) {
-        script_.log += letter;
+    bufio::IoResult next(std::deque<Step>& steps, bufio::IoStatus otherwise) {
+        ++script_.calls;
         if (steps.empty()) return {otherwise};
         const Step step = steps.front();
         steps.pop_front();
@@ -75,6 +83,8 @@ private:
 
     Fd fd_;
     Script& script_;
+    bool ready_ = false;   // the handshake is done
+    bool closed_ = false;  // the output
 };
 
 }  // namespace test

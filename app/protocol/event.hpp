@@ -84,7 +84,6 @@ struct Event {
     Reply reply = {};
     ev::Time at{};                 // when it happened
     std::uint32_t connection = 1;  // its number, from 1
-    bool warm_up = false;          // the message belongs to the warm-up of a load
     // Number of messages with consecutive ids, which were sent or echoed together. The payload
     // of `message` extends to the end of the last one.
     std::size_t count = 1;

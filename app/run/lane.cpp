@@ -107,7 +107,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       share_{thread, options.threads, options.connections},
       hooks_(std::move(hooks)),
       owner_(owner),
-      results_(std::make_unique<Results>()),
+      results_(std::make_unique<RunResults>()),
       connect_timer_(loop, [this] { session_options_ ? connect_due() : look_up(); }),
       step_timer_(loop, [this] { step(); }),
       phase_timer_(loop, [this] { time_up(); }) {
@@ -115,8 +115,9 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
     results_->probe = options.probe;
     if (options.samples_from) samples_.emplace(*options.samples_from);
     if (options.pace && options.pace->climbs())
-        climb_.emplace(options.pace->rate(), options.pace->rate(*options.length),
-                       *options.length);
+        results_->climb = RunResults::Climb{.from = options.pace->rate(),
+                                            .to = options.pace->rate(*options.length),
+                                            .length = *options.length};
     if (options.session.expect == Expect::given) results_->replay = Results::Replay{};
     if (options.lines)
         generated_ =
@@ -369,7 +370,10 @@ void Lane::begin() {
     if (options_.start && first) results_->late_start = start - *options_.start;
     phase_ = first && options_.warm_up ? Phase::warming_up : Phase::sending;
     measured_from_ = options_.pace ? start : loop_.read_clock();
-    if (warming_up()) measured_from_ = start + *options_.warm_up;
+    if (warming_up())
+        measured_from_ = start + *options_.warm_up;
+    else
+        results_->measured_from = measured_from_;
     const std::optional<ev::Duration> length =
         warming_up() ? options_.warm_up : options_.length;
     const std::uint64_t count = warming_up() ? 0 : options_.count;
@@ -388,10 +392,6 @@ void Lane::begin() {
     if (warming_up()) step_timer_.start_at(measured_from_);
     if (count > 0 && generated_) generated_->end_after(share_.own_message_count(count));
     sources_changed();
-}
-
-bool Lane::in_warm_up(const Message& message) const {
-    return options_.warm_up && (warming_up() || message.planned < measured_from_);
 }
 
 void Lane::sources_changed() {
@@ -504,7 +504,8 @@ bool Lane::send(Connection& connection, Outgoing message) {
         leave_unsent(connection, message);
         return false;
     }
-    const ev::Time now = results_->first_sent ? loop_.now() : loop_.read_clock();
+    // A closed loop begins between two turns.
+    const ev::Time now = warming_up() ? loop_.now() : std::max(loop_.now(), measured_from_);
     Event event = outgoing_event(Fate::sent, queued.first, message, now);
     event.count = queued.count;
     event.unterminated = message.unterminated;
@@ -515,9 +516,9 @@ bool Lane::send(Connection& connection, Outgoing message) {
     connection.source().sent(message, queued);
     if (message.planned == ev::Time{}) return true;
     session.flush();
-    if (!warming_up()) results_->record_lateness(session.flushed_at() - message.planned);
-    if (Results* const second = second_of(message.planned))
-        second->record_lateness(session.flushed_at() - message.planned);
+    results_->at(message.planned, [&](Results& to) {
+        to.lateness.record(session.flushed_at() - message.planned);
+    });
     if (message.planned < resumed_at_) session.void_round_trips();
     return true;
 }
@@ -536,7 +537,7 @@ void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
 
 Event Lane::outgoing_event(Fate fate, std::uint64_t id, const Outgoing& message,
                            ev::Time now) const {
-    Event event{.fate = fate, .at = now, .warm_up = warming_up()};
+    Event event{.fate = fate, .at = now};
     event.message = {.id = id,
                      .payload = message.payload,
                      .planned = message.planned == ev::Time{} ? now : message.planned,
@@ -567,10 +568,10 @@ void Lane::stop_sending() {
                              static_cast<double>(options_.connections);
         const ev::Duration end = options_.length.value_or(ev::Duration::max());
         const ev::Duration sending = std::min(schedule_->next_time() - measured_from_, end);
-        if (climb_) climb_->end(sending);
+        results_->end_climb(sending);
         const double planned = options_.pace->rate(sending / 2) * share;
-        results_->add_planned_rate(
-            {.planned = planned, .reached = planned * schedule_->reached_share().value_or(1)});
+        results_->planned_rate = {.planned = planned,
+                                  .reached = planned * schedule_->reached_share().value_or(1)};
     }
     phase_ = std::max(phase_, Phase::over);
     lookup_.reset();
@@ -579,18 +580,10 @@ void Lane::stop_sending() {
 
 void Lane::count_unsent(ev::Duration tolerance) {
     const std::uint64_t overdue = schedule_ ? schedule_->overdue(loop_.now() - tolerance) : 0;
-    results_->count_unsent(overdue, warming_up());
-    if (Results* const second = overdue > 0 ? second_of(schedule_->next_time()) : nullptr)
-        second->count_unsent(overdue);
-    if (overdue > 0 && results_->unsent_sentence.empty())
+    if (overdue == 0) return;
+    results_->at(schedule_->next_time(), [&](Results& to) { to.unsent += overdue; });
+    if (results_->unsent_sentence.empty())
         results_->unsent_sentence = "an overdue message was not sent before the run ended";
-}
-
-// Returns the results of the second in which a message was planned, if the rate climbs and the
-// message was planned after the warm-up. Otherwise returns null.
-Results* Lane::second_of(ev::Time planned) {
-    const bool measured = climb_ && phase_ >= Phase::sending && planned >= measured_from_;
-    return measured ? &climb_->second_of(planned - measured_from_) : nullptr;
 }
 
 // When the user ends the run, messages that have only just become due do not count as unsent.
@@ -660,14 +653,15 @@ void Lane::void_round_trips() {
 
 // --- Events.
 
-// Counts the event, and passes it to the owner.
+// Counts the event, and passes it to the owner, unless it is about a message of the warm-up.
 void Lane::report(Connection& connection, Event event) {
     event.connection = connection.number;
     if (event.at == ev::Time{}) event.at = loop_.now();
     if (event.fate != Fate::read) results_->add(event);
-    const ev::Time planned = has_message(event.fate) ? event.message.planned : event.at;
-    if (Results* const second = second_of(planned)) second->add(event);
-    if (owner_ && !event.warm_up) owner_->lane_event(event);
+    const bool measured =
+        !has_message(event.fate) || event.message.planned >= results_->measured_from;
+    if (samples_ && measured) samples_->add(event);
+    if (owner_ && measured) owner_->lane_event(event);
 }
 
 void Lane::happened(Connection& connection, Event event) {
@@ -687,7 +681,6 @@ void Lane::answered(Connection& connection, Event event) {
     const Message& message = event.message;
     Reply& reply = event.reply;
     connection.reply_overdue = false;
-    event.warm_up = in_warm_up(message);
     if (!message.late && event.frames.empty()) connection.source().left_flight(message);
     if (!reply.right && results_->reply_problem_sentence.empty())
         report_reply_problem(connection,
@@ -695,7 +688,6 @@ void Lane::answered(Connection& connection, Event event) {
     if (options_.session.expect == Expect::given && event.fate == Fate::echoed)
         event.fate = Fate::as_recorded;
     if (reply.round_trip && generated_) *reply.round_trip += message.sent - message.planned;
-    if (samples_) samples_->add(event);
     report(connection, event);
 }
 
@@ -716,7 +708,6 @@ void Lane::lost(Connection& connection, Event event) {
     if (!as_recorded && !explained && results_->lost_sentence.empty())
         results_->lost_sentence = remark(event);
     if (as_recorded) event.fate = Fate::unanswered_as_recorded;
-    event.warm_up = in_warm_up(message);
     report(connection, event);
 }
 

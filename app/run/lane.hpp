@@ -21,7 +21,6 @@
 #include "app/run/samples.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/sources.hpp"
-#include "app/stats/climb.hpp"
 #include "app/stats/results.hpp"
 #include "bufio/lookup.hpp"
 #include "ev/loop.hpp"
@@ -81,9 +80,8 @@ public:
     void void_round_trips();
 
     bool over() const { return phase_ >= Phase::over; }  // sending has ended
-    const Results& results() const { return *results_; }
+    const RunResults& results() const { return *results_; }
     const std::optional<Samples>& samples() const { return samples_; }
-    const std::optional<Climb>& climb() const { return climb_; }  // if the rate climbs
     // Returns the number of connections that have opened and not ended.
     std::size_t open() const { return count(Stage::open) + count(Stage::worn_out); }
 
@@ -140,7 +138,6 @@ private:
 
     void begin();
     void advance_connection(Connection& connection);
-    bool in_warm_up(const Message& message) const;
     bool may_send(const Connection& connection) const;
     bool accepts_more(const Connection& connection) const;
     bool window_has_space(const Connection& connection) const;
@@ -158,7 +155,6 @@ private:
 
     void stop_sending();
     void count_unsent(ev::Duration tolerance);
-    Results* second_of(ev::Time planned);
     void finish_all();
     void time_up();
     bufio::End no_connection(const std::string& phase) const;
@@ -187,9 +183,8 @@ private:
     ev::Time measured_from_{};  // end of the warm-up; earlier messages are not measured
     bool paused_ = false;
     ev::Time resumed_at_{};  // when void_round_trips() was last called
-    std::unique_ptr<Results> results_;
+    std::unique_ptr<RunResults> results_;
     std::optional<Samples> samples_;
-    std::optional<Climb> climb_;
     ev::Timer connect_timer_;  // time of the look-up, then of the next connections
     ev::Timer step_timer_;     // the next step; see step()
     ev::Timer phase_timer_;    // end of the run's time; before ready, limit for connecting

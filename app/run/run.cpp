@@ -74,15 +74,6 @@ Samples Run::samples() const {
     return sum;
 }
 
-std::optional<Climb> Run::climb() const {
-    std::optional<Climb> sum;
-    lanes_.for_each_on_caller([&sum](const Lane& lane) {
-        if (sum) return sum->add(*lane.climb());
-        sum = lane.climb();
-    });
-    return sum;
-}
-
 // --- Beginning and end.
 
 void Run::settled(std::size_t thread) {
@@ -107,7 +98,8 @@ void Run::ended(std::size_t thread) {
     lanes_.join();
     if (sum_) {
         *sum_ = {};
-        lanes_.for_each_on_caller([this](const Lane& lane) { sum_->add(Report(lane)); });
+        lanes_.for_each_on_caller(
+            [this](const Lane& lane) { sum_->results.add(lane.results()); });
     }
     done_();
 }

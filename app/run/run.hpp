@@ -46,26 +46,30 @@ public:
     bool over() const { return lanes_.first().over(); }  // sending has ended
     // With several threads, results() and open() may lag by a tenth of a second until the end
     // of the run.
-    const Results& results() const { return sum_ ? sum_->results : lanes_.first().results(); }
+    const RunResults& results() const {
+        return sum_ ? sum_->results : lanes_.first().results();
+    }
     std::size_t open() const {
         return sum_ ? sum_->open : lanes_.first().open();
     }  // connections
     // Returns the samples of all lanes. Requires the option. Call it after the end of the run.
     Samples samples() const;
-    // Returns the climb of all lanes, if the rate climbs. Call it after the end of the run.
-    std::optional<Climb> climb() const;
 
 private:
     // Snapshot of one or more lanes.
     struct Report {
         Report() = default;
-        explicit Report(const Lane& lane) : results(lane.results()), open(lane.open()) {}
+        // Leaves the steps of a climb out, because many would delay the lane.
+        explicit Report(const Lane& lane) : open(lane.open()) {
+            results.Results::add(lane.results());
+            results.warm_up.add(lane.results().warm_up);
+        }
         void add(const Report& other) {
             results.add(other.results);
             open += other.open;
         }
 
-        Results results;
+        RunResults results;
         std::size_t open = 0;
     };
 

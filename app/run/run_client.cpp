@@ -178,7 +178,7 @@ Histogram RunClient::take_recent() {
 }
 
 RunProgress RunClient::progress() {
-    const Results& results = run_.results();
+    const RunResults& results = run_.results();
     const RunOptions& run = run_options_;
     RunProgress now{.results = results, .target = run.session.target()};
     if (results.warm_up.any()) now.phase = RunProgress::Phase::warming_up;
@@ -308,10 +308,8 @@ std::vector<Trouble> RunClient::troubles() const {
 // Includes a summary despite --quiet if there is no other result.
 Outcome RunClient::outcome() const {
     const bool summarized = !json() && !reporter_.prints_replies();
-    const std::optional<Climb> climb = run_.climb();
     return {.results = run_.results(),
-            .verdict =
-                Verdict::on(run_.results(), options_.required, climb ? &*climb : nullptr),
+            .verdict = Verdict::on(run_.results(), options_.required),
             .troubles = troubles(),
             .signo = signo_,
             .summary_parts = {.expects_any = run_options_.session.expect == Expect::any,

@@ -9,7 +9,7 @@ namespace yodel {
 
 void Samples::add(const Event& event) {
     const Reply& reply = event.reply;
-    if (!has_message(event.fate) || !has_reply(event.fate) || event.warm_up) return;
+    if (!has_message(event.fate) || !has_reply(event.fate)) return;
     if (reply.right && !reply.round_trip) return;
     const ev::Duration rank = reply.right ? *reply.round_trip : start_ - event.at;
     List& list = reply.right ? slowest_ : bad_;

@@ -51,11 +51,11 @@ int Conversation::report() {
     if (file_open()) stop_file();
     const bufio::End& end = session_.end();
     const int status = exit_status(end);
-    Results all = results_;
+    RunResults all{results_};
     if (status != 0 || end.reason == bufio::Reason::unclosed)
         all.count_failure(end_text(session_), status, true);
     all.count_end(status, true);
-    all.count_unsent(queued_lines_.size());
+    all.unsent += queued_lines_.size();
     if (const auto facts = session_.tcp()) all.add_tcp({.min_rtt = facts->min_rtt});
     all.unverified_remark = unverified_remark(end, session_.tls());
     Outcome outcome{
@@ -340,7 +340,8 @@ void Conversation::add_connection() {
 }
 
 bool Conversation::stop_file() {
-    const Outcome outcome{.results = file_results_, .reason = "stopped"};
+    const RunResults counted{file_results_};
+    const Outcome outcome{.results = counted, .reason = "stopped"};
     const bool whole = journal_->finish(outcome.json().str());
     journal_.reset();
     if (!whole)

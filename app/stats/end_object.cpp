@@ -32,7 +32,7 @@ void add_times(JsonObject& object, const Results& results, bool of_connections) 
     }
 }
 
-void add_facts(JsonObject& object, const Results& results) {
+void add_facts(JsonObject& object, const RunResults& results) {
     JsonArray errors;
     for (const Results::Failure& failure : results.failures)
         errors.object(JsonObject()
@@ -49,8 +49,9 @@ void add_facts(JsonObject& object, const Results& results) {
     }
     if (results.warm_up.any()) {
         JsonObject counts;
-        for (const auto& [name, count] : warm_up_counts)
-            counts.number(name, results.warm_up.*count);
+        for (const std::string_view name : {"sent", "echoed", "bad", "lost", "unsent"})
+            for (const CountRow& row : count_rows)
+                if (row.name == name) counts.number(name, results.warm_up.*row.count);
         object.object("warm_up", counts);
     }
     if (const auto& replay = results.replay) {
@@ -80,9 +81,9 @@ void add_span(JsonObject& object, const Results& results) {
 }  // namespace
 
 void add_counts(JsonObject& object, const Results& results, bool of_connections) {
-    for (const Figure& figure : figures())
-        if (figure.count && figure.of_connections() == of_connections && figure.value(results))
-            object.number(figure.name, results.*figure.count);
+    for (const CountRow& row : count_rows)
+        if (row.whole->of_connections == of_connections && row.whole->measured(results))
+            object.number(row.name, results.*row.count);
     if (results.over_datagrams && !of_connections) object.time("jitter_us", results.jitter());
 }
 
@@ -94,7 +95,7 @@ void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row)
     object.array(row.buckets, buckets_json(times));
 }
 
-JsonObject end_object(const Results& results, std::string_view reason, int status,
+JsonObject end_object(const RunResults& results, std::string_view reason, int status,
                       const Verdict& verdict) {
     JsonObject object;
     object.text("type", "end").text("reason", reason);

@@ -19,7 +19,7 @@ void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row)
 
 // Returns the end object, to which the caller may add members. `reason`: why the run ended.
 // `status`: the exit status.
-JsonObject end_object(const Results& results, std::string_view reason, int status,
+JsonObject end_object(const RunResults& results, std::string_view reason, int status,
                       const Verdict& verdict = {});
 
 }  // namespace yodel

@@ -9,81 +9,22 @@ namespace {
 using Kind = Figure::Kind;
 using Value = std::optional<double>;
 
-constexpr Figure::Whole sent_messages{[](const Results& results) { return results.sent; },
-                                      "nothing was sent"};
-constexpr Figure::Whole due_messages{
-    [](const Results& results) { return results.sent + results.unsent; }, "no message was due"};
-constexpr Figure::Whole attempts{[](const Results& results) { return results.attempts; },
-                                 "no connection was attempted"};
-constexpr Figure::Whole handshakes{
-    [](const Results& results) { return results.handshakes_full + results.handshakes_resumed; },
-    "there was no TLS handshake"};
-
-// A count that is a figure.
-struct CountRow {
-    const char* name;
-    std::uint64_t Results::*count;
-    const Figure::Whole* whole = &sent_messages;
-    bool fault = false;
-    bool (*measured)(const Results&) = [](const Results&) { return true; };
-    const char* unmeasured = "";
-};
-
-bool any_handshake(const Results& results) { return handshakes.of(results) > 0; }
-
-constexpr CountRow count_rows[] = {
-    {"sent", &Results::sent},
-    {"echoed", &Results::echoed},
-    {"bad", &Results::bad, &sent_messages, true},
-    {"lost", &Results::lost, &sent_messages, true},
-    {"late", &Results::late},
-    {"unsent", &Results::unsent, &due_messages, true},
-    {"unsolicited", &Results::unsolicited, &sent_messages, true},
-    {"duplicates", &Results::duplicates, &sent_messages, true},
-    {"reordered", &Results::reordered, &sent_messages, false,
-     [](const Results& results) { return results.over_datagrams; },
-     "messages were not datagrams"},
-    {"attempts", &Results::attempts, &attempts},
-    {"opened", &Results::opened, &attempts},
-    {"failed", &Results::failed, &attempts},
-    {"handshakes_full", &Results::handshakes_full, &handshakes, false, any_handshake,
-     handshakes.empty},
-    {"handshakes_resumed", &Results::handshakes_resumed, &handshakes, false, any_handshake,
-     handshakes.empty},
-};
-
-Figure count_figure(const CountRow& row) {
-    const bool of_connections = row.whole == &attempts || row.whole == &handshakes;
-    return {.name = row.name,
-            .kind = Kind::count,
-            .path = (of_connections ? "connections." : "") + std::string(row.name),
-            .value = [&row](const Results& results) -> Value {
-                if (!row.measured(results)) return std::nullopt;
-                return static_cast<double>(results.*row.count);
-            },
-            .unmeasured = row.unmeasured,
-            .count = row.count,
-            .whole = row.whole,
-            .fault = row.fault};
-}
-
 Figure time_figure(const TimesRow& row, const std::string& name) {
     return {.name = row.prefix + name,
             .kind = Kind::time,
-            .path = {},
             .value = [&row, name](const Results& results) -> Value {
                 const Histogram& times = results.*row.times;
                 if (times.count() == 0) return std::nullopt;
                 return static_cast<double>(statistic(times, name)->count());
             },
-            .unmeasured = row.unmeasured};
+            .unmeasured = row.unmeasured,
+            .of_connections = row.of_connections};
 }
 
 std::vector<Figure> all_figures() {
     std::vector<Figure> all;
     all.push_back({.name = "rate",
                    .kind = Kind::rate,
-                   .path = "rate",
                    .value = [](const Results& results) -> Value {
                        return results.achieved_count() > 0 ? Value(results.rate())
                                                            : std::nullopt;
@@ -91,13 +32,21 @@ std::vector<Figure> all_figures() {
                    .unmeasured = "no reply was right"});
     all.push_back({.name = "jitter",
                    .kind = Kind::time,
-                   .path = "jitter_us",
                    .value = [](const Results& results) -> Value {
                        if (results.jitter_count == 0) return std::nullopt;
                        return static_cast<double>(results.jitter().count());
                    },
                    .unmeasured = "no datagrams were timed"});
-    for (const CountRow& row : count_rows) all.push_back(count_figure(row));
+    for (const CountRow& row : count_rows)
+        all.push_back({.name = row.name,
+                       .kind = Kind::count,
+                       .value = [&row](const Results& results) -> Value {
+                           if (!row.whole->measured(results)) return std::nullopt;
+                           return static_cast<double>(results.*row.count);
+                       },
+                       .unmeasured = row.whole->unmeasured,
+                       .count = &row,
+                       .of_connections = row.whole->of_connections});
     return all;
 }
 
@@ -116,7 +65,7 @@ std::optional<ev::Duration> statistic(const Histogram& times, std::string_view n
 
 Value Figure::part(const Results& results) const {
     const Value number = value(results);
-    const std::uint64_t all = whole ? whole->of(results) : 0;
+    const std::uint64_t all = count ? count->whole->of(results) : 0;
     if (!number || all == 0) return std::nullopt;
     return *number / static_cast<double>(all) * 100;
 }

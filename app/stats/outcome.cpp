@@ -49,14 +49,11 @@ std::string Outcome::faults() const {
         text += (text.empty() ? "" : ", ") + std::to_string(count) + " ";
         text += name;
     };
-    for (const Figure& figure : figures()) {
-        const bool usual = (results.over_datagrams && figure.count == &Results::duplicates) ||
-                           (results.stale == 0 && figure.count == &Results::unsolicited);
-        if (!figure.fault || usual || verdict.tolerates(figure.name)) continue;
-        std::uint64_t count = results.*figure.count;
-        for (const auto& [name, member] : warm_up_counts)
-            if (figure.name == name) count += results.warm_up.*member;
-        add(count, figure.name);
+    for (const auto& [name, count, whole, fault] : count_rows) {
+        const bool usual = (results.over_datagrams && count == &Results::duplicates) ||
+                           (results.stale == 0 && count == &Results::unsolicited);
+        if (fault && !usual && !verdict.tolerates(name))
+            add(results.*count + results.warm_up.*count, name);
     }
     if (results.replay) add(results.replay->missing, "missing");
     if (results.replay) add(results.replay->unrecorded, "not in the recording");

@@ -14,7 +14,7 @@
 namespace yodel {
 
 struct Outcome {
-    const Results& results;
+    const RunResults& results;
     Verdict verdict = {};
     // Errors of standard input or output, or of a file. The first decides the status.
     std::vector<Trouble> troubles = {};

@@ -121,7 +121,7 @@ Requirement::Judged Requirement::measure(const Results& results) const {
     if (!figure_.value(results)) {
         judged.failure = figure_.unmeasured;
     } else if (has_empty_whole(results)) {
-        judged.failure = figure_.whole->empty;
+        judged.failure = figure_.count->whole->empty;
     } else {
         const double value = *(percentage_ ? figure_.part(results) : figure_.value(results));
         judged.measured = value_text(value);
@@ -141,21 +141,21 @@ Requirement::Judged Requirement::judge(const Results& results) const {
     return judged;
 }
 
-bool Requirement::applies_to_seconds(const Climb& climb) const {
-    const std::vector<Results>& seconds = climb.seconds();
-    return !figure_.of_connections() &&
-           std::any_of(seconds.begin(), seconds.end(),
+bool Requirement::applies_to_steps(const RunResults& results) const {
+    const std::vector<Results>& steps = results.steps;
+    return !figure_.of_connections &&
+           std::any_of(steps.begin(), steps.end(),
                        [&](const Results& each) { return each.any() && figure_.value(each); });
 }
 
-Requirement::Judged Requirement::judge(const Climb& climb) const {
-    const std::vector<Results>& seconds = climb.seconds();
+Requirement::Judged Requirement::judge_steps(const RunResults& results) const {
+    const std::vector<Results>& steps = results.steps;
     double held = 0;
     Judged judged;
-    for (std::size_t i = 0; i < seconds.size() && judged.failure.empty(); ++i) {
-        if (!seconds[i].any()) continue;
-        judged = measure(seconds[i]);
-        if (judged.failure.empty()) held = climb.rate_after(i);
+    for (std::size_t i = 0; i < steps.size() && judged.failure.empty(); ++i) {
+        if (!steps[i].any()) continue;
+        judged = measure(steps[i]);
+        if (judged.failure.empty()) held = results.rate_after(i);
     }
     judged.held = held;
     if (judged.failure.empty()) return judged;
@@ -177,7 +177,7 @@ std::string Requirement::lateness_remark(const Results& results, double value) c
 // Returns true if the figure proves nothing because its total is 0. For example, without
 // messages no message can be lost. The number of messages sent is always a measurement.
 bool Requirement::has_empty_whole(const Results& results) const {
-    if (!figure_.whole || figure_.whole->of(results) > 0) return false;
+    if (!figure_.count || figure_.count->whole->of(results) > 0) return false;
     return percentage_ || figure_.name != "sent";
 }
 
@@ -219,13 +219,11 @@ std::string Requirement::Judged::held_text() const {
     return clause + " held up to " + rate_text(held.value_or(0));
 }
 
-Verdict Verdict::on(const Results& results, const std::vector<Requirement>& required,
-                    const Climb* climb) {
+Verdict Verdict::on(const RunResults& results, const std::vector<Requirement>& required) {
     Verdict verdict;
-    for (const Requirement& each : required) {
-        const bool in_seconds = climb && each.applies_to_seconds(*climb);
-        verdict.requirements.push_back(in_seconds ? each.judge(*climb) : each.judge(results));
-    }
+    for (const Requirement& each : required)
+        verdict.requirements.push_back(
+            each.applies_to_steps(results) ? each.judge_steps(results) : each.judge(results));
     return verdict;
 }
 

@@ -6,7 +6,6 @@
 // end with k, M or G, powers of 1000. Blanks may surround each of the three.
 #pragma once
 
-#include "app/stats/climb.hpp"
 #include "app/stats/figures.hpp"
 #include "app/stats/results.hpp"
 #include "app/text/json.hpp"
@@ -28,8 +27,8 @@ public:
         std::string figure;
         std::string measured;  // value as text; empty: not measured
         std::string failure;   // "required p99<5ms, was 7.2ms"; empty: the requirement holds
-        // The rate up to which the requirement held, if it was checked for each second of a
-        // climb; 0 if it failed in the first second.
+        // The rate up to which the requirement held, if it was checked for each step of a
+        // climb; 0 if it failed in the first step.
         std::optional<double> held = {};
 
         // Returns "p99<5ms held up to 12.4k/s".
@@ -39,11 +38,11 @@ public:
     // such as the count of lost replies if nothing was sent. If the client's lateness makes up
     // most of a failing time, `failure` mentions it.
     Judged judge(const Results& results) const;
-    // Returns true if the requirement can be checked for each second: unless its figure is
-    // about connections or was not measured for any second.
-    bool applies_to_seconds(const Climb& climb) const;
-    // Checks the requirement for each second that planned messages, until it fails.
-    Judged judge(const Climb& climb) const;
+    // Returns true if the requirement can be checked for each step of a climb: unless its
+    // figure is about connections or was not measured for any step.
+    bool applies_to_steps(const RunResults& results) const;
+    // Checks the requirement for each step that planned messages, until it fails.
+    Judged judge_steps(const RunResults& results) const;
     const std::string& clause() const { return clause_; }
 
 private:
@@ -71,9 +70,7 @@ std::vector<Requirement> parse_requirements(std::string_view text);
 
 // The judgement of all requirements on the results.
 struct Verdict {
-    // `climb`: null if the rate did not climb.
-    static Verdict on(const Results& results, const std::vector<Requirement>& required,
-                      const Climb* climb = nullptr);
+    static Verdict on(const RunResults& results, const std::vector<Requirement>& required);
 
     // Returns true if there are requirements on this figure and all of them hold. They then
     // replace the rule that a fault, such as a lost reply or a failed connection, fails the

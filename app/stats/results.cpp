@@ -9,11 +9,48 @@ namespace yodel {
 
 namespace {
 
-void keep_first_failure(int& status, int other) {
-    if (status == 0) status = other;
+// How add() combines two members, by their type.
+void combine(std::uint64_t& to, std::uint64_t from) { to += from; }
+void combine(double& to, double from) { to += from; }
+void combine(bool& to, bool from) { to = to || from; }
+void combine(ev::Time& to, ev::Time from) { to = std::max(to, from); }
+void combine(std::optional<ev::Duration>& to, std::optional<ev::Duration> from) {
+    to = std::max(to, from);
+}
+void combine(std::optional<ev::Time>& to, std::optional<ev::Time> from) {
+    if (from) to = std::min(to.value_or(*from), *from);
+}
+// Keeps the first failure.
+void combine(int& to, int from) {
+    if (to == 0) to = from;
+}
+void combine(std::string& to, const std::string& from) {
+    if (to.empty()) to = from;
+}
+template <class Part>
+void combine(Part& to, const Part& from) {
+    to.add(from);
+}
+template <class Part>
+void combine(std::optional<Part>& to, const std::optional<Part>& from) {
+    if (to && from)
+        to->add(*from);
+    else if (from)
+        to = from;
 }
 
 }  // namespace
+
+void PlannedRate::add(const PlannedRate& other) {
+    planned += other.planned;
+    reached += other.reached;
+}
+
+void Results::Replay::add(const Replay& other) {
+    as_recorded += other.as_recorded;
+    unrecorded += other.unrecorded;
+    missing += other.missing;
+}
 
 void TcpTotals::add(const TcpTotals& other) {
     if (other.min_rtt) min_rtt = std::min(min_rtt.value_or(*other.min_rtt), *other.min_rtt);
@@ -37,15 +74,14 @@ void Jitter::record(ev::Duration transit) {
 // --- Messages.
 
 void Results::add(const Event& event) {
-    Counts& to = counts(event.warm_up);
     switch (event.fate) {
     case Fate::sent:
-        to.sent += event.count;
-        if (!event.warm_up && !first_sent) first_sent = event.at;
+        sent += event.count;
+        if (!first_sent) first_sent = event.at;
         return;
-    case Fate::unsent: to.unsent += event.count; return;
-    case Fate::lost: ++to.lost; return;
-    case Fate::unanswered_as_recorded: ++to.echoed; return;
+    case Fate::unsent: unsent += event.count; return;
+    case Fate::lost: ++lost; return;
+    case Fate::unanswered_as_recorded: ++echoed; return;
     case Fate::missing: ++replay->missing; return;
     case Fate::duplicate: ++duplicates; return;
     case Fate::unsolicited_as_recorded: ++replay->as_recorded; break;
@@ -60,14 +96,12 @@ void Results::add(const Event& event) {
 }
 
 void Results::add_answer(const Event& event) {
-    Counts& to = counts(event.warm_up);
     if (event.message.late) {
         // In a replay, a message without a recorded reply has counted as echoed.
-        --(replay && !event.message.expected ? to.echoed : to.lost);
-        if (!event.warm_up) ++late;
+        --(replay && !event.message.expected ? echoed : lost);
+        ++late;
     }
-    (event.reply.right ? to.echoed : to.bad) += event.count;
-    if (event.warm_up) return;
+    (event.reply.right ? echoed : bad) += event.count;
     if (event.reply.round_trip) round_trips.record(*event.reply.round_trip, event.count);
     last_answered = event.at;
     if (over_datagrams) add_order(event);
@@ -85,12 +119,6 @@ void Results::add_order(const Event& event) {
     connection.record(event.at - event.message.sent);
     jitter_sum += weighted();
     ++jitter_count;
-}
-
-void Results::add_planned_rate(const PlannedRate& more) {
-    if (!planned_rate) planned_rate.emplace();
-    planned_rate->planned += more.planned;
-    planned_rate->reached += more.reached;
 }
 
 // --- Connections.
@@ -124,15 +152,7 @@ Results::Failure& Results::failure_of(std::string_view text, int status) {
 }
 
 void Results::count_end(int status, bool was_open) {
-    keep_first_failure(was_open ? ended_status : failed_status, status);
-}
-
-void Results::add_tcp(const TcpTotals& facts) {
-    if (tcp) {
-        tcp->add(facts);
-    } else {
-        tcp = facts;
-    }
+    combine(was_open ? ended_status : failed_status, status);
 }
 
 // --- Values derived from the counts.
@@ -173,38 +193,59 @@ bool Results::reached_planned_rate() const {
 }
 
 void Results::add(const Results& other) {
-    for (const Figure& figure : figures())
-        if (figure.count) this->*figure.count += other.*figure.count;
-    for (const TimesRow& row : times_rows) (this->*row.times).add(other.*row.times);
-    for (const auto& [name, count] : warm_up_counts) warm_up.*count += other.warm_up.*count;
-    probe = (probe || other.probe) && sent == 0;
-    stale += other.stale;
-    jitter_count += other.jitter_count;
-    if (other.planned_rate) add_planned_rate(*other.planned_rate);
-    over_datagrams = over_datagrams || other.over_datagrams;
-    jitter_sum += other.jitter_sum;
-    if (other.replay) {
-        if (!replay) replay = Replay{};
-        replay->as_recorded += other.replay->as_recorded;
-        replay->unrecorded += other.replay->unrecorded;
-        replay->missing += other.replay->missing;
-    }
-    if (other.tcp) add_tcp(*other.tcp);
+    fields([&](const char*, auto member, const auto&...) {
+        combine(this->*member, other.*member);
+    });
+    probe = probe && sent == 0;
     for (const Failure& failure : other.failures) {
         Failure& own = failure_of(failure.text, failure.status);
         own.count += failure.count;
         own.failed += failure.failed;
     }
-    for (std::string Results::*sentence :
-         {&Results::reply_problem_sentence, &Results::lost_sentence, &Results::unsent_sentence,
-          &Results::unverified_remark})
-        if ((this->*sentence).empty()) this->*sentence = other.*sentence;
-    if (other.first_sent)
-        first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);
-    last_answered = std::max(last_answered, other.last_answered);
-    late_start = std::max(late_start, other.late_start);
-    keep_first_failure(ended_status, other.ended_status);
-    keep_first_failure(failed_status, other.failed_status);
+}
+
+// --- A warm-up and a climb.
+
+void RunResults::add(const Event& event) {
+    const bool of_message = has_message(event.fate);
+    if (!of_message && event.at < measured_from) return Results::add(event);
+    at(of_message ? event.message.planned : event.at, [&](Results& to) { to.add(event); });
+}
+
+void RunResults::add(const RunResults& other) {
+    Results::add(other);
+    warm_up.add(other.warm_up);
+    if (other.climb) {
+        if (!climb) climb = other.climb;
+        climb->ended = std::max(climb->ended, other.climb->ended);
+    }
+    steps.resize(std::max(steps.size(), other.steps.size()));
+    for (std::size_t i = 0; i < other.steps.size(); ++i) steps[i].add(other.steps[i]);
+}
+
+void RunResults::end_climb(ev::Duration time) {
+    if (climb) climb->ended = std::min(time, climb->length);
+}
+
+ev::Duration RunResults::Climb::step() const {
+    return std::chrono::ceil<std::chrono::seconds>(length / max_steps);
+}
+
+// If the last step is shorter than half a step, it belongs to the step before.
+Results& RunResults::step_of(ev::Duration planned) {
+    const ev::Duration step = climb->step();
+    const auto count = std::max<std::int64_t>((climb->length + step / 2) / step, 1);
+    const auto index = static_cast<std::size_t>(std::min(planned / step, count - 1));
+    if (index >= steps.size()) steps.resize(index + 1);
+    return steps[index];
+}
+
+double RunResults::rate_after(std::size_t step) const {
+    const ev::Duration end = climb->step() * static_cast<std::int64_t>(step + 1);
+    const bool last = step + 1 == steps.size();
+    const ev::Duration time = last ? climb->ended : std::min(end, climb->ended);
+    return climb->from +
+           (climb->to - climb->from) * (std::chrono::duration<double>(time) / climb->length);
 }
 
 }  // namespace yodel

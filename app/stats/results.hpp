@@ -1,8 +1,8 @@
-// All counts of a run, on one connection or many. This value type is the only class that
-// counts.
+// All counts of a run, on one connection or many. These value types are the only ones that
+// count.
 //
-// Each thread of a run owns its Results, and add() adds these up. Counting a message does not
-// allocate; a new kind of failure does.
+// Each thread of a run owns its RunResults, and add() adds these up. Counting a message does
+// not allocate; a new kind of failure does.
 //
 // add(const Event&) counts messages. A late reply moves its message from `lost` to `echoed` or
 // `bad`, and also counts it as `late`. A message that this program did not send, because of its
@@ -19,7 +19,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace yodel {
@@ -31,6 +30,8 @@ inline constexpr std::chrono::milliseconds tolerated_lateness{50};
 struct PlannedRate {
     double planned = 0;  // messages per second
     double reached = 0;  // messages per second, until the last message was sent
+
+    void add(const PlannedRate& other);
 };
 
 // The system's facts about TCP connections, read when they end.
@@ -59,29 +60,12 @@ struct Jitter {
 // Returns the system's UTC time minus the time of the loops' clock.
 ev::Duration system_clock_offset();
 
-// Numbers of messages, by fate.
-struct Counts {
+struct Results {
     std::uint64_t sent = 0;
-    std::uint64_t echoed = 0;  // answered by the right reply
-    std::uint64_t bad = 0;     // answered by another reply
-    std::uint64_t lost = 0;    // not answered within the reply timeout
-    std::uint64_t unsent = 0;  // due, and never sent by this program
-
-    bool any() const { return sent + unsent > 0; }
-    // Returns the number of messages that still wait for a reply.
-    std::uint64_t in_flight() const {
-        const std::uint64_t resolved = echoed + bad + lost;
-        return sent > resolved ? sent - resolved : 0;
-    }
-};
-// The counts of a warm-up, with the names of the figures for the same counts.
-inline constexpr std::pair<const char*, std::uint64_t Counts::*> warm_up_counts[] = {
-    {"sent", &Counts::sent}, {"echoed", &Counts::echoed}, {"bad", &Counts::bad},
-    {"lost", &Counts::lost}, {"unsent", &Counts::unsent},
-};
-
-struct Results : Counts {
-    Counts warm_up;                 // messages of the warm-up, not included in the other counts
+    std::uint64_t echoed = 0;       // answered by the right reply
+    std::uint64_t bad = 0;          // answered by another reply
+    std::uint64_t lost = 0;         // not answered within the reply timeout
+    std::uint64_t unsent = 0;       // due, and never sent by this program
     std::uint64_t late = 0;         // answered after the reply timeout; also echoed or bad
     std::uint64_t unsolicited = 0;  // messages from the server that answer nothing
     std::uint64_t stale = 0;        // unsolicited messages after the connection's first echo
@@ -104,6 +88,7 @@ struct Results : Counts {
         std::uint64_t unrecorded = 0;
         std::uint64_t missing = 0;
 
+        void add(const Replay& other);
         bool operator==(const Replay&) const = default;
     };
     std::optional<Replay> replay;  // set by the owner, if a recording is replayed
@@ -154,12 +139,6 @@ struct Results : Counts {
     int failed_status = 0;
 
     void add(const Event& event);
-    void count_unsent(std::uint64_t count = 1, bool in_warm_up = false) {
-        counts(in_warm_up).unsent += count;
-    }
-    void record_lateness(ev::Duration late_by) { lateness.record(late_by); }
-    void add_planned_rate(const PlannedRate& more);
-
     void count_attempt() { ++attempts; }
     // `tls`: the handshake included TLS.
     void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time,
@@ -169,8 +148,14 @@ struct Results : Counts {
                        std::uint64_t times = 1);
     // Counts a connection that has ended for good with this status.
     void count_end(int status, bool was_open);
-    void add_tcp(const TcpTotals& facts);
+    void add_tcp(const TcpTotals& facts) { tcp ? tcp->add(facts) : void(tcp = facts); }
 
+    bool any() const { return sent + unsent > 0; }
+    // Returns the number of messages that still wait for a reply.
+    std::uint64_t in_flight() const {
+        const std::uint64_t resolved = echoed + bad + lost;
+        return sent > resolved ? sent - resolved : 0;
+    }
     // Returns the time of the first message; 1970 if it is unknown.
     std::chrono::system_clock::time_point began() const;
     // Returns the time from the first message to the last reply; zero without any reply.
@@ -185,12 +170,56 @@ struct Results : Counts {
 
     void add(const Results& other);
 
+    // Calls `visit(key, member, figure...)` for each member that add() adds up. `key`: its name
+    // in JSON; empty if it has another form there. A count or a histogram has a row that
+    // describes its figures.
+    template <class Visitor>
+    static void fields(const Visitor& visit);
+
 private:
     void add_answer(const Event& event);
     // Counts the order and the transit time of a datagram's reply.
     void add_order(const Event& event);
-    Counts& counts(bool in_warm_up) { return in_warm_up ? warm_up : *this; }
     Failure& failure_of(std::string_view text, int status);
+};
+
+// The results of a run, without its warm-up. Beside them, the results of the warm-up and, if
+// the rate climbs, of each step of the climb. A message belongs to the time for which it was
+// planned, whenever it is answered. So a step shows whether the service can sustain its rate.
+struct RunResults : Results {
+    // The rate climbs evenly, in messages per second.
+    struct Climb {
+        double from = 0;
+        double to = 0;
+        ev::Duration length{};
+        ev::Duration ended{};  // no message was planned after this time
+
+        // Returns the length of a step: a second or, so that memory is bounded, more whole
+        // seconds in a climb of more than `max_steps` seconds.
+        ev::Duration step() const;
+    };
+    static constexpr std::int64_t max_steps = 600;
+
+    // Calls `change` with each of the results to which a message planned for this time belongs.
+    template <class Change>
+    void at(ev::Time planned, const Change& change) {
+        change(planned < measured_from ? warm_up : *this);
+        if (climb && planned >= measured_from) change(step_of(planned - measured_from));
+    }
+    void add(const Event& event);
+    void add(const RunResults& other);
+    void end_climb(ev::Duration time);
+    // Returns the rate at the end of this step, or at the end of the climb if that is earlier.
+    double rate_after(std::size_t step) const;
+
+    // End of the warm-up. Until it is known, all messages belong to the warm-up.
+    ev::Time measured_from = ev::Time::max();
+    Results warm_up = {};
+    std::optional<Climb> climb = {};
+    std::vector<Results> steps = {};  // of the climb
+
+private:
+    Results& step_of(ev::Duration planned);
 };
 
 }  // namespace yodel

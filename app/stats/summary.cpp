@@ -57,7 +57,7 @@ std::string number_if_any(std::uint64_t count, const char* of) {
     return count > 0 ? number(count, of) : "";
 }
 
-std::string message_counts(const Counts& counts, const SummaryParts& parts) {
+std::string message_counts(const Results& counts, const SummaryParts& parts) {
     if (parts.listens) return std::to_string(counts.sent) + " sent";
     return std::to_string(counts.sent) + " sent" +
            number(counts.echoed, parts.expects_any ? "answered" : "echoed") +
@@ -82,7 +82,7 @@ std::string late_start_remark(const Results& results) {
     return "; began " + milliseconds_text(*results.late_start) + " after --start-at";
 }
 
-std::string warm_up_remark(const Counts& warm_up, const SummaryParts& parts) {
+std::string warm_up_remark(const Results& warm_up, const SummaryParts& parts) {
     if (!warm_up.any()) return "";
     return "; warm-up: " + message_counts(warm_up, parts) +
            number_if_any(warm_up.unsent, "unsent");
@@ -112,7 +112,7 @@ std::string own_fault_remarks(const Results& results) {
     return text;
 }
 
-std::string summary(const Results& results, const SummaryParts& parts) {
+std::string summary(const RunResults& results, const SummaryParts& parts) {
     std::string text = counts_text(results, parts) + number_if_any(results.late, "late") +
                        number_if_any(results.unsent, "unsent") +
                        unsolicited_text(results, parts) +

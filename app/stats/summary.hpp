@@ -21,7 +21,7 @@ struct SummaryParts {
 // Returns "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms",
 // with remarks. For a probe: "120 connections opened, 0 failed, 1.2k/s; connect p50/p99/max
 // 0.04/0.1/0.2 ms, handshake 0.5/1.1/2.3 ms, 10 full, 110 resumed".
-std::string summary(const Results& results, const SummaryParts& parts = {});
+std::string summary(const RunResults& results, const SummaryParts& parts = {});
 // Returns "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms", for a run in progress.
 std::string progress_text(const Results& results, const SummaryParts& parts = {});
 // Returns "120 sent, 119 echoed, 0 bad, 1 lost".

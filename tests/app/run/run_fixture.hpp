@@ -9,7 +9,7 @@ namespace test {
 
 // Returns the counts of a run, without zeros, and its exit status unless it is 0: "3 opened, 30
 // sent, 29 echoed, 1 lost, status 1".
-inline std::string counts(const yodel::Results& results) {
+inline std::string counts(const yodel::RunResults& results) {
     const std::pair<std::uint64_t, const char*> all[] = {
         {results.opened, "opened"},
         {results.failed, "failed"},
@@ -55,19 +55,19 @@ struct RunFixture {
     void until_open(std::size_t count) {
         turn_until(loop, [&] { return run->open() == count; });
     }
-    const yodel::Results& wait_for_end() {
+    const yodel::RunResults& wait_for_end() {
         turn_until(loop, [&] { return done > 0; });
         CHECK(done == 1);
-        const yodel::Results& results = run->results();
+        const yodel::RunResults& results = run->results();
         CHECK(results.round_trips.count() <= results.echoed + results.bad);
         CHECK(results.lateness.count() == (run->options().pace ? results.sent : 0));
         return results;
     }
-    const yodel::Results& finish() {
+    const yodel::RunResults& finish() {
         run->finish();
         return wait_for_end();
     }
-    const yodel::Results& run_to_end(yodel::RunOptions options) {
+    const yodel::RunResults& run_to_end(yodel::RunOptions options) {
         start(std::move(options));
         return wait_for_end();
     }

@@ -89,7 +89,7 @@ void check(const Row& row) {
     INFO(row.name << " with " << row.options.connections << " connections");
     Fixture fixture;
     fixture.server.mode = row.mode;
-    const Results& results = fixture.run_to_end(row.options);
+    const RunResults& results = fixture.run_to_end(row.options);
     CHECK(counts(results) == row.counts);
     CHECK(results.in_flight() == 0);
     CHECK(results.round_trips.count() == results.echoed + results.bad);
@@ -191,9 +191,10 @@ TEST_CASE("a target that is not found fails all connections in one sentence") {
         for (const std::size_t connections : {1U, 3U}) {
             CAPTURE(row.sentence, connections);
             test::RunFixture<ev::Loop> fixture;  // in real time, because the resolver needs it
-            const Results& results = fixture.run_to_end({.session = {.endpoint = row.endpoint},
-                                                         .connections = connections,
-                                                         .length = row.length});
+            const RunResults& results =
+                fixture.run_to_end({.session = {.endpoint = row.endpoint},
+                                    .connections = connections,
+                                    .length = row.length});
             CHECK(counts(results) == std::to_string(connections) + " failed, status " +
                                          std::to_string(row.status));
             REQUIRE(results.failures.size() == 1);
@@ -206,7 +207,7 @@ TEST_CASE_METHOD(Fixture, "messages overdue at the end are still sent") {
     start({.connections = 3, .pace = per_ms, .length = 40ms});
     until_sent(10);
     loop.time += 50ms;
-    const Results& results = wait_for_end();
+    const RunResults& results = wait_for_end();
     CHECK(counts(results) == "3 opened, 40 sent, 40 echoed");
     REQUIRE(results.planned_rate);
     CHECK(results.planned_rate->planned == 1000);
@@ -220,7 +221,7 @@ TEST_CASE_METHOD(Fixture, "overdue messages that can't be sent in time are unsen
         fixture.start(
             {.session = {.reply_timeout = caught_up * 1ms}, .pace = fast, .length = 200ms});
         fixture.loop.until([&] { return fixture.done > 0; }, 1ms);
-        const Results& results = fixture.run->results();
+        const RunResults& results = fixture.run->results();
         CHECK(results.sent + results.unsent == 2'000'000);
         CHECK(results.sent == 256 * (200 + static_cast<std::uint64_t>(caught_up)));
         CHECK(results.planned_rate->planned == 10'000'000);
@@ -241,7 +242,7 @@ TEST_CASE_METHOD(Fixture, "the open loop measures round trips from the planned t
     server.mode = Mode::ignores;
     until_sent(50);
     server.resume();
-    const Results& results = wait_for_end();
+    const RunResults& results = wait_for_end();
     CHECK(results.round_trips.max() == 49ms);
     CHECK(results.round_trips.min() == 0ms);
     CHECK(results.lateness.max() == 0ms);
@@ -250,7 +251,7 @@ TEST_CASE_METHOD(Fixture, "the open loop measures round trips from the planned t
 TEST_CASE_METHOD(Fixture, "a message that waits for a new connection is timed from its plan") {
     send_without_replies({.churn = 4, .count = 5}, 50ms);
     server.resume();
-    const Results& results = wait_for_end();
+    const RunResults& results = wait_for_end();
     CHECK(counts(results) == "2 opened, 5 sent, 5 echoed");
     CHECK(results.lateness.max() == 49ms);
     CHECK(results.round_trips.min() == 49ms);
@@ -270,7 +271,7 @@ TEST_CASE("a connection that is being replaced at the end has not failed") {
         fixture.start({.connections = 3, .churn = 1});
         test::turn_until(fixture.loop, [&] { return fixture.run->results().attempts >= 5; });
         ((*fixture.run).*end)();
-        const Results& results = fixture.wait_for_end();
+        const RunResults& results = fixture.wait_for_end();
         CHECK(results.failures.empty());
         CHECK(results.failed == 0);
         if (end == &Run::finish) CHECK(results.opened == results.attempts);
@@ -297,11 +298,12 @@ TEST_CASE("the length counts from the first message, once all connections are op
         for (const std::optional<ev::Time> requested :
              {std::optional<ev::Time>(), {begin + 5ms}}) {
             Fixture fixture;
-            const Results& results = fixture.run_to_end({.connections = 3,
-                                                         .connect_pace = Pace::per_second(pace),
-                                                         .pace = per_ms,
-                                                         .length = 20ms,
-                                                         .start = requested});
+            const RunResults& results =
+                fixture.run_to_end({.connections = 3,
+                                    .connect_pace = Pace::per_second(pace),
+                                    .pace = per_ms,
+                                    .length = 20ms,
+                                    .start = requested});
             CHECK(counts(results) == "3 opened, 20 sent, 20 echoed");
         }
 }
@@ -309,7 +311,7 @@ TEST_CASE("the length counts from the first message, once all connections are op
 TEST_CASE("no message is sent before the requested start") {
     for (const auto& pace : paces) {
         Fixture fixture;
-        const Results& results = fixture.run_to_end(
+        const RunResults& results = fixture.run_to_end(
             {.connections = 3, .pace = pace, .count = 3, .start = begin + 30ms});
         CHECK(*results.first_sent == begin + 30ms);
         CHECK(results.echoed == 3);
@@ -323,7 +325,7 @@ TEST_CASE_METHOD(Fixture, "a reset loses unanswered messages, and other connecti
     server.reset(1);
     until_open(2);
     until_echoed(run->results().echoed + 100);
-    const Results& results = finish();
+    const RunResults& results = finish();
     CHECK(results.failures.size() == 1);
     CHECK(results.lost <= 1);
     CHECK(results.sent == results.echoed + results.lost);
@@ -354,7 +356,7 @@ TEST_CASE("messages due while no connection is open are unsent") {
               "a message was not sent, because no connection was open");
         fixture.until_open(connections);
         fixture.until_echoed(40);
-        const Results& results = fixture.finish();
+        const RunResults& results = fixture.finish();
         CHECK(results.sent == results.echoed + results.lost);
     }
 }
@@ -375,7 +377,7 @@ TEST_CASE("the next connection sends the messages of one that has failed") {
     fixture.start({.connections = 2, .pace = per_ms, .count = 40});
     fixture.until_echoed(20);
     fixture.server.reset(0);
-    const Results& results = fixture.wait_for_end();
+    const RunResults& results = fixture.wait_for_end();
     CHECK(results.unsent == 0);
     CHECK(results.sent == 40);
     CHECK(results.lost <= 1);
@@ -386,7 +388,7 @@ TEST_CASE("a message is unsent while the peer is blocked") {
     for (const std::size_t connections : {1U, 2U}) {
         Fixture fixture;
         fixture.server.mode = Mode::ignores;
-        const Results& results = fixture.run_to_end(
+        const RunResults& results = fixture.run_to_end(
             {.connections = connections, .pace = per_ms, .count = 40, .size = 1 << 20});
         CHECK(results.unsent > 0);
         CHECK(results.sent + results.unsent == 40);
@@ -473,7 +475,7 @@ TEST_CASE_METHOD(Fixture, "messages due during a delay are late, and sent in tur
     start({.pace = per_ms, .count = 6}, &diary);
     until_echoed(1);
     loop.time += 3500us;
-    const Results& results = wait_for_end();
+    const RunResults& results = wait_for_end();
     CHECK(diary.times ==
           "0 0 0; 1000 3500 2500; 2000 3500 1500; 3000 3500 500; 4000 4000 0; 5000 5000 0; ");
     CHECK(results.lateness.max() == 2500us);
@@ -497,7 +499,7 @@ TEST_CASE_METHOD(Fixture, "a suspension of the program is late, but in no round 
     until_echoed(2);
     loop.time += 2500us;
     run->void_round_trips();
-    const Results& results = wait_for_end();
+    const RunResults& results = wait_for_end();
     CHECK(diary.times == "0 0 0; 1000 1000 0; 2000 3500; 3000 3500; 4000 4000 0; ");
     CHECK(results.lateness.max() == 1500us);
     CHECK(results.round_trips.count() == 3);
@@ -517,7 +519,7 @@ TEST_CASE(
         fixture.server.listen();
         fixture.until_open(1);
         const ev::Time opened = fixture.loop.time;
-        const Results& results = fixture.wait_for_end();
+        const RunResults& results = fixture.wait_for_end();
         CHECK(*results.first_sent == opened);
         CHECK(results.lateness.max() == 0ns);
         CHECK(contains(counts(results), "1 opened, 2 failed, 10 sent, 10 echoed"));
@@ -530,7 +532,7 @@ TEST_CASE("a run begins when the last handshake is over") {
         Diary diary;
         diary.handshake = [&] { fixture.loop.time += 50ms; };  // takes time within a turn
         fixture.start({.pace = pace, .count = 10}, &diary);
-        const Results& results = fixture.wait_for_end();
+        const RunResults& results = fixture.wait_for_end();
         CHECK(results.echoed == 10);
         CHECK(*results.first_sent == begin + 50ms);
         CHECK(results.lateness.max() == 0ns);
@@ -569,7 +571,7 @@ TEST_CASE_METHOD(Fixture, "a connection is not replaced while it awaits a reply"
 }
 
 TEST_CASE_METHOD(Fixture, "a probe times its connections, and replaces them") {
-    const Results& results = run_to_end(
+    const RunResults& results = run_to_end(
         {.connections = 2, .lifetime = 10ms, .source = silence, .length = 45ms, .probe = true});
     CHECK(results.probe);
     CHECK(counts(results) == "10 opened");
@@ -626,7 +628,7 @@ TEST_CASE_METHOD(Fixture,
     start({.session = datagrams.session(), .connections = 2, .pace = per_ms, .count = 8});
     until_echoed(2);
     loop.time += 3500us;
-    const Results& results = wait_for_end();
+    const RunResults& results = wait_for_end();
     CHECK(counts(results) == "2 opened, 8 sent, 8 echoed");
     CHECK(results.over_datagrams);
     CHECK(results.lateness.max() == 2500us);

@@ -38,7 +38,7 @@ TEST_CASE("threads send exactly the count of messages, over their own connection
             RunOptions options{
                 .connections = 5, .threads = threads, .pace = row.pace, .count = row.count};
             if (row.pace) options.warm_up = 2ms;
-            const Results& results = fixture.run_to_end(options);
+            const RunResults& results = fixture.run_to_end(options);
             CHECK(counts(results) == std::string("5 opened, ") + row.counts);
             CHECK(fixture.server.streams.size() == 5);
             const auto bytes = fixture.server.bytes_read();
@@ -63,11 +63,11 @@ TEST_CASE("each connection sends the same messages as with one thread") {
 // thread.
 TEST_CASE_METHOD(Fixture, "the threads begin together, and the length is measured from then") {
     const ev::Time begun = ev::Clock::now();
-    const Results& results = run_to_end({.connections = 4,
-                                         .threads = 3,
-                                         .connect_pace = Pace::per_second(20'000),
-                                         .pace = Pace::per_second(2'000'000),
-                                         .length = 20ms});
+    const RunResults& results = run_to_end({.connections = 4,
+                                            .threads = 3,
+                                            .connect_pace = Pace::per_second(20'000),
+                                            .pace = Pace::per_second(2'000'000),
+                                            .length = 20ms});
     CHECK(counts(results) == "4 opened, 40 sent, 40 echoed");
     CHECK(*results.first_sent - begun >= 150ms);
     CHECK(results.planned_rate->planned == Approx(2000));
@@ -97,7 +97,7 @@ TEST_CASE("closing ends all threads and counts nothing as lost, at any time") {
         fixture.until_sent(sent);
         fixture.run->close();
         CHECK(fixture.done == 0);
-        const Results& results = fixture.wait_for_end();
+        const RunResults& results = fixture.wait_for_end();
         CHECK(results.sent == sent);
         CHECK(results.lost == 0);
     }
@@ -118,7 +118,7 @@ TEST_CASE_METHOD(Fixture, "threads report while they run, and end gracefully") {
         CHECK(run->results().opened == 5);
         CHECK(run->results().round_trips.count() == run->results().echoed);
     }
-    const Results& results = finish();
+    const RunResults& results = finish();
     CHECK(results.sent == results.echoed);
     CHECK(run->open() == 0);
     for (const auto& stream : server.streams)

@@ -13,13 +13,13 @@ using test::start;
 namespace {
 
 // Returns results with all members that an end object contains.
-Results full_result(std::uint64_t seed) {
-    Results result = test::spread(seed, 500);
+RunResults full_result(std::uint64_t seed) {
+    RunResults result = test::spread(seed, 500);
     result.late = 3;
     result.unsolicited = 2;
     result.duplicates = 1;
-    result.count_unsent(5);
-    result.add_planned_rate({.planned = 250, .reached = 240});
+    result.unsent += 5;
+    result.planned_rate = {.planned = 250, .reached = 240};
     result.count_failure("connect to db.example: \"refused\"", 7, false, 2);
     result.count_end(7, false);
     result.lateness.record(3us, 5);
@@ -27,18 +27,18 @@ Results full_result(std::uint64_t seed) {
     result.count_opened(connect_time, 3 * connect_time);
     result.replay = {.as_recorded = 1, .unrecorded = 0, .missing = seed};
     result.late_start = 4us * static_cast<int>(seed);
-    result.warm_up = {.sent = 9, .echoed = 4, .bad = 2, .lost = 1, .unsent = seed};
+    result.warm_up = test::counted("9 sent,4 echoed,2 bad,1 lost,1 unsent");
     result.add_tcp({.min_rtt = connect_time / 2, .retransmits = seed, .mss = 1448, .cwnd = 10});
     return result;
 }
 
-std::string end_of(const Results& results) {
+std::string end_of(const RunResults& results) {
     return end_object(results, "closed", Outcome{.results = results}.status()).str();
 }
 
 // Returns the end object of a small result.
 std::string small_end() {
-    Results result = test::counted("2 sent");
+    RunResults result = test::counted("2 sent");
     result.utc_offset = 1795431845s + 250us - start.time_since_epoch();
     test::add_echo(result, 5us, start + 1s);
     test::add_echo(result, 7us, start + 1s);
@@ -56,7 +56,7 @@ TEST_CASE("writes every figure of the run") {
           R"("mean":6.000,"p50":5.023,"p90":7.000,"p95":7.000,"p99":7.000,"p99.9":7.000,)"
           R"("p99.99":7.000,"max":7.000,"sum":12.000},"histogram":[[5.023,1],[7.007,1]],)"
           R"("connections":{"attempts":0,"opened":0,"failed":0},"errors":[]})");
-    const Results none;
+    const RunResults none;
     CHECK(end_object(none, "", 0, Verdict::on(none, parse_requirements("sent=0")))
               .str()
               .ends_with(R"(,"required":[{"clause":"sent=0","was":"0","holds":true}]})"));
@@ -72,37 +72,37 @@ TEST_CASE("writes every figure of the run") {
 TEST_CASE("writes each kind of result") {
     struct Row {
         const char* counts;
-        void (*set)(Results& results);
+        void (*set)(RunResults& results);
         const char* part;     // in the end object
         const char* missing;  // not in the end object
     };
     const Row rows[] = {
-        {"", [](Results& results) { results = Results(); }, "\"errors\":[]", "\"began\""},
-        {"1 sent,1 lost", [](Results&) {}, "\"began\"", "\"ended\""},
-        {"1 sent,1 echoed", [](Results& results) { results.last_answered = start; },
+        {"", [](RunResults& results) { results = RunResults(); }, "\"errors\":[]", "\"began\""},
+        {"1 sent,1 lost", [](RunResults&) {}, "\"began\"", "\"ended\""},
+        {"1 sent,1 echoed", [](RunResults& results) { results.last_answered = start; },
          "\"ended\"", "jitter"},
-        {"1 attempts", [](Results& results) { results.count_failure("refused", 7, false); },
+        {"1 attempts", [](RunResults& results) { results.count_failure("refused", 7, false); },
          R"("errors":[{"text":"refused","status":7,"count":1,"failed":1}])", "probe"},
-        {"1 attempts", [](Results& results) { results.add_tcp({.mss = 5}); },
+        {"1 attempts", [](RunResults& results) { results.add_tcp({.mss = 5}); },
          R"("tcp":{"retransmits":0,"mss":5,"cwnd":0}})", "min_rtt"},
         {"1 sent,1 echoed,2 duplicates",
-         [](Results& results) {
+         [](RunResults& results) {
              results.over_datagrams = true;
              results.jitter_sum = 40'000;
              results.jitter_count = 1;
          },
          R"("duplicates":2,"reordered":0,"jitter_us":40.000)", "handshakes"},
         {"0 sent,1 attempts",
-         [](Results& results) {
+         [](RunResults& results) {
              results.probe = true;
              results.count_opened(1ms, 2ms, true);
          },
          R"("status":0,"probe":true,"sent":0,)", "\"rtt_us\""},
-        {"", [](Results& results) { results = full_result(1); },
+        {"", [](RunResults& results) { results = full_result(1); },
          R"("planned":505,"planned_rate":250.000,"reached_rate":240.000,)", "probe"},
     };
     for (const auto& [counts, set, part, missing] : rows) {
-        Results results = *counts == '\0' ? Results() : test::counted(counts);
+        RunResults results = *counts == '\0' ? RunResults() : test::counted(counts);
         set(results);
         const std::string text = end_of(results);
         CAPTURE(text);

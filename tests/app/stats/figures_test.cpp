@@ -17,13 +17,13 @@ using namespace yodel;
 namespace {
 
 // Returns results with a value for each figure, and with different counts.
-Results measured() {
-    Results results = test::spread(1, 100);
+RunResults measured() {
+    RunResults results = test::spread(1, 100);
     results.over_datagrams = true;
     std::uint64_t number = 100;
     for (const Figure& figure : figures())
         if (figure.count && figure.name != "echoed" && figure.name != "bad")
-            results.*figure.count = ++number;
+            results.*figure.count->count = ++number;
     for (const TimesRow& row : times_rows)
         if (row.times != &Results::round_trips) {
             (results.*row.times).record(++number * 1us);
@@ -42,18 +42,20 @@ std::vector<Figure> all_figures(const std::vector<std::string>& statistics) {
     for (const TimesRow& row : times_rows)
         for (const std::string& name : statistics) {
             all.push_back(find_figure(row.prefix + name).value());
-            all.back().path = (row.of_connections ? "connections." : "") +
-                              std::string(row.object) + "." + name;
         }
     return all;
 }
 
-// Returns the member at a path of names joined by points. Names may contain points.
-const JsonValue* member(const JsonValue* object, const std::string& path) {
-    if (const JsonValue* const found = object->find(path)) return found;
-    const std::size_t point = path.find('.');
-    const JsonValue* const inner = object->find(path.substr(0, point));
-    return inner && point != path.npos ? member(inner, path.substr(point + 1)) : nullptr;
+// Returns the figure's member of the end object; null if there is none.
+const JsonValue* member(const JsonValue& end, const Figure& figure) {
+    const JsonValue* object = figure.of_connections ? end.find("connections") : &end;
+    std::string name = figure.name == "jitter" ? "jitter_us" : figure.name;
+    for (const TimesRow& row : times_rows)
+        if (figure.kind == Figure::Kind::time && figure.unmeasured == row.unmeasured) {
+            object = object->find(row.object);
+            name.erase(0, std::string(row.prefix).size());
+        }
+    return object ? object->find(name) : nullptr;
 }
 
 // Returns the rest of a clause that always holds.
@@ -67,11 +69,9 @@ double unit_of(const Figure& figure) { return figure.kind == Figure::Kind::time 
 
 TEST_CASE("gives each figure a name and a place of its own") {
     std::set<std::string> names;
-    std::set<std::string> paths;
     for (const Figure& figure : figures()) {
         CHECK(names.insert(figure.name).second);
-        CHECK(paths.insert(figure.path).second);
-        CHECK(find_figure(figure.name)->path == figure.path);
+        CHECK(find_figure(figure.name)->name == figure.name);
     }
     CHECK(find_figure("lateness")->name == "lateness_p99");
     for (const char* const name : {"unasked", "p", "p0", "p100", "p-1", "p5%", "lateness_",
@@ -102,15 +102,15 @@ TEST_CASE("computes any percentile from the buckets") {
 }
 
 TEST_CASE("writes each figure to the end object") {
-    const Results results = measured();
+    const RunResults results = measured();
     const JsonResult end = read_json(end_object(results, "closed", 0).str());
     REQUIRE(end.value);
     for (const Figure& figure :
          all_figures({"min", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"})) {
-        CAPTURE(figure.name, figure.path);
+        CAPTURE(figure.name);
         const auto value = figure.value(results);
         REQUIRE(value);
-        const JsonValue* const written = member(&*end.value, figure.path);
+        const JsonValue* const written = member(*end.value, figure);
         REQUIRE(written);
         CHECK(std::strtod(written->text.c_str(), nullptr) ==
               Approx(*value / unit_of(figure)).epsilon(1e-3));
@@ -127,7 +127,7 @@ TEST_CASE("chooses the main times of a run") {
 }
 
 TEST_CASE("accepts requirements on each figure") {
-    const Results results = measured();
+    const RunResults results = measured();
     for (const Figure& figure : all_figures({"min", "p97", "p99.95", "max"})) {
         CAPTURE(figure.name);
         CHECK(Requirement(figure.name + at_least_0(figure)).judge(results).failure == "");
@@ -150,7 +150,7 @@ TEST_CASE("refuses a figure that was not measured, with a reason") {
 }
 
 TEST_CASE("adds up each figure that is a count") {
-    Results sum = measured();
+    RunResults sum = measured();
     sum.add(measured());
     for (const Figure& figure : figures()) {
         CAPTURE(figure.name);

@@ -10,16 +10,16 @@ using Lines = std::vector<std::string>;
 
 namespace {
 
-Verdict verdict_on(const Results& results, const std::string& requirements) {
+Verdict verdict_on(const RunResults& results, const std::string& requirements) {
     if (requirements.empty()) return {};
     return Verdict::on(results, parse_requirements(requirements));
 }
 
-int status_of(const Results& results, const std::string& requirements = "") {
+int status_of(const RunResults& results, const std::string& requirements = "") {
     return Outcome{.results = results, .verdict = verdict_on(results, requirements)}.status();
 }
 
-Lines lines(const Results& results, const SummaryParts& parts = {}) {
+Lines lines(const RunResults& results, const SummaryParts& parts = {}) {
     return Outcome{.results = results, .summary_parts = parts}.lines();
 }
 
@@ -44,15 +44,15 @@ TEST_CASE("counts that are faults fail a run, unless a requirement tolerates the
                         {"1 sent,9 warm-up sent,1 warm-up unsent", "unsent<1"}};
     for (const auto& [counts, tolerance] : rows) {
         INFO(counts);
-        const Results results = counted(counts);
+        const RunResults results = counted(counts);
         CHECK(status_of(results) == (*tolerance == '\0' ? success : reply_bad_or_lost));
         CHECK(status_of(results, tolerance) == success);
-        Results sum;
+        RunResults sum;
         sum.add(results);
         CHECK(status_of(sum, tolerance) == success);
         CHECK(status_of(sum) == status_of(results));
     }
-    Results datagrams = counted("5 sent,5 echoed,1 duplicates");
+    RunResults datagrams = counted("5 sent,5 echoed,1 duplicates");
     datagrams.over_datagrams = true;
     CHECK(status_of(datagrams) == success);
     datagrams.bad = 1;
@@ -60,7 +60,7 @@ TEST_CASE("counts that are faults fail a run, unless a requirement tolerates the
 }
 
 TEST_CASE("missing and additional messages of a replay are faults") {
-    Results results = counted("5 sent,5 echoed");
+    RunResults results = counted("5 sent,5 echoed");
     const std::pair<Results::Replay, int> rows[] = {
         {{}, 0}, {{.as_recorded = 1}, 0}, {{.unrecorded = 1}, 1}, {{.missing = 1}, 1}};
     for (const auto& [replay, status] : rows) {
@@ -70,7 +70,7 @@ TEST_CASE("missing and additional messages of a replay are faults") {
 }
 
 TEST_CASE("a requirement on a figure replaces the rule that it must be 0") {
-    Results results = counted("10000 sent,9990 echoed,2 bad,6 lost,1 unsent,10 attempts");
+    RunResults results = counted("10000 sent,9990 echoed,2 bad,6 lost,1 unsent,10 attempts");
     results.count_failure("refused", 7, false);
     results.count_end(7, false);
     const std::pair<const char*, int> rows[] = {
@@ -89,7 +89,7 @@ TEST_CASE("a requirement on a figure replaces the rule that it must be 0") {
 }
 
 TEST_CASE("prefers the most specific status, and its reason") {
-    Results results = counted("5 sent,4 echoed,1 bad");
+    RunResults results = counted("5 sent,4 echoed,1 bad");
     Outcome outcome{.results = results};
     const auto decides = [&](int status, const std::string& reason) {
         const std::string end = outcome.json().str();
@@ -115,14 +115,14 @@ TEST_CASE("prefers the most specific status, and its reason") {
 }
 
 TEST_CASE("names a server that did not close as the reason, with status 0") {
-    Results results = counted("1 sent,1 echoed");
+    RunResults results = counted("1 sent,1 echoed");
     CHECK(Outcome{.results = results, .reason = "quit"}.decided().text == "quit");
     results.count_failure("the server did not close", 0, true);
     CHECK(Outcome{.results = results}.decided().text == "the server did not close");
 }
 
 TEST_CASE("prints the last words in one order") {
-    Results results = counted("5 sent,2 echoed,1 bad,2 lost,3 unsent");
+    RunResults results = counted("5 sent,2 echoed,1 bad,2 lost,3 unsent");
     results.reply_problem_sentence = "reply 2 differs";
     results.lost_sentence = "no reply to message 3 within 5s";
     results.unsent_sentence = "message 4 was not sent";
@@ -147,7 +147,7 @@ TEST_CASE("prints the last words in one order") {
 
 TEST_CASE("prints a sentence for a failed run, even without a summary") {
     const SummaryParts quiet{.summary = false};
-    Results results = counted("2 sent,2 echoed");
+    RunResults results = counted("2 sent,2 echoed");
     results.lost_sentence = "no reply";
     results.unsent_sentence = "not sent";
     results.count_failure("the server did not close", 0, true);
@@ -169,14 +169,14 @@ TEST_CASE("prints a sentence for a failed run, even without a summary") {
 }
 
 TEST_CASE("reports failures that a retry has overcome for loads") {
-    Results results = counted("1 sent,1 echoed");
+    RunResults results = counted("1 sent,1 echoed");
     results.count_failure("connection refused", 7, false);
     CHECK(lines(results) == Lines{"1 sent, 1 echoed, 0 bad, 0 lost"});
     CHECK(lines(results, {.load = true}).front() == "connection refused");
 }
 
 TEST_CASE("limits the kinds of failures that are printed") {
-    Results results;
+    RunResults results;
     for (int i = 0; i < 10; ++i) results.count_failure("failure " + std::to_string(i), 7, true);
     CHECK(failure_lines(results).back() == "failure 9");
     for (int i = 0; i < 3; ++i) results.count_failure("more " + std::to_string(i), 7, true);

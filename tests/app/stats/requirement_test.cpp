@@ -12,11 +12,12 @@ namespace {
 
 // 1000 messages: 996 echoed after 0.01 to 9.96 ms, 1 bad, 3 lost; 249 a second.
 Results some_result() {
-    Results result = test::counted("1000 sent,1 bad,3 lost,2 unsolicited,4 unsent,4 attempts,"
-                                   "3 opened,1 failed");
+    RunResults result =
+        test::counted("1000 sent,1 bad,3 lost,2 unsolicited,4 unsent,4 attempts,"
+                      "3 opened,1 failed");
     for (int i = 1; i <= 996; ++i) {
         test::add_echo(result, i * 10us, test::start + 4s);
-        result.record_lateness(30us);
+        result.lateness.record(30us);
     }
     result.connect_times.record(2ms);
     return result;
@@ -59,7 +60,7 @@ TEST_CASE("prints the value that fails a requirement, with enough digits to see 
            "lateness<10us => was 30us", "lost<0.1% => was 0.3%", "lost=0 => was 3",
            "sent<1000 => was 1000", "failed=0 => was 1", "failed<10% => was 25%",
            "rate>10k => was 249/s"});
-    Results fast = test::counted("3000000 sent,3000000 echoed");
+    RunResults fast = test::counted("3000000 sent,3000000 echoed");
     fast.last_answered = test::start + 1s;
     fast.round_trips.record(1s);
     check(fast, {"rate<1 => was 3M/s", "max<1s => was 1s", "max<=999ms => was 1000ms"});
@@ -70,7 +71,7 @@ TEST_CASE("prints the value that fails a requirement, with enough digits to see 
 }
 
 TEST_CASE("measures with three digits, or enough to show whether the requirement holds") {
-    Results results = test::counted("3000 sent,1234567 echoed");
+    RunResults results = test::counted("3000 sent,1234567 echoed");
     results.last_answered = test::start + 1s;
     results.round_trips.record(1234567ns);
     const std::vector<std::pair<const char*, const char*>> rows = {
@@ -82,10 +83,10 @@ TEST_CASE("measures with three digits, or enough to show whether the requirement
 
 TEST_CASE("names the client's own lateness if it is most of a time that fails") {
     for (const ev::Duration late : {5ms, 7ms}) {
-        Results results = test::counted("100 sent");
+        RunResults results = test::counted("100 sent");
         for (int i = 1; i <= 100; ++i) {
             test::add_echo(results, 10ms, test::start + 4s);
-            results.record_lateness(late);
+            results.lateness.record(late);
         }
         const std::string remark = late == 7ms ? ", most of it yodel's own lateness (7ms)" : "";
         check(results, {"p99<5ms => was 10ms" + remark, "p99<10ms => was 10ms" + remark,
@@ -136,7 +137,7 @@ TEST_CASE("refuses an invalid clause in one sentence") {
 }
 
 TEST_CASE("a verdict contains a sentence and an object for each requirement") {
-    const Results results = test::counted("100 sent");
+    const RunResults results = test::counted("100 sent");
     const Verdict verdict = Verdict::on(results, parse_requirements("sent=100,lost>0,p50<1s"));
     CHECK(verdict.failed());
     CHECK(verdict.lines() ==

@@ -15,31 +15,31 @@ namespace test {
 inline constexpr ev::Time start{std::chrono::hours(1)};
 
 // Returns results with the counts of a list such as "5 sent,4 echoed,1 warm-up lost".
-inline yodel::Results counted(const std::string& list) {
-    yodel::Results results;
+inline yodel::RunResults counted(const std::string& list) {
+    yodel::RunResults results;
     results.first_sent = start;
     for (const std::string& part : yodel::comma_separated(list)) {
         const std::size_t blank = part.find(' ');
         const std::uint64_t number = std::stoull(part);
         const std::string name = part.substr(blank + 1);
-        if (const auto figure = yodel::find_figure(name)) results.*figure->count = number;
+        if (const auto figure = yodel::find_figure(name))
+            results.*figure->count->count = number;
         if (name == "stale") results.stale = number;
-        for (const auto& [word, count] : yodel::warm_up_counts)
-            if (name == "warm-up " + std::string(word)) results.warm_up.*count = number;
+        for (const yodel::CountRow& row : yodel::count_rows)
+            if (name == "warm-up " + std::string(row.name)) results.warm_up.*row.count = number;
     }
     return results;
 }
 
 // Returns the counts above 0, in the order of their figures: "5 sent, 4 echoed".
-inline std::string listed(const yodel::Results& results) {
+inline std::string listed(const yodel::Results& results, const yodel::Results& warm_up = {}) {
     std::vector<std::string> parts;
     const auto add = [&parts](std::uint64_t number, const std::string& name) {
         if (number > 0) parts.push_back(std::to_string(number) + " " + name);
     };
-    for (const yodel::Figure& figure : yodel::figures())
-        if (figure.count) add(results.*figure.count, figure.name);
-    for (const auto& [name, count] : yodel::warm_up_counts)
-        add(results.warm_up.*count, "warm-up " + std::string(name));
+    for (const yodel::CountRow& row : yodel::count_rows) add(results.*row.count, row.name);
+    for (const yodel::CountRow& row : yodel::count_rows)
+        add(warm_up.*row.count, "warm-up " + std::string(row.name));
     const auto replay = results.replay.value_or(yodel::Results::Replay{});
     add(replay.as_recorded, "recurred");
     add(replay.unrecorded, "unrecorded");
@@ -60,8 +60,8 @@ inline void add_sent(yodel::Results& results, std::size_t count, ev::Time at = s
 }
 
 // Returns results with round trips of many lengths. One message in a hundred is lost.
-inline yodel::Results spread(std::uint64_t seed, std::uint64_t count) {
-    yodel::Results results = counted("1 attempts,1 opened");
+inline yodel::RunResults spread(std::uint64_t seed, std::uint64_t count) {
+    yodel::RunResults results = counted("1 attempts,1 opened");
     results.first_sent.reset();
     for (std::uint64_t i = 0; i < count; ++i) {
         const auto time = std::chrono::microseconds((i * i * 7 + seed * 11) % 1000 + 1);

@@ -25,11 +25,11 @@ Event datagram(std::uint32_t connection, std::optional<ev::Duration> transit,
 
 TEST_CASE("adds up results exactly") {
     const auto part = [](int count, ev::Duration round_trip) {
-        Results results;
+        RunResults results;
         for (int i = 0; i < count; ++i) {
             test::add_sent(results, 1);
             test::add_echo(results, round_trip, start + round_trip);
-            results.record_lateness(1us);
+            results.lateness.record(1us);
         }
         for (int i = 0; i < 4; ++i) results.count_attempt();
         results.count_opened(round_trip, std::nullopt);
@@ -40,8 +40,8 @@ TEST_CASE("adds up results exactly") {
         results.late_start = round_trip;
         return results;
     };
-    Results sum = part(10, 1ms);
-    Results other = part(30, 5ms);
+    RunResults sum = part(10, 1ms);
+    RunResults other = part(30, 5ms);
     other.count_failure("timed out", 28, true, 2);
     other.count_failure("timed out", 35, true);
     sum.add(other);
@@ -64,14 +64,14 @@ TEST_CASE("adds up results exactly") {
 
 TEST_CASE("keeps the first sentence and status of each kind, and adds up planned rates") {
     Results sum;
-    sum.add_planned_rate({.planned = 100, .reached = 90});
+    sum.planned_rate = {.planned = 100, .reached = 90};
     Results other;
     other.reply_problem_sentence = "other";
     other.over_datagrams = true;
     other.replay = {.as_recorded = 1, .unrecorded = 2, .missing = 3};
     other.count_end(56, true);
     other.count_end(7, false);
-    other.add_planned_rate({.planned = 50, .reached = 50});
+    other.planned_rate = {.planned = 50, .reached = 50};
     sum.add(other);
     other.reply_problem_sentence = "third";
     other.ended_status = other.failed_status = 28;
@@ -87,7 +87,7 @@ TEST_CASE("keeps the first sentence and status of each kind, and adds up planned
 }
 
 TEST_CASE("computes the rate of opened connections of a probe") {
-    Results results = test::counted("6 opened");
+    RunResults results = test::counted("6 opened");
     results.probe = true;
     results.last_answered = start + 2s;
     CHECK(results.rate() == 3);
@@ -126,18 +126,17 @@ TEST_CASE("counts each fate") {
     struct Row {
         Fate fate;
         const char* counts;
-        const char* warm_up = nullptr;  // counts in the warm-up
         bool right = true;
     };
     const Row rows[] = {
-        {Fate::sent, "1 sent, 9 lost", "9 lost, 1 warm-up sent"},
-        {Fate::unsent, "9 lost, 1 unsent", "9 lost, 1 warm-up unsent"},
-        {Fate::lost, "10 lost", "9 lost, 1 warm-up lost"},
+        {Fate::sent, "1 sent, 9 lost"},
+        {Fate::unsent, "9 lost, 1 unsent"},
+        {Fate::lost, "10 lost"},
         {Fate::unanswered_as_recorded, "1 echoed, 9 lost"},
-        {Fate::echoed, "1 echoed, 9 lost", "9 lost, 1 warm-up echoed"},
-        {Fate::bad, "1 bad, 9 lost", "9 lost, 1 warm-up bad", false},
+        {Fate::echoed, "1 echoed, 9 lost"},
+        {Fate::bad, "1 bad, 9 lost", false},
         {Fate::late, "1 echoed, 8 lost, 1 late"},
-        {Fate::late, "1 bad, 8 lost, 1 late", nullptr, false},
+        {Fate::late, "1 bad, 8 lost, 1 late", false},
         {Fate::duplicate, "9 lost, 1 duplicates"},
         {Fate::unsolicited, "9 lost, 1 unsolicited"},
         {Fate::unsolicited_as_recorded, "9 lost, 1 unsolicited, 1 recurred"},
@@ -149,41 +148,25 @@ TEST_CASE("counts each fate") {
     };
     for (const Row& row : rows) {
         CAPTURE(row.counts);
+        RunResults results = test::counted("9 lost");
+        results.measured_from = start;
+        results.replay = Results::Replay{};
         Event event{.fate = row.fate, .at = start};
+        event.message.planned = start;
         event.message.late = row.fate == Fate::late;
         event.message.expected = "a";
         event.reply.right = row.right;
-        for (const char* const counts : {row.counts, row.warm_up}) {
-            if (!counts) continue;
-            event.warm_up = counts == row.warm_up;
-            Results results = test::counted("9 lost");
-            results.replay = Results::Replay{};
-            results.add(event);
-            CHECK(listed(results) == counts);
-            CHECK(results.round_trips.count() == 0);
-            CHECK(results.stale == (row.fate == Fate::stale ? 1 : 0));
-        }
+        results.add(event);
+        CHECK(listed(results) == row.counts);
+        CHECK(results.round_trips.count() == 0);
+        CHECK(results.stale == (row.fate == Fate::stale ? 1 : 0));
     }
 }
 
-TEST_CASE("counts the messages of a warm-up apart, and corrects its losses") {
-    Results results;
-    results.add(Event{.fate = Fate::sent, .at = start, .warm_up = true, .count = 3});
-    results.count_unsent(4, true);
-    CHECK_FALSE(results.first_sent);
-    Event event{.fate = Fate::lost, .at = start, .warm_up = true};
-    results.add(event);
-    event.fate = Fate::late;
-    event.message.late = event.reply.right = true;
-    results.add(event);
-    results.add(Results(results));
-    CHECK(listed(results) == "6 warm-up sent, 2 warm-up echoed, 8 warm-up unsent");
-    CHECK((results.last_answered == ev::Time{}));
-}
-
 TEST_CASE("counts a silence as recorded until a late reply arrives") {
-    Results results = test::counted("1 sent");
+    RunResults results = test::counted("1 sent");
     results.replay = Results::Replay{};
+    results.measured_from = ev::Time{};
     results.add(Event{.fate = Fate::unanswered_as_recorded});
     CHECK(results.in_flight() == 0);
     Event event{.fate = Fate::late, .at = start};
@@ -221,10 +204,6 @@ TEST_CASE("smooths the difference of consecutive transits as the jitter") {
         results.add(datagram(1, transit, !transit));
         CHECK((results.jitter() == jitter));
     }
-    Event event = datagram(1, 1s, true);
-    event.warm_up = true;
-    results.add(event);
-    CHECK((results.jitter() == 1878906ns));
     CHECK(results.reordered == 1);
 }
 

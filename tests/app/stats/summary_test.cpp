@@ -36,7 +36,7 @@ TEST_CASE("prints four counts, and the others if there are any") {
 }
 
 TEST_CASE("prints one time for one message, and percentiles for more") {
-    Results results = counted("2 sent");
+    RunResults results = counted("2 sent");
     test::add_echo(results, 2ms);
     CHECK(summary(results) == "2 sent, 1 echoed, 0 bad, 0 lost; rtt 2.0 ms");
     CHECK(progress_text(results) == "2 sent, 1 echoed, 0 bad, 0 lost, p50 2.0 ms");
@@ -46,7 +46,7 @@ TEST_CASE("prints one time for one message, and percentiles for more") {
 }
 
 TEST_CASE("prints the percentiles that it names") {
-    Results results = counted("100 sent");
+    RunResults results = counted("100 sent");
     for (int i = 1; i <= 100; ++i) {
         test::add_echo(results, i * 1ms);
         results.count_opened(i * 1ms, i * 1ms, false, false);
@@ -57,7 +57,7 @@ TEST_CASE("prints the percentiles that it names") {
 }
 
 TEST_CASE("prints the rate of a load after its counts, and a missed start") {
-    Results results = counted("443586 sent,443586 echoed");
+    RunResults results = counted("443586 sent,443586 echoed");
     const std::string counts = "443586 sent, 443586 echoed, 0 bad, 0 lost";
     results.last_answered = start + 2s;
     CHECK(summary(results, {.load = true}) == counts + ", 222k/s");
@@ -68,7 +68,7 @@ TEST_CASE("prints the rate of a load after its counts, and a missed start") {
 }
 
 TEST_CASE("uses its own words for the counts of a replay") {
-    Results results = counted("120 sent,118 echoed,1 bad,1 lost,6 unsolicited");
+    RunResults results = counted("120 sent,118 echoed,1 bad,1 lost,6 unsolicited");
     results.replay = {.as_recorded = 2, .unrecorded = 4, .missing = 3};
     CHECK(summary(results) ==
           "120 replayed, 118 matched, 1 bad, 1 lost, 2 unsolicited matched, "
@@ -76,7 +76,7 @@ TEST_CASE("uses its own words for the counts of a replay") {
 }
 
 TEST_CASE("prints the order and the jitter of datagrams, even during the run") {
-    Results results = counted("3 sent,1 duplicates");
+    RunResults results = counted("3 sent,1 duplicates");
     for (int i = 0; i < 2; ++i) test::add_echo(results, 2ms);
     results.over_datagrams = true;
     CHECK(progress_text(results) ==
@@ -97,7 +97,7 @@ TEST_CASE("remarks the client's lateness if it exceeds a tenth of the round trip
                         {2ms, 5ms, "; late p50/p99 2.0/2.0 ms"}};
     for (const Row& row : rows) {
         Results results;
-        results.record_lateness(row.late);
+        results.lateness.record(row.late);
         CHECK(own_fault_remarks(results).empty() == (row.late == 0us));  // even without a reply
         results.round_trips.record(row.round_trip);
         CHECK(own_fault_remarks(results) == row.remark);
@@ -122,14 +122,14 @@ TEST_CASE("remarks a rate that the client has missed, with the reached rate") {
         {{1000, 1000}, "10000 sent,1 unsent", "; planned 1k/s, reached 1k/s"},
         {{1000, 0}, "10 unsent", "; planned 1k/s, reached 0/s"}};
     for (const Row& row : rows) {
-        Results results = counted(row.counts);
-        results.add_planned_rate(row.rate);
+        RunResults results = counted(row.counts);
+        results.planned_rate = row.rate;
         CHECK(own_fault_remarks(results) == row.remark);
     }
 }
 
 TEST_CASE("prints the network's share of the median if it is a tenth or more") {
-    Results results = counted("1 sent");
+    RunResults results = counted("1 sent");
     results.add_tcp({.min_rtt = 520us});
     CHECK(summary(results) == "1 sent, 0 echoed, 0 bad, 0 lost");
     test::add_echo(results, 5200us);
@@ -142,7 +142,7 @@ TEST_CASE("prints the network's share of the median if it is a tenth or more") {
 }
 
 TEST_CASE("prints the times of connections with -v, and always for a probe") {
-    Results results = counted("0 sent");
+    RunResults results = counted("0 sent");
     const std::string counts = "0 sent, 0 echoed, 0 bad, 0 lost";
     CHECK(summary(results, {.verbose = true}) == counts);
     results.count_opened(1ms, std::nullopt);

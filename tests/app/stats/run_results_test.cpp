@@ -1,0 +1,167 @@
+#include "app/stats/requirement.hpp"
+#include "tests/app/stats/results.hpp"
+#include "tests/support/catch.hpp"
+#include "tests/support/text.hpp"
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+RunResults climbing(double from, double to, ev::Duration length) {
+    RunResults results;
+    results.measured_from = test::start;
+    results.climb = RunResults::Climb{from, to, length};
+    return results;
+}
+
+// Adds 100 messages of this step, answered after this time; the first `lost` are lost.
+void add_step(RunResults& results, ev::Duration planned, ev::Duration round_trip,
+              int lost = 0) {
+    Event event;
+    event.message.planned = test::start + planned;
+    event.reply.right = true;
+    event.reply.round_trip = round_trip;
+    for (int i = 0; i < 100; ++i) {
+        event.fate = Fate::sent;
+        event.at = event.message.planned;
+        results.add(event);
+        event.fate = i < lost ? Fate::lost : Fate::echoed;
+        event.at += 1s;
+        results.add(event);
+    }
+}
+
+// The rate climbs from 100 to 500 per second in 4 s. The round trips of each second take 1, 2,
+// 9 and 3 ms. In the third second, 10 of 100 replies are lost.
+RunResults some_climb() {
+    RunResults results = climbing(100, 500, 4s);
+    add_step(results, 0s, 1ms);
+    add_step(results, 1999ms, 2ms);
+    add_step(results, 2s, 9ms, 10);
+    add_step(results, 3s, 3ms);
+    results.end_climb(4s);
+    results.attempts = results.opened = 4;
+    results.connect_times.record(7ms);
+    return results;
+}
+
+Verdict verdict(const RunResults& results, const std::string& clauses) {
+    return Verdict::on(results, parse_requirements(clauses));
+}
+
+}  // namespace
+
+TEST_CASE("a message belongs to the warm-up or to the step of its planned time") {
+    struct Row {
+        ev::Duration length;
+        ev::Duration planned;
+        std::size_t steps;
+    };
+    for (const auto& [length, planned, steps] : {Row{3s, -1ns, 0},
+                                                 {3s, 0ns, 1},
+                                                 {3s, 1s - 1ns, 1},
+                                                 {3s, 1s, 2},
+                                                 {3s, 3s, 3},
+                                                 {3400ms, 3399ms, 3},
+                                                 {3500ms, 3s - 1ns, 3},
+                                                 {3500ms, 3s, 4},
+                                                 {100ms, 99ms, 1},
+                                                 {1400ms, 1399ms, 1},
+                                                 {10min, 10min - 1ns, 600},
+                                                 {10min + 1s, 10min, 301},
+                                                 {24h, 24h - 1ns, 600}}) {
+        CAPTURE(length.count(), planned.count());
+        RunResults results = climbing(1, 2, length);
+        Event event{.fate = Fate::sent};
+        event.message.planned = test::start + planned;
+        results.add(event);
+        CHECK(results.steps.size() == steps);
+        CHECK(results.sent == (steps > 0 ? 1 : 0));
+        CHECK(results.warm_up.sent == (steps > 0 ? 0 : 1));
+        if (steps > 0) CHECK(results.steps.back().sent == 1);
+    }
+}
+
+TEST_CASE("a warm-up counts messages only, and corrects its losses") {
+    RunResults results;
+    Event event{.fate = Fate::sent, .at = test::start, .count = 3};
+    results.add(event);
+    event = {.fate = Fate::lost, .at = test::start};
+    results.add(event);
+    event.fate = Fate::late;
+    event.message.late = event.reply.right = true;
+    results.add(event);
+    results.add(Event{.fate = Fate::unsolicited, .at = test::start});
+    results.at(test::start, [](Results& to) { to.unsent += 4; });
+    results.add(RunResults(results));
+    CHECK(test::listed(results, results.warm_up) ==
+          "2 unsolicited, 6 warm-up sent, 2 warm-up echoed, "
+          "2 warm-up late, 8 warm-up unsent");
+    CHECK_FALSE(results.first_sent);
+    CHECK((results.last_answered == ev::Time{}));
+}
+
+TEST_CASE("a requirement holds up to the rate at the end of the second before it fails") {
+    for (const char* const row : {"p99<5ms => p99<5ms held up to 300/s, then was 9ms",
+                                  "p99<2ms => p99<2ms held up to 200/s, then was 2ms",
+                                  "lost<5% => lost<5% held up to 300/s, then was 10%",
+                                  "lost=0 => lost=0 held up to 300/s, then was 10",
+                                  "max>1ms => required max>1ms, was 1ms in the first second",
+                                  "connect_p99<5ms => required connect_p99<5ms, was 7ms",
+                                  "lateness<1ms => required lateness<1ms, but no message had "
+                                  "a planned time"}) {
+        INFO(row);
+        const auto [clause, failure] = test::halves(row);
+        CHECK(join(verdict(some_climb(), clause).lines(), "|") == failure);
+    }
+    const Verdict all = verdict(some_climb(), "p50<10ms,lost<=10%,connect_p99<8ms,max<1ms");
+    CHECK(join(all.held_lines(), "|") ==
+          "p50<10ms held up to 500/s|lost<=10% held up to 500/s");
+    CHECK(all.held_json()->str() ==
+          R"({"p50<10ms":500.000,"lost<=10%":500.000,"max<1ms":0.000})");
+}
+
+TEST_CASE("a second without a message neither holds nor fails") {
+    RunResults climb = climbing(1, 2, 3s);
+    add_step(climb, 0s, 1ms);
+    add_step(climb, 2s, 9ms);
+    climb.end_climb(3s);
+    CHECK(verdict(climb, "max<5ms").lines().front() ==
+          "max<5ms held up to 1.33/s, then was 9ms");
+}
+
+TEST_CASE("a climb without any message is judged as a whole") {
+    RunResults climb = climbing(100, 200, 2s);
+    climb.add(Event{.fate = Fate::unsolicited, .at = test::start});
+    CHECK(climb.steps.front().unsolicited == 1);
+    CHECK(verdict(climb, "lost=0").lines().front() == "required lost=0, but nothing was sent");
+}
+
+TEST_CASE("a second whose replies were all lost fails a requirement about times") {
+    RunResults climb = climbing(100, 200, 2s);
+    add_step(climb, 0s, 1ms);
+    add_step(climb, 1s, 1ms, 100);
+    climb.end_climb(2s);
+    CHECK(verdict(climb, "p99<5ms").lines().front() ==
+          "p99<5ms held up to 150/s, then no reply was timed");
+}
+
+TEST_CASE("a climb that ends early holds up to the rate that it reached") {
+    RunResults climb = climbing(100, 500, 4s);
+    add_step(climb, 0s, 1ms);
+    add_step(climb, 1s, 1ms);
+    climb.end_climb(1500ms);
+    CHECK(verdict(climb, "p99<5ms").held_lines().front() == "p99<5ms held up to 250/s");
+}
+
+TEST_CASE("the climb of a run is the sum over its threads, step for step") {
+    RunResults sum;
+    sum.add(some_climb());
+    sum.add(some_climb());
+    CHECK(sum.steps.size() == 4);
+    CHECK(sum.steps[2].lost == 20);
+    CHECK(sum.rate_after(3) == 500);
+    CHECK(verdict(some_climb(), "lost<0.1").held_json()->str() ==
+          verdict(sum, "lost<0.1").held_json()->str());
+}

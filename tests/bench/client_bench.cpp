@@ -1,19 +1,15 @@
 // Measures round trips by the client's own clock. Also compares clients between two pipes on
 // the same echo server: the times of the first echo, of a round trip and of a bulk transfer,
 // with processor time and memory. Omits programs that are not installed.
+#include "tests/bench/by_hand.hpp"
 #include "tests/bench/measure.hpp"
 #include "tests/bench/program.hpp"
-#include "tests/bench/serving_process.hpp"
 #include "tests/bufio/certificates.hpp"
 
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -27,21 +23,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point start) {
     return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-// Echoes one connection at a time.
-[[noreturn]] void echo(int listener) {
-    static char buffer[64 * 1024];
-    for (;;) {
-        const int socket = ::accept(listener, nullptr, nullptr);
-        for (ssize_t count = 0; (count = ::read(socket, buffer, sizeof buffer)) > 0;)
-            for (ssize_t at = 0, part = 0; at < count; at += part) {
-                part = ::send(socket, buffer + at, static_cast<std::size_t>(count - at),
-                              MSG_NOSIGNAL);
-                if (part <= 0) break;
-            }
-        ::close(socket);
-    }
 }
 
 struct Entrant {
@@ -105,30 +86,31 @@ void compare(const char* title, const std::vector<Entrant>& entrants, std::size_
     table.print();
 }
 
-const std::string results_file = "/tmp/yodel-bench-" + std::to_string(::getpid());
-
-Command client_command(bool ours) {
-    if (!ours) return {PING_PROGRAM, "ping", "7398", "5000"};
-    // Writes to a file, because a reader would need processor time. The pipe ends with the
-    // program.
-    return {"sh", "-c",
-            std::string("exec ") + YODEL_LOAD_PROGRAM +
-                " --json --quiet -c 5000 --size 63 127.0.0.1:7398 3>&1 >" + results_file};
+// Return the median round trip in microseconds, by hand and by yodel-load's own clock.
+double round_trip_by_hand(bool apart) {
+    const bench::ServingProcess server([&](int listening) {
+        bench::stay_on(apart ? 1 : 0);
+        bench::serve_by_hand(listening, {});
+    });
+    bench::stay_on(0);
+    bench::Client client(server, nullptr);
+    std::vector<double> times;
+    for (int i = 0; i < 5000; ++i) {
+        const auto start = Clock::now();
+        client.write(line);
+        client.read(line.size());
+        times.push_back(seconds_since(start) * 1e6);
+    }
+    return bench::median(times);
 }
 
-// Returns the median round trip in microseconds by the client's own clock. Client and server
-// are both ours or both minimal programs.
-double paired_round_trip(bool ours, bool apart) {
-    Program server(ours ? Command{YODELD_PROGRAM, "7398"}
-                        : Command{PING_PROGRAM, "echo", "7398"},
-                   apart ? 1 : 0);
+double our_round_trip(bool apart) {
+    Program server({YODELD_PROGRAM, "7398"}, apart ? 1 : 0);
     if (server.read_line().empty()) return -1;
-    Program client(client_command(ours), 0);
-    const std::string median = client.read_line();
-    if (!ours) return median.empty() ? -1 : std::stod(median);
-    std::ifstream results(results_file);
-    const std::string all{std::istreambuf_iterator<char>(results), {}};
-    return bench::member(all, "p50", "\"rtt_us\"");
+    Program client({YODEL_LOAD_PROGRAM, "--json", "--quiet", "-c", "5000", "--size", "63",
+                    "127.0.0.1:7398"},
+                   0);
+    return bench::member(client.last_line(), "p50", "\"rtt_us\"");
 }
 
 void compare_round_trips() {
@@ -136,7 +118,9 @@ void compare_round_trips() {
     for (const bool apart : {true, false}) {
         if (apart && bench::processors() < 2) continue;
         table.add(apart ? "two processors" : "one processor", bench::rounds(9),
-                  [&](std::size_t i) { return paired_round_trip(i == 1, apart); });
+                  [&](std::size_t i) {
+                      return i == 0 ? round_trip_by_hand(apart) : our_round_trip(apart);
+                  });
     }
     table.print();
 }
@@ -180,7 +164,7 @@ Entrant same(const std::string& name, const Command& command) {
 }
 
 void compare_plain() {
-    const bench::ServingProcess peer(echo);
+    const bench::ServingProcess peer([](int fd) { bench::serve_by_hand(fd, {}); });
     const Command yodel{YODEL_PROGRAM, "--quiet", "127.0.0.1", peer.port()};
     const Command raw{YODEL_PROGRAM, "--quiet", "-f", "raw", "127.0.0.1", peer.port()};
     compare("clients, plain",
@@ -246,5 +230,4 @@ int main() {
     compare_plain();
     compare_tls();
     compare_tls_starts();
-    ::unlink(results_file.c_str());
 }

@@ -38,7 +38,5 @@ std::unique_ptr<Contender> enter(Work& work) {
     return std::make_unique<Kind>(work);
 }
 
-void add_raw(std::vector<Entrant>& entrants);
-void add_ours(std::vector<Entrant>& entrants);
 // Prints a note if the library is not installed.
 void add_libev(std::vector<Entrant>& entrants);

@@ -1,4 +1,4 @@
-#include "tests/bench/echo_entrant.hpp"
+#include "tests/bench/by_hand.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int chunk = 64 * 1024;
 
-struct Client {
+struct Peer {
     SSL* ssl = nullptr;
     std::string rest;  // unsent bytes; reading stops while there are any
 };
@@ -28,7 +28,7 @@ ssize_t move(ssize_t count, bool ended) {
     return ended ? 0 : -1;
 }
 
-ssize_t take(int fd, Client& client, char* to) {
+ssize_t take(int fd, Peer& client, char* to) {
     if (!client.ssl) {
         const ssize_t count = ::recv(fd, to, chunk, 0);
         return move(count, count == 0 || errno != EAGAIN);
@@ -37,7 +37,7 @@ ssize_t take(int fd, Client& client, char* to) {
     return move(count, SSL_get_error(client.ssl, count) != SSL_ERROR_WANT_READ);
 }
 
-ssize_t give(int fd, Client& client, const char* from, std::size_t size) {
+ssize_t give(int fd, Peer& client, const char* from, std::size_t size) {
     if (!client.ssl) {
         const ssize_t count = ::send(fd, from, size, MSG_NOSIGNAL);
         return move(count, count < 0 && errno != EAGAIN);
@@ -47,7 +47,7 @@ ssize_t give(int fd, Client& client, const char* from, std::size_t size) {
 }
 
 // Returns false once the connection has ended.
-bool put(int fd, Client& client, const char* bytes, std::size_t size) {
+bool put(int fd, Peer& client, const char* bytes, std::size_t size) {
     while (size > 0) {
         const ssize_t count = give(fd, client, bytes, size);
         if (count == 0) return false;
@@ -59,7 +59,7 @@ bool put(int fd, Client& client, const char* bytes, std::size_t size) {
     return true;
 }
 
-bool echo(int fd, Client& client) {
+bool echo(int fd, Peer& client) {
     static char room[chunk];
     do {
         const ssize_t count = take(fd, client, room);
@@ -77,7 +77,7 @@ void control(int epoll, int operation, int fd, std::uint32_t wanted) {
 }
 
 // Returns false once the connection has ended.
-bool handle(int epoll, int fd, Client& client) {
+bool handle(int epoll, int fd, Peer& client) {
     const bool sending = !client.rest.empty();
     const std::string rest = std::move(client.rest);
     client.rest.clear();
@@ -87,7 +87,7 @@ bool handle(int epoll, int fd, Client& client) {
     return true;
 }
 
-SSL_CTX* make_context(const Certificate& certificate) {
+SSL_CTX* make_context(const bench::Certificate& certificate) {
     if (certificate.file.empty()) return nullptr;
     SSL_CTX* const ctx = SSL_CTX_new(TLS_server_method());
     SSL_CTX_use_certificate_chain_file(ctx, certificate.file.c_str());
@@ -110,11 +110,16 @@ SSL* accept_tls(int fd, SSL_CTX* ctx) {
     return ssl;
 }
 
-void serve(int listening, const Certificate& certificate) {
+}  // namespace
+
+namespace bench {
+
+[[noreturn]] void serve_by_hand(int listening, const Certificate& certificate) {
+    ::fcntl(listening, F_SETFL, O_NONBLOCK);
     SSL_CTX* const ctx = make_context(certificate);
     const int epoll = ::epoll_create1(0);
     control(epoll, EPOLL_CTL_ADD, listening, EPOLLIN);
-    std::vector<Client> clients;  // by descriptor
+    std::vector<Peer> clients;  // by descriptor
     for (epoll_event events[1024];;) {
         const int count = ::epoll_wait(epoll, events, 1024, -1);
         for (int i = 0; i < count; ++i) {
@@ -133,8 +138,4 @@ void serve(int listening, const Certificate& certificate) {
     }
 }
 
-}  // namespace
-
-void add_raw_server(std::vector<EchoEntrant>& entrants) {
-    entrants.push_back({"raw epoll loop", serve, true});
-}
+}  // namespace bench

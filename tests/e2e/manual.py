@@ -64,7 +64,8 @@ class Examples:
         self.peers = pages.parent / "tests" / "peers"
         recipes = pages.parent / "contrib" / "recipes"
         path = ":".join([*(str(program.parent) for program in programs), str(recipes), os.environ["PATH"]])
-        self.environment = dict(os.environ, PATH=path, SSL_CERT_FILE=str(folder / "cert.pem"))
+        self.environment = dict(os.environ, PATH=path, SSL_CERT_FILE=str(folder / "cert.pem"),
+                                PYTHONDONTWRITEBYTECODE="1")
         self.ports = {}
 
     def port_of(self, service):

@@ -10,6 +10,8 @@ import socket
 import sys
 import threading
 
+from serving import serve
+
 SESSION = [b"^abc$de^abte$f", b"xyz^123", b"25$^ab0000$abab"]
 ANSWERS = [b"bcdbcuf", b"234", b"36bc1111"]
 
@@ -31,14 +33,6 @@ def answer(sock):
                 else:
                     reply.append((byte + 1) % 256)
             sock.sendall(reply)
-
-
-def serve(port):
-    with socket.create_server(("127.0.0.1", port)) as listener:
-        print("listening 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
-        while True:
-            sock, _ = listener.accept()
-            threading.Thread(target=answer, args=(sock,), daemon=True).start()
 
 
 def expect(sock, wanted):
@@ -87,6 +81,6 @@ def ask(port, clients):
 
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
-        serve(int(sys.argv[2]))
+        serve(sys.argv[2], answer)
     else:
         ask(int(sys.argv[2]), int(sys.argv[3]) if len(sys.argv) > 3 else 3)

@@ -14,9 +14,9 @@ key_value.py PORT [OPTION...]
                     connections, so that tests can wait for it
 """
 import socket
-import ssl
 import sys
-import threading
+
+import serving
 
 
 class Store:
@@ -42,12 +42,10 @@ class Store:
         return [b"ERROR"]
 
 
-def serve_connection(sock, options, make_store):
-    store = make_store()
+def serve_connection(sock, options, store):
     if "tls" in options:
         at = options.index("tls")
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.load_cert_chain(options[at + 1], options[at + 2])
+        context = serving.server_context(options[at + 1], options[at + 2])
         try:
             sock = context.wrap_socket(sock, server_side=True)
         except OSError:
@@ -80,12 +78,7 @@ def serve(port, options):
                 line, sender = sock.recvfrom(65536)
                 for answer in store.answers(line):
                     sock.sendto(answer, sender)
-    with socket.create_server(("127.0.0.1", port)) as listener:
-        print("listening 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
-        while True:
-            sock, _ = listener.accept()
-            threading.Thread(target=serve_connection, args=(sock, options, make_store),
-                             daemon=True).start()
+    serving.serve(port, lambda sock: serve_connection(sock, options, make_store()))
 
 
 if __name__ == "__main__":

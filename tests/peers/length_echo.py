@@ -12,10 +12,10 @@ length_echo.py cut PORT SIZE     sends a message of 5 bytes and the first SIZE b
                                  everything received
 """
 import socket
-import ssl
 import struct
 import sys
-import threading
+
+from serving import serve, trusting_context
 
 MAX_SIZE = 32 << 20  # bytes of a message
 
@@ -50,23 +50,10 @@ def answer(sock):
             pass
 
 
-def serve(port):
-    with socket.create_server(("127.0.0.1", port)) as listener:
-        print("listening 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
-        while True:
-            sock, _ = listener.accept()
-            threading.Thread(target=answer, args=(sock,), daemon=True).start()
-
-
 def connect(port, tls=""):
     sock = socket.create_connection(("127.0.0.1", port))
     sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    if not tls:
-        return sock
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context.wrap_socket(sock)
+    return trusting_context().wrap_socket(sock) if tls else sock
 
 
 def ask(port, size, tls=""):
@@ -93,4 +80,4 @@ def cut(port, size):
 
 
 if __name__ == "__main__":
-    {"serve": serve, "ask": ask, "cut": cut}[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:])
+    {"serve": lambda port: serve(port, answer), "ask": ask, "cut": cut}[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:])

@@ -9,10 +9,10 @@ It refuses a client that sends a command before the greeting, or before the repl
 command. A test that sends too early therefore fails, most of the time.
 """
 import select
-import socket
 import ssl
 import sys
-import threading
+
+import serving
 
 REPLIES = {
     b"EHLO": b"250-mail.test\r\n250-SIZE 1000\r\n250 HELP\r\n",
@@ -66,8 +66,7 @@ def serve(sock, options):
     try:
         if "tls" in options:
             at = options.index("tls")
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(options[at + 1], options[at + 2])
+            context = serving.server_context(options[at + 1], options[at + 2])
             sock = context.wrap_socket(sock, server_side=True)
         with sock:
             if "mute" in options:
@@ -80,8 +79,4 @@ def serve(sock, options):
         pass
 
 
-with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as listener:
-    print("listening 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
-    while True:
-        client, _ = listener.accept()
-        threading.Thread(target=serve, args=(client, sys.argv[2:]), daemon=True).start()
+serving.serve(sys.argv[1], lambda sock: serve(sock, sys.argv[2:]))

@@ -10,9 +10,9 @@ starttls.py PORT CERTIFICATE KEY smtp|imap|pop3|ftp [FAULT]
     silent      sends no last answer
 """
 import socket
-import ssl
 import sys
-import threading
+
+import serving
 
 # The greeting, then each command with its answer.
 SERVICES = {
@@ -73,11 +73,6 @@ def converse(context, client, service, fault):
 
 
 port, certificate, key, *rest = sys.argv[1:]
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain(certificate, key)
-listener = socket.create_server(("127.0.0.1", int(port)))
-print("listening 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
-while True:
-    accepted, _ = listener.accept()
-    arguments = (context, accepted, rest[0], rest[1] if len(rest) > 1 else "")
-    threading.Thread(target=converse, args=arguments, daemon=True).start()
+context = serving.server_context(certificate, key)
+fault = rest[1] if len(rest) > 1 else ""
+serving.serve(port, lambda client: converse(context, client, rest[0], fault))

@@ -13,6 +13,8 @@ import ssl
 import sys
 import threading
 
+import serving
+
 SEGMENT = 1448
 VERSIONS = {
     "1.0": ssl.TLSVersion.TLSv1,
@@ -65,8 +67,4 @@ def converse(context, client):
 
 
 context = new_context()
-listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
-print("listening 127.0.0.1:%d" % listener.getsockname()[1], flush=True)
-while True:
-    accepted, _ = listener.accept()
-    threading.Thread(target=converse, args=(context, accepted), daemon=True).start()
+serving.serve(sys.argv[1], lambda client: converse(context, client))

@@ -3,11 +3,10 @@ fragments as fragments, and answers a ping only after the next message.
 
 websocket_fragments.py PORT
 """
-import base64
-import hashlib
 import socketserver
-import struct
 import sys
+
+from websocket_steps import frame, mixed, proof
 
 TEXT, CLOSE, PING, PONG = 1, 8, 9, 10
 
@@ -19,30 +18,21 @@ class Server(socketserver.ThreadingTCPServer):
 
 class Echo(socketserver.StreamRequestHandler):
     def send(self, first, payload):
-        size = len(payload)
-        if size < 126:
-            head = bytes([size])
-        elif size < 65536:
-            head = struct.pack("!BH", 126, size)
-        else:
-            head = struct.pack("!BQ", 127, size)
-        self.wfile.write(bytes([first]) + head + payload)
+        self.wfile.write(frame(first, payload, False))
 
     def receive(self):
         first, size = self.rfile.read(2)
         size &= 0x7f
         if size >= 126:
             size = int.from_bytes(self.rfile.read(2 if size == 126 else 8), "big")
-        key = int.from_bytes((self.rfile.read(4) * (size // 4 + 1))[:size], "big")
-        return first, (int.from_bytes(self.rfile.read(size), "big") ^ key).to_bytes(size, "big")
+        mask = self.rfile.read(4)
+        return first, mixed(self.rfile.read(size), mask)
 
     def handle(self):
         fields = dict(line.decode().strip().split(": ", 1) for line in iter(self.rfile.readline, b"\r\n")
                       if b": " in line)
-        guid = fields["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
-        accept = base64.b64encode(hashlib.sha1(guid.encode()).digest()).decode()
         self.wfile.write(("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-                          f"Sec-WebSocket-Accept: {accept}\r\n\r\n").encode())
+                          f"Sec-WebSocket-Accept: {proof(fields['Sec-WebSocket-Key'])}\r\n\r\n").encode())
         self.send(0x80 | PING, b"are you there?")
         pings = []
         while True:

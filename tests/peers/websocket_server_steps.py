@@ -19,18 +19,14 @@ websocket_server_steps.py PORT STEP...   (it prints the port that 0 chooses)
     shut             closes its sending side
     reset            resets the connection
 """
-import base64
-import hashlib
 import socket
-import ssl
 import sys
 
-sys.dont_write_bytecode = True
-import websocket_steps  # noqa: E402
-from websocket_steps import frame, payload  # noqa: E402
+import websocket_steps
+from serving import server_context
+from websocket_steps import frame, payload, proof
 
 FIELDS = ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Accept: "]
-GUID = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
 
 class Connection(websocket_steps.Connection):
@@ -42,9 +38,8 @@ class Connection(websocket_steps.Connection):
         self.key = [line.split()[1] for line in self.read_head() if line.startswith("Sec-WebSocket-Key:")][0]
 
     def accept(self, field, more=b""):
-        proof = base64.b64encode(hashlib.sha1((self.key + GUID).encode()).digest()).decode()
         name = field.partition(":")[0] + ":"
-        lines = [line for line in FIELDS[:2] + [FIELDS[2] + proof] if not line.startswith(name)]
+        lines = [line for line in FIELDS[:2] + [FIELDS[2] + proof(self.key)] if not line.startswith(name)]
         lines += [field] if field else []
         self.sock.sendall("\r\n".join(["HTTP/1.1 101 Yes", *lines, "", ""]).encode() + more)
 
@@ -64,9 +59,7 @@ class Connection(websocket_steps.Connection):
         word, _, rest = step.partition(":")
         first, _, text = rest.partition(":")
         if word == "tls":
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(first, text)
-            self.sock = context.wrap_socket(self.sock, server_side=True)
+            self.sock = server_context(first, text).wrap_socket(self.sock, server_side=True)
         elif word in ("request", "open"):
             self.read_request()
             if word == "open":

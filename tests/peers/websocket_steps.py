@@ -16,12 +16,16 @@ websocket_steps.py PORT|PATH [tls] STEP...
     input            waits until standard input ends
     leave, reset     closes the connection, or resets it
 """
+import base64
 import codecs
+import hashlib
 import re
 import socket
 import ssl
 import struct
 import sys
+
+from serving import trusting_context
 
 FIELDS = ["Host: test", "Upgrade: websocket", "Connection: Upgrade",
           "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"]
@@ -52,6 +56,12 @@ def frame(first, data, masked):
 def mixed(data, mask):
     key = (mask * (len(data) // 4 + 1))[:len(data)]
     return (int.from_bytes(data, "big") ^ int.from_bytes(key, "big")).to_bytes(len(data), "big")
+
+
+def proof(key):
+    """Returns the value of Sec-WebSocket-Accept."""
+    guid = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+    return base64.b64encode(hashlib.sha1((key + guid).encode()).digest()).decode()
 
 
 class Connection:
@@ -112,10 +122,7 @@ class Client(Connection):
             sock = socket.socket(socket.AF_UNIX)
             sock.connect(address)
         if tls:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            context.check_hostname = False
-            context.verify_mode = ssl.CERT_NONE
-            sock = context.wrap_socket(sock)
+            sock = trusting_context().wrap_socket(sock)
         super().__init__(sock, False)
         self.unsent = b""
 

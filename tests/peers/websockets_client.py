@@ -5,23 +5,16 @@ echo server returns messages of all kinds and sizes, and prints what else it lea
 websockets_client.py URL [CODE]      closes with CODE (1000)
 """
 import asyncio
-import ssl
 import sys
 
 import websockets
+from serving import trusting_context
 
 MESSAGES = ["hello", "", b"", b"\xff\0", "\u00fc\u20ac" * 1000, "x" * 65536, b"y" * (1 << 20)]
 
 
-def trusting():
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
-
-
 async def talk(url, code):
-    options = {"ssl": trusting()} if url.startswith("wss:") else {}
+    options = {"ssl": trusting_context()} if url.startswith("wss:") else {}
     async with websockets.connect(url, subprotocols=["first", "second"], max_size=None,
                                   **options) as socket:
         print("subprotocol", socket.subprotocol)

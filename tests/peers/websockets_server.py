@@ -5,10 +5,10 @@ each request that a client may choose, its messages, and how it closed.
 websockets_server.py PORT [CERTIFICATE KEY]
 """
 import asyncio
-import ssl
 import sys
 
 import websockets
+from serving import server_context
 
 
 def show(*words):
@@ -29,8 +29,7 @@ async def echo(socket, path):
 async def serve(port, files):
     options = {}
     if files:
-        options["ssl"] = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        options["ssl"].load_cert_chain(*files)
+        options["ssl"] = server_context(*files)
     async with websockets.serve(echo, "127.0.0.1", port, subprotocols=["second"],
                                 max_size=None, **options) as server:
         show("listening 127.0.0.1:%d" % server.sockets[0].getsockname()[1])

@@ -62,9 +62,10 @@ Data that answers no message, such as a greeting, must arrive again.
   yodel: 2 replayed, 2 matched, 0 bad, 0 lost, 2 unsolicited missing; rtt * (glob)
   [1]
 
-Replies of several lines come again, too.
+Replies of several lines arrive again, too.
 
-  $ start python3 "$PEERS/several_lines.py" 0
+  $ list='send:one\ntwo\nthree\n'
+  $ play line 'send:PONG\n' line "$list" line 'send:PONG\n' line "$list" line 'send:time\n' wait
   $ printf '%s\n' PING LIST PING LIST TIME | yodel --json --expect any 127.0.0.1 $PORT >l.json 2>log
   $ yodel --replay l.json -i 0 127.0.0.1 $PORT
   yodel: 5 replayed, 5 matched, 0 bad, 0 lost, 4 unsolicited matched; rtt * (glob)

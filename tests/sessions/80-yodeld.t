@@ -4,7 +4,7 @@ An echo server
 The first line of yodeld names the address on which it listens. The port file contains the port, and exists while
 the server runs.
 
-  $ need socat openssl
+  $ need socat
   $ serve --port-file port && echo a | yodel --quiet 127.0.0.1 $PORT
   a
   $ echo $PORT | cmp port - && cat $LOG
@@ -84,42 +84,3 @@ each read, and no bytes that command a terminal. HUP does no harm without TLS.
   {"listening":"127.0.0.1:*","port":*} (glob)
   {"pinnedpubkey":"sha256//*"} (glob)
   {"time":"20*Z","connections":0,"accepted":0,"turned_away":0,"failed":0,"bytes_in":0,"bytes_out":0} (glob)
-
-A client that shows the printed pin's certificate needs no authority. The server may demand certificates, too.
-
-  $ serve --self-signed
-  $ pin=$(grep -o 'sha256//.*=' $LOG)
-  $ echo a | yodel --quiet --tls --pinnedpubkey $pin localhost $PORT
-  a
-  $ certify client DNS:client
-  $ serve --self-signed --cacert ca.pem
-  $ echo a | yodel --quiet --tls -k 127.0.0.1 $PORT
-  yodel: the server requires a client certificate*; use --cert FILE and --key FILE (glob)
-  [58]
-  $ echo a | yodel --quiet --tls -k -E client.pem --key client.key 127.0.0.1 $PORT
-  a
-
-On HUP it reads the certificates again, and keeps the old ones if it cannot. It asks for no pass phrase, and waits for
-no FIFO.
-
-  $ certify server IP:127.0.0.1
-  $ subject() { yodel -v -z --cacert ca.pem tls://127.0.0.1:$PORT 2>&1 | grep -o 'CN=[a-z]*'; }
-  $ reload() { lines=$(wc -l <$LOG); kill -HUP $SERVER; until [ $(wc -l <$LOG) -gt $lines ]; do sleep 0.01; done; tail -n 1 $LOG; subject; }
-  $ cp server.pem used.pem && cp server.key used.key
-  $ serve --tls --cert used.pem --key used.key && subject
-  CN=server
-  $ certify next IP:127.0.0.1 && cp next.pem used.pem && cp next.key used.key && reload
-  20* yodeld: certificates reloaded (glob)
-  CN=next
-  $ rm used.key && reload
-  20* yodeld: cannot reload the certificates; the old ones stay in use: key used.key: No such file or directory (glob)
-  CN=next
-  $ mkfifo used.key && reload
-  20* yodeld: cannot reload the certificates; the old ones stay in use: used.key is not a regular file, so reading it now could block (glob)
-  CN=next
-  $ rm used.key && openssl ec -in next.key -aes256 -passout pass:secret -out used.key 2>log && reload
-  20* yodeld: cannot reload the certificates; the old ones stay in use: key used.key is encrypted, and a reload can't ask for its pass phrase (glob)
-  CN=next
-  $ rm used.pem && mkfifo used.pem && reload
-  20* yodeld: cannot reload the certificates; the old ones stay in use: used.pem is not a regular file, so reading it now could block (glob)
-  CN=next

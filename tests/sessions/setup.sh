@@ -24,6 +24,7 @@
 # replies: one of them goes to a file.
 
 PEERS=$TESTDIR/../peers
+export PYTHONDONTWRITEBYTECODE=1
 servers=$CRAMTMP/servers
 : >"$servers"
 player=

@@ -1,6 +1,6 @@
-// The server of datagrams, its rules and its faults, on one loop in virtual time.
+// The ports for datagrams, their rules and their faults, on one loop in virtual time.
 
-#include "app/server/echo_server.hpp"
+#include "app/server/datagram_port.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/app/server/raw_client.hpp"
 #include "tests/bufio/packet_system.hpp"
@@ -54,6 +54,16 @@ Datagrams numbered(int count) {
     Datagrams all;
     for (int i = 0; i < count; ++i) all.push_back("datagram " + std::to_string(i));
     return all;
+}
+
+constexpr ev::Time begin{1h};
+
+// Returns the number of answers to `times` duplicates at this interval.
+unsigned answered(LoopGuard& guard, std::uint64_t key, unsigned times, ev::Duration apart) {
+    unsigned count = 0;
+    for (unsigned i = 0; i < times; ++i)
+        if (guard.judge(key, begin + i * apart) == LoopGuard::Decision::answer) ++count;
+    return count;
 }
 
 }  // namespace
@@ -180,6 +190,20 @@ TEST_CASE("sends held answers while draining, or gives them up after the grace")
     CHECK(reordered.answers() == Datagrams{"a"});
 }
 
+TEST_CASE("drains connections and datagrams together") {
+    House house(faulty({.delay = 10ms}));
+    const test::RawClient client(house.server.listen(test::any_loopback_port()));
+    house.loop.until([&] { return house.server.counters().connections == 1; });
+    house.exchange({"a"});
+    bool drained = false;
+    house.server.drain(1h, [&] { drained = true; });
+    client.shut();
+    house.loop.until([&] { return house.server.counters().connections == 0; });
+    CHECK_FALSE(drained);
+    house.loop.pass(10ms);
+    CHECK(drained);
+}
+
 TEST_CASE("bounds the answers that faults hold back") {
     EchoServer::Options options = faulty({.delay = 1h});
     options.max_buffer = 2000;  // two of the answers, with their overhead
@@ -231,4 +255,27 @@ TEST_CASE("pauses for a second if it can't receive") {
     house.loop.pass(1ms);
     house.loop.until([&] { return house.server.counters().datagrams_in == 1; });
     CHECK(house.answers() == Datagrams{"a"});
+}
+
+TEST_CASE("ends a loop once it has stopped for a second") {
+    LoopGuard guard;
+    CHECK(answered(guard, 7, 1000, 1ms) == 64);
+    CHECK(guard.judge(7, begin + 1998ms) == LoopGuard::Decision::loop);
+    CHECK(guard.judge(7, begin + 2998ms) == LoopGuard::Decision::answer);
+}
+
+TEST_CASE("takes less frequent repeats for no loop, however long they go on") {
+    LoopGuard guard;
+    CHECK(answered(guard, 7, 10'000, 16ms) == 10'000);
+}
+
+TEST_CASE("detects a loop among many other senders") {
+    LoopGuard guard;
+    unsigned answers = 0;
+    for (unsigned i = 0; i < 10'000; ++i) {
+        const ev::Time now = begin + i * 50us;
+        for (unsigned other = 0; other < 10; ++other) guard.judge(1000 + 10 * i + other, now);
+        if (guard.judge(7, now) == LoopGuard::Decision::answer) ++answers;
+    }
+    CHECK(answers == 64);
 }

@@ -1,7 +1,9 @@
 // The echo server and clients that behave as badly as they can, on one loop.
 
 #include "app/server/echo_server.hpp"
+#include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
+#include "bufio/lookup.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/app/server/raw_client.hpp"
 #include "tests/support/escapes.hpp"
@@ -304,7 +306,7 @@ TEST_CASE("counts idleness from the last byte in either direction") {
     play(options, R"(send a\x0a; +6s; got => a\x0a; +9s; log =>; +1s; log => idle for 10s)");
 }
 
-TEST_CASE("a handshake has a deadline, even if it comes byte by byte") {
+TEST_CASE("a handshake has a deadline, even if it arrives byte by byte") {
     for (const bool tls : {true, false}) {
         EchoServer::Options options;
         if (tls) options.tls = bufio::TlsContext::self_signed_server();
@@ -318,7 +320,7 @@ log => no TLS handshake within 10s; got =>  end)"
     }
 }
 
-TEST_CASE("closes a connection above the limit at once, and accepts again below it") {
+TEST_CASE("closes a connection above the limit immediately, and accepts again below it") {
     EchoServer::Options options;
     options.max_connections = 2;
     House house(std::move(options));
@@ -354,7 +356,7 @@ TEST_CASE("pauses accepting without free descriptors, and resumes when there are
     CHECK(house.log == std::vector<std::string>{"paused, Too many open files"});
     peers[0].abort();
     house.until_connections(2);
-    house.until_connections(4);  // at once: both ends of the first peer are free
+    house.until_connections(4);  // both ends of the first peer are free
     ::setrlimit(RLIMIT_NOFILE, &before);
     house.loop.pass(10s);
     house.until_connections(9);
@@ -373,7 +375,7 @@ log => a message of 4 bytes exceeds the limit of 3 (--max-frame); leave; log =>;
 log => the client closed the connection inside a message, after 3 of 4 bytes; failed => 1)");
 }
 
-TEST_CASE("refuses a length that is too great even if the end came with it") {
+TEST_CASE("refuses a length that is too great even if the end arrives with it") {
     EchoServer::Options options = framed("len1");
     options.max_frame = 3;
     options.tls = bufio::TlsContext::self_signed_server();
@@ -469,4 +471,45 @@ TEST_CASE("logs many connections that the grace cuts off in one line, or each wi
             std::vector<std::string>{"9 connections did not receive all echoes in time"};
         CHECK(summed == (count == 9 && !verbose));
     }
+}
+
+TEST_CASE("the built-in server completes the endpoint with its address, and echoes") {
+    const bool datagrams = GENERATE(false, true);
+    const auto [family, host] = GENERATE(table<int, std::string>(
+        {{AF_UNSPEC, "127.0.0.1"}, {AF_INET, "127.0.0.1"}, {AF_INET6, "::1"}}));
+    ev::Loop loop;
+    bufio::Endpoint endpoint;
+    endpoint.family = family;
+    endpoint.udp = datagrams;
+    const auto server = start_own_server(loop, endpoint, *find_framing("line"), 1, nullptr);
+    CHECK(endpoint.host == host);
+    const bufio::Address to = bufio::resolve_without_network(endpoint).addresses.at(0);
+    const bufio::Fd client(::socket(to.family(), datagrams ? SOCK_DGRAM : SOCK_STREAM, 0));
+    REQUIRE(::connect(client.get(), to.get(), to.size) == 0);
+    for (int i = 0; i < 100; ++i)  // more often than yodeld answers the same datagram
+        REQUIRE(::send(client.get(), "a\n", 2, MSG_NOSIGNAL) == 2);
+    std::string got;
+    test::turn_until(loop, [&] {
+        char bytes[64];
+        const ssize_t count = ::recv(client.get(), bytes, sizeof bytes, MSG_DONTWAIT);
+        if (count > 0) got.append(bytes, static_cast<std::size_t>(count));
+        return got.size() == 200;
+    });
+    CHECK(got.size() == 200);
+}
+
+TEST_CASE("a client trusts the built-in server by its pin") {
+    ev::Loop loop;
+    bufio::Endpoint endpoint;
+    bufio::TlsClientOptions tls;
+    const auto server = start_own_server(loop, endpoint, *find_framing("line"), 1, &tls);
+    REQUIRE(tls.pins.size() == 1);
+    CHECK(tls.pins[0].starts_with("sha256//"));
+}
+
+TEST_CASE("the built-in server is refused if it cannot echo a framing") {
+    ev::Loop loop;
+    bufio::Endpoint endpoint;
+    CHECK_THROWS_AS(start_own_server(loop, endpoint, *find_framing("smtp"), 1, nullptr),
+                    UsageError);
 }

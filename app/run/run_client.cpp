@@ -317,7 +317,7 @@ Outcome RunClient::outcome() const {
                               .load = options_.load,
                               .reply_problem_printed = reply_problem_printed_,
                               .failures_printed = failures_printed_,
-                              .verbose = options_.verbose && options_.load,
+                              .verbose = options_.verbose,
                               .summary = !options_.probe && (!options_.quiet || summarized)}};
 }
 

@@ -63,13 +63,6 @@ std::optional<ev::Duration> statistic(const Histogram& times, std::string_view n
     return times.percentile(*percent);
 }
 
-Value Figure::part(const Results& results) const {
-    const Value number = value(results);
-    const std::uint64_t all = count ? count->whole->of(results) : 0;
-    if (!number || all == 0) return std::nullopt;
-    return *number / static_cast<double>(all) * 100;
-}
-
 const std::vector<Figure>& figures() {
     static const std::vector<Figure> all = all_figures();
     return all;

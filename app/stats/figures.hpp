@@ -126,9 +126,6 @@ struct Figure {
     const char* unmeasured = "";      // why there is no value, as a clause
     const CountRow* count = nullptr;  // null unless the figure is a count
     bool of_connections = false;      // it can be measured only for the whole run
-
-    // Returns the value as a percentage of the whole.
-    std::optional<double> part(const Results& results) const;
 };
 
 // Returns all figures but the statistics of the times.

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <utility>
 
 namespace yodel {
 
@@ -66,34 +65,27 @@ Scale scale_of(Figure::Kind kind, double value) {
 
 Requirement::Requirement(std::string_view clause) : clause_(without_blanks(clause)) {
     const std::string quoted = in_quotes(clause_);
-    std::string_view rest = clause_;
-    rest.remove_prefix(std::min(rest.find_first_of("<>="), rest.size()));
-    const std::string name(
-        without_blanks(std::string_view(clause_).substr(0, clause_.size() - rest.size())));
-    const std::optional<Figure> figure = find_figure(name);
-    if (!parse_operator(rest))
+    const std::size_t begin = std::min(clause_.find_first_of("<>="), clause_.size());
+    const std::string name(without_blanks(std::string_view(clause_).substr(0, begin)));
+    std::string_view rest = std::string_view(clause_).substr(begin);
+    const auto take = [&rest](char sign) {
+        const bool found = rest.starts_with(sign);
+        if (found) rest.remove_prefix(1);
+        return found;
+    };
+    less_ = take('<');
+    more_ = !less_ && take('>');
+    equal_ = take('=');
+    if (!less_ && !more_ && !equal_)
         throw UsageError(quoted +
                          " is not a requirement such as p99<5ms, lost<0.1% or rate>10k");
+    const std::optional<Figure> figure = find_figure(name);
     if (!figure)
         throw UsageError(quoted + ": unknown figure " + in_quotes(name) + "; the figures are " +
                          figure_names());
     figure_ = *figure;
     if (!parse_limit(without_blanks_before_units(rest)))
         throw UsageError(quoted + ": " + figure_.name + " needs " + values_of(figure_));
-}
-
-bool Requirement::parse_operator(std::string_view& text) {
-    static constexpr std::pair<std::string_view, Operator> operators[] = {
-        {"<=", Operator::at_most}, {">=", Operator::at_least}, {"<", Operator::less},
-        {">", Operator::more},     {"=", Operator::equal},
-    };
-    for (const auto& [sign, meaning] : operators) {
-        if (!text.starts_with(sign)) continue;
-        operator_ = meaning;
-        text = without_blanks(text.substr(sign.size()));
-        return true;
-    }
-    return false;
 }
 
 bool Requirement::parse_limit(std::string_view text) {
@@ -115,52 +107,50 @@ bool Requirement::parse_limit(std::string_view text) {
     return number && std::isfinite(*number);
 }
 
-// Returns the failure without the requirement: "was 7.2ms", "no reply was timed".
+// Returns the failure without the requirement: "was 7.2ms", "no reply was timed". The number of
+// messages sent is always a measurement; other counts prove nothing if their total is 0.
 Requirement::Judged Requirement::measure(const Results& results) const {
     Judged judged{.clause = clause_, .figure = figure_.name, .measured = {}, .failure = {}};
-    if (!figure_.value(results)) {
+    std::optional<double> value = figure_.value(results);
+    const Whole* const whole = figure_.count ? figure_.count->whole : nullptr;
+    const std::uint64_t all = whole ? whole->of(results) : 1;
+    if (!value) {
         judged.failure = figure_.unmeasured;
-    } else if (has_empty_whole(results)) {
-        judged.failure = figure_.count->whole->empty;
+    } else if (all == 0 && (percentage_ || figure_.name != "sent")) {
+        judged.failure = whole->empty;
     } else {
-        const double value = *(percentage_ ? figure_.part(results) : figure_.value(results));
-        judged.measured = value_text(value);
-        if (!holds(value))
-            judged.failure = "was " + judged.measured + lateness_remark(results, value);
+        if (percentage_) value = *value / static_cast<double>(all) * 100;
+        judged.measured = value_text(*value);
+        if (!holds(*value))
+            judged.failure = "was " + judged.measured + lateness_remark(results, *value);
     }
     return judged;
 }
 
-std::string Requirement::failure_text(const Judged& measured) const {
-    return required_text() + (measured.measured.empty() ? "but " : "") + measured.failure;
-}
-
-Requirement::Judged Requirement::judge(const Results& results) const {
-    Judged judged = measure(results);
-    if (!judged.failure.empty()) judged.failure = failure_text(judged);
-    return judged;
-}
-
-bool Requirement::applies_to_steps(const RunResults& results) const {
+Requirement::Judged Requirement::judge(const RunResults& results) const {
     const std::vector<Results>& steps = results.steps;
-    return !figure_.of_connections &&
-           std::any_of(steps.begin(), steps.end(),
-                       [&](const Results& each) { return each.any() && figure_.value(each); });
-}
-
-Requirement::Judged Requirement::judge_steps(const RunResults& results) const {
-    const std::vector<Results>& steps = results.steps;
-    double held = 0;
+    const bool climbed = !figure_.of_connections &&
+                         std::any_of(steps.begin(), steps.end(), [&](const Results& each) {
+                             return each.any() && figure_.value(each);
+                         });
     Judged judged;
-    for (std::size_t i = 0; i < steps.size() && judged.failure.empty(); ++i) {
+    double held = 0;
+    for (std::size_t i = 0; climbed && i < steps.size() && judged.failure.empty(); ++i) {
         if (!steps[i].any()) continue;
         judged = measure(steps[i]);
         if (judged.failure.empty()) held = results.rate_after(i);
     }
-    judged.held = held;
+    if (climbed)
+        judged.held = held;
+    else
+        judged = measure(results);
     if (judged.failure.empty()) return judged;
-    judged.failure = held == 0 ? failure_text(judged) + " in the first second"
-                               : judged.held_text() + ", then " + judged.failure;
+    if (held > 0)
+        judged.failure = judged.held_text() + ", then " + judged.failure;
+    else
+        judged.failure = "required " + clause_ + ", " +
+                         (judged.measured.empty() ? "but " : "") + judged.failure +
+                         (climbed ? " in the first second" : "");
     return judged;
 }
 
@@ -172,24 +162,6 @@ std::string Requirement::lateness_remark(const Results& results, double value) c
     if (value < limit_ || !late || *late <= value / 2) return "";
     return ", most of it yodel's own lateness (" +
            duration_text(ev::Duration(std::llrint(*late))) + ")";
-}
-
-// Returns true if the figure proves nothing because its total is 0. For example, without
-// messages no message can be lost. The number of messages sent is always a measurement.
-bool Requirement::has_empty_whole(const Results& results) const {
-    if (!figure_.count || figure_.count->whole->of(results) > 0) return false;
-    return percentage_ || figure_.name != "sent";
-}
-
-bool Requirement::holds(double value) const {
-    switch (operator_) {
-    case Operator::less: return value < limit_;
-    case Operator::at_most: return value <= limit_;
-    case Operator::more: return value > limit_;
-    case Operator::at_least: return value >= limit_;
-    case Operator::equal: return value == limit_;
-    }
-    return false;
 }
 
 // Writes the value with enough digits to show whether the requirement holds. A time has the
@@ -222,8 +194,7 @@ std::string Requirement::Judged::held_text() const {
 Verdict Verdict::on(const RunResults& results, const std::vector<Requirement>& required) {
     Verdict verdict;
     for (const Requirement& each : required)
-        verdict.requirements.push_back(
-            each.applies_to_steps(results) ? each.judge_steps(results) : each.judge(results));
+        verdict.requirements.push_back(each.judge(results));
     return verdict;
 }
 

@@ -34,33 +34,27 @@ public:
         // Returns "p99<5ms held up to 12.4k/s".
         std::string held_text() const;
     };
-    // Checks the requirement. It also fails if its figure was not measured or proves nothing,
-    // such as the count of lost replies if nothing was sent. If the client's lateness makes up
-    // most of a failing time, `failure` mentions it.
-    Judged judge(const Results& results) const;
-    // Returns true if the requirement can be checked for each step of a climb: unless its
-    // figure is about connections or was not measured for any step.
-    bool applies_to_steps(const RunResults& results) const;
-    // Checks the requirement for each step that planned messages, until it fails.
-    Judged judge_steps(const RunResults& results) const;
-    const std::string& clause() const { return clause_; }
+    // Checks the requirement, for each step of a climb until it fails unless its figure is
+    // about connections or was measured for no step. It also fails if its figure was not
+    // measured or proves nothing, such as the count of lost replies if nothing was sent. If the
+    // client's lateness makes up most of a failing time, `failure` mentions it.
+    Judged judge(const RunResults& results) const;
 
 private:
-    enum class Operator { less, at_most, more, at_least, equal };
-
-    std::string required_text() const { return "required " + clause_ + ", "; }
-    Judged measure(const Results& results) const;
-    std::string failure_text(const Judged& measured) const;
-    bool parse_operator(std::string_view& text);
     bool parse_limit(std::string_view text);
-    bool has_empty_whole(const Results& results) const;
-    bool holds(double value) const;
+    Judged measure(const Results& results) const;
+    bool holds(double value) const {
+        return (less_ && value < limit_) || (more_ && value > limit_) ||
+               (equal_ && value == limit_);
+    }
     std::string value_text(double value) const;
     std::string lateness_remark(const Results& results, double value) const;
 
     std::string clause_;
     Figure figure_;
-    Operator operator_ = Operator::less;
+    bool less_ = false;  // the values that hold: less than, more than, equal to the limit
+    bool more_ = false;
+    bool equal_ = false;
     bool percentage_ = false;
     double limit_ = 0;  // in the figure's unit, or percent
 };

@@ -9,6 +9,9 @@ namespace yodel {
 
 namespace {
 
+// Percentiles of fewer times would be single messages.
+constexpr std::uint64_t min_count_for_percentiles = 20;
+
 // Returns these percentiles and the maximum: "0.05/0.21/0.40 ms".
 std::string times_text(const Histogram& times, std::initializer_list<double> percents) {
     std::string text;
@@ -21,8 +24,10 @@ std::string round_trips_text(const Results& results) {
     const Histogram& times = results.round_trips;
     if (times.count() == 0) return "";
     if (times.count() == 1) return "; rtt " + milliseconds_text(times.max());
-    const std::string text = "; rtt min/p50/p95/p99/max " + milliseconds_number(times.min()) +
-                             "/" + times_text(times, {50, 95, 99});
+    const bool few = times.count() < min_count_for_percentiles;
+    const std::string text = (few ? "; rtt min/max " : "; rtt min/p50/p95/p99/max ") +
+                             milliseconds_number(times.min()) + "/" +
+                             (few ? times_text(times, {}) : times_text(times, {50, 95, 99}));
     return results.over_datagrams ? text + "; jitter " + milliseconds_text(results.jitter())
                                   : text;
 }
@@ -44,7 +49,8 @@ std::string connections_remark(const Results& results, const SummaryParts& parts
     if (parts.load && results.failed > 0 && !results.probe)
         text += "; " + std::to_string(results.failed) + " of " +
                 std::to_string(results.attempts) + " attempts to connect failed";
-    if (!(parts.verbose || results.probe) || results.connect_times.count() == 0) return text;
+    if (!((parts.load && parts.verbose) || results.probe) || results.connect_times.count() == 0)
+        return text;
     text += "; connect p50/p99/max " + times_text(results.connect_times, {50, 99});
     if (results.handshake_times.count() == 0) return text;
     text += ", handshake " + times_text(results.handshake_times, {50, 99});
@@ -119,7 +125,7 @@ std::string summary(const RunResults& results, const SummaryParts& parts) {
                        (parts.listens ? "" : datagrams_text(results));
     if (parts.load && results.rate() > 0) text += ", " + rate_text(results.rate());
     return text + round_trips_text(results) + own_fault_remarks(results) +
-           network_remark(results) + late_start_remark(results) +
+           (parts.verbose ? network_remark(results) : "") + late_start_remark(results) +
            warm_up_remark(results.warm_up, parts) + results.unverified_remark +
            connections_remark(results, parts);
 }

@@ -8,7 +8,7 @@ standard error. Status 0 means that everything came back.
   $ printf 'hello\nworld\n' | yodel 127.0.0.1 $PORT
   hello
   world
-  yodel: 2 sent, 2 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max */*/*/*/* ms* (glob)
+  yodel: 2 sent, 2 echoed, 0 bad, 0 lost; rtt min/max */* ms (glob)
 
 Without a target, the program talks to an echo server of its own. No input is no failure.
 

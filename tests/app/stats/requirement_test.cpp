@@ -11,7 +11,7 @@ using namespace yodel;
 namespace {
 
 // 1000 messages: 996 echoed after 0.01 to 9.96 ms, 1 bad, 3 lost; 249 a second.
-Results some_result() {
+RunResults some_result() {
     RunResults result =
         test::counted("1000 sent,1 bad,3 lost,2 unsolicited,4 unsent,4 attempts,"
                       "3 opened,1 failed");
@@ -25,7 +25,7 @@ Results some_result() {
 
 // Checks rows of a clause and its failure: "p50<4ms => was 4.98ms". Without a failure, the
 // clause holds.
-void check(const Results& results, const std::vector<std::string>& rows) {
+void check(const RunResults& results, const std::vector<std::string>& rows) {
     for (const std::string& row : rows) {
         INFO(row);
         const auto [clause, failure] = test::halves(row);
@@ -95,7 +95,7 @@ TEST_CASE("names the client's own lateness if it is most of a time that fails") 
 }
 
 TEST_CASE("fails a requirement if nothing was measured") {
-    check(Results(),
+    check(RunResults(),
           {"p99<5ms => but no reply was timed", "lost<1% => but nothing was sent",
            "lost=0 => but nothing was sent", "sent>0 => was 0",
            "sent>50% => but nothing was sent", "duplicates=0 => but nothing was sent",

@@ -35,14 +35,17 @@ TEST_CASE("prints four counts, and the others if there are any") {
           "20 sent, 19 answered, 0 bad, 0 lost");
 }
 
-TEST_CASE("prints one time for one message, and percentiles for more") {
+TEST_CASE("prints one time for one message, and percentiles from 20 on") {
     RunResults results = counted("2 sent");
     test::add_echo(results, 2ms);
     CHECK(summary(results) == "2 sent, 1 echoed, 0 bad, 0 lost; rtt 2.0 ms");
     CHECK(progress_text(results) == "2 sent, 1 echoed, 0 bad, 0 lost, p50 2.0 ms");
     test::add_echo(results, 1ms);
-    CHECK(summary(results) ==
-          "2 sent, 2 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 1.0/1.0/2.0/2.0/2.0 ms");
+    CHECK(summary(results) == "2 sent, 2 echoed, 0 bad, 0 lost; rtt min/max 1.0/2.0 ms");
+    for (int i = 0; i < 17; ++i) test::add_echo(results, 1ms);
+    CHECK(summary(results).ends_with("; rtt min/max 1.0/2.0 ms"));
+    test::add_echo(results, 1ms);
+    CHECK(summary(results).ends_with("; rtt min/p50/p95/p99/max 1.0/1.0/1.0/2.0/2.0 ms"));
 }
 
 TEST_CASE("prints the percentiles that it names") {
@@ -51,7 +54,7 @@ TEST_CASE("prints the percentiles that it names") {
         test::add_echo(results, i * 1ms);
         results.count_opened(i * 1ms, i * 1ms, false, false);
     }
-    CHECK(summary(results, {.verbose = true}) ==
+    CHECK(summary(results, {.load = true, .verbose = true}) ==
           "100 sent, 100 echoed, 0 bad, 0 lost; rtt min/p50/p95/p99/max 1.0/50/95/99/100 ms; "
           "connect p50/p99/max 50/99/100 ms, handshake 50/99/100 ms");
 }
@@ -128,30 +131,32 @@ TEST_CASE("remarks a rate that the client has missed, with the reached rate") {
     }
 }
 
-TEST_CASE("prints the network's share of the median if it is a tenth or more") {
+TEST_CASE("prints the network's share of the median with -v if it is a tenth or more") {
     RunResults results = counted("1 sent");
     results.add_tcp({.min_rtt = 520us});
     CHECK(summary(results) == "1 sent, 0 echoed, 0 bad, 0 lost");
     test::add_echo(results, 5200us);
-    CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; rtt 5.2 ms; "
-                              "p50 5.20ms = network >=0.52 + service <=4.68");
-    results.tcp->min_rtt = 519us;
-    CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; rtt 5.2 ms");
-    results.tcp->min_rtt.reset();
-    CHECK(summary(results) == "1 sent, 1 echoed, 0 bad, 0 lost; rtt 5.2 ms");
+    const std::string text = "1 sent, 1 echoed, 0 bad, 0 lost; rtt 5.2 ms";
+    CHECK(summary(results) == text);
+    CHECK(summary(results, {.verbose = true}) ==
+          text + "; p50 5.20ms = network >=0.52 + service <=4.68");
+    for (const std::optional<ev::Duration> min_rtt : {std::optional<ev::Duration>(519us), {}}) {
+        results.tcp->min_rtt = min_rtt;
+        CHECK(summary(results, {.verbose = true}) == text);
+    }
 }
 
 TEST_CASE("prints the times of connections with -v, and always for a probe") {
     RunResults results = counted("0 sent");
     const std::string counts = "0 sent, 0 echoed, 0 bad, 0 lost";
-    CHECK(summary(results, {.verbose = true}) == counts);
+    CHECK(summary(results, {.load = true, .verbose = true}) == counts);
     results.count_opened(1ms, std::nullopt);
     const std::string connects = "; connect p50/p99/max 1.0/1.0/1.0 ms";
-    CHECK(summary(results, {.verbose = true}) == counts + connects);
+    CHECK(summary(results, {.load = true, .verbose = true}) == counts + connects);
     CHECK(summary(results) == counts);
     results.count_opened(1ms, 2ms, false, false);
     const std::string handshakes = ", handshake 2.0/2.0/2.0 ms";
-    CHECK(summary(results, {.verbose = true}) == counts + connects + handshakes);
+    CHECK(summary(results, {.load = true, .verbose = true}) == counts + connects + handshakes);
     results.probe = true;
     results.last_answered = start + 1s;
     CHECK(summary(results, {.load = true}) ==

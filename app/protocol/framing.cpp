@@ -61,7 +61,7 @@ ReplyLine resp_scalar(char type, std::string_view value) {
 }
 
 // A line is a whole value, the length of a string, or the number of the values that follow.
-// Nested values only increase the number of lines to come, so nesting needs no memory.
+// Nested values only increase the number of lines that follow, so nesting needs no memory.
 ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
     constexpr std::size_t max_line = 19;  // bytes; lengths are below 10^18, so that sums fit
     const char type = line.empty() ? '\0' : line[0];
@@ -284,7 +284,7 @@ FrameCursor::Step FrameCursor::next_prefixed(std::string_view bytes) {
         std::string_view length = bytes.substr(0, framing_->prefix - length_size_);
         used = length.size();
         in_frame_ = true;
-        if (used < framing_->prefix) {  // the length comes in pieces
+        if (used < framing_->prefix) {  // the length arrives in pieces
             length.copy(length_ + length_size_, used);
             length_size_ += static_cast<std::uint8_t>(used);
             length = {length_, length_size_};

@@ -40,33 +40,34 @@ QueuedIds Ledger::queue(std::string_view payload, ev::Time planned,
     if (options_.coalesce && !given() && framing().joins_pieces()) {
         frames_.append(payload);
         frames_.append(framing().delimiter);
-        return record_queued(count_pieces(framing(), payload), planned, {});
+        return record_queued(payload.size() + framing().delimiter.size(),
+                             count_pieces(framing(), payload), planned, {});
     }
     QueuedIds all{last_id_ + 1, 0};
     for_each_piece(framing(), payload, [&](std::string_view piece) {
         encode(framing(), piece, frames_);
-        all.count += record_queued(1, planned, reply).count;
+        all.count +=
+            record_queued(piece.size() + framing().overhead(), 1, planned, reply).count;
     });
     return all;
 }
 
 QueuedIds Ledger::queue_reserved(std::size_t size) {
     frames_.commit(size);
-    return record_queued(1, {}, {});
+    return record_queued(size, 1, {}, {});
 }
 
-// The frames of these messages are at the end of `frames_`.
-QueuedIds Ledger::record_queued(std::size_t count, ev::Time planned,
+// The frames of these messages are the last `size` bytes of frames_.
+QueuedIds Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned,
                                 std::optional<std::string_view> reply) {
     const QueuedIds ids{last_id_ + 1, count};
-    const std::uint64_t begin = std::exchange(queued_, base_ + frames_.size());
     last_id_ += count;
     if (options_.expect == Expect::none) return ids;
     Entry& entry = entries_.add();
     entry.id = ids.first;
     entry.planned = planned;
-    entry.begin = begin;
-    entry.size = static_cast<std::size_t>(queued_ - begin);
+    entry.begin = queued() - size;
+    entry.size = size;
     entry.count = count;
     if (given() && reply) entry.reply = std::make_unique<const std::string>(*reply);
     if (datagrams()) {
@@ -75,7 +76,7 @@ QueuedIds Ledger::record_queued(std::size_t count, ev::Time planned,
     }
     total_ += count;
     in_flight_.count += count;
-    in_flight_.bytes += entry.size;
+    in_flight_.bytes += size;
     return ids;
 }
 
@@ -86,7 +87,7 @@ std::string_view Ledger::flush(ev::Time now) {
         entry.sent = now;
         if (entry.planned == ev::Time{}) entry.planned = now;
     }
-    const std::uint64_t from = std::max(std::exchange(flushed_, queued_), base_);
+    const std::uint64_t from = std::max(std::exchange(flushed_, queued()), base_);
     return frames_.view().substr(static_cast<std::size_t>(from - base_));
 }
 
@@ -212,12 +213,13 @@ void Ledger::drop_answered() {
     constexpr std::size_t enough = 64 * 1024;
     const std::size_t size = in_flight_.bytes + late_.bytes;
     if (frames_.size() < 2 * size + enough || unwritten_ < entries_.size()) return;
+    const std::uint64_t begin = queued() - size;
     std::string frames;
     Queue<Entry> entries;
     for (Entry& entry : entries_) {
         if (entry.over) continue;
         frames += frame(entry);
-        entry.begin = queued_ - size + frames.size() - entry.size;
+        entry.begin = begin + frames.size() - entry.size;
         entries.add() = std::move(entry);
     }
     entries_ = std::move(entries);
@@ -225,14 +227,17 @@ void Ledger::drop_answered() {
     unwritten_ = entries_.size();
     frames_.consume(frames_.size());
     frames_.append(frames);
-    base_ = queued_ - size;
+    base_ = begin;
 }
 
 // --- Finding.
 
 // Returns the index of the message that the reply is right for; none if there is none.
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
-    if (options_.expect == Expect::any) return find_oldest();
+    if (options_.expect == Expect::any) {
+        if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
+        return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
+    }
     std::string space;
     const std::string_view wanted = comparable_text(options_.pattern, reply, space);
     std::string own_space;
@@ -264,12 +269,6 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
         }
     }
     return std::nullopt;
-}
-
-// Returns the index of the oldest message in flight, or else of the oldest late one.
-std::optional<std::size_t> Ledger::find_oldest() const {
-    if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
-    return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
 }
 
 // Splits a batch before the message that equals the reply, and returns the message's index.
@@ -446,10 +445,7 @@ Event Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
     if (const auto place = find(reply)) return answer(*place, reply, read_at, true);
     if (options_.expected_unsolicited && options_.expected_unsolicited(reply))
         return received_event(Fate::unsolicited, reply);
-    const auto oldest =
-        answered_.rbegin() +
-        static_cast<std::ptrdiff_t>(std::min(answered_.size(), options_.max_remembered));
-    if (std::find(answered_.rbegin(), oldest, hash_of(reply)) != oldest)
+    if (std::find(answered_.begin(), answered_.end(), hash_of(reply)) != answered_.end())
         return received_event(Fate::duplicate, reply);
     if (const auto place = find_suitable(reply)) return answer(*place, reply, read_at, false);
     return received_event(Fate::unsolicited, reply);
@@ -461,11 +457,8 @@ std::size_t Ledger::hash_of(std::string_view reply) const {
 }
 
 void Ledger::remember_answer(std::string_view reply) {
-    const std::size_t count = options_.max_remembered;
-    if (answered_.size() >= count + count / 4 + 1)
-        answered_.erase(answered_.begin(),
-                        answered_.end() - static_cast<std::ptrdiff_t>(count));
-    answered_.push_back(hash_of(reply));
+    answered_.add() = hash_of(reply);
+    if (answered_.size() > options_.max_remembered) answered_.pop_front();
 }
 
 // A reply that was read before its message was fully written has no round trip.
@@ -657,7 +650,7 @@ void Ledger::lose(bool unwritten_stay) {
 void Ledger::restart() {
     decoder_ = make_decoder(options_);
     for (Entry& entry : entries_) entry.sent = {};
-    flushed_ = entries_.empty() ? queued_ : entries_[0].begin;
+    flushed_ = entries_.empty() ? queued() : entries_[0].begin;
     keeps_last_ = false;
     release();
     written_ = unwritten_ = read_id_ = 0;

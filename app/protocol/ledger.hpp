@@ -94,7 +94,7 @@ public:
     QueuedIds queue_reserved(std::size_t size);
     // Returns an id for a message that is not queued.
     std::uint64_t reserve_id() { return ++last_id_; }
-    bool flushed() const { return flushed_ == queued_; }
+    bool flushed() const { return flushed_ == queued(); }
     // Returns the frames queued since the last call, to be written now.
     std::string_view flush(ev::Time now);
     // Records at `time` that the first `bytes` bytes of the connection have been written.
@@ -232,7 +232,8 @@ private:
     // The order of replies in a stream makes numbers useless.
     bool numbered() const { return options_.numbered && datagrams(); }
 
-    QueuedIds record_queued(std::size_t count, ev::Time planned,
+    std::uint64_t queued() const { return base_ + frames_.size(); }  // end of frames_
+    QueuedIds record_queued(std::size_t size, std::size_t count, ev::Time planned,
                             std::optional<std::string_view> reply);
 
     std::string_view frame(const Entry& entry) const;
@@ -254,7 +255,6 @@ private:
     bool awaited(const Entry& entry) const { return entry.id <= read_id_; }
     bool any_awaited() const { return !entries_.empty() && awaited(entries_[0]); }
     std::optional<std::size_t> find(std::string_view reply);
-    std::optional<std::size_t> find_oldest() const;
     std::optional<std::size_t> find_in_batch(std::size_t i, std::string_view reply);
     std::optional<std::size_t> find_number(std::optional<std::uint64_t> number);
     std::optional<std::size_t> find_suitable(std::string_view reply);
@@ -294,7 +294,6 @@ private:
     Sum in_flight_, late_;
     bufio::Buffer frames_;
     std::uint64_t base_ = 0;     // position of the first byte in frames_
-    std::uint64_t queued_ = 0;   // position of the end of frames_
     std::uint64_t flushed_ = 0;  // position of the first frame that was not flushed
     std::uint64_t written_ = 0;  // bytes of whole messages written on this connection
     Entry taken_;                // the messages removed last
@@ -327,7 +326,7 @@ private:
     bool last_echoed_ = false;         // the message removed last was echoed
     std::uint64_t last_answered_ = 0;  // highest id of an answered message
     ev::Duration max_round_trip_{};
-    std::vector<std::size_t> answered_;  // hashes of answers, to recognize duplicate datagrams
+    Queue<std::size_t> answered_;  // hashes of answers, to recognize duplicate datagrams
 };
 
 }  // namespace yodel

@@ -144,25 +144,24 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
             if (head.empty()) return Stop::blocked;
             if (!begin(head)) return Stop::failed;
         }
-        if (!write_held(to)) return Stop::blocked;
+        if (has_output()) {
+            const std::size_t count = held_.copy(to.data(), to.size(), written_);
+            to = to.subspan(count);
+            written_ += count;
+            if (written_ < held_.size()) return Stop::blocked;
+            held_.clear();
+            held_.shrink_to_fit();
+        }
         if (!head_read_) continue;
         if (!take_payload(wire, to)) return Stop::failed;
         if (payload_left_ > 0) return Stop::blocked;
-        finish_frame();
+        head_read_ = false;
         if (is_control(opcode_)) return Stop::control;
+        if (fragmented_ && is_final_) {
+            fragmented_ = false;
+            write_message_head(held_.data(), is_text_, held_.size() - message_head_size);
+        }
     }
-}
-
-// Returns false if there is not enough space.
-bool FrameReader::write_held(std::span<char>& to) {
-    if (!has_output()) return true;
-    const std::size_t count = held_.copy(to.data(), to.size(), written_);
-    to = to.subspan(count);
-    written_ += count;
-    if (written_ < held_.size()) return false;
-    held_.clear();
-    held_.shrink_to_fit();
-    return true;
 }
 
 // Returns an empty view while the head is incomplete.
@@ -255,13 +254,6 @@ bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     }
     if (direct) to = to.subspan(count);
     return true;
-}
-
-void FrameReader::finish_frame() {
-    head_read_ = false;
-    if (is_control(opcode_) || !fragmented_ || !is_final_) return;
-    fragmented_ = false;
-    write_message_head(held_.data(), is_text_, held_.size() - message_head_size);
 }
 
 bool FrameReader::fail(unsigned code, std::string text) {

@@ -83,13 +83,11 @@ public:
     const Closure& failure() const { return failure_; }
 
 private:
-    bool write_held(std::span<char>& to);
     std::string_view take_head(std::string_view& wire);
     bool begin(std::string_view head);
     const char* fault(std::string_view head) const;
     bool begin_data();
     bool take_payload(std::string_view& wire, std::span<char>& to);
-    void finish_frame();
     bool fail(unsigned code, std::string text);
 
     bool masked_;

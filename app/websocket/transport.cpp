@@ -19,7 +19,7 @@ using bufio::Transport;
 
 namespace {
 
-// Bytes read or written at once.
+// Maximum bytes of one read, and about the bytes of one write.
 constexpr std::size_t piece = 64 * 1024;
 
 // Maximum number of interim responses before the final one.
@@ -113,11 +113,14 @@ public:
     }
 
     // Closes the connection below once both sides have sent a close frame, or the input was
-    // rejected. Inside a message, closes it at once, because no close frame may follow there.
+    // rejected. Inside a message, closes it now, because no close frame may follow there.
     IoResult close_output() override {
         IoResult result = close_sent_ ? write_wire() : write(nullptr, 0);
         if (result.status == IoStatus::done && !close_sent_ && between_frames()) {
-            append_close(closed_by_peer_ ? closure_.code : normal_closure);
+            const unsigned code = closed_by_peer_ ? closure_.code : normal_closure;
+            std::string payload = {static_cast<char>(code >> 8), static_cast<char>(code)};
+            wire_ += control(Opcode::close, code == no_status ? "" : payload);
+            close_sent_ = true;
             result = write_wire();
         }
         const bool over = closed_by_peer_ || !close_sent_;
@@ -206,9 +209,15 @@ private:
             const Stop stop = pending_stop_ ? *pending_stop_ : reader_.next(wire, space);
             if (stop == Stop::blocked) break;
             const bool failed = stop == Stop::failed;
-            if (!failed && reader_.opcode() == Opcode::ping) add_pong();
-            if (!failed && reader_.opcode() == Opcode::pong) take_pong();
-            if (!failed && reader_.opcode() != Opcode::close) continue;
+            const Opcode opcode = failed ? Opcode::close : reader_.opcode();
+            if (opcode == Opcode::ping) {
+                // Drops the older answers if the peer does not read them, as RFC 6455 allows.
+                if (controls_.size() >= piece) controls_.clear();
+                controls_ += control(Opcode::pong, reader_.control());
+            }
+            if (opcode == Opcode::pong && reader_.control() == std::to_string(pings_))
+                answered_ping_ = pings_;
+            if (opcode != Opcode::close) continue;
             if (space.size() < size) {
                 pending_stop_ = stop;
                 break;
@@ -255,26 +264,6 @@ private:
 
     bool between_frames() const { return payload_left_ == 0 && head_.empty(); }
 
-    void append_close(unsigned code) {
-        close_sent_ = true;
-        std::string payload;
-        if (code != no_status)
-            payload = {static_cast<char>(code >> 8), static_cast<char>(code)};
-        wire_ += control(Opcode::close, payload);
-    }
-
-    // Answers each ping. If the peer does not read the answers, drops the older ones, as RFC
-    // 6455 allows.
-    void add_pong() {
-        if (controls_.size() >= piece) controls_.clear();
-        controls_ += control(Opcode::pong, reader_.control());
-    }
-
-    // Ignores a pong that does not answer the last ping.
-    void take_pong() {
-        if (reader_.control() == std::to_string(pings_)) answered_ping_ = pings_;
-    }
-
     std::string control(Opcode opcode, std::string_view payload) const {
         const Key key = client_ ? new_key() : 0;
         return control_frame(opcode, payload, client_ ? &key : nullptr);
@@ -292,32 +281,24 @@ private:
                 messages.remove_prefix(head.size());
                 if (head.size() < message_head_size) head = head_ += head;
                 if (head.size() < message_head_size) break;
-                begin_frame(head);
+                const Opcode opcode = head[0] == 0 ? Opcode::text : Opcode::binary;
+                payload_left_ = payload_size(head);
+                payload_offset_ = 0;
+                if (client_) key_ = new_key();
+                char frame[max_frame_head];
+                wire_.append(
+                    frame, write_head(frame, opcode, payload_left_, client_ ? &key_ : nullptr));
+                head_.clear();
             }
-            append_payload(messages);
+            const std::size_t count = std::min({payload_left_, messages.size(), piece});
+            wire_.resize(wire_.size() + count);
+            mask(wire_.data() + wire_.size() - count, messages.data(), count, key_,
+                 payload_offset_);
+            messages.remove_prefix(count);
+            payload_left_ -= count;
+            payload_offset_ += count;
         }
         encoded_ = size - messages.size();
-    }
-
-    void begin_frame(std::string_view message) {
-        payload_left_ = payload_size(message);
-        payload_offset_ = 0;
-        if (client_) key_ = new_key();
-        char frame[max_frame_head];
-        const Opcode opcode = message[0] == 0 ? Opcode::text : Opcode::binary;
-        wire_.append(frame,
-                     write_head(frame, opcode, payload_left_, client_ ? &key_ : nullptr));
-        head_.clear();
-    }
-
-    void append_payload(std::string_view& messages) {
-        const std::size_t count = std::min({payload_left_, messages.size(), piece});
-        wire_.resize(wire_.size() + count);
-        mask(wire_.data() + wire_.size() - count, messages.data(), count, key_,
-             payload_offset_);
-        messages.remove_prefix(count);
-        payload_left_ -= count;
-        payload_offset_ += count;
     }
 
     // Sends the encoded frames. Once they are all sent, the messages in them count as written.
@@ -335,7 +316,7 @@ private:
         return {IoStatus::done, std::exchange(encoded_, 0)};
     }
 
-    // Reusable memory for frames that are sent at once, as most frames are.
+    // Reusable memory for frames that are sent immediately, as most frames are.
     static std::string& shared_buffer() {
         static thread_local std::string memory;
         return memory;

@@ -55,6 +55,8 @@ struct Framing {
     // of the reply.
     ReplyLine (*reply_line)(std::string_view line, std::string_view before) = nullptr;
     std::string_view push_byte = {};  // with reply_line: first byte of an unsolicited message
+    // With reply_line: first bytes of replies that report an error.
+    std::string_view refusals = {};
     // The sides take turns. The server begins with a greeting, and each message should wait for
     // the reply to the previous one.
     bool takes_turns = false;

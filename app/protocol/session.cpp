@@ -1,5 +1,6 @@
 #include "app/protocol/session.hpp"
 
+#include "app/protocol/first_words.hpp"
 #include "app/text/units.hpp"
 #include "bufio/accept.hpp"
 #include "bufio/packets.hpp"
@@ -34,7 +35,8 @@ Ledger::Options ledger_options(const SessionOptions& options) {
     return {.framing = options.framing,
             .max_frame = options.max_frame,
             .expect = options.expect,
-            .greeted = options.starttls != nullptr,
+            .greeted = options.starttls ||
+                       (options.framing->takes_turns && !options.on_connect.empty()),
             .coalesce = options.coalesce,
             .numbered = options.numbered,
             .pattern = options.pattern_or_null(),
@@ -186,10 +188,12 @@ void Session::pause(bool paused) {
 
 std::string Session::phase() const {
     if (dialer_) return dialer_->phase();
-    return (stream_->handshake_done()
-                ? "waiting for the greeting from "
-                : "in the " + options_->handshake() + " handshake with ") +
-           address().text();
+    std::string text = "waiting for the greeting from ";
+    if (!stream_->handshake_done())
+        text = options_->has_handshake()
+                   ? "in the " + options_->handshake() + " handshake with "
+                   : "waiting for the reply to --on-connect from ";
+    return text + address().text();
 }
 
 // --- Connecting.
@@ -229,11 +233,20 @@ void Session::on_dialed(bufio::DialResult result) {
 }
 
 std::unique_ptr<bufio::Transport> Session::make_transport(bufio::Fd socket) {
+    opening_notes_.clear();
+    auto below = make_transport_below(std::move(socket));
+    if (options_->on_connect.empty()) return below;
+    return say_first(std::move(below), *options_->framing, options_->starttls != nullptr,
+                     options_->on_connect, opening_notes_);
+}
+
+std::unique_ptr<bufio::Transport> Session::make_transport_below(bufio::Fd socket) {
     const bool listens = options_->listens();
     const std::string& host = options_->endpoint.host;
     if (lossy()) return bufio::make_packet_transport(std::move(socket), address_, !listens);
     if (options_->starttls)
-        return connect_starttls(*options_->starttls, std::move(socket), *options_->tls, host);
+        return connect_starttls(*options_->starttls, std::move(socket), *options_->tls, host,
+                                opening_notes_);
     auto below = !options_->tls ? bufio::make_plain_transport(std::move(socket))
                  : listens      ? options_->tls->accept(std::move(socket))
                                 : options_->tls->connect(std::move(socket), host);

@@ -46,6 +46,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace yodel {
 
@@ -54,6 +55,7 @@ struct SessionOptions {
     bufio::Endpoint endpoint = {};
     std::optional<bufio::TlsContext> tls = {};
     const Starttls* starttls = nullptr;                // needs tls
+    std::vector<std::string> on_connect = {};          // sent first on each connection
     std::optional<websocket::Request> websocket = {};  // needs websocket_framing()
     const Framing* framing = find_framing("line");
     std::size_t max_frame = 32 * 1024 * 1024;  // bytes
@@ -205,6 +207,8 @@ public:
     bool has_back_pressure() const { return !lossy(); }
     const bufio::Address& address() const { return address_; }
     const Phases& phases() const { return phases_; }
+    // What a service said during STARTTLS and --on-connect on this connection, line by line.
+    const std::vector<std::string>& opening_notes() const { return opening_notes_; }
     // Returns the TLS facts of the current or the last connection; null without TLS.
     const bufio::TlsFacts* tls() const {
         return facts_ && facts_->tls ? &*facts_->tls : nullptr;
@@ -229,6 +233,7 @@ private:
     void dial();
     void on_dialed(bufio::DialResult result);
     std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket);
+    std::unique_ptr<bufio::Transport> make_transport_below(bufio::Fd socket);
     void record_facts();
     void advance();
     void advance_connection();
@@ -301,6 +306,7 @@ private:
     ev::Time state_since_{};
     bufio::End end_;
     Phases phases_;
+    std::vector<std::string> opening_notes_;
     std::unique_ptr<bufio::Dialer> dialer_;  // set while dialing
     bufio::Address address_;                 // the peer's, on this connection or the last one
     std::unique_ptr<Facts> facts_;           // outlives the stream; null without a handshake

@@ -1,5 +1,6 @@
 #include "app/protocol/starttls.hpp"
 
+#include "app/protocol/first_words.hpp"
 #include "app/protocol/framing.hpp"
 
 #include <fcntl.h>
@@ -52,13 +53,16 @@ bool begins_with(std::string_view answer, std::string_view word) {
 }
 
 constexpr std::size_t max_received = 64 * 1024;  // bytes in clear, in all answers
+constexpr std::size_t max_noted = 4096;          // bytes of an answer in notes
 constexpr std::size_t max_quoted = 200;          // bytes of an answer in an error text
 
 class StarttlsTransport final : public bufio::Transport {
 public:
-    StarttlsTransport(const Starttls& service, std::unique_ptr<Transport> below)
+    StarttlsTransport(const Starttls& service, std::unique_ptr<Transport> below,
+                      std::vector<std::string>& notes)
         : service_(service),
           below_(std::move(below)),
+          notes_(notes),
           decoder_(*find_framing(service.framing), max_received) {}
 
     bool has_handshake() const override { return true; }
@@ -131,6 +135,7 @@ private:
         const bool broken = next.kind == Decoder::Decoded::Kind::error;
         const std::string answer(broken ? input_ : next.payload);
         input_.erase(0, next.used);
+        add_lines(notes_, "STARTTLS: ", answer.substr(0, max_noted));
         const bool delayed = !service_.delay.empty() && begins_with(answer, service_.delay);
         const bool news = step_ > 0 && !answer.starts_with(service_.tag);
         if (delayed || news) return {IoStatus::done};
@@ -158,6 +163,7 @@ private:
 
     const Starttls& service_;
     std::unique_ptr<Transport> below_;  // TLS
+    std::vector<std::string>& notes_;
     std::unique_ptr<Transport> clear_;  // null before and after the conversation in clear
     Decoder decoder_;
     std::size_t step_ = 0;  // the answer that is awaited
@@ -174,10 +180,14 @@ std::vector<std::pair<std::string, const Starttls*>> starttls_services() {
     return rows;
 }
 
+const Framing* framing_of(const Starttls& service) { return find_framing(service.framing); }
+
 std::unique_ptr<bufio::Transport> connect_starttls(const Starttls& service, bufio::Fd socket,
                                                    const bufio::TlsContext& tls,
-                                                   const std::string& host) {
-    return std::make_unique<StarttlsTransport>(service, tls.connect(std::move(socket), host));
+                                                   const std::string& host,
+                                                   std::vector<std::string>& notes) {
+    return std::make_unique<StarttlsTransport>(service, tls.connect(std::move(socket), host),
+                                               notes);
 }
 
 }  // namespace yodel

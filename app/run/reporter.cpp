@@ -86,6 +86,8 @@ void Reporter::lane_opened(std::size_t connection, const Session& session) {
         output_.append_line(
             connection_object(session, load() ? connection : attempt_count_).str());
     if (options_.verbose || (options_.probe && !options_.quiet)) remark(connection, text);
+    for (const std::string& each : session.opening_notes())
+        if (options_.verbose) remark(connection, each);
 }
 
 void Reporter::lane_ended(std::size_t connection, const Session& session) {

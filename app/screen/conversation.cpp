@@ -173,6 +173,7 @@ void Conversation::report_state() {
     else if (!end)  // a refusal of datagrams was already reported
         add_note("sending to " + session_.options().target() +
                  "; only a reply shows that a server is there");
+    for (const std::string& each : session_.opening_notes()) add_note(each);
 }
 
 // Counts an event, and adds it to the journal. A recording counts a message when it has its

@@ -6,7 +6,7 @@ With --starttls, a service is asked in its own words to continue with TLS.
   $ need openssl
   $ certify good DNS:localhost
   $ service() { start python3 "$PEERS/starttls.py" 0 good.pem good.key "$@"; }
-  $ client() { echo a | yodel --quiet --cacert ca.pem --starttls "$@" localhost $PORT; }
+  $ client() { echo a | yodel --quiet -f line --cacert ca.pem --starttls "$@" localhost $PORT; }
   $ for name in smtp imap pop3 ftp; do service $name && client $name; done
   a
   a
@@ -21,15 +21,23 @@ With --starttls, a service is asked in its own words to continue with TLS.
 All that TLS offers applies, also without messages, and in loads.
 
   $ service smtp
-  $ echo a | yodel --starttls smtp localhost $PORT
+  $ echo a | yodel -f line --starttls smtp localhost $PORT
   yodel: the certificate of localhost was sent without the certificate of its issuer CN=Test Authority, *, or -k (glob)
   yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [60]
   $ yodel -z --cacert ca.pem --starttls smtp localhost $PORT
   yodel: connected to 127.0.0.1:*; look-up *, connect *, STARTTLS * ms; TLSv1.3 * CN=good until 2049-12-31, sha256//*= (glob)
-  $ echo '250 ok' | yodel --quiet -f smtp --cacert ca.pem --starttls smtp localhost $PORT
+
+After --starttls smtp and ftp, -f smtp is the default. With -v, the answers are shown.
+
+  $ echo '250 ok' | yodel -v --cacert ca.pem --starttls smtp localhost $PORT 2>&1 | grep -v 'sandbox\|connected\|sent'
+  yodel: STARTTLS: 220-mail.test
+  yodel: 220 ready
+  yodel: STARTTLS: 250-mail.test
+  yodel: 250 STARTTLS
+  yodel: STARTTLS: 220 go ahead
   250 ok
-  $ yodel-load -c 20 --connections 4 --cacert ca.pem --starttls smtp localhost $PORT 2>&1 | grep -o '20 sent, 20 echoed'
+  $ yodel-load -f line -c 20 --connections 4 --cacert ca.pem --starttls smtp localhost $PORT 2>&1 | grep -o '20 sent, 20 echoed'
   20 sent, 20 echoed
 
 A service that refuses is quoted.

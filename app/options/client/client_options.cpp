@@ -89,11 +89,15 @@ void prepare_repetition(ClientOptions& options) {
 
 // --- The target.
 
-// Each datagram or WebSocket message is one message, so any other framing is refused, except
-// -f raw with datagrams.
+// --starttls smtp implies -f smtp, because the service continues in these words. Each datagram
+// or WebSocket message is one message, so any other framing is refused, except -f raw with
+// datagrams.
 void prepare_framing(ClientOptions& options) {
     Session::Options& session = options.run.session;
     const bool datagrams = session.endpoint.udp;
+    if (session.starttls && !framing_of(*session.starttls)->can_echo() &&
+        given_with(options.given, "framing C").empty())
+        session.framing = framing_of(*session.starttls);
     if (!datagrams && !session.websocket) return;
     const std::string option = given_with(options.given, "framing C");
     if (!option.empty() && !(datagrams && !session.framing->has_frames()))

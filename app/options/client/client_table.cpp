@@ -6,6 +6,8 @@
 
 #include <sys/socket.h>
 
+#include <fstream>
+
 namespace yodel {
 
 namespace {
@@ -56,6 +58,13 @@ std::vector<std::string> subprotocols_value(const std::string& text) {
 std::string header_value(const std::string& text) {
     return checked_text(websocket::is_header(text), text,
                         "a header that can be added, such as \"Origin: https://example.com\"");
+}
+
+void add_first_words(std::vector<std::string>& to, const std::string& text) {
+    if (!text.starts_with('@')) return to.push_back(text);
+    std::ifstream file(text.substr(1));
+    for (std::string line; std::getline(file, line);) to.push_back(line);
+    if (!file.eof()) throw UsageError("cannot read " + in_quotes(text.substr(1)));
 }
 
 std::string pin_value(const std::string& text) {
@@ -160,6 +169,9 @@ OptionGroup message_options(ClientOptions& to) {
          {'W', "reply-timeout", "D", "reply timeout (5s); -q D: time limit to close (5s)",
           into(session.reply_timeout, duration_value), "z"},
          {'q', none, "D", no_help_row, into(session.close_timeout, duration_value), "examine"},
+         {0, "on-connect", "LINE", "send LINE first on each connection; @FILE: its lines",
+          [&](auto& text) { add_first_words(session.on_connect, text); },
+          "udp listen replay examine"},
          {0, "escapes", none, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",
           flag(to.escapes), "z replay examine raw"},
          {0, "header", "LINE", "ws://: add \"NAME: VALUE\" to the request",

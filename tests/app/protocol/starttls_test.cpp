@@ -35,7 +35,7 @@ struct Client {
         REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0);
         peer.reset(ends[1]);
         transport = connect_starttls(service, Fd(ends[0]),
-                                     bufio::TlsContext::client({.verify = false}), "localhost");
+                                     bufio::TlsContext::client({.verify = false}), "localhost", notes);
     }
 
     IoStatus receive(const std::string& bytes) {
@@ -57,6 +57,7 @@ struct Client {
         return transport->failure().text("the server");
     }
 
+    std::vector<std::string> notes;
     Fd peer;
     std::unique_ptr<bufio::Transport> transport;
 };

@@ -19,44 +19,30 @@ namespace ui {
 
 namespace {
 
-// The appearance of a style. Without colors, only `monochrome` is used.
+// The appearance of a style. Only the terminal's own colors and reverse video are used, so that
+// a light background is as readable as a dark one. For the same reason warnings are magenta:
+// yellow is hardly visible on white.
 struct Look {
     attr_t monochrome;
-    attr_t attributes = monochrome;
-    short color = -1;          // one of 8; -1: the default
-    short foreground = color;  // one of 256
-    short background = -1;     // one of 256, used instead of reverse video; -1: the default
+    attr_t attributes = monochrome;  // with colors
+    short color = -1;                // -1: the default
 };
 
-constexpr short bar_color = 236;  // a dark gray
-
-// In the order of Style. The colors of a heat map go from dark to bright, and stay distinct for
-// color-blind users. With 256 colors, foreground and background are equal, so that a cell is
-// filled whatever its character.
+// In the order of Style.
 constexpr Look looks[] = {
     {A_NORMAL},
     {A_DIM},
     {A_BOLD},
     {A_NORMAL, A_NORMAL, COLOR_GREEN},
     {A_BOLD, A_NORMAL, COLOR_RED},
-    {A_BOLD, A_NORMAL, COLOR_YELLOW},
+    {A_BOLD, A_NORMAL, COLOR_MAGENTA},
     {A_REVERSE | A_BOLD},  // bold is visible within a reverse bar
     {A_UNDERLINE | A_BOLD},
     {A_REVERSE | A_UNDERLINE | A_BOLD, A_REVERSE | A_BOLD, COLOR_RED},
     {A_REVERSE},
-    {A_REVERSE, A_REVERSE, -1, 252, bar_color},
-    {A_REVERSE, A_REVERSE, COLOR_GREEN, 114, bar_color},
-    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_RED, 210, bar_color},
-    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_YELLOW, 221, bar_color},
-    {A_REVERSE, A_REVERSE, -1, 80, bar_color},
-    {A_NORMAL, A_NORMAL, -1, 54, 54},
-    {A_NORMAL, A_NORMAL, -1, 125, 125},
-    {A_NORMAL, A_NORMAL, -1, 208, 208},
-    {A_NORMAL, A_NORMAL, -1, 229, 229},
-    {A_BOLD, A_NORMAL, COLOR_YELLOW, 54, 54},
-    {A_BOLD, A_NORMAL, COLOR_YELLOW, 125, 125},
-    {A_BOLD, A_NORMAL, COLOR_YELLOW, 208, 208},
-    {A_BOLD, A_NORMAL, COLOR_YELLOW, 229, 229},
+    {A_REVERSE},
+    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_RED},
+    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_MAGENTA},
 };
 
 [[noreturn]] void fail(const char* what) {
@@ -118,10 +104,8 @@ bool start_colors() {
     const bool has_default_colors = ::use_default_colors() == OK;
     for (short pair = 1; pair < static_cast<short>(std::size(looks)); ++pair) {
         const Look& look = looks[pair];
-        const short foreground = COLORS >= 256 ? look.foreground : look.color;
-        const short background = COLORS >= 256 ? look.background : -1;
-        ::init_pair(pair, foreground < 0 && !has_default_colors ? COLOR_WHITE : foreground,
-                    background < 0 && !has_default_colors ? COLOR_BLACK : background);
+        ::init_pair(pair, look.color < 0 && !has_default_colors ? COLOR_WHITE : look.color,
+                    has_default_colors ? -1 : COLOR_BLACK);
     }
     return true;
 }
@@ -129,10 +113,8 @@ bool start_colors() {
 attr_t attributes_for(Style style, bool colors) {
     const Look& look = looks[static_cast<std::size_t>(style)];
     if (!colors) return look.monochrome;
-    const bool uses_default_color = (COLORS >= 256 ? look.foreground : look.color) < 0;
-    const bool reverse = COLORS < 256 || look.background < 0;
-    const attr_t attributes = reverse ? look.attributes : look.attributes & ~A_REVERSE;
-    return uses_default_color ? attributes : attributes | COLOR_PAIR(static_cast<int>(style));
+    return look.color < 0 ? look.attributes
+                          : look.attributes | COLOR_PAIR(static_cast<int>(style));
 }
 
 void draw_row(int y, const Row& row, int width, bool colors) {

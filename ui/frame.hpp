@@ -24,23 +24,13 @@ enum class Style {
     good,
     bad,
     warn,
-    escaped,      // an escape that replaces unprintable bytes, in reverse video
-    match,        // a match of a search
-    bad_byte,     // the first bad byte of a reply
-    selected,     // the selected message
-    status,       // the status line, drawn as a bar
-    status_good,  // parts of the status line
-    status_bad,
+    escaped,     // an escape that replaces unprintable bytes, in reverse video
+    match,       // a match of a search
+    bad_byte,    // the first bad byte of a reply
+    selected,    // the selected message
+    status,      // the status line, drawn as a bar
+    status_bad,  // parts of the status line
     status_warn,
-    status_sparkline,  // sparkline of recent round trips in the status line
-    heat_1,            // cells of a heat map; each contains a character for its shade
-    heat_2,
-    heat_3,
-    heat_4,
-    hot_1,  // cells of an emphasized row
-    hot_2,
-    hot_3,
-    hot_4,
 };
 
 struct Span {

@@ -88,6 +88,7 @@ struct Binding {
     void (*action)(Object& object);
     const char* keys = nullptr;  // "^A ^E"
     const char* help = nullptr;
+    const char* bar = nullptr;  // the entry in the key bar
 };
 
 // Returns the keys of a binding.

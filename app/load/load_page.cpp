@@ -202,16 +202,6 @@ ui::Row single_row(const RunProgress& progress, double rate, int width) {
 
 // --- The heat map.
 
-// The styles of the shades; `hot_styles` for round trips above the run's p99.
-constexpr Style heat_styles[] = {Style::normal, Style::heat_1, Style::heat_2, Style::heat_3,
-                                 Style::heat_4};
-constexpr Style hot_styles[] = {Style::normal, Style::hot_1, Style::hot_2, Style::hot_3,
-                                Style::hot_4};
-
-void append_cell(ui::Row& row, int shade, const Style* styles) {
-    ui::append(row, shades[shade].text(), styles[shade]);
-}
-
 // Omits the legend if it does not fit.
 ui::Row map_title(const char* name, const HeatMap::View& view, int width) {
     ui::Row row = fit({{std::string(name) + "s in ms", 0, Style::bold},
@@ -221,7 +211,7 @@ ui::Row map_title(const char* name, const HeatMap::View& view, int width) {
     for (int shade = 1; shade <= 4; ++shade) {
         const auto limit = static_cast<std::size_t>(shade - 1);
         ui::append(legend, " ", Style::dim);
-        append_cell(legend, shade, heat_styles);
+        ui::append(legend, shades[shade].text());
         ui::append(legend,
                    limit == HeatMap::shade_limits.size()
                        ? " more"
@@ -240,7 +230,8 @@ ui::Row map_row(const HeatMap::Row& row, ev::Duration p99) {
     ui::append(made, format("%*s ", scale_width - 2, scale.c_str()), Style::dim);
     ui::append(made, glyph::separator.text(), Style::dim);
     for (const int shade : row.shades)
-        append_cell(made, shade, row.upper_end > p99 ? hot_styles : heat_styles);
+        ui::append(made, shades[shade].text(),
+                   row.upper_end > p99 && shade > 0 ? Style::warn : Style::normal);
     return made;
 }
 

@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <span>
 #include <utility>
 
 namespace yodel {
@@ -26,15 +25,6 @@ constexpr ev::Duration frame_time = 16ms;
 // A second ^C within this time quits.
 constexpr ev::Duration quit_time = 2s;
 
-// Adds the signs, except signs without a form in the locale's encoding.
-void add_signs(PageRows& page, std::span<const SignGroup> groups) {
-    for (const SignGroup& group : groups) {
-        page.add_title(group.title);
-        for (const auto& [sign, meaning] : group.signs)
-            if (!sign.text().empty()) page.add_fact(sign.text(), meaning);
-    }
-}
-
 // True for the keys that end a mode and do nothing else.
 bool is_cancel(const ui::Key& key) {
     return key.chord == ui::plain(KeyCode::escape) || key.chord == ui::ctrl('g') ||
@@ -45,9 +35,11 @@ bool is_cancel(const ui::Key& key) {
 
 using Client = ScreenClient;
 
-// The page of keys lists ^D under "Quit".
+// The page of keys lists ^D under "Quit". The key bar has the order of the table, except that
+// ^D is its last entry.
 const ui::Binding<Client> Client::bindings[] = {
-    {ui::keys(ui::ctrl('d')), [](Client& c) { c.conversation_.quit_when_answered(); }},
+    {ui::keys(ui::ctrl('d')), [](Client& c) { c.conversation_.quit_when_answered(); },
+     nullptr, nullptr, "^D Quit"},
     {ui::keys(ui::plain(KeyCode::enter)), [](Client& c) { c.submit(); },
      "Enter", "send the line; if it is empty, open the selected message (e: edit it)"},
     {ui::keys(ui::plain(KeyCode::up), ui::ctrl('p')), [](Client& c) { c.older_line(); },
@@ -66,25 +58,23 @@ const ui::Binding<Client> Client::bindings[] = {
     {ui::keys(ui::alt(KeyCode::up)), [](Client& c) { c.transcript().select_older(); },
      "M-Up M-Down", "select a message; then also Up and Down"},
     {ui::keys(ui::alt(KeyCode::down)), [](Client& c) { c.transcript().select_newer(); }},
-    {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<Find>(); },
-     "M-/ n N", "search the messages; older, newer match"},
-    {ui::keys(ui::plain(KeyCode::f1)),
+    {ui::keys(ui::plain(KeyCode::f1), ui::alt('?')),
      [](Client& c) { c.open_page([&c](int width) { return c.key_page(width); }); },
-     "F1", "this page"},
+     "F1 M-?", "this page", "F1 Keys"},
     {ui::keys(ui::plain(KeyCode::f2), ui::alt('s')), [](Client& c) {
          c.open_page([&c](int width) {
              return statistics_page(c.conversation_.results(),
                                     c.conversation_.percentile_history(), width);
          });
-     }, "F2 M-s", "statistics"},
+     }, "F2 M-s", "statistics", "F2 Stats"},
     {ui::keys(ui::plain(KeyCode::f3), ui::alt('i')), [](Client& c) {
          c.open_page([&c](int width) { return c.connection_rows(width); });
-     }, "F3 M-i", "connection and certificate"},
+     }, "F3 M-i", "connection and certificate", "F3 Link"},
     {ui::keys(ui::plain(KeyCode::f4), ui::alt('h')),
      [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); },
-     "F4 M-h", "show messages in hex, or as text"},
+     "F4 M-h", "show messages in hex, or as text", "F4 Hex"},
     {ui::keys(ui::plain(KeyCode::f5)), [](Client& c) { c.conversation_.reconnect(); },
-     "F5", "reconnect now"},
+     "F5", "reconnect now", "F5 Reconnect"},
     {ui::keys(ui::plain(KeyCode::f6)),
      [](Client& c) { c.transcript().next_timestamps(); },
      "F6", "timestamps: clock, since the last message, or none"},
@@ -94,7 +84,9 @@ const ui::Binding<Client> Client::bindings[] = {
      "F8", "close the connection without quitting"},
     {ui::keys(ui::plain(KeyCode::f9), ui::alt('o')),
      [](Client& c) { c.conversation_.toggle_file(); },
-     "F9 M-o", "start or stop a transcript file"},
+     "F9 M-o", "start or stop a transcript file", "F9 Record"},
+    {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<Find>(); },
+     "M-/ n N", "search the messages; older, newer match", "M-/ Find"},
     {ui::keys(ui::alt('w')), [](Client& c) { c.copy_selected(); },
      "M-w", "copy the selected message to the terminal's clipboard"},
     {ui::keys(ui::ctrl('c')), [](Client& c) { c.interrupt(); },
@@ -293,20 +285,21 @@ void ScreenClient::line_refused(const std::string& line) {
 
 std::vector<ui::KeyHelp> ScreenClient::key_help() { return ui::help_for(bindings); }
 
-// A terminal of 80x24 shows the first two groups of signs without scrolling.
 Rows ScreenClient::key_page(int width) {
-    constexpr std::size_t first_groups = 2;
     PageRows page(width);
-    page.add_fact("Quit", "^D on an empty line: once all replies are in; ^C twice: at once");
-    add_signs(page, sign_groups().first(first_groups));
     page.add_title("Keys (M-x: Alt-x, or Esc then x)");
+    page.add_fact("Quit", "^D on an empty line: once all replies are in; ^C twice: at once");
     for (const auto& row : key_help()) page.add_fact(row.keys, row.help);
     const bool splits = count_pieces(*session().options().framing, "a\nb") > 1;
     page.add_title("Line editing");
     page.add_fact("M-Enter", splits ? "a newline: with this framing, a new message"
                                     : "a newline in the message");
     for (const auto& row : ui::LineEditor::key_help()) page.add_fact(row.keys, row.help);
-    add_signs(page, sign_groups().subspan(first_groups));
+    for (const SignGroup& group : sign_groups()) {
+        page.add_title(group.title);
+        for (const auto& [sign, meaning] : group.signs)  // some have no form in ASCII
+            if (!sign.text().empty()) page.add_fact(sign.text(), meaning);
+    }
     return page.rows;
 }
 
@@ -324,11 +317,21 @@ void ScreenClient::draw() {
     if (height > 0 && !reading) frame.rows = transcript().rows(size.columns, height);
     while (static_cast<int>(frame.rows.size()) < height) frame.rows.emplace_back();
     if (size.rows > 1) frame.rows.push_back(fit_status(status(), size.columns));
-    frame.cursor_row = size.rows - 1;
+    frame.cursor_row = static_cast<int>(frame.rows.size());
     frame.cursor_shown = true;
     frame.rows.push_back(input_row(size.columns, frame));
+    if (has_key_bar()) frame.rows.push_back(key_bar(size.columns));
     terminal().draw(frame);
     schedule_clock();
+}
+
+ui::Row ScreenClient::key_bar(int width) {
+    std::vector<Part> parts;
+    for (const auto& binding : bindings)
+        if (binding.bar) parts.push_back({binding.bar, 0, Style::dim});
+    std::rotate(parts.begin(), parts.begin() + 1, parts.end());
+    for (int rank = 0; Part & part : parts) part.rank = rank++;
+    return fit(parts, width, {"  "});
 }
 
 std::vector<Part> ScreenClient::status() const {

@@ -104,8 +104,10 @@ private:
     Rows key_page(int width);
     Rows connection_rows(int width);
 
-    // Returns the number of rows above the status line and the input line.
-    int main_height() const { return terminal().size().rows - 2; }
+    bool has_key_bar() const { return terminal().size().rows >= 12; }
+    static ui::Row key_bar(int width);
+    // Returns the number of rows above the status line, the input line and the key bar.
+    int main_height() const { return terminal().size().rows - (has_key_bar() ? 3 : 2); }
     std::vector<Part> status() const;
     std::string_view hint_text() const;
     ui::Row input_row(int width, ui::Frame& frame);

@@ -109,8 +109,7 @@ void add_times(std::vector<Part>& parts, const Histogram& times,
         return format("%4s", milliseconds_number(time).c_str());
     };
     add(Priority::time, padded(recent.back()) + "ms");
-    if (ui::utf8_locale())
-        add(Priority::round_trips, sparkline(recent), Style::status_sparkline);
+    if (ui::utf8_locale()) add(Priority::round_trips, sparkline(recent), Style::status);
     for (const auto& [name, percent] :
          {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
         add(Priority::round_trips, name + padded(times.percentile(percent)));
@@ -198,7 +197,7 @@ std::vector<Part> status_parts(const Session& session, const Results& results,
                                const std::deque<ev::Duration>& recent, ev::Time now) {
     const bool up = session.state() == State::open && session.peer_known();
     const Glyph& glyph = up ? glyph::connected : glyph::disconnected;
-    const Style up_style = session.peer_half_closed() ? Style::status_warn : Style::status_good;
+    const Style up_style = session.peer_half_closed() ? Style::status_warn : Style::status;
     const Style down_style =
         exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
     std::vector<Part> parts;

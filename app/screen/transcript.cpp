@@ -167,8 +167,7 @@ std::string Transcript::time_text(Id id) const {
     if (timestamps_ == Timestamps::off) return "";
     if (timestamps_ == Timestamps::delta)
         return padded(delta_text(id == oldest() ? ev::Duration() : at(id).at - at(id - 1).at));
-    const bool timed = kind != Kind::lost && kind != Kind::unsolicited;
-    return padded(timed ? clock_text(at(id).at) : "");
+    return padded(kind == Kind::lost ? "" : clock_text(at(id).at));
 }
 
 ui::Layout Transcript::lay_out(Id id) const {

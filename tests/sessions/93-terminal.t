@@ -48,14 +48,14 @@ While a terminal is blocked, a flood is not read, and the program rests.
 A flood delays no key.
 
   $ on_terminal yodel --expect none 127.0.0.1 $PORT -- 'wait 000' 'keys typed meanwhile' 'last typed meanwhile' 'keys ^C' \
-  >     'row 24 F1 help' 'keys ^C' 'wait ^C again to quit' 'keys ^C' gone
+  >     'row 23 F1 help' 'keys ^C' 'wait ^C again to quit' 'keys ^C' gone
   status 0
 
 Many resizes in a row leave the screen whole. Resizing to 0x0 is none.
 
   $ on_terminal yodel -- "$up" 'type hello' 'wait ‹ hello ✓' \
   >     $(for i in $(seq 0 299); do echo resize-$((1 + i * 7 % 60))x$((1 + i * 13 % 150)); done) resize-0x0 resize-24x80 \
-  >     'wait  › hello' 'wait ‹ hello ✓' 'row 23 ● up 0' 'type again' 'wait ‹ again ✓'
+  >     'wait  › hello' 'wait ‹ hello ✓' 'row 22 ● up 0' 'type again' 'wait ‹ again ✓'
 
 ^Z gives the terminal back to the shell, and fg draws the screen again. A suspended program can be ended by a signal, also
 after it wanted the terminal in the background.
@@ -98,7 +98,7 @@ there is pipe mode.
 ESCDELAY sets the delay of an Esc, and delays nothing else. With NO_COLOR nothing is colored, and no text is missing.
 
   $ on_terminal ESCDELAY=1000 yodel -- "$up" 'keys \e' 'keys s' 'wait unsolicited         0'
-  $ on_terminal ESCDELAY=0 yodel -- "$up" 'keys \eOP' 'wait Quit' 'keys \e' 'wait Enter sends a line' 'keys h' 'last h'
+  $ on_terminal ESCDELAY=0 yodel -- "$up" 'keys \eOP' 'wait Keys (M-x' 'keys \e' 'wait Enter sends a line' 'keys h' 'last h'
   $ on_terminal NO_COLOR=1 yodel -- "$up" 'type hello' 'wait ‹ hello ✓' 'cells colored'
   0
 

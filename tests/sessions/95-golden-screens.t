@@ -11,11 +11,23 @@ off, because it differs between systems.
   >     on_terminal ${size#*x}x${size%x*} yodel --no-sandbox unix:echo -- 'wait up 00:' 'wait connected to' "golden start-$size" \
   >         'type hello' 'wait ‹ hello ✓' 'type 你好, café' 'wait ‹ 你好, café ✓' 'type \e[200~\x01 and \e[31m\e[201~' \
   >         'wait ‹ ^A and ^[[31m ✓' "golden talk-$size" 'keys half a line' 'wait half a line' "golden typing-$size" \
-  >         'keys ^U\eh' 'wait 00000000 ' "golden hex-$size" 'keys \eh\eOP' 'wait Quit' "golden keys-$size" \
+  >         'keys ^U\eh' 'wait 00000000 ' "golden hex-$size" 'keys \eh\e?' 'wait Keys (M-x' "golden keys-$size" \
   >         'keys \r\e[1;3A\e[1;3A\r' 'wait Sent, ' "golden message-$size" 'type e^U[{"id":7,"tags":["a","b"]}]' 'wait ‹ [{' \
   >         'type \e[1;3A' 'wait Sent, ' "golden json-$size" 'keys \r\ei' 'wait Connection' "golden connection-$size" \
   >         'keys \r\e>^C' 'wait ^C again to quit' "golden quit-$size"
   > done
+
+A wide, a tiny and an old terminal, and one without UTF-8.
+
+  $ talk() {
+  >     name=$1; shift
+  >     on_terminal "$@" yodel --no-sandbox unix:echo -- 'wait up 00:' "golden start-$name" 'type hello' 'wait ms ' \
+  >         "golden talk-$name" 'keys \e?' 'wait Keys' "golden keys-$name"
+  > }
+  $ talk 100x24 24x100
+  $ talk 20x5 5x20
+  $ talk vt100 TERM=vt100
+  $ talk ascii LC_ALL=C
 
 A server that corrupts, and answers by hand.
 

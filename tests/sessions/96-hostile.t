@@ -9,14 +9,14 @@ another.
   $ start socat -d -d TCP-LISTEN:0,fork,bind=127.0.0.1 "EXEC:cat $PWD/attacks -"
   $ attacked() {
   >     for locale in C.UTF-8 C; do
-  >         [ $locale = C ] && bar='row 49 * up 00:' || bar='row 49 ● up 00:'
-  >         on_terminal 50x100 LC_ALL=$locale yodel --expect none 127.0.0.1 $PORT -- 'wait the last of them' "$bar" 'row 50 F1 help' \
+  >         [ $locale = C ] && bar='row 48 * up 00:' || bar='row 48 ● up 00:'
+  >         on_terminal 50x100 LC_ALL=$locale yodel --expect none 127.0.0.1 $PORT -- 'wait the last of them' "$bar" 'row 49 F1 help' \
   >             "$@" "$bar" 'alternate screen' untouched
   >     done
   > }
-  $ attacked 'wait ^[]0;OWNED^G' 'row 50 F1 help'
-  $ attacked 'keys \eh' 'wait 1b' 'row 50 F1 help'
-  $ attacked $(yes 'keys-up' | head -n 20) 'keys \r' 'wait Unsolicited' 'row 50 Esc goes back'
+  $ attacked 'wait ^[]0;OWNED^G' 'row 49 F1 help'
+  $ attacked 'keys \eh' 'wait 1b' 'row 49 F1 help'
+  $ attacked $(yes 'keys-up' | head -n 20) 'keys \r' 'wait Unsolicited' 'row 49 Esc goes back'
   $ attacked 'keys \e/OWNED\r' 'wait HELD'
 
 Nor do they in pipe mode, or as names and options.

@@ -3,15 +3,14 @@
 //     on_terminal [ROWSxCOLUMNS] [NAME=VALUE]... COMMAND... -- STEP...
 //     on_terminal attacks          prints a line for each attack on a terminal
 //
-//     wait TEXT, last TEXT     waits until the screen shows TEXT, or its last row is TEXT
-//     row N TEXT               waits until row N, counted from 1, begins with TEXT
-//     hides TEXT               the screen does not show TEXT
-//     type LINE, keys BYTES    types a line, or bytes: \e, ^C and \xNN are control characters
-//     resize-ROWSxCOLUMNS, kill SIGNAL, hang up, stall, continue, stop output, sleep
-//     unsent BYTES             the program has not written BYTES
-//     alternate screen         waits for the alternate screen; `no screen` for its end
-//     cells PROPERTY           counts the cells that are `colored` or `reverse`
-//     golden NAME              waits until the screen equals tests/screens/NAME.txt, with zeros
+//     wait TEXT, last TEXT     waits until the screen shows TEXT, or its last row, without the
+//     key bar, is TEXT row N TEXT               waits until row N, counted from 1, begins with
+//     TEXT hides TEXT               the screen does not show TEXT type LINE, keys BYTES types a
+//     line, or bytes: \e, ^C and \xNN are control characters resize-ROWSxCOLUMNS, kill SIGNAL,
+//     hang up, stall, continue, stop output, sleep unsent BYTES             the program has not
+//     written BYTES alternate screen         waits for the alternate screen; `no screen` for
+//     its end cells PROPERTY           counts the cells that are `colored` or `reverse` golden
+//     NAME              waits until the screen equals tests/screens/NAME.txt, with zeros
 //                              for times; SCREENS_UPDATE=1 in the environment rewrites the file
 //     screen                   prints the rows that are not empty
 //     raw                      waits until the program has changed the settings
@@ -187,7 +186,10 @@ bool perform(Tty& tty, const std::string& step) {
     const std::size_t blank = std::min(step.find(' '), step.size());
     const std::string verb = step.substr(0, blank);
     const std::string rest = blank < step.size() ? step.substr(blank + 1) : "";
-    const auto last = [&] { return tty.row(tty.size().rows - 1) == rest; };
+    const auto last = [&] {
+        const int row = tty.size().rows - 1;
+        return tty.row(tty.row(row).starts_with("F1 Keys") ? row - 1 : row) == rest;
+    };
     if (verb == "wait") return tty.wait_for(rest);
     if (verb == "last") return tty.wait_for(last);
     if (verb == "row") {

@@ -128,7 +128,7 @@ private:
             const auto size = terminal_.size();
             append(frame.rows[0],
                    "size " + std::to_string(size.rows) + 'x' + std::to_string(size.columns),
-                   ui::Style::status_good);
+                   ui::Style::status_warn);
             for (auto i = first; i < keys_.size(); ++i)
                 append_bytes(frame.rows[i - first + 1], keys_[i]);
         }

@@ -316,6 +316,6 @@ TEST_CASE("failures on the page of a load are marked") {
     run.progress.phase = RunProgress::Phase::ending;
     CHECK(!marked("3.99k/s", ui::Style::warn));
     CHECK(marked("●", ui::Style::good));
-    CHECK(marked("░", ui::Style::hot_1));
-    CHECK(marked("▓", ui::Style::heat_3));
+    CHECK(marked("░", ui::Style::warn));
+    CHECK(marked("▓", ui::Style::normal));
 }

@@ -39,14 +39,10 @@ A request that opens no WebSocket is refused with a reason.
 A client that breaks the protocol gets earlier replies and a code, also while it is still sending. Its end is logged.
 
   $ serve --ws --max-frame 2000
-  $ for step in bare:81:b 'frame:81:\xff' frame:82:2001*x 'frame:88:\x0f\xa0bye'; do talk open frame:81:a $step end; done
+  $ for step in bare:81:b frame:82:2001*x 'frame:88:\x0f\xa0bye'; do talk open frame:81:a $step end; done
   HTTP/1.1 101 Switching Protocols
   text a
   close 1002
-  ended
-  HTTP/1.1 101 Switching Protocols
-  text a
-  close 1007
   ended
   HTTP/1.1 101 Switching Protocols
   text a
@@ -59,21 +55,18 @@ A client that breaks the protocol gets earlier replies and a code, also while it
   $ talk open frame:81:a frame:82:8000000*x frame:82:x end | tail -n 2
   close 1009
   ended
-  $ talk open leave && talk open frame:01:a leave && talk open reset && talk 'send:GET / HT' leave
-  HTTP/1.1 101 Switching Protocols
+  $ talk open leave && talk open frame:01:a leave && talk 'send:GET / HT' leave
   HTTP/1.1 101 Switching Protocols
   HTTP/1.1 101 Switching Protocols
   $ talk 'send:\x16\x03\x01\0\5hello' response leave
   HTTP/1.1 400 Bad Request: the client speaks TLS, but this port does not
   $ await TLS $LOG && log
   the client violated the WebSocket protocol: a frame is not masked
-  the client violated the WebSocket protocol: a text message is not UTF-8
   a message of 2001 bytes or more exceeds the limit of 2000 (--max-frame)
   the client closed with 4000 application code: bye
   a message of 8000000 bytes or more exceeds the limit of 2000 (--max-frame)
   the client ended the connection without a close frame
   the client ended the connection inside a message without a close frame
-  receiving failed: Connection reset by peer
   the client closed the connection during the WebSocket handshake
   refused: the client speaks TLS, but this port does not
   $ serve --ws --idle-timeout 50ms

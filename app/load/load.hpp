@@ -1,9 +1,12 @@
 // Turns the options of yodel-load into a run.
 #pragma once
 
+#include "app/protocol/framing.hpp"
 #include "app/run/run_client.hpp"
 #include "app/run/run_options.hpp"
+#include "app/run/sources.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -28,5 +31,11 @@ struct LoadPlan {
 // message. Throws UsageError, and the
 // errors of read_own_messages().
 void plan_load(const LoadPlan& plan, std::optional<std::size_t> size, RunClient::Options& load);
+
+// Reads messages from the lines of a file. Throws InputError if
+// the file cannot be read. Throws FileError if it is empty or, with the line's number, if a
+// line cannot be sent.
+OwnMessages read_own_messages(const std::string& file, const Framing& framing,
+                              std::size_t max_frame, bool escapes);
 
 }  // namespace yodel

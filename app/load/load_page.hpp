@@ -1,15 +1,108 @@
-// Composes the page of a load for a given size.
+// The page of a load, and its heat map.
 #pragma once
 
-#include "app/load/heat_map.hpp"
+#include "app/screen/full_screen.hpp"
 #include "app/screen/pages.hpp"
+#include "app/stats/histogram.hpp"
+#include "app/stats/history.hpp"
 #include "app/stats/run_display.hpp"
+#include "ev/time.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace yodel {
+
+// Draws the round trips of a run as a heat map, with time to the right and round trips upwards
+// on a logarithmic scale. The shade of a cell is its share of the round trips in its column.
+//
+// Memory is bounded (220 KiB), because the time per column doubles when the map fills up. Pure:
+// it reads no clock.
+class HeatMap {
+public:
+    static constexpr ev::Duration initial_width = std::chrono::milliseconds(250);
+    static constexpr std::size_t max_columns = 256;
+
+    // Maximum shares for the shades 1, 2 and 3. A larger share has shade 4, and an empty
+    // cell has shade 0.
+    static constexpr std::array<double, 3> shade_limits{0.01, 0.1, 0.4};
+
+    struct Row {
+        ev::Duration upper_end;   // longest round trip of the row
+        std::vector<int> shades;  // one for each column
+    };
+    struct View {
+        ev::Duration width{};   // time of a column
+        std::vector<Row> rows;  // the longest round trips first
+    };
+
+    // Adds the round trips that ended since the last call. `now` must not decrease. The map
+    // begins with the first round trip.
+    void add(ev::Time now, const Histogram& slice);
+    bool empty() const { return columns_.empty(); }
+
+    // Returns the whole map in at most `rows` and `columns`, both at least 1. The rows cover
+    // all round trips.
+    View view(std::size_t rows, std::size_t columns) const;
+
+private:
+    // Cells range from 1 us to 68 s. The outermost cells also count shorter and longer
+    // times.
+    using Layout = Buckets<2>;
+    static constexpr std::size_t first_bucket = Layout::index((std::uint64_t{1} << 10) - 1);
+    static constexpr std::size_t last_bucket = Layout::index(std::uint64_t{1} << 36);
+    static constexpr std::size_t cell_count = last_bucket - first_bucket + 1;
+    static constexpr std::size_t min_covered_cells = 14;  // more than a factor of ten
+    using Column = std::array<std::uint64_t, cell_count>;
+
+    struct Range {
+        std::size_t begin;
+        std::size_t end;
+    };
+
+    static std::size_t cell(ev::Duration round_trip);
+    void extend_to(ev::Time now);
+    Range filled() const;
+    Range covered(std::size_t rows) const;
+    static Row row(const std::vector<Column>& columns, Range range);
+    std::vector<Column> merged(std::size_t together) const;
+
+    std::vector<Column> columns_;
+    ev::Time begin_{};
+    ev::Duration width_ = initial_width;
+};
 
 // Returns a page that fits into `size`: counts, rates, percentiles, failures, and a heat map of
 // the round trips. Omits the least important rows, and parts of rows, that do not fit. `rate`:
 // right replies in the last second.
 Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui::Size size);
+
+// Draws the page of a load, at most ten times a second. Keys: ^C ends the run, ^Z suspends, ^L
+// redraws.
+class LoadScreen final : public RunDisplay, private FullScreen {
+public:
+    // See FullScreen. The handler of SIGCONT must call continued(). The user must outlive the
+    // screen.
+    LoadScreen(ev::Loop& loop, User& user);
+
+    void turn_ended() override { FullScreen::turn_ended(); }
+    // Returns true if standard error is not a terminal.
+    bool prepare_for_line() override;
+    void continued() override { FullScreen::continued(); }
+
+private:
+    void press(const ui::Key& key) override;
+    void draw() override;
+    // Excludes the messages in flight from timing, because the suspension delays their replies.
+    void suspending() override { user_.suspending(); }
+
+    ev::Loop& loop_;
+    User& user_;
+    HeatMap map_;
+    RecentRate rate_;
+};
 
 }  // namespace yodel

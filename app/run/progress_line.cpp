@@ -1,6 +1,6 @@
 #include "app/run/progress_line.hpp"
 
-#include "app/stats/summary.hpp"
+#include "app/stats/outcome.hpp"
 #include "app/text/diagnostics.hpp"
 
 #include <sys/ioctl.h>

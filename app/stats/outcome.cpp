@@ -1,24 +1,272 @@
 #include "app/stats/outcome.hpp"
 
-#include "app/stats/end_object.hpp"
 #include "app/stats/figures.hpp"
 #include "app/text/diagnostics.hpp"
+#include "app/text/units.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 
 namespace yodel {
 
 namespace {
 
+// --- The summary.
+
+// Percentiles of fewer times would be single messages.
+constexpr std::uint64_t min_count_for_percentiles = 20;
+
+// Returns these percentiles and the maximum: "0.05/0.21/0.40 ms".
+std::string times_text(const Histogram& times, std::initializer_list<double> percents) {
+    std::string text;
+    for (const double percent : percents)
+        text += milliseconds_number(times.percentile(percent)) + "/";
+    return text + milliseconds_text(times.max());
+}
+
+std::string round_trips_text(const Results& results) {
+    const Histogram& times = results.round_trips;
+    if (times.count() == 0) return "";
+    if (times.count() == 1) return "; rtt " + milliseconds_text(times.max());
+    const bool few = times.count() < min_count_for_percentiles;
+    const std::string text = (few ? "; rtt min/max " : "; rtt min/p50/p95/p99/max ") +
+                             milliseconds_number(times.min()) + "/" +
+                             (few ? times_text(times, {}) : times_text(times, {50, 95, 99}));
+    return results.over_datagrams ? text + "; jitter " + milliseconds_text(results.jitter())
+                                  : text;
+}
+
+// Returns an empty text if the network takes less than a tenth of the time.
+std::string network_remark(const Results& results) {
+    if (!results.tcp || !results.tcp->min_rtt || results.round_trips.count() == 0) return "";
+    const ev::Duration p50 = results.round_trips.percentile(50);
+    if (*results.tcp->min_rtt < p50 / 10) return "";
+    return "; p50 " + network_share_text(p50, *results.tcp->min_rtt);
+}
+
+std::string number(std::uint64_t count, const char* of) {
+    return ", " + std::to_string(count) + " " + of;
+}
+
+std::string connections_remark(const Results& results, const SummaryParts& parts) {
+    std::string text;
+    if (parts.load && results.failed > 0 && !results.probe)
+        text += "; " + std::to_string(results.failed) + " of " +
+                std::to_string(results.attempts) + " attempts to connect failed";
+    if (!((parts.load && parts.verbose) || results.probe) || results.connect_times.count() == 0)
+        return text;
+    text += "; connect p50/p99/max " + times_text(results.connect_times, {50, 99});
+    if (results.handshake_times.count() == 0) return text;
+    text += ", handshake " + times_text(results.handshake_times, {50, 99});
+    if (results.handshakes_full + results.handshakes_resumed == 0) return text;
+    return text + number(results.handshakes_full, "full") +
+           number(results.handshakes_resumed, "resumed");
+}
+
+std::string number_if_any(std::uint64_t count, const char* of) {
+    return count > 0 ? number(count, of) : "";
+}
+
+std::string message_counts(const Results& counts, const SummaryParts& parts) {
+    if (parts.listens) return std::to_string(counts.sent) + " sent";
+    return std::to_string(counts.sent) + " sent" +
+           number(counts.echoed, parts.expects_any ? "answered" : "echoed") +
+           number(counts.bad, "bad") + number(counts.lost, "lost");
+}
+
+std::string datagrams_text(const Results& results) {
+    if (!results.over_datagrams) return number_if_any(results.duplicates, "duplicate");
+    return number(results.duplicates, "duplicate") + number(results.reordered, "reordered");
+}
+
+std::string unsolicited_text(const Results& results, const SummaryParts& parts) {
+    if (parts.listens) return number(results.unsolicited, "received");
+    if (!results.replay) return number_if_any(results.unsolicited, "unsolicited");
+    return number_if_any(results.replay->as_recorded, "unsolicited matched") +
+           number_if_any(results.replay->missing, "unsolicited missing") +
+           number_if_any(results.replay->unrecorded, "unsolicited not recorded");
+}
+
+std::string late_start_remark(const Results& results) {
+    if (results.late_start.value_or(ev::Duration::zero()) <= ev::Duration::zero()) return "";
+    return "; began " + milliseconds_text(*results.late_start) + " after --start-at";
+}
+
+std::string warm_up_remark(const Results& warm_up, const SummaryParts& parts) {
+    if (!warm_up.any()) return "";
+    return "; warm-up: " + message_counts(warm_up, parts) +
+           number_if_any(warm_up.unsent, "unsent");
+}
+
+// --- The end object.
+
+// Returns [[upper_us, count], ...].
+JsonArray buckets_json(const Histogram& times) {
+    JsonArray buckets;
+    for (const Histogram::Bucket& bucket : times.buckets())
+        buckets.array(JsonArray().time(bucket.upper_end).number(bucket.count));
+    return buckets;
+}
+
+// The statistics that the object contains. Others follow from its histograms.
+constexpr const char* main_statistics[] = {"min", "mean",  "p50",    "p90", "p95",
+                                           "p99", "p99.9", "p99.99", "max"};
+
+void add_times(JsonObject& object, const Results& results, bool of_connections) {
+    for (const TimesRow& row : times_rows) {
+        const Histogram& times = results.*row.times;
+        if (row.of_connections != of_connections || times.count() == 0) continue;
+        JsonObject members;
+        for (const char* const name : main_statistics)
+            members.time(name, *statistic(times, name));
+        object.object(row.object, members.nanoseconds("sum", times.sum()));
+        object.array(row.buckets, buckets_json(times));
+    }
+}
+
+void add_facts(JsonObject& object, const RunResults& results) {
+    JsonArray errors;
+    for (const Results::Failure& failure : results.failures)
+        errors.object(JsonObject()
+                          .text("text", failure.text)
+                          .number("status", static_cast<std::uint64_t>(failure.status))
+                          .number("count", failure.count)
+                          .number("failed", failure.failed));
+    object.array("errors", errors);
+    if (const auto& tcp = results.tcp) {
+        JsonObject facts;
+        if (tcp->min_rtt) facts.time("min_rtt_us", *tcp->min_rtt);
+        facts.number("retransmits", tcp->retransmits);
+        object.object("tcp", facts.number("mss", tcp->mss).number("cwnd", tcp->cwnd));
+    }
+    if (results.warm_up.any()) {
+        JsonObject counts;
+        for (const std::string_view name : {"sent", "echoed", "bad", "lost", "unsent"})
+            for (const CountRow& row : count_rows)
+                if (row.name == name) counts.number(name, results.warm_up.*row.count);
+        object.object("warm_up", counts);
+    }
+    if (const auto& replay = results.replay) {
+        JsonObject counts;
+        counts.number("replayed", results.sent).number("matched", results.echoed);
+        counts.number("bad", results.bad).number("lost", results.lost);
+        counts.number("unsolicited_matched", replay->as_recorded);
+        counts.number("missing", replay->missing).number("unrecorded", replay->unrecorded);
+        object.object("replay", counts);
+    }
+}
+
+// Writes times in microseconds. Derives `ended` from the rounded `began`.
+void add_span(JsonObject& object, const Results& results) {
+    using std::chrono::microseconds;
+    if (results.first_sent) {
+        const auto began = std::chrono::floor<microseconds>(results.began());
+        object.text("began", timestamp_text(began));
+        if (results.last_answered >= *results.first_sent)
+            object.text("ended", timestamp_text(std::chrono::floor<microseconds>(
+                                     began + results.elapsed())));
+    }
+    object.time("duration_us", results.elapsed());
+    if (results.late_start) object.time("late_start_us", *results.late_start);
+}
+
+// --- The last words.
+
 constexpr std::size_t max_lines = 10;
 
-std::string times_text(std::uint64_t count) {
+std::string repeats_text(std::uint64_t count) {
     return count == 1 ? "" : " (" + std::to_string(count) + " times)";
 }
 
 }  // namespace
+
+std::string counts_text(const Results& results, const SummaryParts& parts) {
+    if (results.probe)
+        return count_text(results.opened, "connection") + " opened" +
+               number(results.failed, "failed");
+    if (results.replay)
+        return std::to_string(results.sent) + " replayed" + number(results.echoed, "matched") +
+               number(results.bad, "bad") + number(results.lost, "lost");
+    return message_counts(results, parts);
+}
+
+std::string own_fault_remarks(const Results& results) {
+    std::string text;
+    const ev::Duration p99 = results.lateness.percentile(99);
+    if (p99 > results.round_trips.percentile(50) / 10)
+        text += "; late p50/p99 " + milliseconds_number(results.lateness.percentile(50)) + "/" +
+                milliseconds_text(p99);
+    if (!results.reached_planned_rate())
+        text += "; planned " + rate_text(results.planned_rate->planned) + ", reached " +
+                rate_text(results.planned_rate->reached);
+    return text;
+}
+
+std::string summary(const RunResults& results, const SummaryParts& parts) {
+    std::string text = counts_text(results, parts) + number_if_any(results.late, "late") +
+                       number_if_any(results.unsent, "unsent") +
+                       unsolicited_text(results, parts) +
+                       (parts.listens ? "" : datagrams_text(results));
+    if (parts.load && results.rate() > 0) text += ", " + rate_text(results.rate());
+    return text + round_trips_text(results) + own_fault_remarks(results) +
+           (parts.verbose ? network_remark(results) : "") + late_start_remark(results) +
+           warm_up_remark(results.warm_up, parts) + results.unverified_remark +
+           connections_remark(results, parts);
+}
+
+std::string progress_text(const Results& results, const SummaryParts& parts) {
+    std::string text = counts_text(results, parts) + datagrams_text(results);
+    const TimesRow& row = main_times(results);
+    const Histogram& times = results.*row.times;
+    if (times.count() == 0) return text;
+    text += (results.probe ? ", " + std::string(row.name) : ",") + " p50 " +
+            milliseconds_text(times.percentile(50));
+    return results.over_datagrams ? text + ", jitter " + milliseconds_text(results.jitter())
+                                  : text;
+}
+
+void add_counts(JsonObject& object, const Results& results, bool of_connections) {
+    for (const CountRow& row : count_rows)
+        if (row.whole->of_connections == of_connections && row.whole->measured(results))
+            object.number(row.name, results.*row.count);
+    if (results.over_datagrams && !of_connections) object.time("jitter_us", results.jitter());
+}
+
+void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row) {
+    if (times.count() == 0) return;
+    JsonObject members;
+    members.time("p50", times.percentile(50)).time("p99", times.percentile(99));
+    object.object(row.object, members);
+    object.array(row.buckets, buckets_json(times));
+}
+
+JsonObject end_object(const RunResults& results, std::string_view reason, int status,
+                      const Verdict& verdict) {
+    JsonObject object;
+    object.text("type", "end").text("reason", reason);
+    object.number("status", static_cast<std::uint64_t>(status));
+    if (results.probe) object.flag("probe", true);
+    add_counts(object, results, false);
+    if (results.planned_rate) {
+        object.number("planned", results.sent + results.unsent);
+        object.decimal("planned_rate", results.planned_rate->planned);
+        object.decimal("reached_rate", results.planned_rate->reached);
+    }
+    object.decimal("rate", results.rate());
+    add_span(object, results);
+    add_times(object, results, false);
+    JsonObject connections;
+    add_counts(connections, results, true);
+    add_times(connections, results, true);
+    object.object("connections", connections);
+    add_facts(object, results);
+    if (!verdict.requirements.empty()) object.array("required", verdict.json());
+    if (const auto held = verdict.held_json()) object.object("held", *held);
+    return object;
+}
 
 Trouble Outcome::decided() const {
     if (signo != 0) return {128 + signo, signal_text(signo)};
@@ -67,7 +315,7 @@ std::vector<std::string> Outcome::lines() const {
         lines.push_back(results.reply_problem_sentence);
     const std::uint64_t lost = results.lost + results.warm_up.lost;
     if (failed && lost > 0 && !results.lost_sentence.empty())
-        lines.push_back(results.lost_sentence + times_text(lost));
+        lines.push_back(results.lost_sentence + repeats_text(lost));
     const auto add = [&lines](const std::vector<std::string>& more) {
         lines.insert(lines.end(), more.begin(), more.end());
     };
@@ -77,7 +325,7 @@ std::vector<std::string> Outcome::lines() const {
     // Usually a consequence of a failure.
     const std::uint64_t unsent = results.unsent + results.warm_up.unsent;
     if (failed && unsent > 0 && !results.unsent_sentence.empty())
-        lines.push_back(results.unsent_sentence + times_text(unsent));
+        lines.push_back(results.unsent_sentence + repeats_text(unsent));
     for (const Trouble& trouble : troubles) lines.push_back(trouble.text);
     const bool silent = lines.empty() && !verdict.failed() && signo == 0;
     if (summary_parts.summary || (failed && silent))
@@ -106,7 +354,7 @@ std::vector<std::string> failure_lines(const Results& results, bool all, std::si
                             " other kinds of failures (--json lists them all)");
             break;
         }
-        lines.push_back(failure.text + times_text(failure.count));
+        lines.push_back(failure.text + repeats_text(failure.count));
     }
     return lines;
 }

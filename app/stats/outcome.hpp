@@ -2,16 +2,42 @@
 // status, the last sentences and the end object.
 #pragma once
 
+#include "app/stats/figures.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/stats/results.hpp"
-#include "app/stats/summary.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace yodel {
+
+// Selects the parts of a summary, and the words in it.
+struct SummaryParts {
+    bool expects_any = false;            // "answered" instead of "echoed"
+    bool listens = false;                // only the messages in each direction
+    bool load = false;                   // include the rate and all failures
+    bool reply_problem_printed = false;  // the sentence about a bad reply was printed
+    std::size_t failures_printed = 0;    // the first failures, whose sentences were printed
+    bool verbose = false;                // include the network's share and, of a load, connects
+    bool summary = true;                 // false: only sentences about failures
+};
+
+// Returns "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms",
+// with remarks. Fewer than 20 times have no percentiles. For a probe: "120 connections opened,
+// 0 failed, 1.2k/s; connect p50/p99/max 0.04/0.1/0.2 ms, handshake 0.5/1.1/2.3 ms, 10 full, 110
+// resumed".
+std::string summary(const RunResults& results, const SummaryParts& parts = {});
+// Returns "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms", for a run in progress.
+std::string progress_text(const Results& results, const SummaryParts& parts = {});
+// Returns "120 sent, 119 echoed, 0 bad, 1 lost".
+std::string counts_text(const Results& results, const SummaryParts& parts = {});
+// Returns the clauses of a summary about the client's lateness and a missed planned rate: ";
+// late p50/p99 0.04/0.21 ms; planned 10M/s, reached 287k/s". Empty if the client was neither
+// late nor slow.
+std::string own_fault_remarks(const Results& results);
 
 struct Outcome {
     const RunResults& results;
@@ -46,5 +72,17 @@ private:
 // retry has repaired.
 std::vector<std::string> failure_lines(const Results& results, bool all = true,
                                        std::size_t first = 0);
+
+// Adds the counts of connections if `of_connections` is true, else the counts of messages and
+// the jitter of datagrams.
+void add_counts(JsonObject& object, const Results& results, bool of_connections);
+
+// Adds the 50th and the 99th percentile and the buckets, if there are times.
+void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row);
+
+// Returns the end object, to which the caller may add members. `reason`: why the run ended.
+// `status`: the exit status.
+JsonObject end_object(const RunResults& results, std::string_view reason, int status,
+                      const Verdict& verdict = {});
 
 }  // namespace yodel

@@ -1,4 +1,4 @@
-#include "app/load/heat_map.hpp"
+#include "app/load/load_page.hpp"
 
 #include "tests/support/catch.hpp"
 

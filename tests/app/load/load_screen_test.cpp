@@ -1,6 +1,6 @@
 // The page of a load on a pseudo-terminal, in virtual time.
 
-#include "app/load/load_screen.hpp"
+#include "app/load/load_page.hpp"
 
 #include "tests/support/own_terminal.hpp"
 #include "tests/support/virtual_time.hpp"

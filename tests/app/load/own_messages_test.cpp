@@ -1,4 +1,4 @@
-#include "app/load/own_messages.hpp"
+#include "app/load/load.hpp"
 
 #include "app/text/exit_status.hpp"
 #include "tests/support/catch.hpp"

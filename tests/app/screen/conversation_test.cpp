@@ -3,8 +3,7 @@
 #include "app/screen/conversation.hpp"
 
 #include "app/protocol/end_text.hpp"
-#include "app/stats/end_object.hpp"
-#include "app/stats/summary.hpp"
+#include "app/stats/outcome.hpp"
 #include "tests/app/session_script.hpp"
 #include "tests/app/stats/results.hpp"
 #include "tests/support/text.hpp"

@@ -1,6 +1,5 @@
-#include "app/stats/end_object.hpp"
-
 #include "app/stats/outcome.hpp"
+
 #include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"

@@ -1,6 +1,6 @@
 #include "app/stats/figures.hpp"
 
-#include "app/stats/end_object.hpp"
+#include "app/stats/outcome.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/text/json_reader.hpp"
 #include "tests/app/refusal.hpp"

@@ -1,4 +1,4 @@
-#include "app/stats/summary.hpp"
+#include "app/stats/outcome.hpp"
 
 #include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"

@@ -184,43 +184,35 @@ TEST_CASE("an event is written as an object with its fate and what is known of i
         R"({"type":"message","seq":7,"sent_bytes":3,"planned_us":0.000,"sent_us":2.000,)";
     const std::string both = R"({"type":"message","seq":7,"sent_bytes":3,"received_bytes":)";
     const std::string times = R"(,"planned_us":0.000,"sent_us":2.000,)";
+    const std::string sent_end = R"(,"sent":"a\"\u001b")";
+    const std::string right_end = sent_end + R"(,"received_base64":"/w==")";
+    const std::string bad_end = sent_end + R"(,"received":"abx")";
+    const std::string received = R"({"type":"message","received_bytes":3,"fate":)";
+    const std::string received_end = R"(,"received_us":5.000,"received":"abx")";
+    const std::string answered = both + "1" + times + R"("rtt_us":3.000,"fate":)";
+    const Reply reordered{.payload = "abx", .right = true, .reordered = true};
     const struct {
         Fate fate;
         Reply reply;
         std::string object;
         std::string payloads;
     } rows[] = {
-        {Fate::sent, {}, sent + R"("fate":"sent")", R"(,"sent":"a\"\u001b")"},
-        {Fate::unsent, {}, sent + R"("fate":"unsent")", R"(,"sent":"a\"\u001b")"},
-        {Fate::lost, {}, sent + R"("fate":"lost")", R"(,"sent":"a\"\u001b")"},
-        {Fate::unanswered_as_recorded,
-         {},
-         sent + R"("fate":"matched")",
-         R"(,"sent":"a\"\u001b")"},
-        {Fate::echoed, right,
-         both + "1" + times + R"("rtt_us":3.000,"fate":"echoed","right":true)",
-         R"(,"sent":"a\"\u001b","received_base64":"/w==")"},
-        {Fate::as_recorded, right,
-         both + "1" + times + R"("rtt_us":3.000,"fate":"matched","right":true)",
-         R"(,"sent":"a\"\u001b","received_base64":"/w==")"},
-        {Fate::late, right, both + "1" + times + R"("rtt_us":3.000,"fate":"late","right":true)",
-         R"(,"sent":"a\"\u001b","received_base64":"/w==")"},
+        {Fate::sent, {}, sent + R"("fate":"sent")", sent_end},
+        {Fate::unsent, {}, sent + R"("fate":"unsent")", sent_end},
+        {Fate::lost, {}, sent + R"("fate":"lost")", sent_end},
+        {Fate::unanswered_as_recorded, {}, sent + R"("fate":"matched")", sent_end},
+        {Fate::echoed, right, answered + R"("echoed","right":true)", right_end},
+        {Fate::as_recorded, right, answered + R"("matched","right":true)", right_end},
+        {Fate::late, right, answered + R"("late","right":true)", right_end},
         {Fate::bad, bad, both + "3" + times + R"("fate":"bad","right":false,"difference":2)",
-         R"(,"sent":"a\"\u001b","received":"abx")"},
-        {Fate::echoed,
-         {.payload = "abx", .right = true, .reordered = true},
-         both + "3" + times + R"("fate":"echoed","reordered":true,"right":true)",
-         R"(,"sent":"a\"\u001b","received":"abx")"},
-        {Fate::unsolicited, bad, R"({"type":"message","received_bytes":3,"fate":"unsolicited")",
-         R"(,"received_us":5.000,"received":"abx")"},
-        {Fate::stale, bad, R"({"type":"message","received_bytes":3,"fate":"unsolicited")",
-         R"(,"received_us":5.000,"received":"abx")"},
-        {Fate::duplicate, bad, R"({"type":"message","received_bytes":3,"fate":"duplicate")",
-         R"(,"received_us":5.000,"received":"abx")"},
-        {Fate::missing, bad, R"({"type":"message","received_bytes":3,"fate":"missing")",
-         R"(,"received_us":5.000,"received":"abx")"},
-        {Fate::unrecorded, bad, R"({"type":"message","received_bytes":3,"fate":"unrecorded")",
-         R"(,"received_us":5.000,"received":"abx")"},
+         bad_end},
+        {Fate::echoed, reordered,
+         both + "3" + times + R"("fate":"echoed","reordered":true,"right":true)", bad_end},
+        {Fate::unsolicited, bad, received + R"("unsolicited")", received_end},
+        {Fate::stale, bad, received + R"("unsolicited")", received_end},
+        {Fate::duplicate, bad, received + R"("duplicate")", received_end},
+        {Fate::missing, bad, received + R"("missing")", received_end},
+        {Fate::unrecorded, bad, received + R"("unrecorded")", received_end},
     };
     for (const auto& row : rows) {
         Event event{.fate = row.fate, .reply = row.reply, .at = start + 5us};

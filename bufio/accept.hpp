@@ -16,11 +16,10 @@ public:
     // Throws std::system_error if it can't listen on the address.
     Acceptor(ev::Loop& loop, const Address& address, bool udp);
 
-    // Calls back once, from the loop, with a socket and its peer, unless it is cancelled. The
-    // callback may call accept() again. With UDP, the socket is a copy of the bound one, and
-    // the peer is the sender of the first datagram, which is still to be read. Out of
-    // descriptors or memory, calls back once with an end instead of a socket. The caller then
-    // waits before it calls accept() again; connections wait in the system's queue.
+    // Calls back once, from the loop, unless it is cancelled. The callback may call accept()
+    // again. With UDP, the socket is a copy of the bound one, and the peer is the sender of the
+    // first datagram, which is still to be read. Out of descriptors or memory, the result has
+    // an end instead of a socket. The caller then waits before it calls accept() again.
     void accept(Dialer::Callback accepted);
     void cancel();
 

@@ -24,14 +24,12 @@ public:
 
     // Returns false, and appends nothing, if the limit would be exceeded.
     bool append(std::string_view bytes);
-    // Removes the first `count` bytes, at most size().
-    void consume(std::size_t count);
+    void consume(std::size_t count);  // at most size()
     // Returns space for `count` bytes after the last byte, or null if the limit would be
     // exceeded. The caller writes into it and then commits the number of bytes written.
     char* reserve(std::size_t count);
     void commit(std::size_t count);
-    // Frees the memory if the buffer is empty.
-    void release();
+    void release();  // frees the memory if the buffer is empty
 
 private:
     void relocate(std::size_t capacity);

@@ -272,8 +272,8 @@ void Dialer::on_resolved(const LookupResult& result) {
     try_next();
 }
 
-// Starts the next attempt, and skips addresses that fail at once. Finishes when all addresses
-// have failed.
+// Starts the next attempt, and skips addresses that fail immediately. Finishes when all
+// addresses have failed.
 void Dialer::try_next() {
     while (next_address_ < addresses_.size() && attempts_in_progress_ < max_attempts) {
         const Address& address = addresses_[next_address_];

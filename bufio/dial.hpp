@@ -19,8 +19,8 @@ namespace bufio {
 
 struct DialResult {
     Fd socket = {};               // connected and non-blocking, or empty
-    Address address = {};         // peer's address, if there is a socket
-    End end = {};                 // cause of the failure, if there is no socket
+    Address address = {};         // the peer's, if there is a socket
+    End end = {};                 // if there is no socket
     ev::Duration lookup_time{};   // 0 for a known or numeric address
     ev::Duration connect_time{};  // since the end of the look-up
 };
@@ -67,19 +67,18 @@ private:
     ev::Time resolved_at_{};
     bool resolved_ = false;
     std::optional<Lookup> lookup_;
-    std::vector<Address> sources_;    // local addresses to connect from; empty: any
+    std::vector<Address> sources_;    // local addresses to connect from; empty for any
     std::vector<Address> addresses_;  // in the order of the attempts
     std::size_t next_address_ = 0;    // index of the first address not yet tried
     std::vector<Attempt> attempts_;   // capacity for all addresses, so that no attempt moves
     std::size_t attempts_in_progress_ = 0;  // attempts that have not failed yet
     std::string failures_text_;
     std::size_t refusals_ = 0;      // attempts that were refused
-    ev::Timer start_timer_;         // due at once, so that the loop calls begin()
+    ev::Timer start_timer_;         // due, so that the loop calls begin()
     ev::Timer next_attempt_timer_;  // starts an additional attempt
 };
 
-// Returns the addresses in the order of RFC 8305: alternating families, beginning with
-// `first_family`.
+// Returns the addresses with alternating families, beginning with `first_family`.
 std::vector<Address> interleave(const std::vector<Address>& addresses, int first_family);
 
 }  // namespace bufio

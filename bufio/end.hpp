@@ -45,9 +45,8 @@ struct End {
     std::string text(std::string_view peer = "the peer") const;
 };
 
-// Returns an end with the system's message for the errno `code` as its detail. EPIPE becomes
-// closed_early. While sending or receiving, ECONNRESET becomes Reason::reset. While connecting,
-// ECONNREFUSED becomes Reason::refused.
+// Returns an end with the system's message for the errno `code` as its detail. EPIPE, and
+// ECONNRESET and ECONNREFUSED in their phases, have reasons of their own.
 End system_end(Reason reason, const char* what, int code);
 
 }  // namespace bufio

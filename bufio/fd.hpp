@@ -8,7 +8,7 @@
 
 namespace bufio {
 
-// Returns true if a call failed with this errno because a non-blocking descriptor is not ready.
+// True for the errno of a call on a non-blocking descriptor that is not ready.
 inline bool would_block(int code) { return code == EAGAIN || code == EWOULDBLOCK; }
 
 // Owns a descriptor and closes it in the destructor. Empty by default.
@@ -24,11 +24,8 @@ public:
     ~Fd() { reset(); }
 
     explicit operator bool() const { return number_ >= 0; }
-    // The descriptor, or -1.
-    int get() const { return number_; }
-    // Gives up the descriptor without closing it.
-    int release() { return std::exchange(number_, -1); }
-    // Closes the descriptor, if there is one, and owns `number` from now on.
+    int get() const { return number_; }                   // or -1
+    int release() { return std::exchange(number_, -1); }  // gives it up without closing it
     void reset(int number = -1) {
         if (number_ >= 0) ::close(number_);
         number_ = number;

@@ -22,9 +22,8 @@ public:
     using OnExhausted = std::function<void(int code)>;
 
     // Throws std::system_error if it can't listen on the address. Port 0 means any free port.
-    // `on_exhausted` gets the errno of the first pause, and is not called
-    // again until all waiting connections have been accepted. The callbacks must not destroy
-    // the listener.
+    // `on_exhausted` gets the errno of the first pause until all waiting connections have been
+    // accepted. The callbacks must not destroy the listener.
     Listener(
         ev::Loop& loop, const Address& address, Callback accepted,
         OnExhausted on_exhausted = [](int) {});
@@ -32,24 +31,23 @@ public:
 
     // Ends a pause. Call it after freeing a descriptor or memory. May be called at any time.
     void resume();
-    // While paused, accepts nothing. The callback may pause the listener.
+    // May be called from the callback.
     void pause(bool paused);
 
     const Address& address() const { return address_; }  // with the actual port
 
 private:
-    // Owns the path of a unix-domain socket; the destructor removes it if it is still ours.
+    // Owns the path of a unix-domain socket.
     class Path {
     public:
         Path() = default;
         ~Path();
         Path(const Path&) = delete;
         Path& operator=(const Path&) = delete;
-        // Takes ownership of the path of a socket that was just bound.
-        void own(std::string path);
+        void own(std::string path);  // of a socket that was just bound
 
     private:
-        std::string path_;  // empty: none
+        std::string path_;  // empty if there is none
         dev_t device_ = 0;
         ino_t inode_ = 0;
     };

@@ -23,19 +23,18 @@ struct Endpoint {
     bool numeric = false;              // never ask the resolver
     bool udp = false;                  // UDP instead of TCP
     bool passive = false;              // listen on the address instead of connecting to it
-    std::string connect_host = {};     // name or address to connect to; empty: the host
+    std::string connect_host = {};     // name or address to connect to; empty for the host
     std::string connect_service = {};  // empty: the service
-    std::string source_host = {};      // the numeric address to connect from; empty: any
-    std::string source_port = {};      // the port to connect from; empty: any
-    // The addresses from an earlier look-up of the host; null: look it up.
+    std::string source_host = {};      // the numeric address to connect from; empty for any
+    std::string source_port = {};      // the port to connect from; empty for any
+    // From an earlier look-up of the host, which is then not looked up again.
     std::shared_ptr<const std::vector<Address>> known_addresses = nullptr;
 
-    // Wait for a peer here instead of connecting. It outlives its users; null: connect.
+    // Waits for a peer here instead of connecting. It must outlive the dialers.
     Acceptor* acceptor = nullptr;
 
     std::string text() const;  // HOST:PORT, [v6]:PORT or the path
-    // Returns the endpoint whose host and service are really connected to.
-    Endpoint dialed() const;
+    Endpoint dialed() const;   // with the host and service that are really connected to
 };
 
 struct LookupResult {
@@ -47,7 +46,7 @@ struct LookupResult {
 // result contains neither addresses nor an error, the host is a name that needs a Lookup.
 LookupResult resolve_without_network(const Endpoint& target);
 
-// Looks up the endpoint. Blocks as long as the resolver does.
+// Blocks as long as the resolver does.
 LookupResult look_up(const Endpoint& endpoint);
 
 // A look-up in the background. It calls back once, from the loop, unless it is destroyed

@@ -16,8 +16,7 @@ namespace bufio {
 // The largest payload of a UDP datagram over IPv4, in bytes.
 constexpr std::size_t max_datagram = 65507;
 
-// A received datagram.
-struct Datagram {
+struct Datagram {  // received
     std::string_view bytes;
     Address peer;           // its sender
     Address local;          // the local address it was sent to; the wildcard if unknown

@@ -3,15 +3,15 @@
 // any. It reads while there is space, writes as soon as the system accepts bytes, and notifies
 // its owner of changes.
 //
-// The owner reads received() and calls consume(). write() passes bytes to the system at once if
-// the system accepts them. The stream calls stream_changed() only from the loop, never from
-// inside the owner's own calls. It does so when the handshake is done, when bytes were received
-// or sent, when a ping was answered, when either side was closed, when the input was rejected
-// and when the stream has ended. It reports nothing else, such as a TLS record without data. A
-// transport without a handshake is open from the beginning, which is not reported. The owner
-// may do anything in stream_changed(), including destroying the stream, and writing to or
-// aborting other streams. An exception that it throws passes through the loop; after that, or
-// after a std::bad_alloc from any call, the stream may only be destroyed.
+// The owner reads received() and calls consume(). write() passes bytes to the system
+// immediately if the system accepts them. The stream calls stream_changed() only from the loop,
+// never from inside the owner's own calls. It does so when the handshake is done, when bytes
+// were received or sent, when a ping was answered, when either side was closed, when the input
+// was rejected and when the stream has ended. It reports nothing else, such as a TLS record
+// without data. A transport without a handshake is open from the beginning, which is not
+// reported. The owner may do anything in stream_changed(), including destroying the stream, and
+// writing to or aborting other streams. An exception that it throws passes through the loop;
+// after that, or after a std::bad_alloc from any call, the stream may only be destroyed.
 //
 // Both queues are bounded. Once the input exceeds its high-water mark, the stream stops
 // reading until the owner has consumed down to the low-water mark. This applies back-pressure
@@ -64,9 +64,8 @@ public:
     std::string_view received() const;
     void consume(std::size_t count);
 
-    // Appends all of the bytes to the output. Returns false, and appends nothing, if they would
-    // exceed the limit, or if the stream is finishing or has ended. The stream may have ended
-    // before the owner is notified of it.
+    // Returns false, and appends nothing, if the bytes would exceed the limit, or if the stream
+    // is finishing or has ended, which the owner may not know yet.
     bool write(std::string_view bytes);
     // Sends a ping, if the transport supports it; see Transport::ping().
     void ping();
@@ -95,8 +94,8 @@ public:
     // Like finish(), but ends the stream with Reason::timeout if the peer has not closed its
     // side within `deadline`.
     void finish(ev::Duration deadline);
-    // Ends the stream now, gracefully. Sends as much pending output as the system accepts at
-    // once and, if that was all, closes its side like finish(). The rest is lost.
+    // Ends the stream now, gracefully. Sends the pending output that the system accepts now
+    // and, if that was all, closes its side like finish(). The rest is lost.
     void close();
     // Ends the stream now. Pending output is lost, and the peer sees a reset.
     void abort();
@@ -110,7 +109,7 @@ public:
     bool output_closed() const { return output_closed_; }
     // True if reading is neither paused nor stopped by the high-water mark.
     bool reading() const { return !above_high_water_ && !reading_paused_; }
-    // The peer has closed its side, or its input was rejected.
+    // True also if the input was rejected.
     bool input_ended() const { return input_ended_ || rejection_; }
     // The reason for which the transport rejected the input, or Reason::none. Later input is
     // discarded. The owner should finish the stream, which then ends for this reason.
@@ -118,8 +117,7 @@ public:
     // Reason::none while the stream has not ended.
     const End& end() const { return end_; }
     const TlsFacts* tls() const { return transport_->tls(); }
-    // For queries about the connection, such as tcp_facts(); not for reading, writing or
-    // waiting.
+    // For queries, such as tcp_facts(); not for reading, writing or waiting.
     int descriptor() const { return transport_->descriptor(); }
 
 private:
@@ -146,11 +144,11 @@ private:
     std::size_t min_readable_ = 0;  // bytes, from set_min_readable()
     Buffer input_;
     Buffer output_;
-    // Bytes received that are still in the shared read buffer; empty except while notifying.
+    // In the shared read buffer; empty except while notifying.
     std::string_view shared_input_;
     End end_;
-    End rejection_;     // why the input was rejected
-    End send_failure_;  // why sending failed
+    End rejection_;
+    End send_failure_;
     ev::Watch watch_;
     // Continues without an event: reads bytes that poll cannot see, or reports the handshake
     // or the end.
@@ -165,14 +163,14 @@ private:
     ev::Events write_waits_for_ = ev::writable;  // the direction that the next write waits for
     bool handshake_done_ = false;
     bool handshake_reported_ = false;  // true also if there was no handshake
-    // The input has exceeded its high-water mark and not yet fallen to the low-water mark.
+    // Until the input falls to the low-water mark.
     bool above_high_water_ = false;
-    // The last read stopped while the transport still held bytes that poll cannot see.
+    // After the last read, bytes that poll cannot see.
     bool transport_has_buffered_input_ = false;
     bool reading_paused_ = false;
-    bool input_ended_ = false;    // the peer has closed its side
-    bool finishing_ = false;      // finish() was called
-    bool output_closed_ = false;  // our side is closed
+    bool input_ended_ = false;
+    bool finishing_ = false;
+    bool output_closed_ = false;
 };
 
 }  // namespace bufio

@@ -39,7 +39,7 @@ struct TlsClientOptions {
     // directory does not complete a chain, and never without `verify`.
     std::string ca_file = {};
     std::string certificate = {};  // a PEM file: our own certificate with its chain
-    std::string key = {};          // a PEM file; empty: the key is in the certificate's file
+    std::string key = {};          // a PEM file; empty if the key is in the certificate file
     std::vector<std::string> alpn = {};  // the protocols to offer, the preferred first
     // sha256//BASE64 of accepted keys; replaces verification
     std::vector<std::string> pins = {};
@@ -51,22 +51,21 @@ struct TlsClientOptions {
     // OpenSSL's defaults. See knows_groups().
     std::string groups = {};
     TlsVersion min_version = TlsVersion::v1_2;
-    std::optional<TlsVersion> max_version = {};  // empty: OpenSSL's latest
+    std::optional<TlsVersion> max_version = {};  // OpenSSL's latest if empty
     bool resume = true;                          // resume sessions of earlier connections
 };
 
 struct TlsServerOptions {
     std::string certificate = {};  // a PEM file: our own certificate with its chain
-    std::string key = {};          // a PEM file; empty: the key is in the certificate's file
-    // A PEM file: the authorities for client certificates, which are then required.
+    std::string key = {};          // a PEM file; empty if the key is in the certificate file
+    // A PEM file: the authorities for client certificates, which it makes mandatory.
     std::string client_ca = {};
     // Never blocks, for a reload: asks for no pass phrase, and refuses files that are not
     // regular.
     bool must_not_block = false;
 };
 
-// Returns the OpenSSL version at run time, as in "3.0.15".
-std::string tls_library_version();
+std::string tls_library_version();  // OpenSSL's at run time, as in "3.0.15"
 
 struct TlsState;
 
@@ -94,11 +93,9 @@ public:
     std::unique_ptr<Transport> connect(Fd socket, const std::string& host) const;
     std::unique_ptr<Transport> accept(Fd socket) const;
 
-    // Returns true if OpenSSL knows every key exchange group of the list.
     static bool knows_groups(const std::string& list);
 
-    // Returns sha256//BASE64 of our own public key, or an empty text if there is none.
-    std::string pin() const;
+    std::string pin() const;  // sha256//BASE64 of our own public key; empty without one
 
 private:
     explicit TlsContext(std::shared_ptr<TlsState> state) : state_(std::move(state)) {}
@@ -107,8 +104,7 @@ private:
 
 // The primitives of OpenSSL that protocols above TLS need. Both throw std::bad_alloc if OpenSSL
 // fails, which it does only for lack of memory or of a source of random numbers.
-std::string sha1(std::string_view bytes);  // 20 bytes
-// Returns bytes that no peer can predict.
-std::string random_bytes(std::size_t count);
+std::string sha1(std::string_view bytes);     // 20 bytes
+std::string random_bytes(std::size_t count);  // that no peer can predict
 
 }  // namespace bufio

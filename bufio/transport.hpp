@@ -36,8 +36,7 @@ struct TlsFacts;  // bufio/tls_facts.hpp
 class Transport {
 public:
     virtual ~Transport() = default;
-    // Returns the descriptor to wait for. The transport owns it.
-    virtual int descriptor() const = 0;
+    virtual int descriptor() const = 0;  // to wait for; the transport owns it
     virtual bool has_handshake() const { return false; }
     virtual IoResult handshake() { return {IoStatus::done}; }
     // Reads the available bytes, up to `size`.
@@ -45,24 +44,21 @@ public:
     // Writes a prefix of the bytes; `count` is its size. A repeated write must begin with the
     // same bytes, which may have moved in memory and may be followed by more.
     virtual IoResult write(const char* from, std::size_t size) = 0;
-    // Informs the peer that no more bytes will follow.
     virtual IoResult close_output() = 0;
     // True if a read may succeed although the descriptor is not readable.
     virtual bool buffers_input() const { return false; }
-    // Returns the number of bytes of a message that read() holds back until the message is
-    // whole. It is at least 1 while a message is held.
+    // Bytes of a message that read() holds back until it is whole; at least 1 meanwhile.
     virtual std::size_t held() const { return 0; }
     // True if the transport has bytes of its own to write, such as the answer to a ping. The
     // next write() sends them first; its size may then be 0.
     virtual bool buffers_output() const { return false; }
     // Sends a ping with the next write(), if the protocol contains pings.
     virtual void ping() {}
-    // Returns the number of the last ping that the peer has answered, from 1 on; 0: none.
+    // The number of the last ping that the peer has answered, from 1 on.
     virtual std::uint64_t answered_ping() const { return 0; }
     // Null without TLS. The facts are complete when the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 
-    // The reason for the last failure.
     const End& failure() const { return failure_; }
 
 protected:

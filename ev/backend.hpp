@@ -27,8 +27,7 @@ inline constexpr Events hangup = POLLHUP;  // the other end is gone; always repo
 // Substitute for negative numbers, which poll(2) would ignore. No descriptor has this number.
 inline constexpr int invalid_descriptor = std::numeric_limits<int>::max();
 
-// A watched descriptor. Must not move while it has an interest, because backends store its
-// address.
+// A watched descriptor. Must not move while it has an interest.
 struct Registration {
     std::function<void(Events)> callback = nullptr;  // called by the loop
     int fd = invalid_descriptor;

@@ -47,9 +47,8 @@
 // child the dispositions that the parent's Signals replaced.
 //
 // Environment: EV_BACKEND names the backend of loops that are made without a backend name. If
-// EV_TRACE is set and not empty, these loops also write a line to standard error for each wait:
-// its number, the time waited, and the ready descriptors (r readable, w writable, h hang-up, e
-// error). Polls that find nothing are neither printed nor counted.
+// EV_TRACE is set and not empty, these loops also write a line to standard error for each wait
+// (ev/backends/backends.hpp).
 #pragma once
 
 #include "ev/backend.hpp"
@@ -101,13 +100,12 @@ public:
     bool step(Duration max_wait = Duration::max());
     // Ends run() and makes step() return false at the end of the turn, after its remaining
     // callbacks. Between turns, or if an exception ends the turn, it makes the next step()
-    // return false at once, without waiting and without any callback.
+    // return false without waiting and without any callback.
     void stop() { stopping_ = true; }
 
-    // Returns the monotonic time. During a turn's callbacks, all calls return the time of the
-    // first call. Between turns, each call reads the clock.
+    // During a turn's callbacks, all calls return the time of the first call.
     Time now() const;
-    // Reads the clock now, even within a turn. Use it for times that must be exact.
+    // Reads the clock, even within a turn, for times that must be exact.
     Time read_clock() const { return clock_(); }
     Time after(Duration delay) const;  // now() + delay; a negative delay counts as 0
 

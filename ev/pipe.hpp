@@ -26,8 +26,7 @@ public:
     Pipe(Pipe&&) = delete;
 
     int fd() const { return ends_[0]; }  // readable after wake(), until drain()
-    // May be called from a signal handler. If the pipe is full, the byte is lost, but the bytes
-    // in the pipe wake the loop.
+    // May be called from a signal handler. If the pipe is full, its bytes wake the loop.
     void wake() const {
         while (::write(ends_[1], "", 1) < 0 && errno == EINTR) {
         }

@@ -35,7 +35,7 @@ namespace {
 // The state of one signal number, for the handler and all loops of the process. Only the
 // thread of its loop uses the members that are not atomic.
 struct Slot {
-    std::atomic<Signals*> owner = nullptr;  // null: no Signal has this number
+    std::atomic<Signals*> owner = nullptr;  // null if no Signal has this number
     std::atomic<bool> raised = false;
     const Signal::Callback* callback = nullptr;
     struct sigaction before {};  // the disposition to restore

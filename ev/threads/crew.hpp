@@ -37,7 +37,7 @@ public:
     void start() {
         for (const auto& worker : workers_) worker->thread.start();
     }
-    // Waits until the additional threads have run all tasks and ended.
+    // Lets the additional threads run all posted tasks and end.
     void join() {
         for (const auto& worker : workers_) worker->thread.join();
     }
@@ -45,8 +45,7 @@ public:
     T& first() const { return *first_; }
     bool single_threaded() const { return workers_.empty(); }
 
-    // Calls `call` for each object on its own thread: at once for the first, soon for the
-    // others.
+    // Calls `call` for each object on its own thread, for the first before it returns.
     void post_to_each(const std::function<void(T&)>& call) {
         for (const auto& worker : workers_)
             worker->thread.post([call, &object = *worker->object] { call(object); });
@@ -60,8 +59,7 @@ public:
         for (const auto& worker : workers_) call(*worker->object);
     }
     // Calls `take` for each object on its own thread, adds the values by Sum::add(), and passes
-    // the sum to `done`. Calls `done` from the owner's loop, or at once if there is only one
-    // thread.
+    // the sum to `done` from the owner's loop, or before it returns if there is one thread.
     template <class Sum>
     void gather(std::function<Sum(const T&)> take, std::function<void(const Sum&)> done) {
         auto sum = std::make_shared<Sum>(take(*first_));

@@ -3,8 +3,6 @@
 // build on Linux tests the code for other systems.
 #pragma once
 
-#include <cstdlib>  // defines the macros of the C library
-
 #if defined(__linux__) && !defined(YODEL_PORTABLE)
 #    define EV_ON_LINUX 1
 #else
@@ -17,7 +15,8 @@
 // The epoll backend, and the auto backend, which chooses between it and poll.
 #define EV_HAS_EPOLL EV_ON_LINUX
 
-// epoll_pwait2(2), which waits in nanoseconds: since Linux 5.11 and glibc 2.35.
+// epoll_pwait2(2), which waits in nanoseconds: since Linux 5.11 and glibc 2.35. Ask only after
+// a system header, which defines the version of the C library.
 #define EV_HAS_EPOLL_PWAIT2 (EV_ON_LINUX && __GLIBC__ * 100 + __GLIBC_MINOR__ >= 235)
 
 // sched_getaffinity(2): the processors that this process may use.

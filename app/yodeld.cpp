@@ -47,7 +47,8 @@ class Daemon {
 public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
-          server_(loop_, options_.server, [this](const auto& event) { log(event); }) {}
+          server_(loop_, options_.server, [this](auto& peer, auto& text) { log(peer, text); }) {
+    }
     // Blocks signals, so that a signal cannot end the program before the clean-up is complete.
     // Also runs after an exception.
     ~Daemon() { block_signals(); }
@@ -201,9 +202,8 @@ private:
         remark(text, object);
     }
 
-    void log(const EchoServer::Event& event) const {
-        remark(event.peer + ": " + event.text,
-               timed_object().text("peer", event.peer).text("text", event.text));
+    void log(const std::string& peer, const std::string& text) const {
+        remark(peer + ": " + text, timed_object().text("peer", peer).text("text", text));
     }
 
     void remark(const std::string& text) const {

@@ -103,9 +103,9 @@ void EchoServer::DatagramPort::take(const Datagram& datagram) {
     const char* const why = options_.reflect_any ? nullptr : refusal(datagram);
     if (options_.verbose) {
         const std::size_t size = datagram.bytes.size();
-        server_.log_({datagram.peer.text(), "datagram of " + bytes_text(size) +
-                                                (why ? std::string(", not answered: ") + why
-                                                     : ": " + excerpt(datagram.bytes, size))});
+        server_.log_(datagram.peer.text(), "datagram of " + bytes_text(size) +
+                                               (why ? std::string(", not answered: ") + why
+                                                    : ": " + excerpt(datagram.bytes, size)));
     }
     if (why) {
         ++counters.datagrams_unanswered;
@@ -131,10 +131,10 @@ const char* EchoServer::DatagramPort::refusal(const Datagram& datagram) {
         loop_guard_.judge(key_of(datagram), server_.loop_.now());
     if (decision == LoopGuard::Decision::answer) return nullptr;
     if (decision == LoopGuard::Decision::loop_begins)
-        server_.log_({peer.text(),
-                      "the same " + bytes_text(datagram.bytes.size()) + " arrived more than " +
-                          std::to_string(LoopGuard::max_repeats) +
-                          " times within a second; not answered, because this may be a loop"});
+        server_.log_(peer.text(),
+                     "the same " + bytes_text(datagram.bytes.size()) + " arrived more than " +
+                         std::to_string(LoopGuard::max_repeats) +
+                         " times within a second; not answered, because this may be a loop");
     return "possible loop";
 }
 

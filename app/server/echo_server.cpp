@@ -209,7 +209,7 @@ private:
         server_.remove(*this);
     }
 
-    void log(const std::string& text) { server_.log_({peer_, text}); }
+    void log(const std::string& text) { server_.log_(peer_, text); }
 
     EchoServer& server_;
     std::string peer_;
@@ -256,7 +256,7 @@ const bufio::Address& EchoServer::listen(const bufio::Address& address) {
             accept(std::move(socket), peer);
         },
         [this](int code) {
-            log_({"accepting", "paused, " + std::generic_category().message(code)});
+            log_("accepting", "paused, " + std::generic_category().message(code));
         }));
     return listeners_.back()->address();
 }
@@ -290,7 +290,7 @@ void EchoServer::refuse(const bufio::Fd& socket, const bufio::Address& peer,
                         const std::string& why) {
     char unread[4096];
     ++counters_.turned_away;
-    log_({peer.text(), "refused: " + why});
+    log_(peer.text(), "refused: " + why);
     if (!socket) return;
     ::shutdown(socket.get(), SHUT_WR);
     ::recv(socket.get(), unread, sizeof unread, 0);
@@ -319,8 +319,8 @@ void EchoServer::cut_off() {
     const bool each_logged = options_.verbose || count <= max_cut_off_logged;
     for (const auto& connection : connections_) connection->cut_off(each_logged);
     if (!each_logged)
-        log_({"leaving",
-              std::to_string(count) + " connections did not receive all echoes in time"});
+        log_("leaving",
+             std::to_string(count) + " connections did not receive all echoes in time");
     datagram_ports_.clear();
     if (on_drained_) std::exchange(on_drained_, nullptr)();
 }
@@ -379,7 +379,7 @@ std::unique_ptr<EchoServer> start_own_server(ev::Loop& loop, bufio::Endpoint& en
         options.tls = bufio::TlsContext::self_signed_server();
         tls->pins = {options.tls->pin()};
     }
-    auto server = std::make_unique<EchoServer>(loop, std::move(options), [](auto&) {});
+    auto server = std::make_unique<EchoServer>(loop, std::move(options), [](auto&, auto&) {});
     const bufio::Address& any_port = found.addresses.front();
     const bufio::Address& bound =
         endpoint.udp ? server->listen_datagrams(any_port) : server->listen(any_port);

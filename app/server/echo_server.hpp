@@ -80,13 +80,9 @@ public:
         std::size_t buffer() const;  // max_buffer, or its default
     };
 
-    // An event of a connection, as one line of text without a newline. The text may contain
-    // bytes that the peer chose.
-    struct Event {
-        std::string peer;  // the peer's address, or a word such as "accepting" without a peer
-        std::string text;
-    };
-    using Log = std::function<void(const Event&)>;
+    // Takes a line of text without a newline, which may contain bytes that the peer chose.
+    // `peer`: its address, or a word such as "accepting" without a peer.
+    using Log = std::function<void(const std::string& peer, const std::string& text)>;
 
     EchoServer(ev::Loop& loop, Options options, Log log);
     ~EchoServer();

@@ -43,7 +43,7 @@ void serve_ours(int fd) {
     const bufio::Address address = bufio::Address::of_socket(fd);
     ::close(fd);
     ev::Loop loop;
-    yodel::EchoServer server(loop, {}, [](auto&) {});
+    yodel::EchoServer server(loop, {}, [](auto&, auto&) {});
     server.listen_datagrams(address);
     loop.run();
 }

@@ -22,7 +22,7 @@ void serve_ours(int listening, const Certificate& certificate) {
     options.max_connections = 1'000'000;
     if (!certificate.file.empty())
         options.tls = bufio::TlsContext::server({certificate.file, certificate.key, {}});
-    yodel::EchoServer server(loop, std::move(options), [](auto&) {});
+    yodel::EchoServer server(loop, std::move(options), [](auto&, auto&) {});
     const ev::Watch watch(loop, listening, ev::readable, [&](ev::Events) {
         bufio::Fd socket(::accept(listening, nullptr, nullptr));
         bufio::prepare_socket(socket.get(), AF_INET);

@@ -55,7 +55,7 @@ Service::Service(ev::Loop& loop, const Plan& plan, std::string path)
 void Service::restart() {
     const Heap heap(Owner::product);
     stop();
-    const auto log = [this](const EchoServer::Event& event) { this->log(event); };
+    const auto log = [this](auto&, auto& text) { logged_ += text.size(); };
     server_ = std::make_unique<EchoServer>(loop_, plan_.server, log);
     if (plan_.carrier == Carrier::datagrams)
         address_ = server_->listen_datagrams(address_);

@@ -40,7 +40,6 @@ public:
 
 private:
     yodel::Counters counters() const;
-    void log(const yodel::EchoServer::Event& event) { logged_ += event.text.size(); }
 
     ev::Loop& loop_;
     const Plan& plan_;

@@ -15,8 +15,7 @@ namespace {
 
 struct House {
     explicit House(const EchoServer::Options& options = {})
-        : server(loop, options,
-                 [this](const EchoServer::Event& event) { log.push_back(event.text); }),
+        : server(loop, options, [this](auto&, auto& text) { log.push_back(text); }),
           address(server.listen_datagrams(test::any_loopback_port())),
           peer(address, test::RawClient::Kind::datagrams, 4 * 1024 * 1024) {}
 

@@ -24,8 +24,7 @@ namespace {
 template <class AnyLoop>
 struct HouseOn {
     explicit HouseOn(EchoServer::Options options = {})
-        : server(loop, std::move(options),
-                 [this](const EchoServer::Event& event) { log.push_back(event.text); }),
+        : server(loop, std::move(options), [this](auto&, auto& text) { log.push_back(text); }),
           address(server.listen(test::any_loopback_port())) {}
 
     template <class Condition>

@@ -1,7 +1,7 @@
 // The client: full-screen mode, pipe mode, ping, probe and replay, over one connection.
 
 #include "app/examine/examine.hpp"
-#include "app/options/client/yodel_options.hpp"
+#include "app/options/yodel/yodel_options.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
 #include "app/protocol/event.hpp"
@@ -92,13 +92,13 @@ bufio::TlsContext tls_context(const YodelOptions& options) {
 // the client for any time.
 void listen_in_pipe(YodelOptions& options) {
     Session::Options& session = options.run.session;
-    const bool chosen = !given_with(options.given, "framing C").empty();
+    const bool chosen = options.line.has("framing C");
     const bool messages = options.json() || options.escapes || options.report.log.recording;
     if (!chosen && !messages && session.framing->is_option())
         session.framing = find_framing("raw");
-    if (given_with(options.given, "q").empty() && session.endpoint.udp)
+    if (!options.line.has("q") && session.endpoint.udp)
         session.answer_time = session.close_timeout;
-    if (given_with(options.given, "q").empty()) session.close_timeout = ev::Duration::max() / 4;
+    if (!options.line.has("q")) session.close_timeout = ev::Duration::max() / 4;
     if (!options.report.quiet) print_error(session.listening_text());
 }
 
@@ -148,9 +148,9 @@ int print_recording(const YodelOptions& options) {
 // Shows on a terminal which check is under way.
 int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& target = options.run.session;
-    if (given_with(options.given, "reply-timeout").empty())
+    if (!options.line.has("reply-timeout"))
         target.reply_timeout = std::chrono::seconds(1);
-    if (given_with(options.given, "connect-timeout").empty())
+    if (!options.line.has("connect-timeout"))
         target.connect_timeout = std::chrono::seconds(4);
     give_up_rights(options, false);
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
@@ -200,7 +200,7 @@ int run(YodelOptions options, int& signo) {
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls) session.tls = tls_context(options);
     if (options.listens) listen(loop, session, acceptor);
-    if (options.listens && !given_with(options.given, "q").empty())
+    if (options.listens && options.line.has("q"))
         session.answer_time = session.close_timeout;
     if (options.examines) return run_examination(loop, options, signo);
     const bool screen = may_have_screen(options) && can_use_screen_or_warn();

@@ -2,7 +2,7 @@
 
 #include "app/load/load.hpp"
 #include "app/load/load_page.hpp"
-#include "app/options/client/load_options.hpp"
+#include "app/options/load/load_options.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
 #include "app/run/client_loop.hpp"

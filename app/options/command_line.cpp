@@ -48,11 +48,32 @@ bool contains_word(std::string_view words, std::string_view word) {
     return !word.empty() && padded.find(" " + std::string(word) + " ") != padded.npos;
 }
 
+bool share_word(const std::string& words, std::string_view others) {
+    std::istringstream stream(words);
+    for (std::string word; stream >> word;)
+        if (contains_word(others, word)) return true;
+    return false;
+}
+
+// Returns the named options as a user writes them, such as "--tls or --ws".
+std::string alternatives(const std::string& names) {
+    std::string text;
+    std::istringstream stream(names);
+    for (std::string name; stream >> name;) {
+        text += text.empty() ? "" : " or ";
+        if (name == "target" || name.ends_with("://"))
+            text += name == "target" ? "a target" : "a " + name + " target";
+        else
+            text += (name.size() == 1 ? "-" : "--") + name;
+    }
+    return text;
+}
+
 // Reads the words of a command line from left to right.
 class Reader {
 public:
     Reader(std::vector<std::string> words, const std::vector<OptionGroup>& groups,
-           OtherProgram (*other)())
+           const OtherProgram& other)
         : words_(std::move(words)), other_(other) {
         for (const OptionGroup& group : groups)
             for (const Option& option : group.options) {
@@ -85,53 +106,42 @@ private:
     void read_letters(const std::string& word) {
         for (std::size_t i = 1; i < word.size() && !done_; ++i) {
             const std::string written = std::string("-") + word[i];
-            const Option* const option = find_letter(word[i]);
-            if (!option) {
-                refuse_option_of_other_program(written);
-                const bool one_dash = find_name(word.substr(1)) != nullptr;
-                throw UsageError("unknown option " + written +
-                                 (one_dash ? "; did you mean -" + word + "?" : ""));
-            }
-            if (!option->argument) {
-                apply(*option, written, "");
-                continue;
-            }
+            const Option* const option = find(written);
+            if (!option) refuse(written, find("-" + word) ? "-" + word : "");
             const std::string rest = word.substr(i + 1);
-            return apply(*option, written, rest.empty() ? take_argument(written) : rest);
+            if (!option->argument)
+                apply(*option, written, "");
+            else
+                return apply(*option, written, rest.empty() ? take_argument(written) : rest);
         }
     }
 
     void read_name(const std::string& word) {
         const std::size_t end = word.find('=');
         const std::string written = word.substr(0, end);
-        const Option* const option = find_name(written.substr(2));
-        if (!option) {
-            refuse_option_of_other_program(written);
-            throw UsageError("unknown option " + written + suggestion(written));
-        }
-        if (end == word.npos)
-            return apply(*option, written, option->argument ? take_argument(written) : "");
-        if (!option->argument) throw UsageError(written + " takes no value");
-        apply(*option, written, word.substr(end + 1));
+        const Option* const option = find(written);
+        if (!option) refuse(written, similar(written.substr(2)));
+        if (end != word.npos && !option->argument)
+            throw UsageError(written + " takes no value");
+        if (end != word.npos) return apply(*option, written, word.substr(end + 1));
+        apply(*option, written, option->argument ? take_argument(written) : "");
     }
 
-    // Throws if the other program has the option. Suggests the same command only if that
-    // program accepts all of it.
-    void refuse_option_of_other_program(const std::string& written) const {
-        if (!other_) return;
-        const OtherProgram other = other_();
-        Reader there(words_, other.options, nullptr);
-        if (!(written[1] == '-' ? there.find_name(written.substr(2))
-                                : there.find_letter(written[1])))
-            return;
-        std::string command = other.name;
+    // Suggests the same command of the other program if that program may have all options.
+    [[noreturn]] void refuse(const std::string& written, const std::string& meant) const {
+        const auto listed = [](std::string_view names, const std::string& word) {
+            const std::size_t dashes = std::min(word.find_first_not_of('-'), word.size());
+            return dashes > 0 &&
+                   contains_word(names, word.substr(dashes, word.find('=') - dashes));
+        };
+        if (!listed(other_.only_there, written))
+            throw UsageError("unknown option " + written +
+                             (meant.empty() ? "" : "; did you mean " + meant + "?"));
+        std::string command = other_.name;
         for (const std::string& word : words_) command += " " + quoted(word);
-        try {
-            there.read();
-        } catch (const UsageError&) {
-            command = other.name + " -h";
-        }
-        throw WrongProgram(written + " is an option of " + other.name + ": " + command);
+        for (const std::string& word : words_)
+            if (listed(other_.only_here, word)) command = std::string(other_.name) + " -h";
+        throw WrongProgram(written + " is an option of " + other_.name + ": " + command);
     }
 
     std::string take_argument(const std::string& written) {
@@ -154,21 +164,17 @@ private:
         done_ = option.ends_parsing;
     }
 
-    const Option* find_letter(char letter) const {
+    const Option* find(const std::string& written) const {
         for (const Option& option : options_)
-            if (option.letter == letter) return &option;
+            if ((option.name && written == "--" + std::string(option.name)) ||
+                (option.letter != 0 && written == std::string("-") + option.letter))
+                return &option;
         return nullptr;
     }
 
-    const Option* find_name(const std::string& name) const {
-        for (const Option& option : options_)
-            if (option.name && option.name == name) return &option;
-        return nullptr;
-    }
-
-    // Abbreviations are not accepted, since a new option could change the meaning of one.
-    std::string suggestion(const std::string& written) const {
-        const std::string wanted = written.substr(2);
+    // Returns the options with the most similar names, if any. Abbreviations are only
+    // suggested, since a new option could change the meaning of one.
+    std::string similar(const std::string& wanted) const {
         std::size_t nearest = std::max<std::size_t>(1, wanted.size() / 3);
         std::string names;
         for (const Option& option : options_) {
@@ -181,11 +187,11 @@ private:
             nearest = distance;
             names += (names.empty() ? "--" : " or --") + name;
         }
-        return names.empty() ? "" : "; did you mean " + names + "?";
+        return names;
     }
 
     const std::vector<std::string> words_;
-    OtherProgram (*const other_)();
+    const OtherProgram other_;
     std::vector<Option> options_;
     std::size_t next_ = 0;
     bool done_ = false;
@@ -202,33 +208,27 @@ std::string label(const Option& option) {
 
 }  // namespace
 
-std::string given_with(const std::vector<GivenOption>& given, std::string_view facts) {
-    std::string fact;
+std::string CommandLine::written(std::string_view names) const {
     for (const GivenOption& each : given)
-        for (std::istringstream words(each.facts); words >> fact;)
-            if (contains_word(facts, fact)) return each.written;
+        if (share_word(each.names, names)) return each.written;
     return "";
 }
 
-void check_given(const std::vector<GivenOption>& given) {
+void CommandLine::check() const {
+    for (const GivenOption& each : given)
+        for (const GivenOption& other : given)
+            if (&each != &other && share_word(each.excludes, other.names))
+                throw UsageError(each.written + " cannot be combined with " + other.written);
     for (const GivenOption& each : given) {
-        const std::string other = given_with(given, each.excludes);
-        if (!other.empty())
-            throw UsageError(each.written + " cannot be combined with " + other);
-    }
-    for (const GivenOption& each : given) {
-        if (each.needs.empty() || !given_with(given, each.needs).empty()) continue;
-        std::string needed = "--" + each.needs;
-        if (each.needs == "udp") needed = "-u";
-        if (each.needs == "ws") needed = "a ws:// or wss:// target";
-        if (each.needs == "tls" && given_with(given, "ws") == "ws://")
-            needed = "a wss:// target";
-        throw UsageError(each.written + " needs " + needed);
+        if (each.needs.empty() || has(each.needs)) continue;
+        const bool scheme_needed = each.needs == "tls" && has("ws://");
+        throw UsageError(each.written + " needs " +
+                         alternatives(scheme_needed ? "wss://" : each.needs));
     }
 }
 
 CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups,
-                               OtherProgram (*other)()) {
+                               const OtherProgram& other) {
     const int first = std::min(argc, 1);  // the program's name may be missing
     return Reader({argv + first, argv + argc}, groups, other).read();
 }

@@ -1,8 +1,9 @@
 // Parses a command line by a table of options, which also generates --help.
 //
-// Rows say which options exclude each other, by facts. A fact is the name of a given option
-// (its letter if it has no name), or a word that a given option implies, such as "tls". The
-// errors about options that cannot be combined follow from these rows.
+// A row names the options that it excludes or needs: by their names, or by their letters if
+// they have no names. The errors about options that cannot be combined follow from these names.
+// A target, or a value such as --expect=none, acts like an option if it is added to the command
+// line.
 #pragma once
 
 #include "app/text/exit_status.hpp"
@@ -20,13 +21,13 @@ struct Option {
     const char* argument = nullptr;  // the argument's name in the help; null: no argument
     const char* help = "";           // "": no row of its own in the help
     // Called with the argument, or "" if the option takes none. May throw UsageError without
-    // naming the option, because the parser adds the name as the user wrote it.
+    // naming the option, because the parser adds the option as the user wrote it.
     std::function<void(const std::string&)> apply = {};
-    // Facts, separated by blanks. If null, those of the group apply.
+    // Names, separated by blanks. If null, those of the group apply.
     const char* excludes = nullptr;  // the option cannot be combined with these
     const char* needs = nullptr;     // the option needs one of these
-    const char* implies = "";
-    bool ends_parsing = false;  // the words after it are ignored
+    const char* implies = "";        // the option counts as these, too
+    bool ends_parsing = false;       // the words after it are ignored
 };
 
 // The options under one heading of the help.
@@ -37,38 +38,37 @@ struct OptionGroup {
     const char* needs = "";
 };
 
-// An option on the command line, the scheme of the target, or a value of an option, which acts
-// like an option.
 struct GivenOption {
-    std::string written;
-    std::string facts;  // its name, and the facts that it implies
+    std::string written;  // as the user wrote it
+    std::string names;
     std::string excludes = {};
     std::string needs = {};
 };
 
 struct CommandLine {
-    std::vector<std::string> operands;  // the arguments that are not options
-    std::vector<GivenOption> given;     // the options, in their order
+    std::vector<std::string> operands = {};  // the arguments that are not options
+    std::vector<GivenOption> given = {};     // in their order
+
+    // Returns the first given option with one of these names, as the user wrote it; empty if
+    // there is none.
+    std::string written(std::string_view names) const;
+    bool has(std::string_view names) const { return !written(names).empty(); }
+    // Throws UsageError about the first option that excludes another one, or lacks one.
+    void check() const;
 };
-
-// Returns the first given option with one of these facts, as it was written; empty if there is
-// none.
-std::string given_with(const std::vector<GivenOption>& given, std::string_view facts);
-
-// Throws UsageError about the first given option that another one excludes, or that lacks one.
-void check_given(const std::vector<GivenOption>& given);
 
 // The program to which an unknown option may belong.
 struct OtherProgram {
-    std::string name;
-    std::vector<OptionGroup> options;
+    const char* name;
+    std::string_view only_there;  // names and letters of options
+    std::string_view only_here;
 };
 
 // Applies the options from left to right. Options may follow operands, and "--" ends them.
-// Names must be written in full. `other` is called for an unknown option. Throws UsageError,
-// and WrongProgram with the command to type for an option of the other program.
+// Names must be written in full. Throws UsageError, and WrongProgram with the command to type
+// for an option of the other program.
 CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups,
-                               OtherProgram (*other)() = nullptr);
+                               const OtherProgram& other = {});
 
 // Returns the table as text, a row for each option under the headings of their groups.
 std::string help_text(const std::vector<OptionGroup>& groups);

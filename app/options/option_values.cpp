@@ -20,6 +20,12 @@ std::optional<ev::Duration> limit_value(const std::string& text) {
     return limit > ev::Duration::zero() ? std::optional(limit) : std::nullopt;
 }
 
+std::size_t positive_size_value(const std::string& text) {
+    const auto value = parse_size(text);
+    return checked(value && *value > 0 ? value : std::nullopt, text,
+                   "a size such as 512, 64k or 32M");
+}
+
 std::function<unsigned(const std::string&)> number_up_to(unsigned max) {
     return [max](const std::string& text) {
         return checked(parse_number(text, 1, max), text,
@@ -42,13 +48,6 @@ std::string host_name_value(const std::string& text) {
     return text;
 }
 
-std::function<void(const std::string&)> family_value(int& to, int family) {
-    return [&to, family](const std::string&) {
-        if (to != AF_UNSPEC && to != family) throw UsageError("-4 cannot be combined with -6");
-        to = family;
-    };
-}
-
 void check_family(int family, const std::string& host) {
     const int given = numeric_family(host);
     if (family == AF_UNSPEC || given == AF_UNSPEC || given == family) return;
@@ -57,17 +56,13 @@ void check_family(int family, const std::string& host) {
                      (v6 ? "IPv6" : "IPv4") + " address");
 }
 
-Option help_option(bool& wanted) {
-    return {'h', "help", none, "print this text", flag(wanted), "", "", "", true};
-}
-
-Option version_option(bool& wanted) {
-    return {'V', "version", none, "print version and libraries", flag(wanted), "",
-            "",  "",        true};
-}
-
-Option sandbox_option(bool& left_out) {
-    return {0, "no-sandbox", none, "do not enter the sandbox; see the manual", flag(left_out)};
+std::vector<Option> with_common_options(std::vector<Option> rows, CommonOptions& to) {
+    rows.push_back({0, "no-sandbox", absent, "do not enter the sandbox; see the manual",
+                    into(to.no_sandbox)});
+    rows.push_back({'h', "help", absent, "print this text", into(to.help), "", "", "", true});
+    rows.push_back({'V', "version", absent, "print version and libraries", into(to.version), "",
+                    "", "", true});
+    return rows;
 }
 
 }  // namespace yodel

@@ -15,9 +15,11 @@ namespace yodel {
 namespace {
 
 constexpr Scheme schemes[] = {
-    {"tcp://", "tcp", "tls udp"},       {"tls://", "tls", "udp"},
-    {"udp://", "udp", "tls"},           {"ws://", "ws", "tls udp", "80"},
-    {"wss://", "ws tls", "udp", "443"},
+    {"tcp://", "", "tls udp"},
+    {"tls://", "tls", "udp"},
+    {"udp://", "udp", "tls"},
+    {"ws://", "ws://", "tls udp", "80"},
+    {"wss://", "ws:// tls", "udp", "443"},
 };
 
 [[noreturn]] void refuse_form(const std::string& text) {

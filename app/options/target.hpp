@@ -10,9 +10,9 @@ namespace yodel {
 
 // A scheme of targets, such as tls://, which acts like an option.
 struct Scheme {
-    std::string_view prefix;  // "tls://"
-    std::string_view facts;   // see GivenOption
-    std::string_view excludes;
+    std::string_view prefix = {};  // "tls://"
+    std::string_view names = {};   // see GivenOption
+    std::string_view excludes = {};
     std::string_view default_port = {};  // empty: none
 };
 
@@ -23,7 +23,7 @@ struct Target {
     std::string path;                // a unix-domain socket; host and service are then empty
     std::string resource;            // the path and query of ws:// and wss://
 
-    bool websocket() const { return scheme && scheme->facts.starts_with("ws"); }
+    bool websocket() const { return scheme && scheme->names.starts_with("ws"); }
 };
 
 // Takes one of these forms from the beginning of `words`: HOST PORT (two words), HOST:PORT or

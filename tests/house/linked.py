@@ -1,13 +1,19 @@
 #!/usr/bin/env python3
-"""Checks that yodel contains no code of yodel-load's room.
+"""Checks that no program contains code of a room that only other programs need.
 
-usage: linked.py NM LIBRARY PROGRAM WITHOUT
+usage: linked.py NM BUILD_FOLDER
 
-PROGRAM must contain global symbols of LIBRARY, and WITHOUT none of them. Prints each wrong
-symbol, and fails if there is any. Exits with 77 if the programs are stripped.
+Each program must contain global symbols of the rooms in its row, and no symbols of rooms that are
+only in the rows of other programs. Prints each wrong symbol, and fails if there is any. Exits with
+77 if the programs are stripped.
 """
+import pathlib
 import subprocess
 import sys
+
+ROOMS = {"yodel": "examine options_client options_yodel run screen server stats",
+         "yodel-load": "load options_client options_load run screen server stats",
+         "yodeld": "options_server server"}
 
 
 def defined(nm, file):
@@ -17,18 +23,20 @@ def defined(nm, file):
     return {row[-1] for row in rows if len(row) == 3 and row[1] in "TDBR"}
 
 
-def main():
-    nm, library, program, without = sys.argv[1:]
-    own = defined(nm, library)
-    if not defined(nm, program) or not defined(nm, without):
-        return 77
-    if not own & defined(nm, program):
-        print(f"{program} contains nothing of {library}")
-        return 1
-    found = sorted(own & defined(nm, without))
-    for name in found:
-        print(f"{without} contains {name}")
-    return 1 if found else 0
+def complaints(nm, build):
+    rooms = {room: defined(nm, build / f"libapp_{room}.a")
+             for rooms in ROOMS.values() for room in rooms.split()}
+    for program, own in ROOMS.items():
+        symbols = defined(nm, build / program)
+        if not symbols:
+            sys.exit(77)
+        for room, names in rooms.items():
+            if room not in own.split():
+                yield from (f"{program} contains {name} of {room}" for name in sorted(names & symbols))
+            elif not names & symbols:
+                yield f"{program} contains nothing of {room}"
 
 
-sys.exit(main())
+found = list(complaints(sys.argv[1], pathlib.Path(sys.argv[2])))
+print("\n".join(found))
+sys.exit(bool(found))

@@ -55,7 +55,7 @@ A usage error is one line that helps, and status 2.
   yodel: -f: "morse" is not a framing; the framings are line, crlf, nul, len1, len2, len4, len2le, len4le, caret, resp, smtp, raw (yodel -h shows the options)
   [2]
   $ yodel -f raw --max-frame 0 localhost 7
-  yodel: --max-frame 0 allows no messages (yodel -h shows the options)
+  yodel: --max-frame: "0" is not a size such as 512, 64k or 32M (yodel -h shows the options)
   [2]
   $ yodel -f resp -c 1
   yodel: -f resp needs a target, because the built-in server only echoes (yodel -h shows the options)

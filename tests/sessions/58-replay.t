@@ -85,7 +85,7 @@ With -o FILE.json, the recording is written beside the output. An existing file 
   yodel: cannot write the recording o.json: File exists
   [23]
   $ yodel -f raw -o x.json 127.0.0.1 $store <commands
-  yodel: -o x.json cannot record with -f raw, which has no messages (yodel -h shows the options)
+  yodel: -o x.json cannot be combined with -f raw, which has no messages (yodel -h shows the options)
   [2]
 
 Datagrams and TLS are replayed in the same way.

@@ -1,7 +1,7 @@
 // The options that both clients share: targets, timeouts, TLS, WebSocket and messages.
 #pragma once
 
-#include "app/options/command_line.hpp"
+#include "app/options/option_values.hpp"
 #include "app/run/run_client.hpp"
 #include "app/run/run_options.hpp"
 #include "bufio/tls.hpp"
@@ -12,7 +12,7 @@
 
 namespace yodel {
 
-struct ClientOptions : RunClient::Options {
+struct ClientOptions : RunClient::Options, CommonOptions {
     std::optional<ev::Duration> interval;  // between messages or attempts; 0: as replies arrive
     std::optional<std::size_t> size;       // bytes per generated message
     bufio::TlsClientOptions tls;
@@ -22,14 +22,10 @@ struct ClientOptions : RunClient::Options {
     bool listens = false;             // accept clients, and answer by hand
     bool own_server = false;          // no target: run an echo server in this process
     bool no_tui = false;
-    bool no_sandbox = false;
-    bool help = false;
-    bool version = false;
-    std::vector<GivenOption> given;  // the options on the command line and the scheme, in order
 
     bool json() const { return report.form == Reporter::Form::json; }
     bool expects_no_reply() const { return run.session.expect == Expect::none; }
-    bool wants_generated_messages() const { return !given_with(given, "generated").empty(); }
+    bool wants_generated_messages() const { return line.has("generated"); }
 };
 
 // Return the options that are in the tables of both clients. Each sets its value in `to`, which
@@ -38,16 +34,20 @@ OptionGroup connection_options(ClientOptions& to);
 OptionGroup tls_options(ClientOptions& to);
 OptionGroup message_options(ClientOptions& to);
 std::vector<Option> generated_options(ClientOptions& to);
-std::vector<Option> process_options(ClientOptions& to);
+// Adds --quiet and the options of all programs.
+std::vector<Option> with_output_options(std::vector<Option> rows, ClientOptions& to);
 
-// Sets the target from the operands, and the framing and the expectation that it implies.
-// `comparing`: how to compare two servers, for the error about a second target. Throws
-// UsageError.
-void set_target(ClientOptions& options, const std::vector<std::string>& operands,
-                const char* comparing);
+// The options of only one client, so that the other one can name the right program.
+inline constexpr const char* only_yodel =
+    "l listen i interval examine r read replay mask x hex o log";
+inline constexpr const char* only_load =
+    "connections connect-rate rate arrivals seed churn threads start-at no-sessionid window "
+    "messages warm-up require";
 
-// Checks the options. Throws UsageError.
-void check_client(ClientOptions& options);
+// Sets the target from the operands, and the framing and the expectation that it implies. Then
+// checks the options. `comparing`: how to compare two servers, for the error about a second
+// target. Throws UsageError.
+void finish_client(ClientOptions& options, const char* comparing);
 
 // The last lines of --help, which explain the arguments.
 std::string argument_help();

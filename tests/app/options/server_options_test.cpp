@@ -1,4 +1,4 @@
-#include "app/options/server_options.hpp"
+#include "app/options/server/server_options.hpp"
 
 #include "tests/app/options/parsing.hpp"
 
@@ -47,7 +47,7 @@ TEST_CASE("a mistake in an option of the server is reported with the option's na
 localhost => "localhost" is neither a port nor ADDR:PORT
 -6 127.0.0.1:7 => -6: "127.0.0.1" is not an IPv6 address
 -4 [::]:7 => -4: "::" is not an IPv4 address
--64 7 => -4: -4 cannot be combined with -6
+-64 7 => -6 cannot be combined with -4
 -u -U p => -u needs a port, because datagrams cannot be sent to the path of -U
 -m 0 7 => -m: "0" is not a number from 1 to 1000000
 -m 1000000 7 =>

@@ -2,9 +2,9 @@
 
 #include "app/options/command_line.hpp"
 
-#include "app/options/client/load_options.hpp"
-#include "app/options/client/yodel_options.hpp"
-#include "app/options/server_options.hpp"
+#include "app/options/load/load_options.hpp"
+#include "app/options/server/server_options.hpp"
+#include "app/options/yodel/yodel_options.hpp"
 #include "tests/app/options/parsing.hpp"
 #include "tests/support/text.hpp"
 
@@ -87,7 +87,7 @@ TEST_CASE("an option of the other client is refused with the command to type") {
     check_table(R"(--rate 1k -m 10s localhost 7000
 => --rate is an option of yodel-load: yodel-load --rate 1k -m 10s localhost 7000
 --rate=1k --match (a) h 7 => --rate is an option of yodel-load: yodel-load --rate=1k --match '(a)' h 7
---rate fast => --rate is an option of yodel-load: yodel-load -h
+--rate fast => --rate is an option of yodel-load: yodel-load --rate fast
 --rate 1k -x => --rate is an option of yodel-load: yodel-load -h
 h 7 -x --rate 5 => --rate is an option of yodel-load: yodel-load -h
 --ratee 5 => unknown option --ratee
@@ -121,6 +121,14 @@ TEST_CASE("the help lists the options in columns, within 80") {
     }
     const std::string help = yodel_help();
     CHECK(std::count(help.begin(), help.end(), '\n') <= 60);
+    // The limits keep each program small.
+    const auto count = [](const std::string& text) {
+        const std::regex row("\n  (-|    --)");
+        return std::distance(std::sregex_iterator(text.begin(), text.end(), row), {});
+    };
+    CHECK(count(help) <= 50);
+    CHECK(count(server_help()) <= 34);
+    CHECK(test::words_of(only_load).size() <= 20);
     for (const char* row : {"\nConnection:\n  -4   ", "-6: IPv6 only", "\n      --tls     ",
                             "\n      --cacert=FILE  ", "\n  -f, --framing=F   "})
         CHECK(test::contains(help, row));

@@ -1,7 +1,5 @@
-#include "app/options/client/load_options.hpp"
+#include "app/options/load/load_options.hpp"
 
-#include "app/options/client/yodel_options.hpp"
-#include "app/options/option_values.hpp"
 #include "app/text/units.hpp"
 #include "ev/threads/loop_thread.hpp"
 
@@ -66,73 +64,13 @@ void add_requirements(LoadOptions& to, const std::string& text) {
     list.insert(list.end(), parsed.begin(), parsed.end());
 }
 
-// --- Rows: letter, name, argument, help, action, excludes, needs, implies.
-
-OptionGroup load_group(LoadOptions& to) {
-    RunOptions& run = to.run;
-    return {
-        "Load",
-        {{0, "connections", "N", "number of connections (1)",
-          into(run.connections, number_up_to(1'000'000))},
-         {0, "connect-rate", "R", "open R connections per second (all at once)",
-          [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); }},
-         {0, "rate", "R|R..R", "send R messages per second in total; R..R: climb",
-          [&](auto& text) { set_rate(to.plan, text); }, "z", "", "generated"},
-         {0, "arrivals", "KIND", "gaps between messages: even or poisson (even)",
-          into(to.plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})), "",
-          "rate"},
-         {0, "seed", "N", "seed of --arrivals poisson (1)",
-          into(to.plan.seed, number_up_to(4'000'000'000)), "", "rate"},
-         {0, "churn", "N|D", "replace a connection after N messages or time D",
-          [&](auto& text) { set_churn(run, text); }},
-         {0, "threads", "N|auto", "spread connections over N threads (1)",
-          [&](auto& text) {
-              run.threads = threads_value(text);
-              to.plan.threads_auto = text == "auto";
-          }},
-         {0, "start-at", "TIME|+D", "send the first message at this time, in UTC",
-          into(to.start, start_time_value), "z"},
-         {0, "no-sessionid", none, "do not resume TLS sessions: full handshakes only",
-          [&](auto&) { to.tls.resume = false; }, "udp", "tls"}}};
-}
-
-OptionGroup message_group(LoadOptions& to) {
-    OptionGroup group{"Messages of the load", generated_options(to)};
-    group.options.push_back({0, "window", "N", "maximum messages in flight on a connection (1)",
-                             into(to.plan.window, number_up_to(1'000'000)),
-                             "z rate expect-none"});
-    group.options.push_back({0, "messages", "FILE",
-                             "send the lines of FILE over and over; -: stdin",
-                             into(to.plan.messages_file), "z", "", "generated"});
-    group.options.push_back({0, "warm-up", "D", "send messages for D first, counted separately",
-                             into(to.run.warm_up, duration_value), "z", "", "generated"});
-    return group;
-}
-
-OptionGroup result_group(LoadOptions& to) {
-    OptionGroup group{
-        "Results",
-        {{0, "require", "LIST", "fail unless all hold: p99<5ms,lost<0.1%,rate>10k",
-          [&](auto& text) { add_requirements(to, text); }},
-         {0, "json", none, "print JSON: an object each second, and the results",
-          [&](auto&) { to.report.form = Reporter::Form::json; }},
-         {'v', none, none, "report connections; print replies to input lines",
-          flag(to.report.verbose)},
-         {0, "no-tui", none, "do not show the page, even on a terminal", flag(to.no_tui)}}};
-    for (Option& each : process_options(to)) group.options.push_back(std::move(each));
-    return group;
-}
-
 // --- Checks.
 
 void check_messages(const LoadOptions& options) {
-    const bool own = !options.plan.messages_file.empty();
-    if (own && options.size) throw UsageError("--size cannot be combined with --messages");
-    if (options.plan.seed && !options.plan.random_arrivals)
-        throw UsageError("--seed needs --arrivals poisson");
-    if (options.escapes && options.wants_generated_messages() && !own)
+    if (options.escapes && options.wants_generated_messages() &&
+        options.plan.messages_file.empty())
         throw UsageError("--escapes cannot be combined with " +
-                         given_with(options.given, "generated") + " without --messages");
+                         options.line.written("generated") + " without --messages");
     const auto& length = options.run.session.max_time;
     if (options.run.warm_up && length && *options.run.warm_up > *length)
         throw UsageError("--warm-up " + duration_text(*options.run.warm_up) +
@@ -160,27 +98,70 @@ void check_load(const LoadOptions& options) {
                          std::to_string(run.connections) + ")");
 }
 
-OtherProgram yodel_program() {
-    static YodelOptions unused;
-    return {"yodel", yodel_table(unused)};
-}
-
 }  // namespace
 
+// Rows: letter, name, argument, help, action, excludes, needs, implies.
 std::vector<OptionGroup> load_table(LoadOptions& to) {
-    return {load_group(to),         message_group(to), result_group(to),
-            connection_options(to), tls_options(to),   message_options(to)};
+    RunOptions& run = to.run;
+    LoadPlan& plan = to.plan;
+    std::vector<Option> messages = generated_options(to);
+    messages.push_back({0, "window", "N", "maximum messages in flight on a connection (1)",
+                        into(plan.window, number_up_to(1'000'000)), "z rate expect=none"});
+    messages.push_back({0, "messages", "FILE", "send the lines of FILE over and over; -: stdin",
+                        into(plan.messages_file), "z size", "", "generated"});
+    messages.push_back({0, "warm-up", "D", "send messages for D first, counted separately",
+                        into(run.warm_up, duration_value), "z", "", "generated"});
+    return {
+        {"Load",
+         {{0, "connections", "N", "number of connections (1)",
+           into(run.connections, number_up_to(1'000'000))},
+          {0, "connect-rate", "R", "open R connections per second (all at once)",
+           [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); }},
+          {0, "rate", "R|R..R", "send R messages per second in total; R..R: climb",
+           [&](auto& text) { set_rate(plan, text); }, "z", "", "generated"},
+          {0, "arrivals", "KIND", "gaps between messages: even or poisson (even)",
+           into(plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})), "",
+           "rate"},
+          {0, "seed", "N", "seed of --arrivals poisson (1)",
+           into(plan.seed, number_up_to(4'000'000'000)), "", "arrivals=poisson"},
+          {0, "churn", "N|D", "replace a connection after N messages or time D",
+           [&](auto& text) { set_churn(run, text); }},
+          {0, "threads", "N|auto", "spread connections over N threads (1)",
+           [&](auto& text) {
+               run.threads = threads_value(text);
+               plan.threads_auto = text == "auto";
+           }},
+          {0, "start-at", "TIME|+D", "send the first message at this time, in UTC",
+           into(to.start, start_time_value), "z"},
+          {0, "no-sessionid", absent, "do not resume TLS sessions: full handshakes only",
+           set(to.tls.resume, false), "udp", "tls"}}},
+        {"Messages of the load", std::move(messages)},
+        {"Results",
+         with_output_options(
+             {{0, "require", "LIST", "fail unless all hold: p99<5ms,lost<0.1%,rate>10k",
+               [&](auto& text) { add_requirements(to, text); }},
+              {0, "json", absent, "print JSON: an object each second, and the results",
+               set(to.report.form, Reporter::Form::json)},
+              {'v', absent, absent, "report connections; print replies to input lines",
+               into(to.report.verbose)},
+              {0, "no-tui", absent, "do not show the page, even on a terminal",
+               into(to.no_tui)}},
+             to)},
+        connection_options(to),
+        tls_options(to),
+        message_options(to)};
 }
 
 LoadOptions parse_load_options(int argc, char* argv[]) {
     LoadOptions options;
-    const CommandLine line = parse_command_line(argc, argv, load_table(options), yodel_program);
+    options.line =
+        parse_command_line(argc, argv, load_table(options), {"yodel", only_yodel, only_load});
     if (options.help || options.version) return options;
-    options.given = line.given;
-    set_target(options, line.operands,
-               "to compare two servers, run once for each, and compare with results.py "
-               "--compare OLD NEW");
-    check_client(options);
+    if (options.plan.random_arrivals)
+        options.line.given.push_back({"--arrivals poisson", "arrivals=poisson"});
+    finish_client(options,
+                  "to compare two servers, run once for each, and compare with results.py "
+                  "--compare OLD NEW");
     check_messages(options);
     check_load(options);
     options.plan.generated = options.wants_generated_messages();

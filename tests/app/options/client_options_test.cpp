@@ -1,7 +1,7 @@
 // The values of the options of both clients, and the sentences about mistakes in them.
 
-#include "app/options/client/load_options.hpp"
-#include "app/options/client/yodel_options.hpp"
+#include "app/options/load/load_options.hpp"
+#include "app/options/yodel/yodel_options.hpp"
 
 #include "app/text/units.hpp"
 #include "tests/app/options/parsing.hpp"
@@ -122,7 +122,7 @@ TEST_CASE("a mistake in an option is reported with the option's name as written"
 --size= h 7 => --size needs a non-empty argument
 h 7 --size => --size needs an argument
 h 7 -vw => -w needs an argument
--46 h 7 => -6: -4 cannot be combined with -6
+-46 h 7 => -6 cannot be combined with -4
 -6 127.0.0.1 7 => -6: "127.0.0.1" is not an IPv6 address
 -4 [::1]:7 => -4: "::1" is not an IPv4 address
 -n localhost 7 => -n: "localhost" is not a numeric address
@@ -164,7 +164,7 @@ h 7 -vw => -w needs an argument
 -z -i 1s --size 2 h 7 => --size cannot be combined with -z
 -z -c 3 -W 1 h 7 => -W cannot be combined with -z
 --connect-to a -u h 7 =>
---connect-to a => --connect-to needs a target, whose name it keeps
+--connect-to a => --connect-to needs a target
 -n --connect-to a 127.0.0.1 7 => -n: "a" is not a numeric address
 -n --connect-to ::1 h 7 =>
 -4 --connect-to ::1 h 7 => -4: "::1" is not an IPv4 address
@@ -179,18 +179,18 @@ a..b:7 =>
 --match x -f caret h 7 => --match cannot be combined with -f caret, whose replies have no frames
 --match x --expect echo h 7 => --match cannot be combined with --expect echo
 --expect any --match x h 7 =>
---escapes -f raw h 7 => --escapes cannot be combined with -f raw
+--escapes -f raw h 7 => --escapes cannot be combined with -f raw, which has no messages
 --escapes -c 1 h 7 => --escapes cannot be combined with -c
 --header A:b --subprotocol a,b ws://h =>
 --ping 30s ws://h =>
 --ping 30s -z ws://h => --ping cannot be combined with -z
---ping 30s h 7 => --ping needs a ws:// or wss:// target
+--ping 30s h 7 => --ping needs a ws:// target
 --header 'a b' ws://h => --header: "a b" is not a header that can be added, such as "Origin: https://example.com"
 --subprotocol a,,b ws://h => --subprotocol: "" is not the name of a subprotocol
--f line ws://h => -f cannot be combined with ws://, because each WebSocket message is one message
--f raw ws://h => -f cannot be combined with ws://, because each WebSocket message is one message
--C -u h 7 => -C cannot be combined with -u, because each datagram is one message
---max-frame 0 h 7 => --max-frame 0 allows no messages
+-f line ws://h => -f cannot be combined with ws://
+-f raw ws://h => -f cannot be combined with ws://
+-C -u h 7 => -C cannot be combined with -u
+--max-frame 0 h 7 => --max-frame: "0" is not a size such as 512, 64k or 32M
 --max-frame 1 h 7 =>
 --size 1.5k => --size: "1.5k" is not a size such as 512, 64k or 32M
 --size 10 --max-frame 10 h 7 =>
@@ -210,7 +210,7 @@ h 7 a 7 b => unexpected argument "a"
 --replay f --mask a --mask '(a)\1' h 7
 => --mask: "(a)\1" is not an extended regular expression: back-references are not supported
 --replay f --match x h 7 => --match cannot be combined with --replay
--o f.json -f raw h 7 => -o f.json cannot record with -f raw, which has no messages
+-o f.json -f raw h 7 => -o f.json cannot be combined with -f raw, which has no messages
 -o f -f raw h 7 =>
 )",
         refused);
@@ -319,7 +319,7 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --rate 1..2 --rate 5 h:7 =>
 --connect-rate -1 h:7
 => --connect-rate: "-1" is not a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k
---rate 5 --seed 3 h 7 => --seed needs --arrivals poisson
+--rate 5 --seed 3 h 7 => --seed needs --arrivals=poisson
 --rate 5 --arrivals poisson --seed 4000000000 h 7 =>
 --seed 0 h 7 => --seed: "0" is not a number from 1 to 4000000000
 --churn fast h:7 => --churn: "fast" is not a number of messages or a time with a unit, such as 10s
@@ -339,7 +339,7 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --expect none -c 1 h:7
 => --expect none needs --rate, because no reply triggers the next message
 --expect none --rate 1 h:7 =>
---size 5 --messages f h:7 => --size cannot be combined with --messages
+--size 5 --messages f h:7 => --messages cannot be combined with --size
 --escapes --messages f h:7 =>
 --escapes -c 1 h:7 => --escapes cannot be combined with -c without --messages
 --warm-up 3 -m 3 -c 1 h:7 =>

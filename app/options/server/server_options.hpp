@@ -1,7 +1,7 @@
 // The options of yodeld, parsed from its command line and checked.
 #pragma once
 
-#include "app/options/command_line.hpp"
+#include "app/options/option_values.hpp"
 #include "app/server/echo_server.hpp"
 #include "bufio/lookup.hpp"
 #include "bufio/tls.hpp"
@@ -12,7 +12,7 @@
 namespace yodel {
 
 // `server.tls` is created later, from `tls`, `use_tls` and `self_signed`.
-struct ServerOptions {
+struct ServerOptions : CommonOptions {
     EchoServer::Options server;
     bool udp = false;  // each port also answers datagrams
     bufio::TlsServerOptions tls;
@@ -22,9 +22,6 @@ struct ServerOptions {
     std::vector<bufio::Endpoint> endpoints;  // at least one
     std::string port_file;
     bool json = false;
-    bool no_sandbox = false;
-    bool help = false;
-    bool version = false;
 };
 
 // Throws UsageError.

@@ -1,7 +1,5 @@
-#include "app/options/client/yodel_options.hpp"
+#include "app/options/yodel/yodel_options.hpp"
 
-#include "app/options/client/load_options.hpp"
-#include "app/options/option_values.hpp"
 #include "app/protocol/recording.hpp"
 
 #include <algorithm>
@@ -31,32 +29,6 @@ ev::Duration interval_value(const std::string& text) {
 void add_mask(std::optional<Expression>& to, const std::string& text) {
     if (to) return to->add(text);
     to.emplace(text);
-}
-
-// --- Rows: letter, name, argument, help, action, excludes, needs, implies.
-
-OptionGroup recording_options(YodelOptions& to) {
-    return {"Recording and replay",
-            {{'r', "read", "FILE", "show a recording; then connect to a given target",
-              into(to.read_file), "z examine replay"},
-             {0, "replay", "FILE", "replay a recording and require its replies",
-              into(to.replay_file), "z examine"},
-             {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
-              [&](auto& text) { add_mask(to.run.session.pattern, text); }, "", "replay"}}};
-}
-
-OptionGroup output_options(YodelOptions& to) {
-    OptionGroup group{
-        "Output",
-        {{0, "json", none, "print JSON, one object per line",
-          [&](auto&) { to.report.form = Reporter::Form::json; }, "read"},
-         {'x', "hex", none, "print replies in hex", flag(to.report.hex), "z examine json"},
-         {'o', "log", "FILE", "append a transcript with times to FILE",
-          [&](auto& text) { to.report.log = JournalFile(text); }, "examine"},
-         {'v', none, none, "also report connections", flag(to.report.verbose)},
-         {0, "no-tui", none, "use pipe mode, even on a terminal", flag(to.no_tui), "examine"}}};
-    for (Option& each : process_options(to)) group.options.push_back(std::move(each));
-    return group;
 }
 
 // --- Options that follow from other options.
@@ -96,18 +68,12 @@ std::string framing_text(const Framing& framing) {
 }
 
 // Refuses options about a service if there is no target, but only a recording.
-void check_offline(const std::vector<GivenOption>& given) {
-    for (const GivenOption& each : given)
-        if (given_with({each},
-                       "read no-tui quiet no-sandbox expect expect-none expect-echo match hex")
-                .empty())
-            throw UsageError(each.written + " cannot be combined with " +
-                             given_with(given, "read") + " without a target");
-}
-
-OtherProgram yodel_load_program() {
-    static LoadOptions unused;
-    return {"yodel-load", load_table(unused)};
+void check_offline(const CommandLine& line) {
+    for (const GivenOption& each : line.given)
+        if (!CommandLine{.given = {each}}.has("read no-tui quiet no-sandbox expect expect=none "
+                                              "expect=echo match hex"))
+            throw UsageError(each.written + " cannot be combined with " + line.written("read") +
+                             " without a target");
 }
 
 // The options for datagrams or WebSocket must be given again, but not the framing.
@@ -117,8 +83,8 @@ void use_framing(ClientOptions& options, const std::string& file, const Framing&
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
                          " of " + file + ", whose replies have no frames");
     const Framing& wanted = *session.framing;
-    const bool given = !framing.is_option() || !wanted.is_option() ||
-                       !given_with(options.given, "framing C").empty();
+    const bool given =
+        !framing.is_option() || !wanted.is_option() || options.line.has("framing C");
     if (given && &framing != &wanted)
         throw UsageError(file + " was recorded with " + framing_text(framing) + ", not with " +
                          framing_text(wanted));
@@ -127,48 +93,60 @@ void use_framing(ClientOptions& options, const std::string& file, const Framing&
 
 }  // namespace
 
+// Rows: letter, name, argument, help, action, excludes, needs, implies.
 std::vector<OptionGroup> yodel_table(YodelOptions& to) {
     OptionGroup connection = connection_options(to);
-    connection.options.push_back({'l', "listen", none,
+    connection.options.push_back({'l', "listen", absent,
                                   "answer clients by hand; listen on [ADDR:]PORT",
-                                  flag(to.listens), "z examine replay generated"});
+                                  into(to.listens), "z examine replay generated greeting"});
     OptionGroup ping{"Ping and examination", generated_options(to)};
     ping.options.push_back(
         {'i', "interval", "D", "send a message every D; 0: as replies arrive",
          into(to.interval, interval_value), "examine read", "", "generated"});
-    ping.options.push_back(
-        {0, "examine", none, "check what echo servers usually get wrong", flag(to.examines)});
-    return {std::move(connection), tls_options(to),       message_options(to),
-            std::move(ping),       recording_options(to), output_options(to)};
+    ping.options.push_back({0, "examine", absent, "check what echo servers usually get wrong",
+                            into(to.examines), "other-replies"});
+    return {std::move(connection),
+            tls_options(to),
+            message_options(to),
+            std::move(ping),
+            {"Recording and replay",
+             {{'r', "read", "FILE", "show a recording; then connect to a given target",
+               into(to.read_file), "z examine replay"},
+              {0, "replay", "FILE", "replay a recording and require its replies",
+               into(to.replay_file), "z examine"},
+              {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
+               [&](auto& text) { add_mask(to.run.session.pattern, text); }, "", "replay"}}},
+            {"Output",
+             with_output_options(
+                 {{0, "json", absent, "print JSON, one object per line",
+                   set(to.report.form, Reporter::Form::json), "read"},
+                  {'x', "hex", absent, "print replies in hex", into(to.report.hex),
+                   "z examine json"},
+                  {'o', "log", "FILE", "append a transcript with times to FILE",
+                   [&](auto& text) { to.report.log = JournalFile(text); }, "examine"},
+                  {'v', absent, absent, "also report connections", into(to.report.verbose)},
+                  {0, "no-tui", absent, "use pipe mode, even on a terminal", into(to.no_tui),
+                   "examine"}},
+                 to)}};
 }
 
 YodelOptions parse_yodel_options(int argc, char* argv[]) {
     YodelOptions options;
-    const CommandLine line =
-        parse_command_line(argc, argv, yodel_table(options), yodel_load_program);
+    CommandLine& line = options.line;
+    line = parse_command_line(argc, argv, yodel_table(options),
+                              {"yodel-load", only_load, only_yodel});
     if (options.help || options.version) return options;
-    options.given = line.given;
-    set_target(options, line.operands,
-               "to compare two servers, record one (yodel -o r.json A) and replay to the other "
-               "(yodel --replay r.json B)");
+    const JournalFile& log = options.report.log;
+    if (log.recording) line.given.push_back({"-o " + log.path, "log", "raw"});
+    finish_client(options,
+                  "to compare two servers, record one (yodel -o r.json A) and replay to the "
+                  "other (yodel --replay r.json B)");
     options.connects = options.read_file.empty() || !options.own_server;
     options.own_server = options.own_server && options.connects;
-    check_client(options);
-    if (!options.connects) check_offline(options.given);
-    const std::string unfit = given_with(options.given, "escapes hex");
+    if (!options.connects) check_offline(line);
+    const std::string unfit = line.written("escapes hex");
     if (!unfit.empty() && generates(options))
-        throw UsageError(unfit + " cannot be combined with " +
-                         given_with(options.given, "generated"));
-    if (!options.read_file.empty() && options.connects && options.no_tui)
-        throw UsageError("--no-tui cannot be combined with " +
-                         given_with(options.given, "read"));
-    if (options.report.log.recording && !options.run.session.framing->has_frames())
-        throw UsageError("-o " + options.report.log.path +
-                         " cannot record with -f raw, which has no messages");
-    const Framing& framing = *options.run.session.framing;
-    if (options.examines && !framing.can_echo())
-        throw UsageError("--examine cannot be combined with " + framing.label() +
-                         ", whose replies never equal messages");
+        throw UsageError(unfit + " cannot be combined with " + line.written("generated"));
     plan_run(options);
     return options;
 }
@@ -182,18 +160,17 @@ bool may_have_screen(const YodelOptions& options) {
 void check_display(const YodelOptions& options, bool screen) {
     if (!screen && !options.read_file.empty() && options.connects)
         throw UsageError("-r with a target needs full-screen mode");
-    const std::string unfit = given_with(options.given, "hex expect match");
+    const std::string unfit = options.line.written("hex expect match");
     if (!screen && !options.read_file.empty() && !unfit.empty())
-        throw UsageError(unfit + " cannot be combined with " +
-                         given_with(options.given, "read") + " in pipe mode");
-    if (!given_with(options.given, "retry-delay").empty() && !screen &&
-        options.retries.value_or(0) == 0)
+        throw UsageError(unfit + " cannot be combined with " + options.line.written("read") +
+                         " in pipe mode");
+    if (options.line.has("retry-delay") && !screen && options.retries.value_or(0) == 0)
         throw UsageError("--retry-delay needs --retry in pipe mode");
 }
 
 void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recording) {
     Session::Options& session = options.run.session;
-    const bool expected = session.pattern || !given_with(options.given, "expect").empty();
+    const bool expected = session.pattern || options.line.has("expect");
     if (!options.read_file.empty() && !expected)
         session.expect = recording->expect.value_or(session.expect);
     // The samples of a load have no framing.

@@ -1,7 +1,12 @@
 #include "app/protocol/end_text.hpp"
 
+#include "app/text/units.hpp"
+#include "bufio/accept.hpp"
+
 namespace yodel {
 
+using bufio::By;
+using bufio::End;
 using bufio::Reason;
 
 namespace {
@@ -19,7 +24,87 @@ std::string ways_to_accept(const bufio::TlsFacts& tls) {
     return text + "--pinnedpubkey " + tls.pin + ", or -k";
 }
 
+// Returns a clause about how much of the reply was received, with a likely cause and, for a
+// late message, the missing delimiter.
+std::string partial_reply_text(const Message& message, std::string_view part, bool first,
+                               const SessionOptions& options) {
+    const Framing& framing = *options.framing;
+    const bool framed = framing.replies_framed();
+    const std::string_view begun = framed ? framing.partial_payload(part) : part;
+    std::string right(message.expected.value_or(message.payload));
+    if (framing.reply && !message.expected) right = framing.reply(right);
+    const bool compared = options.expect == Expect::echo || options.expect == Expect::given;
+    const std::size_t size = framing.payload_size(part).value_or(right.size());
+    const std::size_t at = first_difference(begun, right + std::string(framing.delimiter));
+    const bool differs =
+        compared && !options.pattern && (at < begun.size() || size != right.size());
+    std::string text = differs ? "the reply differs at byte " + std::to_string(at) + "; " : "";
+    const bool known = compared || framing.payload_size(part);
+    text += known && begun.size() <= size
+                ? std::to_string(begun.size()) + " of " + bytes_text(size)
+                : bytes_text(begun.size());
+    text += " received";
+    if (message.late && framed && framing.can_echo() && !framing.delimiter.empty())
+        text += ", without " + framing.delimiter_name();
+    std::string hint;
+    if (first && framing.prefix > 0)
+        hint = length_hint(framing, part, options.max_frame);
+    else if (first && differs)
+        hint = reply_hint(framing, right, {.payload = begun, .difference = at});
+    return text + (hint.empty() ? "" : "; " + hint);
+}
+
 }  // namespace
+
+std::string SessionOptions::target() const {
+    const char* scheme = tls ? "tls://" : "tcp://";
+    if (websocket) scheme = tls ? "wss://" : "ws://";
+    if (endpoint.udp) scheme = "udp://";
+    if (!endpoint.path.empty()) scheme = "unix:";
+    return scheme + endpoint.text() + (websocket ? websocket->path : "");
+}
+
+std::string SessionOptions::listening_text() const {
+    const std::string pin = tls ? "; clients trust it with --pinnedpubkey " + tls->pin() : "";
+    return "listening " + endpoint.acceptor->address().text() + pin;
+}
+
+std::string loss_text(const Message& message, std::string_view part, bool connected,
+                      bool first_reply, const SessionOptions& options) {
+    if (!message.late)
+        return connected ? "; a later message was answered" : " before the connection ended";
+    const std::string text = " within " + duration_text(options.reply_timeout);
+    if (part.empty()) return text;
+    return text + "; " + partial_reply_text(message, part, first_reply, options);
+}
+
+End timeout_end(Deadline passed, const SessionOptions& options, const std::string& phase,
+                std::size_t unsent) {
+    const auto text = [](ev::Duration limit, const char* option) {
+        return duration_text(limit) + " (" + option + ")";
+    };
+    switch (passed) {
+    case Deadline::run:
+        return {Reason::timeout, By::us, "the run did not finish within",
+                text(*options.max_time, "--max-time")};
+    case Deadline::idle:
+        return {Reason::timeout, By::us, "nothing was sent or received for",
+                text(*options.idle_timeout, "--idle-timeout")};
+    case Deadline::ping:
+        return {Reason::timeout, By::peer, "did not answer a ping within",
+                text(options.reply_timeout, "-W")};
+    case Deadline::output:
+        return {Reason::timeout, By::peer,
+                "has stopped reading; unsent:", bytes_text(unsent) + " (-W)"};
+    case Deadline::end:
+        return {Reason::timeout, By::peer, "did not close within",
+                text(options.close_timeout, "-q")};
+    default:
+        return {Reason::timeout, By::us, "no connection to",
+                options.endpoint.text() + " within " + text(options.connect_timeout, "-w") +
+                    ": still " + phase};
+    }
+}
 
 std::string end_text(const bufio::End& end, const SessionOptions& options,
                      const bufio::TlsFacts* tls) {

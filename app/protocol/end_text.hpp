@@ -1,11 +1,25 @@
-// The sentence about the end of a connection, or of an attempt to make one.
+// Sentences about sessions: the end of a connection, or of an attempt to make one, and lost
+// messages. Pure functions of data.
 #pragma once
 
 #include "app/protocol/session.hpp"
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace yodel {
+
+// Returns the end for a deadline that has passed. `phase`: see Session::phase(). `unsent`:
+// bytes that the peer has not accepted.
+bufio::End timeout_end(Deadline passed, const SessionOptions& options,
+                       const std::string& phase = "", std::size_t unsent = 0);
+
+// Returns why a message has no reply, as the rest of a sentence that begins with "no reply".
+// `part`: bytes of its incomplete reply; they are shown with a likely cause if it is the
+// first reply of the connection.
+std::string loss_text(const Message& message, std::string_view part, bool connected,
+                      bool first_reply, const SessionOptions& options);
 
 // Returns one clause, with an option that may help. `tls` is null without TLS.
 std::string end_text(const bufio::End& end, const SessionOptions& options,

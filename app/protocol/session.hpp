@@ -24,24 +24,17 @@
 #pragma once
 
 #include "app/protocol/backoff.hpp"
+#include "app/protocol/deadlines.hpp"
 #include "app/protocol/event.hpp"
-#include "app/protocol/framing.hpp"
 #include "app/protocol/ledger.hpp"
-#include "app/protocol/starttls.hpp"
-#include "app/text/expression.hpp"
-#include "app/websocket/transport.hpp"
-#include "bufio/dial.hpp"
+#include "app/protocol/session_options.hpp"
 #include "bufio/lifetime.hpp"
 #include "bufio/stream.hpp"
-#include "bufio/tcp_facts.hpp"
-#include "bufio/tls.hpp"
 #include "ev/loop.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -49,66 +42,6 @@
 #include <vector>
 
 namespace yodel {
-
-// The settings of a session.
-struct SessionOptions {
-    bufio::Endpoint endpoint = {};
-    std::optional<bufio::TlsContext> tls = {};
-    const Starttls* starttls = nullptr;                // needs tls
-    std::vector<std::string> on_connect = {};          // sent first on each connection
-    std::optional<websocket::Request> websocket = {};  // needs websocket_framing()
-    const Framing* framing = find_framing("line");
-    std::size_t max_frame = 32 * 1024 * 1024;  // bytes
-    bool numbered = false;                     // see Ledger::Options
-    Expect expect = Expect::echo;
-    // With Expect::any, right replies match the pattern. With Expect::given, the parts of
-    // replies that match it count as equal.
-    std::optional<Expression> pattern = {};
-    const Expression* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
-    bool coalesce = false;                                            // see Ledger::Options
-    std::function<bool(std::string_view)> expected_unsolicited = {};  // see Ledger::Options
-    ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and handshakes
-    // Limit for each reply, and for a server that reads none of our output (at least 1 s).
-    ev::Duration reply_timeout = std::chrono::seconds(5);
-    // Limit from finish() until the peer closes its side.
-    ev::Duration close_timeout = std::chrono::seconds(5);
-    // Time to wait for a second reply, which would prove that the first reply was a greeting.
-    // After finish() the reply timeout applies instead, because nobody watches for the reply.
-    ev::Duration greeting_time = std::chrono::milliseconds(500);
-    // When listening: limit for more output after the client has closed its side, or with
-    // datagrams for more input after finish().
-    ev::Duration answer_time = std::chrono::milliseconds(500);
-    std::optional<ev::Duration> idle_timeout = {};
-    std::optional<ev::Duration> ping = {};  // WebSocket: time without traffic before a ping
-    // Queries the system's facts about a connection. Tests replace it.
-    std::optional<bufio::TcpFacts> (*tcp_facts)(int socket) = bufio::tcp_facts;
-    unsigned retries = 0;  // consecutive retries, or Session::forever
-    // If false, a server that closes gracefully when it has answered all messages has announced
-    // its end, as after QUIT. The end is then clean, and no retry follows.
-    bool retry_after_answers = true;
-    ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
-    // Seed for the random waits between attempts. Empty: a random seed for each session.
-    std::optional<unsigned> retry_seed = {};
-    // Limit for the whole session, from the first connect(). It continues after the session is
-    // closed, because the user may still be writing replies.
-    std::optional<ev::Duration> max_time = {};
-    ev::Duration time_spent{};  // part of `max_time` that passed before the first connect()
-    // What the server does if it closes while the user still wants to send.
-    const char* early_close = "closed the connection";
-
-    // The peer is a client that was accepted.
-    bool listens() const { return endpoint.acceptor != nullptr; }
-    // Returns "listening ADDRESS", and how clients can trust our certificate.
-    std::string listening_text() const;
-    // Returns the target as a user may write it, with its scheme, port and path.
-    std::string target() const;
-    bool has_handshake() const { return tls || websocket; }
-    // Returns the name of the handshake for error texts.
-    std::string handshake() const {
-        if (starttls) return "STARTTLS";
-        return websocket ? (tls ? "TLS and WebSocket" : "WebSocket") : "TLS";
-    }
-};
 
 class Session final : private bufio::Stream::Owner {
 public:
@@ -118,10 +51,8 @@ public:
         ev::Duration tcp{};
         std::optional<ev::Duration> handshake;  // once open; with TLS or WebSocket
     };
-    static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
-
-    // `waiting`: before the next attempt. end() is then the failure of the last attempt.
-    enum class State { idle, dialing, handshaking, open, finishing, waiting, closed };
+    using State = SessionState;
+    static constexpr unsigned forever = Options::forever;
 
     class Owner {
     public:
@@ -172,10 +103,11 @@ public:
     // delays their replies.
     void void_round_trips() { ledger_.void_round_trips(); }
     // While paused, reads nothing, so that back-pressure slows the peer down. Of the timeouts,
-    // only the connect timeout and --max-time keep running.
+    // only the connect timeout and --max-time keep running. The others then continue with their
+    // remaining time.
     void pause(bool paused);
 
-    State state() const { return state_; }
+    State state() const { return situation_.state; }
     // Returns true from the start of the handshake to the end of the connection. With
     // datagrams: while there is a socket.
     bool connected() const { return stream_ != nullptr; }
@@ -185,19 +117,19 @@ public:
     bool peer_known() const {
         return connected() && (!lossy() || options_->listens() || stream_->bytes_read() > 0);
     }
-    std::string phase() const;                             // phase of connecting, in words
-    ev::Time state_since() const { return state_since_; }  // when the state was entered
+    std::string phase() const;  // phase of connecting, in words
+    ev::Time state_since() const { return situation_.entered; }  // of state()
     const bufio::End& end() const { return end_; }
-    bool out_of_time() const { return run_timer_ && !run_timer_.pending(); }  // see --max-time
+    bool out_of_time() const { return out_of_time_; }  // see --max-time
     // While waiting: number of the next consecutive retry, from 1, and its time.
     unsigned retry_count() const { return backoff_.count(); }
-    ev::Time retry_time() const { return stage_timer_.deadline(); }
+    ev::Time retry_time() const { return situation_.attempt; }
     // The peer has closed its side.
     bool input_ended() const {
         return stream_ && stream_->input_ended() && !stream_->rejection();
     }
     // Returns true if the server has closed its side, but messages can still be sent.
-    bool peer_half_closed() const { return input_ended() && !ends_with_input(); }
+    bool peer_half_closed() const { return input_ended() && !options_->ends_with_input(); }
     std::size_t in_flight() const { return ledger_.in_flight(); }  // messages
     std::size_t in_flight_bytes() const { return ledger_.in_flight_bytes(); }
     std::uint64_t last_id() const { return ledger_.last_id(); }  // the message queued last
@@ -230,38 +162,32 @@ private:
 
     // With datagrams, order and arrival are not certain.
     bool lossy() const { return options_->endpoint.udp; }
+    bool paused() const { return situation_.paused_at.has_value(); }
     void dial();
     void on_dialed(bufio::DialResult result);
     std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket);
     std::unique_ptr<bufio::Transport> make_transport_below(bufio::Fd socket);
     void record_facts();
     void advance();
-    void advance_connection();
-    void advance_handshake();
+    void advance_soon();
+    // These return false if a callback has ended the connection or destroyed the session. The
+    // end is then reported in the next turn.
+    bool advance_connection();
+    bool advance_handshake();
     bool match_input();
-    std::string partial_message() const;  // bytes of the incomplete reply
-    void report(Event event);
+    bool report(Event event);
     bool report_resolved();
+    bool on_input_ended();
     void report_changes();
-    void on_input_ended();
-    void watch_early_close();
-    void on_early_close();
-    bool ends_with_input() const;
-    void advance_soon() { advance_timer_.start(ev::Duration::zero()); }
+    std::string_view partial_message() const;  // bytes of the incomplete reply
 
-    void watch_all();
-    void watch_idleness();
-    void watch_pings();
-    void on_ping_due();
-    void watch_writing();
-    void watch_replies();
-    void watch_greeting();
-    void watch_end();
-    ev::Time end_deadline();
-    void start_stage(ev::Duration limit);
-    void on_stage_timeout();
-    ev::Time reply_due();
-    void on_reply_timeout();
+    void observe_traffic(ev::Time now);
+    void observe();
+    void watch();
+    void wake_by(ev::Time due);
+    void on_timer();
+    void serve(Deadline due);
+    void expire_replies();
 
     void set_state(State state);
     void fail(bufio::End end);
@@ -270,12 +196,6 @@ private:
     void drop_connection(bufio::End end);
     bool got_tls_alert() const;  // the server expects TLS
     bufio::End explained(bufio::End end) const;
-    // Returns the rest of a sentence that begins with "no reply".
-    std::string loss_text(const Message& message) const;
-    // Returns a clause about how much of the reply to the message was received, with a likely
-    // cause and, for a late message, the missing delimiter. Empty if nothing of that reply was
-    // received.
-    std::string partial_reply_text(const Message& message) const;
     bufio::End final_end(bufio::End end) const;
     bool worth_retrying(bufio::Reason reason) const;
 
@@ -283,27 +203,12 @@ private:
         std::optional<bufio::TlsFacts> tls;
         websocket::Facts websocket;
     };
-    struct Pings {  // on this connection
-        std::uint64_t sent = 0;
-        std::uint64_t answered = 0;  // number of the last answered ping
-        std::uint64_t traffic = 0;   // traffic at the start of ping_timer_
-    };
-
-    // A timer that was never started, or was released, occupies no memory beyond its handle.
-    template <class Due>
-    void start(ev::Timer& timer, ev::Time at, Due due);
-    // Starts a timeout that does not run while the session is paused.
-    template <class Due>
-    void start_unless_paused(ev::Timer& timer, ev::Time at, Due due);
-    static bool running(const ev::Timer& timer) { return timer && timer.pending(); }
-    static void release(ev::Timer& timer) { timer = {}; }
 
     ev::Loop& loop_;
     const std::shared_ptr<const Options> options_;
     Owner& owner_;
     Ledger ledger_;
-    State state_ = State::idle;
-    ev::Time state_since_{};
+    Situation situation_;
     bufio::End end_;
     Phases phases_;
     std::vector<std::string> opening_notes_;
@@ -315,35 +220,21 @@ private:
     // Input not yet matched; set while it is matched.
     std::optional<std::string_view> unprocessed_;
     std::array<char, 7> first_bytes_{};  // received first; examined only if nothing followed
+    bool partial_message_ = false;       // the peer closed the connection inside a message
+    bool advance_soon_ = false;          // the owner's call is reported in the next turn
+    bool out_of_time_ = false;
     // Over UDP, how the last connection was refused; none once something was received.
     bufio::End refusal_;
-    ev::Time linger_start_{};  // over UDP, when the last reply arrived after finish(); or 0
-    bufio::Lifetime lifetime_;
-    bufio::Lifetime connection_lifetime_;  // lifetime of the current connection
+    bufio::Lifetime lifetime_;  // ends with the session, and with each of its connections
     Backoff backoff_;
-    std::uint64_t reply_count_ = 0;      // on this connection
-    std::uint64_t last_traffic_ = 0;     // traffic at the last activity
-    std::unique_ptr<Pings> pings_;       // null without --ping
-    std::uint64_t last_written_ = 0;     // bytes written when the peer last accepted output
-    ev::Time read_at_{};                 // when the bytes being matched were read
-    ev::Time output_accepted_at_{};      // when the peer last accepted output
-    ev::Time oldest_sent_at_{};          // when the oldest message in flight was sent
-    ev::Time reply_timer_from_{};        // start of its reply timeout
-    std::optional<ev::Time> paused_at_;  // set while paused
-    ev::Time resumed_at_{};              // end of the last pause
-    ev::Duration max_pause_{};           // longest pause since finish()
+    std::uint64_t reply_count_ = 0;  // on this connection
+    std::uint64_t traffic_ = 0;      // of the stream, as observed last
+    std::uint64_t written_ = 0;      // bytes written, as observed last
+    std::uint64_t pings_ = 0;        // sent on this connection
+    ev::Time read_at_{};             // when the bytes being matched were read
+    ev::Time oldest_sent_at_{};      // when the oldest message in flight was sent; or 0
     ev::Time flushed_at_{};
-    bool partial_message_ = false;  // the peer closed the connection inside a message
-    ev::Timer advance_timer_;       // due in the next turn after a call by the owner
-    // Limit of the current state: connect timeout, next attempt, or greeting time. While
-    // finishing: the pause between replies, then the wait for the peer's end.
-    ev::Timer stage_timer_;
-    ev::Timer run_timer_;          // --max-time
-    ev::Timer idle_timer_;         // the idle timeout
-    ev::Timer ping_timer_;         // the next ping, or the limit for its pong
-    ev::Timer write_timer_;        // limit for a peer that accepts no output
-    ev::Timer reply_timer_;        // reply timeout of the oldest message in flight
-    ev::Timer early_close_timer_;  // due at once if the peer closes before finish()
+    ev::Timer timer_;  // due at the earliest deadline, or earlier
 };
 
 }  // namespace yodel

@@ -1,0 +1,164 @@
+// Deadlines as a table: a situation, and all deadlines that it has.
+
+#include "app/protocol/deadlines.hpp"
+#include "tests/support/catch.hpp"
+
+#include <functional>
+#include <map>
+#include <string>
+
+using namespace std::chrono_literals;
+using namespace yodel;
+
+namespace {
+
+ev::Time at(ev::Duration time) { return ev::Time(1h + time); }
+
+// Returns the deadlines that are set, in milliseconds.
+std::map<std::string, long> shown(Deadlines all) {
+    static const char* const names[] = {"attempt", "run",      "idle",  "ping", "output",
+                                        "reply",   "greeting", "quiet", "end",  "early_close"};
+    std::map<std::string, long> set;
+    for (std::size_t i = 0; i < deadline_count; ++i)
+        if (all.at(i) != ev::Time::max()) set[names[i]] = (all.at(i) - at(0ms)) / 1ms;
+    return set;
+}
+
+SessionOptions all_options() {
+    SessionOptions options;
+    options.idle_timeout = 60s;
+    options.ping = 20s;
+    options.reply_timeout = 2s;
+    options.close_timeout = 3s;
+    return options;
+}
+
+Situation connected(SessionState state) {
+    return {.state = state, .entered = at(0ms), .connected = true, .active = at(1ms)};
+}
+
+struct Row {
+    const char* name;
+    SessionState state;
+    std::function<void(Situation&)> change;
+    std::map<std::string, long> expected;
+};
+
+}  // namespace
+
+TEST_CASE("the deadlines follow from the situation") {
+    using S = Situation;
+    using enum SessionState;
+    const Row rows[] = {
+        {"an attempt",
+         dialing,
+         [](S& s) { s = {.state = dialing, .attempt = at(9s)}; },
+         {{"attempt", 9000}}},
+        {"without a connection, nothing else counts",
+         closed,
+         [](S& s) {
+             s.connected = false;
+             s.run = at(99s);
+             s.awaited = s.greeted = s.peer_ended = at(1s);
+         },
+         {{"run", 99000}}},
+        {"a handshake",
+         handshaking,
+         [](S& s) { s.attempt = at(10s); },
+         {{"attempt", 10000}, {"idle", 60001}}},
+        {"an open connection", open, [](S&) {}, {{"idle", 60001}, {"ping", 20001}}},
+        {"a ping postpones the next",
+         open,
+         [](S& s) { s.pinged = at(5s); },
+         {{"idle", 60001}, {"ping", 25000}}},
+        {"a pong is awaited",
+         open,
+         [](S& s) {
+             s.pinged = at(5s);
+             s.pong_awaited = true;
+         },
+         {{"idle", 60001}, {"ping", 7000}}},
+        {"a reply is awaited",
+         open,
+         [](S& s) {
+             s.in_flight = true;
+             s.awaited = at(7ms);
+         },
+         {{"idle", 60001}, {"ping", 20001}, {"reply", 2007}}},
+        {"the first reply may be a greeting",
+         open,
+         [](S& s) { s.greeted = at(8ms); },
+         {{"idle", 60001}, {"ping", 20001}, {"greeting", 508}}},
+        {"the peer accepts no output",
+         open,
+         [](S& s) {
+             s.unsent = true;
+             s.accepted = at(9ms);
+         },
+         {{"idle", 60001}, {"ping", 20001}, {"output", 2009}}},
+        {"the peer closes early",
+         open,
+         [](S& s) { s.peer_ended = at(10ms); },
+         {{"idle", 60001}, {"ping", 20001}, {"early_close", 10}}},
+        {"replies are missing at the end",
+         finishing,
+         [](S& s) {
+             s.in_flight = true;
+             s.awaited = at(1ms);
+             s.heard = at(2ms);
+         },
+         {{"idle", 60001}, {"reply", 2001}, {"quiet", 502}}},
+        {"they are missing after our end",
+         finishing,
+         [](S& s) {
+             s.in_flight = s.closing = true;
+             s.awaited = at(1ms);
+         },
+         {{"idle", 60001}, {"reply", 2001}}},
+        {"the end of the peer",
+         finishing,
+         [](S& s) { s.max_pause = 5ms; },
+         {{"idle", 60001}, {"end", 3005}}},
+        {"a pause suspends what was not due before it",
+         open,
+         [](S& s) {
+             s.attempt = s.run = at(5s);
+             s.awaited = at(1s);
+             s.greeted = at(3s);
+             s.pause(at(3s));
+         },
+         {{"attempt", 5000}, {"run", 5000}, {"reply", 3000}}},
+        {"after a pause, the remaining time runs",
+         open,
+         [](S& s) {
+             s.awaited = at(1s);
+             s.pause(at(2s));
+             s.greeted = at(4s);  // during the pause
+             s.resume(at(12s));
+         },
+         {{"idle", 70001}, {"ping", 30001}, {"reply", 13000}, {"greeting", 12500}}},
+    };
+    for (const Row& row : rows) DYNAMIC_SECTION(row.name) {
+            Situation situation = connected(row.state);
+            row.change(situation);
+            CHECK(shown(deadlines(situation, all_options())) == row.expected);
+        }
+}
+
+TEST_CASE("with datagrams the end is the linger time, which datagrams restart up to -q") {
+    SessionOptions options;
+    options.endpoint.udp = true;
+    options.close_timeout = 300ms;
+    Situation s = connected(SessionState::finishing);
+    const auto end = [&] { return shown(deadlines(s, options)).at("end"); };
+    s.all_answered = at(10ms);
+    CHECK(end() == 110);
+    s.max_round_trip = 50ms;
+    CHECK(end() == 210);
+    s.max_round_trip = 1h;
+    CHECK(end() == 310);
+    s.active = at(250ms);
+    CHECK(end() == 310);
+    s.max_round_trip = {};
+    CHECK(end() == 300);
+}

@@ -311,7 +311,7 @@ OptionGroup message_options(ClientOptions& to) {
              {'W', "reply-timeout", "D", "reply timeout (5s); -q D: time limit to close (5s)",
               into(session.reply_timeout), "z"},
              {'q', absent, "D", no_help_row, into(session.close_timeout), "examine"},
-             {0, "on-connect", "LINE", "send LINE first on each connection; @FILE: its lines",
+             {0, "on-connect", "LINE", "first line on each connection; @FILE: its lines",
               [&](auto& text) { add_first_words(session.on_connect, text); },
               "udp listen replay examine"},
              {0, "escapes", absent, "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input",

@@ -1,6 +1,7 @@
 #include "app/screen/conversation.hpp"
 
 #include "app/protocol/end_text.hpp"
+#include "app/screen/status_line.hpp"
 #include "app/stats/outcome.hpp"
 #include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
@@ -253,7 +254,12 @@ void Conversation::send(const std::string& line) {
     if (!connects()) return refuse(line, no_target);
     if (quitting_) return refuse(line, "not sent; yodel quits once all replies are in");
     queued_lines_.push_back(line);
-    add_note("not connected; will be sent once connected: " + line, Style::warn);
+    const bool again = reconnects_to_send(session_);
+    add_note((again ? "connecting again to send: "
+                    : "not connected; will be sent once connected: ") +
+                 line,
+             Style::warn);
+    if (again) session_.connect();
 }
 
 void Conversation::send_now(const std::string& line) {

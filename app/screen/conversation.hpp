@@ -54,7 +54,8 @@ public:
     std::uint64_t recorded_count() const { return recorded_results_.sent; }
     bool connects() const { return options_.connects; }
 
-    // Sends the line, or queues it until there is a connection.
+    // Sends the line, or queues it until there is a connection. Connects again if the server or
+    // an error closed the last one, but not if the user did.
     void send(const std::string& line);
     std::size_t queued_lines() const { return queued_lines_.size(); }
 

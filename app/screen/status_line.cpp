@@ -258,7 +258,14 @@ std::string_view connection_hints(const Session& session, bool sent_before) {
     }
     if (!explained_words(session).empty())
         return "F1 help; ^D quits; F3 shows why; F5 reconnects";
+    if (reconnects_to_send(session))
+        return "F1 help; ^D quits; Enter sends a line, and connects again";
     return "F1 help; ^D quits; F5 reconnects; lines are sent once connected";
+}
+
+bool reconnects_to_send(const Session& session) {
+    return session.state() == State::closed && !session.options().listens() &&
+           session.end().reason != bufio::Reason::aborted;
 }
 
 void append_hints(ui::Row& row, std::string_view hints, int width) {

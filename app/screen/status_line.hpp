@@ -70,6 +70,9 @@ std::string sparkline(const std::deque<ev::Duration>& times);
 // The text is ASCII and static.
 std::string_view connection_hints(const Session& session, bool sent_before);
 
+// Returns true if the connection has ended, but not by the user. Sending then connects again.
+bool reconnects_to_send(const Session& session);
+
 // Appends the leading hints that fit whole into a row of this width. In an empty row, the first
 // hint is truncated instead of omitted.
 void append_hints(ui::Row& row, std::string_view hints, int width);

@@ -250,6 +250,9 @@ TEST_CASE("a line is sent as it is or with its escapes replaced, or returns to t
         {"not connected", R"(unconnected; send one; send two; queued 2
             reports QUEUED one, QUEUED two
             connect; peer got one\ntwo\n; queued 0; reports CONNECTED, one, two)"},
+        {"to a server that has closed the connection",
+         R"(send a; peer got a\n; peer ends; closed; send b; queued 1; peer connects; peer got b\n; queued 0
+            reports CONNECTED, a, a - no reply before the connection ended, the server closed the connection before replying to 1 message, connecting again to send: b, CONNECTED, b)"},
         {"while quitting",
          R"(send hello; quit when answered; reports CONNECTED, hello; send more; queued 0
                               reports refuses more, "not sent; yodel quits once all replies are in")"},

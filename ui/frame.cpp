@@ -1,6 +1,7 @@
 #include "ui/frame.hpp"
 
 #include "ui/text.hpp"
+#include "ui/utf8.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -18,6 +19,11 @@ char strongest(const Marks& marks, std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < std::min(end, marks.size()); ++i)
         mark = std::max(mark, marks[i]);
     return mark;
+}
+
+// True for the blocks of symbols and emoji.
+bool is_emoji(char32_t c) {
+    return (c >= 0x2190 && c <= 0x2bff) || (c >= 0x1f000 && c <= 0x1faff);
 }
 
 Style marked(Style style, char mark) {
@@ -90,9 +96,15 @@ void Layout::put(const Row& spans, Wrap wrap) {
 
 void Layout::put(std::string_view bytes, Style style, const Marks& marks, Wrap wrap) {
     Cells cells(bytes);
+    bool after_emoji = false;
     while (const std::optional<Cell> cell = cells.next()) {
         const char mark = strongest(marks, cell->begin, cell->end);
         const bool newline = bytes[cell->end - 1] == '\n';
+        // The selectors of its form, and the joiner to the next one, are invisible by design.
+        const bool joins =
+            cell->text == "\\ufe0e" || cell->text == "\\ufe0f" || cell->text == "\\u200d";
+        if (after_emoji && cell->escaped && joins && mark == 0) continue;
+        after_emoji = !cell->escaped && is_emoji(decode(bytes, cell->begin).value);
         if (wrap == Wrap::words && wraps_at(bytes, cell->begin)) break_row();
         if (wrap == Wrap::words && used_ == width_ && cell->text == " ")
             ++units_;  // a blank between two rows is not shown

@@ -97,7 +97,8 @@ public:
     explicit Layout(std::size_t width) : width_(width) {}
 
     void put(const Row& spans, Wrap wrap);
-    // Adds any bytes as visible text. A newline that more bytes follow ends its row.
+    // Adds any bytes as visible text. A newline that more bytes follow ends its row. VS15, VS16
+    // and ZWJ after an emoji are left out unless they are marked.
     void put(std::string_view bytes, Style style, const Marks& marks, Wrap wrap);
     // Adds a hex dump of bytes[begin, size), on rows of its own. `marks` begin with this part.
     void put_hex(std::string_view bytes, Style style, const Marks& marks,

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace yodel {
 
@@ -25,15 +26,26 @@ constexpr ev::Duration reaction_time = std::chrono::seconds(2);
 // Round trips in the status line's sparkline.
 constexpr std::size_t recent_count = 8;
 
+std::string with_crlf(std::string text) {
+    for (std::size_t at = text.find('\n'); at != text.npos; at = text.find('\n', at + 2))
+        text.insert(at, 1, '\r');
+    return text;
+}
+
 constexpr const char* no_target = "nothing is connected; yodel -r FILE TARGET connects";
 
 }  // namespace
+
+bool ends_with_newline(const Framing& framing) {
+    return framing.delimiter.ends_with('\n') && !framing.takes_turns;
+}
 
 Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
     : loop_(loop),
       options_(options),
       user_(user),
-      transcript_(options.session.expect != Expect::any || options.session.pattern),
+      transcript_(options.session.expect != Expect::any || options.session.pattern,
+                  options.session.framing->name == "resp"),
       reading_timer_(loop, [this] { read_recording(); }),
       session_(loop, options.session, *this) {
     results_.over_datagrams = options.session.framing->in_datagrams;
@@ -262,22 +274,37 @@ void Conversation::send(const std::string& line) {
     if (again) session_.connect();
 }
 
-void Conversation::send_now(const std::string& line) {
-    const auto payload = options_.escapes ? unescaped(line) : line;
-    if (!payload) return refuse(line, escapes_expected);
+// Sends nothing if any of the messages is refused.
+void Conversation::send_now(const std::string& text) {
     const Session::Options& options = session_.options();
-    if (!is_sendable(*options.framing, options.max_frame, *payload))
-        return refuse(line, "not sent: " + options.framing->misfit_text(payload->size(),
-                                                                        options.max_frame));
-    const QueuedIds queued = session_.send(*payload);
+    const Framing& framing = *options.framing;
+    std::vector<std::string> payloads;
+    for (std::size_t at = 0, end = 0; end != text.npos; at = end + 1) {
+        end = ends_with_newline(framing) ? text.find('\n', at) : text.npos;
+        std::string line = text.substr(at, end - at);
+        if (line.empty() && text.size() > 1 && framing.min_payload() > 0) continue;
+        if (framing.takes_turns) line = with_crlf(line);
+        auto payload = options_.escapes ? unescaped(line) : std::move(line);
+        if (!payload) return refuse(text, escapes_expected);
+        if (!is_sendable(framing, options.max_frame, *payload))
+            return refuse(text, "not sent: " +
+                                    framing.misfit_text(payload->size(), options.max_frame));
+        payloads.push_back(std::move(*payload));
+    }
+    Event sent{.fate = Fate::sent};
+    sent.message = {.id = session_.last_id() + 1, .payload = {}};
+    for (const std::string& payload : payloads) session_.send(payload);
     session_.flush();
-    Event sent{.fate = Fate::sent, .at = session_.flushed_at()};
-    sent.message = {.id = queued.first, .payload = {}, .planned = sent.at, .sent = sent.at};
-    for_each_piece(*session_.options().framing, *payload, [&](std::string_view piece) {
-        sent.message.payload = piece;
-        session_event(sent);
-        ++sent.message.id;
-    });
+    sent.at = session_.flushed_at();
+    sent.message.planned = sent.at;
+    sent.message.sent = sent.at;
+    for (const std::string& payload : payloads)
+        for_each_piece(framing, payload, [&](std::string_view piece) {
+            sent.message.payload = piece;
+            session_event(sent);
+            ++sent.message.id;
+        });
+    sent_together_ = payloads.size();
 }
 
 void Conversation::refuse(const std::string& line, const std::string& why) {

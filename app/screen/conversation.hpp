@@ -18,6 +18,10 @@
 
 namespace yodel {
 
+// Returns true if messages end with a newline, so that each line of a text is a message. A
+// message of SMTP may have several lines, because the server decides when it ends.
+bool ends_with_newline(const Framing& framing);
+
 class Conversation final : private Session::Owner {
 public:
     struct Options {
@@ -57,6 +61,8 @@ public:
     // Sends the line, or queues it until there is a connection. Connects again if the server or
     // an error closed the last one, but not if the user did.
     void send(const std::string& line);
+    // Returns the number of messages that the last text became.
+    std::size_t sent_together() const { return sent_together_; }
     std::size_t queued_lines() const { return queued_lines_.size(); }
 
     // Half-closes the connection, and stops the loop once all messages are answered.
@@ -123,7 +129,8 @@ private:
     ev::Timer reading_timer_;               // shows the recording in the first turn
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
     std::string file_trouble_;  // why a file is missing or incomplete; empty: no error
-    bool quitting_ = false;     // the loop stops once the session is closed
+    std::size_t sent_together_ = 0;
+    bool quitting_ = false;  // the loop stops once the session is closed
     Results results_;
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_round_trips_;

@@ -290,7 +290,7 @@ Rows ScreenClient::key_page(int width) {
     page.add_title("Keys (M-x: Alt-x, or Esc then x)");
     page.add_fact("Quit", "^D on an empty line: once all replies are in; ^C twice: at once");
     for (const auto& row : key_help()) page.add_fact(row.keys, row.help);
-    const bool splits = count_pieces(*session().options().framing, "a\nb") > 1;
+    const bool splits = ends_with_newline(*session().options().framing);
     page.add_title("Line editing");
     page.add_fact("M-Enter", splits ? "a newline: with this framing, a new message"
                                     : "a newline in the message");
@@ -366,7 +366,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     if (const auto* const search = std::get_if<ui::HistorySearch>(&mode_))
         return search_row(*search, width, frame);
     ui::Row row;
-    if (const std::string_view text = hint_text(); !text.empty()) {
+    if (const std::string text = hint_text(); !text.empty()) {
         append_hints(row, text, width);
         return row;
     }
@@ -374,9 +374,21 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     if (find) ui::append(row, find->failed ? "not found: " : "find: ", Style::dim);
     if (std::holds_alternative<Escaped>(mode_)) ui::append(row, "Esc- ", Style::dim);
     ui::LineEditor& editor = find ? find->text : editor_;
-    const ui::LineEditor::View view = editor.view(std::max(width - ui::display_width(row), 1));
+    // Announces how many messages the text of several lines becomes.
+    ui::Row lines_hint;
+    const auto newlines = std::count(editor.text().begin(), editor.text().end(), '\n');
+    if (!find && newlines > 0 && ends_with_newline(*session().options().framing)) {
+        const std::string count = std::to_string(newlines + 1);
+        const std::string text = "  " + count + " lines";
+        const std::string effect = ": Enter sends " + count + " messages";
+        ui::append(lines_hint, width < 60 ? text : text + effect, Style::dim);
+    }
+    const int space = width - ui::display_width(row) - ui::display_width(lines_hint);
+    const ui::LineEditor::View view = editor.view(std::max(space, 1));
     frame.cursor_column = ui::display_width(row) + view.cursor;
     row.insert(row.end(), view.row.begin(), view.row.end());
+    if (!lines_hint.empty()) ui::pad(row, width - ui::display_width(lines_hint));
+    row.insert(row.end(), lines_hint.begin(), lines_hint.end());
     if (find && editor.empty()) append_hints(row, "Enter searches; Esc goes back", width);
     return row;
 }
@@ -400,7 +412,7 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
 }
 
 // Returns the text shown instead of the input line; empty: none.
-std::string_view ScreenClient::hint_text() const {
+std::string ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
     if (const auto* const reading = std::get_if<Reading>(&mode_)) {
@@ -420,7 +432,22 @@ std::string_view ScreenClient::hint_text() const {
                    : "Enter opens it; Esc goes back; Up Down select; M-w copies it";
     if (!conversation_.connects())
         return "F1 help; ^D quits; M-Up selects; PgUp scrolls; M-/ searches";
-    return connection_hints(session(), !history_.lines().empty());
+    if (const std::string hint = progress_hint(); !hint.empty()) return hint;
+    return std::string(connection_hints(session(), !history_.lines().empty()));
+}
+
+// Counts the replies to a text of several lines, and explains the text that SMTP's DATA begins.
+std::string ScreenClient::progress_hint() const {
+    const std::size_t count = conversation_.sent_together();
+    const std::size_t left = std::min(session().in_flight(), count);
+    if (count > 1 && left > 0)
+        return std::to_string(count - left) + " of " + std::to_string(count) + " answered";
+    const auto& entries = conversation_.transcript().entries();
+    if (!session().options().framing->takes_turns || entries.empty()) return {};
+    const Event& last = *entries.back().event;
+    return last.fate != Fate::note && last.reply.payload.starts_with("354")
+               ? "M-Enter begins a new line; a line with only a dot ends the text"
+               : "";
 }
 
 // Appends the page of the connection, if there is one, to the page of the recording.

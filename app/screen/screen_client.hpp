@@ -109,7 +109,8 @@ private:
     // Returns the number of rows above the status line, the input line and the key bar.
     int main_height() const { return terminal().size().rows - (has_key_bar() ? 3 : 2); }
     std::vector<Part> status() const;
-    std::string_view hint_text() const;
+    std::string hint_text() const;
+    std::string progress_hint() const;
     ui::Row input_row(int width, ui::Frame& frame);
     ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;
     void schedule_clock();

@@ -1,6 +1,7 @@
 #include "app/screen/transcript.hpp"
 
 #include "app/screen/signs.hpp"
+#include "app/text/resp.hpp"
 #include "app/text/units.hpp"
 #include "ui/frame.hpp"
 #include "ui/text.hpp"
@@ -57,8 +58,26 @@ std::string_view head_of(const Event& event, std::size_t size) {
 std::string difference_text(const Message& message, const Reply& reply) {
     const std::string text = " " + glyph::bad.text() + " " + differs_text(reply.difference);
     if (!reply.difference) return text;
-    return text + ": " + byte_text(message.payload, *reply.difference) + glyph::arrow.text() +
-           byte_text(reply.payload, *reply.difference);
+    const std::size_t at = *reply.difference;
+    const auto is_visible = [at](std::string_view bytes) {
+        return at < bytes.size() && bytes[at] > ' ' && bytes[at] <= '~';
+    };
+    const bool visible = is_visible(message.payload) && is_visible(reply.payload);
+    const auto shown = [at, visible](std::string_view bytes) {
+        return visible ? std::string(1, bytes[at]) : byte_text(bytes, at);
+    };
+    return text + ": " + shown(message.payload) + glyph::arrow.text() + shown(reply.payload);
+}
+
+// Returns a reply as redis-cli shows it. A long one, or one that differs from what was
+// expected, is shown as bytes.
+std::optional<std::string> readable_resp(const Event& event) {
+    constexpr std::size_t max_bytes = 16 * 1024;
+    const std::string_view payload = event.reply.payload;
+    const Kind kind = kind_of(event);
+    if (kind != Kind::received && kind != Kind::unsolicited) return std::nullopt;
+    if (payload.size() > max_bytes || event.reply.difference) return std::nullopt;
+    return resp_text(std::string(payload) + "\r\n");
 }
 
 // Returns the text after the body.
@@ -85,7 +104,8 @@ std::string delta_text(ev::Duration duration) {
 
 void show_selected(ui::Row& row, int width) {
     for (ui::Span& span : row)
-        if (span.style == Style::normal || span.style == Style::dim)
+        if (span.style != Style::escaped && span.style != Style::match &&
+            span.style != Style::bad_byte)
             span.style = Style::selected;
     ui::pad(row, width, Style::selected);
 }
@@ -174,9 +194,11 @@ ui::Layout Transcript::lay_out(Id id) const {
     const Event& event = *at(id).event;
     const Kind kind = kind_of(event);
     const std::string_view body = body_of(event);
-    const std::string_view shown = head_of(event, limits_.head);
+    const auto decoded = resp_ && !hex_ ? readable_resp(event) : std::nullopt;
+    const std::string_view shown = decoded ? *decoded : head_of(event, limits_.head);
     Style style = kind == Kind::note ? at(id).style : Style::normal;
     if (kind == Kind::lost) style = Style::dim;
+    if (decoded && (body[0] == '-' || body[0] == '!')) style = Style::bad;
     ui::Marks marks = needle_.marks(shown);
     marks.resize(shown.size());
     const std::size_t bad_byte = event.reply.difference.value_or(shown.size());
@@ -188,8 +210,11 @@ ui::Layout Transcript::lay_out(Id id) const {
     if (hex_ && kind != Kind::note)
         layout.put_hex(shown, style, marks);
     else
-        layout.put(shown, style, marks, kind == Kind::note ? Wrap::words : Wrap::anywhere);
-    if (shown.size() < body.size())
+        layout.put(shown, style, marks,
+                   kind == Kind::note ? Wrap::words
+                   : decoded          ? Wrap::lines
+                                      : Wrap::anywhere);
+    if (!decoded && shown.size() < body.size())
         layout.put({{glyph::ellipsis.text() + " " + bytes_text(body.size()), Style::dim}},
                    Wrap::words);
     layout.put(suffix_of(event, replies_checked_), Wrap::words);

@@ -43,9 +43,12 @@ public:
         std::size_t head = 4096;       // bytes of a message that are shown and searched
     };
 
-    // `checked`: replies are compared, so right ones are marked.
-    explicit Transcript(bool checked) : Transcript(checked, Limits{}) {}
-    Transcript(bool checked, Limits limits) : replies_checked_(checked), limits_(limits) {}
+    // `checked`: replies are compared, so right ones are marked. `resp`: replies are values of
+    // Redis, which are shown as redis-cli does, except in the hex view.
+    explicit Transcript(bool checked, bool resp = false)
+        : Transcript(checked, Limits{}, resp) {}
+    Transcript(bool checked, Limits limits, bool resp = false)
+        : replies_checked_(checked), resp_(resp), limits_(limits) {}
 
     // Each adds an entry at the tail. Removes the oldest entries beyond the limits, but never
     // the newest. While the window does not follow the tail, first removes entries above it,
@@ -134,6 +137,7 @@ private:
     bool select_match(Id id);
 
     const bool replies_checked_;
+    const bool resp_;
     const Limits limits_;
     std::deque<Entry> entries_;
     Id next_id_ = 0;          // the id of the next entry

@@ -99,10 +99,10 @@ std::string without_chance(std::string screen) {
         {std::regex("[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{3}"), "00:00:00.000"},
         {std::regex(" *\\ba [0-9.]+ b [0-9.]+ms ‹"), "  a N.NN b N.NNms ‹"},
         {std::regex(" *\\b([ab]) [0-9.]+ms ‹"), "         $1 N.NNms ‹"},
-        {std::regex(" *[0-9.]+ms ‹"), "      0.00ms ‹"},
+        {std::regex(" *[0-9.]+ms (‹|<)"), "      0.00ms $1"},
         {std::regex(" {3,}[-+]?[0-9.]+ ms"), "    0.00 ms"},
         {std::regex("[0-9.]+ ms"), "0.00 ms"},
-        {std::regex("0\\? │ (?!b ).*?( │ b|\n|$)"), "0?$1"},
+        {std::regex("0\\? (?:│|\\|) (?!b ).*?( │ b|\n|$)"), "0?$1"},
         {std::regex("up 00:[0-9]{2}"), "up 00:00"},
         {std::regex(" +\n"), "\n"},
     };

@@ -6,6 +6,14 @@
 using ui::Row;
 using ui::Style;
 
+TEST_CASE("selectors and joiners after an emoji are left out") {
+    const test::Locale utf8("C.UTF-8");
+    ui::Layout layout(80);
+    layout.put("❤\ufe0f ☎\ufe0e 👩\u200d💻 a\ufe0f\u200d", Style::normal, {},
+               ui::Layout::Wrap::anywhere);
+    CHECK(ui::plain_text(layout.rows()[0]) == "❤ ☎ 👩💻 a\\ufe0f\\u200d");
+}
+
 TEST_CASE("joins spans of the same style") {
     Row row;
     ui::append(row, "a");

@@ -182,9 +182,9 @@ TEST_CASE("messages and replies are logged, counted and timed") {
             send Z; peer answers +; reports Z, + ok; counts 4 sent, 2 echoed, 2 bad)"},
         {"the first bad reply with a hint, the second without",
          R"(send ping; peer answers pong and more; +1s
-            reports CONNECTED, ping, pong and more x differs at byte 1: 69>6f, HINT
+            reports CONNECTED, ping, pong and more x differs at byte 1: i>o, HINT
             send ping; peer answers other words; +1s
-            reports ping, other words x differs at byte 0: 70>6f; counts 2 sent, 2 bad)"},
+            reports ping, other words x differs at byte 0: p>o; counts 2 sent, 2 bad)"},
         {"a late reply",
          R"(send hello; peer got hello\n; +4999ms; reports CONNECTED, hello; +1ms
             reports hello - no reply within 5s; counts 1 sent, 1 lost
@@ -238,6 +238,11 @@ TEST_CASE("a line is sent as it is or with its escapes replaced, or returns to t
     play_each<ConversationScript>({
         {"as it is",
          R"(send a\\nb; peer got a\\nb\n; counts 1 sent; reports CONNECTED, a\\nb)"},
+        {"one message for each line", R"(-f crlf; send a\nb; peer got a\r\nb\r\n; counts 2 sent
+            reports CONNECTED, a, b)"},
+        {"empty lines, which are no messages with this framing",
+         R"(-f resp; --expect any; send a\n\nb; peer got a\r\nb\r\n; counts 2 sent
+            reports CONNECTED, a, b)"},
         {"with its escapes",
          R"(escapes; send a\\nb; peer got a\nb\n; counts 2 sent; reports CONNECTED, a, b)"},
         {"a bad escape",
@@ -252,7 +257,7 @@ TEST_CASE("a line is sent as it is or with its escapes replaced, or returns to t
             connect; peer got one\ntwo\n; queued 0; reports CONNECTED, one, two)"},
         {"to a server that has closed the connection",
          R"(send a; peer got a\n; peer ends; closed; send b; queued 1; peer connects; peer got b\n; queued 0
-            reports CONNECTED, a, a - no reply before the connection ended, the server closed the connection before replying to 1 message, connecting again to send: b, CONNECTED, b)"},
+            reports CONNECTED, a, a - no reply before the connection ended, the server closed the connection after 0 of 1 replies, connecting again to send: b, CONNECTED, b)"},
         {"while quitting",
          R"(send hello; quit when answered; reports CONNECTED, hello; send more; queued 0
                               reports refuses more, "not sent; yodel quits once all replies are in")"},

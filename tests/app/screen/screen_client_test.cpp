@@ -275,13 +275,21 @@ TEST_CASE("each key works as its help explains") {
             keys ^R sec; keys Esc; last ; keys ^R sec; keys ^C; last "^C again to quit")"},
         {"editing", R"(keys one Space two; cursor 7; keys ^W three ^A < ^E >; last <one three>
             keys ^B ^B ^K ^Y ^F; last <one three>; keys ^U; shows F1 help
-            keys a M-Enter b ^V ^A; last a^Jb^A)"},
+            keys a M-Enter b ^V ^A; shows a^Jb^A  )"},
         {"a newline that separates messages",
          R"(keys a M-Enter b Enter; peer echoes; shows ‹ b ✓; shows 2↑ 2↓; keys M-Up Enter
             shows Message 2; shows sent        )"},
         {"a paste, whose last newline is dropped",
-         R"(keys Paste one\rtwo\r EndPaste !; last one^Jtwo!; shows 0↑; keys Back Enter
+         R"(keys Paste one\rtwo\r EndPaste !; shows one^Jtwo!  ; shows 2 lines: Enter sends 2 messages; shows 0↑; keys Back Enter
             peer got one\ntwo\n; shows 2↑)"},
+        {"counting the replies to a text of several lines",
+         R"(keys a M-Enter b Enter; last 0 of 2 answered; peer answers a; last 1 of 2 answered
+            peer answers b; last )"},
+        {"a text of SMTP",
+         R"(-f smtp; --expect any; peer sends 220 hi\r\n; shows 220 hi; keys DATA Enter
+            peer got DATA\r\n; peer sends 354 go\r\n
+            last "M-Enter begins a new line; a line with only a dot ends the text"
+            keys a M-Enter . Enter; peer got a\r\n.\r\n)"},
         {"selecting and opening", R"(ECHO first; ECHO second; keys M-Up
             last "Enter opens it; Esc goes back; Up Down select; M-w copies it"
             keys Enter; last "Esc goes back; e puts it into the line; Up Down PgUp PgDn scroll"; shows Message 2
@@ -347,7 +355,7 @@ TEST_CASE("each key works as its help explains") {
          R"(-f line; keys F1; row 1 Keys; row 2 Quit        ^D on; row 22 ● up
             last "Esc goes back; Up Down PgUp PgDn scroll"; shows Up Dn ^P ^N go through the history; row 24 F1 Keys; keys PgDn
             shows M-Enter     a newline: with this framing, a new message; keys PgDn; shows … 
-            keys PgDn PgDn PgDn PgDn; shows this cell's share; keys x; last x; hides Quit)"},
+            keys PgDn PgDn PgDn PgDn; shows this cell's share; keys x; last x; hides on an empty line)"},
         {"the page of keys for other framings",
          "-f len4; keys M-? PgDn; shows M-Enter     a newline in the message"},
         {"redrawing", R"(ECHO first; keys ^L; writes \x1b[2J; shows ‹ first; keys M-s ^L
@@ -370,7 +378,7 @@ TEST_CASE("Esc and then a key acts as the M- key, however slowly it is typed") {
                      "keys s; shows Messages; keys Esc; hides Messages; shows F1 help"},
         {"a key of the editor",
          R"(keys one Space two Esc; last Esc- one two; keys b >; last one >two
-                                   keys Esc; keys Enter !; last one >^J!two)"},
+                                   keys Esc; keys Enter !; shows one >^J!two  )"},
         {"an arrow", "ECHO first; keys Esc; keys Up; shows Enter opens it"},
         {"Esc leaves it", "keys Esc; keys Esc; shows F1 help; keys s; last s"},
         {"a key without a binding for it", "keys Esc; keys z; last z"},

@@ -124,6 +124,29 @@ std::vector<std::string> all_rows(Transcript& transcript) {
 
 }  // namespace
 
+TEST_CASE("replies of Redis are shown as redis-cli shows them, and as bytes in the hex view") {
+    Transcript transcript(false, true);
+    hide_times(transcript);
+    const auto reply = [](std::string_view payload) {
+        return entry({.fate = Fate::echoed,
+                      .message = {.id = 1, .payload = "x"},
+                      .reply = {.payload = payload, .right = true}});
+    };
+    transcript.append(reply("$4\r\nPONG"));
+    transcript.append(reply("*2\r\n:1\r\n$-1"));
+    transcript.append(reply("-ERR no"));
+    transcript.append(reply("$9\r\nPONG"));
+    transcript.append(entry({.fate = Fate::unsolicited, .reply = {">1\r\n+news"}}));
+    CHECK(all_rows(transcript) ==
+          std::vector<std::string>{"untimed < \"PONG\"", "untimed < 1) (integer) 1",
+                                   "          2) (nil)", "untimed < (error) ERR no",
+                                   "untimed < $9^M^J", "          PONG", "<< 1) news"});
+    const Row error = transcript.rows(80, 9)[3];
+    CHECK(error.back() == ui::Span{"(error) ERR no", ui::Style::bad});
+    transcript.show_hex(true);
+    CHECK(all_rows(transcript)[1].starts_with("00000000  24 34 0d 0a 50"));
+}
+
 TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
     Transcript transcript(true);
     add_each(transcript);
@@ -135,7 +158,7 @@ TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
         {clock, delta, "", "> hello"},
         {"0.21ms", "0.21ms", "0.21ms", "< hello ok"},
         {clock, delta, "", "> again"},
-        {"0.21ms", "0.21ms", "0.21ms", "< agaXn x differs at byte 3: 69>58"},
+        {"0.21ms", "0.21ms", "0.21ms", "< agaXn x differs at byte 3: i>X"},
         {clock, delta, "", "> gone"},
         {blank, delta, "", "? gone - no reply within 5s"},
         {"6000ms", "6000ms", "6000ms", "< gone ok"},
@@ -169,7 +192,7 @@ TEST_CASE("right replies have no sign if nothing is compared") {
     Transcript transcript(false);
     add_each(transcript);
     CHECK(all_rows(transcript)[2] == "      0.21ms < hello");
-    CHECK(all_rows(transcript)[4] == "      0.21ms < agaXn x differs at byte 3: 69>58");
+    CHECK(all_rows(transcript)[4] == "      0.21ms < agaXn x differs at byte 3: i>X");
 }
 
 TEST_CASE("a long pause is shown in whole seconds") {

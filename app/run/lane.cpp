@@ -74,12 +74,19 @@ public:
     ev::Timer lifetime_timer;                      // end of its lifetime, if limited
     const std::uint32_t number;                    // from 1
     State reported_state = State::idle;
-    Stage stage = Stage::trying;
-    bool opened = false;  // the current connection is or was open
-    bool input_trouble_reported = false;
+    bool settled = false;  // it was ever open, or failed
+    bool opened = false;   // the current connection is or was open
+    bool worn = false;     // to be replaced, until the replacement is open or has failed
+    bool trouble_reported = false;
     bool reply_overdue = false;  // a reply is overdue, and none has come since
 
     Source& source() const { return private_source ? *private_source : *lane_.generated_; }
+
+    void report_trouble() {
+        if (!private_source || trouble_reported) return;
+        trouble_reported = !private_source->trouble().text.empty();
+        lane_.report_trouble(*private_source);
+    }
 
 private:
     void session_changed() override {
@@ -89,7 +96,8 @@ private:
     void session_event(const Event& event) override { lane_.happened(*this, event); }
 
     void source_changed() override {
-        if (lane_.options_.session.listens()) lane_.report_input_trouble(*this);
+        // A client of ours may stay for any time after the input has failed.
+        if (lane_.options_.session.listens()) report_trouble();
         if (reported_state == State::open) lane_.advance_connection(*this);
         if (lane_.owner_) lane_.owner_->lane_handled();
     }
@@ -181,7 +189,6 @@ void Lane::connect_due() {
         const std::size_t number = share_.number_of(connections_.size()) + 1;
         Connection& connection =
             *connections_.emplace_back(std::make_unique<Connection>(*this, number));
-        ++stage_counts_[static_cast<std::size_t>(Stage::trying)];
         connection.session.pause(paused_);
         begin_attempt(connection);
         connection.session.connect();
@@ -192,11 +199,11 @@ void Lane::connect_due() {
     limit_connecting(connect_timer_.deadline());
 }
 
-// Stops connecting when --max-time has passed since `begun`, or since the requested start if
+// Stops connecting when --max-time has passed since this time, or since the requested start if
 // that is later.
-void Lane::limit_connecting(ev::Time begun) {
-    if (!options_.length || phase_ != Phase::connecting) return;
-    phase_timer_.start_at(std::max(options_.start.value_or(begun), begun) + *options_.length);
+void Lane::limit_connecting(ev::Time since) {
+    if (!options_.length || ready_ || over_) return;
+    phase_timer_.start_at(std::max(options_.start.value_or(since), since) + *options_.length);
 }
 
 // Each session of a replay has its own options, which refer to its own source.
@@ -235,7 +242,9 @@ void Lane::state_changed(Connection& connection) {
 }
 
 void Lane::opened(Connection& connection) {
-    enter(connection, Stage::open);
+    settle(connection);
+    ++open_;
+    connection.worn = false;
     const Session::Phases& phases = connection.session.phases();
     const bufio::TlsFacts* const tls = connection.session.tls();
     results_->count_opened(phases.tcp, phases.handshake, tls && tls->resumed, tls);
@@ -251,8 +260,8 @@ void Lane::opened(Connection& connection) {
 // Gives up retrying if nothing is left to send.
 void Lane::interrupted(Connection& connection) {
     end_attempt(connection);
-    if (connection.stage != Stage::trying || settled_count() > 0)
-        enter(connection, Stage::retrying);
+    connection.worn = false;
+    if (settled_ > 0) settle(connection);
     report_ready_if_settled();
     const Source& source = connection.source();
     const bool idle = source.over() && !source.ends_sending();
@@ -262,36 +271,29 @@ void Lane::interrupted(Connection& connection) {
 
 void Lane::closed(Connection& connection) {
     const int status = exit_status(connection.session.end());
-    report_input_trouble(connection);
+    connection.report_trouble();
     results_->count_end(status, connection.opened);
     const bool more = !over() && !connection.source().over();
-    const bool replaced = connection.stage == Stage::worn_out && status == 0 && more;
-    enter(connection, replaced ? Stage::replacing : Stage::gone);
+    connection.worn = connection.worn && connection.opened && status == 0 && more;
+    settle(connection);
+    ++gone_;
     report_ready_if_settled();
-    if (replaced) return reconnect(connection);
+    if (connection.worn) return reconnect(connection);
     if (options_.repeat && !over() && results_->attempts != options_.count)
         connect_timer_.start_at(
             std::max(connect_timer_.deadline() + *options_.repeat, loop_.now()));
     end_if_done();
 }
 
-// Resets the state, so that the new connection does not count as closed.
 void Lane::reconnect(Connection& connection) {
-    enter(connection, Stage::replacing);
+    --gone_;
     connection.reported_state = State::idle;
     begin_attempt(connection);
     connection.session.connect();
 }
 
-// If we listen, called when the input fails, because the client may stay for any time.
-void Lane::report_input_trouble(Connection& connection) {
-    if (!connection.private_source || connection.input_trouble_reported) return;
-    const Trouble trouble = connection.private_source->trouble();
-    connection.input_trouble_reported = !trouble.text.empty();
-    report_trouble(trouble);
-}
-
-void Lane::report_trouble(const Trouble& trouble) {
+void Lane::report_trouble(const Source& source) {
+    const Trouble trouble = source.trouble();
     if (trouble.text.empty()) return;
     results_->count_failure(trouble.text, trouble.status, true);
     results_->count_end(trouble.status, true);
@@ -300,10 +302,7 @@ void Lane::report_trouble(const Trouble& trouble) {
 void Lane::end_attempt(Connection& connection) {
     const Session& session = connection.session;
     const int status = exit_status(session.end());
-    const bool wanted = phase_ != Phase::closing && connection.stage != Stage::withdrawn;
-    const bool counts = connection.opened || wanted;
-    const bool failed = status != 0 || session.end().reason == Reason::unclosed;
-    if (failed && counts) {
+    if (status != 0 || session.end().reason == Reason::unclosed) {
         bufio::End end = session.end();
         // The same sentence for all, without counts.
         if (end.reason == Reason::closed_early && options_.connections > 1)
@@ -311,15 +310,18 @@ void Lane::end_attempt(Connection& connection) {
         results_->count_failure(end_text(end, session.options(), session.tls()), status,
                                 connection.opened);
     }
-    if (connection.opened) add_tcp_facts(*results_, session);
+    if (connection.opened) {
+        --open_;
+        add_tcp_facts(*results_, session);
+    }
     if (owner_) owner_->lane_ended(connection.number, session);
 }
 
 // Becomes ready when all connections have settled (open loop), or one is open (closed loop).
 void Lane::report_ready_if_settled() {
-    if (phase_ != Phase::connecting) return;
-    if (options_.pace ? settled_count() < share_.own_connection_count() : open() == 0) return;
-    phase_ = Phase::ready;
+    if (ready_ || over_) return;
+    if (options_.pace ? settled_ < share_.own_connection_count() : open() == 0) return;
+    ready_ = true;
     phase_timer_.cancel();  // the limit for connecting
     hooks_.ready();
 }
@@ -327,23 +329,20 @@ void Lane::report_ready_if_settled() {
 void Lane::end_if_done() {
     const bool more = !over() && (connections_.size() < share_.own_connection_count() ||
                                   connect_timer_.pending());
-    const std::size_t present = connections_.size() - count(Stage::gone);
-    if (present > 0 || more || phase_ == Phase::ended) return;
+    if (gone_ < connections_.size() || more || ended_) return;
     if (!over()) count_unsent({});
     stop_sending();
-    phase_ = Phase::ended;
+    ended_ = true;
     step_timer_.start(ev::Duration::zero());
 }
 
-void Lane::enter(Connection& connection, Stage stage) {
-    --stage_counts_[static_cast<std::size_t>(connection.stage)];
-    ++stage_counts_[static_cast<std::size_t>(stage)];
-    connection.stage = stage;
+void Lane::settle(Connection& connection) {
+    if (!std::exchange(connection.settled, true)) ++settled_;
 }
 
 // The callback may destroy the lane.
 void Lane::step() {
-    if (phase_ == Phase::ended) {
+    if (ended_) {
         const std::function<void()> done = hooks_.done;
         return done();
     }
@@ -354,8 +353,8 @@ void Lane::step() {
 // --- Sending.
 
 void Lane::begin_at(ev::Time time) {
-    if (phase_ != Phase::connecting && phase_ != Phase::ready) return;
-    phase_ = Phase::ready;
+    if (begun() || over_) return;
+    ready_ = true;
     phase_timer_.cancel();
     step_timer_.start_at(std::max(options_.start.value_or(time), time));
     if (!options_.pace && step_timer_.deadline() <= loop_.now()) begin();
@@ -366,9 +365,9 @@ void Lane::begin_at(ev::Time time) {
 void Lane::begin() {
     const ev::Time start = step_timer_.deadline();
     step_timer_.cancel();
-    const bool first = phase_ == Phase::ready;
+    const bool first = !begun();
     if (options_.start && first) results_->late_start = start - *options_.start;
-    phase_ = first && options_.warm_up ? Phase::warming_up : Phase::sending;
+    warming_up_ = first && options_.warm_up;
     measured_from_ = options_.pace ? start : loop_.read_clock();
     if (warming_up())
         measured_from_ = start + *options_.warm_up;
@@ -401,7 +400,7 @@ void Lane::sources_changed() {
 }
 
 void Lane::advance_connection(Connection& connection) {
-    if (phase_ < Phase::warming_up) return;
+    if (!begun() && !over_) return;
     Source& source = connection.source();
     while (may_send(connection)) {
         const std::optional<Outgoing> message = source.next();
@@ -412,8 +411,7 @@ void Lane::advance_connection(Connection& connection) {
 }
 
 bool Lane::may_send(const Connection& connection) const {
-    const bool sending = phase_ == Phase::sending || warming_up();
-    return sending && !options_.pace && accepts_more(connection) &&
+    return begun() && !over_ && !options_.pace && accepts_more(connection) &&
            window_has_space(connection);
 }
 
@@ -422,7 +420,7 @@ bool Lane::accepts_more(const Connection& connection) const {
     const Session& session = connection.session;
     if (connection.reported_state != State::open || session.state() != State::open)
         return false;
-    if (connection.stage != Stage::open) return false;
+    if (connection.worn) return false;
     const bool streaming = options_.source && !options_.window;  // a longer queue is no faster
     if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
     return session.in_flight_bytes() <
@@ -453,7 +451,8 @@ void Lane::send_due() {
         if (!message) break;
         // Wait for a replacement connection.
         if (options_.churns() && !next_open(last_planned_place_) &&
-            count(Stage::worn_out) + count(Stage::replacing) > 0)
+            std::any_of(connections_.begin(), connections_.end(),
+                        [](const auto& each) { return each->worn; }))
             return;
         const std::optional<Outgoing> next = generated_->next();
         if (!next) return generated_->over() ? finish_all() : step_timer_.cancel();
@@ -468,8 +467,8 @@ void Lane::send_due() {
 
 // Replaces no connection before the run begins.
 void Lane::retire_connection(Connection& connection) {
-    if (phase_ < Phase::warming_up) return connection.lifetime_timer.start(*options_.lifetime);
-    enter(connection, Stage::worn_out);
+    if (!begun() && !over_) return connection.lifetime_timer.start(*options_.lifetime);
+    connection.worn = true;
     advance_connection(connection);
 }
 
@@ -479,8 +478,7 @@ std::optional<std::size_t> Lane::next_open(std::size_t place) const {
     for (std::size_t i = 0; i < count && open() > 0; ++i) {
         const std::size_t next = (place + i) % count;
         const Connection& connection = *connections_[next];
-        if (connection.reported_state == State::open && connection.stage == Stage::open)
-            return next;
+        if (connection.reported_state == State::open && !connection.worn) return next;
     }
     return std::nullopt;
 }
@@ -511,8 +509,7 @@ bool Lane::send(Connection& connection, Outgoing message) {
     event.unterminated = message.unterminated;
     report(connection, event);
     connection.sent += queued.count;
-    if (options_.churn > 0 && connection.sent >= options_.churn)
-        enter(connection, Stage::worn_out);
+    if (options_.churn > 0 && connection.sent >= options_.churn) connection.worn = true;
     connection.source().sent(message, queued);
     if (message.planned == ev::Time{}) return true;
     session.flush();
@@ -546,7 +543,7 @@ Event Lane::outgoing_event(Fate fate, std::uint64_t id, const Outgoing& message,
 }
 
 void Lane::finish_if_done(Connection& connection) {
-    const bool now = over() || connection.stage == Stage::worn_out;
+    const bool now = over() || connection.worn;
     if (!now && !connection.source().over()) return;
     if (connection.session.in_flight() > 0 && !connection.source().ends_sending()) return;
     connection.session.finish();
@@ -561,8 +558,8 @@ void Lane::pause(bool paused) {
 
 // Stops sending for good. Adds this lane's share of the planned rate to the results.
 void Lane::stop_sending() {
-    if (phase_ == Phase::ended) return;  // step() will report it
-    if (!over() && generated_) report_trouble(generated_->trouble());
+    if (ended_) return;  // step() will report it
+    if (!over() && generated_) report_trouble(*generated_);
     if (!over() && schedule_ && !warming_up()) {
         const double share = static_cast<double>(share_.own_connection_count()) /
                              static_cast<double>(options_.connections);
@@ -573,7 +570,7 @@ void Lane::stop_sending() {
         results_->planned_rate = {.planned = planned,
                                   .reached = planned * schedule_->reached_share().value_or(1)};
     }
-    phase_ = std::max(phase_, Phase::over);
+    over_ = true;
     lookup_.reset();
     for (ev::Timer* timer : {&connect_timer_, &step_timer_, &phase_timer_}) timer->cancel();
 }
@@ -595,7 +592,7 @@ void Lane::finish() {
 
 void Lane::close() {
     stop_sending();
-    phase_ = std::max(phase_, Phase::closing);
+    closing_ = true;
     finish_all();
 }
 
@@ -603,7 +600,7 @@ void Lane::finish_all() {
     stop_sending();
     for (const auto& connection : connections_) {
         connection->source().stop();
-        if (phase_ == Phase::closing || connection->reported_state == State::waiting)
+        if (closing_ || connection->reported_state == State::waiting)
             connection->session.disconnect();
         finish_if_done(*connection);
     }
@@ -613,12 +610,13 @@ void Lane::finish_all() {
 void Lane::time_up() {
     if (!session_options_) return fail_all(no_connection("resolving"));
     // A schedule that is not over still contains overdue messages.
-    if (schedule_ && phase_ == Phase::sending) {
-        phase_ = Phase::catching_up;
-        return phase_timer_.start(std::min(max_catch_up, options_.session.reply_timeout));
+    if (schedule_) {
+        const ev::Time last = measured_from_ + *options_.length +
+                              std::min(max_catch_up, options_.session.reply_timeout);
+        if (loop_.now() < last) return phase_timer_.start_at(last);
     }
     // In a probe, the last attempts have only just begun, so they get their connect timeout.
-    if (!options_.probe || phase_ == Phase::connecting) stop_connecting(true);
+    if (!options_.probe || !ready_) stop_connecting(true);
     count_unsent({});
     finish_all();
 }
@@ -628,18 +626,17 @@ bufio::End Lane::no_connection(const std::string& phase) const {
             duration_text(*options_.length) + " (--max-time): still " + phase};
 }
 
-// Cancels all attempts to connect. If the time is up, each connection that is still `trying`
-// has failed. All other attempts count neither as made nor as failed.
+// Cancels all attempts to connect. If the time is up, each connection that was neither open
+// nor failed before has failed. All other attempts count neither as made nor as failed.
 void Lane::stop_connecting(bool time_is_up) {
     for (const auto& connection : connections_) {
         Session& session = connection->session;
         if (session.state() != State::dialing && session.state() != State::handshaking)
             continue;
-        if (time_is_up && connection->stage == Stage::trying) {
+        if (time_is_up && !connection->settled) {
             session.disconnect(no_connection(session.phase()));
             continue;
         }
-        enter(*connection, Stage::withdrawn);
         session.disconnect();
         --results_->attempts;
     }
@@ -702,7 +699,7 @@ void Lane::lost(Connection& connection, Event event) {
     const Message& message = event.message;
     connection.reply_overdue = message.late;
     connection.source().left_flight(message);
-    if (phase_ == Phase::closing) return;
+    if (closing_) return;
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     const bool explained = !message.late && exit_status(connection.session.end()) != 0;
     if (!as_recorded && !explained && results_->lost_sentence.empty())

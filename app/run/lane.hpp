@@ -25,7 +25,6 @@
 #include "bufio/lookup.hpp"
 #include "ev/loop.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -79,43 +78,20 @@ public:
     // delays their replies.
     void void_round_trips();
 
-    bool over() const { return phase_ >= Phase::over; }  // sending has ended
+    bool over() const { return over_; }  // sending has ended
     const RunResults& results() const { return *results_; }
     const std::optional<Samples>& samples() const { return samples_; }
     // Returns the number of connections that have opened and not ended.
-    std::size_t open() const { return count(Stage::open) + count(Stage::worn_out); }
+    std::size_t open() const { return open_; }
 
 private:
     class Connection;
     friend class Connection;
-    // `catching_up`: time is up, but some messages are overdue. `over`: sending has ended.
-    // `closing`: the connections are closed without waiting for replies.
-    enum class Phase {
-        connecting,
-        ready,
-        warming_up,
-        sending,
-        catching_up,
-        over,
-        closing,
-        ended
-    };
-    enum class Stage : std::uint8_t {
-        trying,     // not yet open, and not failed
-        replacing,  // like trying, in place of a worn-out connection
-        retrying,   // connects again after a failure
-        open,
-        worn_out,   // open or finishing; to be replaced
-        withdrawn,  // its attempt to connect was cancelled
-        gone        // closed for good
-    };
-    static constexpr std::size_t stage_count = 7;
-
     void look_up();
     void looked_up(const bufio::LookupResult& result);
     void fail_all(const bufio::End& end);
     void connect_due();
-    void limit_connecting(ev::Time begun);
+    void limit_connecting(ev::Time since);
     std::shared_ptr<const Session::Options> options_of(Connection& connection);
 
     void state_changed(Connection& connection);
@@ -126,13 +102,9 @@ private:
     void begin_attempt(Connection& connection);
     void end_attempt(Connection& connection);
     void report_ready_if_settled();
-    void enter(Connection& connection, Stage stage);
-    std::size_t count(Stage stage) const {
-        return stage_counts_[static_cast<std::size_t>(stage)];
-    }
-    // Returns the number of connections that were ever open, or failed.
-    std::size_t settled_count() const { return connections_.size() - count(Stage::trying); }
-    bool warming_up() const { return phase_ == Phase::warming_up; }
+    void settle(Connection& connection);
+    bool begun() const { return measured_from_ != ev::Time{}; }
+    bool warming_up() const { return warming_up_ && !over_; }
     void step();
     void end_if_done();
 
@@ -144,8 +116,7 @@ private:
     void send_due();
     std::optional<std::size_t> next_open(std::size_t place) const;
     void send_planned(const Schedule::Message& message, Outgoing next);
-    void report_trouble(const Trouble& trouble);
-    void report_input_trouble(Connection& connection);
+    void report_trouble(const Source& source);
     bool send(Connection& connection, Outgoing message);
     void retire_connection(Connection& connection);
     void leave_unsent(Connection& connection, const Outgoing& message);
@@ -176,11 +147,18 @@ private:
     std::shared_ptr<const Session::Options> session_options_;  // set after the look-up
     ev::Time connecting_since_{};
     std::vector<std::unique_ptr<Connection>> connections_;  // created so far
-    std::array<std::size_t, stage_count> stage_counts_{};   // connections in each stage
+    std::size_t settled_ = 0;             // connections that were ever open, or failed
+    std::size_t open_ = 0;                // connections that have opened and not ended
+    std::size_t gone_ = 0;                // connections that are closed for good
     std::size_t last_planned_place_ = 0;  // connection of the last planned message
     std::optional<Schedule> schedule_;
-    Phase phase_ = Phase::connecting;
-    ev::Time measured_from_{};  // end of the warm-up; earlier messages are not measured
+    bool ready_ = false;  // begin_at() may be called, or was
+    bool warming_up_ = false;
+    bool over_ = false;     // sending has ended
+    bool closing_ = false;  // without waiting for replies
+    bool ended_ = false;    // all connections are closed
+    // Set when sending begins: the end of the warm-up. Earlier messages are not measured.
+    ev::Time measured_from_{};
     bool paused_ = false;
     ev::Time resumed_at_{};  // when void_round_trips() was last called
     std::unique_ptr<RunResults> results_;

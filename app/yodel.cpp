@@ -5,8 +5,6 @@
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
 #include "app/protocol/event.hpp"
-#include "app/run/client_loop.hpp"
-#include "app/run/progress_line.hpp"
 #include "app/run/run_client.hpp"
 #include "app/screen/screen_client.hpp"
 #include "app/server/echo_server.hpp"

@@ -5,7 +5,6 @@
 #include "app/options/load/load_options.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
-#include "app/run/client_loop.hpp"
 #include "app/run/run_client.hpp"
 #include "app/server/echo_server.hpp"
 #include "app/text/diagnostics.hpp"

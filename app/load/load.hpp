@@ -3,7 +3,6 @@
 
 #include "app/protocol/framing.hpp"
 #include "app/run/run_client.hpp"
-#include "app/run/run_options.hpp"
 #include "app/run/sources.hpp"
 
 #include <cstddef>

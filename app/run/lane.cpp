@@ -1,7 +1,6 @@
 #include "app/run/lane.hpp"
 
 #include "app/protocol/end_text.hpp"
-#include "app/run/run_text.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
@@ -51,8 +50,26 @@ constexpr std::size_t max_bytes_per_connection(std::size_t connections, std::siz
                     std::max(max_total_bytes_in_flight / connections, min + size));
 }
 
+// Maximum number of payload bytes shown of a bad reply.
+constexpr std::size_t shown_bytes = 256;
+
 // Extra time at the end to send overdue messages, which waited for a connection or a processor.
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
+
+// Returns "reply 3 differs from its message at byte 4 (expected o, got n)" or "reply 3 does not
+// match "^OK": ERR unknown", either may be followed by a hint.
+std::string bad_reply_text(const Message& message, const Reply& reply,
+                           const Session::Options& options) {
+    const std::string which = "reply " + std::to_string(message.id);
+    const bool given = options.expect == Expect::given;
+    const std::string hint = given ? "" : reply_hint(*options.framing, message.payload, reply);
+    const std::string end = hint.empty() ? "" : "; " + hint;
+    if (!reply.difference)
+        return which + " does not match " + in_quotes(options.pattern->text()) + ": " +
+               excerpt(reply.payload.substr(0, shown_bytes), reply.payload.size()) + end;
+    return which + " differs from " + (given ? "the recording" : "its message") + " " +
+           bad_byte_text(reply) + end;
+}
 
 }  // namespace
 
@@ -312,7 +329,11 @@ void Lane::end_attempt(Connection& connection) {
     }
     if (connection.opened) {
         --open_;
-        add_tcp_facts(*results_, session);
+        if (const std::optional<bufio::TcpFacts> facts = session.tcp())
+            results_->add_tcp({.min_rtt = facts->min_rtt,
+                               .retransmits = facts->retransmits,
+                               .mss = facts->mss,
+                               .cwnd = facts->cwnd});
     }
     if (owner_) owner_->lane_ended(connection.number, session);
 }

@@ -18,6 +18,7 @@ namespace yodel {
 
 namespace {
 
+constexpr int dump_width = 80;
 constexpr std::size_t max_remarks = 1000;  // lines about connections
 
 // Returns "64 bytes, seq 1, 0.21 ms".
@@ -41,12 +42,46 @@ std::size_t partial_character(std::string_view bytes) {
 
 // Returns at least one row, even for an empty message.
 std::string hex_text(std::string_view bytes) {
-    constexpr int width = 80;
+
     if (bytes.empty()) return ui::hex_row(bytes, 0);
     std::string text;
-    for (const ui::HexRow& row : ui::hex_dump(bytes, width))
+    for (const ui::HexRow& row : ui::hex_dump(bytes, dump_width))
         text += (text.empty() ? "" : "\n") + row.text;
     return text;
+}
+
+// Maximum number of payload bytes shown in a difference, and about how many precede it.
+constexpr std::size_t shown_bytes = 256;
+constexpr std::size_t shown_bytes_before = 64;
+
+// Returns the times of the phases. `connect`: the name of the second one.
+std::string phases_text(const Session& session, const char* connect) {
+    const Session::Phases& phases = session.phases();
+    std::string text = "look-up " + milliseconds_number(phases.lookup) + ", " + connect + " " +
+                       milliseconds_number(phases.tcp);
+    if (phases.handshake)
+        text +=
+            ", " + session.options().handshake() + " " + milliseconds_number(*phases.handshake);
+    return text + " ms";
+}
+
+std::string attempt_text(const Session& session) {
+    const bool tcp = session.options().endpoint.path.empty();
+    return "connected to " + session.address().text() + ", " +
+           phases_text(session, tcp ? "TCP" : "connect");
+}
+
+std::string connection_text(const Session& session) {
+    if (session.options().listens()) return "connection from " + session.address().text();
+    std::string text =
+        "connected to " + session.address().text() + "; " + phases_text(session, "connect");
+    const bufio::TlsFacts* const tls = session.tls();
+    if (!tls) return text;
+    text += "; " + tls->version + " " + tls->cipher +
+            (tls->group.empty() ? "" : " " + tls->group) + ", " + tls->subject + " until " +
+            tls->not_after + ", " + tls->pin;
+    return tls->faults_text.empty() ? text
+                                    : text + ", UNVERIFIED: " + certificate_faults_text(*tls);
 }
 
 }  // namespace
@@ -64,7 +99,6 @@ Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool 
       user_(user),
       unframed_(!run.session.framing->has_frames()),
       makes_printable_(::isatty(STDOUT_FILENO) == 1),
-      difference_(options_.hex, run.session),
       output_(loop, STDOUT_FILENO, [this] { user_.output_changed(); }),
       start_(loop.now()) {
     if (!options_.log.empty()) journal_.emplace(options_.log, run.session, 1, start_);
@@ -157,8 +191,12 @@ void Reporter::answered(const Event& event) {
         if (sequence()) output_.append_line(sequence_line(event.message, reply));
         return print(event.connection, reply.payload, event.message.id != unterminated_id_);
     }
-    if (!reply.right) return add_difference(difference_.bad_reply(event.message, reply));
-    if (event.fate == Fate::late) add_difference(DifferenceText::late(event.message, reply));
+    if (!reply.right) return add_difference(bad_reply_text(event.message, reply));
+    if (event.fate != Fate::late) return;
+    const std::string after =
+        reply.round_trip ? " (after " + milliseconds_text(*reply.round_trip) + ")" : "";
+    add_difference("reply " + std::to_string(event.message.id) + " arrived late" + after +
+                   " and matches the recording\n");
 }
 
 void Reporter::unanswered(const Event& event) {
@@ -166,7 +204,7 @@ void Reporter::unanswered(const Event& event) {
     const std::string number = std::to_string(event.message.id);
     if (fate == Fate::unsent && sequence()) output_.append_line("not sent, seq " + number);
     if (fate == Fate::unsent) return;
-    if (replay() && fate == Fate::lost) add_difference(difference_.lost(event.message));
+    if (replay() && fate == Fate::lost) add_difference(lost_text(event.message));
     if (sequence()) output_.append_line("no reply, seq " + number);
 }
 
@@ -174,12 +212,15 @@ void Reporter::unanswered(const Event& event) {
 void Reporter::unsolicited(const Event& event) {
     const Fate fate = event.fate;
     const std::string_view payload = event.reply.payload;
-    if (fate == Fate::missing) return add_difference(difference_.missing(payload));
+    if (fate == Fate::missing)
+        return add_difference("a recorded unsolicited message is missing\n" +
+                              part("recorded", payload, 0));
     const bool duplicate = fate == Fate::duplicate;
     if (duplicate && sequence())
         output_.append_line(bytes_text(payload.size()) + ", duplicate");
     if (fate == Fate::unrecorded)
-        add_difference(difference_.unrecorded(payload));
+        add_difference("an unsolicited message is not in the recording\n" +
+                       part("now", payload, 0));
     else if (fate == Fate::unsolicited || fate == Fate::stale ||
              (duplicate && !run_.session.endpoint.udp))
         print(event.connection, payload);
@@ -238,6 +279,49 @@ void Reporter::add_difference(const std::string& text) {
 
 void Reporter::log(const std::string& text) {
     if (journal_) journal_->add_event({.reply = {.payload = text}});
+}
+
+// --- How a replay differs from its recording.
+
+std::string Reporter::bad_reply_text(const Message& message, const Reply& reply) const {
+    const std::string recorded_reply(message.expected.value_or(""));
+    const std::size_t at = *reply.difference;
+    const std::size_t recorded_difference =
+        difference(run_.session.pattern_or_null(), recorded_reply, reply.payload).value_or(at);
+    std::string text = "reply " + std::to_string(message.id);
+    text += message.expected ? " " + bad_text(reply) + "\n"
+                             : " is unexpected: no reply to its message was recorded\n";
+    text += part("sent", message.payload, 0);
+    if (message.expected) text += part("recorded", recorded_reply, recorded_difference);
+    return text + part("now", reply.payload, at);
+}
+
+std::string Reporter::lost_text(const Message& message) const {
+    const std::string how =
+        message.late ? "did not arrive within " + duration_text(run_.session.reply_timeout)
+                     : "is missing";
+    return "reply " + std::to_string(message.id) + " " + how + "\n" +
+           part("sent", message.payload, 0) +
+           part("recorded", message.expected.value_or(""), 0);
+}
+
+// Adds the size of a payload that is shown only in part.
+std::string Reporter::part(const char* name, std::string_view payload,
+                           std::size_t difference) const {
+    const std::size_t before = std::max(difference, shown_bytes_before) - shown_bytes_before;
+    const std::size_t begin =
+        payload.size() <= shown_bytes ? 0 : std::min(before, payload.size()) / 16 * 16;
+    const std::size_t end = std::min(begin + shown_bytes, payload.size());
+    std::string head = format("    %-9s", name);
+    if (end - begin < payload.size())
+        head += " (bytes " + std::to_string(begin) + " to " + std::to_string(end) + " of " +
+                std::to_string(payload.size()) + ")";
+    if (!options_.hex)
+        return head + " " + ui::printable(payload.substr(begin, end - begin)) + "\n";
+    std::string text = head + "\n";
+    for (const ui::HexRow& row : ui::hex_dump(payload, dump_width, begin, end))
+        text += "    " + row.text + "\n";
+    return text;
 }
 
 // --- The end.

@@ -8,8 +8,6 @@
 #include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/lane.hpp"
-#include "app/run/run_options.hpp"
-#include "app/run/run_text.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/text/output.hpp"
 #include "ev/loop.hpp"
@@ -100,6 +98,9 @@ private:
     void add_object(const Event& event);
     void print(std::size_t connection, std::string_view payload, bool newline = true);
     void print_visible(std::string_view bytes);
+    std::string bad_reply_text(const Message& message, const Reply& reply) const;
+    std::string lost_text(const Message& message) const;
+    std::string part(const char* name, std::string_view payload, std::size_t difference) const;
     void add_difference(const std::string& text);
     void report_attempt(const std::string& text, bool new_attempt = true);
     void remark(std::size_t connection, const std::string& text);
@@ -109,9 +110,8 @@ private:
     const RunOptions& run_;
     const bool reports_messages_;
     User& user_;
-    const bool unframed_;         // replies have no frames
-    const bool makes_printable_;  // standard output is a terminal; escape unsafe bytes
-    const DifferenceText difference_;
+    const bool unframed_;                // replies have no frames
+    const bool makes_printable_;         // standard output is a terminal; escape unsafe bytes
     std::uint64_t attempt_count_ = 0;    // attempts to connect; with RunOptions::repeat
     bool attempt_open_ = false;          // the last attempt has opened a connection
     std::size_t remark_count_ = 0;       // lines printed about connections

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "app/run/lane.hpp"
-#include "app/run/run_options.hpp"
 #include "app/stats/results.hpp"
 #include "ev/loop.hpp"
 #include "ev/threads/crew.hpp"

@@ -1,8 +1,6 @@
 #include "app/run/run_client.hpp"
 
 #include "app/process/program.hpp"
-#include "app/run/progress_line.hpp"
-#include "app/run/run_text.hpp"
 #include "app/stats/figures.hpp"
 #include "app/stats/histogram.hpp"
 #include "app/stats/history.hpp"
@@ -16,7 +14,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
+#include <cstdint>
 #include <limits>
 
 namespace yodel {
@@ -59,6 +57,49 @@ bool has_unread_input() {
     if (S_ISFIFO(input.st_mode)) ::ioctl(STDIN_FILENO, FIONREAD, &count);
     return count > 0;
 }
+
+constexpr ev::Duration period = std::chrono::milliseconds(200);
+
+// Returns the width of the terminal on standard error, or 80 if it is unknown.
+std::size_t columns() {
+    winsize size{};
+    ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+    return size.ws_col > 0 ? size.ws_col : 80;
+}
+
+// A background job leaves the terminal to the foreground program.
+bool in_background() {
+    const pid_t owner = ::tcgetpgrp(STDERR_FILENO);
+    return owner > 0 && owner != ::getpgrp();
+}
+
+// Shows the counts of a run on one line.
+class ProgressDisplay final : public RunDisplay {
+public:
+    ProgressDisplay(ev::Loop& loop, User& user)
+        : user_(user), timer_(loop, [this] { show(); }) {
+        timer_.start(period);
+    }
+
+    void turn_ended() override {}
+    bool prepare_for_line() override {
+        line_.clear();
+        return true;
+    }
+
+private:
+    void show() {
+        timer_.start(period);
+        const RunProgress progress = user_.progress();
+        std::string text = progress.load ? std::to_string(progress.open) + " open, " : "";
+        if (progress.phase == RunProgress::Phase::warming_up) text += "warming up, ";
+        line_.show(text + progress_text(progress.results));
+    }
+
+    User& user_;
+    TemporaryLine line_;
+    ev::Timer timer_;
+};
 
 }  // namespace
 
@@ -148,7 +189,7 @@ void RunClient::make_display(const Options& options) {
     if (options.page) {
         display_ = options.page(user);
     } else if (::isatty(STDERR_FILENO) == 1 && !printing && (options_.load || generated_)) {
-        display_ = std::make_unique<ProgressDisplay>(loop_, user);
+        display_ = make_progress_line(loop_, user);
     }
 }
 
@@ -325,7 +366,9 @@ int RunClient::report() {
     display_.reset();
     const auto& certificate = reporter_.refused_certificate();
     if (options_.verbose && certificate)
-        print_error("the certificate: " + certificate_text(*certificate));
+        print_error("the certificate: " + certificate->subject + ", issued by " +
+                    certificate->issuer + ", valid until " + certificate->not_after + ", " +
+                    certificate->pin);
     const Outcome outcome = this->outcome();
     outcome.print();
     if (generated_ && run_options_.generates() && !options_.quiet && has_unread_input())
@@ -333,6 +376,38 @@ int RunClient::report() {
             "standard input was not read; yodel-load --messages - sends its lines instead "
             "of generated messages");
     return outcome.status();
+}
+
+// --- Beside the run.
+
+std::unique_ptr<RunDisplay> make_progress_line(ev::Loop& loop, RunDisplay::User& user) {
+    return std::make_unique<ProgressDisplay>(loop, user);
+}
+
+SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {
+    constexpr std::uint16_t dns_port = 53;  // long answers come over TCP
+    SandboxRules rules{.connect_ports = {dns_port}};
+    if (endpoint.udp || !endpoint.path.empty()) return rules;
+    rules.connect_ports.push_back(tcp_port(endpoint.dialed().service));
+    const bool any_port = endpoint.source_port.empty();
+    if (!any_port || !endpoint.source_host.empty())
+        rules.bind_ports = {any_port ? std::uint16_t{0} : tcp_port(endpoint.source_port)};
+    return rules;
+}
+
+void TemporaryLine::show(std::string text) {
+    clear();
+    if (in_background()) return;
+    text.resize(
+        std::min(text.size(), columns() - 1));  // some terminals wrap after the last column
+    diagnostics().write_temporary(text);
+    width_ = text.size();
+}
+
+void TemporaryLine::clear() {
+    if (width_ == 0) return;
+    diagnostics().write_temporary("\r" + std::string(width_, ' ') + "\r");
+    width_ = 0;
 }
 
 }  // namespace yodel

@@ -6,18 +6,24 @@
 // the page of the options, or a line on standard error if it is a terminal.
 #pragma once
 
+#include "app/process/sandbox.hpp"
 #include "app/protocol/recording.hpp"
+#include "app/protocol/session.hpp"
 #include "app/run/reporter.hpp"
 #include "app/run/run.hpp"
 #include "app/run/sources.hpp"
 #include "app/stats/outcome.hpp"
 #include "app/stats/run_display.hpp"
+#include "bufio/lookup.hpp"
 #include "ev/loop.hpp"
 
 #include <chrono>
+#include <csignal>
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace yodel {
 
@@ -97,6 +103,58 @@ private:
     Reporter reporter_;
     Run run_;
     std::unique_ptr<RunDisplay> display_;  // null: no display, or the run has ended
+};
+
+// Records the first signal that ends the program.
+class EndingSignals {
+public:
+    template <class Leave>
+    EndingSignals(ev::Loop& loop, Leave leave) {
+        for (const int number : {SIGINT, SIGTERM, SIGHUP})
+            signals_.emplace_back(loop, number, [this, leave, number] {
+                if (signo_ == 0) signo_ = number;
+                std::signal(SIGTTOU, SIG_IGN);  // the summary may be written in the background
+                leave(signo_);
+            });
+    }
+    int signo() const { return signo_; }
+
+private:
+    std::vector<ev::Signal> signals_;
+    int signo_ = 0;
+};
+
+// Returns the exit status, and sets `signo` to the signal that ended the client.
+template <class Client>
+int run_client(ev::Loop& loop, const typename Client::Options& options, int& signo) {
+    std::optional<Client> client;
+    const EndingSignals ending(loop, [&](int number) { client->quit(number); });
+    const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
+    client.emplace(loop, options);  // may set up the terminal, so handle signals first
+    while (loop.step()) client->turn_ended();
+    signo = ending.signo();
+    return client->report();
+}
+
+// Returns the sandbox rules for a client that connects to the endpoint.
+SandboxRules rules_to_connect(const bufio::Endpoint& endpoint);
+
+// Shows the counts of a run on one line of the terminal on standard error.
+std::unique_ptr<RunDisplay> make_progress_line(ev::Loop& loop, RunDisplay::User& user);
+
+// A line that other output must clear first. It is cut to the width of the terminal, and not
+// shown by a background job.
+class TemporaryLine {
+public:
+    TemporaryLine() = default;
+    ~TemporaryLine() { clear(); }
+    TemporaryLine(const TemporaryLine&) = delete;
+
+    void show(std::string text);  // replaces the line
+    void clear();
+
+private:
+    std::size_t width_ = 0;  // columns to clear
 };
 
 }  // namespace yodel

@@ -3,7 +3,6 @@
 
 #include "app/options/option_values.hpp"
 #include "app/run/run_client.hpp"
-#include "app/run/run_options.hpp"
 #include "bufio/tls.hpp"
 
 #include <optional>

@@ -2,8 +2,6 @@
 
 #include "app/run/run_client.hpp"
 
-#include "app/run/client_loop.hpp"
-#include "app/run/progress_line.hpp"
 #include "app/text/exit_status.hpp"
 #include "tests/app/run/client_fixture.hpp"
 #include "tests/app/run/standard_input.hpp"
@@ -374,7 +372,7 @@ TEST_CASE("a line on a terminal shows the progress of a run, and is cleared") {
         ::dup2(terminal.writer.get(), STDERR_FILENO);
         test::VirtualLoop loop;
         Counting run;
-        ProgressDisplay line(loop, run);
+        const std::unique_ptr<RunDisplay> line = make_progress_line(loop, run);
         const auto pass = [&](ev::Duration time) {
             loop.pass(time);
             shown.push_back(test::take(terminal.reader));
@@ -383,8 +381,8 @@ TEST_CASE("a line on a terminal shows the progress of a run, and is cleared") {
         pass(1ms);
         run.load = false;
         pass(200ms);
-        line.prepare_for_line();
-        line.prepare_for_line();
+        line->prepare_for_line();
+        line->prepare_for_line();
         pass(0ms);
     }
     const std::string clear = "\r          \r";

@@ -393,7 +393,9 @@ void Lane::begin() {
     if (warming_up())
         measured_from_ = start + *options_.warm_up;
     else
-        results_->measured_from = measured_from_;
+        // The times of a replay count from the turn of the loop, which began earlier.
+        results_->measured_from =
+            options_.pace || options_.warm_up ? measured_from_ : ev::Time{};
     const std::optional<ev::Duration> length =
         warming_up() ? options_.warm_up : options_.length;
     const std::uint64_t count = warming_up() ? 0 : options_.count;

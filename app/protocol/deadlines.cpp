@@ -75,7 +75,7 @@ Deadlines deadlines(const Situation& now, const SessionOptions& options) {
     if (begun(now.awaited)) all[Deadline::reply] = sum(now.awaited, options.reply_timeout);
     if (open && begun(now.greeted))
         all[Deadline::greeting] = sum(now.greeted, options.greeting_time);
-    if (finishing && now.in_flight && !now.closing)
+    if (finishing && now.in_flight && !now.closing && !options.stays_open)
         all[Deadline::quiet] = sum(now.heard, quiet_time);
     if (finishing && !now.in_flight) all[Deadline::end] = end_deadline(now, options);
     if (begun(now.peer_ended)) {

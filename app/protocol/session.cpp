@@ -74,7 +74,7 @@ void Session::finish() {
     situation_.max_pause = {};
     situation_.heard = loop_.now();
     situation_.peer_ended = {};
-    if (in_flight() == 0 && !paused()) stream_->finish();
+    if (may_close()) stream_->finish();
     advance_soon();
 }
 
@@ -379,7 +379,7 @@ void Session::observe() {
 // Closes our side once nothing is in flight, and sets the timer for the earliest deadline.
 void Session::watch() {
     if (connected()) {
-        if (state() == State::finishing && in_flight() == 0 && !paused()) stream_->finish();
+        if (state() == State::finishing && may_close()) stream_->finish();
         observe();
     }
     Deadlines due = deadlines(situation_, *options_);

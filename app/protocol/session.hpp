@@ -163,6 +163,10 @@ private:
     // With datagrams, order and arrival are not certain.
     bool lossy() const { return options_->endpoint.udp; }
     bool paused() const { return situation_.paused_at.has_value(); }
+    // While finishing: nothing more is awaited before we close our side.
+    bool may_close() const {
+        return in_flight() == 0 && !paused() && (!options_->stays_open || input_ended());
+    }
     void dial();
     void on_dialed(bufio::DialResult result);
     std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket);

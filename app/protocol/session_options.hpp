@@ -55,6 +55,7 @@ struct SessionOptions {
     ev::Duration reply_timeout = std::chrono::seconds(5);
     // Limit from finish() until the peer closes its side.
     ev::Duration close_timeout = std::chrono::seconds(5);
+    bool stays_open = false;  // finish() closes our side only after the peer's
     // Time to wait for a second reply, which would prove that the first reply was a greeting.
     // After finish() the reply timeout applies instead, because nobody watches for the reply.
     ev::Duration greeting_time = std::chrono::milliseconds(500);

@@ -281,6 +281,7 @@ void RunClient::continued() {
 void RunClient::interrupted() {
     if (interrupted_) std::raise(SIGINT);
     interrupted_ = true;
+    if (run_options_.session.stays_open) return run_.close();
     run_.finish();
 }
 

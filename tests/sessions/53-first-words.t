@@ -46,3 +46,27 @@ With -f smtp, the greeting is awaited first.
   250 OK
   221 bye
   yodel: 2 sent, 2 answered, 0 bad, 0 lost; * (glob)
+
+With -q forever, the end of the input ends nothing: what arrives is printed until the server closes.
+
+  $ echo 'SUBSCRIBE news' | yodel --quiet -f resp -q forever --on-connect @words unix:redis > feed 2>&1 &
+  $ subscriber=$!
+  $ await subscribe feed
+  $ echo 'PUBLISH news hello' | yodel --quiet -f resp --on-connect @words unix:redis
+  :1
+  $ await hello feed
+  $ echo 'SHUTDOWN NOSAVE' | yodel --quiet -f resp --expect none --on-connect @words unix:redis
+  $ wait $subscriber
+  $ tail -n 2 feed
+  $5\r (esc)
+  hello
+  $ start yodeld --ws 0
+  $ echo hi | yodel -q forever ws://127.0.0.1:$PORT > feed 2> log &
+  $ client=$!
+  $ await hi feed
+  $ kill -INT $client
+  $ wait $client
+  [130]
+  $ cat log
+  yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
+  yodel: ended by SIGINT

@@ -310,7 +310,13 @@ OptionGroup message_options(ClientOptions& to) {
               "z replay examine listen unframed expect=echo expect=none"},
              {'W', "reply-timeout", "D", "reply timeout (5s); -q D: time limit to close (5s)",
               into(session.reply_timeout), "z"},
-             {'q', absent, "D", no_help_row, into(session.close_timeout), "examine"},
+             {'q', absent, "D", no_help_row,
+              [&](auto& text) {
+                  session.stays_open = text == "forever";
+                  session.close_timeout =
+                      session.stays_open ? ev::Duration::max() / 4 : duration_value(text);
+              },
+              "examine"},
              {0, "on-connect", "LINE", "first line on each connection; @FILE: its lines",
               [&](auto& text) { add_first_words(session.on_connect, text); },
               "udp listen replay examine"},

@@ -146,10 +146,8 @@ int print_recording(const YodelOptions& options) {
 // Shows on a terminal which check is under way.
 int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& target = options.run.session;
-    if (!options.line.has("reply-timeout"))
-        target.reply_timeout = std::chrono::seconds(1);
-    if (!options.line.has("connect-timeout"))
-        target.connect_timeout = std::chrono::seconds(4);
+    if (!options.line.has("reply-timeout")) target.reply_timeout = std::chrono::seconds(1);
+    if (!options.line.has("connect-timeout")) target.connect_timeout = std::chrono::seconds(4);
     give_up_rights(options, false);
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const bool shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;
@@ -198,8 +196,7 @@ int run(YodelOptions options, int& signo) {
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls) session.tls = tls_context(options);
     if (options.listens) listen(loop, session, acceptor);
-    if (options.listens && options.line.has("q"))
-        session.answer_time = session.close_timeout;
+    if (options.listens && options.line.has("q")) session.answer_time = session.close_timeout;
     if (options.examines) return run_examination(loop, options, signo);
     const bool screen = may_have_screen(options) && can_use_screen_or_warn();
     check_display(options, screen);

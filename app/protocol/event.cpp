@@ -135,6 +135,9 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
     const bool damaged_echo =
         2 * likeness(payload, reply) >= std::max(payload.size(), reply.size());
     if (damaged_echo || payload.starts_with(reply) || longer) return {};
+    if (reply.starts_with("220 ")) return "if the service speaks SMTP or FTP, use -f smtp";
+    for (const std::string_view word : {"+OK", "+PONG", "-ERR"})
+        if (reply.starts_with(word)) return "if the service speaks as Redis does, use -f resp";
     return std::string("if the service does not echo, use --expect any") +
            (ends_with_return ? "; if lines end with CRLF, use -C" : "");
 }

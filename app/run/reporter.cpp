@@ -51,8 +51,8 @@ std::string hex_text(std::string_view bytes) {
 }
 
 // Maximum number of payload bytes shown in a difference, and about how many precede it.
-constexpr std::size_t shown_bytes = 256;
-constexpr std::size_t shown_bytes_before = 64;
+constexpr std::size_t hex_bytes = 256;
+constexpr std::size_t hex_bytes_before = 64;
 
 // Returns the times of the phases. `connect`: the name of the second one.
 std::string phases_text(const Session& session, const char* connect) {
@@ -308,10 +308,10 @@ std::string Reporter::lost_text(const Message& message) const {
 // Adds the size of a payload that is shown only in part.
 std::string Reporter::part(const char* name, std::string_view payload,
                            std::size_t difference) const {
-    const std::size_t before = std::max(difference, shown_bytes_before) - shown_bytes_before;
+    const std::size_t before = std::max(difference, hex_bytes_before) - hex_bytes_before;
     const std::size_t begin =
-        payload.size() <= shown_bytes ? 0 : std::min(before, payload.size()) / 16 * 16;
-    const std::size_t end = std::min(begin + shown_bytes, payload.size());
+        payload.size() <= hex_bytes ? 0 : std::min(before, payload.size()) / 16 * 16;
+    const std::size_t end = std::min(begin + hex_bytes, payload.size());
     std::string head = format("    %-9s", name);
     if (end - begin < payload.size())
         head += " (bytes " + std::to_string(begin) + " to " + std::to_string(end) + " of " +

@@ -40,7 +40,7 @@ LineSource::LineSource(ev::Loop& loop, Options options, std::function<void()> ch
       options_(std::move(options)),
       lines_(*find_framing("line"), options_.max_frame),
       watch_(loop, STDIN_FILENO, ev::none,
-             [this, changed](ev::Events) {
+             [this, changed = std::move(changed)](ev::Events) {
                  read();
                  changed();
              }),

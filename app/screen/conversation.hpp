@@ -109,7 +109,7 @@ private:
     bool refuse_without_target();
     void report_state();
     void report_half_close();
-    void send_now(const std::string& line);
+    void send_now(const std::string& text);
     void refuse(const std::string& line, const std::string& why);
     void start_file();
     bool stop_file();

@@ -9,7 +9,7 @@ namespace yodel {
 
 namespace {
 
-constexpr std::size_t max_depth = 32;
+constexpr std::size_t max_nesting = 32;
 
 std::string quoted(std::string_view bytes) {
     constexpr std::string_view escaped = "\\\"\n\r\t\a\b";
@@ -26,7 +26,7 @@ std::string quoted(std::string_view bytes) {
     return text + '"';
 }
 
-struct Reader {
+struct RespReader {
     std::string_view rest;
     std::string text = {};
 
@@ -34,7 +34,7 @@ struct Reader {
     // it is incomplete or invalid.
     bool read(std::size_t indent, std::size_t depth) {
         const std::size_t end = rest.find("\r\n");
-        if (end == rest.npos || end == 0 || depth > max_depth) return false;
+        if (end == rest.npos || end == 0 || depth > max_nesting) return false;
         const char type = rest[0];
         const std::string_view line = rest.substr(1, end - 1);
         rest.remove_prefix(end + 2);
@@ -63,21 +63,30 @@ struct Reader {
             if (type == '!') return add("(error) ", bytes);
             return add(bytes.substr(std::min<std::size_t>(*count, 4)));  // after "txt:"
         }
-        // Attributes are for programs. The value that they describe follows.
-        if (type == '|') {
-            const std::size_t before = text.size();
-            for (std::uint64_t i = 0; i < 2 * *count; ++i)
-                if (!read(indent, depth + 1)) return false;
-            text.resize(before);
-            return read(indent, depth + 1);
-        }
+        return type == '|' ? read_attributes(*count, indent, depth)
+                           : read_values(type, *count, indent, depth);
+    }
+
+    // Attributes are for programs. The value that they describe follows.
+    bool read_attributes(std::uint64_t count, std::size_t indent, std::size_t depth) {
+        const std::size_t before = text.size();
+        for (std::uint64_t i = 0; i < 2 * count; ++i)
+            if (!read(indent, depth + 1)) return false;
+        text.resize(before);
+        return read(indent, depth + 1);
+    }
+
+    bool read_values(char type, std::uint64_t count, std::size_t indent, std::size_t depth) {
         const std::size_t kind = std::string_view("*~>%").find(type);
         if (kind == std::string_view::npos) return false;
         constexpr const char* words[] = {"array", "set", "push", "hash"};
-        if (*count == 0) return add("(empty ", words[kind] + std::string(")"));
-        const auto width = static_cast<unsigned>(std::to_string(*count).size());
+        if (count == 0) {
+            text += std::string("(empty ") + words[kind] + ")";
+            return true;
+        }
+        const auto width = static_cast<unsigned>(std::to_string(count).size());
         const std::size_t inner = indent + width + 2;
-        for (std::uint64_t i = 1; i <= *count; ++i) {
+        for (std::uint64_t i = 1; i <= count; ++i) {
             if (i > 1) text.append("\n").append(indent, ' ');
             text += format("%*llu%c ", static_cast<int>(width),
                            static_cast<unsigned long long>(i), ")~)#"[kind]);
@@ -93,7 +102,7 @@ struct Reader {
 }  // namespace
 
 std::optional<std::string> resp_text(std::string_view bytes) {
-    Reader reader{bytes};
+    RespReader reader{bytes};
     if (!reader.read(0, 0) || !reader.rest.empty()) return std::nullopt;
     return reader.text;
 }

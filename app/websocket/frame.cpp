@@ -144,14 +144,7 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
             if (head.empty()) return Stop::blocked;
             if (!begin(head)) return Stop::failed;
         }
-        if (has_output()) {
-            const std::size_t count = held_.copy(to.data(), to.size(), written_);
-            to = to.subspan(count);
-            written_ += count;
-            if (written_ < held_.size()) return Stop::blocked;
-            held_.clear();
-            held_.shrink_to_fit();
-        }
+        if (has_output() && !pass_held(to)) return Stop::blocked;
         if (!head_read_) continue;
         if (!take_payload(wire, to)) return Stop::failed;
         if (payload_left_ > 0) return Stop::blocked;
@@ -162,6 +155,17 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
             write_message_head(held_.data(), is_text_, held_.size() - message_head_size);
         }
     }
+}
+
+// Returns true once everything that was held is passed on.
+bool FrameReader::pass_held(std::span<char>& to) {
+    const std::size_t count = held_.copy(to.data(), to.size(), written_);
+    to = to.subspan(count);
+    written_ += count;
+    if (written_ < held_.size()) return false;
+    held_.clear();
+    held_.shrink_to_fit();
+    return true;
 }
 
 // Returns an empty view while the head is incomplete.

@@ -83,6 +83,7 @@ public:
     const Closure& failure() const { return failure_; }
 
 private:
+    bool pass_held(std::span<char>& to);
     std::string_view take_head(std::string_view& wire);
     bool begin(std::string_view head);
     const char* fault(std::string_view head) const;

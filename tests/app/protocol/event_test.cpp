@@ -49,6 +49,8 @@ TEST_CASE("gives a hint that fits the reply") {
     };
     const std::string any = "if the service does not echo, use --expect any";
     const std::string crlf = "if lines end with CRLF, use -C";
+    const std::string resp = "if the service speaks as Redis does, use -f resp";
+    const std::string smtp = "if the service speaks SMTP or FTP, use -f smtp";
     const std::string tls = "the reply looks like TLS; use --tls";
     const struct {
         const char* framing;
@@ -64,10 +66,14 @@ TEST_CASE("gives a hint that fits the reply") {
         {"line", "helxxxx", any},
         {"line", "hell", ""},
         {"line", "HTTP/1.1 400 Bad Request", any},
-        {"line", "+PONG\r", any + "; " + crlf},
+        {"line", "+PONG\r", resp},
+        {"line", "+OK\r", resp},
+        {"line", "-ERR unknown command\r", resp},
+        {"line", "220 mail.test\r", smtp},
+        {"line", "250 mail.test\r", any + "; " + crlf},
         {"line", "hello\r", crlf},
         {"crlf", "hello\r", ""},
-        {"crlf", "+PONG\r", any},
+        {"crlf", "+PONG\r", resp},
         {"len2", std::string("hello\0\5", 7), ""},
         {"len2", "helloxyz", ""},
         {"line", "\x15\x03\x01", tls},

@@ -34,8 +34,9 @@ struct Client {
         std::array<int, 2> ends{};
         REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends.data()) == 0);
         peer.reset(ends[1]);
-        transport = connect_starttls(service, Fd(ends[0]),
-                                     bufio::TlsContext::client({.verify = false}), "localhost", notes);
+        transport =
+            connect_starttls(service, Fd(ends[0]), bufio::TlsContext::client({.verify = false}),
+                             "localhost", notes);
     }
 
     IoStatus receive(const std::string& bytes) {

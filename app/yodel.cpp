@@ -136,7 +136,9 @@ int print_recording(const YodelOptions& options) {
                           std::chrono::duration_cast<std::chrono::system_clock::duration>(
                               event->at.time_since_epoch()),
                       *event);
-        if (text.size() > 64 * 1024) print(std::exchange(text, {}));
+        if (text.size() < 64 * 1024) continue;
+        print(text);
+        text.clear();
     }
     print(text);
     const Trouble& trouble = recording.trouble;

@@ -47,7 +47,7 @@ void Buffer::consume(std::size_t count) {
 
 // Takes amortized constant time per byte. Moves N bytes to the front only after N bytes were
 // consumed, and doubles a capacity of N only after N bytes were appended. If doubling twice
-// would exceed the limit, the capacity grows to the limit at once. Otherwise a later growth
+// would exceed the limit, the capacity grows to the limit in one step. Otherwise a later growth
 // would copy more than half of the limit, which needs much memory and gains little.
 char* Buffer::reserve(std::size_t count) {
     if (count > limit_ - size()) return nullptr;

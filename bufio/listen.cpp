@@ -29,8 +29,8 @@ constexpr ev::Duration accept_pause = std::chrono::seconds(1);
                             "cannot listen on " + address.text());
 }
 
-// True if accept() can continue at once: a signal interrupted it, or a single connection was
-// lost while it waited.
+// True if accept() can continue immediately: a signal interrupted it, or a single connection
+// was lost while it waited.
 bool can_accept_next(int code) {
     switch (code) {
     case EINTR:

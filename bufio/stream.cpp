@@ -14,7 +14,7 @@ namespace bufio {
 
 namespace {
 
-// Bytes to read at once. More is no faster; half of it takes 10 % more time per byte, a
+// Bytes to read in one call. More is no faster; half of it takes 10 % more time per byte, a
 // quarter of it 50 % more.
 constexpr std::size_t read_size = 64 * 1024;
 
@@ -211,8 +211,8 @@ void Stream::handshake() {
 //
 // Only the first end is reported. A failure to read, such as a TLS alert, takes precedence over
 // an earlier failure to send, because it explains better why the peer is gone. A failure to
-// send ends the stream as soon as nothing more can be read at once. The end is clean only
-// without any failure.
+// send ends the stream as soon as nothing more can be read without waiting. The end is clean
+// only without any failure.
 void Stream::read() {
     static thread_local const std::unique_ptr<char[]> shared{new char[read_size]};
     char* const space = input_.empty() ? shared.get() : input_.reserve(read_size);

@@ -2,8 +2,8 @@
 // transports. The minimum version is TLS 1.2. Renegotiation is refused, and a close without
 // close_notify is reported as a truncation.
 //
-// Several threads may use a context or its copies at once; a transport belongs to one thread. A
-// session is resumed only by connections of the thread that made it.
+// Several threads may use a context or its copies at the same time; a transport belongs to one
+// thread. A session is resumed only by connections of the thread that made it.
 #pragma once
 
 #include "bufio/end.hpp"

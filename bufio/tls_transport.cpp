@@ -476,8 +476,8 @@ SslCtx new_context(bool client) {
     // SSL_MODE_RELEASE_BUFFERS is not set, so an idle connection holds buffers of 50 KiB.
     // Freeing and allocating them for each message would take 5 % of the time per message.
     SSL_CTX_set_mode(ctx, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-    // Reads two records at once. Four would save the same amount of time again, but double the
-    // memory of idle connections.
+    // Reads two records in one call. Four would save the same amount of time again, but double
+    // the memory of idle connections.
     SSL_CTX_set_read_ahead(ctx, 1);
     SSL_CTX_set_default_read_buffer_len(ctx, 2 * SSL3_RT_MAX_PACKET_SIZE);
     // No exception may leave the callbacks.

@@ -1,6 +1,6 @@
 // Computes the waits between retries. The wait doubles with each retry, up to a limit. Each
 // wait is then shortened at random by up to half, so that the clients of a restarted server do
-// not all reconnect at once.
+// not all reconnect together.
 #pragma once
 
 #include "ev/loop.hpp"

@@ -40,7 +40,7 @@ struct RunOptions {
     Session::Options session = {};
     std::size_t connections = 1;
     std::size_t threads = 1;                // at most `connections`
-    std::optional<Pace> connect_pace = {};  // rate of connecting; none: all at once
+    std::optional<Pace> connect_pace = {};  // rate of connecting; unset if all connect together
     std::uint64_t churn = 0;  // messages per connection before it is replaced; 0: unlimited
     // Lifetime of a connection before it is replaced; none: unlimited.
     std::optional<ev::Duration> lifetime = {};

@@ -26,7 +26,7 @@ using From = RunClient::Options::From;
 // Additional time at the end, for late datagrams and for our output.
 constexpr ev::Duration grace_time = std::chrono::seconds(2);
 
-// Returns true if many lines can be sent at once and their echoes copied unchanged, because
+// Returns true if many lines can be sent together and their echoes copied unchanged, because
 // nothing depends on a single echo.
 bool can_coalesce(const RunClient::Options& options) {
     const RunOptions& run = options.run;
@@ -246,7 +246,7 @@ RunProgress RunClient::progress() {
     return now;
 }
 
-// Reports the first bad reply at once, because its text may suggest a remedy. After the
+// Reports the first bad reply immediately, because its text may suggest a remedy. After the
 // run's time, limits the time for replies, for closing connections, and for our output.
 void RunClient::turn_ended() {
     if (display_) display_->turn_ended();
@@ -386,7 +386,7 @@ std::unique_ptr<RunDisplay> make_progress_line(ev::Loop& loop, RunDisplay::User&
 }
 
 SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {
-    constexpr std::uint16_t dns_port = 53;  // long answers come over TCP
+    constexpr std::uint16_t dns_port = 53;  // long answers arrive over TCP
     SandboxRules rules{.connect_ports = {dns_port}};
     if (endpoint.udp || !endpoint.path.empty()) return rules;
     rules.connect_ports.push_back(tcp_port(endpoint.dialed().service));

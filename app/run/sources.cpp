@@ -13,7 +13,7 @@ namespace yodel {
 
 namespace {
 
-constexpr std::size_t chunk = 64 * 1024;  // bytes read at once
+constexpr std::size_t chunk = 64 * 1024;  // bytes read in one call
 
 constexpr std::size_t check_letters = 2;
 

@@ -23,7 +23,7 @@ namespace yodel {
 struct Counters {
     std::uint64_t connections = 0;  // open now
     std::uint64_t accepted = 0;
-    std::uint64_t turned_away = 0;  // accepted, but closed at once
+    std::uint64_t turned_away = 0;  // accepted, and closed immediately
     std::uint64_t failed = 0;       // accepted, but not closed gracefully
     std::uint64_t bytes_in = 0;     // received on stream connections
     std::uint64_t bytes_out = 0;
@@ -60,7 +60,7 @@ class EchoServer {
 public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
-        std::size_t max_connections = 1024;  // more are closed at once
+        std::size_t max_connections = 1024;  // more are closed immediately
         // Upper limit of the bytes that wait to be sent on a connection. Above it nothing is
         // answered, and soon nothing is read. Empty: 1 MiB, or one message of a length-prefixed
         // framing if that is more. Such a message is answered once it is whole; until then its

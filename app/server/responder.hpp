@@ -28,10 +28,10 @@ struct Faults {
     double drop = 0;        // probability, from 0 to 1, that a message gets no reply
     double corrupt = 0;     // probability that one bit of a reply is flipped
     double dup = 0;         // probability that a reply is duplicated
-    std::size_t chunk = 0;  // bytes written at once, one chunk a turn; 0: no limit
+    std::size_t chunk = 0;  // bytes written in one call, one chunk a turn; 0 if unlimited
     std::optional<std::uint64_t> close_after = {};  // messages until a graceful close
     std::optional<std::uint64_t> reset_after = {};  // messages until a reset
-    bool half_close = false;                        // close the sending side at once
+    bool half_close = false;                        // close the sending side immediately
     bool no_read = false;
     bool stall_handshake = false;  // never answer the handshake
     std::string banner = {};       // sent before everything else

@@ -35,12 +35,12 @@ std::string message_refusal(std::string_view message, const Framing& framing,
     return "";
 }
 
-LineSource::LineSource(ev::Loop& loop, Options options, std::function<void()> changed)
+LineSource::LineSource(ev::Loop& loop, Options options, const std::function<void()>& changed)
     : loop_(loop),
       options_(std::move(options)),
       lines_(*find_framing("line"), options_.max_frame),
       watch_(loop, STDIN_FILENO, ev::none,
-             [this, changed = std::move(changed)](ev::Events) {
+             [this, changed](ev::Events) {
                  read();
                  changed();
              }),

@@ -120,7 +120,7 @@ public:
         std::function<char*(std::size_t)> reserve = nullptr;
     };
     // Calls `changed` from the loop after each read.
-    LineSource(ev::Loop& loop, Options options, std::function<void()> changed);
+    LineSource(ev::Loop& loop, Options options, const std::function<void()>& changed);
 
     // Returns none if no message is complete, at the end, and after an error.
     std::optional<Outgoing> next() override;

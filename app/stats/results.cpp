@@ -235,7 +235,8 @@ ev::Duration RunResults::Climb::step() const {
 Results& RunResults::step_of(ev::Duration planned) {
     const ev::Duration step = climb->step();
     const auto count = std::max<std::int64_t>((climb->length + step / 2) / step, 1);
-    const auto index = static_cast<std::size_t>(std::min(planned / step, count - 1));
+    const auto index =
+        static_cast<std::size_t>(std::min<ev::Duration::rep>(planned / step, count - 1));
     if (index >= steps.size()) steps.resize(index + 1);
     return steps[index];
 }

@@ -42,7 +42,7 @@ constexpr std::array<const char*, 7> names = {"idle",      "dialing", "handshaki
 // Returns true if `after` may follow `before` without a call of the client. Of several changes
 // in one call of the loop, only the last may be visible.
 bool may_follow(Session::State before, Session::State after) {
-    using enum Session::State;
+    using enum SessionState;
     switch (before) {
     case idle: return false;
     case dialing: return after != idle && after != finishing && after != dialing;

@@ -68,7 +68,8 @@ public:
 private:
     // Returns the result of the transport below as our own.
     IoResult forward(IoResult result) {
-        if (result.status == IoStatus::failed) fail(below_->failure());
+        if (result.status == IoStatus::failed || result.status == IoStatus::rejected)
+            fail(below_->failure());
         return result;
     }
 

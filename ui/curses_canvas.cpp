@@ -119,7 +119,7 @@ attr_t attributes_for(Style style, bool colors) {
 
 void draw_row(int y, const Row& row, int width, bool colors) {
     Row safe;  // escapes control characters, which curses would obey
-    for (const Span& span : row) append_bytes(safe, span.text, span.style);
+    for (const Span& span : row) append_escaped(safe, span.text, span.style);
     truncate(safe, width);
     ::move(y, 0);
     for (const Span& span : safe) {
@@ -130,16 +130,11 @@ void draw_row(int y, const Row& row, int width, bool colors) {
 
 }  // namespace
 
-CursesCanvas::CursesCanvas(bool with_colors)
-    : file_(nullptr, std::fclose), screen_(nullptr, ::delscreen) {
-    start();
-    colors_ = with_colors && start_colors();
-}
-
 // Starts curses on the terminal itself, because curses reads its speed and its settings. Then
 // redirects the output to a file in memory before any other step can fail, because curses has
 // already begun to write.
-void CursesCanvas::start() {
+CursesCanvas::CursesCanvas(bool with_colors)
+    : file_(nullptr, std::fclose), screen_(nullptr, ::delscreen) {
     const TerminalGuard guard;
     const File memory(open_memory(), std::fclose);
     if (!memory) fail("the drawing buffer");
@@ -154,6 +149,7 @@ void CursesCanvas::start() {
     if (::dup2(::fileno(memory.get()), ::fileno(file_.get())) < 0) fail("the drawing buffer");
     ::fcntl(::fileno(file_.get()), F_SETFD, FD_CLOEXEC);
     settings_ = terminal_settings();
+    colors_ = with_colors && start_colors();
 }
 
 void CursesCanvas::draw(const Frame& frame, Size size) {

@@ -18,10 +18,9 @@ namespace ui {
 
 class CursesCanvas {
 public:
-    // Starts curses for the terminal on standard input and output. Its type must be usable
+    // Starts curses for the terminal on standard input and output, whose type must be usable
     // (terminal_type_trouble()). Does not change the terminal's settings or screen. Throws
-    // std::runtime_error if curses fails, std::system_error if it can't make a file or read
-    // the terminal's settings.
+    // std::runtime_error.
     explicit CursesCanvas(bool with_colors);
     CursesCanvas(const CursesCanvas&) = delete;
 
@@ -32,19 +31,15 @@ public:
 
     // Draws a frame on a screen of `size`; writes only the changes since the last frame.
     void draw(const Frame& frame, Size size);
-    // Makes the next draw() write the whole screen.
+    // Both make the next draw() write the whole screen.
     void redraw();
-    // Sets the size of the screen; the next draw() writes the whole screen.
     void resize(Size size);
     // Leaves the screen: resets the cursor and the attributes for a shell.
     void end();
 
-    // Returns the bytes that curses has written since the last call.
     std::string take_output();
 
 private:
-    void start();
-
     using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
     using Screen = std::unique_ptr<screen, void (*)(screen*)>;
 

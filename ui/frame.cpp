@@ -1,7 +1,6 @@
 #include "ui/frame.hpp"
 
 #include "ui/text.hpp"
-#include "ui/utf8.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -55,7 +54,7 @@ void append(Row& row, std::string_view text, Style style) {
     row.back().text += text;
 }
 
-void append_bytes(Row& row, std::string_view bytes, Style style) {
+void append_escaped(Row& row, std::string_view bytes, Style style) {
     Cells cells(bytes);
     while (const std::optional<Cell> cell = cells.next())
         append(row, cell->text, cell->escaped ? Style::escaped : style);
@@ -82,12 +81,6 @@ void truncate(Row& row, int width) {
 void pad(Row& row, int width, Style style) {
     const int missing = width - display_width(row);
     if (missing > 0) append(row, std::string(static_cast<std::size_t>(missing), ' '), style);
-}
-
-std::string plain_text(const Row& row) {
-    std::string text;
-    for (const Span& span : row) text += span.text;
-    return text;
 }
 
 void Layout::put(const Row& spans, Wrap wrap) {
@@ -168,24 +161,15 @@ void Layout::break_row() {
 bool Page::press(const Key& key, int height) {
     // One row of the old window stays visible.
     const auto page = static_cast<std::size_t>(std::max(height - 1, 1));
-    const auto up = [this](std::size_t rows) { return top_ - std::min(top_, rows); };
-    const struct {
-        Chord chord;
-        std::size_t top;
-    } bindings[] = {
-        {plain(KeyCode::down), top_ + 1},
-        {plain(KeyCode::up), up(1)},
-        {plain(KeyCode::page_down), top_ + page},
-        {plain(KeyCode::page_up), up(page)},
-        {alt('>'), past_the_end},
-        {alt('<'), 0},
+    const auto scroll = [&](Chord chord, std::size_t top) {
+        if (key.chord == chord) top_ = top;
+        return key.chord == chord;
     };
-    for (const auto& binding : bindings) {
-        if (binding.chord != key.chord) continue;
-        top_ = binding.top;
-        return true;
-    }
-    return false;
+    return scroll(plain(KeyCode::down), top_ + 1) ||
+           scroll(plain(KeyCode::up), top_ - std::min<std::size_t>(top_, 1)) ||
+           scroll(plain(KeyCode::page_down), top_ + page) ||
+           scroll(plain(KeyCode::page_up), top_ - std::min(top_, page)) ||
+           scroll(alt('<'), 0) || scroll(alt('>'), past_the_end);
 }
 
 std::vector<Row> Page::rows(int width, int height) {

@@ -62,9 +62,8 @@ struct Frame {
 void append(Row& row, std::string_view text, Style style = Style::normal);
 
 // Appends any bytes as visible text. Escapes get Style::escaped instead of `style`.
-void append_bytes(Row& row, std::string_view bytes, Style style = Style::normal);
+void append_escaped(Row& row, std::string_view bytes, Style style = Style::normal);
 
-// Returns the width of the row in columns.
 int display_width(const Row& row);
 
 // Removes trailing cells that do not fit into `width` columns.
@@ -73,10 +72,6 @@ void truncate(Row& row, int width);
 // Appends blanks up to `width` columns.
 void pad(Row& row, int width, Style style = Style::normal);
 
-// Returns the text without its styles.
-std::string plain_text(const Row& row);
-
-// Splits styled text into rows of a given width. Pure.
 struct Cell;
 
 // A mark for each byte of a text. The strongest mark of a cell decides its style.
@@ -84,8 +79,9 @@ using Marks = std::vector<char>;
 inline constexpr char match_mark = 1;
 inline constexpr char bad_byte_mark = 2;
 
-// A unit is the smallest part that a row can begin with: a cell, or one character of an escape.
-// Units are numbered from 0. Their numbers do not depend on the width.
+// Splits styled text into rows of a given width. A unit is the smallest part that a row can
+// begin with: a cell, or one character of an escape. The numbers of units, from 0, do not
+// depend on the width.
 class Layout {
 public:
     enum class Wrap {
@@ -128,8 +124,6 @@ private:
 
 // A text that may be longer than the screen, in a window that keys scroll. It is composed
 // again for each drawing, so that it follows changes of its content and the width.
-//
-// Pure: it draws nothing.
 class Page {
 public:
     // Returns all rows of the text, for a window of `width` columns.

@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <compare>
-#include <cstddef>
+#include <span>
 #include <string>
-#include <vector>
 
 namespace ui {
 
@@ -80,8 +79,8 @@ constexpr Chord alt(char32_t c) { return {KeyCode::character, c, true, false}; }
 constexpr Chord ctrl(KeyCode code) { return {code, 0, false, true}; }
 constexpr Chord ctrl(char32_t c) { return {KeyCode::character, c, false, true}; }
 
-// A table of keys and their actions on an object. It also contains their help.
-// Keys and their action. The first binding of a group contains the help for the group.
+// Keys and their action on an object. The first binding of a group contains the help for the
+// group.
 template <class Object>
 struct Binding {
     std::array<Chord, 4> chords;  // unused places are empty
@@ -95,8 +94,8 @@ struct Binding {
 constexpr std::array<Chord, 4> keys(auto... chords) { return {chords...}; }
 
 // Performs the action of the key. Returns false if the key is not bound.
-template <class Object, std::size_t count>
-bool perform(const Binding<Object> (&bindings)[count], const Chord& chord, Object& object) {
+template <class Object>
+bool perform(std::span<const Binding<Object>> bindings, const Chord& chord, Object& object) {
     for (const Binding<Object>& each : bindings) {
         if (std::find(each.chords.begin(), each.chords.end(), chord) == each.chords.end())
             continue;
@@ -104,27 +103,6 @@ bool perform(const Binding<Object> (&bindings)[count], const Chord& chord, Objec
         return true;
     }
     return false;
-}
-
-// A row of the page that lists the keys.
-struct KeyHelp {
-    const char* keys;
-    const char* help;
-    // The chords of the binding, and of the bindings without help that follow it.
-    std::vector<Chord> chords;
-};
-
-// Returns the help in the order of the bindings. Omits any bindings before the first one with a
-// help text.
-template <class Object, std::size_t count>
-std::vector<KeyHelp> help_for(const Binding<Object> (&bindings)[count]) {
-    std::vector<KeyHelp> rows;
-    for (const Binding<Object>& each : bindings) {
-        if (each.help) rows.push_back({each.keys, each.help, {}});
-        for (const Chord& chord : each.chords)
-            if (!rows.empty() && chord != Chord()) rows.back().chords.push_back(chord);
-    }
-    return rows;
 }
 
 }  // namespace ui

@@ -1,9 +1,10 @@
 #include "ui/key_parser.hpp"
 
-#include "ui/utf8.hpp"
+#include "ui/text.hpp"
 
 #include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <utility>
 
 namespace ui {
@@ -58,58 +59,48 @@ Parsed parse_character(std::string_view bytes) {
     return {size, Key{plain(code_point), std::string(bytes.substr(0, size)), false}};
 }
 
-// The keys, by the final byte of their sequence after CSI or SS3, and by a number: the
-// parameter before `~`, the code of kitty's protocol before `u`, Windows' code of the key
-// before `_`, the byte after CSI [, otherwise 0.
-constexpr struct {
-    char final;
-    int number;
-    KeyCode code;
-} sequences[] = {
-    {'A', 0, KeyCode::up},          {'B', 0, KeyCode::down},
-    {'C', 0, KeyCode::right},       {'D', 0, KeyCode::left},
-    {'H', 0, KeyCode::home},        {'F', 0, KeyCode::end},
-    {'P', 0, KeyCode::f1},          {'Q', 0, KeyCode::f2},
-    {'R', 0, KeyCode::f3},          {'S', 0, KeyCode::f4},
-    {'M', 0, KeyCode::enter},       {'I', 0, KeyCode::tab},
-    {'~', 1, KeyCode::home},        {'~', 3, KeyCode::del},
-    {'~', 4, KeyCode::end},         {'~', 5, KeyCode::page_up},
-    {'~', 6, KeyCode::page_down},   {'~', 7, KeyCode::home},
-    {'~', 8, KeyCode::end},         {'~', 11, KeyCode::f1},
-    {'~', 12, KeyCode::f2},         {'~', 13, KeyCode::f3},
-    {'~', 14, KeyCode::f4},         {'~', 15, KeyCode::f5},
-    {'~', 17, KeyCode::f6},         {'~', 18, KeyCode::f7},
-    {'~', 19, KeyCode::f8},         {'~', 20, KeyCode::f9},
-    {'[', 'A', KeyCode::f1},        {'[', 'B', KeyCode::f2},  // the Linux console
-    {'[', 'C', KeyCode::f3},        {'[', 'D', KeyCode::f4},
-    {'[', 'E', KeyCode::f5},        {'u', 57414, KeyCode::enter},  // from here: the keypad
-    {'u', 57417, KeyCode::left},    {'u', 57418, KeyCode::right},
-    {'u', 57419, KeyCode::up},      {'u', 57420, KeyCode::down},
-    {'u', 57421, KeyCode::page_up}, {'u', 57422, KeyCode::page_down},
-    {'u', 57423, KeyCode::home},    {'u', 57424, KeyCode::end},
-    {'u', 57426, KeyCode::del},     {'_', 33, KeyCode::page_up},  // from here: Windows
-    {'_', 34, KeyCode::page_down},  {'_', 35, KeyCode::end},
-    {'_', 36, KeyCode::home},       {'_', 37, KeyCode::left},
-    {'_', 38, KeyCode::up},         {'_', 39, KeyCode::right},
-    {'_', 40, KeyCode::down},       {'_', 46, KeyCode::del},
-    {'_', 112, KeyCode::f1},        {'_', 113, KeyCode::f2},
-    {'_', 114, KeyCode::f3},        {'_', 115, KeyCode::f4},
-    {'_', 116, KeyCode::f5},        {'_', 117, KeyCode::f6},
-    {'_', 118, KeyCode::f7},        {'_', 119, KeyCode::f8},
-    {'_', 120, KeyCode::f9},
-};
-
 // The keypad's characters: by kitty's codes from first_of_keypad on, and by the final bytes
 // after SS3 from `j` on.
 constexpr int first_of_keypad = 57399;
 constexpr std::string_view kitty_keypad = "0123456789./*-+";
 constexpr std::string_view ss3_keypad = "*+,-./0123456789";
 
-std::optional<KeyCode> find_key(char final, int number = 0) {
-    for (const auto& each : sequences)
-        if (each.final == final && each.number == number) return each.code;
+// Returns the key by the final byte of its sequence after CSI or SS3, and a number: the
+// parameter before `~`, the code of kitty's protocol before `u`, Windows' code of the key
+// before `_`, the letter after CSI [, or, if `final` is 0, the final byte itself.
+std::optional<KeyCode> find_key(char final, int number) {
+    using enum KeyCode;
+    static constexpr struct {
+        char final;
+        int first;
+        std::initializer_list<KeyCode> codes;  // of `first` and the numbers that follow it
+    } sequences[] = {
+        {0, 'A', {up, down, right, left}},
+        {0, 'F', {end}},
+        {0, 'H', {home, tab}},
+        {0, 'M', {enter}},
+        {0, 'P', {f1, f2, f3, f4}},
+        {'~', 1, {home}},
+        {'~', 3, {del, end, page_up, page_down, home, end}},
+        {'~', 11, {f1, f2, f3, f4, f5}},
+        {'~', 17, {f6, f7, f8, f9}},
+        {'[', 'A', {f1, f2, f3, f4, f5}},  // the Linux console
+        {'u', 57414, {enter}},             // the keypad
+        {'u', 57417, {left, right, up, down, page_up, page_down, home, end}},
+        {'u', 57426, {del}},
+        {'_', 33, {page_up, page_down, end, home, left, up, right, down}},
+        {'_', 46, {del}},
+        {'_', 112, {f1, f2, f3, f4, f5, f6, f7, f8, f9}},
+    };
+    for (const auto& each : sequences) {
+        const int place = number - each.first;
+        if (each.final == final && place >= 0 && place < static_cast<int>(each.codes.size()))
+            return each.codes.begin()[place];
+    }
     return std::nullopt;
 }
+
+std::optional<KeyCode> find_key(char final) { return find_key(0, final); }
 
 // The modifiers of a key. Caps Lock and Num Lock also have bits.
 enum Modifier { shift = 1, alt_key = 2, control = 4, other_modifiers = 8 | 16 | 32, caps = 64 };

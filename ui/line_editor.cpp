@@ -1,7 +1,6 @@
 #include "ui/line_editor.hpp"
 
 #include "ui/text.hpp"
-#include "ui/utf8.hpp"
 
 #include <algorithm>
 #include <cwctype>
@@ -53,9 +52,7 @@ std::string literal_text(const Key& key) {
 
 }  // namespace
 
-// M-Enter has no help, because its effect depends on the message framing, which only the
-// caller knows.
-const Binding<LineEditor> LineEditor::bindings[] = {
+const Binding<LineEditor> LineEditor::table[] = {
     {keys(ctrl('a'), plain(KeyCode::home)), [](LineEditor& e) { e.cursor_ = 0; }, "^A ^E",
      "go to the start, end of the line (also Home, End)"},
     {keys(ctrl('e'), plain(KeyCode::end)), [](LineEditor& e) { e.cursor_ = e.text_.size(); }},
@@ -101,7 +98,7 @@ const Binding<LineEditor> LineEditor::bindings[] = {
     {keys(alt(KeyCode::enter), alt(KeyCode::newline)), [](LineEditor& e) { e.insert("\n"); }},
 };
 
-std::vector<KeyHelp> LineEditor::key_help() { return help_for(bindings); }
+const std::span<const Binding<LineEditor>> LineEditor::bindings{table};
 
 bool LineEditor::press(const Key& key) {
     previous_ = std::exchange(last_, Action::other);
@@ -160,14 +157,13 @@ void LineEditor::type(std::string_view bytes) {
     changes_.pop_back();
 }
 
-// Puts the cursor after the text that it restores. Returns false if there is no change to undo.
-bool LineEditor::undo() {
-    if (changes_.empty()) return false;
+// Puts the cursor after the text that it restores.
+void LineEditor::undo() {
+    if (changes_.empty()) return;
     const Change change = std::move(changes_.back());
     changes_.pop_back();
     text_.replace(change.at, change.inserted, change.removed);
     cursor_ = change.at + change.removed.size();
-    return true;
 }
 
 // Consecutive kills become one text for ^Y. A kill of nothing is none.

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,11 +27,8 @@ public:
     // True after ^V: the editor inserts the next key as text, even if it is bound.
     bool next_is_literal() const { return next_is_literal_; }
 
-    // Inserts bytes before the cursor.
     void insert(std::string_view bytes);
-
-    // Replaces the whole text and puts the cursor at its end.
-    void set(std::string text);
+    void set(std::string text);  // puts the cursor at its end
     void clear() { set({}); }
 
     const std::string& text() const { return text_; }
@@ -45,13 +43,12 @@ public:
     };
     View view(int width);
 
-    // Returns the keys of press() and their effects, in the order for a help page. Omits
-    // self-explanatory keys (text keys, arrows, Backspace, Delete) and M-Enter, whose effect
-    // depends on the caller.
-    static std::vector<KeyHelp> key_help();
+    // The keys of press(), in the order for a help page. Self-explanatory keys (text keys,
+    // arrows, Backspace, Delete) and M-Enter, whose effect depends on the caller, have no help.
+    static const std::span<const Binding<LineEditor>> bindings;
 
 private:
-    static const Binding<LineEditor> bindings[];
+    static const Binding<LineEditor> table[];
 
     // A replacement of bytes, which ^_ reverts.
     struct Change {
@@ -63,7 +60,7 @@ private:
 
     void replace(std::size_t begin, std::size_t end, std::string_view with = {});
     void type(std::string_view bytes);
-    bool undo();
+    void undo();
     void kill(std::size_t begin, std::size_t end);
     void yank(std::size_t begin);
     void yank_older();

@@ -1,7 +1,6 @@
 #include "ui/search.hpp"
 
 #include "ui/text.hpp"
-#include "ui/utf8.hpp"
 
 #include <wctype.h>
 

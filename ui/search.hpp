@@ -21,8 +21,7 @@ public:
     bool empty() const { return text_.empty(); }
     bool is_in(std::string_view bytes) const;
 
-    // Returns a mark for each byte: 1 if a match covers it, else 0. Returns no marks for an
-    // empty needle. A vector<bool> would be slower to read.
+    // Returns a mark for each byte: 1 if a match covers it, else 0. An empty needle has none.
     std::vector<char> marks(std::string_view bytes) const;
 
 private:

@@ -1,8 +1,5 @@
 #include "ui/terminal.hpp"
 
-#include "ui/curses_canvas.hpp"
-#include "ui/tty.hpp"
-
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -28,28 +25,6 @@ constexpr std::chrono::milliseconds flush_timeout{200};
 constexpr std::chrono::milliseconds flush_poll_interval{5};
 constexpr int max_dimension = 1000;  // rows or columns; the rest of the screen stays empty
 
-// The terminal, opened a second time, so that this descriptor can be non-blocking without
-// changing the descriptors shared with other processes. Falls back to standard output.
-class Output {
-public:
-    Output() {
-        const char* const name = ::ttyname(STDOUT_FILENO);
-        const int flags = O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC;
-        const int fd = name ? ::open(name, flags) : -1;
-        if (fd >= 0) fd_ = fd;
-    }
-    ~Output() {
-        if (fd_ != STDOUT_FILENO) ::close(fd_);
-    }
-    Output(const Output&) = delete;
-    Output& operator=(const Output&) = delete;
-
-    int fd() const { return fd_; }
-
-private:
-    int fd_ = STDOUT_FILENO;
-};
-
 bool wants_colors() {
     const char* const refused = std::getenv("NO_COLOR");
     return refused == nullptr || *refused == '\0';
@@ -62,6 +37,12 @@ ModeSequences modes_of_terminal() {
     modes.enable += control_sequence("smkx");
     modes.restore += control_sequence("rmkx");
     return modes;
+}
+
+termios usable_settings() {
+    const std::string trouble = terminal_trouble();
+    if (!trouble.empty()) throw std::runtime_error(trouble);
+    return terminal_settings();
 }
 
 std::string crash_sequences(const ModeSequences& modes) {
@@ -79,37 +60,28 @@ std::string terminal_trouble() {
     return terminal_type_trouble();
 }
 
-struct Terminal::Parts {
-    Parts()
-        : found_settings(terminal_settings()),
-          canvas(wants_colors()),
-          modes(modes_of_terminal()),
-          clear_row(control_sequence("rmcup").empty() ? control_sequence("el") : "") {}
-
-    const termios found_settings;
-    const Output output;
-    CursesCanvas canvas;  // before the members that need its terminfo entry
-    const ModeSequences modes;
-    // Clears the last row, on which the shell's prompt appears if the terminal has no alternate
-    // screen; otherwise empty.
-    const std::string clear_row;
-    std::optional<CrashRestore> crash_restore;  // while the terminal is taken over
-};
-
-std::unique_ptr<Terminal::Parts> Terminal::make_parts() {
-    const std::string trouble = terminal_trouble();
-    if (!trouble.empty()) throw std::runtime_error(trouble);
-    return std::make_unique<Parts>();
+Terminal::Output::Output() {
+    const char* const name = ::ttyname(STDOUT_FILENO);
+    const int opened = name ? ::open(name, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;
+    if (opened >= 0) fd = opened;
 }
+
+Terminal::Output::~Output() {
+    if (fd != STDOUT_FILENO) ::close(fd);
+}
+
+Terminal::Terminal(const termios& found_settings)
+    : found_settings_(found_settings),
+      canvas_(wants_colors()),
+      modes_(modes_of_terminal()),
+      clear_row_(control_sequence("rmcup").empty() ? control_sequence("el") : "") {}
 
 // Delegates, so that the object counts as constructed, and an exception from take_over() runs
 // the destructor.
-Terminal::Terminal() : Terminal(make_parts()) {
+Terminal::Terminal() : Terminal(usable_settings()) {
     take_over();
     if (gone_) throw std::runtime_error("the terminal refuses to change its settings");
 }
-
-Terminal::Terminal(std::unique_ptr<Parts> parts) : parts_(std::move(parts)) {}
 
 Terminal::~Terminal() { restore(); }
 
@@ -142,11 +114,9 @@ std::chrono::milliseconds Terminal::escape_delay() const {
     return std::chrono::milliseconds(std::clamp(std::atoi(given), 0, 1000));
 }
 
-int Terminal::output() const { return parts_->output.fd(); }
-
 bool Terminal::flush() {
     while (!pending_.empty()) {
-        const ssize_t count = ::write(parts_->output.fd(), pending_.data(), pending_.size());
+        const ssize_t count = ::write(output_.fd, pending_.data(), pending_.size());
         if (count < 0 && errno == EAGAIN) return false;
         if (count < 0 && errno != EINTR) pending_.clear();  // the terminal is gone
         if (count > 0) pending_.erase(0, static_cast<std::size_t>(count));
@@ -164,14 +134,12 @@ bool Terminal::flush_in_time() {
 
 void Terminal::draw(const Frame& frame) {
     if (restored_ || gone_ || !flush()) return;
-    parts_->canvas.draw(frame, size_);
-    const std::string changes = parts_->canvas.take_output();
+    canvas_.draw(frame, size_);
+    const std::string changes = canvas_.take_output();
     if (changes.empty()) return;
-    put(parts_->modes.frame_begin + changes + parts_->modes.frame_end);
+    put(modes_.frame_begin + changes + modes_.frame_end);
     flush();
 }
-
-void Terminal::redraw() { parts_->canvas.redraw(); }
 
 Size Terminal::resize() {
     winsize found{};
@@ -179,7 +147,7 @@ Size Terminal::resize() {
     size_ = Size{};
     if (found.ws_row > 0) size_.rows = std::min<int>(found.ws_row, max_dimension);
     if (found.ws_col > 0) size_.columns = std::min<int>(found.ws_col, max_dimension);
-    parts_->canvas.resize(size_);
+    canvas_.resize(size_);
     return size_;
 }
 
@@ -193,29 +161,29 @@ void Terminal::restore() {
     try {
         leave_screen();
     } catch (const std::bad_alloc&) {
-        if (parts_->crash_restore) parts_->crash_restore->restore();
+        if (crash_restore_) crash_restore_->restore();
     }
     // Changes the settings after the sequences, because otherwise the terminal would echo typed
     // text onto the screen that the program leaves.
-    if (!in_background()) change_settings(parts_->found_settings);
-    parts_->crash_restore.reset();
+    if (!in_background()) change_settings(found_settings_);
+    crash_restore_.reset();
     ::sigprocmask(SIG_SETMASK, &found, nullptr);
 }
 
 void Terminal::leave_screen() {
     // Discards a frame that the terminal does not accept in time, so that it can't delay the
     // program's end.
-    if (!flush_in_time()) discard_output(parts_->output.fd());
+    if (!flush_in_time()) discard_output(output_.fd);
     pending_.clear();
-    put(parts_->modes.restore);
-    parts_->canvas.end();
-    put(parts_->canvas.take_output());
-    put(parts_->clear_row);
+    put(modes_.restore);
+    canvas_.end();
+    put(canvas_.take_output());
+    put(clear_row_);
     const std::string sequences = pending_;
     if (!flush_in_time()) {
         // The sequences did not fit. Makes space by another discard, and writes all of them
         // again, because it is unknown which were written.
-        discard_output(parts_->output.fd());
+        discard_output(output_.fd);
         pending_ = sequences;
         flush();
     }
@@ -229,19 +197,18 @@ bool Terminal::take_over() {
     // If the process was stopped without restore(), the current modes are our own. Saving them
     // would overwrite the user's.
     if (std::exchange(restored_, false)) {
-        put(parts_->modes.save);
+        put(modes_.save);
         // Must exist before the first change to the terminal.
-        parts_->crash_restore.emplace(parts_->output.fd(), parts_->found_settings,
-                                      crash_sequences(parts_->modes));
+        crash_restore_.emplace(output_.fd, found_settings_, crash_sequences(modes_));
     }
-    if (!change_settings(parts_->canvas.settings())) gone_ = true;
-    put(parts_->modes.enable);
+    if (!change_settings(canvas_.settings())) gone_ = true;
+    put(modes_.enable);
     resize();
     return true;
 }
 
 std::string Terminal::copy_to_clipboard(std::string_view text) {
-    if (!parts_->modes.can_hide_text()) return "this type of terminal has no clipboard";
+    if (!modes_.can_hide_text()) return "this type of terminal has no clipboard";
     const std::string sequence = clipboard_sequence(text);
     if (sequence.empty())
         return "it exceeds the limit of " + std::to_string(max_clipboard_text) + " bytes";

@@ -1,102 +1,44 @@
 // The terminal on standard input and output, while the program controls it.
 //
-//     #include "ev/loop.hpp"
-//     #include "ui/terminal.hpp"
-//
-//     #include <unistd.h>
-//
-//     #include <clocale>
-//     #include <csignal>
-//     #include <string>
-//
-//     // Shows typed text; Enter ends it.
-//     class Program {
-//     public:
-//         void run() {
-//             do {
-//                 draw();
-//             } while (loop.step());
-//         }
-//
-//     private:
-//         void read_keys() {
-//             while (const auto key = terminal.read_key()) {
-//                 typed += key->text;
-//                 if (key->chord == ui::plain(ui::KeyCode::enter)) loop.stop();
-//             }
-//             if (terminal.key_incomplete()) escape.start(terminal.escape_delay());
-//             if (terminal.gone()) loop.stop();
-//         }
-//
-//         void draw() {
-//             ui::Row row;
-//             append_bytes(row, "typed: " + typed);
-//             if (terminal.flush()) terminal.draw({.rows = {row}});
-//             display.want(terminal.flush() ? ev::none : ev::writable);
-//         }
-//
-//         // The signals first: they must be handled before the terminal is taken over.
-//         ev::Loop loop;
-//         ev::Signal resized{loop, SIGWINCH, [this] { terminal.resize(); }};
-//         ev::Signal continued{loop, SIGCONT, [this] { terminal.take_over(); }};
-//         ui::Terminal terminal;
-//         ev::Watch keyboard{loop, STDIN_FILENO, ev::readable,
-//                            [this](ev::Events) { read_keys(); }};
-//         ev::Timer escape{loop, [this] {
-//                              terminal.expire_key();
-//                              read_keys();
-//                          }};
-//         ev::Watch display{loop, terminal.output(), ev::none, [](ev::Events) {}};
-//         std::string typed;
-//     };
-//
-//     int main() {
-//         std::setlocale(LC_ALL, "");
-//         Program().run();
-//     }
-//
-// The destructor and restore() return the terminal to its original state. So does every signal
-// that ends the process by default, before it ends the process. Ignored signals stay ignored.
-// A signal that the caller handled before construction still calls the caller's handler, but
-// the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL restore the terminal first. The
-// destructor and restore() remove the Terminal's own handlers.
+// The destructor, restore() and signals that end the process (CrashRestore in ui/tty.hpp)
+// return the terminal to its original state. A handler of the caller for a signal must be
+// installed before construction.
 //
 // The flags of the descriptors are never changed, because other processes share them. A stalled
 // terminal (stopped, or on a dead line) never blocks the program: output waits in memory. There
 // is at most one Terminal at a time, used by one thread.
 #pragma once
 
+#include "ui/curses_canvas.hpp"
 #include "ui/frame.hpp"
 #include "ui/key.hpp"
 #include "ui/key_parser.hpp"
+#include "ui/tty.hpp"
+
+#include <termios.h>
+#include <unistd.h>
 
 #include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace ui {
 
-// Returns the reason why the terminal can't be taken over, in one sentence: standard input or
-// output is not a terminal, its type (TERM) is unknown, or it can't position its cursor.
-// Empty: it can be taken over. Does not change the terminal. Must not be called while a
-// Terminal exists.
+// Returns the reason why the terminal can't be taken over, in one sentence; empty if it can.
+// Does not change the terminal. Must not be called while a Terminal exists.
 std::string terminal_trouble();
 
 class Terminal {
 public:
-    // Takes the terminal over. Throws std::runtime_error with the text of terminal_trouble(),
-    // or if curses fails or the terminal refuses its settings; std::system_error if it can't
-    // make a file to draw into or read the terminal's settings. Draws in color if the terminal
-    // can, unless NO_COLOR is set.
+    // Takes the terminal over. Throws std::runtime_error, with the text of terminal_trouble()
+    // if there is any. Draws in color if the terminal can, unless NO_COLOR is set.
     Terminal();
     ~Terminal();
     Terminal(const Terminal&) = delete;
 
     // Returns the next key, if any. Never waits. When the terminal is readable, call it until
-    // it returns none, because input is buffered here. Returns none while the terminal is
-    // restored.
+    // it returns none, because input is buffered here.
     std::optional<Key> read_key();
 
     // True after an ESC that may be a key or begin a sequence. If nothing follows within the
@@ -110,26 +52,23 @@ public:
     // arrive, and after a hang-up the terminal stays readable forever.
     bool gone() const { return gone_; }
 
-    // Draws a frame; writes only the differences from the last frame. A terminal with
-    // synchronized output shows the frame as a whole. Does nothing while the terminal is
-    // restored, or while it has not yet accepted the last frame.
+    // Draws a frame; writes only the differences from the last frame. Does nothing while the
+    // terminal is restored, or while it has not yet accepted the last frame.
     void draw(const Frame& frame);
 
     // Continues to write pending output. Returns true if none is left.
     bool flush();
 
     // Returns the descriptor to watch for writability. It never changes.
-    int output() const;
+    int output() const { return output_.fd; }
 
-    // Asks the terminal to put a text into its clipboard. Control characters and newlines
-    // become visible escapes, so that no program obeys them when the text is pasted. Returns
-    // the reason why the text was not sent; empty: it was sent. The terminal does not answer,
-    // and its settings may forbid it.
+    // Asks the terminal to put a text into its clipboard (clipboard_sequence()). Returns the
+    // reason why the text was not sent; empty if it was sent. The terminal does not answer, and
+    // its settings may forbid it.
     std::string copy_to_clipboard(std::string_view text);
 
-    // Makes the next draw() write the whole screen. Call it if another program may have written
-    // to it.
-    void redraw();
+    // Makes the next draw() write the whole screen, on which another program may have written.
+    void redraw() { canvas_.redraw(); }
 
     // Reads and returns the terminal's size; call it after SIGWINCH. A size of 0 counts as 24
     // rows or 80 columns. Rows and columns beyond 1000 are not used.
@@ -141,10 +80,9 @@ public:
     void restore();
 
     // Takes the terminal over again, reads its size, and makes the next draw() write the whole
-    // screen. May be called at any time; call it after SIGCONT, because other programs may have
-    // changed the terminal while the process was stopped. Returns false if the terminal belongs
-    // to another job. SIGTTOU then stops the process group, as for any use of the terminal from
-    // the background; call it again when the group is continued.
+    // screen. May be called at any time; call it after SIGCONT. Returns false if the terminal
+    // belongs to another job. SIGTTOU then stops the process group, as for any use of the
+    // terminal from the background; call it again when the group is continued.
     bool take_over();
 
     // Restores the terminal, and stops the process group as ^Z does if there is a shell to
@@ -152,16 +90,30 @@ public:
     void suspend();
 
 private:
-    struct Parts;
+    // The terminal, opened a second time, so that this descriptor can be non-blocking without
+    // changing the descriptors shared with other processes. Falls back to standard output.
+    struct Output {
+        Output();
+        ~Output();
+        Output(const Output&) = delete;
 
-    explicit Terminal(std::unique_ptr<Parts> parts);
-    static std::unique_ptr<Parts> make_parts();
+        int fd = STDOUT_FILENO;
+    };
+
+    explicit Terminal(const termios& found_settings);
     bool read_bytes();
     void put(std::string_view bytes) { pending_ += bytes; }
     bool flush_in_time();
     void leave_screen();
 
-    std::unique_ptr<Parts> parts_;
+    const termios found_settings_;
+    const Output output_;
+    CursesCanvas canvas_;  // before the members that need its terminfo entry
+    const ModeSequences modes_;
+    // Clears the last row, on which the shell's prompt appears if the terminal has no alternate
+    // screen; otherwise empty.
+    const std::string clear_row_;
+    std::optional<CrashRestore> crash_restore_;  // while the terminal is taken over
     KeyParser parser_;
     std::string pending_;  // bytes that the terminal has not yet accepted
     Size size_;

@@ -13,26 +13,24 @@ namespace ui {
 // Returns the settings of the terminal on standard input. Throws std::system_error.
 termios terminal_settings();
 
-// Changes the settings at once. Returns false, with errno set, on failure. May be called in a
-// signal handler.
+// The next three may be called in a signal handler. change_settings() does not wait for pending
+// output, and returns false, with errno set, on failure.
 bool change_settings(const termios& settings);
 
 // True if the terminal belongs to another job's process group. Writing to the terminal or
-// changing its settings may then stop the process by SIGTTOU. May be called in a signal
-// handler.
+// changing its settings may then stop the process by SIGTTOU.
 bool in_background();
 
 // Discards pending output of the terminal and resumes stopped output (for example after ^S),
-// so that the sequences that restore the screen can be written. May be called in a signal
-// handler.
+// so that the sequences that restore the screen can be written.
 void discard_output(int fd);
 
-// Returns the control sequence of a capability by its terminfo name ("cup", "sgr0", ...);
-// empty if the terminal lacks it. Needs a terminfo entry loaded by a CursesCanvas.
+// Returns the control sequence of a capability by its terminfo name ("cup", "sgr0", ...); empty
+// if the terminal lacks it. A CursesCanvas must exist.
 std::string control_sequence(const char* capability);
 
 // Returns the reason why the terminal type (TERM) can't be used, in one sentence; empty if it
-// can. Must not be called while a CursesCanvas exists.
+// can. No CursesCanvas may exist.
 std::string terminal_type_trouble();
 
 // Terminal features that terminfo does not describe: the modes for bracketed paste, the wheel
@@ -44,9 +42,7 @@ std::string terminal_type_trouble();
 // descendants, tmux and screen, everything is sent. So the Linux console and a VT100 get only
 // the switch for bracketed paste. A sequence is empty if the terminal must not receive it.
 struct ModeSequences {
-    // Saves the mode of the mouse wheel for `restore`. Send it before `enable`, because
-    // otherwise it would save our own mode.
-    std::string save;
+    std::string save;  // the wheel's mode, for `restore`; to be sent before `enable`
     // Turns bracketed paste on. Also stops the mouse wheel from sending arrow keys, its default
     // on the alternate screen, because they would put older lines into the input line.
     std::string enable;
@@ -57,38 +53,35 @@ struct ModeSequences {
     std::string frame_begin;
     std::string frame_end;
 
-    // True if the terminal accepts sequences that contain text, such as for the clipboard,
-    // without showing the text.
+    // True if the terminal does not show the text that a sequence contains, such as for the
+    // clipboard.
     bool can_hide_text() const { return !frame_begin.empty(); }
 };
 
-// `cup` and `smcup` are terminfo capabilities; empty: the terminal lacks the capability.
+// `cup` and `smcup` are terminfo capabilities, empty if the terminal lacks them.
 ModeSequences mode_sequences_for(std::string_view cup, std::string_view smcup);
 
 // The longest text for the clipboard. Terminals ignore a sequence of more than 100,000 bytes,
 // and the text is sent in base64.
 constexpr std::size_t max_clipboard_text = 74'991;  // bytes
 
-// Returns the sequence (OSC 52) that puts a text into the clipboard. The text is made
-// printable. It contains no control characters, not even newlines, so that a shell into which
-// it is pasted waits for Enter. Returns an empty text if the printable text is longer than
-// max_clipboard_text.
+// Returns the sequence (OSC 52) that puts the printable text into the clipboard; empty if it is
+// longer than max_clipboard_text. It contains no newlines, so that a shell into which it is
+// pasted waits for Enter.
 std::string clipboard_sequence(std::string_view text);
 
 // Restores the terminal when a signal ends the process.
 //
-// While a CrashRestore exists, it handles every signal that would end the process. It also
-// handles the faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL if the caller handles them.
-// Its handler restores the terminal, reinstates the previous signal actions and raises the
-// signal again. So the process ends as usual, or the caller's handler of a fault runs. Ignored
-// signals, and all others that the caller handles, are left alone. There is at most one
-// instance at a time. Its state is static, because a signal handler takes no pointer to it.
+// While a CrashRestore exists, it handles every signal that would end the process, and the
+// faults SIGABRT, SIGSEGV, SIGBUS, SIGFPE and SIGILL even if the caller handles them. Its
+// handler restores the terminal, reinstates the previous signal actions and raises the signal
+// again. There is at most one instance at a time, because a signal handler takes no pointer to
+// it.
 class CrashRestore {
 public:
     // On a crash, writes `sequences` to the descriptor `output` and applies `settings` to the
     // terminal on standard input. At most 256 bytes of the sequences are copied and used.
     CrashRestore(int output, const termios& settings, std::string_view sequences);
-    // Reinstates the signal actions that the constructor found.
     ~CrashRestore();
     CrashRestore(const CrashRestore&) = delete;
     CrashRestore& operator=(const CrashRestore&) = delete;

@@ -1,7 +1,7 @@
 #include "app/protocol/framing.hpp"
 
 #include "app/text/units.hpp"
-#include "ui/utf8.hpp"
+#include "ui/text.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -6,7 +6,6 @@
 #include "app/text/json.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
-#include "ui/utf8.hpp"
 
 #include <unistd.h>
 

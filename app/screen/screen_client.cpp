@@ -37,7 +37,7 @@ using Client = ScreenClient;
 
 // The page of keys lists ^D under "Quit". The key bar has the order of the table, except that
 // ^D is its last entry.
-const ui::Binding<Client> Client::bindings[] = {
+const ui::Binding<Client> Client::table[] = {
     {ui::keys(ui::ctrl('d')), [](Client& c) { c.conversation_.quit_when_answered(); },
      nullptr, nullptr, "^D Quit"},
     {ui::keys(ui::plain(KeyCode::enter)), [](Client& c) { c.submit(); },
@@ -283,18 +283,22 @@ void ScreenClient::line_refused(const std::string& line) {
     if (editor_.empty()) editor_.set(line);
 }
 
-std::vector<ui::KeyHelp> ScreenClient::key_help() { return ui::help_for(bindings); }
+const std::span<const ui::Binding<Client>> Client::bindings{table};
 
 Rows ScreenClient::key_page(int width) {
     PageRows page(width);
     page.add_title("Keys (M-x: Alt-x, or Esc then x)");
     page.add_fact("Quit", "^D on an empty line: once all replies are in; ^C twice: at once");
-    for (const auto& row : key_help()) page.add_fact(row.keys, row.help);
+    const auto add_keys = [&page](const auto& keys) {
+        for (const auto& each : keys)
+            if (each.help) page.add_fact(each.keys, each.help);
+    };
+    add_keys(bindings);
     const bool splits = ends_with_newline(*session().options().framing);
     page.add_title("Line editing");
     page.add_fact("M-Enter", splits ? "a newline: with this framing, a new message"
                                     : "a newline in the message");
-    for (const auto& row : ui::LineEditor::key_help()) page.add_fact(row.keys, row.help);
+    add_keys(ui::LineEditor::bindings);
     for (const SignGroup& group : sign_groups()) {
         page.add_title(group.title);
         for (const auto& [sign, meaning] : group.signs)  // some have no form in ASCII
@@ -400,13 +404,13 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     const std::size_t max_bytes = 20 * static_cast<std::size_t>(width);
     ui::Row row;
     ui::append(row, search.failed() ? "not in the history: " : "search: ", Style::dim);
-    ui::append_bytes(row, search.query());
+    ui::append_escaped(row, search.query());
     frame.cursor_column = ui::display_width(row);
     if (search.query().empty())
         append_hints(row, "search the history; ^R again: older; Esc goes back", width);
     else
         ui::append(row, " - ", Style::dim);
-    ui::append_bytes(row, search.match().substr(0, max_bytes));
+    ui::append_escaped(row, search.match().substr(0, max_bytes));
     ui::truncate(row, width);
     return row;
 }

@@ -13,6 +13,7 @@
 #include "ui/search.hpp"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -38,14 +39,14 @@ public:
     void quit(int signo);
     // Call it when the program continues after a suspension.
     void continued();
-    // Returns the keys and their effects, in the order of the page of keys.
-    static std::vector<ui::KeyHelp> key_help();
+    // The keys, in the order of the page of keys.
+    static const std::span<const ui::Binding<ScreenClient>> bindings;
     // Restores the terminal, prints the outcome on standard error, and returns the exit
     // status.
     int report();
 
 private:
-    static const ui::Binding<ScreenClient> bindings[];
+    static const ui::Binding<ScreenClient> table[];
 
     // The modes. Each defines the effect of the keys until one of them ends it.
     struct Typing {};   // a message, with the keys of the editor and of `bindings`

@@ -124,7 +124,7 @@ ui::Row row_of(const std::vector<Part>& parts, const std::vector<bool>& chosen,
         const bool same = parts[i].group == group;
         if (!row.empty())
             ui::append(row, same ? separators.parts : separators.groups, separators.style);
-        ui::append_bytes(row, parts[i].text, parts[i].style);
+        ui::append_escaped(row, parts[i].text, parts[i].style);
         group = parts[i].group;
     }
     return row;

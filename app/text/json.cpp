@@ -1,7 +1,6 @@
 #include "app/text/json.hpp"
 
 #include "ui/text.hpp"
-#include "ui/utf8.hpp"
 
 #include <cstdio>
 #include <limits>

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "ui/utf8.hpp"
+#include "ui/text.hpp"
 
 namespace yodel::websocket {
 

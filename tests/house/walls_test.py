@@ -41,7 +41,7 @@ class Walls(unittest.TestCase):
     def test_finds_each_arrow_that_the_table_does_not_allow(self):
         for room, allowed in ARROWS.items():
             for other in ARROWS.keys() - MAINS - {room}:
-                file = f"{room}.cpp" if room in MAINS else {"ui/text": "ui/utf8.cpp"}.get(room, f"{room}/b.cpp")
+                file = f"{room}.cpp" if room in MAINS else {"ui/text": "ui/text.cpp"}.get(room, f"{room}/b.cpp")
                 text = f'#include "{header_of(other)}"\n'
                 found = f"{file}:1: {room} may not see {other} ({header_of(other)})"
                 with self.subTest(room=room, other=other):

@@ -2,6 +2,7 @@
 
 #include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
+#include "tests/ui/plain_text.hpp"
 
 using ui::Row;
 using ui::Style;
@@ -11,7 +12,7 @@ TEST_CASE("selectors and joiners after an emoji are left out") {
     ui::Layout layout(80);
     layout.put("❤\ufe0f ☎\ufe0e 👩\u200d💻 a\ufe0f\u200d", Style::normal, {},
                ui::Layout::Wrap::anywhere);
-    CHECK(ui::plain_text(layout.rows()[0]) == "❤ ☎ 👩💻 a\\ufe0f\\u200d");
+    CHECK(test::plain_text(layout.rows()[0]) == "❤ ☎ 👩💻 a\\ufe0f\\u200d");
 }
 
 TEST_CASE("joins spans of the same style") {
@@ -21,12 +22,12 @@ TEST_CASE("joins spans of the same style") {
     ui::append(row, "b");
     ui::append(row, "c", Style::bad);
     REQUIRE(row == Row{{"ab", Style::normal}, {"c", Style::bad}});
-    REQUIRE(ui::plain_text(row) == "abc");
+    REQUIRE(test::plain_text(row) == "abc");
 }
 
 TEST_CASE("escapes have a style of their own") {
     Row row;
-    ui::append_bytes(row, "a\x1b[", Style::good);
+    ui::append_escaped(row, "a\x1b[", Style::good);
     REQUIRE(row == Row{{"a", Style::good}, {"^[", Style::escaped}, {"[", Style::good}});
 }
 
@@ -59,7 +60,7 @@ std::string text(Layout layout, std::size_t width) {
     std::string all;
     for (const Row& row : layout.rows()) {
         REQUIRE(ui::display_width(row) <= static_cast<int>(width));
-        all += '|' + ui::plain_text(row);
+        all += '|' + test::plain_text(row);
     }
     return all.substr(1);
 }
@@ -230,7 +231,7 @@ TEST_CASE("a page scrolls by rows, by windows and to its ends") {
             INFO(word);
             if (word[0] == '=') {
                 std::string seen;
-                for (const Row& each : page.rows(1, height)) seen += ui::plain_text(each);
+                for (const Row& each : page.rows(1, height)) seen += test::plain_text(each);
                 CHECK(seen == word.substr(1));
             } else if (chords.count(word)) {
                 CHECK(page.press({chords.at(word), {}}, height));

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ui/key.hpp"
-#include "ui/utf8.hpp"
+#include "ui/text.hpp"
 
 #include <string>
 

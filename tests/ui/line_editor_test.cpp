@@ -1,6 +1,7 @@
 #include "ui/line_editor.hpp"
 
 #include "tests/ui/locale.hpp"
+#include "tests/ui/plain_text.hpp"
 #include "ui/key_parser.hpp"
 #include "ui/text.hpp"
 
@@ -27,7 +28,7 @@ std::string state(const LineEditor& editor) {
 
 std::string seen(LineEditor& editor, int width) {
     const auto view = editor.view(width);
-    return ui::plain_text(view.row) + '@' + std::to_string(view.cursor);
+    return test::plain_text(view.row) + '@' + std::to_string(view.cursor);
 }
 
 // Returns an editor with this text, whose cursor is at the _.
@@ -118,7 +119,8 @@ TEST_CASE("leaves keys without a binding to the caller") {
 
 TEST_CASE("the key help names every letter that edits, and no other") {
     std::string named;
-    for (const ui::KeyHelp& row : LineEditor::key_help()) named += std::string(row.keys) + ' ';
+    for (const auto& each : LineEditor::bindings)
+        if (each.help) named += std::string(each.keys) + ' ';
     for (char letter = 'a'; letter <= 'z'; ++letter) {
         const char upper = static_cast<char>(letter - 'a' + 'A');
         const auto symbol = static_cast<char32_t>(letter);

@@ -117,7 +117,7 @@ private:
                 const auto attack = test::attacks[i % std::size(test::attacks)];
                 // Correct and wrong use: the terminal must be safe from both.
                 if (i % 2 == 1) {
-                    append_bytes(row, attack);
+                    append_escaped(row, attack);
                 } else {
                     append(row, attack);
                 }
@@ -130,7 +130,7 @@ private:
                    "size " + std::to_string(size.rows) + 'x' + std::to_string(size.columns),
                    ui::Style::status_warn);
             for (auto i = first; i < keys_.size(); ++i)
-                append_bytes(frame.rows[i - first + 1], keys_[i]);
+                append_escaped(frame.rows[i - first + 1], keys_[i]);
         }
         frame.cursor_shown = true;
         frame.cursor_column = 5;

@@ -27,19 +27,6 @@ TEST_CASE("every key is read, also keys that a terminal usually handles itself")
     }
 }
 
-TEST_CASE("the example in the header runs") {
-    Tty tty({{TERMINAL_EXAMPLE}, {}, {}});
-    REQUIRE(tty.wait_for("typed:"));
-    tty.send("hello");
-    REQUIRE(tty.wait_for("typed: hello"));
-    tty.resize({5, 40});
-    tty.send("\x1b!");
-    REQUIRE(tty.wait_for("typed: hello!"));
-    tty.send("\r");
-    REQUIRE(tty.wait_exit() == 0);
-    require_restored(tty);
-}
-
 TEST_CASE("restores the terminal on every exit path") {
     const struct {
         const char* deed;

@@ -5,6 +5,7 @@
 
 #include "tests/support/text.hpp"
 #include "tests/ui/locale.hpp"
+#include "tests/ui/plain_text.hpp"
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -17,7 +18,7 @@ constexpr ev::Time start{1h};
 std::string text(const std::vector<ui::Row>& rows) {
     std::string all;
     for (const ui::Row& row : rows) {
-        std::string plain = ui::plain_text(row);
+        std::string plain = test::plain_text(row);
         plain.erase(plain.find_last_not_of(' ') + 1);
         all += plain + "\n";
     }
@@ -91,10 +92,10 @@ struct Run {
 std::vector<std::string> widths_of(const Run& run, const std::string& name) {
     const auto rows = run.page({40, 200});
     std::size_t place = 0;
-    while (!ui::plain_text(rows.at(place)).starts_with(name)) ++place;
+    while (!test::plain_text(rows.at(place)).starts_with(name)) ++place;
     std::vector<std::string> texts;
     for (int columns = 0; columns < 200; ++columns)
-        texts.push_back(ui::plain_text(run.page({40, columns + 1}).at(place)));
+        texts.push_back(test::plain_text(run.page({40, columns + 1}).at(place)));
     return texts;
 }
 
@@ -237,7 +238,7 @@ TEST_CASE("the page of a load shows percentiles") {
 TEST_CASE("the page of a load names the phase of the run") {
     const test::Locale locale("C.UTF-8");
     Run run;
-    const auto line = [&] { return ui::plain_text(run.page({24, 80}).front()); };
+    const auto line = [&] { return test::plain_text(run.page({24, 80}).front()); };
     CHECK(contains(line(), "running 0:30 of 2:00  127.0.0.1:7000"));
     run.progress.length.reset();
     run.progress.elapsed = 3h + 62s;

@@ -7,6 +7,7 @@
 #include "tests/app/session_script.hpp"
 #include "tests/app/stats/results.hpp"
 #include "tests/support/text.hpp"
+#include "tests/ui/plain_text.hpp"
 
 #include <unistd.h>
 
@@ -122,7 +123,7 @@ private:
         const std::size_t count = it().transcript().entries().size();
         for (const auto& row : it().transcript().rows(1 << 20, static_cast<int>(count))) {
             if (drawn++ < reported_) continue;
-            std::string text = without_sign(ui::plain_text(row));
+            std::string text = without_sign(test::plain_text(row));
             replace(text, folder_.string(), "DIR");
             replace(text, ":" + std::to_string(peer->port()), ":PORT");
             if (text.starts_with("connection from 127.0.0.1:")) text = "ACCEPTED";

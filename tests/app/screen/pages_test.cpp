@@ -5,6 +5,7 @@
 #include "app/text/units.hpp"
 #include "tests/app/session_script.hpp"
 #include "tests/support/text.hpp"
+#include "tests/ui/plain_text.hpp"
 
 #include <tuple>
 
@@ -18,7 +19,7 @@ using Texts = std::vector<std::string>;
 
 Texts texts(const Rows& rows) {
     Texts all;
-    for (const ui::Row& row : rows) all.push_back(ui::plain_text(row));
+    for (const ui::Row& row : rows) all.push_back(test::plain_text(row));
     return all;
 }
 
@@ -43,7 +44,7 @@ Texts bad_rows(const Rows& rows) {
     Texts bad;
     for (const ui::Row& row : rows)
         for (const ui::Span& span : row)
-            if (span.style == ui::Style::bad) bad.push_back(ui::plain_text(row));
+            if (span.style == ui::Style::bad) bad.push_back(test::plain_text(row));
     return bad;
 }
 

@@ -18,7 +18,6 @@ using test::OnTerminal;
 using test::play_each;
 using ui::Chord;
 using ui::KeyCode;
-using ui::KeyHelp;
 
 namespace {
 
@@ -199,9 +198,9 @@ Chord named(const std::string& word) {
     return {KeyCode::character, static_cast<char32_t>(rest[0]), alt, false};
 }
 
-std::vector<Chord> named_keys(const KeyHelp& row) {
+std::vector<Chord> named_keys(const char* keys) {
     std::vector<Chord> chords;
-    std::istringstream words(row.keys);
+    std::istringstream words(keys);
     for (std::string word; words >> word;)
         if (word != "n" && word != "N") chords.push_back(named(word));  // keys of the search
     return chords;
@@ -215,20 +214,28 @@ bool has(const std::vector<Chord>& chords, const Chord& chord) {
 
 TEST_CASE("the page of keys names exactly the handled keys, each with one meaning") {
     std::vector<Chord> seen;
-    const auto check = [&seen](const std::vector<KeyHelp>& rows, bool complete) {
-        for (const KeyHelp& row : rows) {
-            CAPTURE(row.keys);
-            const std::vector<Chord> named = named_keys(row);
-            for (const Chord& chord : named) CHECK(has(row.chords, chord));
-            for (const Chord& chord : row.chords) {
+    const auto check = [&seen](const auto& bindings, bool complete) {
+        std::vector<Chord> named;  // by the help of a group of bindings
+        std::vector<Chord> missing;
+        for (const auto& each : bindings) {
+            if (each.help) {
+                CHECK(missing.empty());
+                named = named_keys(each.keys);
+                missing = named;
+            }
+            for (const Chord& chord : each.chords) {
+                if (named.empty() || chord == Chord()) continue;
+                CAPTURE(each.keys);
                 if (complete) CHECK(has(named, chord));
                 CHECK_FALSE(has(seen, chord));
                 seen.push_back(chord);
+                std::erase(missing, chord);
             }
         }
+        CHECK(missing.empty());
     };
-    check(ScreenClient::key_help(), true);
-    check(ui::LineEditor::key_help(), false);
+    check(ScreenClient::bindings, true);
+    check(ui::LineEditor::bindings, false);
 }
 
 TEST_CASE("a terminal that cannot show a screen is refused") {

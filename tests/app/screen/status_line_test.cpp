@@ -6,6 +6,7 @@
 #include "tests/app/stats/results.hpp"
 #include "tests/support/text.hpp"
 #include "tests/ui/locale.hpp"
+#include "tests/ui/plain_text.hpp"
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -86,7 +87,7 @@ private:
     }
     std::string row(int width) {
         const auto parts = status_parts(*session, results_, recent_, loop.now());
-        return ui::plain_text(fit_status(parts, width));
+        return test::plain_text(fit_status(parts, width));
     }
 
     std::string host_;
@@ -196,7 +197,7 @@ TEST_CASE("hints that do not fit are dropped whole, and the first is truncated")
         ui::Row row;
         if (*label != '\0') row = {{label}};
         append_hints(row, "F1 keys; ^D quits; F5 connects now", width);
-        CHECK(ui::plain_text(row) == shown);
+        CHECK(test::plain_text(row) == shown);
     }
 }
 

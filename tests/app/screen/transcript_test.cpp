@@ -5,6 +5,7 @@
 #include "app/text/units.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/ui/locale.hpp"
+#include "tests/ui/plain_text.hpp"
 
 #include <cstdio>
 
@@ -51,7 +52,7 @@ std::string seen(Transcript& transcript, int width, int height) {
     std::string text;
     for (const auto& row : transcript.rows(width + 2, height)) {
         REQUIRE(ui::display_width(row) <= width + 2);
-        text += '|' + ui::plain_text(row).substr(2);
+        text += '|' + test::plain_text(row).substr(2);
     }
     return text.empty() ? text : text.substr(1);
 }
@@ -118,7 +119,7 @@ void add_each(Transcript& transcript) {
 
 std::vector<std::string> all_rows(Transcript& transcript) {
     std::vector<std::string> rows;
-    for (const Row& row : transcript.rows(200, 100)) rows.push_back(ui::plain_text(row));
+    for (const Row& row : transcript.rows(200, 100)) rows.push_back(test::plain_text(row));
     return rows;
 }
 
@@ -238,7 +239,7 @@ TEST_CASE("a long body is shown as its head and size") {
                              std::string("12345"), std::string(1 << 20, 'x')})
         transcript.append(sent(body));
     std::string text;
-    for (const auto& row : transcript.rows(80, 24)) text += ui::plain_text(row) + '|';
+    for (const auto& row : transcript.rows(80, 24)) text += test::plain_text(row) + '|';
     CHECK(text == "› abcde… 8 bytes|› abcd… 7 bytes|› 12345|› xxxxx… 1048576 bytes|");
 }
 

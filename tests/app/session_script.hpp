@@ -62,7 +62,7 @@ public:
 
     yodel::Session::Options options;
     std::size_t cut = 0;
-    int batches = 0;  // reports of several echoes at once
+    int batches = 0;  // reports of several echoes together
     std::unique_ptr<Peer> peer = std::make_unique<ManualServer>(loop);
     std::unique_ptr<yodel::Session> session;
 

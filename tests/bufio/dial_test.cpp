@@ -100,7 +100,7 @@ TEST_CASE("dialing connects to an address or a name, and reports the time taken"
     CHECK(result.connect_time >= ev::Duration::zero());
 }
 
-TEST_CASE("dialing continues with the next address when one fails at once") {
+TEST_CASE("dialing continues with the next address when one fails immediately") {
     Address where;
     const Fd listening = listen_somewhere(where);
     Faults faults;

@@ -305,7 +305,7 @@ TEST_CASE("reading stops above the high-water mark and resumes at the low one") 
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() > 100; }));
 }
 
-TEST_CASE("reads the bytes that the user needs at once even above the high-water mark") {
+TEST_CASE("reads the bytes that the user needs together even above the high-water mark") {
     Scene scene({100, 20, 1000});
     scene.stream().set_min_readable(50000);
     scene.user.on_change = [](Stream& stream) {
@@ -317,7 +317,7 @@ TEST_CASE("reads the bytes that the user needs at once even above the high-water
     REQUIRE(scene.run_until([&] { return scene.stream().received().size() == 50000; }));
 }
 
-TEST_CASE("the limits apply again once the user needs fewer bytes at once") {
+TEST_CASE("the limits apply again once the user needs fewer bytes together") {
     Scene scene({100, 20, 1000});
     scene.user.on_change = [](Stream&) {};  // consumes nothing
     for (int i = 0; i < 24; ++i) scene.script.reads.push_back(data(std::string(5000, 'x')));

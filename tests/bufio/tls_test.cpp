@@ -416,7 +416,7 @@ TEST_CASE("the next connections to the same host resume the TLS session", "[tls]
         }
 }
 
-TEST_CASE("threads use one TLS context at once, and resume their own sessions", "[tls]") {
+TEST_CASE("threads use one TLS context concurrently, and resume their own sessions", "[tls]") {
     TlsClientOptions options = trusting(GENERATE(tls12, tls13));
     options.key_log_file = world().files.path("keys of threads");
     const TlsContext client = TlsContext::client(options);

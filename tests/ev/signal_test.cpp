@@ -154,7 +154,7 @@ TEST_CASE("does not deliver a signal from before its object was made") {
     CHECK(calls == 0);
 }
 
-TEST_CASE("destroying a signal object restores the disposition at once") {
+TEST_CASE("destroying a signal object restores the disposition immediately") {
     const auto before = std::signal(SIGUSR1, SIG_IGN);
     FakeLoop loop;
     std::optional<Signal> signal;

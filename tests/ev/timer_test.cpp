@@ -85,7 +85,7 @@ TEST_CASE("the max_wait durations neither overflow nor fire") {
     CHECK(fired == 0);
 }
 
-TEST_CASE("a negative duration or a deadline long past is due at once") {
+TEST_CASE("a negative duration or a deadline long past is due immediately") {
     FakeLoop loop;
     int fired = 0;
     Timer timer(loop, [&] { ++fired; });

@@ -3,7 +3,7 @@
 there to the next $ it returns every byte increased by one.
 
 caret_echo.py serve PORT         one thread per client, until it is killed
-caret_echo.py ask PORT [N]       N clients at once (3), each with the same session, split at
+caret_echo.py ask PORT [N]       N clients together (3), each with the same session, split at
                                  every position; checks the replies
 """
 import socket

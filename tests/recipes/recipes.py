@@ -325,7 +325,7 @@ def check_fields(test, job, container):
 
 def check_job(test, job, container):
     spec = job["spec"]
-    require(spec["completionMode"] == "Indexed" and spec["completions"] == spec["parallelism"], "not all at once")
+    require(spec["completionMode"] == "Indexed" and spec["completions"] == spec["parallelism"], "not all together")
     require(spec["backoffLimit"] == 0, "a pod could run again")
     require(container["resources"]["requests"] == container["resources"]["limits"], "requests are not limits")
     statuses = set(map(int, re.findall(r"^\.It (\d+)$", test.manual.read_text("utf-8"), re.M))) - {0, 1}

@@ -57,7 +57,7 @@ With -f raw there are no messages. All bytes pass as they are, in both direction
   >     yodel -f raw --quiet <part | cmp - part; yodel -f raw --quiet --tls <part | cmp - part
   > done
 
-Input is sent as it comes: a line when it is complete, raw bytes at once.
+Input is sent as it comes: a line when it is complete, raw bytes immediately.
 
   $ { printf a; printf 'b\nc'; await ab out; printf "\n"; } | yodel --quiet >out; cat out
   ab

@@ -85,7 +85,7 @@ With --retry, the connection is opened again for the rest of the input.
   yodel: the server closed before the end of the input; retry in *s (glob)
   yodel: 2 sent, 2 echoed, 0 bad, 0 lost; rtt * (glob)
 
-An end inside a message is a truncation, whatever is expected. So is a reset. Both are noticed at once.
+An end inside a message is a truncation, whatever is expected. So is a reset. Both are noticed immediately.
 
   $ play echo send:half close
   $ echo one | yodel 127.0.0.1 $PORT

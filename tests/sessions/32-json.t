@@ -21,7 +21,7 @@ they must contain.
   $ yodel --json -c 1 -i 0 --retry 2 --retry-delay 1ms 127.0.0.1 1 2>log | grep -o '"connections":{.*'
   "connections":{"attempts":3,"opened":0,"failed":3},"errors":[{"text":"cannot connect to 127.0.0.1:1: Connection refused","status":7,"count":3,"failed":3}]}
 
-The phases of connecting are timed, even if they are done at once.
+The phases of connecting are timed, even if they take no time.
 
   $ for i in $(seq 20); do yodel --json -z --tls 2>log; done | grep -c '"connection",.*"handshake_us":[0-9.]*[1-9]'
   20

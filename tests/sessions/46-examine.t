@@ -15,11 +15,11 @@ Protocol.
   ok 6 - echoes a short message after a long one
   ok 7 - echoes a message in two pieces
   ok 8 - echoes a message byte by byte
-  ok 9 - echoes a thousand messages at once
+  ok 9 - echoes a thousand messages together
   ok 10 - echoes a message of 70000 bytes
   ok 11 - echoes everything to a slow reader
   ok 12 - serves a second client while the first is idle
-  ok 13 - serves twenty clients at once
+  ok 13 - serves twenty clients together
   ok 14 - answers everything after a half-close, and closes
   ok 15 - survives a client that leaves inside a message
   ok 16 - survives a reset by a client
@@ -82,15 +82,15 @@ others.
   Bail out! examinations are for echo servers; this is none, or its messages have another framing 
   $ faults '--close-after 5' '--reset-after 5' '--max-conns 10' '--chunk 100' | cut -d: -f1
   = --close-after 5
-  not ok 9 - echoes a thousand messages at once
+  not ok 9 - echoes a thousand messages together
   not ok 11 - echoes everything to a slow reader
   not ok 14 - answers everything after a half-close, and closes
   = --reset-after 5
-  not ok 9 - echoes a thousand messages at once
+  not ok 9 - echoes a thousand messages together
   not ok 11 - echoes everything to a slow reader
   not ok 14 - answers everything after a half-close, and closes
   = --max-conns 10
-  not ok 13 - serves twenty clients at once
+  not ok 13 - serves twenty clients together
   = --chunk 100
 
 What was sent and what came is printed with -v, and all of it as JSON.

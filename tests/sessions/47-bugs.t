@@ -20,7 +20,7 @@ the cause if there is evidence for it. One check is left out here, because it de
   = echoes_16_bytes
   not ok 3 - echoes every byte value (a buffer of 16 bytes)
   not ok 6 - echoes a short message after a long one (see N)
-  not ok 9 - echoes a thousand messages at once (see N)
+  not ok 9 - echoes a thousand messages together (see N)
   not ok 10 - echoes a message of 70000 bytes (see N)
   not ok 11 - echoes everything to a slow reader (see N)
   not ok 14 - answers everything after a half-close, and closes (see N)
@@ -28,10 +28,10 @@ the cause if there is evidence for it. One check is left out here, because it de
   not ok 2 - echoes a second message on the connection (it closes after one message)
   not ok 6 - echoes a short message after a long one (see N)
   not ok 7 - echoes a message in two pieces (see N)
-  not ok 9 - echoes a thousand messages at once (see N)
+  not ok 9 - echoes a thousand messages together (see N)
   not ok 10 - echoes a message of 70000 bytes (a buffer of 4096 bytes)
   not ok 11 - echoes everything to a slow reader (see N)
-  not ok 13 - serves twenty clients at once (see N)
+  not ok 13 - serves twenty clients together (see N)
   not ok 14 - answers everything after a half-close, and closes (see N)
   = fixed_size
   not ok 1 - echoes a message
@@ -42,16 +42,16 @@ the cause if there is evidence for it. One check is left out here, because it de
   not ok 14 - answers everything after a half-close, and closes
   = one_buffer
   not ok 10 - echoes a message of 70000 bytes
-  not ok 13 - serves twenty clients at once (bytes of another client)
+  not ok 13 - serves twenty clients together (bytes of another client)
   not ok 17 - serves a client while another never reads (it waits for a client that does not read)
   = one_client
   not ok 12 - serves a second client while the first is idle (it serves one client after the other)
-  not ok 13 - serves twenty clients at once (see N)
+  not ok 13 - serves twenty clients together (see N)
   not ok 17 - serves a client while another never reads (see N)
   = stale_buffer
   not ok 6 - echoes a short message after a long one (bytes of the long message)
   not ok 7 - echoes a message in two pieces (see N)
-  not ok 9 - echoes a thousand messages at once (see N)
+  not ok 9 - echoes a thousand messages together (see N)
   not ok 10 - echoes a message of 70000 bytes (see N)
   not ok 11 - echoes everything to a slow reader (see N)
   not ok 14 - answers everything after a half-close, and closes (see N)

@@ -38,7 +38,7 @@ same time.
   ok 4 - keeps blanks, tabs and CR at both ends
   ok 5 - echoes a datagram of 65507 bytes
   ok 6 - serves a second client while the first is idle
-  ok 7 - serves twenty clients at once
+  ok 7 - serves twenty clients together
   ok 8 - still echoes a message
 
 Right servers in other languages pass: Python's asyncio, two servers from books, and a WebSocket server that answers in

@@ -14,7 +14,7 @@ What --json prints is a recording: an object for each message, with its times an
   "sent_base64":"U0VUIGIgG1szMW3/","received":"OK"
   "sent":"GET b","received_base64":"G1szMW3/"
 
-A replay sends the same at the same times, or at once with -i 0, and compares the replies.
+A replay sends the same at the same times, or without pauses with -i 0, and compares the replies.
 
   $ echo not read | yodel --replay r.json 127.0.0.1 $store
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)

@@ -22,7 +22,7 @@ close_notify.
   1
   2
 
-A second signal ends it at once, also with replies that are due in an hour.
+A second signal ends it immediately, also with replies that are due in an hour.
 
   $ serve -v --delay 1h -f line --self-signed
   $ openssl s_client -quiet -state -connect 127.0.0.1:$PORT <input 2>states >out & client=$!

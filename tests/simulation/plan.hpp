@@ -44,7 +44,7 @@ struct Plan {
     std::size_t messages = 0;  // total payloads to send
     std::size_t longest = 0;   // bytes of a payload
     std::size_t window = 0;    // messages in flight at which sending stops
-    std::size_t burst = 1;     // maximum payloads sent at once
+    std::size_t burst = 1;     // maximum payloads sent together
     ev::Duration gap{};        // maximum time between two actions
     double mischief = 0;       // the chance that a callback or action misbehaves
 

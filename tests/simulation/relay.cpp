@@ -147,7 +147,7 @@ private:
 
     Relay& relay_;
     bufio::Fd sides_[2];  // client, server
-    std::size_t slice_;   // bytes written at once
+    std::size_t slice_;   // bytes written together
     Way ways_[2];         // from the client, from the server
     ev::Watch watches_[2];
 };

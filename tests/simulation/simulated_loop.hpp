@@ -1,5 +1,5 @@
 // A loop in simulated time. Instead of sleeping, it moves its clock to the end of the sleep,
-// so that hours pass at once. A seed decides what varies between systems: the order of ready
+// so that hours pass in no time. A seed decides what varies between systems: the order of ready
 // descriptors, the lateness of sleeps, and the time that code takes.
 #pragma once
 
@@ -21,8 +21,8 @@ struct Machine {
     bool shuffles = false;     // reports ready descriptors in any order
 };
 
-// Sockets must deliver at once, as unix-domain and loopback sockets do, because a wait takes
-// no real time.
+// Sockets must deliver immediately, as unix-domain and loopback sockets do, because a wait
+// takes no real time.
 class SimulatedLoop : public ev::Loop {
 public:
     explicit SimulatedLoop(const Machine& machine)

@@ -1,5 +1,5 @@
 // A loop in virtual time. Instead of sleeping, it moves its clock to the end of the sleep.
-// Hours pass at once, and nothing depends on the load of the machine.
+// Hours pass in no time, and nothing depends on the load of the machine.
 #pragma once
 
 #include "ev/loop.hpp"

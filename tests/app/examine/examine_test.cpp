@@ -160,13 +160,13 @@ line: echoes an empty message => 1 1 | 1 byte: ^J
 line: keeps blanks, tabs and CR at both ends => 1 1 | 13 bytes: ^M^I blanks ^I^
 line: echoes a message in two pieces => 1 2 | 8 bytes: in some  | 7 bytes: pieces^J
 line: echoes a message byte by byte => 1 15 | 1 byte: i | 1 byte: n
-line: echoes a thousand messages at once => 1 1 | 11893 bytes: message 1^Jm
+line: echoes a thousand messages together => 1 1 | 11893 bytes: message 1^Jm
 line: echoes a short message after a long one
 => 1 3 | 3001 bytes: ZZZZZZZZZZZZZ | 6 bytes: short^J
 line: echoes a message of 70000 bytes => 1 1 | 70001 bytes: xxxxxxxxxxxx
 line: echoes everything to a slow reader => 1 1 | 51250 bytes: aaaaaaaaaaaa
 line: serves a second client while the first is idle => 2 2 | 6 bytes: first^J | 7 bytes: second^J
-line: serves twenty clients at once => 20 60 | 10 bytes: AAAAAAAAA^J | 10 bytes: BBBBBBBBB^J
+line: serves twenty clients together => 20 60 | 10 bytes: AAAAAAAAA^J | 10 bytes: BBBBBBBBB^J
 line: answers everything after a half-close, and closes => 1 1 | 11893 bytes: message 1^Jm
 line: survives a client that leaves inside a message
 => 2 2 | 5 bytes: in so | 12 bytes: hello again^J
@@ -178,8 +178,8 @@ line: serves two hundred clients in turn
 len2: accepts a length in pieces => 1 4 | 1 byte: ^@ | 15 bytes: ^Nin some piece
 websocket: accepts a ping between fragments
 => 1 2 | 140 bytes: GET / HTTP/1.1 | 34 bytes: ^A\x83^@^@^@^@i
-websocket: echoes a thousand messages at once => 1 1000 | 9 bytes: message 1 | 9 bytes: message 2
-websocket: serves twenty clients at once => 20 40 | 9 bytes: AAAAAAAAA | 9 bytes: BBBBBBBBB
+websocket: echoes a thousand messages together => 1 1000 | 9 bytes: message 1 | 9 bytes: message 2
+websocket: serves twenty clients together => 20 40 | 9 bytes: AAAAAAAAA | 9 bytes: BBBBBBBBB
 websocket: answers a close frame => 1 1 | 7 bytes: goodbye
 websocket: serves a client while another never reads
 => 5 5 | 1024 bytes: aaaaaaaaaaaaa | 6 bytes: second
@@ -215,7 +215,7 @@ changes a byte
 greets
 => 1 | 1..19 | not ok 1 - echoes a message: the reply differs at byte 0 (expected h, got *) | Bail out! NO_ECHO
 serves one client
-=> 1 | 1..19 | not ok 12 - serves a second client while the first is idle: no reply within 1s, until the first had closed (it serves one client after the other) | not ok 13 - serves twenty clients at once: no reply within 1s (see 12) | not ok 17 - serves a client while another never reads: no reply within 1s, until the first had closed (see 12)
+=> 1 | 1..19 | not ok 12 - serves a second client while the first is idle: no reply within 1s, until the first had closed (it serves one client after the other) | not ok 13 - serves twenty clients together: no reply within 1s (see 12) | not ok 17 - serves a client while another never reads: no reply within 1s, until the first had closed (see 12)
 closes at once
 => 1 | 1..19 | not ok 1 - echoes a message: the server has closed the connection; 0 of 13 bytes came | Bail out! NO_ECHO
 )",

@@ -91,7 +91,7 @@ TEST_CASE("refuses a message over the limit with both numbers, as soon as it is 
     }
 }
 
-// The server echoes the payload of each step at once.
+// The server echoes the payload of each step immediately.
 TEST_CASE("a cursor finds the payloads of all messages, however their bytes are cut") {
     for (const char* const name :
          {"line", "crlf", "nul", "len1", "len2", "len4", "len2le", "len4le", "caret"}) {

@@ -64,7 +64,7 @@ TEST_CASE("a target is named with its scheme and path") {
 
 TEST_CASE("replies are matched with messages") {
     play_each<SessionScript>({
-        {"all flushed messages are written at once, and answered in order",
+        {"all flushed messages are written together, and answered in order",
          R"(queue a; queue b; peer got nothing; flush; peer got a\nb\n; in flight 2
             peer sends a\nb; reports right a=a; peer sends \n; reports right b=b; in flight 0)"},
         {"a message that answers nothing is unsolicited",
@@ -181,7 +181,7 @@ TEST_CASE("each reply is awaited for a time") {
          R"(--coalesce; peer stops reading; send a\nb\nx{20000000}; +5ms; peer reads
             peer got a\nb\nx{20000000}\n; peer sends a\nb\nx{20000000}\n
             reports right a=a in 5ms, right b=b in 5ms, right x{20000000}=x{20000000})"},
-        {"a reconnect at once keeps the times of the last connection",
+        {"an immediate reconnect keeps the times of the last connection",
          "send a; send b; peer answers X; +1ms; disconnect; connect; open\n"
          "reports bad@0 a=X, lost b"},
     });

@@ -282,7 +282,7 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
     CHECK(contains(fixture.reported, "12 sent, 11 echoed, 0 bad, 1 lost"));
 }
 
-TEST_CASE("the first bad reply is reported at once") {
+TEST_CASE("the first bad reply is reported immediately") {
     ClientFixture fixture([](const std::string&) { return Lines{"other"}; });
     test::StandardInput input;
     fixture.start({.run = {}, .from = From::input});

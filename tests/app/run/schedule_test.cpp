@@ -168,7 +168,7 @@ TEST_CASE("a message is due at its planned nanosecond and not before") {
     }
 }
 
-TEST_CASE("after a delay all due messages come at once, each with its planned time") {
+TEST_CASE("after a delay all due messages are sent together, each with its planned time") {
     Schedule schedule({.pace = per_ms}, begin);
     const auto messages = take_all(schedule, begin + 1400ms);
     REQUIRE(messages.size() == 1401);

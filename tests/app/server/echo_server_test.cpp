@@ -222,7 +222,7 @@ TEST_CASE("returns messages as long as a faulty server's buffer") {
     CHECK((peer.got == bytes));
 }
 
-TEST_CASE("returns their own bytes to each of many clients at once") {
+TEST_CASE("returns their own bytes to each of many clients") {
     House house;
     std::vector<Peer> peers;
     for (int i = 0; i < 200; ++i) peers.push_back(house.peer());

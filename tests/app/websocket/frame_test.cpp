@@ -80,8 +80,8 @@ Heard hear(std::string_view bytes, bool masked, std::size_t piece, std::size_t s
     }
 }
 
-// Returns the events of reading all bytes at once. Fails if the events differ when the bytes or
-// the spaces are cut in any other way.
+// Returns the events of reading all bytes together. Fails if the events differ when the bytes
+// or the spaces are cut in any other way.
 std::string heard_anyhow(const std::string& bytes, bool masked) {
     const Heard whole = hear(bytes, masked, bytes.size() + 1, roomy);
     for (std::size_t piece = 1; piece <= bytes.size() && piece < 300; ++piece)

@@ -121,7 +121,7 @@ struct Scene {
     }
     void send(const std::vector<Frame>& frames) { peer.to_read += wire(frames); }
 
-    // Reads until nothing is left to read at once; returns the messages.
+    // Reads until nothing is left to read; returns the messages.
     std::string read(std::size_t size = 65536) {
         std::string all;
         std::string bytes(size, '\0');

@@ -39,7 +39,7 @@ TEST_CASE("join() waits for posted tasks") {
     thread.join();
 }
 
-TEST_CASE("join() returns at once if the thread never started") {
+TEST_CASE("join() returns immediately if the thread never started") {
     ev::Loop loop;
     Mailbox mailbox(loop);
     LoopThread thread(mailbox);

@@ -23,7 +23,7 @@ std::size_t likeness(std::string_view a, std::string_view b) {
 constexpr ev::Duration max_time = std::chrono::hours(24 * 365);
 
 // Returns the payload, decoded if it is base64.
-std::string read_payload(const JsonFields& object, const std::string& name, bool cut) {
+std::string read_payload(const JsonValue& object, const std::string& name, bool cut) {
     const std::string base64_name = name + "_base64";
     const std::string size_name = name + "_bytes";
     const bool encoded = object.has(base64_name);
@@ -194,7 +194,7 @@ JsonObject json(const Event& event, ev::Time start, const EventForm& form) {
     return object;
 }
 
-StoredEvent read_event(const JsonFields& object, ev::Time previous, bool sample) {
+StoredEvent read_event(const JsonValue& object, ev::Time previous, bool sample) {
     // The words after this one are not in recordings, or are those of earlier fates.
     const char* const* const last = fate_words + static_cast<std::size_t>(Fate::missing);
     const char* const* const word =

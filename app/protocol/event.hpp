@@ -5,7 +5,6 @@
 
 #include "app/text/expression.hpp"
 #include "app/text/json.hpp"
-#include "app/text/json_reader.hpp"
 #include "ev/time.hpp"
 
 #include <chrono>
@@ -181,6 +180,6 @@ JsonObject json(const Event& event, ev::Time start, const EventForm& form);
 // Reads an object with payloads. Times count from ev::Time{}. An event whose object does not
 // contain its time happened at `previous`. Throws JsonError. `sample`: of a load, whose
 // payloads may be cut, and whose round trip is measured from the planned time.
-StoredEvent read_event(const JsonFields& object, ev::Time previous, bool sample = false);
+StoredEvent read_event(const JsonValue& object, ev::Time previous, bool sample = false);
 
 }  // namespace yodel

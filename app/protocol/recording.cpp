@@ -83,10 +83,8 @@ private:
         const std::size_t begin = line.find_first_not_of(" \t\r");
         if (begin == line.npos) return;
         if (line[begin] != '{') refuse("the line is not a JSON object");
-        const JsonResult read = read_json(line);
-        if (!read.value) refuse("the line " + read.trouble);
+        const JsonValue object = read_json(line);
         if (ended_) refuse("the recording continues after its end object");
-        const JsonFields object(*read.value);
         const std::string type = object.text_or_empty("type");
         if (!recording_.framing) {
             parse_begin(type, object);
@@ -109,7 +107,7 @@ private:
     }
 
     // The result of a load begins with objects that have no payloads.
-    void parse_begin(const std::string& type, const JsonFields& object) {
+    void parse_begin(const std::string& type, const JsonValue& object) {
         if (type == "recording") return parse_header(object);
         if (use_.replay) refuse("this is not a recording (yodel --json prints one)");
         ended_ = type == "end" && object.has("samples");
@@ -118,7 +116,7 @@ private:
             refuse("this is neither a recording (yodel --json) nor a load with samples");
     }
 
-    void parse_header(const JsonFields& object) {
+    void parse_header(const JsonValue& object) {
         const std::uint64_t version = object.count("version", 1);
         if (version != recording_version)
             refuse("the recording has version " + std::to_string(version) +
@@ -139,7 +137,7 @@ private:
             if (word_of(each) == expect) recording_.expect = each;
     }
 
-    void parse_message(const JsonFields& object) {
+    void parse_message(const JsonValue& object) {
         StoredEvent event = read_event(object, latest_);
         const Framing& framing = *recording_.framing;
         const std::string_view received = event->reply.payload;
@@ -164,12 +162,12 @@ private:
     }
 
     // The messages of several connections are shown one after another.
-    void parse_samples(const JsonFields& samples) {
+    void parse_samples(const JsonValue& samples) {
         set_started(samples.text("started"));
         std::multimap<ev::Time, StoredEvent> events;
         for (const char* const list : {"slowest", "bad"})
             for (const JsonValue& each : samples.array(list).items) {
-                StoredEvent event = read_event(JsonFields(each), {}, true);
+                StoredEvent event = read_event(each, {}, true);
                 events.emplace(event->message.sent, std::move(event));
             }
         for (auto& [sent, event] : events) add(std::move(event), true);

@@ -4,7 +4,7 @@
 #include "app/screen/signs.hpp"
 #include "app/screen/status_line.hpp"
 #include "app/text/exit_status.hpp"
-#include "app/text/json_reader.hpp"
+#include "app/text/json.hpp"
 #include "app/text/units.hpp"
 #include "ui/frame.hpp"
 #include "ui/text.hpp"

@@ -1,7 +1,10 @@
 #include "app/text/json.hpp"
 
+#include "app/text/units.hpp"
 #include "ui/text.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <limits>
 
@@ -33,8 +36,8 @@ void append_escape(std::string& to, char32_t character) {
     to += escape;
 }
 
-}  // namespace
-
+// Returns the text as a JSON string from which a reader restores every byte; none if it is not
+// UTF-8. Escapes characters that could command a terminal or are invisible.
 std::optional<std::string> exact_json_string(std::string_view text) {
     std::string quoted = "\"";
     while (!text.empty()) {
@@ -52,6 +55,224 @@ std::optional<std::string> exact_json_string(std::string_view text) {
     }
     return quoted + '"';
 }
+
+constexpr int max_depth = 32;                  // nested arrays and objects
+constexpr std::size_t max_values = 1'000'000;  // about a hundred bytes of memory each
+
+bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
+bool is_space(char byte) {
+    return std::string_view(" \t\r\n").find(byte) != std::string_view::npos;
+}
+
+// Each function reads one element from the front of the remaining text, or throws.
+class Reader {
+public:
+    explicit Reader(std::string_view text) : text_(text) {}
+
+    JsonValue read() {
+        JsonValue value = read_value();
+        skip_space();
+        if (!ended()) refuse();
+        return value;
+    }
+
+private:
+    using Kind = JsonValue::Kind;
+
+    JsonValue read_value() {
+        if (++value_count_ > max_values) throw JsonError("the line contains too many values");
+        skip_space();
+        switch (peek()) {
+        case '{': return read_list(Kind::object, '}');
+        case '[': return read_list(Kind::array, ']');
+        case '"': return {.kind = Kind::text, .content = read_text()};
+        case 't': return read_word(Kind::flag, "true");
+        case 'f': return read_word(Kind::flag, "false");
+        case 'n': return read_word(Kind::null, "null");
+        default: return {.kind = Kind::number, .content = read_number()};
+        }
+    }
+
+    JsonValue read_list(Kind kind, char end) {
+        if (depth_ == max_depth) throw JsonError("the line is nested too deeply");
+        JsonValue list{.kind = kind};
+        ++depth_;
+        ++at_;
+        skip_space();
+        bool more = peek() != end;
+        while (more) {
+            if (kind == Kind::object) list.names.push_back(read_name());
+            list.items.push_back(read_value());
+            skip_space();
+            more = skip(',');
+        }
+        take(end);
+        --depth_;
+        std::vector<std::string_view> names(list.names.begin(), list.names.end());
+        std::sort(names.begin(), names.end());
+        if (std::adjacent_find(names.begin(), names.end()) != names.end())
+            throw JsonError("the line contains a duplicate name in one object");
+        return list;
+    }
+
+    std::string read_name() {
+        skip_space();
+        if (peek() != '"') refuse();
+        std::string name = read_text();
+        skip_space();
+        take(':');
+        return name;
+    }
+
+    std::string read_text() {
+        std::string text;
+        ++at_;
+        while (!ended() && text_[at_] != '"') {
+            if (text_[at_] == '\\')
+                read_escape(text);
+            else
+                read_character(text);
+        }
+        take('"');
+        return text;
+    }
+
+    void read_character(std::string& to) {
+        if (static_cast<unsigned char>(text_[at_]) < 0x20) refuse();
+        const ui::CodePoint character = ui::decode(text_, at_);
+        const bool cut = text_.size() - at_ < ui::encoded_size(text_[at_]);
+        if (character.size == 0 && cut) at_ = text_.size();  // refuse() reports the truncation
+        if (character.size == 0) refuse();
+        to.append(text_.substr(at_, character.size));
+        at_ += character.size;
+    }
+
+    void read_escape(std::string& to) {
+        static constexpr std::string_view letters = "\"\\/bfnrt";
+        static constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
+        ++at_;
+        if (peek() == 'u') return ui::append_utf8(to, read_code());
+        const std::size_t found = letters.find(peek());
+        if (found == letters.npos) refuse();
+        to += meanings[found];
+        ++at_;
+    }
+
+    // Reads one escape, or two if the first is a surrogate.
+    char32_t read_code() {
+        const char32_t value = read_four_digits();
+        if (value < 0xd800 || value > 0xdfff) return value;
+        if (value > 0xdbff) refuse();
+        take('\\');
+        if (peek() != 'u') refuse();
+        const char32_t low = read_four_digits();
+        if (low < 0xdc00 || low > 0xdfff) refuse();
+        return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
+    }
+
+    // Starts at the letter u.
+    char32_t read_four_digits() {
+        const std::string_view digits = text_.substr(++at_, 4);
+        unsigned value = 0;
+        const char* const stop =
+            std::from_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
+        const auto count = static_cast<std::size_t>(stop - digits.data());
+        at_ += count;
+        if (count < 4) refuse();
+        return value;
+    }
+
+    std::string read_number() {
+        const std::size_t begin = at_;
+        skip('-');
+        if (!skip('0')) read_digits();
+        if (skip('.')) read_digits();
+        if (skip('e') || skip('E')) {
+            if (!skip('+')) skip('-');
+            read_digits();
+        }
+        return std::string(text_.substr(begin, at_ - begin));
+    }
+
+    void read_digits() {
+        if (!is_digit(peek())) refuse();
+        while (is_digit(peek())) ++at_;
+    }
+
+    JsonValue read_word(Kind kind, const std::string& word) {
+        for (const char letter : word) take(letter);
+        return {.kind = kind, .content = word};
+    }
+
+    void skip_space() {
+        while (!ended() && is_space(text_[at_])) ++at_;
+    }
+    // Returns false if the next byte differs.
+    bool skip(char byte) {
+        const bool found = peek() == byte;
+        if (found) ++at_;
+        return found;
+    }
+    void take(char byte) {
+        if (!skip(byte)) refuse();
+    }
+
+    bool ended() const { return at_ == text_.size(); }
+    // Returns the next byte, or NUL at the end. JSON allows no NUL outside a text.
+    char peek() const { return ended() ? '\0' : text_[at_]; }
+
+    [[noreturn]] void refuse() const {
+        throw JsonError(ended() ? "the line is truncated"
+                                : "the line is not JSON at byte " + std::to_string(at_));
+    }
+
+    const std::string_view text_;
+    std::size_t at_ = 0;
+    int depth_ = 0;
+    std::size_t value_count_ = 0;
+};
+
+// Returns the size of the string at the front of a valid text, with its quotation marks.
+std::size_t string_size(std::string_view text) {
+    std::size_t end = 1;
+    while (text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+    return end + 1;
+}
+
+// Appends the valid text, and returns the offset at which the byte at `mark` is now.
+std::size_t append_indented(std::string& to, std::string_view text, std::size_t mark) {
+    std::size_t found = text.npos;
+    std::size_t depth = 0;
+    bool opened = false;  // the last byte begins a list
+    const auto break_line = [&] { to += "\n" + std::string(2 * depth, ' '); };
+    for (std::size_t at = 0, size = 1; at < text.size(); at += size) {
+        const char byte = text[at];
+        size = byte == '"' ? string_size(text.substr(at)) : 1;
+        if (is_space(byte)) continue;
+        const bool closes = byte == '}' || byte == ']';
+        if (closes) --depth;
+        if (closes != opened) break_line();
+        if (mark >= at && mark < at + size) found = to.size() + mark - at;
+        to += text.substr(at, size);
+        opened = byte == '{' || byte == '[';
+        if (opened) ++depth;
+        if (byte == ',') break_line();
+        if (byte == ':') to += ' ';
+    }
+    return found;
+}
+
+const JsonValue& member(const JsonValue& object, std::string_view name, JsonValue::Kind kind,
+                        const char* expected) {
+    const JsonValue* const found = object.find(name);
+    if (!found) throw JsonError(in_quotes(name) + " is missing");
+    if (found->kind != kind) throw JsonError(in_quotes(name) + " is not " + expected);
+    return *found;
+}
+
+}  // namespace
+
+// --- Writing
 
 std::string json_string(std::string_view text) {
     std::string quoted = "\"";
@@ -97,6 +318,71 @@ JsonArray& JsonArray::add(const std::string& value) {
     if (!elements_.empty()) elements_ += ',';
     elements_ += value;
     return *this;
+}
+
+// --- Reading
+
+const JsonValue* JsonValue::find(std::string_view name) const {
+    const auto found = std::find(names.begin(), names.end(), name);
+    return found == names.end() ? nullptr
+                                : &items[static_cast<std::size_t>(found - names.begin())];
+}
+
+bool JsonValue::flag(std::string_view name) const {
+    const JsonValue* const found = find(name);
+    return found && found->kind == Kind::flag && found->content == "true";
+}
+
+std::string JsonValue::text_or_empty(std::string_view name) const {
+    const JsonValue* const found = find(name);
+    return found && found->kind == Kind::text ? found->content : "";
+}
+
+const std::string& JsonValue::text(std::string_view name) const {
+    return member(*this, name, Kind::text, "a string").content;
+}
+
+const JsonValue& JsonValue::array(std::string_view name) const {
+    return member(*this, name, Kind::array, "an array");
+}
+
+const JsonValue& JsonValue::object(std::string_view name) const {
+    return member(*this, name, Kind::object, "an object");
+}
+
+std::uint64_t JsonValue::count(std::string_view name, std::uint64_t min,
+                               std::uint64_t max) const {
+    const auto count = parse_count(member(*this, name, Kind::number, "a whole number").content);
+    if (count && *count >= min && *count <= max) return *count;
+    throw JsonError(in_quotes(name) + " is not a whole number from " + std::to_string(min) +
+                    " to " + std::to_string(max));
+}
+
+ev::Duration JsonValue::time(std::string_view name, ev::Duration max) const {
+    constexpr const char* expected = "a time in microseconds";
+    std::string digits = member(*this, name, Kind::number, expected).content;
+    const std::size_t point = std::min(digits.find('.'), digits.size());
+    digits.erase(point, 1);
+    const std::size_t decimals = digits.size() - point;
+    digits.append(3 - std::min<std::size_t>(decimals, 3), '0');
+    const auto count = parse_count(digits);  // of nanoseconds
+    if (!count || decimals > 3) throw JsonError(in_quotes(name) + " is not " + expected);
+    if (*count > static_cast<std::uint64_t>(max.count()))
+        throw JsonError(in_quotes(name) + " is too long");
+    return ev::Duration(static_cast<std::int64_t>(*count));
+}
+
+JsonValue read_json(std::string_view text) { return Reader(text).read(); }
+
+std::optional<std::string> indented_json(std::string_view text, std::size_t& mark) {
+    try {
+        if (read_json(text).items.empty()) return std::nullopt;
+    } catch (const JsonError&) {
+        return std::nullopt;
+    }
+    std::string indented;
+    mark = append_indented(indented, text, mark);
+    return indented;
 }
 
 }  // namespace yodel

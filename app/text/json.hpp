@@ -1,23 +1,27 @@
-// Writes JSON objects, each on one line.
+// Writes JSON objects, each on one line, and reads JSON values.
+//
+// The reader is strict by RFC 8259: no comments, trailing commas, invalid UTF-8 or duplicate
+// names. Its text need not be trusted, because nesting and the number of values are limited,
+// and reading takes linear time. A file with one object per line is read line by line.
 #pragma once
 
 #include "ev/time.hpp"
 
 #include <cstdint>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace yodel {
+
+// --- Writing
 
 // Returns the text as a JSON string with its quotation marks. The text may contain any bytes.
 // Invalid UTF-8, and characters that could command a terminal, are replaced as by
 // ui::printable(), so a reader cannot restore them.
 std::string json_string(std::string_view text);
-
-// Returns the text as a JSON string from which a reader restores every byte; none if it is not
-// UTF-8. Escapes characters that could command a terminal or are invisible.
-std::optional<std::string> exact_json_string(std::string_view text);
 
 class JsonArray;
 
@@ -69,5 +73,51 @@ private:
 
     std::string elements_;
 };
+
+// --- Reading
+
+// An error in a text or in the members of an object, as one clause.
+struct JsonError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+// Maximum of a count in a file, so that no sum overflows.
+inline constexpr std::uint64_t max_count = 10'000'000'000'000;
+
+// A value. It owns its text.
+struct JsonValue {
+    enum class Kind { null, flag, number, text, array, object };
+
+    Kind kind = Kind::null;
+    std::string content = {};  // decoded text, digits of a number, or "true" or "false"
+    std::vector<JsonValue> items = {};    // elements of an array or an object
+    std::vector<std::string> names = {};  // names[i] is the name of items[i] in an object
+
+    // These functions read the members of an object.
+    const JsonValue* find(std::string_view name) const;  // null if there is none
+    bool has(std::string_view name) const { return find(name) != nullptr; }
+    bool flag(std::string_view name) const;                  // true if the member is true
+    std::string text_or_empty(std::string_view name) const;  // a text; empty if there is none
+    // The others throw JsonError if the member is missing, of another kind, or out of range.
+    const std::string& text(std::string_view name) const;
+    const JsonValue& array(std::string_view name) const;
+    const JsonValue& object(std::string_view name) const;
+    // Reads a whole number without an exponent.
+    std::uint64_t count(std::string_view name, std::uint64_t min = 0,
+                        std::uint64_t max = max_count) const;
+    // Reads microseconds with at most three decimals, exactly.
+    ev::Duration time(std::string_view name, ev::Duration max = ev::Duration::max()) const;
+
+    bool operator==(const JsonValue&) const = default;
+};
+
+// Reads a text that contains one value, perhaps surrounded by white space. Throws JsonError,
+// for example "the line is truncated".
+JsonValue read_json(std::string_view text);
+
+// Returns the text of an array or object with each element on a line of its own, and with
+// numbers and strings unchanged. Returns none if the text is anything else, or has no elements.
+// `mark`: the offset of a byte; becomes its offset in the result, or npos if it is omitted.
+std::optional<std::string> indented_json(std::string_view text, std::size_t& mark);
 
 }  // namespace yodel

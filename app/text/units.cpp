@@ -13,16 +13,6 @@ namespace yodel {
 
 namespace {
 
-// Uses strtod() because std::from_chars() would load libm, which takes a fifteenth of the
-// start-up time.
-std::optional<double> parse_fraction(const std::string& text) {
-    char* end = nullptr;
-    const double number = std::strtod(text.c_str(), &end);
-    const bool unknown = text.find_first_not_of("0123456789.e-") != text.npos;
-    if (text.empty() || *end != '\0' || unknown || text.starts_with('-')) return std::nullopt;
-    return number;
-}
-
 double seconds(ev::Duration duration) {
     return std::chrono::duration<double>(duration).count();
 }
@@ -51,22 +41,19 @@ bool has_form(std::string_view text, std::string_view form) {
     return std::equal(text.begin(), text.end(), form.begin(), form.end(), fits);
 }
 
-// `convert`: localtime_r or gmtime_r.
+// `convert`: localtime_r or gmtime_r. `decimals`: of the second, which is last in the pattern.
 std::string time_text(const char* pattern, std::chrono::system_clock::time_point at,
-                      std::tm* (*convert)(const std::time_t*, std::tm*)) {
+                      std::size_t decimals = 0,
+                      std::tm* (*convert)(const std::time_t*, std::tm*) = ::localtime_r) {
     const std::time_t whole = std::chrono::system_clock::to_time_t(at);
     std::tm parts{};
     convert(&whole, &parts);
     char text[64];
-    return {text, std::strftime(text, sizeof text, pattern, &parts)};
-}
-
-// Returns the part of the time after the last whole second, in units of `Ratio` seconds.
-template <class Ratio>
-int subsecond(std::chrono::system_clock::time_point at) {
-    using Units = std::chrono::duration<int, Ratio>;
-    return std::chrono::duration_cast<Units>(at.time_since_epoch() % std::chrono::seconds(1))
-        .count();
+    const std::size_t size = std::strftime(text, sizeof text, pattern, &parts);
+    const auto nanoseconds = std::chrono::nanoseconds(at.time_since_epoch()).count();
+    std::string digits = format(".%09lld", static_cast<long long>(nanoseconds % 1'000'000'000));
+    digits.resize(decimals > 0 ? decimals + 1 : 0);
+    return std::string(text, size) + digits;
 }
 
 }  // namespace
@@ -83,22 +70,30 @@ std::optional<ev::Duration> parse_duration(std::string_view text) {
         {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"h", 3600e9}};
     const bool bare = text.find_first_of("smh") == text.npos;
     const double factor = bare ? 1e9 : take_unit(text, units);
-    const auto number = parse_fraction(std::string(text));
+    const auto number = parse_decimal(text);
     // A century is far below the limit of a Duration.
     const double max_nanoseconds = 100 * 365.25 * 86400e9;
     if (!number || *number * factor > max_nanoseconds) return std::nullopt;
     return std::chrono::nanoseconds(static_cast<std::int64_t>(*number * factor + 0.5));
 }
 
+// Uses strtod() because std::from_chars() would load libm, which takes a fifteenth of the
+// start-up time.
 std::optional<double> parse_decimal(std::string_view text) {
-    const auto number = parse_fraction(std::string(text));
-    return number && std::isfinite(*number) ? number : std::nullopt;
+    const std::string copy(text);
+    char* end = nullptr;
+    const double number = std::strtod(copy.c_str(), &end);
+    const bool unknown = text.find_first_not_of("0123456789.e-") != text.npos;
+    if (text.empty() || *end != '\0' || unknown || text.starts_with('-') ||
+        !std::isfinite(number))
+        return std::nullopt;
+    return number;
 }
 
 std::optional<double> parse_chance(std::string_view text) {
     static constexpr Unit units[] = {{"%", 100}};
     const double divisor = take_unit(text, units);
-    const auto number = parse_fraction(std::string(text));
+    const auto number = parse_decimal(text);
     if (!number || *number / divisor > 1) return std::nullopt;
     return *number / divisor;
 }
@@ -123,7 +118,7 @@ std::optional<std::size_t> parse_size(std::string_view text) {
 std::optional<double> parse_rate(std::string_view text) {
     static constexpr Unit units[] = {{"k", 1e3}, {"M", 1e6}, {"G", 1e9}};
     const double factor = take_unit(text, units);
-    const auto number = parse_fraction(std::string(text));
+    const auto number = parse_decimal(text);
     if (!number) return std::nullopt;
     return *number * factor;
 }
@@ -133,7 +128,7 @@ std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string
     if (!has_form(text.substr(0, form.size()), form) || !text.ends_with('Z'))
         return std::nullopt;
     const std::string_view subsecond = text.substr(form.size(), text.size() - form.size() - 1);
-    const auto part = parse_fraction("0" + std::string(subsecond));
+    const auto part = parse_decimal("0" + std::string(subsecond));
     if (!part || *part >= 1 || !(subsecond.empty() || subsecond.starts_with('.')))
         return std::nullopt;
     const auto number = [&](std::size_t place, std::size_t digits = 2) {
@@ -173,25 +168,23 @@ std::string join(const std::vector<std::string>& list, const std::string& separa
 }
 
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at) {
-    return time_text(pattern, at, ::localtime_r);
+    return time_text(pattern, at);
 }
 
 std::string clock_text(std::chrono::system_clock::time_point at) {
-    return local_time_text("%H:%M:%S", at) + format(".%03d", subsecond<std::milli>(at));
+    return time_text("%H:%M:%S", at, 3);
 }
 
 std::string date_text(std::chrono::system_clock::time_point at) {
-    return local_time_text("%Y-%m-%d ", at) + clock_text(at);
+    return time_text("%Y-%m-%d %H:%M:%S", at, 3);
 }
 
 std::string precise_date_text(std::chrono::system_clock::time_point at) {
-    return local_time_text("%Y-%m-%d %H:%M:%S", at) +
-           format(".%06d", subsecond<std::micro>(at));
+    return time_text("%Y-%m-%d %H:%M:%S", at, 6);
 }
 
 std::string timestamp_text(std::chrono::system_clock::time_point at) {
-    return time_text("%Y-%m-%dT%H:%M:%S", at, ::gmtime_r) +
-           format(".%06dZ", subsecond<std::micro>(at));
+    return time_text("%Y-%m-%dT%H:%M:%S", at, 6, ::gmtime_r) + 'Z';
 }
 
 std::string duration_text(ev::Duration duration) {

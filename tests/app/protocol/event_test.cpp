@@ -13,8 +13,7 @@ using namespace yodel;
 namespace {
 
 StoredEvent read(const std::string& object, ev::Time previous = {}, bool sample = false) {
-    const JsonValue value = *read_json(object).value;
-    return read_event(JsonFields(value), previous, sample);
+    return read_event(read_json(object), previous, sample);
 }
 
 std::string refusal(const std::string& object) {

@@ -2,7 +2,7 @@
 
 #include "app/run/samples.hpp"
 
-#include "app/text/json_reader.hpp"
+#include "app/text/json.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
@@ -31,14 +31,14 @@ void add(Samples& samples, ev::Duration at, ev::Duration round_trip, bool right 
 }
 
 JsonValue list(const Samples& samples, const char* name) {
-    return *read_json(samples.json().str()).value->find(name);
+    return read_json(samples.json().str()).array(name);
 }
 
 // Returns the round trips of the samples in the list.
 std::vector<ev::Duration> round_trips(const Samples& samples, const char* name = "slowest") {
     std::vector<ev::Duration> times;
     for (const JsonValue& each : list(samples, name).items)
-        times.push_back(JsonFields(each).time("rtt_us"));
+        times.push_back(each.time("rtt_us"));
     return times;
 }
 
@@ -91,6 +91,6 @@ TEST_CASE("a sample contains its times, its connection and the head of its paylo
     CHECK(test::contains(text, R"("seq":7,"sent_bytes":5000,"received_bytes":5000,)"
                                R"("planned_us":3000.000,"sent_us":3001.000,"rtt_us":2000.000,)"
                                R"("fate":"echoed","right":true,"connection":3,"sent":"xxx)"));
-    const JsonValue all = list(samples, "slowest");
-    CHECK(JsonFields(all.items.at(0)).text("received") == std::string(2048, 'x'));
+    const JsonValue sample = list(samples, "slowest").items.at(0);
+    CHECK(sample.text("received") == std::string(2048, 'x'));
 }

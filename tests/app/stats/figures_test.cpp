@@ -2,7 +2,7 @@
 
 #include "app/stats/outcome.hpp"
 #include "app/stats/requirement.hpp"
-#include "app/text/json_reader.hpp"
+#include "app/text/json.hpp"
 #include "tests/app/refusal.hpp"
 #include "tests/app/stats/results.hpp"
 #include "tests/support/catch.hpp"
@@ -103,16 +103,15 @@ TEST_CASE("computes any percentile from the buckets") {
 
 TEST_CASE("writes each figure to the end object") {
     const RunResults results = measured();
-    const JsonResult end = read_json(end_object(results, "closed", 0).str());
-    REQUIRE(end.value);
+    const JsonValue end = read_json(end_object(results, "closed", 0).str());
     for (const Figure& figure :
          all_figures({"min", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"})) {
         CAPTURE(figure.name);
         const auto value = figure.value(results);
         REQUIRE(value);
-        const JsonValue* const written = member(*end.value, figure);
+        const JsonValue* const written = member(end, figure);
         REQUIRE(written);
-        CHECK(std::strtod(written->text.c_str(), nullptr) ==
+        CHECK(std::strtod(written->content.c_str(), nullptr) ==
               Approx(*value / unit_of(figure)).epsilon(1e-3));
     }
 }

@@ -1,11 +1,26 @@
 #include "app/text/json.hpp"
 
-#include "app/text/json_reader.hpp"
+#include "tests/support/random.hpp"
 #include "tests/ui/locale.hpp"
 
 using namespace std::chrono_literals;
 using namespace std::string_literals;
 using namespace yodel;
+using Kind = JsonValue::Kind;
+
+namespace {
+
+// Returns why the text is refused; empty if it is not.
+std::string trouble(const std::string& text) {
+    try {
+        read_json(text);
+        return {};
+    } catch (const JsonError& error) {
+        return error.what();
+    }
+}
+
+}  // namespace
 
 TEST_CASE("writes any bytes as a JSON string without control characters") {
     const test::Locale utf8("C.UTF-8");
@@ -60,8 +75,195 @@ TEST_CASE("writes bytes that a reader can restore, and that command no terminal"
     for (const auto& [bytes, json] : rows) {
         const std::string object = JsonObject().bytes("a", bytes).str();
         CHECK(object == "{\"a" + json + "}");
-        const JsonResult read = read_json(object);
-        REQUIRE(read.value);
-        CHECK((!read.value->find("a") || read.value->find("a")->text == bytes));
+        const JsonValue read = read_json(object);
+        CHECK((!read.has("a") || read.text("a") == bytes));
     }
+}
+
+TEST_CASE("reads each kind of JSON value") {
+    CHECK(read_json(" null ").kind == Kind::null);
+    CHECK(read_json("true").content == "true");
+    CHECK(read_json("false").kind == Kind::flag);
+    CHECK(read_json("-0.5e+10").content == "-0.5e+10");
+    CHECK(read_json("[]").items.empty());
+    CHECK(read_json("{ }").kind == Kind::object);
+    const JsonValue value = read_json(R"({"a" : [1, "x"] , "b":{"c":[]}})");
+    REQUIRE(value.find("a"));
+    CHECK(value.find("a")->items.at(1).content == "x");
+    CHECK(value.find("b")->find("c")->kind == Kind::array);
+    CHECK_FALSE(value.find("c"));
+    CHECK_FALSE(value.find("a")->find("x"));
+}
+
+TEST_CASE("decodes the escapes of a JSON text") {
+    const std::pair<const char*, std::string> rows[] = {
+        {R"("")", ""},
+        {R"("\"\\\/\b\f\n\r\t")", "\"\\/\b\f\n\r\t"},
+        {R"("\u0041\u00e9\u20ac\u0000.")", "A\xc3\xa9\xe2\x82\xac\0."s},
+        {R"("\ud7ff\ue000")", "\xed\x9f\xbf\xee\x80\x80"},
+        {R"("\ud83d\ude00\ud800\udc00\udbff\udfff")",
+         "\xf0\x9f\x98\x80\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"},
+        {"\"\xe2\x82\xac \x7f\"", "\xe2\x82\xac \x7f"},
+    };
+    for (const auto& [text, plain] : rows) CHECK(read_json(text).content == plain);
+}
+
+TEST_CASE("refuses a text that is not JSON, with the place of the error") {
+    const std::string rows[] = {"nul| ",
+                                "|True",
+                                "0|1",
+                                "|+1",
+                                "|.5",
+                                "1.|x",
+                                "1e|x",
+                                "-|x",
+                                "|NaN",
+                                "1 |2",
+                                "[1,|]",
+                                "[1 |2]",
+                                "[1|}",
+                                "{\"a\":1,|}",
+                                "{|a:1}",
+                                "{\"a\" |1}",
+                                "\"|\n\"",
+                                "\"|\x1f\"",
+                                "\"\\|x\"",
+                                "\"\\u12|g4\"",
+                                "\"\\udc00|\"",
+                                "\"\\udfff|\"",
+                                "\"\\ud800|x\"",
+                                "\"\\ud800\\|n\"",
+                                "\"\\ud800\\u0041|\"",
+                                "\"\\ud800\\udbff|\"",
+                                "\"\\ud800\\ue000|\"",
+                                "\"|\xff\"",
+                                "\"|\xed\xa0\x80\"",
+                                "|\0"s,
+                                "[|\0]"s,
+                                "[1,|" + std::string(2'000'000, ',') + "]"};
+    for (std::string text : rows) {
+        INFO(text.substr(0, 40));
+        const std::size_t place = text.find('|');
+        CHECK(trouble(text.erase(place, 1)) ==
+              "the line is not JSON at byte " + std::to_string(place));
+    }
+    CHECK(trouble(R"({"a":1,"b":2,"a":2})") ==
+          "the line contains a duplicate name in one object");
+}
+
+TEST_CASE("bounds the depth and the number of values") {
+    const auto nested = [](std::size_t depth) {
+        return std::string(depth, '[') + std::string(depth, ']');
+    };
+    CHECK(trouble(nested(32)).empty());
+    CHECK(trouble(nested(33)) == "the line is nested too deeply");
+    CHECK(trouble(std::string(1'000'000, '[')) == "the line is nested too deeply");
+    std::string text = "[0";
+    for (int i = 2; i < 1'000'000; ++i) text += ",0";
+    CHECK(trouble(text + "]").empty());
+    CHECK(trouble(text + ",0]") == "the line contains too many values");
+}
+
+TEST_CASE("refuses each cut of a text as truncated, and reads or refuses changed bytes") {
+    const std::string text =
+        "{\"a\":[1,-2.5e3,true,null,\"\\u00e9\\ud83d\\ude00\xe2\x82\xac\"],"
+        "\"b\":{\"c\":false}}";
+    REQUIRE(trouble(text).empty());
+    for (std::size_t size = 0; size < text.size(); ++size) {
+        CAPTURE(size);
+        CHECK(trouble(text.substr(0, size)) == "the line is truncated");
+    }
+    test::Random random(2);
+    for (int round = 0; round < 20'000; ++round) {
+        std::string changed = text;
+        changed[random.index(text.size())] = static_cast<char>(random.next());
+        const std::string why = trouble(changed);
+        REQUIRE((why.empty() || why.starts_with("the line ")));
+    }
+}
+
+TEST_CASE("indents arrays and objects, and finds a byte again") {
+    constexpr std::size_t none = std::string::npos;
+    const struct {
+        std::string text;
+        std::size_t mark;
+        std::string indented;
+        std::size_t found;
+    } rows[] = {
+        {R"({"a":1.50e+0,"b" :[true , "x, {y}"]})", 5,
+         "{\n  \"a\": 1.50e+0,\n  \"b\": [\n    true,\n    \"x, {y}\"\n  ]\n}", 9},
+        {R"([{},[ ],"\"\\",""])", 8, "[\n  {},\n  [],\n  \"\\\"\\\\\",\n  \"\"\n]", 16},
+        {" [ \"\\u00e9\xc3\xa9\" ] ", 2, "[\n  \"\\u00e9\xc3\xa9\"\n]", none},
+        {"[1]", none, "[\n  1\n]", none},
+    };
+    for (const auto& row : rows) {
+        std::size_t mark = row.mark;
+        CHECK(indented_json(row.text, mark) == row.indented);
+        CHECK(mark == row.found);
+    }
+    for (const char* other : {"", "1", "\"x\"", "[]", " {}", "[1", "hello"}) {
+        std::size_t mark = 0;
+        CHECK_FALSE(indented_json(other, mark));
+    }
+}
+
+TEST_CASE("reads a number as a count or a time if that is exact") {
+    const struct {
+        std::string text;
+        std::string count;
+        std::string time;
+    } rows[] = {{"0", "0", "0"},
+                {"12.5", "", "12500"},
+                {"0.001", "", "1"},
+                {"7.0000", "", ""},
+                {"-1", "", ""},
+                {"1e3", "", ""},
+                {"18446744073709551615", "18446744073709551615", ""},
+                {"18446744073709551616", "", ""},
+                {"9223372036854775.807", "", "9223372036854775807"},
+                {"9223372036854775.808", "", ""},
+                {"1e999", "", ""},
+                {"\"1\"", "", ""},
+                {"[1]", "", ""}};
+    const auto number = [](const auto& read) {
+        try {
+            return std::to_string(read());
+        } catch (const JsonError&) {
+            return std::string();
+        }
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.text);
+        const JsonValue value = read_json("{\"n\":" + row.text + "}");
+        CHECK(number([&] { return value.count("n", 0, UINT64_MAX); }) == row.count);
+        CHECK(number([&] { return value.time("n").count(); }) == row.time);
+    }
+}
+
+TEST_CASE("reports a member that is missing, of another kind or out of range, as one clause") {
+    const JsonValue fields = read_json(
+        R"({"n":7,"big":1e3,"us":1.5,"long":1.0005,"text":"a","list":[1],"o":{"n":1}})");
+    CHECK(fields.count("n", 7, 7) == 7);
+    CHECK((fields.time("us", 1500ns) == 1500ns));
+    CHECK(fields.text("text") == "a");
+    CHECK(fields.text_or_empty("text") == "a");
+    CHECK(fields.text_or_empty("n").empty());
+    CHECK(fields.array("list").items.size() == 1);
+    CHECK(fields.object("o").count("n") == 1);
+    CHECK(fields.has("n"));
+    CHECK_FALSE(fields.has("m"));
+    const std::pair<std::function<void()>, std::string> refusals[] = {
+        {[&] { fields.count("m"); }, "\"m\" is missing"},
+        {[&] { fields.count("text"); }, "\"text\" is not a whole number"},
+        {[&] { fields.count("big"); },
+         "\"big\" is not a whole number from 0 to 10000000000000"},
+        {[&] { fields.count("n", 8); }, "\"n\" is not a whole number from 8 to 10000000000000"},
+        {[&] { fields.count("n", 0, 6); }, "\"n\" is not a whole number from 0 to 6"},
+        {[&] { fields.time("long"); }, "\"long\" is not a time in microseconds"},
+        {[&] { fields.time("us", 1499ns); }, "\"us\" is too long"},
+        {[&] { fields.text("n"); }, "\"n\" is not a string"},
+        {[&] { fields.array("o"); }, "\"o\" is not an array"},
+        {[&] { fields.object("list"); }, "\"list\" is not an object"},
+    };
+    for (const auto& [member, clause] : refusals) CHECK_THROWS_WITH(member(), clause);
 }

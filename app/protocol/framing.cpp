@@ -1,10 +1,10 @@
 #include "app/protocol/framing.hpp"
 
+#include "app/protocol/resp.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
@@ -20,74 +20,13 @@ std::string incremented(std::string_view payload) {
     return reply;
 }
 
-constexpr ReplyLine refused(const char* fault) { return {.fault = fault}; }
-ReplyLine checked(bool valid, const char* fault) { return {.fault = valid ? nullptr : fault}; }
-
-std::string_view without_sign(std::string_view text) {
-    return text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
-}
-
-bool is_integer(std::string_view text) { return is_number(without_sign(text)); }
-
-bool is_int64(std::string_view text) {
-    const std::size_t plus = text.starts_with('+') ? 1 : 0;
-    std::int64_t number = 0;
-    const auto read = std::from_chars(text.data() + plus, text.data() + text.size(), number);
-    return is_integer(text) && read.ec == std::errc();
-}
-
-// Accepts an integer, an optional fraction, and an optional exponent.
-bool is_double(std::string_view text) {
-    const std::string_view magnitude = without_sign(text);
-    if (magnitude == "inf" || magnitude == "nan") return true;
-    const std::size_t e = text.find_first_of("eE");
-    if (e != text.npos && !is_integer(text.substr(e + 1))) return false;
-    text = text.substr(0, e);
-    const std::size_t dot = std::min(text.find('.'), text.size());
-    const std::string_view fraction = text.substr(std::min(dot + 1, text.size()));
-    return is_integer(text.substr(0, dot)) && (fraction.empty() || is_number(fraction));
-}
-
-// Checks a value without a length.
-ReplyLine resp_scalar(char type, std::string_view value) {
-    switch (type) {
-    case ':': return checked(is_int64(value), "which is not a valid integer");
-    case '(': return checked(is_integer(value), "which is not a valid big number");
-    case ',': return checked(is_double(value), "which is not a valid double");
-    case '#': return checked(value == "t" || value == "f", "which is not a valid boolean");
-    case '_': return checked(value.empty(), "which is not a valid null");
-    default: return {};  // a simple string or an error
-    }
-}
-
-// A line is a whole value, the length of a string, or the number of the values that follow.
-// Nested values only increase the number of lines that follow, so nesting needs no memory.
-ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
-    constexpr std::size_t max_line = 19;  // bytes; lengths are below 10^18, so that sums fit
-    const char type = line.empty() ? '\0' : line[0];
-    const auto is_one_of = [type](std::string_view types) {
-        return types.find(type) != types.npos;
-    };
-    if (is_one_of("+-:_#,(")) return resp_scalar(type, line.substr(1));
-    if (line == "$-1" || line == "*-1") return {};
-    if (!is_one_of("$!=*~>%|")) return refused("which is not valid for -f resp");
-    std::uint64_t count = 0;
-    const char* const end = line.data() + line.size();
-    const auto [rest, error] = std::from_chars(line.data() + 1, end, count);
-    if (error != std::errc() || rest != end || line.size() > max_line)
-        return refused("which contains no valid length");
-    if (is_one_of("$!=")) return {.body = count + 2};
-    if (is_one_of("*~>")) return {.more = count};
-    return {.more = 2 * count + (type == '|' ? 1 : 0)};  // attributes precede a value
-}
-
 // The last line of a reply repeats the code of the first line, but has no dash after it.
 ReplyLine smtp_line(std::string_view line, std::string_view before) {
     const std::string_view code = (before.empty() ? line : before).substr(0, 3);
     const std::string_view sign = line.substr(std::min<std::size_t>(line.size(), 3), 1);
     const bool coded = line.starts_with(code) && (sign.empty() || sign == " " || sign == "-");
     const bool valid = code.size() == 3 && is_number(code);
-    if (before.empty() && !(coded && valid)) return refused("which is not valid for -f smtp");
+    if (before.empty() && !(coded && valid)) return {.fault = "which is not valid for -f smtp"};
     return {.more = coded && sign != "-" ? 0U : 1U};
 }
 

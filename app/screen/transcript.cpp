@@ -1,7 +1,7 @@
 #include "app/screen/transcript.hpp"
 
+#include "app/protocol/resp.hpp"
 #include "app/screen/signs.hpp"
-#include "app/text/resp.hpp"
 #include "app/text/units.hpp"
 #include "ui/frame.hpp"
 #include "ui/text.hpp"

@@ -1,11 +1,17 @@
-// Shows values of the Redis protocol (RESP 2 and 3) to people, as redis-cli does.
+// The Redis protocol (RESP 2 and 3): reads the lines of its replies, and shows values as
+// redis-cli does.
 #pragma once
+
+#include "app/protocol/framing.hpp"
 
 #include <optional>
 #include <string>
 #include <string_view>
 
 namespace yodel {
+
+// Reads a line of a reply, for Framing::reply_line.
+ReplyLine resp_line(std::string_view line, std::string_view before);
 
 // Returns the value in lines without a final newline, such as `"PONG"`, `(integer) 5`, or, for
 // an array, `1) "a"` and `2) (nil)`. Strings are in quotes, with escapes for all bytes but

@@ -1,4 +1,4 @@
-#include "app/text/resp.hpp"
+#include "app/protocol/resp.hpp"
 
 #include "tests/support/catch.hpp"
 

@@ -1,0 +1,164 @@
+#include "app/protocol/resp.hpp"
+
+#include "app/text/units.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+
+namespace yodel {
+
+namespace {
+
+std::string_view without_sign(std::string_view text) {
+    return text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+}
+
+bool is_integer(std::string_view text) { return is_number(without_sign(text)); }
+
+bool is_int64(std::string_view text) {
+    const std::size_t plus = text.starts_with('+') ? 1 : 0;
+    std::int64_t number = 0;
+    const auto read = std::from_chars(text.data() + plus, text.data() + text.size(), number);
+    return is_integer(text) && read.ec == std::errc();
+}
+
+// Accepts an integer, an optional fraction, and an optional exponent.
+bool is_double(std::string_view text) {
+    const std::string_view magnitude = without_sign(text);
+    if (magnitude == "inf" || magnitude == "nan") return true;
+    const std::size_t e = text.find_first_of("eE");
+    if (e != text.npos && !is_integer(text.substr(e + 1))) return false;
+    text = text.substr(0, e);
+    const std::size_t dot = std::min(text.find('.'), text.size());
+    const std::string_view fraction = text.substr(std::min(dot + 1, text.size()));
+    return is_integer(text.substr(0, dot)) && (fraction.empty() || is_number(fraction));
+}
+
+// Checks a value without a length.
+ReplyLine read_scalar(char type, std::string_view value) {
+    const auto checked = [](bool valid, const char* fault) {
+        return ReplyLine{.fault = valid ? nullptr : fault};
+    };
+    switch (type) {
+    case ':': return checked(is_int64(value), "which is not a valid integer");
+    case '(': return checked(is_integer(value), "which is not a valid big number");
+    case ',': return checked(is_double(value), "which is not a valid double");
+    case '#': return checked(value == "t" || value == "f", "which is not a valid boolean");
+    case '_': return checked(value.empty(), "which is not a valid null");
+    default: return {};  // a simple string or an error
+    }
+}
+
+constexpr std::size_t max_nesting = 32;
+
+std::string quoted(std::string_view bytes) {
+    constexpr std::string_view escaped = "\\\"\n\r\t\a\b";
+    std::string text = "\"";
+    for (const char byte : bytes) {
+        const std::size_t which = escaped.find(byte);
+        if (which != escaped.npos)
+            text += {'\\', "\\\"nrtab"[which]};
+        else if (byte >= ' ' && byte <= '~')
+            text += byte;
+        else
+            text += format("\\x%02x", static_cast<unsigned char>(byte));
+    }
+    return text + '"';
+}
+
+struct RespReader {
+    std::string_view rest;
+    std::string text = {};
+
+    // Appends a value, whose lines after the first begin with `indent` spaces. Returns false if
+    // it is incomplete or invalid.
+    bool read(std::size_t indent, std::size_t depth) {
+        const std::size_t end = rest.find("\r\n");
+        if (end == rest.npos || depth > max_nesting) return false;
+        const std::string_view line = rest.substr(0, end);
+        const ReplyLine value = resp_line(line, {});
+        rest.remove_prefix(end + 2);
+        if (value.fault || std::max(value.body, value.more) > rest.size()) return false;
+        std::string_view body = rest.substr(0, value.body);
+        rest.remove_prefix(body.size());
+        if (!body.empty() && !body.ends_with("\r\n")) return false;
+        body = body.substr(0, std::max<std::size_t>(body.size(), 2) - 2);
+        const auto add = [&](std::string_view label, std::string_view shown = {}) {
+            text.append(label).append(shown);
+            return true;
+        };
+        if (line.substr(1) == "-1" && (line[0] == '$' || line[0] == '*')) return add("(nil)");
+        switch (line[0]) {
+        case '+': return add(line.substr(1));
+        case '-': return add("(error) ", line.substr(1));
+        case ':': return add("(integer) ", line.substr(1));
+        case ',': return add("(double) ", line.substr(1));
+        case '(': return add("(bignum) ", line.substr(1));
+        case '#': return add(line == "#t" ? "(true)" : "(false)");
+        case '_': return add("(nil)");
+        case '$': return add(quoted(body));
+        case '!': return add("(error) ", body);
+        case '=':
+            return add(body.substr(std::min<std::size_t>(body.size(), 4)));  // after "txt:"
+        default: return read_values(line[0], value.more, indent, depth + 1);
+        }
+    }
+
+    // `count`: of keys and values in a hash; of all values after `|`. Attributes are for
+    // programs: only the value that they describe, the last one, is shown.
+    bool read_values(char type, std::uint64_t count, std::size_t indent, std::size_t depth) {
+        if (type == '|') {
+            const std::size_t before = text.size();
+            for (; count > 0; --count) {
+                text.resize(before);
+                if (!read(indent, depth)) return false;
+            }
+            return true;
+        }
+        const std::size_t kind = std::string_view("*~>%").find(type);
+        constexpr const char* words[] = {"array", "set", "push", "hash"};
+        if (count == 0) text += std::string("(empty ") + words[kind] + ")";
+        const std::uint64_t step = type == '%' ? 2 : 1;
+        const auto width = static_cast<unsigned>(std::to_string(count / step).size());
+        for (std::uint64_t i = 0; i < count; ++i) {
+            if (i % step != 0) {
+                text += " => ";
+            } else {
+                if (i > 0) text.append("\n").append(indent, ' ');
+                text += format("%*llu%c ", static_cast<int>(width),
+                               static_cast<unsigned long long>(i / step + 1), ")~)#"[kind]);
+            }
+            if (!read(indent + width + 2, depth)) return false;
+        }
+        return true;
+    }
+};
+
+}  // namespace
+
+// A line is a whole value, the length of a string, or the number of the values that follow.
+// Nested values only increase the number of lines that follow, so nesting needs no memory.
+ReplyLine resp_line(std::string_view line, std::string_view /*before*/) {
+    constexpr std::size_t max_line = 19;  // bytes; lengths are below 10^18, so that sums fit
+    const char type = line.empty() ? '\0' : line[0];
+    const auto is_one_of = [type](std::string_view types) {
+        return types.find(type) != types.npos;
+    };
+    if (is_one_of("+-:_#,(")) return read_scalar(type, line.substr(1));
+    if (line == "$-1" || line == "*-1") return {};
+    if (!is_one_of("$!=*~>%|")) return {.fault = "which is not valid for -f resp"};
+    const auto count = parse_count(line.substr(1));
+    if (!count || line.size() > max_line) return {.fault = "which contains no valid length"};
+    if (is_one_of("$!=")) return {.body = *count + 2};
+    if (is_one_of("*~>")) return {.more = *count};
+    return {.more = 2 * *count + (type == '|' ? 1 : 0)};  // attributes precede a value
+}
+
+std::optional<std::string> resp_text(std::string_view bytes) {
+    RespReader reader{bytes};
+    if (!reader.read(0, 0) || !reader.rest.empty()) return std::nullopt;
+    return reader.text;
+}
+
+}  // namespace yodel

@@ -1,5 +1,5 @@
+#include "ev/fd.hpp"
 #include "ev/loop.hpp"
-#include "ev/pipe.hpp"
 
 #include <pthread.h>
 

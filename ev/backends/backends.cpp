@@ -2,29 +2,87 @@
 
 #include "ev/system.hpp"
 
+#include <sys/select.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 namespace ev {
 
+using namespace std::chrono_literals;
+
 namespace {
+
+// select(2) reports a hang-up or an error as readiness, and fails as a whole if one descriptor
+// is invalid. So select(2) only sleeps; poll(2) with a timeout of 0 then reports the details.
+class SelectBackend final : public Backend {
+public:
+    void wait(Duration max_wait, std::vector<Readiness>& ready) override {
+        const int found = call_select(max_wait);
+        if (found > 0 || (found < 0 && errno == EBADF))
+            Backend::wait(max_wait.zero(), ready);
+        else if (found < 0 && errno != EINTR)
+            fail(errno, "select");
+    }
+
+private:
+    void update_kernel(Registration& registration, Events interest) override {
+        const int fd = registration.fd;
+        if (registration.interest == none && fd >= FD_SETSIZE && fd != invalid_descriptor)
+            fail(EMFILE, "select");
+        Backend::update_kernel(registration, interest);
+    }
+
+    int call_select(Duration max_wait) const {
+        fd_set reads;
+        fd_set writes;
+        FD_ZERO(&reads);
+        FD_ZERO(&writes);
+        int end = 0;
+        for (const pollfd& each : polled_) {
+            if (each.fd == invalid_descriptor) return 1;
+            if (each.events & POLLIN) FD_SET(each.fd, &reads);
+            if (each.events & POLLOUT) FD_SET(each.fd, &writes);
+            end = std::max(end, each.fd + 1);
+        }
+        // Waits for a day at most, which costs only one extra turn a day.
+        const auto limit = std::clamp<Duration>(max_wait, 0s, 24h);
+        const timespec time{static_cast<std::time_t>(limit / 1s),
+                            static_cast<long>((limit % 1s).count())};
+        return ::pselect(end, &reads, &writes, nullptr,
+                         max_wait == max_wait.max() ? nullptr : &time, nullptr);
+    }
+};
+
+constexpr std::pair<Events, char> letters[] = {
+    {readable, 'r'}, {writable, 'w'}, {hangup, 'h'}, {error, 'e'}};
 
 // After a turn with events, the next event is often ready already. Looking without sleeping
 // then saves the kernel from adding and removing a wait-queue hook for every descriptor. Looks
 // that find nothing become rarer, so that they do not slow ping-pong traffic.
 class LookBackend final : public Backend {
 public:
-    explicit LookBackend(std::unique_ptr<Backend> inner) : inner_(std::move(inner)) {}
+    LookBackend(std::unique_ptr<Backend> inner, bool traces)
+        : inner_(std::move(inner)), traces_(traces) {}
 
     void set(Registration& registration, Events interest) override {
         inner_->set(registration, interest);
     }
 
     void wait(Duration max_wait, std::vector<Readiness>& ready) override {
+        const auto start = traces_ ? Clock::now() : Time();
+        look_and_sleep(max_wait, ready);
+        if (traces_) trace(Clock::now() - start, ready);
+    }
+
+private:
+    void look_and_sleep(Duration max_wait, std::vector<Readiness>& ready) {
         if (max_wait <= max_wait.zero()) return inner_->wait(max_wait, ready);
         if (last_turn_had_events_ && ++turns_since_look_ >= interval_) {
             inner_->wait(Duration::zero(), ready);
@@ -36,52 +94,29 @@ public:
         last_turn_had_events_ = !ready.empty();
     }
 
-private:
-    const std::unique_ptr<Backend> inner_;
-    bool last_turn_had_events_ = false;
-    unsigned interval_ = 1;  // turns with events per look
-    unsigned turns_since_look_ = 0;
-};
-
-constexpr std::pair<Events, char> letters[] = {
-    {readable, 'r'}, {writable, 'w'}, {hangup, 'h'}, {error, 'e'}};
-
-class TraceBackend final : public Backend {
-public:
-    explicit TraceBackend(std::unique_ptr<Backend> traced) : traced_(std::move(traced)) {}
-
-    void set(Registration& registration, Events interest) override {
-        traced_->set(registration, interest);
-    }
-
-    void wait(Duration max_wait, std::vector<Readiness>& ready) override {
-        using Milliseconds = std::chrono::duration<double, std::milli>;
-        const auto start = Clock::now();
-        traced_->wait(max_wait, ready);
-        ++turns_;
+    void trace(Duration waited, const std::vector<Readiness>& ready) {
         std::string text;
         for (const Readiness& each : ready) {
             text += " " + std::to_string(each.registration->fd);
             for (const auto& [event, letter] : letters)
                 if (each.events & event) text += letter;
         }
-        std::fprintf(stderr, "ev: turn %lu waited %.3f ms, ready:%s\n", turns_,
-                     Milliseconds(Clock::now() - start).count(), text.c_str());
+        std::fprintf(stderr, "ev: turn %lu waited %.3f ms, ready:%s\n", ++turns_,
+                     std::chrono::duration<double, std::milli>(waited).count(), text.c_str());
     }
 
-private:
-    const std::unique_ptr<Backend> traced_;
-    unsigned long turns_ = 0;
+    const std::unique_ptr<Backend> inner_;
+    const bool traces_;
+    bool last_turn_had_events_ = false;
+    unsigned interval_ = 1;  // turns with events per look
+    unsigned turns_since_look_ = 0;
+    unsigned long turns_ = 0;  // traced
 };
 
 }  // namespace
 
-std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner) {
-    return std::make_unique<LookBackend>(std::move(inner));
-}
-
-std::unique_ptr<Backend> make_trace_backend(std::unique_ptr<Backend> traced) {
-    return std::make_unique<TraceBackend>(std::move(traced));
+std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner, bool traces) {
+    return std::make_unique<LookBackend>(std::move(inner), traces);
 }
 
 std::string_view backend_names() {
@@ -93,7 +128,7 @@ std::string_view backend_names() {
 }
 
 static std::unique_ptr<Backend> make_named_backend(std::string_view name) {
-    if (name == "select") return make_select_backend();
+    if (name == "select") return std::make_unique<SelectBackend>();
 #if EV_HAS_EPOLL
     if (name == "epoll") return make_epoll_backend();
     if (name == "auto") return make_auto_backend();
@@ -110,9 +145,8 @@ static std::string_view environment_variable(const char* name) {
 
 std::unique_ptr<Backend> make_backend(std::string_view name) {
     if (name.empty()) name = environment_variable("EV_BACKEND");
-    auto backend = make_look_backend(make_named_backend(name.empty() ? "auto" : name));
-    if (environment_variable("EV_TRACE").empty()) return backend;
-    return make_trace_backend(std::move(backend));
+    return make_look_backend(make_named_backend(name.empty() ? "auto" : name),
+                             !environment_variable("EV_TRACE").empty());
 }
 
 bool ready_now(int fd, Events events) {

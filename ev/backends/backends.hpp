@@ -10,20 +10,17 @@ namespace ev {
 // Returns the names that make_backend() accepts, separated by commas, the default first.
 std::string_view backend_names();
 
-std::unique_ptr<Backend> make_select_backend();
 // Linux only. Throws std::system_error if no descriptor is left.
 std::unique_ptr<Backend> make_epoll_backend();
 // Linux only. Chooses between poll and epoll by the number of watched descriptors and the
 // share that is usually ready. It begins with poll.
 std::unique_ptr<Backend> make_auto_backend();
 
-// Looks once, without sleeping, before `inner` sleeps if the last turn had events. These looks
-// become rarer while they find nothing.
-std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner);
-
-// Writes a line to standard error for each wait: its number, the time waited, and the ready
-// descriptors (r: readable, w: writable, h: hang-up, e: error).
-std::unique_ptr<Backend> make_trace_backend(std::unique_ptr<Backend> traced);
+// Before `inner` sleeps, it looks once without sleeping if the last turn had events. These
+// looks become rarer while they find nothing. If it traces, it writes a line to standard error
+// for each wait: its number, the time waited, and the ready descriptors (r: readable,
+// w: writable, h: hang-up, e: error).
+std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner, bool traces = false);
 
 // Returns true if the descriptor has one of these events now, or an error. It needs no loop
 // and never waits.

@@ -4,14 +4,12 @@
 
 #if EV_HAS_EPOLL
 
-#    include <fcntl.h>
+#    include "ev/fd.hpp"
+
 #    include <sys/epoll.h>
-#    include <unistd.h>
 
 #    include <algorithm>
-#    include <cerrno>
 #    include <exception>
-#    include <utility>
 
 namespace ev {
 
@@ -19,23 +17,6 @@ namespace {
 
 static_assert(readable == EPOLLIN && writable == EPOLLOUT && error == EPOLLERR &&
               hangup == EPOLLHUP);
-
-class Descriptor {
-public:
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    Descriptor& operator=(Descriptor&& other) noexcept {
-        std::swap(number_, other.number_);
-        return *this;
-    }
-    ~Descriptor() {
-        if (number_ >= 0) ::close(number_);
-    }
-    operator int() const { return number_; }
-
-private:
-    int number_;
-};
 
 // Unlike poll(2), epoll reports nothing for a descriptor that was closed while watched. While
 // this backend has no epoll instance, it uses poll.
@@ -52,11 +33,11 @@ public:
         }
     }
 
-    bool is_open() const { return epoll_ >= 0; }
+    bool is_open() const { return static_cast<bool>(epoll_); }
     // Returns false, and leaves epoll closed, if the system refuses any of the registrations.
     bool open() {
         try {
-            epoll_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+            epoll_.reset(::epoll_create1(EPOLL_CLOEXEC));
             if (!is_open()) return false;
             for (Registration* const each : registrations_)
                 register_interest(EPOLL_CTL_ADD, *each, each->interest);
@@ -69,7 +50,7 @@ public:
     void close() {
         duplicates_.clear();
         refused_.clear();
-        epoll_ = Descriptor(-1);
+        epoll_.reset();
     }
 
 private:
@@ -79,12 +60,13 @@ private:
         if (needs_ns(max_wait) && has_pwait2_) {  // since Linux 5.11
             const timespec time{0, static_cast<long>(max_wait.count())};
             const int count =
-                ::epoll_pwait2(epoll_, epoll_events_.data(), limit, &time, nullptr);
+                ::epoll_pwait2(epoll_.get(), epoll_events_.data(), limit, &time, nullptr);
             if (count >= 0 || errno != ENOSYS) return count;
             has_pwait2_ = false;
         }
 #    endif
-        return ::epoll_wait(epoll_, epoll_events_.data(), limit, milliseconds_of(max_wait));
+        return ::epoll_wait(epoll_.get(), epoll_events_.data(), limit,
+                            milliseconds_of(max_wait));
     }
 
     void update_kernel(Registration& registration, Events interest) override {
@@ -113,21 +95,21 @@ private:
 
     bool control(int change, int fd, Registration& registration, Events interest) const {
         epoll_event event{interest, {&registration}};
-        return ::epoll_ctl(epoll_, change, fd, &event) == 0;
+        return ::epoll_ctl(epoll_.get(), change, fd, &event) == 0;
     }
 
     // epoll accepts a descriptor only once, so any other watch registers a duplicate of it.
     void add_duplicate(Registration& registration, Events interest) {
-        Descriptor duplicate(::fcntl(registration.fd, F_DUPFD_CLOEXEC, 0));
+        Fd duplicate(::fcntl(registration.fd, F_DUPFD_CLOEXEC, 0));
         duplicates_.reserve(duplicates_.size() + 1);
-        if (duplicate < 0 || !control(EPOLL_CTL_ADD, duplicate, registration, interest))
+        if (!duplicate || !control(EPOLL_CTL_ADD, duplicate.get(), registration, interest))
             fail(errno, "epoll");
         duplicates_.push_back({&registration, std::move(duplicate)});
     }
 
     int descriptor_of(const Registration& registration) const {
         for (const Duplicate& duplicate : duplicates_)
-            if (duplicate.registration == &registration) return duplicate.number;
+            if (duplicate.registration == &registration) return duplicate.number.get();
         return registration.fd;
     }
 
@@ -135,7 +117,8 @@ private:
     // instance, always ready, and can't be removed by number. So the instance is closed. The
     // next wait opens a new one (EpollBackend) or uses poll (AutoBackend).
     void unregister(Registration& removed) {
-        const int result = ::epoll_ctl(epoll_, EPOLL_CTL_DEL, descriptor_of(removed), nullptr);
+        const int result =
+            ::epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, descriptor_of(removed), nullptr);
         std::erase_if(duplicates_,
                       [&](const Duplicate& each) { return each.registration == &removed; });
         if (result != 0) close();
@@ -143,10 +126,10 @@ private:
 
     struct Duplicate {
         const Registration* registration;
-        Descriptor number;
+        Fd number;
     };
 
-    Descriptor epoll_{-1};
+    Fd epoll_;
     std::vector<Readiness> refused_;  // regular files and invalid descriptors, always ready
     std::vector<Duplicate> duplicates_;
     std::vector<epoll_event> epoll_events_{1};  // large enough for all registrations

@@ -2,8 +2,8 @@
 // may use.
 #pragma once
 
+#include "ev/fd.hpp"
 #include "ev/loop.hpp"
-#include "ev/pipe.hpp"
 
 #include <functional>
 #include <list>

@@ -1,4 +1,4 @@
-#include "ev/pipe.hpp"
+#include "ev/fd.hpp"
 #include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
 

@@ -1,0 +1,69 @@
+// Owned descriptors, and the pipe through which a signal handler or another thread wakes a
+// loop.
+#pragma once
+
+#include "ev/backend.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace ev {
+
+// Owns a descriptor and closes it in the destructor. Empty by default.
+class Fd {
+public:
+    Fd() = default;
+    explicit Fd(int number) : number_(number) {}
+    Fd(Fd&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    Fd& operator=(Fd&& other) noexcept {
+        reset(std::exchange(other.number_, -1));
+        return *this;
+    }
+    ~Fd() { reset(); }
+
+    explicit operator bool() const { return number_ >= 0; }
+    int get() const { return number_; }  // or -1
+    void reset(int number = -1) {
+        if (number_ >= 0) ::close(number_);
+        number_ = number;
+    }
+
+private:
+    int number_ = -1;
+};
+
+// Both ends are non-blocking and closed on exec.
+class Pipe {
+public:
+    Pipe() {  // throws std::system_error if no descriptors are left
+        int ends[2];
+        if (::pipe(ends) != 0) fail(errno, "pipe");
+        for (const int end : ends) {
+            ::fcntl(end, F_SETFD, FD_CLOEXEC);
+            ::fcntl(end, F_SETFL, O_NONBLOCK);
+        }
+        out_.reset(ends[0]);
+        in_.reset(ends[1]);
+    }
+
+    int fd() const { return out_.get(); }  // readable after wake(), until drain()
+    // May be called from a signal handler. If the pipe is full, its bytes wake the loop.
+    void wake() const {
+        while (::write(in_.get(), "", 1) < 0 && errno == EINTR) {
+        }
+    }
+    void drain() const {
+        char bytes[512];
+        while (::read(out_.get(), bytes, sizeof bytes) > 0 || errno == EINTR) {
+        }
+    }
+
+private:
+    Fd out_;
+    Fd in_;
+};
+
+}  // namespace ev

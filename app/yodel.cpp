@@ -11,7 +11,7 @@
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
-#include "bufio/accept.hpp"
+#include "bufio/listen.hpp"
 #include "bufio/tls.hpp"
 #include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"

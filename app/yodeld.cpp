@@ -10,7 +10,7 @@
 #include "app/text/json.hpp"
 #include "app/text/output.hpp"
 #include "app/text/units.hpp"
-#include "bufio/lookup.hpp"
+#include "bufio/dial.hpp"
 #include "bufio/tls.hpp"
 #include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"

@@ -86,7 +86,7 @@ bool is_broadcast_or_multicast(const Address& address) {
     if (address.family() != AF_INET || address.is_multicast()) return address.is_multicast();
     Address probe = address;
     reinterpret_cast<sockaddr_in&>(probe.storage).sin_port = htons(9);
-    const Fd socket = open_datagram_socket(AF_INET);
+    const Fd socket = open_socket(AF_INET, true);
     return ::connect(socket.get(), probe.get(), probe.size) != 0 && errno == EACCES;
 }
 
@@ -103,24 +103,16 @@ bool is_non_socket_file(const Address& address) {
            !S_ISSOCK(status.st_mode);
 }
 
-void prepare_socket(int fd, int family) {
+void prepare_socket(int fd, bool is_tcp) {
     ::fcntl(fd, F_SETFD, FD_CLOEXEC);
     ::fcntl(fd, F_SETFL, O_NONBLOCK);
     const int on = 1;
-    if (family != AF_UNIX) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (is_tcp) ::setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-Fd open_socket(int family) {
-    Fd fd(::socket(family, SOCK_STREAM, 0));
-    if (fd) prepare_socket(fd.get(), family);
-    return fd;
-}
-
-Fd open_datagram_socket(int family) {
-    Fd fd(::socket(family, SOCK_DGRAM, 0));
-    if (!fd) return fd;
-    ::fcntl(fd.get(), F_SETFD, FD_CLOEXEC);
-    ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
+Fd open_socket(int family, bool udp) {
+    Fd fd(::socket(family, udp ? SOCK_DGRAM : SOCK_STREAM, 0));
+    if (fd) prepare_socket(fd.get(), !udp && family != AF_UNIX);
     return fd;
 }
 

@@ -39,13 +39,12 @@ bool same_host(const Address& a, const Address& b);
 // True for a path whose file exists and is not a socket.
 bool is_non_socket_file(const Address& address);
 
-// Makes a socket of this family non-blocking and close-on-exec, and TCP without Nagle's
-// algorithm (TCP_NODELAY).
-void prepare_socket(int fd, int family);
+// Makes a socket non-blocking and close-on-exec, and TCP without Nagle's algorithm
+// (TCP_NODELAY).
+void prepare_socket(int fd, bool is_tcp);
 
-// These return a prepared stream or UDP socket. On failure it is empty and errno is set.
-Fd open_socket(int family);
-Fd open_datagram_socket(int family);
+// Returns a prepared stream or UDP socket. On failure it is empty and errno is set.
+Fd open_socket(int family, bool udp = false);
 
 bool bind_socket(int fd, const Address& address);  // sets errno on failure
 int pending_socket_error(int fd);                  // clears it; 0 if there is none

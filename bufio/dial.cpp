@@ -1,9 +1,8 @@
 #include "bufio/dial.hpp"
 
-#include "bufio/accept.hpp"
+#include "bufio/listen.hpp"
 #include "ev/threads/loop_thread.hpp"
 
-#include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 
@@ -85,22 +84,17 @@ LookupResult look_up(const Endpoint& endpoint) {
 struct Lookup::Shared {
     LookupResult result;  // written by the thread, and read by the loop once it is `ready`
     std::atomic<bool> ready = false;
-    Fd done;  // the writing end of the pipe
+    ev::Pipe pipe;  // wakes the loop
 };
 
 Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
-    : shared_(std::make_shared<Shared>()) {
-    int ends[2];
-    if (::pipe(ends) != 0) throw std::system_error(errno, std::generic_category(), "pipe");
-    for (const int end : ends) ::fcntl(end, F_SETFD, FD_CLOEXEC);
-    wake_.reset(ends[0]);
-    shared_->done.reset(ends[1]);
-    watch_ =
-        ev::Watch(loop, wake_.get(), ev::readable, [this, done = std::move(done)](ev::Events) {
-            assert(shared_->ready);
-            watch_.want(ev::none);
-            done(std::move(shared_->result));
-        });
+    : shared_(std::make_shared<Shared>()),
+      watch_(loop, shared_->pipe.fd(), ev::readable,
+             [this, done = std::move(done)](ev::Events) {
+                 assert(shared_->ready);
+                 watch_.want(ev::none);
+                 done(std::move(shared_->result));
+             }) {
     ev::start_thread([shared = shared_, endpoint] {
         try {
             shared->result = look_up(endpoint);
@@ -108,7 +102,7 @@ Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
             shared->result.error = "out of memory";  // too short to need an allocation
         }
         shared->ready = true;
-        shared->done.reset();  // closing the pipe wakes the loop
+        shared->pipe.wake();
     }).detach();
 }
 
@@ -121,7 +115,7 @@ namespace {
 constexpr ev::Duration attempt_delay = std::chrono::milliseconds(250);
 
 // Addresses that are tried at a time. A name may have dozens.
-constexpr std::size_t max_attempts = 6;
+constexpr std::ptrdiff_t max_attempts = 6;
 
 // Returns the text for `code`, an errno that means that no ephemeral port is left or that the
 // given source port is in use.
@@ -170,8 +164,8 @@ bool bind_source(int fd, const Endpoint& endpoint, const std::vector<Address>& s
     }
     // With TCP, a closed connection may still hold the port. With UDP, this option would let
     // two sockets share the port.
-    const int on = endpoint.udp ? 0 : 1;
-    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    const int may_reuse = endpoint.udp ? 0 : 1;
+    ::setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &may_reuse, sizeof may_reuse);
     return ::bind(fd, source->get(), source->size) == 0;
 }
 
@@ -179,8 +173,7 @@ bool bind_source(int fd, const Endpoint& endpoint, const std::vector<Address>& s
 // failure it is empty, and `failure` contains the reason.
 Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
                 const Address& address, DialFailure& failure) {
-    Fd socket =
-        endpoint.udp ? open_datagram_socket(address.family()) : open_socket(address.family());
+    Fd socket = open_socket(address.family(), endpoint.udp);
     // Answers to a multicast datagram come from other addresses, so a connected socket would
     // drop them.
     const bool multicast = endpoint.udp && address.is_multicast();
@@ -232,7 +225,7 @@ Dialer::~Dialer() {
 std::string Dialer::phase() const {
     if (endpoint_.acceptor) return "listening " + endpoint_.acceptor->address().text();
     if (!resolved_) return "resolving";
-    return attempts_.empty() ? "connecting" : "connecting " + attempts_.back().address.text();
+    return next_ == 0 ? "connecting" : "connecting " + attempts_[next_ - 1].address.text();
 }
 
 void Dialer::begin() {
@@ -267,34 +260,35 @@ void Dialer::on_resolved(const LookupResult& result) {
         return finish({.end = {Reason::lookup, By::system, "cannot resolve",
                                endpoint_.dialed().text() + ": " + result.error}});
     const int preferred_family = result.addresses.front().family();
-    addresses_ = interleave(result.addresses, endpoint_.udp ? AF_INET : preferred_family);
-    attempts_.reserve(addresses_.size());
+    for (const Address& address :
+         interleave(result.addresses, endpoint_.udp ? AF_INET : preferred_family))
+        attempts_.push_back({address, {}, {}});
     try_next();
 }
 
 // Starts the next attempt, and skips addresses that fail immediately. Finishes when all
 // addresses have failed.
 void Dialer::try_next() {
-    while (next_address_ < addresses_.size() && attempts_in_progress_ < max_attempts) {
-        const Address& address = addresses_[next_address_];
-        ++next_address_;
+    const auto in_progress =
+        std::count_if(attempts_.begin(), attempts_.end(),
+                      [](const Attempt& each) { return static_cast<bool>(each.socket); });
+    while (next_ < attempts_.size() && in_progress < max_attempts) {
+        Attempt& attempt = attempts_[next_++];
         DialFailure failure;
-        Fd socket = start_socket(endpoint_, sources_, address, failure);
-        if (!socket) {
-            add_failure(address, failure);
+        attempt.socket = start_socket(endpoint_, sources_, attempt.address, failure);
+        if (!attempt.socket) {
+            add_failure(attempt.address, failure);
             continue;
         }
         // If the attempt has already succeeded, the next turn finds the socket writable.
-        Attempt& attempt = attempts_.emplace_back(Attempt{address, std::move(socket), {}});
-        ++attempts_in_progress_;
         attempt.watch = ev::Watch(loop_, attempt.socket.get(), ev::writable,
                                   [this, &attempt](ev::Events) { on_writable(attempt); });
-        if (next_address_ < addresses_.size()) next_attempt_timer_.start(attempt_delay);
+        if (next_ < attempts_.size()) next_attempt_timer_.start(attempt_delay);
         return;
     }
-    if (attempts_in_progress_ > 0) return;
+    if (in_progress > 0) return;
     finish(
-        {.end = {refusals_ == addresses_.size() ? Reason::refused : Reason::connect, By::system,
+        {.end = {refusals_ == attempts_.size() ? Reason::refused : Reason::connect, By::system,
                  "cannot connect to", endpoint_.text() + ": " + failures_text_}});
 }
 
@@ -308,20 +302,16 @@ void Dialer::on_writable(Attempt& attempt) {
         code = ECONNREFUSED;
     if (code != 0) {
         attempt.socket.reset();
-        --attempts_in_progress_;
         add_failure(attempt.address, failure_of(endpoint_, attempt.address, code));
         return try_next();
     }
-    DialResult result;
-    result.socket = std::move(attempt.socket);
-    result.address = attempt.address;
-    finish(std::move(result));
+    finish({.socket = std::move(attempt.socket), .address = attempt.address});
 }
 
 void Dialer::add_failure(const Address& address, const DialFailure& failure) {
     if (failure.refused) ++refusals_;
     if (!failures_text_.empty()) failures_text_ += "; ";
-    if (addresses_.size() > 1 || !endpoint_.connect_host.empty())
+    if (attempts_.size() > 1 || !endpoint_.connect_host.empty())
         failures_text_ += address.text() + ": ";
     failures_text_ += failure.text;
 }

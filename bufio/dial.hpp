@@ -1,21 +1,75 @@
-// Turns a name into a connected socket. Alternates between IPv6 and IPv4 addresses. The next
+// Turns a name into addresses, and these into a connected socket. A numeric host is resolved
+// without delay. A name is looked up on a separate thread, because the system's resolver may
+// block for any length of time.
+//
+// Dialing alternates between IPv6 and IPv4 addresses. The next
 // attempt starts when an attempt fails or is slow, and the first to connect wins (RFC 8305,
 // "Happy Eyeballs"). A datagram socket connects without waiting for an answer, so it uses the
 // first address that the system accepts. IPv4 addresses come first, because most servers on a
 // name such as localhost listen there.
 #pragma once
 
-#include "bufio/end.hpp"
-#include "bufio/fd.hpp"
-#include "bufio/lookup.hpp"
+#include "bufio/address.hpp"
+#include "bufio/transport.hpp"
 #include "ev/loop.hpp"
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace bufio {
+
+class Acceptor;  // bufio/listen.hpp
+
+struct Endpoint {
+    std::string host = {};             // a name, an address, or empty with a unix-domain path
+    std::string service = {};          // a port or a service's name
+    std::string path = {};             // unix-domain socket; overrides the host if not empty
+    int family = AF_UNSPEC;            // AF_INET or AF_INET6: addresses of this family only
+    bool numeric = false;              // never ask the resolver
+    bool udp = false;                  // UDP instead of TCP
+    bool passive = false;              // listen on the address instead of connecting to it
+    std::string connect_host = {};     // name or address to connect to; empty for the host
+    std::string connect_service = {};  // empty: the service
+    std::string source_host = {};      // the numeric address to connect from; empty for any
+    std::string source_port = {};      // the port to connect from; empty for any
+    // From an earlier look-up of the host, which is then not looked up again.
+    std::shared_ptr<const std::vector<Address>> known_addresses = nullptr;
+
+    // Waits for a peer here instead of connecting. It must outlive the dialers.
+    Acceptor* acceptor = nullptr;
+
+    std::string text() const;  // HOST:PORT, [v6]:PORT or the path
+    Endpoint dialed() const;   // with the host and service that are really connected to
+};
+
+struct LookupResult {
+    std::vector<Address> addresses;  // in the resolver's order of preference
+    std::string error;               // the reason, if there are no addresses
+};
+
+// Resolves an endpoint that needs no resolver: a path, a numeric host, localhost. If the
+// result contains neither addresses nor an error, the host is a name that needs a Lookup.
+LookupResult resolve_without_network(const Endpoint& target);
+
+// Blocks as long as the resolver does.
+LookupResult look_up(const Endpoint& endpoint);
+
+// A look-up in the background. It calls back once, from the loop, unless it is destroyed
+// earlier. The thread of a destroyed look-up finishes on its own, and its result is dropped.
+class Lookup {
+public:
+    using Callback = std::function<void(LookupResult)>;
+    // Throws std::system_error if no descriptors or threads are left.
+    Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done);
+
+private:
+    struct Shared;
+    std::shared_ptr<Shared> shared_;
+    ev::Watch watch_;
+};
 
 struct DialResult {
     Fd socket = {};               // connected and non-blocking, or empty
@@ -49,7 +103,7 @@ public:
 private:
     struct Attempt {
         Address address;
-        Fd socket;
+        Fd socket;  // empty before the attempt, and after it has failed
         ev::Watch watch;
     };
 
@@ -67,11 +121,9 @@ private:
     ev::Time resolved_at_{};
     bool resolved_ = false;
     std::optional<Lookup> lookup_;
-    std::vector<Address> sources_;    // local addresses to connect from; empty for any
-    std::vector<Address> addresses_;  // in the order of the attempts
-    std::size_t next_address_ = 0;    // index of the first address not yet tried
-    std::vector<Attempt> attempts_;   // capacity for all addresses, so that no attempt moves
-    std::size_t attempts_in_progress_ = 0;  // attempts that have not failed yet
+    std::vector<Address> sources_;   // local addresses to connect from; empty for any
+    std::vector<Attempt> attempts_;  // one for each address, in order; none moves
+    std::size_t next_ = 0;           // index of the first address not yet tried
     std::string failures_text_;
     std::size_t refusals_ = 0;      // attempts that were refused
     ev::Timer start_timer_;         // due, so that the loop calls begin()

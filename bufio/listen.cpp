@@ -1,6 +1,6 @@
 #include "bufio/listen.hpp"
 
-#include "bufio/accept.hpp"
+#include "bufio/packets.hpp"
 
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -79,7 +79,7 @@ Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
     if (address_.family() == AF_UNSPEC) refuse(address);
 }
 
-void Listener::Path::own(std::string path) {
+void OwnedPath::own(std::string path) {
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0) return;
     device_ = status.st_dev;
@@ -87,8 +87,7 @@ void Listener::Path::own(std::string path) {
     path_ = std::move(path);
 }
 
-// The socket is still open here, so its inode number can't have been reused.
-Listener::Path::~Path() {
+OwnedPath::~OwnedPath() {
     struct stat status {};
     const bool exists = !path_.empty() && ::lstat(path_.c_str(), &status) == 0;
     if (exists && status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
@@ -126,7 +125,7 @@ void Listener::accept_some() {
         if (!socket && !would_block(errno)) return pause_accepting(errno);
         if (!socket) exhausted_ = false;
         if (!socket) return;
-        prepare_socket(socket.get(), address_.family());
+        prepare_socket(socket.get(), address_.family() != AF_UNIX);
         on_accepted_(std::move(socket), peer);
     }
 }

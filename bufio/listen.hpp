@@ -1,16 +1,32 @@
 // A listening socket that passes each accepted connection to a callback.
 #pragma once
 
-#include "bufio/address.hpp"
-#include "bufio/fd.hpp"
+#include "bufio/dial.hpp"
 #include "ev/loop.hpp"
 
 #include <sys/types.h>
 
 #include <functional>
+#include <optional>
 #include <string>
 
 namespace bufio {
+
+// Removes a path when it is destroyed, unless another file has taken its place. The file or
+// socket must still be open then, so that its inode number can't have been reused.
+class OwnedPath {
+public:
+    OwnedPath() = default;
+    ~OwnedPath();
+    OwnedPath(const OwnedPath&) = delete;
+    void own(std::string path);  // of a file or socket that was just made
+    void renamed(std::string path) { path_ = std::move(path); }  // the file has another name
+
+private:
+    std::string path_;  // empty if there is none
+    dev_t device_ = 0;
+    ino_t inode_ = 0;
+};
 
 // When the process runs out of descriptors or memory, accepting pauses for a second, or until
 // resume(), instead of spinning. Connections then wait in the system's queue. For a
@@ -37,33 +53,47 @@ public:
     const Address& address() const { return address_; }  // with the actual port
 
 private:
-    // Owns the path of a unix-domain socket.
-    class Path {
-    public:
-        Path() = default;
-        ~Path();
-        Path(const Path&) = delete;
-        Path& operator=(const Path&) = delete;
-        void own(std::string path);  // of a socket that was just bound
-
-    private:
-        std::string path_;  // empty if there is none
-        dev_t device_ = 0;
-        ino_t inode_ = 0;
-    };
-
     void accept_some();
     void pause_accepting(int code);
     void update_interest();
 
     Fd socket_;
-    Path path_;  // after the socket, so that the path is removed before the socket is closed
+    OwnedPath path_;  // of a unix-domain socket; after the socket, see above
     Address address_;
     Callback on_accepted_;
     OnExhausted on_exhausted_;
     bool paused_ = false;
     bool exhausted_ = false;  // on_exhausted_ was called for the current shortage
     ev::Timer resume_timer_;
+    ev::Watch watch_;
+};
+
+// Waits for peers on a local address, and passes on one at a time. The others wait in the
+// system's queue.
+class Acceptor {
+public:
+    // Throws std::system_error if it can't listen on the address.
+    Acceptor(ev::Loop& loop, const Address& address, bool udp);
+
+    // Calls back once, from the loop, unless it is cancelled. The callback may call accept()
+    // again. With UDP, the socket is a copy of the bound one, and the peer is the sender of the
+    // first datagram, which is still to be read. Out of descriptors or memory, the result has
+    // an end instead of a socket. The caller then waits before it calls accept() again.
+    void accept(Dialer::Callback accepted);
+    void cancel();
+
+    const Address& address() const { return address_; }  // with the actual port
+
+private:
+    void accept_datagram();
+    void fail(int code);
+    void pass_on(End end, Fd socket, const Address& peer);
+
+    ev::Loop& loop_;
+    Address address_;
+    Dialer::Callback on_accepted_;
+    std::optional<Listener> listener_;
+    Fd datagrams_;  // used instead with UDP
     ev::Watch watch_;
 };
 

@@ -238,7 +238,7 @@ private:
 }  // namespace
 
 Fd bound_datagram_socket(const Address& address) {
-    Fd socket = open_datagram_socket(address.family());
+    Fd socket = open_socket(address.family(), true);
     // If its port is unknown, nobody could send to it.
     if (!socket || !bind_socket(socket.get(), address) ||
         Address::of_socket(socket.get()).family() == AF_UNSPEC)

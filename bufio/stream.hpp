@@ -26,16 +26,30 @@
 #pragma once
 
 #include "bufio/buffer.hpp"
-#include "bufio/end.hpp"
-#include "bufio/lifetime.hpp"
 #include "bufio/transport.hpp"
 #include "ev/loop.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 
 namespace bufio {
+
+// Detects whether a callback has destroyed the object whose member function is running. Make it
+// a member of the object.
+class Lifetime {
+public:
+    // The result expires with the object, or at end() if that is called earlier.
+    std::weak_ptr<void> watch() {
+        if (!token_) token_ = std::make_shared<char>();
+        return token_;
+    }
+    void end() { token_.reset(); }
+
+private:
+    std::shared_ptr<void> token_;
+};
 
 class Stream {
 public:
@@ -172,5 +186,19 @@ private:
     bool finishing_ = false;
     bool output_closed_ = false;
 };
+
+// The system's facts about a TCP connection: TCP_INFO of Linux.
+struct TcpFacts {
+    // The shortest time from a segment to its acknowledgement in the last five minutes. The
+    // system's smoothed time is no substitute, because it includes the service's time if the
+    // reply carries the acknowledgement.
+    std::optional<ev::Duration> min_rtt;
+    std::uint64_t retransmits = 0;  // our segments only
+    std::uint64_t mss = 0;          // bytes of payload in a full segment
+    std::uint64_t cwnd = 0;         // the congestion window, in segments
+};
+
+// Makes a system call. None for a socket that is not TCP, or if the system reports no facts.
+std::optional<TcpFacts> tcp_facts(int socket);
 
 }  // namespace bufio

@@ -6,9 +6,7 @@
 // thread. A session is resumed only by connections of the thread that made it.
 #pragma once
 
-#include "bufio/end.hpp"
 #include "bufio/fd.hpp"
-#include "bufio/tls_facts.hpp"
 #include "bufio/transport.hpp"
 
 #include <memory>

@@ -1,14 +1,87 @@
 // The lower end of a stream: a plain descriptor, TLS on top of one, WebSocket on top of either,
-// or a script in a test. Calls never block, and transports do not know the loop.
+// or a script in a test; the reason for which it ended, and what it knows about TLS.
 #pragma once
 
-#include "bufio/end.hpp"
+#include "bufio/fd.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace bufio {
+
+// The reason why a connection, or the attempt to make one, has ended.
+enum class Reason {
+    none,                   // not ended
+    clean,                  // both sides closed gracefully
+    unclosed,               // all is done, but the peer has not closed its side in time
+    aborted,                // closed or aborted by us
+    lookup,                 // no address found for the name
+    refused,                // every address refused the connection, or the service rejected it
+    connect,                // unreachable, no such socket; or only some addresses refused
+    timeout,                // a deadline passed
+    tls,                    // the TLS handshake failed
+    handshake_interrupted,  // the connection was lost during the TLS handshake
+    certificate,            // the peer's certificate was not accepted
+    pin,                    // the peer's public key is not pinned
+    own_certificate,        // our certificate is missing, unusable or refused
+    trust,                  // the file or directory of trusted certificates can't be used
+    send,                   // the peer no longer accepts our bytes
+    reset,                  // the peer, or its system, reset the connection
+    receive,                // receiving failed, or the peer broke the protocol
+    truncated,              // no close_notify or close frame, or closed inside a message
+    closed_early,           // the peer closed its side too early
+    limit,                  // a message exceeds the limit of a buffer
+    output,                 // our own output or log can't be written
+};
+
+enum class By { us, peer, system };  // who caused an end
+
+struct End {
+    Reason reason = Reason::none;
+    By by = By::us;
+    const char* what = "";    // a clause; if the peer caused the end, what it did
+    std::string detail = {};  // continues `what`, often in the words of the peer or the system
+
+    explicit operator bool() const { return reason != Reason::none; }
+    // Returns one clause for people, without a full stop: "the peer does not speak TLS". It may
+    // contain bytes from the peer, so make it printable before writing it to a terminal.
+    std::string text(std::string_view peer = "the peer") const;
+};
+
+// Returns an end with the system's message for the errno `code` as its detail. EPIPE, and
+// ECONNRESET and ECONNREFUSED in their phases, have reasons of their own.
+End system_end(Reason reason, const char* what, int code);
+
+// Facts are also available for a refused connection. Texts from the peer have a bounded length
+// but are unfiltered, so they must be made printable before they are written to a terminal.
+struct TlsFacts {
+    std::string version;
+    std::string cipher;
+    std::string group;  // the key exchange group, by OpenSSL's name; empty if there is none
+    std::string alpn;
+    std::string subject;  // subject of the peer's certificate; empty if there is none
+    std::string issuer;
+    std::string not_after;  // ISO date
+    bool expired = false;   // not_after has passed
+    long days_left = 0;     // whole days until not_after; negative after it
+    // Subject and last day of each certificate sent, the peer's own first. The last entry of a
+    // long chain is the number of the others.
+    std::vector<std::string> chain;
+    std::string pin;  // sha256//BASE64 of the peer's public key
+    // The first faults of the certificate; empty if it was verified or pinned.
+    std::string faults_text;
+    int fault_count = 0;            // number of faults, listed or not
+    bool untrusted = false;         // not issued by a trusted authority
+    bool incomplete_chain = false;  // untrusted, and the issuer's certificate was not sent
+    bool resumed = false;           // the session was resumed
+    // Bytes of our ClientHello if the server has not answered; else 0.
+    std::size_t unanswered_hello_size = 0;
+    std::string requested_groups;  // requested key exchange groups; OpenSSL's defaults if empty
+};
 
 // The outcome of one call. After `wants_read` or `wants_write` the caller repeats the same call
 // once the descriptor is readable or writable. TLS may have to read in order to write, and vice
@@ -21,8 +94,6 @@ struct IoResult {
     // Bytes moved. A read may move bytes although its status is not `done`; a write does not.
     std::size_t count = 0;
 };
-
-struct TlsFacts;  // bufio/tls_facts.hpp
 
 // One call does a bounded amount of work, whatever the peer sends, so that no stream starves
 // the others.
@@ -70,8 +141,6 @@ protected:
 private:
     End failure_;
 };
-
-class Fd;
 
 // Takes ownership of the socket, which must be connected and non-blocking.
 std::unique_ptr<Transport> make_plain_transport(Fd fd);

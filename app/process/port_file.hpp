@@ -5,7 +5,7 @@
 // It may replace a plain file, but not a link, FIFO, device or folder.
 #pragma once
 
-#include "bufio/fd.hpp"
+#include "bufio/listen.hpp"
 
 #include <string>
 
@@ -15,14 +15,11 @@ class PortFile {
 public:
     // Creates the file; without a path there is no file. Throws OutputError, and
     // std::runtime_error if the path exists and is not a plain file.
-    PortFile(std::string path, const std::string& text);
-    // Removes the file, unless another server has replaced it.
-    ~PortFile();
-    PortFile(const PortFile&) = delete;
+    PortFile(const std::string& path, const std::string& text);
 
 private:
-    std::string path_;  // empty: no file
-    bufio::Fd file_;    // stays open, so that no other file gets its inode
+    bufio::Fd file_;
+    bufio::OwnedPath path_;  // removed with this object, unless another server has replaced it
 };
 
 }  // namespace yodel

@@ -1,7 +1,7 @@
 #include "app/protocol/end_text.hpp"
 
 #include "app/text/units.hpp"
-#include "bufio/accept.hpp"
+#include "bufio/listen.hpp"
 
 namespace yodel {
 

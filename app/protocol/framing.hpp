@@ -16,7 +16,7 @@
 //     smtp    EHLO me\r\n       250-mail\r\n250 SIZE\r\n
 #pragma once
 
-#include "bufio/end.hpp"
+#include "bufio/transport.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -31,7 +31,7 @@
 #include "app/protocol/framing.hpp"
 #include "app/text/expression.hpp"
 #include "bufio/buffer.hpp"
-#include "bufio/end.hpp"
+#include "bufio/transport.hpp"
 #include "ev/time.hpp"
 
 #include <cstddef>

@@ -2,7 +2,7 @@
 
 #include "app/protocol/end_text.hpp"
 #include "app/protocol/first_words.hpp"
-#include "bufio/accept.hpp"
+#include "bufio/listen.hpp"
 #include "bufio/packets.hpp"
 
 #include <algorithm>

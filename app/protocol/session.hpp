@@ -28,7 +28,6 @@
 #include "app/protocol/event.hpp"
 #include "app/protocol/ledger.hpp"
 #include "app/protocol/session_options.hpp"
-#include "bufio/lifetime.hpp"
 #include "bufio/stream.hpp"
 #include "ev/loop.hpp"
 

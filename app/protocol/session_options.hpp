@@ -7,7 +7,7 @@
 #include "app/text/expression.hpp"
 #include "app/websocket/transport.hpp"
 #include "bufio/dial.hpp"
-#include "bufio/tcp_facts.hpp"
+#include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
 
 #include <cstddef>

@@ -21,7 +21,7 @@
 #include "app/run/schedule.hpp"
 #include "app/run/sources.hpp"
 #include "app/stats/results.hpp"
-#include "bufio/lookup.hpp"
+#include "bufio/dial.hpp"
 #include "ev/loop.hpp"
 
 #include <cstddef>

@@ -14,7 +14,7 @@
 #include "app/run/sources.hpp"
 #include "app/stats/outcome.hpp"
 #include "app/stats/run_display.hpp"
-#include "bufio/lookup.hpp"
+#include "bufio/dial.hpp"
 #include "ev/loop.hpp"
 
 #include <chrono>

@@ -4,8 +4,8 @@
 
 #include "app/protocol/framing.hpp"
 #include "app/server/responder.hpp"
+#include "bufio/dial.hpp"
 #include "bufio/listen.hpp"
-#include "bufio/lookup.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"

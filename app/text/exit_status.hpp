@@ -1,8 +1,7 @@
 // Exit statuses of all programs. Failures that curl also reports have curl's numbers.
 #pragma once
 
-#include "bufio/end.hpp"
-#include "bufio/tls_facts.hpp"
+#include "bufio/transport.hpp"
 
 #include <stdexcept>
 #include <string>

@@ -2,7 +2,7 @@
 // texts in, texts out.
 #pragma once
 
-#include "bufio/end.hpp"
+#include "bufio/transport.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
-#include "bufio/accept.hpp"
 #include "bufio/address.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/packets.hpp"

@@ -25,7 +25,7 @@ void serve_ours(int listening, const Certificate& certificate) {
     yodel::EchoServer server(loop, std::move(options), [](auto&, auto&) {});
     const ev::Watch watch(loop, listening, ev::readable, [&](ev::Events) {
         bufio::Fd socket(::accept(listening, nullptr, nullptr));
-        bufio::prepare_socket(socket.get(), AF_INET);
+        bufio::prepare_socket(socket.get(), true);
         server.accept(std::move(socket), {});
     });
     loop.run();

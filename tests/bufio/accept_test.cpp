@@ -1,4 +1,4 @@
-#include "bufio/accept.hpp"
+#include "bufio/listen.hpp"
 
 #include "tests/bufio/fixture.hpp"
 #include "tests/bufio/packet_fixture.hpp"

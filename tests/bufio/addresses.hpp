@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bufio/address.hpp"
-#include "bufio/lookup.hpp"
+#include "bufio/dial.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

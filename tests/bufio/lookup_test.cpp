@@ -1,4 +1,4 @@
-#include "bufio/lookup.hpp"
+#include "bufio/dial.hpp"
 
 #include "tests/bufio/addresses.hpp"
 #include "tests/bufio/fixture.hpp"

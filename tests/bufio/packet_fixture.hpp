@@ -13,7 +13,7 @@ using bufio::PacketSocket;
 
 // Returns a UDP socket connected to this address.
 inline Fd connected_to(const bufio::Address& to) {
-    Fd socket = bufio::open_datagram_socket(to.family());
+    Fd socket = bufio::open_socket(to.family(), true);
     REQUIRE(::connect(socket.get(), to.get(), to.size) == 0);
     return socket;
 }

@@ -176,7 +176,7 @@ TEST_CASE("answers from the address that the datagram was sent to") {
 
 TEST_CASE("marks a datagram sent to a broadcast address") {
     PacketSocket server(bufio::bound_datagram_socket(any_address()));
-    const Fd sender = bufio::open_datagram_socket(AF_INET);
+    const Fd sender = bufio::open_socket(AF_INET, true);
     const int on = 1;
     ::setsockopt(sender.get(), SOL_SOCKET, SO_BROADCAST, &on, sizeof on);
     const bufio::Address all = v4(0xffffff, server.address().port());
@@ -202,8 +202,8 @@ TEST_CASE("answers from the address of the route if the datagram's local address
 #endif
 
 TEST_CASE("a bound socket's stream answers the last sender") {
-    PacketSocket one(bufio::open_datagram_socket(AF_INET));
-    PacketSocket other(bufio::open_datagram_socket(AF_INET));
+    PacketSocket one(bufio::open_socket(AF_INET, true));
+    PacketSocket other(bufio::open_socket(AF_INET, true));
     ev::Loop loop;
     bufio::Address peer;
     Taker taker;

@@ -1,4 +1,4 @@
-#include "bufio/tcp_facts.hpp"
+#include "bufio/stream.hpp"
 
 #include "bufio/system.hpp"
 #include "tests/bufio/fixture.hpp"

@@ -95,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     any.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     Fd bound = bound_datagram_socket({reinterpret_cast<const sockaddr*>(&any), sizeof any});
     Address address = Address::of_socket(bound.get());
-    Fd connected = open_datagram_socket(AF_INET);
+    Fd connected = open_socket(AF_INET, true);
     if (::connect(connected.get(), address.get(), address.size) != 0) return 0;
     Address peer = Address::of_socket(connected.get());
     server.open(loop, make_packet_transport(std::move(bound), peer, false));

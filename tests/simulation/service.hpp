@@ -3,7 +3,7 @@
 #pragma once
 
 #include "app/server/echo_server.hpp"
-#include "bufio/lookup.hpp"
+#include "bufio/dial.hpp"
 #include "ev/loop.hpp"
 #include "tests/simulation/plan.hpp"
 #include "tests/simulation/relay.hpp"

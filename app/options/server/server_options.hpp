@@ -3,7 +3,7 @@
 
 #include "app/options/option_values.hpp"
 #include "app/server/echo_server.hpp"
-#include "bufio/lookup.hpp"
+#include "bufio/dial.hpp"
 #include "bufio/tls.hpp"
 
 #include <string>

@@ -3,7 +3,7 @@
 #include "app/server/echo_server.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
-#include "bufio/lookup.hpp"
+#include "bufio/dial.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/app/server/raw_client.hpp"
 #include "tests/support/escapes.hpp"

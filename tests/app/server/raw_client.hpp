@@ -20,9 +20,7 @@ struct RawClient {
 
     // `receive_buffer`: its size in bytes; 0: the system's default.
     explicit RawClient(const bufio::Address& to, Kind of = Kind::stream, int receive_buffer = 0)
-        : kind(of),
-          socket(of == Kind::stream ? bufio::open_socket(to.family())
-                                    : bufio::open_datagram_socket(to.family())) {
+        : kind(of), socket(bufio::open_socket(to.family(), of != Kind::stream)) {
         const int on = 1;
         ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
         if (receive_buffer > 0)

@@ -1,8 +1,8 @@
 // A chat server with TLS: sends each line that it receives to all clients. Prints its port and
 // the pin of its key.
 #include "bufio/address.hpp"
+#include "bufio/dial.hpp"
 #include "bufio/listen.hpp"
-#include "bufio/lookup.hpp"
 #include "bufio/stream.hpp"
 #include "bufio/tls.hpp"
 #include "ev/loop.hpp"

@@ -1,7 +1,7 @@
 #include "app/protocol/session.hpp"
 
+#include "app/protocol/dialogue.hpp"
 #include "app/protocol/end_text.hpp"
-#include "app/protocol/first_words.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/packets.hpp"
 
@@ -167,6 +167,7 @@ void Session::on_dialed(bufio::DialResult result) {
     partial_message_ = false;
     address_ = result.address;
     if (options_->has_handshake()) facts_ = std::make_unique<Facts>();
+    opening_notes_.clear();
     bufio::Stream::Limits limits;
     limits.output = options_->max_frame + std::max(options_->max_frame, limits.output);
     bufio::Stream::Owner& owner = *this;
@@ -178,27 +179,21 @@ void Session::on_dialed(bufio::DialResult result) {
 }
 
 std::unique_ptr<bufio::Transport> Session::make_transport(bufio::Fd socket) {
-    opening_notes_.clear();
-    auto below = make_transport_below(std::move(socket));
-    if (options_->on_connect.empty()) return below;
-    return say_first(std::move(below), *options_->framing, options_->starttls != nullptr,
-                     options_->on_connect, opening_notes_);
-}
-
-std::unique_ptr<bufio::Transport> Session::make_transport_below(bufio::Fd socket) {
-    const bool listens = options_->listens();
-    const std::string& host = options_->endpoint.host;
+    const Options& options = *options_;
+    const bool listens = options.listens();
     if (lossy()) return bufio::make_packet_transport(std::move(socket), address_, !listens);
-    if (options_->starttls)
-        return connect_starttls(*options_->starttls, std::move(socket), *options_->tls, host,
-                                opening_notes_);
-    auto below = !options_->tls ? bufio::make_plain_transport(std::move(socket))
-                 : listens      ? options_->tls->accept(std::move(socket))
-                                : options_->tls->connect(std::move(socket), host);
-    if (!options_->websocket) return below;
-    if (listens) return websocket::accept(std::move(below), options_->max_frame);
-    return websocket::connect(std::move(below), *options_->websocket, options_->max_frame,
-                              facts_->websocket);
+    auto transport = !options.tls ? bufio::make_plain_transport(std::move(socket))
+                     : listens    ? options.tls->accept(std::move(socket))
+                               : options.tls->connect(std::move(socket), options.endpoint.host);
+    if (options.starttls)
+        transport = ask_for_tls(std::move(transport), *options.starttls, opening_notes_);
+    if (options.websocket)
+        transport = listens ? websocket::accept(std::move(transport), options.max_frame)
+                            : websocket::connect(std::move(transport), *options.websocket,
+                                                 options.max_frame, facts_->websocket);
+    if (options.on_connect.empty()) return transport;
+    return say_first(std::move(transport), *options.framing, options.starttls != nullptr,
+                     options.on_connect, opening_notes_);
 }
 
 void Session::record_facts() {

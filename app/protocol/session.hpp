@@ -169,7 +169,6 @@ private:
     void dial();
     void on_dialed(bufio::DialResult result);
     std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket);
-    std::unique_ptr<bufio::Transport> make_transport_below(bufio::Fd socket);
     void record_facts();
     void advance();
     void advance_soon();

@@ -1,9 +1,9 @@
 // The settings and the states of a session.
 #pragma once
 
+#include "app/protocol/dialogue.hpp"
 #include "app/protocol/framing.hpp"
 #include "app/protocol/ledger.hpp"
-#include "app/protocol/starttls.hpp"
 #include "app/text/expression.hpp"
 #include "app/websocket/transport.hpp"
 #include "bufio/dial.hpp"

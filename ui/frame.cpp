@@ -173,13 +173,31 @@ bool Page::press(const Key& key, int height) {
 }
 
 std::vector<Row> Page::rows(int width, int height) {
+    width_ = width;
+    height_ = static_cast<std::size_t>(height);
     std::vector<Row> rows = compose_(width);
-    const std::size_t visible_count = std::min(rows.size(), static_cast<std::size_t>(height));
+    const std::size_t visible_count = std::min(rows.size(), height_);
     top_ = std::min(top_, rows.size() - visible_count);
     rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(top_));
     rows.resize(visible_count);
     for (Row& row : rows) truncate(row, width);
     return rows;
+}
+
+bool Page::find(Style style, int step) {
+    const std::vector<Row> rows = compose_(width_);
+    const auto count = static_cast<std::ptrdiff_t>(rows.size());
+    auto at = step == 0 ? 0 : static_cast<std::ptrdiff_t>(found_) + step;
+    for (; at >= 0 && at < count; at += step < 0 ? -1 : 1) {
+        const Row& row = rows[static_cast<std::size_t>(at)];
+        const auto has_style = [style](const Span& span) { return span.style == style; };
+        if (std::none_of(row.begin(), row.end(), has_style)) continue;
+        found_ = static_cast<std::size_t>(at);
+        if (found_ < top_ || found_ >= top_ + height_)
+            top_ = found_ - std::min(found_, height_ / 2);
+        return true;
+    }
+    return false;
 }
 
 }  // namespace ui

@@ -139,9 +139,16 @@ public:
     // The visible rows: at most `height`, of at most `width` columns each.
     std::vector<Row> rows(int width, int height);
 
+    // Scrolls to the first row with a part in this style, or to the next one below (`step` 1)
+    // or above (-1) the row found last. Returns false if there is none.
+    bool find(Style style, int step = 0);
+
 private:
     Compose compose_;
     std::size_t top_ = 0;  // the first visible row; rows() limits it to the last page
+    std::size_t found_ = 0;
+    int width_ = 80;  // of the last rows()
+    std::size_t height_ = 24;
 };
 
 }  // namespace ui

@@ -40,10 +40,10 @@ bool ends_with_newline(const Framing& framing) {
     return framing.delimiter.ends_with('\n') && !framing.takes_turns;
 }
 
-Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
+Conversation::Conversation(ev::Loop& loop, const Options& options, Owner& owner)
     : loop_(loop),
       options_(options),
-      user_(user),
+      owner_(owner),
       transcript_(options.session.expect != Expect::any || options.session.pattern,
                   options.session.framing->name == "resp"),
       reading_timer_(loop, [this] { read_recording(); }),
@@ -56,6 +56,13 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, User& user)
 
 const Results& Conversation::results() const {
     return recording() && !results_.any() ? recorded_results_ : results_;
+}
+
+const Results* Conversation::results_a_minute_ago() const {
+    if (recording() && !results_.any()) return nullptr;
+    for (const auto& [time, results] : earlier_results_)
+        if (loop_.now() - time <= std::chrono::minutes(1)) return &results;
+    return &results_;
 }
 
 // Prints no summary after a failure to connect, because there is nothing to count.
@@ -92,7 +99,7 @@ void Conversation::show(const Event& event, Style note_style) {
     if (has_message(event.fate) && has_reply(event.fate))
         if (const auto facts = session_.tcp()) entry.network = facts->min_rtt;
     transcript_.append(std::move(entry));
-    user_.conversation_changed();
+    owner_.conversation_changed();
 }
 
 // --- The recording.
@@ -140,7 +147,7 @@ bool Conversation::refuse_without_target() {
 // --- Events of the session.
 
 void Conversation::session_changed() {
-    user_.conversation_changed();
+    owner_.conversation_changed();
     const State state = session_.state();
     const bool opened = is_open() && reported_state_ != State::open;
     report_state();
@@ -192,6 +199,11 @@ void Conversation::report_state() {
 // Counts an event, and adds it to the journal. A recording counts a message when it has its
 // fate, because messages in flight at its end are left out.
 void Conversation::record(const Event& event) {
+    using namespace std::chrono_literals;
+    auto& earlier = earlier_results_;
+    if (earlier.empty() || loop_.now() - earlier.back().first >= 1s)
+        earlier.emplace_back(loop_.now(), results_);
+    while (loop_.now() - earlier.front().first > 1min) earlier.pop_front();
     (showing_recorded() ? recorded_results_ : results_).add(event);
     if (!journal_ || showing_recorded() || !journal_->add_event(event)) return;
     if (has_message(event.fate) && event.fate != Fate::sent && event.fate != Fate::late)
@@ -308,7 +320,7 @@ void Conversation::send_now(const std::string& text) {
 }
 
 void Conversation::refuse(const std::string& line, const std::string& why) {
-    user_.line_refused(line);
+    owner_.line_refused(line);
     add_note(why, Style::warn);
 }
 

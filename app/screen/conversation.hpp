@@ -15,6 +15,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace yodel {
 
@@ -36,20 +37,20 @@ public:
         bool connects = true;  // false: there is no target, only the recording
     };
 
-    // The user must not destroy the conversation from these callbacks.
-    class User {
+    // Must not destroy the conversation from these callbacks.
+    class Owner {
     public:
         virtual void conversation_changed() = 0;  // the screen must be drawn again
         // The line can't be sent; the log contains the reason.
         virtual void line_refused(const std::string& line) = 0;
 
     protected:
-        ~User() = default;
+        ~Owner() = default;
     };
 
-    // Throws std::system_error if the journal's file can't be opened. The loop and the user
+    // Throws std::system_error if the journal's file can't be opened. The loop and the owner
     // must outlive the conversation.
-    Conversation(ev::Loop& loop, const Options& options, User& user);
+    Conversation(ev::Loop& loop, const Options& options, Owner& owner);
 
     // Shows the recording, and connects.
     void begin();
@@ -92,6 +93,9 @@ public:
     const Transcript& transcript() const { return transcript_; }
     // Returns the counts of the session or, until a message is sent, of the recording.
     const Results& results() const;
+    // Returns results() as they were a minute ago, give or take a second; null if they are of
+    // the recording.
+    const Results* results_a_minute_ago() const;
     const PercentileHistory& percentile_history() const { return percentile_history_; }
     const std::deque<ev::Duration>& recent_round_trips() const { return recent_round_trips_; }
     void void_round_trips() { session_.void_round_trips(); }
@@ -120,7 +124,7 @@ private:
 
     ev::Loop& loop_;
     const Options options_;
-    User& user_;
+    Owner& owner_;
     Transcript transcript_;
     std::optional<Journal> journal_;
     Results file_results_;  // of the events in the journal
@@ -132,6 +136,8 @@ private:
     std::size_t sent_together_ = 0;
     bool quitting_ = false;  // the loop stops once the session is closed
     Results results_;
+    // The results before an event, and its time; at most one each second, of the last minute.
+    std::deque<std::pair<ev::Time, Results>> earlier_results_;
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_round_trips_;
     Session::State reported_state_ = Session::State::idle;  // the last state in the log

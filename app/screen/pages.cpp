@@ -1,6 +1,7 @@
 #include "app/screen/pages.hpp"
 
 #include "app/protocol/end_text.hpp"
+#include "app/protocol/resp.hpp"
 #include "app/screen/signs.hpp"
 #include "app/screen/status_line.hpp"
 #include "app/text/exit_status.hpp"
@@ -25,10 +26,13 @@ namespace {
 // about `shown_bytes_before` bytes before it.
 constexpr std::size_t max_bytes = 16 * 1024;
 constexpr std::size_t shown_bytes_before = 128;
-// Maximum bytes of a message that is shown as JSON, because the page is composed for each
-// drawing.
-constexpr std::size_t max_json = 64 * 1024;
+// Maximum bytes of a message that is decoded, because the page is composed for each drawing.
+constexpr std::size_t max_decoded = 64 * 1024;
 constexpr std::size_t no_byte = std::string::npos;
+
+bool is_failure(const Event& event) {
+    return event.fate == Fate::bad || event.fate == Fate::lost;
+}
 
 std::string repeated(const std::string& text, std::uint64_t count) {
     std::string all;
@@ -73,14 +77,16 @@ void add_percentile_history(PageRows& page, const PercentileHistory& history) {
 }
 
 // Adds the part of a text around the byte to mark, and how much precedes and follows it.
-void add_part(PageRows& page, std::string_view bytes, std::size_t marked, bool hex) {
+void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
+              std::size_t marked, bool hex) {
     const std::size_t begin =
         marked != no_byte && marked >= max_bytes ? (marked - shown_bytes_before) / 16 * 16 : 0;
     const std::size_t end = std::min(bytes.size(), begin + max_bytes);
     const auto add_rest = [&page](std::size_t size, const char* where) {
         if (size > 0) page.rows.push_back({{bytes_text(size) + " " + where, Style::dim}});
     };
-    ui::Marks marks(end - begin);
+    ui::Marks marks = needle.marks(bytes.substr(begin, end - begin));
+    marks.resize(end - begin);
     if (marked < end) marks[marked - begin] = ui::bad_byte_mark;
     ui::Layout layout(static_cast<std::size_t>(page.width));
     if (hex)
@@ -92,18 +98,6 @@ void add_part(PageRows& page, std::string_view bytes, std::size_t marked, bool h
     if (begin < end)
         page.rows.insert(page.rows.end(), layout.rows().begin(), layout.rows().end());
     add_rest(bytes.size() - end, "more");
-}
-
-// Adds a message or a reply as text or indented JSON, and in hex. Marks the byte at offset
-// `marked`.
-void add_bytes(PageRows& page, const std::string& name, std::string_view bytes,
-               std::size_t marked) {
-    std::size_t json_marked = marked;
-    const auto json =
-        bytes.size() > max_json ? std::nullopt : indented_json(bytes, json_marked);
-    page.add_title(name + ", " + bytes_text(bytes.size()) + (json ? ", indented as JSON" : ""));
-    add_part(page, json ? *json : bytes, json ? json_marked : marked, false);
-    add_part(page, bytes, marked, true);
 }
 
 std::string phases_text(const Session& session) {
@@ -163,18 +157,64 @@ void add_tls(PageRows& page, const bufio::TlsFacts& tls) {
     for (const std::string& link : tls.chain) page.add_fact("chain", link);
 }
 
-// Aligns the figures of a column to the right.
-std::string aligned(const std::string& figure) { return format("%9s", figure.c_str()); }
+// Adds a figure and, if there is one, that of the last minute.
+void add_figure(PageRows& page, const char* name, const std::string& figure,
+                const std::string& recent, Style style = Style::normal) {
+    page.add_fact(name,
+                  format("%9s", figure.c_str()) +
+                      (recent.empty() ? "" : format(" %12s", recent.c_str())),
+                  style);
+}
 
-void add_round_trips(PageRows& page, const Histogram& times) {
-    const auto add = [&](const char* name, ev::Duration time) {
-        page.add_fact(name, aligned(milliseconds_text(time)));
+void add_counts(PageRows& page, const Results& results, const Results* before) {
+    page.add_title("Messages");
+    if (before) add_figure(page, "", "total", "last minute", Style::dim);
+    const auto add = [&](const char* name, std::uint64_t Results::*count,
+                         Style style = Style::normal) {
+        const std::uint64_t all = results.*count;
+        // A lost message whose reply arrived late is not lost any longer.
+        const std::uint64_t recent = before ? all - std::min(all, before->*count) : 0;
+        add_figure(page, name, std::to_string(all), before ? std::to_string(recent) : "",
+                   all > 0 ? style : Style::normal);
+    };
+    add("sent", &Results::sent);
+    add("echoed", &Results::echoed);
+    add("bad", &Results::bad, Style::bad);
+    add("lost", &Results::lost, Style::bad);
+    add("late", &Results::late);
+    add("unsolicited", &Results::unsolicited);
+    if (!results.over_datagrams) return;
+    add("duplicate", &Results::duplicates);
+    page.add_fact("order", format("%9s reordered", std::to_string(results.reordered).c_str()));
+    page.add_fact("jitter",
+                  format("%9s (RFC 3550)", milliseconds_text(results.jitter()).c_str()));
+}
+
+void add_round_trips(PageRows& page, const Histogram& times, const Results* before) {
+    const Histogram recent = before ? times.since(before->round_trips) : Histogram();
+    const auto add = [&](const char* name, auto time_of) {
+        add_figure(page, name, milliseconds_text(time_of(times)),
+                   recent.count() > 0 ? milliseconds_text(time_of(recent)) : "");
     };
     page.add_title("Round trips (percentiles within 1 %)");
-    add("min", times.min());
+    add("min", [](const Histogram& of) { return of.min(); });
     for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}, {"p99", 99.0}})
-        add(name, times.percentile(percent));
-    add("max", times.max());
+        add(name, [percent = percent](const Histogram& of) { return of.percentile(percent); });
+    add("max", [](const Histogram& of) { return of.max(); });
+}
+
+void add_notable(PageRows& page, const Entries& notable, std::optional<std::size_t> selected) {
+    if (notable.empty()) return;
+    page.add_title("The slowest, and the last bad and lost");
+    for (std::size_t i = 0; i < notable.size(); ++i) {
+        const Event& event = *notable[i]->event;
+        std::string name = is_failure(event) ? word_of(event.fate) : "";
+        if (event.reply.round_trip)
+            name += (name.empty() ? "" : " ") + milliseconds_text(*event.reply.round_trip);
+        const std::string_view payload = event.message.payload;
+        page.add_fact(name, excerpt(payload.substr(0, 256), payload.size()),
+                      selected == i ? Style::selected : Style::normal);
+    }
 }
 
 }  // namespace
@@ -195,27 +235,39 @@ void PageRows::add_fact(const std::string& name, std::string_view value, Style s
     rows.insert(rows.end(), layout.rows().begin(), layout.rows().end());
 }
 
-Rows statistics_page(const Results& results, const PercentileHistory& history, int width) {
-    PageRows page(width);
-    const auto add_count = [&](const char* name, std::uint64_t count,
-                               Style style = Style::normal) {
-        page.add_fact(name, aligned(std::to_string(count)), count > 0 ? style : Style::normal);
-    };
-    page.add_title("Messages");
-    add_count("sent", results.sent);
-    add_count("echoed", results.echoed);
-    add_count("bad", results.bad, Style::bad);
-    add_count("lost", results.lost, Style::bad);
-    add_count("late", results.late);
-    add_count("unsolicited", results.unsolicited);
-    if (results.over_datagrams) {
-        add_count("duplicate", results.duplicates);
-        page.add_fact("order", aligned(std::to_string(results.reordered)) + " reordered");
-        page.add_fact("jitter", aligned(milliseconds_text(results.jitter())) + " (RFC 3550)");
+Entries notable_entries(const Transcript& transcript) {
+    constexpr std::size_t max_slow = 5;
+    constexpr std::size_t max_failed = 20;
+    std::vector<const Transcript::Entry*> slow;
+    std::vector<const Transcript::Entry*> failed;  // the newest first
+    const auto& all = transcript.entries();
+    for (auto entry = all.rbegin(); entry != all.rend(); ++entry) {
+        const Event& event = *entry->event;
+        if (is_failure(event) && failed.size() < max_failed) failed.push_back(&*entry);
+        if (event.fate == Fate::echoed && event.reply.round_trip) slow.push_back(&*entry);
     }
+    const auto slow_end =
+        slow.begin() + static_cast<std::ptrdiff_t>(std::min(slow.size(), max_slow));
+    std::partial_sort(slow.begin(), slow_end, slow.end(), [](const auto* a, const auto* b) {
+        return a->event->reply.round_trip > b->event->reply.round_trip;
+    });
+    failed.insert(failed.begin(), slow.begin(), slow_end);
+    Entries notable;
+    for (const Transcript::Entry* entry : failed)
+        notable.push_back(std::make_shared<const Transcript::Entry>(entry->copy()));
+    return notable;
+}
+
+Rows statistics_page(const Statistics& statistics, int width) {
+    const Results& results = statistics.results;
+    // The column of the last minute is omitted if it does not fit.
+    const Results* const before = width < 36 ? nullptr : statistics.minute_ago;
+    PageRows page(width);
+    add_counts(page, results, before);
+    if (results.round_trips.count() > 0) add_round_trips(page, results.round_trips, before);
+    add_notable(page, statistics.notable, statistics.selected);
     if (results.round_trips.count() == 0) return page.rows;
-    add_round_trips(page, results.round_trips);
-    if (ui::utf8_locale()) add_percentile_history(page, history);
+    if (ui::utf8_locale()) add_percentile_history(page, statistics.history);
     page.add_title("Distribution");
     add_histogram(page, results.round_trips);
     return page.rows;
@@ -260,7 +312,8 @@ Rows connection_page(const Session& session, const Results& results, const std::
 
 // The times include the delay until the system accepted the message, for example because the
 // server read too slowly.
-Rows message_page(const Transcript::Entry& entry, int width) {
+Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& needle,
+                  int width) {
     using std::chrono::system_clock;
     const Event& event = *entry.event;
     const Message& message = event.message;
@@ -269,6 +322,24 @@ Rows message_page(const Transcript::Entry& entry, int width) {
     const bool answered = has_reply(event.fate);
     PageRows page(width);
     const std::size_t marked = reply.difference.value_or(no_byte);
+    // Adds a message or a reply, decoded if possible, and in hex.
+    const auto add_bytes = [&](const char* name, std::string_view bytes) {
+        std::size_t text_marked = marked;
+        const char* form = ", indented as JSON";
+        std::optional<std::string> text;
+        if (bytes.size() <= max_decoded) text = indented_json(bytes, text_marked);
+        if (!text && resp && bytes.size() <= max_decoded) {
+            text = resp_text(std::string(bytes) + "\r\n");
+            text_marked = no_byte;
+            form = ", decoded as RESP";
+        }
+        page.add_title(name + (", " + bytes_text(bytes.size())) + (text ? form : ""));
+        if (text)
+            add_part(page, needle, *text, text_marked, false);
+        else
+            add_part(page, needle, bytes, marked, false);
+        add_part(page, needle, bytes, marked, true);
+    };
     page.add_title(sent ? "Message " + std::to_string(message.id) : "Unsolicited");
     if (sent)
         page.add_fact("sent",
@@ -289,11 +360,11 @@ Rows message_page(const Transcript::Entry& entry, int width) {
         page.add_fact("reply", "late, after the reply timeout", Style::warn);
     if (answered && sent && !reply.right)
         page.add_fact("reply", differs_text(reply.difference), Style::bad);
-    if (sent) add_bytes(page, "Sent", message.payload, marked);
+    if (sent) add_bytes("Sent", message.payload);
     if (sent && reply.right && reply.payload == message.payload)
         page.add_title("Received: identical");
     else if (answered)
-        add_bytes(page, "Received", reply.payload, marked);
+        add_bytes("Received", reply.payload);
     return page.rows;
 }
 

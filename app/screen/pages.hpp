@@ -7,8 +7,12 @@
 #include "app/stats/history.hpp"
 #include "app/stats/results.hpp"
 #include "ui/frame.hpp"
+#include "ui/search.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,8 +21,22 @@ namespace yodel {
 
 using Rows = std::vector<ui::Row>;
 
-// Returns the counts, the percentiles and their history, and a histogram of the round trips.
-Rows statistics_page(const Results& results, const PercentileHistory& history, int width);
+using Entries = std::vector<std::shared_ptr<const Transcript::Entry>>;
+
+// Returns copies of the five slowest right replies, and of the newest bad and lost messages.
+Entries notable_entries(const Transcript& transcript);
+
+struct Statistics {
+    const Results& results;
+    const Results* minute_ago;  // the results a minute ago; null if they are not shown
+    const PercentileHistory& history;
+    const Entries& notable;
+    std::optional<std::size_t> selected;  // an index in `notable`
+};
+
+// Returns the counts, the percentiles and their history, the notable messages, the selected one
+// in Style::selected, and a histogram of the round trips.
+Rows statistics_page(const Statistics& statistics, int width);
 
 // Returns the facts about a recording. `count`: the number of its messages.
 Rows recording_page(const Recording& recording, std::uint64_t count, int width);
@@ -30,8 +48,9 @@ Rows connection_page(const Session& session, const Results& results, const std::
                      const std::string& sandbox, int width);
 
 // Returns a message and its reply, each as text or indented JSON and in hex, with the first
-// difference marked.
-Rows message_page(const Transcript::Entry& entry, int width);
+// difference and all matches marked. `resp`: values of Redis are decoded.
+Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& needle,
+                  int width);
 
 // Width of the column that contains the names of facts.
 inline constexpr int fact_name_width = 12;

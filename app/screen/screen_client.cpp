@@ -38,63 +38,58 @@ using Client = ScreenClient;
 // The page of keys lists ^D under "Quit". The key bar has the order of the table, except that
 // ^D is its last entry.
 const ui::Binding<Client> Client::table[] = {
-    {ui::keys(ui::ctrl('d')), [](Client& c) { c.conversation_.quit_when_answered(); },
-     nullptr, nullptr, "^D Quit"},
-    {ui::keys(ui::plain(KeyCode::enter)), [](Client& c) { c.submit(); },
-     "Enter", "send the line; if it is empty, open the selected message (e: edit it)"},
+    {ui::keys(ui::ctrl('d')), [](Client& c) { c.conversation_.quit_when_answered(); }, nullptr,
+     nullptr, "^D Quit"},
+    {ui::keys(ui::plain(KeyCode::enter)), [](Client& c) { c.submit(); }, "Enter",
+     "send the line; if it is empty, open the selected message (e: edit it)"},
     {ui::keys(ui::plain(KeyCode::up), ui::ctrl('p')), [](Client& c) { c.older_line(); },
      "Up Dn ^P ^N", "go through the history of sent lines"},
     {ui::keys(ui::plain(KeyCode::down), ui::ctrl('n')), [](Client& c) { c.newer_line(); }},
     {ui::keys(ui::ctrl('r'), ui::alt('p')),
-     [](Client& c) { c.mode_.emplace<ui::HistorySearch>(c.history_); },
-     "^R M-p", "search the history"},
+     [](Client& c) { c.mode_.emplace<ui::HistorySearch>(c.history_); }, "^R M-p",
+     "search the history"},
     {ui::keys(ui::plain(KeyCode::page_up)), [](Client& c) { c.transcript().scroll_pages(-1); },
      "PgUp PgDn", "scroll"},
     {ui::keys(ui::plain(KeyCode::page_down)),
      [](Client& c) { c.transcript().scroll_pages(1); }},
-    {ui::keys(ui::alt('<')), [](Client& c) { c.transcript().scroll_to_start(); },
-     "M-< M->", "go to the first, to the last message"},
+    {ui::keys(ui::alt('<')), [](Client& c) { c.transcript().scroll_to_start(); }, "M-< M->",
+     "go to the first, to the last message"},
     {ui::keys(ui::alt('>')), [](Client& c) { c.transcript().scroll_to_end(); }},
     {ui::keys(ui::alt(KeyCode::up)), [](Client& c) { c.transcript().select_older(); },
      "M-Up M-Down", "select a message; then also Up and Down"},
     {ui::keys(ui::alt(KeyCode::down)), [](Client& c) { c.transcript().select_newer(); }},
     {ui::keys(ui::plain(KeyCode::f1), ui::alt('?')),
-     [](Client& c) { c.open_page([&c](int width) { return c.key_page(width); }); },
-     "F1 M-?", "this page", "F1 Keys"},
-    {ui::keys(ui::plain(KeyCode::f2), ui::alt('s')), [](Client& c) {
-         c.open_page([&c](int width) {
-             return statistics_page(c.conversation_.results(),
-                                    c.conversation_.percentile_history(), width);
-         });
-     }, "F2 M-s", "statistics", "F2 Stats"},
-    {ui::keys(ui::plain(KeyCode::f3), ui::alt('i')), [](Client& c) {
-         c.open_page([&c](int width) { return c.connection_rows(width); });
-     }, "F3 M-i", "connection and certificate", "F3 Link"},
+     [](Client& c) { c.open_page([&c](int width) { return c.key_page(width); }); }, "F1 M-?",
+     "this page", "F1 Keys"},
+    {ui::keys(ui::plain(KeyCode::f2), ui::alt('s')), [](Client& c) { c.open_statistics(); },
+     "F2 M-s", "statistics; M-Up selects a slow, bad or lost message", "F2 Stats"},
+    {ui::keys(ui::plain(KeyCode::f3), ui::alt('i')),
+     [](Client& c) { c.open_page([&c](int width) { return c.connection_rows(width); }); },
+     "F3 M-i", "connection and certificate", "F3 Link"},
     {ui::keys(ui::plain(KeyCode::f4), ui::alt('h')),
-     [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); },
-     "F4 M-h", "show messages in hex, or as text", "F4 Hex"},
-    {ui::keys(ui::plain(KeyCode::f5)), [](Client& c) { c.conversation_.reconnect(); },
-     "F5", "reconnect now", "F5 Reconnect"},
-    {ui::keys(ui::plain(KeyCode::f6)),
-     [](Client& c) { c.transcript().next_timestamps(); },
+     [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); }, "F4 M-h",
+     "show messages in hex, or as text", "F4 Hex"},
+    {ui::keys(ui::plain(KeyCode::f5)), [](Client& c) { c.conversation_.reconnect(); }, "F5",
+     "reconnect now", "F5 Reconnect"},
+    {ui::keys(ui::plain(KeyCode::f6)), [](Client& c) { c.transcript().next_timestamps(); },
      "F6", "timestamps: clock, since the last message, or none"},
-    {ui::keys(ui::plain(KeyCode::f7)), [](Client& c) { c.transcript().toggle_freeze(); },
-     "F7", "hold the view, or follow new messages again"},
-    {ui::keys(ui::plain(KeyCode::f8)), [](Client& c) { c.conversation_.disconnect(); },
-     "F8", "close the connection without quitting"},
+    {ui::keys(ui::plain(KeyCode::f7)), [](Client& c) { c.transcript().toggle_freeze(); }, "F7",
+     "hold the view, or follow new messages again"},
+    {ui::keys(ui::plain(KeyCode::f8)), [](Client& c) { c.conversation_.disconnect(); }, "F8",
+     "close the connection without quitting"},
     {ui::keys(ui::plain(KeyCode::f9), ui::alt('o')),
-     [](Client& c) { c.conversation_.toggle_file(); },
-     "F9 M-o", "start or stop a transcript file", "F9 Record"},
-    {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<Find>(); },
-     "M-/ n N", "search the messages; older, newer match", "M-/ Find"},
-    {ui::keys(ui::alt('w')), [](Client& c) { c.copy_selected(); },
-     "M-w", "copy the selected message to the terminal's clipboard"},
-    {ui::keys(ui::ctrl('c')), [](Client& c) { c.interrupt(); },
-     "^C", "clear the line; if it is empty, cancel connecting or waiting"},
+     [](Client& c) { c.conversation_.toggle_file(); }, "F9 M-o",
+     "start or stop a transcript file", "F9 Record"},
+    {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<Find>(); }, "M-/ n N",
+     "search the messages, or an opened message; next, previous match", "M-/ Find"},
+    {ui::keys(ui::alt('w')), [](Client& c) { c.copy_selected(); }, "M-w",
+     "copy the selected or opened message to the terminal's clipboard"},
+    {ui::keys(ui::ctrl('c')), [](Client& c) { c.interrupt(); }, "^C",
+     "clear the line; if it is empty, cancel connecting or waiting"},
     {ui::keys(ui::ctrl('z')), [](Client& c) { c.suspend(); }, "^Z", "suspend"},
     {ui::keys(ui::ctrl('l')), [](Client& c) { c.terminal().redraw(); }, "^L", "redraw"},
-    {ui::keys(ui::plain(KeyCode::escape)), [](Client& c) { c.back_to_end(); },
-     "Esc", "return to the latest message; there, Esc followed by a key acts as M-key"},
+    {ui::keys(ui::plain(KeyCode::escape)), [](Client& c) { c.back_to_end(); }, "Esc",
+     "return to the latest message; there, Esc followed by a key acts as M-key"},
 };
 
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
@@ -132,10 +127,11 @@ void ScreenClient::press(const ui::Key& key) {
     if (interrupts && quit_timer_.pending()) return conversation_.quit();
     quit_timer_.cancel();
     if (interrupts) quit_timer_.start(quit_time);
-    const bool typing =
-        std::holds_alternative<Typing>(mode_) || std::holds_alternative<Escaped>(mode_);
+    const bool typing = pages_.empty() && (std::holds_alternative<Typing>(mode_) ||
+                                           std::holds_alternative<Escaped>(mode_));
     if (!typing && key.chord == ui::ctrl('l')) return terminal().redraw();
-    const bool done = std::visit([&](auto& mode) { return press_in(mode, key); }, mode_);
+    const bool done = std::visit([&](auto& mode) { return press_in(mode, key); }, mode_) ||
+                      (!pages_.empty() && press_in(pages_.back(), key));
     if (!done && !press_bound(key)) notice_ = "this key does nothing; F1 lists the keys";
 }
 
@@ -162,61 +158,99 @@ bool ScreenClient::press_in(ui::HistorySearch& search, const ui::Key& key) {
 }
 
 bool ScreenClient::press_in(Find& find, const ui::Key& key) {
+    const bool cancelled = is_cancel(key);
     find.failed = false;
+    if (find.found) {
+        const int step = key.chord == ui::plain(U'n')   ? 1
+                         : key.chord == ui::plain(U'N') ? -1
+                                                        : 0;
+        find.failed = step != 0 && !find_next(step);
+        if (step != 0) return true;
+        if (cancelled && !pages_.empty()) pages_.back().needle = {};
+        mode_.emplace<Typing>();
+        return cancelled && !pages_.empty();
+    }
     if (key.chord == ui::plain(KeyCode::enter)) {
         const bool nothing = find.text.empty();  // an empty search removes the marks
-        const bool found = transcript().search(find.text.text());
-        find.failed = !found && !nothing;
+        if (!pages_.empty()) pages_.back().needle = ui::Needle(find.text.text());
+        find.found = pages_.empty() ? transcript().search(find.text.text())
+                                    : pages_.back().page.find(Style::match);
+        find.failed = !find.found && !nothing;
         if (nothing) mode_.emplace<Typing>();
-        if (found) mode_.emplace<FindNext>();
         return true;
     }
-    const bool cancelled = is_cancel(key);
     if (!cancelled && find.text.press(key)) return true;
     mode_.emplace<Typing>();
     return cancelled;
 }
 
-bool ScreenClient::press_in(FindNext& next, const ui::Key& key) {
-    if (key.chord == ui::plain(U'n')) {
-        next.failed = !transcript().search_older();
-    } else if (key.chord == ui::plain(U'N')) {
-        next.failed = !transcript().search_newer();
-    } else {
-        mode_.emplace<Typing>();
-        return false;
+// The next match is older, or further down in an opened message.
+bool ScreenClient::find_next(int step) {
+    if (!pages_.empty()) return pages_.back().page.find(Style::match, step);
+    return step > 0 ? transcript().search_older() : transcript().search_newer();
+}
+
+// A key that neither scrolls the page nor belongs to it closes all pages and then has its usual
+// effect. Enter and the cancelling keys only close the page on top.
+bool ScreenClient::press_in(Reading& reading, const ui::Key& key) {
+    if (select_notable(reading, key) || reading.page.press(key, main_height())) return true;
+    if (const auto message = reading.message) {
+        if (key.chord == ui::alt('/')) mode_.emplace<Find>();
+        if (key.chord == ui::alt('w')) copy(*message->event);
+        if (key.chord == ui::alt('/') || key.chord == ui::alt('w')) return true;
+        if (key.chord == ui::plain(U'e')) {
+            pages_.clear();
+            edit_again(*message->event);
+            return true;
+        }
     }
+    const bool back = key.chord == ui::plain(KeyCode::enter) || is_cancel(key);
+    pages_.erase(back ? pages_.end() - 1 : pages_.begin(), pages_.end());
+    return back;
+}
+
+// While a message is selected, Up and Down also select.
+bool ScreenClient::select_notable(Reading& reading, const ui::Key& key) {
+    if (reading.notable.empty()) return false;
+    const bool selecting = reading.selected.has_value();
+    if (selecting && key.chord == ui::plain(KeyCode::enter)) {
+        open_message(*reading.notable[*reading.selected]);
+        return true;
+    }
+    const auto is = [&](KeyCode code) {
+        return key.chord == ui::alt(code) || (selecting && key.chord == ui::plain(code));
+    };
+    if (!is(KeyCode::up) && !is(KeyCode::down)) return false;
+    std::size_t at = reading.selected.value_or(0);
+    if (selecting && is(KeyCode::up)) at -= std::min<std::size_t>(at, 1);
+    if (selecting && is(KeyCode::down)) at = std::min(at + 1, reading.notable.size() - 1);
+    reading.selected = at;
+    reading.page.find(Style::selected);
     return true;
 }
 
-// A key that neither scrolls the page nor belongs to it closes it and then has its usual
-// effect, except Enter and the cancelling keys.
-bool ScreenClient::press_in(Reading& reading, const ui::Key& key) {
-    if (reading.page.press(key, main_height())) return true;
-    const auto message = std::exchange(reading.message, nullptr);
-    mode_.emplace<Typing>();
-    if (message && key.chord == ui::plain(U'e')) {
-        edit_again(*message->event);
-        return true;
-    }
-    return key.chord == ui::plain(KeyCode::enter) || is_cancel(key);
+void ScreenClient::open_statistics() {
+    open_page([this](int width) {
+        const Reading& top = pages_.back();
+        return statistics_page({conversation_.results(), conversation_.results_a_minute_ago(),
+                                conversation_.percentile_history(), top.notable, top.selected},
+                               width);
+    });
+    pages_.back().notable = notable_entries(transcript());
 }
 
 // The page keeps its message, and shows the reply once it has arrived.
-void ScreenClient::open_selected() {
-    const auto copy = [](const Transcript::Entry& of) {
-        return Transcript::Entry{StoredEvent(*of.event), of.at, of.network};
-    };
-    const Transcript::Entry& selected = *transcript().selected();
-    if (selected.event->fate == Fate::note) return;
-    const auto entry = std::make_shared<Transcript::Entry>(copy(selected));
-    open_page([this, copy, entry](int width) {
+void ScreenClient::open_message(const Transcript::Entry& of) {
+    if (of.event->fate == Fate::note) return;
+    const auto entry = std::make_shared<Transcript::Entry>(of.copy());
+    open_page([this, entry](int width) {
         if (!has_reply(entry->event->fate))
             if (const auto* const answer = transcript().answer_to(entry->event->message))
-                *entry = copy(*answer);
-        return message_page(*entry, width);
+                *entry = answer->copy();
+        const bool resp = session().options().framing->name == "resp";
+        return message_page(*entry, resp, pages_.back().needle, width);
     });
-    std::get<Reading>(mode_).message = entry;
+    pages_.back().message = entry;
 }
 
 // Puts the message into the input line, to change and send it. The line is empty here, because
@@ -231,7 +265,7 @@ void ScreenClient::edit_again(const Event& event) {
 }
 
 void ScreenClient::submit() {
-    if (selecting()) return open_selected();
+    if (selecting()) return open_message(*transcript().selected());
     const std::string line = editor_.text();
     history_.add(line);
     editor_.clear();
@@ -268,12 +302,13 @@ void ScreenClient::interrupt() {
 }
 
 void ScreenClient::copy_selected() {
-    if (!transcript().selected()) {
-        notice_ = "M-Up selects; M-w then copies the message";
-        return;
-    }
+    if (transcript().selected()) return copy(*transcript().selected()->event);
+    notice_ = "M-Up selects; M-w then copies the message";
+}
+
+void ScreenClient::copy(const Event& event) {
     const std::string trouble =
-        terminal().copy_to_clipboard(transcript().selected_text(ui::max_clipboard_text + 1));
+        terminal().copy_to_clipboard(transcript().text_of(event, ui::max_clipboard_text + 1));
     notice_ = trouble.empty() ? "copied, if the terminal allows it (OSC 52)"
                               : "not copied; " + trouble;
 }
@@ -316,9 +351,9 @@ void ScreenClient::draw() {
     const ui::Size size = terminal().size();
     ui::Frame frame;
     const int height = main_height();
-    auto* const reading = std::get_if<Reading>(&mode_);
-    if (height > 0 && reading) frame.rows = reading->page.rows(size.columns, height);
-    if (height > 0 && !reading) frame.rows = transcript().rows(size.columns, height);
+    if (height > 0)
+        frame.rows = pages_.empty() ? transcript().rows(size.columns, height)
+                                    : pages_.back().page.rows(size.columns, height);
     while (static_cast<int>(frame.rows.size()) < height) frame.rows.emplace_back();
     if (size.rows > 1) frame.rows.push_back(fit_status(status(), size.columns));
     frame.cursor_row = static_cast<int>(frame.rows.size());
@@ -419,15 +454,24 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
 std::string ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
-    if (const auto* const reading = std::get_if<Reading>(&mode_)) {
-        return reading->message
-                   ? "Esc goes back; e puts it into the line; Up Down PgUp PgDn scroll"
-                   : "Esc goes back; Up Down PgUp PgDn scroll";
-    }
-    if (const auto* const next = std::get_if<FindNext>(&mode_))
-        return next->failed ? "no more matches; n older, N newer; Esc goes back"
+    if (const auto* const find = std::get_if<Find>(&mode_)) {
+        if (!find->found) return {};
+        if (!pages_.empty())
+            return find->failed ? "no more matches; n next, N previous; Esc goes back"
+                                : "n next, N previous; Esc goes back";
+        return find->failed ? "no more matches; n older, N newer; Esc goes back"
                             : "n older, N newer; Esc goes back to the end";
-    if (std::holds_alternative<Find>(mode_) || !editor_.empty()) return {};
+    }
+    if (!pages_.empty()) {
+        const Reading& top = pages_.back();
+        if (top.message)
+            return "Esc goes back; e edits it; M-/ searches; M-w copies; Up Down PgUp PgDn scroll";
+        if (top.selected) return "Enter opens it; Esc goes back; Up Down select";
+        return top.notable.empty() ? "Esc goes back; Up Down PgUp PgDn scroll"
+                                   : "Esc goes back; M-Up selects a message; Up Down PgUp PgDn "
+                                     "scroll";
+    }
+    if (!editor_.empty()) return {};
     if (std::holds_alternative<Escaped>(mode_))
         return "Esc- press a key; it then acts as with Alt; F1 lists the keys; Esc cancels";
     if (const Transcript::Entry* const entry = conversation_.transcript().selected())

@@ -12,7 +12,9 @@
 #include "ui/line_editor.hpp"
 #include "ui/search.hpp"
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,7 +24,7 @@
 
 namespace yodel {
 
-class ScreenClient final : public FullScreen, private Conversation::User {
+class ScreenClient final : public FullScreen, private Conversation::Owner {
 public:
     struct Options {
         Conversation::Options conversation;
@@ -48,21 +50,24 @@ public:
 private:
     static const ui::Binding<ScreenClient> table[];
 
-    // The modes. Each defines the effect of the keys until one of them ends it.
-    struct Typing {};   // a message, with the keys of the editor and of `bindings`
+    // What the keys act on first. Each mode ends itself.
+    struct Typing {};   // the page on top, or the line with the keys of `bindings`
     struct Escaped {};  // after Esc: the next key counts as pressed with Alt
-    struct Find {       // the text to find
-        ui::LineEditor text;
-        bool failed = false;  // the text was not found, and no key has been pressed since
+    struct Find {       // searches the messages, or the message on the page on top
+        ui::LineEditor text = {};
+        bool found = false;   // n and N find more matches
+        bool failed = false;  // there was no match, and no key has been pressed since
     };
-    struct FindNext {         // n and N
-        bool failed = false;  // there are no more matches, and no key has been pressed since
-    };
-    struct Reading {  // a page that covers the messages
+    using Mode = std::variant<Typing, Escaped, ui::HistorySearch, Find>;
+
+    // A page that covers the messages.
+    struct Reading {
         ui::Page page;
-        std::shared_ptr<const Transcript::Entry> message = {};  // on the page; null: none
+        std::shared_ptr<const Transcript::Entry> message = {};  // on the page, if any
+        Entries notable = {};                                   // on the page of statistics
+        std::optional<std::size_t> selected = {};               // an index in `notable`
+        ui::Needle needle = {};
     };
-    using Mode = std::variant<Typing, Escaped, ui::HistorySearch, Find, FindNext, Reading>;
 
     void conversation_changed() override { mark_changed(); }
     void line_refused(const std::string& line) override;
@@ -78,26 +83,29 @@ private:
     void draw() override;
 
     bool press_bound(const ui::Key& key);
-    // Each may end its mode. Returns false if press_bound() must still handle the key.
+    // Each may end its mode. Returns false if the key still must have its usual effect.
     bool press_in(Typing& typing, const ui::Key& key);
     bool press_in(Escaped& escaped, const ui::Key& key);
     bool press_in(ui::HistorySearch& search, const ui::Key& key);
     bool press_in(Find& find, const ui::Key& key);
-    bool press_in(FindNext& next, const ui::Key& key);
     bool press_in(Reading& reading, const ui::Key& key);
-    void open_page(ui::Page::Compose compose) {
-        mode_.emplace<Reading>(Reading{ui::Page(std::move(compose))});
-    }
+    bool select_notable(Reading& reading, const ui::Key& key);
+    bool find_next(int step);
 
     // Actions that are too long for the table of bindings.
     void submit();
-    void open_selected();
+    void open_page(ui::Page::Compose compose) {
+        pages_.push_back({ui::Page(std::move(compose))});
+    }
+    void open_statistics();
+    void open_message(const Transcript::Entry& of);
     void edit_again(const Event& event);
     void back_to_end();
     void older_line();
     void newer_line();
     void interrupt();
     void copy_selected();
+    void copy(const Event& event);
 
     // True while a message is selected and no line is being typed. Enter, Up and Down then
     // apply to the message.
@@ -123,9 +131,10 @@ private:
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;
-    std::string notice_;     // replaces the input line until the next key
-    ev::Timer quit_timer_;   // runs while another ^C quits
-    ev::Timer clock_timer_;  // fires when a displayed time changes
+    std::vector<Reading> pages_;  // over the messages, the last one on top
+    std::string notice_;          // replaces the input line until the next key
+    ev::Timer quit_timer_;        // runs while another ^C quits
+    ev::Timer clock_timer_;       // fires when a displayed time changes
     Conversation conversation_;
 };
 

@@ -125,12 +125,6 @@ void Transcript::append(Entry entry) {
     }
 }
 
-void Transcript::add_note(WallTime at, std::string_view text, Style style) {
-    append({.event = StoredEvent({.fate = Fate::note, .reply = {.payload = text}}),
-            .at = at,
-            .style = style});
-}
-
 // The ids of the entries older than the removed one grow by one.
 void Transcript::remove(std::size_t place) {
     const Id removed = oldest() + place;
@@ -341,8 +335,7 @@ const Transcript::Entry* Transcript::selected() const {
     return id ? &at(*id) : nullptr;
 }
 
-std::string Transcript::selected_text(std::size_t max_bytes) const {
-    const Event& event = *selected()->event;
+std::string Transcript::text_of(const Event& event, std::size_t max_bytes) const {
     const std::string_view body = body_of(event).substr(0, max_bytes);
     if (!hex_ || event.fate == Fate::note) return std::string(body);
     std::string numbers;

@@ -35,6 +35,8 @@ public:
         // The network's minimum round trip when a reply arrived; none if unknown.
         std::optional<ev::Duration> network = {};
         ui::Style style = ui::Style::dim;  // of a note
+
+        Entry copy() const { return {StoredEvent(*event), at, network, style}; }
     };
 
     struct Limits {
@@ -50,11 +52,10 @@ public:
     Transcript(bool checked, Limits limits, bool resp = false)
         : replies_checked_(checked), resp_(resp), limits_(limits) {}
 
-    // Each adds an entry at the tail. Removes the oldest entries beyond the limits, but never
-    // the newest. While the window does not follow the tail, first removes entries above it,
-    // then entries below it.
+    // Adds an entry at the tail. Removes the oldest entries beyond the limits, but never the
+    // newest. While the window does not follow the tail, first removes entries above it, then
+    // entries below it.
     void append(Entry entry);
-    void add_note(WallTime at, std::string_view text, ui::Style style = ui::Style::dim);
 
     const std::deque<Entry>& entries() const { return entries_; }
     // Returns the entry with the reply to a message; null if there is none.
@@ -85,13 +86,13 @@ public:
     void select_none();
     // Returns the selected entry; null if there is none. Valid until an entry is appended.
     const Entry* selected() const;
-    // Returns the first `max_bytes` bytes of the selected entry, without its time and fate. In
-    // the hex view, they are hex numbers on one line. An entry must be selected.
-    std::string selected_text(std::size_t max_bytes) const;
+    // Returns the first `max_bytes` bytes of an entry, without its time and fate. In the hex
+    // view, they are hex numbers on one line.
+    std::string text_of(const Event& event, std::size_t max_bytes) const;
 
     // Selects the newest entry with `text` in its head. Shows every match in Style::match, also
-    // in hex, until the next search; an empty text ends the search. Case matters as in a
-    // Needle. Without a match, the window stays, and the result is false.
+    // in hex, until the next search; an empty text ends the search. Without a match, the window
+    // stays, and the result is false.
     bool search(std::string text);
     // Select the next older or newer match. Without a match, the window stays, and the result
     // is false.

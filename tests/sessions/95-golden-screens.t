@@ -29,6 +29,31 @@ A wide, a tiny and an old terminal, and one without UTF-8.
   $ talk vt100 TERM=vt100
   $ talk ascii LC_ALL=C
 
+Replies of Redis, a server that closes the connection after each, a pasted text, statistics, and a search in an opened message.
+
+  $ cat >redis.sh <<'END'
+  > read -r line
+  > case $line in
+  > G*) sleep 0.1; printf '*3\r\n$5\r\nhello\r\n:7\r\n$-1\r\n';;
+  > *) printf -- '-ERR unknown command\r\n';;
+  > esac
+  > sleep 0.2
+  > END
+  $ spawn socat UNIX-LISTEN:redis,fork EXEC:'sh redis.sh' && await_file redis
+  $ decoded() {
+  >     name=$1; shift
+  >     on_terminal "$@" yodel --no-sandbox -f resp --expect any unix:redis -- 'wait up 00:' 'type GET a' 'wait 3) (nil)' 'wait closed' \
+  >         'type FOO' 'wait ERR unknown' 'wait closed' 'keys \e[200~GET a\rGET b\e[201~' 'wait 2 lines' "golden resp-$name" \
+  >         'keys ^U\es' 'wait Messages' 'keys \e[1;3A' 'wait Enter opens' "golden statistics-$name" \
+  >         'keys \r' 'wait Message' 'keys \e/' 'wait find:' 'type hello' 'wait n next' "golden found-$name"
+  > }
+  $ decoded 100x24 24x100
+  $ decoded 80x24 24x80
+  $ decoded 40x10 10x40
+  $ decoded 20x5 5x20
+  $ decoded vt100 TERM=vt100
+  $ decoded ascii LC_ALL=C
+
 A server that corrupts, and answers by hand.
 
   $ rm echo && spawn socat UNIX-LISTEN:echo,fork 'EXEC:stdbuf -o0 tr l 1' && await_file echo

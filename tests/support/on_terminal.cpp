@@ -100,6 +100,7 @@ std::string without_chance(std::string screen) {
         {std::regex(" *\\ba [0-9.]+ b [0-9.]+ms ‹"), "  a N.NN b N.NNms ‹"},
         {std::regex(" *\\b([ab]) [0-9.]+ms ‹"), "         $1 N.NNms ‹"},
         {std::regex(" *[0-9.]+ms (‹|<)"), "      0.00ms $1"},
+        {std::regex("\n[0-9.]+ ms +(?=[A-Z])"), "\n0.00 ms     "},
         {std::regex(" {3,}[-+]?[0-9.]+ ms"), "    0.00 ms"},
         {std::regex("[0-9.]+ ms"), "0.00 ms"},
         {std::regex("0\\? (?:│|\\|) (?!b ).*?( │ b|\n|$)"), "0?$1"},

@@ -52,7 +52,7 @@ std::shared_ptr<const Recording> damaged_recording() {
 //     file is open, file is closed
 //     DIR is gone            removes the folder
 //     file NAME has X, file NAME lacks X
-class ConversationScript final : public test::SessionScript, private Conversation::User {
+class ConversationScript final : public test::SessionScript, private Conversation::Owner {
 public:
     ConversationScript() {
         std::filesystem::create_directory(folder_);
@@ -114,8 +114,8 @@ private:
     void make(const Session::Options& target) override {
         with_.session = target;
         with_.quiet = true;
-        Conversation::User& user = *this;
-        conversation_.emplace(loop, with_, user);
+        Conversation::Owner& owner = *this;
+        conversation_.emplace(loop, with_, owner);
     }
     Session& subject() override { return it().session(); }
     void collect() override {

@@ -91,6 +91,14 @@ Transcript::Entry answered(const std::string& payload, const std::string& reply,
                             .difference = right ? std::nullopt : difference}});
 }
 
+Rows message(const Transcript::Entry& entry, int width) {
+    return message_page(entry, false, {}, width);
+}
+
+Rows statistics(const Results& results, int width) {
+    return statistics_page({results, nullptr, {}, {}, {}}, width);
+}
+
 }  // namespace
 
 TEST_CASE("a fact wraps between words, in its own columns") {
@@ -117,26 +125,75 @@ TEST_CASE("the page of statistics contains counts, and times once there are any"
     const std::string counts =
         "Messages\nsent                4\nechoed              0\nbad                 1\n"
         "lost                0\nlate                0\nunsolicited         2\n";
-    CHECK(text(statistics_page(tally, {}, 80)) == counts);
-    CHECK(bad_rows(statistics_page(tally, {}, 80)) == Texts{"bad                 1"});
+    CHECK(text(statistics(tally, 80)) == counts);
+    CHECK(bad_rows(statistics(tally, 80)) == Texts{"bad                 1"});
     tally.over_datagrams = true;
     tally.duplicates = 3;
     tally.reordered = 5;
-    CHECK(text(statistics_page(tally, {}, 80)) ==
+    CHECK(text(statistics(tally, 80)) ==
           counts + "duplicate           3\norder               5 reordered\n"
                    "jitter        0.00 ms (RFC 3550)\n");
     tally.round_trips.record(1ms);
-    CHECK(contains(text(statistics_page(tally, {}, 80)),
+    CHECK(contains(text(statistics(tally, 80)),
                    "\nRound trips (percentiles within 1 %)\nmin            1.0 ms\n"
                    "p50            1.0 ms\np95            1.0 ms\np99            1.0 ms\n"
                    "max            1.0 ms\n\nDistribution\n< 1.0 ms"));
+}
+
+TEST_CASE("the figures of the last minute are beside the totals, if there is space") {
+    Results before;
+    before.sent = 7;
+    before.lost = 2;
+    before.round_trips.record(1ms);
+    Results tally = before;
+    tally.sent = 10;
+    tally.lost = 1;  // a lost message was answered after all
+    const auto page = [&](int width) {
+        return text(statistics_page({tally, &before, {}, {}, {}}, width));
+    };
+    CHECK(page(80).starts_with("Messages\n                total  last minute\n"
+                               "sent               10            3\n"));
+    CHECK(contains(page(80), "lost                1            0\n"));
+    CHECK(contains(page(80), "\np50            1.0 ms\n"));
+    tally.round_trips.record(200us);
+    CHECK(contains(page(80), "\nmax            1.0 ms      0.20 ms\n"));
+    CHECK_FALSE(contains(page(35), "minute"));
+}
+
+TEST_CASE("the slowest right replies, and the newest bad and lost messages, are listed") {
+    Transcript transcript(true);
+    const std::string long_payload(100, 'x');
+    for (int i = 1; i <= 30; ++i) {
+        const std::string payload = "m" + std::to_string(i);
+        Event event{.fate = i > 6 ? Fate::lost : Fate::echoed, .message = {.payload = payload}};
+        if (i <= 6) event.reply = {.payload = payload, .round_trip = i * 1ms, .right = true};
+        if (i == 30) event.message.payload = long_payload;
+        transcript.append(entry(event));
+    }
+    transcript.append(entry({.fate = Fate::bad,
+                             .message = {.payload = "\x1b"},
+                             .reply = {.payload = "no", .round_trip = 9ms}}));
+    const Entries notable = notable_entries(transcript);
+    REQUIRE(notable.size() == 25);
+    const Rows rows = statistics_page({Results(), nullptr, {}, notable, 5}, 80);
+    CHECK(contains(text(rows), "\nThe slowest, and the last bad and lost\n6.0 ms      m6\n"
+                               "5.0 ms      m5\n4.0 ms      m4\n3.0 ms      m3\n"
+                               "2.0 ms      m2\nbad 9.0 ms  ^[\n"
+                               "lost        " +
+                                   std::string(64, 'x') + "...\nlost        m29\n"));
+    CHECK(text(rows).ends_with("lost        m12\n"));
+    Texts selected;
+    for (const ui::Row& row : rows)
+        if (!row.empty() && row.back().style == ui::Style::selected)
+            selected.push_back(row.back().text);
+    CHECK(selected == Texts{"^["});
 }
 
 TEST_CASE("the histogram has a row for each doubling, and bars in proportion to the longest") {
     Results tally;
     for (int i = 0; i < 4; ++i) tally.round_trips.record(100us);
     tally.round_trips.record(450us);
-    const std::string page = text(statistics_page(tally, {}, 44));
+    const std::string page = text(statistics(tally, 44));
     CHECK(contains(page, "\nDistribution\n"
                          "< 0.13 ms   #################### 4\n"
                          "< 0.26 ms   0\n"
@@ -146,7 +203,7 @@ TEST_CASE("the histogram has a row for each doubling, and bars in proportion to 
 }
 
 TEST_CASE("a right echo is shown once") {
-    CHECK(text(message_page(answered("hello", "hello", 0), 80)) ==
+    CHECK(text(message(answered("hello", "hello", 0), 80)) ==
           "Message 7\nsent        " + clock_text({}) + "\nreceived    " + clock_text({}) +
               "\n\nSent, 5 bytes\nhello\n00000000  68 65 6c 6c 6f" + std::string(33, ' ') +
               "  |hello|\n\nReceived: identical\n");
@@ -156,7 +213,7 @@ TEST_CASE("a bad reply is shown beside its message, with the first bad byte mark
     const std::string payload(40, 'a');
     std::string reply = payload;
     reply[20] = 'b';
-    const Rows rows = message_page(answered(payload, reply, 20), 80);
+    const Rows rows = message(answered(payload, reply, 20), 80);
     const std::string page = text(rows);
     CHECK(contains(page, "\nSent, 40 bytes\n"));
     CHECK(contains(page, "\nReceived, 40 bytes\n"));
@@ -166,19 +223,19 @@ TEST_CASE("a bad reply is shown beside its message, with the first bad byte mark
 }
 
 TEST_CASE("a reply that does not match is shown whole, without a difference") {
-    const Rows rows = message_page(answered("PING", "-ERR", std::nullopt), 80);
+    const Rows rows = message(answered("PING", "-ERR", std::nullopt), 80);
     CHECK(bad_rows(rows) == Texts{"reply       does not match"});
     CHECK(contains(text(rows), "\nReceived, 4 bytes\n"));
 }
 
 TEST_CASE("a message without a reply, and a message from the server alone") {
-    const std::string unanswered = text(message_page(
-        entry({.fate = Fate::sent, .message = {.id = 7, .payload = "hello"}}), 80));
+    const std::string unanswered = text(
+        message(entry({.fate = Fate::sent, .message = {.id = 7, .payload = "hello"}}), 80));
     CHECK(contains(unanswered, "Message 7\nsent        " + clock_text({}) + "\n"));
     CHECK(contains(unanswered, "\nreply       none yet\n"));
     CHECK_FALSE(contains(unanswered, "Received"));
     const Rows rows =
-        message_page(entry({.fate = Fate::unsolicited, .reply = {.payload = "news"}}), 80);
+        message(entry({.fate = Fate::unsolicited, .reply = {.payload = "news"}}), 80);
     CHECK(text(rows).starts_with("Unsolicited\nreceived    "));
     CHECK(contains(text(rows), "\nReceived, 4 bytes\n"));
     CHECK_FALSE(contains(text(rows), "Sent"));
@@ -196,7 +253,7 @@ TEST_CASE("the times of a message include the delay of its write and the network
                .at = ev::Time(1s + 50ms)});
     slow.at = Transcript::WallTime(1'800'000'000s);
     slow.network = 12ms;
-    CHECK(text(message_page(slow, 80))
+    CHECK(text(message(slow, 80))
               .starts_with("Message 7\nsent        " + clock_text(slow.at - 50ms) +
                            "\nwritten     20 ms later; the round trip is measured from then\n"
                            "received    " +
@@ -216,7 +273,7 @@ TEST_CASE("a message is shown as text or indented JSON before its bytes") {
         {"{\"a\":1", 80, {"Sent, 6 bytes", "{\"a\":1"}},
     };
     for (const auto& [bytes, width, expected] : cases) {
-        Texts rows = texts(message_page(answered(bytes, bytes, 0), width));
+        Texts rows = texts(message(answered(bytes, bytes, 0), width));
         rows.erase(rows.begin(), std::find(rows.begin(), rows.end(), "") + 1);
         rows.erase(std::find_if(rows.begin(), rows.end(),
                                 [](auto& row) { return row.starts_with("00000000"); }),
@@ -226,18 +283,31 @@ TEST_CASE("a message is shown as text or indented JSON before its bytes") {
     }
 }
 
+TEST_CASE("values of Redis are decoded, and matches of a search are marked in both forms") {
+    const Transcript::Entry of = answered("GET a", "*2\r\n:7\r\n$1\r\nb", std::nullopt);
+    CHECK_FALSE(contains(text(message(of, 80)), "decoded"));
+    const Rows rows = message_page(of, true, ui::Needle("7"), 80);
+    CHECK(contains(text(rows), "\nReceived, 13 bytes, decoded as RESP\n1) (integer) 7\n"
+                               "2) \"b\"\n00000000  2a 32 "));
+    CHECK(contains(text(rows), "\nSent, 5 bytes\nGET a\n"));
+    Texts found;
+    for (const ui::Row& row : rows)
+        for (const ui::Span& span : row)
+            if (span.style == ui::Style::match) found.push_back(span.text);
+    CHECK(found == Texts{"7", "37", "7"});
+}
+
 TEST_CASE("the first bad byte is marked in JSON too, and a late reply is named") {
-    const Rows rows =
-        message_page(answered(R"({"a":[1,2]})", R"({"a":[1,3]})", 8, Fate::late), 80);
+    const Rows rows = message(answered(R"({"a":[1,2]})", R"({"a":[1,3]})", 8, Fate::late), 80);
     CHECK(bad_bytes(rows) == Texts{"2", "32", "2", "3", "33", "3"});
     CHECK(contains(text(rows), "\nreply       late, after the reply timeout\n"));
 }
 
 TEST_CASE("JSON is indented up to 64 KiB, because each drawing indents it") {
     const std::string most = "[" + std::string(64 * 1024 - 3, ' ') + "1]";
-    CHECK(contains(text(message_page(answered(most, most, 0), 80)), "as JSON\n[\n  1\n]\n"));
+    CHECK(contains(text(message(answered(most, most, 0), 80)), "as JSON\n[\n  1\n]\n"));
     const std::string more = " " + most;
-    CHECK_FALSE(contains(text(message_page(answered(more, more, 0), 80)), "as JSON"));
+    CHECK_FALSE(contains(text(message(answered(more, more, 0), 80)), "as JSON"));
 }
 
 TEST_CASE("the page of a long message shows the part around the difference") {
@@ -245,13 +315,13 @@ TEST_CASE("the page of a long message shows the part around the difference") {
     std::string reply = payload;
     SECTION("that is near the front") {
         reply[20] = 'b';
-        const std::string page = text(message_page(answered(payload, reply, 20), 80));
+        const std::string page = text(message(answered(payload, reply, 20), 80));
         CHECK(contains(page, "\n83616 bytes more\n"));
         CHECK_FALSE(contains(page, " before\n"));
     }
     SECTION("that is far in") {
         reply[50'000] = 'b';
-        const Rows rows = message_page(answered(payload, reply, 50'000), 80);
+        const Rows rows = message(answered(payload, reply, 50'000), 80);
         CHECK(contains(text(rows), "\n49872 bytes before\n0000c2d0"));
         CHECK(contains(text(rows), "\n33744 bytes more\n"));
         CHECK(bad_bytes(rows) == Texts{"a", "61", "a", "b", "62", "b"});

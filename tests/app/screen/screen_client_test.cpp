@@ -299,7 +299,7 @@ TEST_CASE("each key works as its help explains") {
             keys a M-Enter . Enter; peer got a\r\n.\r\n)"},
         {"selecting and opening", R"(ECHO first; ECHO second; keys M-Up
             last "Enter opens it; Esc goes back; Up Down select; M-w copies it"
-            keys Enter; last "Esc goes back; e puts it into the line; Up Down PgUp PgDn scroll"; shows Message 2
+            keys Enter; last "Esc goes back; e edits it; M-/ searches; M-w copies; Up Down PgUp PgDn scroll"; shows Message 2
             shows Received: identical; shows 73 65 63 6f 6e 64
             keys Down Up PgDn PgUp Enter; shows ‹ first ✓; last "Enter opens it; Esc goes back; Up Down select; M-w copies it"
             keys Up Up Enter; shows Message 1; keys ^G; hides Message; keys Down Down Enter
@@ -331,6 +331,19 @@ TEST_CASE("each key works as its help explains") {
             keys ^U M-/ nowhere Enter; last not found: nowhere; keys Enter Back; last find: nowher
             keys M-/ given Space up; last find: given up; keys ^C kept; last kept
             keys M-/ Enter; last kept; keys M-/ a; keys Esc; last kept; hides again to quit)"},
+        {"searching an open message",
+         R"(size 8x80; ECHO first; keys M-Up Enter; shows Message 1; hides 00000000; keys M-/ irst Enter
+            last "n next, N previous; Esc goes back"; keys n; shows 00000000  66; keys n
+            last "no more matches; n next, N previous; Esc goes back"; keys M-/ none Enter
+            last not found: none; keys Esc; last "Esc goes back; e edits it; M-/ searches; M-w copies; Up Down PgUp PgDn scroll"
+            keys Esc; hides Message; last "Enter opens it; Esc goes back; Up Down select; M-w copies it")"},
+        {"messages among the statistics",
+         R"(ECHO one; keys M-s; last "Esc goes back; M-Up selects a message; Up Down PgUp PgDn scroll"
+            keys M-Up; last "Enter opens it; Esc goes back; Up Down select"; shows The slowest
+            keys Down Up Up Enter; shows Received: identical; keys M-w
+            last copied, if the terminal allows it (OSC 52); keys Esc; hides Received
+            last "Enter opens it; Esc goes back; Up Down select"; keys Enter e; hides The slowest
+            last one)"},
         {"a search beside a typed line",
          R"(ECHO Apple; keys half M-/ apple Enter; last "n older, N newer; Esc goes back to the end"
             keys n n; last "no more matches; n older, N newer; Esc goes back"; keys Esc; last half

@@ -26,6 +26,10 @@ Transcript::Entry entry(const Event& event, ev::Duration after = 0ns) {
                 start + std::chrono::duration_cast<std::chrono::system_clock::duration>(after)};
 }
 
+Transcript::Entry note(std::string_view text, ev::Duration after = 0ns) {
+    return entry({.fate = Fate::note, .reply = {.payload = text}}, after);
+}
+
 Transcript::Entry sent(std::string_view payload) {
     return entry({.fate = Fate::sent, .message = {.id = 1, .payload = payload}});
 }
@@ -113,7 +117,7 @@ void add_each(Transcript& transcript) {
          .message = message(7, "long"),
          .reply = {.payload = "lo", .round_trip = 210us, .difference = 2}},
     };
-    transcript.add_note(start, "note");
+    transcript.append(note("note"));
     for (int i = 0; const Event& event : events) transcript.append(entry(event, ++i * 1s));
 }
 
@@ -199,7 +203,7 @@ TEST_CASE("right replies have no sign if nothing is compared") {
 TEST_CASE("a long pause is shown in whole seconds") {
     Transcript transcript(true);
     transcript.next_timestamps();
-    for (const auto after : {0s, 999s, 2000s}) transcript.add_note(start + after, "a");
+    for (const auto after : {0s, 999s, 2000s}) transcript.append(note("a", after));
     CHECK(all_rows(transcript) ==
           std::vector<std::string>{" +0.000s - a", "+999.000s - a", "  +1001s - a"});
 }
@@ -223,13 +227,14 @@ TEST_CASE("the selected entry's text is its body, or the bytes as numbers") {
     add_each(transcript);
     CHECK_FALSE(transcript.selected());
     transcript.select_older();
-    CHECK(transcript.selected_text(100) == "lo");
-    CHECK(transcript.selected_text(1) == "l");
+    CHECK(transcript.text_of(*transcript.selected()->event, 100) == "lo");
+    CHECK(transcript.text_of(*transcript.selected()->event, 1) == "l");
     transcript.show_hex(true);
-    CHECK(transcript.selected_text(100) == "6c 6f");
+    CHECK(transcript.text_of(*transcript.selected()->event, 100) == "6c 6f");
     transcript.scroll_to_start();
     for (int i = 0; i < 20; ++i) transcript.select_older();
-    CHECK(transcript.selected_text(100) == "note");  // a note has no hex view
+    CHECK(transcript.text_of(*transcript.selected()->event, 100) ==
+          "note");  // a note has no hex view
 }
 
 TEST_CASE("a long body is shown as its head and size") {

@@ -58,7 +58,9 @@ constexpr Framing framings[] = {
 constexpr bool is_valid(const Framing& framing) {
     if (framing.delimiter.empty())
         return framing.head.empty() && framing.reply == nullptr && framing.can_echo();
-    return framing.prefix == 0 && framing.delimiter.size() <= 2 && framing.head.size() <= 1;
+    const bool answers_bytes = framing.reply == nullptr || framing.delimiter.size() == 1;
+    return framing.prefix == 0 && framing.delimiter.size() <= 2 && framing.head.size() <= 1 &&
+           answers_bytes;
 }
 static_assert(std::all_of(std::begin(framings), std::end(framings), is_valid));
 
@@ -76,6 +78,10 @@ std::size_t count_byte(std::string_view bytes, char byte) {
     return count + static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), byte));
 }
 
+std::size_t length_bytes(const Framing& framing) {
+    return framing.prefix - (framing.typed ? 1 : 0);
+}
+
 // Returns the offset in the prefix of the length's byte `i`. Byte 0 is the least significant.
 std::size_t place(const Framing& framing, std::size_t i) {
     return framing.little_endian ? i : framing.prefix - 1 - i;
@@ -83,12 +89,12 @@ std::size_t place(const Framing& framing, std::size_t i) {
 
 // Returns true if the bytes consist of whole messages.
 bool is_cut_by(const Framing& framing, std::string_view bytes) {
-    while (bytes.size() >= framing.prefix) {
-        const std::size_t used = framing.prefix + framing.decode_length(bytes);
-        if (used < framing.prefix || used > bytes.size()) return false;
-        bytes.remove_prefix(used);
+    while (!bytes.empty()) {
+        const std::size_t size = framing.frame_size(bytes);
+        if (size > bytes.size()) return false;
+        bytes.remove_prefix(size);
     }
-    return bytes.empty();
+    return true;
 }
 
 }  // namespace
@@ -97,13 +103,13 @@ std::size_t Framing::max_payload() const {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
     constexpr std::size_t max_datagram = 65507;  // in an IPv4 packet
     if (in_datagrams) return max_datagram;
-    return prefix > 0 ? all >> (8 * (sizeof all - length_bytes())) : all;
+    return prefix > 0 ? all >> (8 * (sizeof all - length_bytes(*this))) : all;
 }
 
 std::string Framing::header(std::string_view payload) const {
     if (prefix == 0) return std::string(head);
     std::string header(prefix, '\0');  // a framing with a length has no head
-    for (std::size_t i = 0; i < length_bytes(); ++i)
+    for (std::size_t i = 0; i < length_bytes(*this); ++i)
         header[place(*this, i)] = static_cast<char>(payload.size() >> (8 * i));
     if (typed && !ui::is_utf8(payload)) header[0] = 1;
     return header;
@@ -119,16 +125,23 @@ std::string_view Framing::payload(std::string_view frame) const {
     return frame;
 }
 
-std::size_t Framing::decode_length(std::string_view bytes) const {
-    std::size_t size = 0;
-    for (std::size_t i = 0; i < length_bytes(); ++i)
-        size |= std::size_t{static_cast<unsigned char>(bytes[place(*this, i)])} << (8 * i);
-    return size;
+std::size_t Framing::frame_size(std::string_view bytes, std::size_t searched) const {
+    if (prefix > 0) return prefix + payload_size(bytes).value_or(0);
+    if (delimiter.empty()) return bytes.size();
+    // A delimiter may have arrived in part.
+    const std::size_t from = searched - std::min(searched, delimiter.size() - 1);
+    const std::size_t end = bytes.find(delimiter, std::max(from, head.size()));
+    if (end != bytes.npos) return end + delimiter.size();
+    const bool half = delimiter.size() == 2 && bytes.ends_with(delimiter[0]);
+    return std::max(bytes.size(), head.size()) + delimiter.size() - (half ? 1 : 0);
 }
 
 std::optional<std::size_t> Framing::payload_size(std::string_view fragment) const {
     if (prefix == 0 || fragment.size() < prefix) return std::nullopt;
-    return decode_length(fragment);
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < length_bytes(*this); ++i)
+        size |= std::size_t{static_cast<unsigned char>(fragment[place(*this, i)])} << (8 * i);
+    return size;
 }
 
 std::string Framing::fragment_text(std::string_view fragment) const {
@@ -199,14 +212,14 @@ bool is_sendable(const Framing& framing, std::size_t max_frame, std::string_view
 }
 
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame) {
-    if (framing.prefix == 0 || framing.typed || bytes.size() < framing.prefix) return {};
-    const std::size_t size = framing.decode_length(bytes);
+    const auto size = framing.payload_size(bytes);
+    if (!size || framing.typed) return {};
     for (const Framing& other : framings) {
         if (other.prefix != framing.prefix || other.little_endian == framing.little_endian)
             continue;
-        const std::size_t reversed = other.decode_length(bytes);
-        if (size > max_frame ? reversed <= max_frame : is_cut_by(other, bytes))
-            return "the length prefix reads " + std::to_string(size) + "; as " +
+        const std::size_t reversed = *other.payload_size(bytes);
+        if (*size > max_frame ? reversed <= max_frame : is_cut_by(other, bytes))
+            return "the length prefix reads " + std::to_string(*size) + "; as " +
                    (other.little_endian ? "little" : "big") + "-endian it reads " +
                    std::to_string(reversed) + ": use -f " + std::string(other.name);
     }
@@ -218,75 +231,17 @@ bufio::End end_inside_message(const Framing& framing, std::string_view fragment)
             "closed the connection inside a message,", framing.fragment_text(fragment)};
 }
 
-FrameCursor::Step FrameCursor::next(std::string_view bytes) {
-    if (bytes.empty()) return {};
-    if (framing_->prefix > 0) return next_prefixed(bytes);
-    if (framing_->has_frames()) return next_delimited(bytes);
-    return {bytes.size(), bytes, true};
-}
-
-FrameCursor::Step FrameCursor::next_prefixed(std::string_view bytes) {
-    std::size_t used = 0;
-    if (!length_read_) {
-        std::string_view length = bytes.substr(0, framing_->prefix - length_size_);
-        used = length.size();
-        in_frame_ = true;
-        if (used < framing_->prefix) {  // the length arrives in pieces
-            length.copy(length_ + length_size_, used);
-            length_size_ += static_cast<std::uint8_t>(used);
-            length = {length_, length_size_};
-            missing_ = framing_->prefix - length.size();
-            if (missing_ > 0) return {.used = used};
-        }
-        missing_ = framing_->decode_length(length);
-        length_read_ = true;
-    }
-    const std::string_view payload = bytes.substr(used, missing_);
-    missing_ -= payload.size();
-    const bool whole = missing_ == 0;
-    if (whole) restart();
-    return {used + payload.size(), payload, whole};
-}
-
-// If the bytes end after the first byte of a two-byte delimiter, consumes that byte. It turns
-// out to be payload if the second byte does not follow.
-FrameCursor::Step FrameCursor::next_delimited(std::string_view bytes) {
-    const std::string_view delimiter = framing_->delimiter;
-    std::size_t used = 0;
-    if (!in_frame_) {
-        used = framing_->stray_size(bytes);
-        if (used == bytes.size()) return {.used = used};
-        used += framing_->head.size();
-        in_frame_ = true;
-    }
-    if (missing_ == 1 && delimiter.size() == 2) {
-        missing_ = 2;
-        if (bytes[0] != delimiter[1]) return {.used = 0, .payload = delimiter.substr(0, 1)};
-        in_frame_ = false;
-        return {.used = 1, .whole = true};
-    }
-    const std::string_view rest = bytes.substr(used);
-    const std::size_t end = rest.find(delimiter);
-    in_frame_ = end == std::string_view::npos;
-    missing_ = delimiter.size();
-    if (!in_frame_) return {used + end + delimiter.size(), rest.substr(0, end), true};
-    const bool half = delimiter.size() == 2 && rest.ends_with(delimiter[0]);
-    if (half) missing_ = 1;
-    return {bytes.size(), rest.substr(0, rest.size() - (half ? 1 : 0))};
-}
-
 Decoder::Decoded Decoder::next(std::string_view bytes) {
     if (bytes.empty()) return {};
-    const std::size_t stray = cursor_offset_ == 0 ? framing_->stray_size(bytes) : 0;
-    if (stray > 0)
+    if (const std::size_t stray = framing_->stray_size(bytes); stray > 0)
         return {.kind = Decoded::Kind::stray, .payload = bytes.substr(0, stray), .used = stray};
     Decoded cut = read(bytes);
     if (cut.kind != Decoded::Kind::message) return cut;
     const bool greeting = framing_->takes_turns && !greeted_ && !decoded_;
     const std::string_view push = framing_->push_byte;
     if (greeting || (!push.empty() && bytes.starts_with(push))) cut.kind = Decoded::Kind::stray;
-    cut.used = cursor_offset_;
-    cut.payload = framing_->payload(bytes.substr(0, cursor_offset_));
+    cut.used = line_offset_;
+    cut.payload = framing_->payload(bytes.substr(0, cut.used));
     restart();
     return cut;
 }
@@ -296,30 +251,19 @@ bool Decoder::greeted(std::string_view bytes) {
            read(bytes).kind != Decoded::Kind::incomplete;
 }
 
-// Moves the cursor to the end of the frame or of the bytes. Returns true at the end of the
-// frame.
-bool Decoder::pass_frame(std::string_view bytes) {
-    while (cursor_offset_ < bytes.size()) {
-        const FrameCursor::Step step = cursor_.next(bytes.substr(cursor_offset_));
-        cursor_offset_ += step.used;
-        if (step.whole) return true;
-    }
-    return false;
-}
-
 // Continues reading the message at the front. A message is one frame, unless the framing reads
 // replies line by line.
 Decoder::Decoded Decoder::read(std::string_view bytes) {
     const std::size_t overhead = framing_->overhead();
-    for (; lines_left_ > 0; line_offset_ = cursor_offset_) {
-        const bool whole = pass_frame(bytes);
+    while (lines_left_ > 0) {
         const std::size_t size =
-            cursor_offset_ + cursor_.missing();  // exact if whole, else a minimum
-        if (whole)
-            cursor_offset_ = line_offset_;  // stay until the line is valid and its body whole
+            line_offset_ + framing_->frame_size(bytes.substr(line_offset_), searched_);
         if (framing_->has_frames() && size > max_frame_ + overhead)
             return too_long(bytes, size - overhead);
-        if (!whole) return {};
+        if (size > bytes.size()) {
+            searched_ = bytes.size() - line_offset_;
+            return {};
+        }
         const std::string_view line =
             bytes.substr(line_offset_, size - line_offset_ - overhead);
         const ReplyLine read = framing_->can_echo()
@@ -335,7 +279,8 @@ Decoder::Decoded Decoder::read(std::string_view bytes) {
             !bytes.substr(line_offset_, next - line_offset_).ends_with(framing_->delimiter))
             return refuse(line, "but the " + bytes_text(read.body - overhead) +
                                     " after it do not end with CRLF");
-        cursor_offset_ = static_cast<std::size_t>(next);
+        line_offset_ = static_cast<std::size_t>(next);
+        searched_ = 0;
         lines_left_ = left;
     }
     return {.kind = Decoded::Kind::message};

@@ -35,8 +35,8 @@ struct ReplyLine {
     const char* fault = nullptr;  // why the line is invalid, as a clause
 };
 
-// A row defines a length, a delimiter, or neither. `head`, `reply` and `reply_line` require a
-// delimiter.
+// A row defines a length, a delimiter, or neither. `head` and `reply_line` require a delimiter,
+// and `reply` requires one of a single byte.
 struct Framing {
     std::string_view name;  // argument of -f, if it is_option()
     // End of a message, and of a line of a reply; at most two bytes.
@@ -62,50 +62,41 @@ struct Framing {
     bool takes_turns = false;
 
     bool is_option() const { return !in_datagrams && !typed; }
-    // Returns true if the connection carries WebSocket messages.
     bool is_websocket() const { return typed; }
-    // Returns true if a frame contains the size of its payload.
     bool has_length() const { return prefix > 0; }
-    // Returns true if messages are lines of text, as in a file.
-    bool is_lines() const { return delimiter == "\n" && joins_pieces(); }
-    // Returns true if the bytes of a connection are divided into messages.
+    bool is_lines() const { return delimiter == "\n" && joins_pieces(); }  // of text
     bool has_frames() const { return prefix > 0 || !delimiter.empty(); }
-    // Returns true if replies have frames. Otherwise a reply is as long as its message.
+    // If false, a reply is as long as its message.
     bool replies_framed() const { return has_frames() && reply == nullptr; }
-    // Returns true if several concatenated frames, without the last delimiter, are a payload
-    // that for_each_piece() cuts into the original messages.
+    // If true, several concatenated frames, without the last delimiter, are a payload that
+    // for_each_piece() cuts into the original messages.
     bool joins_pieces() const {
         return replies_framed() && prefix == 0 && head.empty() && can_echo();
     }
-    // Returns true if a reply can equal its message. Otherwise a message that contains
-    // delimiters is sent unchanged, and gets one reply.
+    // If false, a message that contains delimiters is sent unchanged, and gets one reply.
     constexpr bool can_echo() const { return reply_line == nullptr; }
 
     std::size_t overhead() const { return head.size() + prefix + delimiter.size(); }
-    std::size_t length_bytes() const { return prefix - (typed ? 1 : 0); }
     // Returns the part of a frame before the payload.
     std::string header(std::string_view payload) const;
     // Sets the type of a whole frame to 1 (binary) if its payload is not UTF-8. Type 0 is text.
     // Does nothing without types.
     void update_type(std::string& frame) const;
-    // Returns the payload of a whole frame.
-    std::string_view payload(std::string_view frame) const;
-    // Returns the size of the payload, decoded from the first `prefix` bytes.
-    std::size_t decode_length(std::string_view bytes) const;
+    std::string_view payload(std::string_view frame) const;  // of a whole frame
     // Returns the payload of an incomplete frame, perhaps with a part of the delimiter.
     std::string_view partial_payload(std::string_view fragment) const {
         return fragment.substr(std::min(fragment.size(), head.size() + prefix));
     }
-    // Decodes the payload size from the beginning of a frame. Returns none if the length is
-    // incomplete, or if the framing has no length.
+    // Returns the size of the frame at the front; its minimum, which exceeds the size of
+    // `bytes`, while it is incomplete. `searched`: leading bytes without a whole delimiter.
+    std::size_t frame_size(std::string_view bytes, std::size_t searched = 0) const;
+    // Returns none if the length is incomplete, or if the framing has no length.
     std::optional<std::size_t> payload_size(std::string_view fragment) const;
-    // Encodes a text that a server sends before all replies. With types, the text becomes a
-    // whole message.
+    // Encodes a text that a server sends before all replies.
     std::string banner(std::string_view text) const {
         return (typed && !text.empty() ? header(text) : "") + std::string(text);
     }
-    // Returns how much of a message the fragment contains, as the end of a sentence: "after 2
-    // of 5 bytes".
+    // Returns the end of a sentence, such as "after 2 of 5 bytes".
     std::string fragment_text(std::string_view fragment) const;
     std::string delimiter_name() const;  // for example "a newline"
     // Returns the number of bytes before the next frame. `bytes` must begin between frames.
@@ -116,15 +107,13 @@ struct Framing {
     // would be empty and unframed, or if the service may ignore them.
     std::size_t min_payload() const { return replies_framed() && can_echo() ? 0 : 1; }
     std::size_t max_payload() const;
-    // Returns "-f line", "a datagram" or "a WebSocket message", for example, for error texts.
+    // Returns "-f line", "a datagram" or "a WebSocket message", for error texts.
     std::string label() const;
-    // Returns, for example, "a message of 256 bytes does not fit into -f len1", "-f raw
-    // does not allow empty messages", or that the size exceeds the limit.
+    // Returns why no message may have this size: "-f raw does not allow empty messages".
     std::string misfit_text(std::size_t size, std::size_t limit) const;
 };
 
-// Returns the static row with this name; null if there is none.
-const Framing* find_framing(std::string_view name);
+const Framing* find_framing(std::string_view name);  // null if there is none
 // Return the framings that are not arguments of -f, but connect a session and its transport
 // (bufio/packets, app/websocket).
 const Framing* datagram_framing();
@@ -159,50 +148,13 @@ void encode(const Framing& framing, std::string_view payload, Bytes& to) {
 // Returns "a message of 70 bytes exceeds the limit of 64 (--max-frame)".
 std::string above_limit_text(const std::string& what, std::size_t limit);
 
-// Explains why the length at the front of these bytes exceeds `max_frame` or the bytes
-// themselves: it has the wrong byte order, includes its own size, or is text. Returns an empty
-// text if none of these is likely.
+// Explains why the length at the front exceeds `max_frame` or the bytes themselves, if it has
+// the wrong byte order. Otherwise returns an empty text.
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame);
 
 // Returns the end of a connection that the peer closed inside a message. `fragment`: the part
 // of the frame that was received.
 bufio::End end_inside_message(const Framing& framing, std::string_view fragment);
-
-// Finds the boundaries of messages in the bytes of one direction. The caller passes each byte
-// once, in order, in pieces of any size. The cursor buffers no payload. The framing must
-// outlive the cursor.
-class FrameCursor {
-public:
-    explicit FrameCursor(const Framing& framing) : framing_(&framing) {}
-
-    struct Step {
-        std::size_t used = 0;           // bytes consumed from the front
-        std::string_view payload = {};  // part of a payload; views `bytes` or the delimiter
-        bool whole = false;             // a message ends after `used` bytes
-    };
-    // Consumes bytes up to the end of a message, or all of them. Without frames, each call
-    // consumes one message.
-    Step next(std::string_view bytes);
-    // Call it if the next byte begins a message.
-    void restart() {
-        in_frame_ = length_read_ = false;
-        length_size_ = 0;
-    }
-    // Returns the minimum number of bytes that complete the current message; 0 between
-    // messages.
-    std::size_t missing() const { return in_frame_ ? missing_ : 0; }
-
-private:
-    Step next_delimited(std::string_view bytes);
-    Step next_prefixed(std::string_view bytes);
-
-    const Framing* framing_;
-    std::size_t missing_ = 0;
-    char length_[8];  // first bytes of a length that arrives in pieces
-    std::uint8_t length_size_ = 0;
-    bool in_frame_ = false;
-    bool length_read_ = false;  // `missing_` counts payload bytes
-};
 
 // Decodes the messages of one connection, in linear time however the bytes arrive. The decoder
 // stores no bytes. The caller buffers the received bytes, and after each call removes `used`
@@ -212,7 +164,7 @@ public:
     // A payload of more than `max_frame` bytes is an error.
     // `greeted`: no greeting precedes the replies.
     Decoder(const Framing& framing, std::size_t max_frame, bool greeted = false)
-        : framing_(&framing), max_frame_(max_frame), cursor_(framing), greeted_(greeted) {}
+        : framing_(&framing), max_frame_(max_frame), greeted_(greeted) {}
 
     struct Decoded {
         enum class Kind {
@@ -234,14 +186,12 @@ public:
     bool greeted(std::string_view bytes);
     // Call it after removing whole frames that next() has not decoded.
     void restart() {
-        cursor_.restart();
-        cursor_offset_ = line_offset_ = 0;
+        line_offset_ = searched_ = 0;
         lines_left_ = 1;
         decoded_ = true;
     }
 
 private:
-    bool pass_frame(std::string_view bytes);
     Decoded read(std::string_view bytes);
     Decoded refuse(std::string_view line, const std::string& fault) const;
     Decoded too_long(std::string_view bytes, std::uint64_t size) const;
@@ -249,10 +199,9 @@ private:
     const Framing* framing_;
     std::size_t max_frame_;
     // State of the frame at the front:
-    FrameCursor cursor_;
-    std::size_t cursor_offset_ = 0;  // bytes consumed by the cursor
-    std::size_t line_offset_ = 0;    // offset of the next line of a reply
-    std::uint64_t lines_left_ = 1;   // lines of the reply still missing
+    std::size_t line_offset_ = 0;   // offset of the next line of a reply
+    std::size_t searched_ = 0;      // bytes after it without a whole delimiter
+    std::uint64_t lines_left_ = 1;  // lines of the reply still missing
 
     bool decoded_ = false;  // a message was decoded, so the framing is right
     bool greeted_;

@@ -57,9 +57,13 @@ private:
     std::string_view reply_to(std::string_view bytes) {
         reply_.clear();
         while (!bytes.empty()) {
-            const FrameCursor::Step step = cursor_.next(bytes);
-            reply_ += framing_.reply(step.payload);
-            bytes.remove_prefix(step.used);
+            const std::size_t stray = in_message_ ? 0 : framing_.stray_size(bytes);
+            if (stray == bytes.size()) break;
+            if (!in_message_) bytes.remove_prefix(stray + framing_.head.size());
+            const std::size_t end = std::min(bytes.find(framing_.delimiter), bytes.size());
+            reply_ += framing_.reply(bytes.substr(0, end));
+            in_message_ = end == bytes.size();
+            bytes.remove_prefix(std::min(end + 1, bytes.size()));
         }
         return reply_;
     }
@@ -70,9 +74,7 @@ private:
         message_bytes_left_ -= at;
         while (message_bytes_left_ == 0 && at < max) {
             const std::string_view rest = stream.received().substr(at);
-            cursor_.restart();
-            // The size of the whole frame, or of the prefix while that is incomplete.
-            const std::size_t frame = cursor_.next(rest).used + cursor_.missing();
+            const std::size_t frame = framing_.frame_size(rest);
             stream.set_min_readable(frame);
             if (frame > framing_.overhead() + max_message_) {
                 const std::size_t size = frame - framing_.overhead();
@@ -92,7 +94,7 @@ private:
     const Framing& framing_;
     const std::size_t limit_;
     const std::size_t max_message_;
-    FrameCursor cursor_{framing_};
+    bool in_message_ = false;             // with framing_.reply
     std::size_t message_bytes_left_ = 0;  // bytes of a message already begun
     std::string reply_;
 };

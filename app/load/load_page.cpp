@@ -2,7 +2,6 @@
 
 #include "app/screen/signs.hpp"
 #include "app/screen/status_line.hpp"
-#include "app/stats/figures.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
 

@@ -4,7 +4,6 @@
 #include "app/screen/full_screen.hpp"
 #include "app/screen/pages.hpp"
 #include "app/stats/histogram.hpp"
-#include "app/stats/history.hpp"
 #include "app/stats/run_display.hpp"
 #include "ev/time.hpp"
 

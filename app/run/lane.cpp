@@ -138,7 +138,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       phase_timer_(loop, [this] { time_up(); }) {
     results_->over_datagrams = options.session.endpoint.udp;
     results_->probe = options.probe;
-    if (options.samples_from) samples_.emplace(*options.samples_from);
+    if (options.samples_from) results_->samples.emplace(*options.samples_from);
     if (options.pace && options.pace->climbs())
         results_->climb = RunResults::Climb{.from = options.pace->rate(),
                                             .to = options.pace->rate(*options.length),
@@ -329,11 +329,7 @@ void Lane::end_attempt(Connection& connection) {
     }
     if (connection.opened) {
         --open_;
-        if (const std::optional<bufio::TcpFacts> facts = session.tcp())
-            results_->add_tcp({.min_rtt = facts->min_rtt,
-                               .retransmits = facts->retransmits,
-                               .mss = facts->mss,
-                               .cwnd = facts->cwnd});
+        if (const auto facts = session.tcp()) results_->add_tcp(*facts);
     }
     if (owner_) owner_->lane_ended(connection.number, session);
 }
@@ -678,10 +674,7 @@ void Lane::report(Connection& connection, Event event) {
     event.connection = connection.number;
     if (event.at == ev::Time{}) event.at = loop_.now();
     if (event.fate != Fate::read) results_->add(event);
-    const bool measured =
-        !has_message(event.fate) || event.message.planned >= results_->measured_from;
-    if (samples_ && measured) samples_->add(event);
-    if (owner_ && measured) owner_->lane_event(event);
+    if (owner_ && !results_->is_warm_up(event)) owner_->lane_event(event);
 }
 
 void Lane::happened(Connection& connection, Event event) {

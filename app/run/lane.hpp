@@ -17,7 +17,6 @@
 #pragma once
 
 #include "app/protocol/session.hpp"
-#include "app/run/samples.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/sources.hpp"
 #include "app/stats/results.hpp"
@@ -122,7 +121,6 @@ public:
 
     bool over() const { return over_; }  // sending has ended
     const RunResults& results() const { return *results_; }
-    const std::optional<Samples>& samples() const { return samples_; }
     // Returns the number of connections that have opened and not ended.
     std::size_t open() const { return open_; }
 
@@ -204,7 +202,6 @@ private:
     bool paused_ = false;
     ev::Time resumed_at_{};  // when void_round_trips() was last called
     std::unique_ptr<RunResults> results_;
-    std::optional<Samples> samples_;
     ev::Timer connect_timer_;  // time of the look-up, then of the next connections
     ev::Timer step_timer_;     // the next step; see step()
     ev::Timer phase_timer_;    // end of the run's time; before ready, limit for connecting

@@ -68,12 +68,6 @@ Lane::Hooks Run::hooks(std::size_t thread, ev::Mailbox* owner_mailbox) {
     return {hook(&Run::settled), hook(&Run::ended)};
 }
 
-Samples Run::samples() const {
-    Samples sum(*options_.samples_from);
-    lanes_.for_each_on_caller([&sum](const Lane& lane) { sum.add(*lane.samples()); });
-    return sum;
-}
-
 // --- Beginning and end.
 
 void Run::settled(std::size_t thread) {

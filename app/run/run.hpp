@@ -51,14 +51,12 @@ public:
     std::size_t open() const {
         return sum_ ? sum_->open : lanes_.first().open();
     }  // connections
-    // Returns the samples of all lanes. Requires the option. Call it after the end of the run.
-    Samples samples() const;
 
 private:
     // Snapshot of one or more lanes.
     struct Report {
         Report() = default;
-        // Leaves the steps of a climb out, because many would delay the lane.
+        // Leaves the steps of a climb and the samples out, because many would delay the lane.
         explicit Report(const Lane& lane) : open(lane.open()) {
             results.Results::add(lane.results());
             results.warm_up.add(lane.results().warm_up);

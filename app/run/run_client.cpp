@@ -1,9 +1,7 @@
 #include "app/run/run_client.hpp"
 
 #include "app/process/program.hpp"
-#include "app/stats/figures.hpp"
 #include "app/stats/histogram.hpp"
-#include "app/stats/history.hpp"
 #include "app/stats/outcome.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
@@ -196,16 +194,12 @@ void RunClient::make_display(const Options& options) {
 // --- Progress.
 
 void RunClient::interval_over() {
-    const Results& results = run_.results();
-    JsonObject object;
-    object.text("type", "interval");
     const auto seconds =
         std::chrono::duration_cast<std::chrono::seconds>(interval_timer_.deadline() - start_);
-    object.number("t", static_cast<std::uint64_t>(seconds.count()));
-    object.number("open", run_.open());
-    add_counts(object, results, results.probe);
-    add_recent(object, take_recent(), main_times(results));
-    reporter_.output().append_line(object.str());
+    reporter_.output().append_line(interval_object(run_.results(),
+                                                   static_cast<std::uint64_t>(seconds.count()),
+                                                   run_.open(), take_recent())
+                                       .str());
     interval_timer_.start_at(interval_timer_.deadline() + std::chrono::seconds(1));
     reporter_.flush();
 }
@@ -330,7 +324,6 @@ void RunClient::run_done() {
     add({output_failed, reporter_.log_trouble()});
     if (reporter_.needs_end()) {
         JsonObject end = outcome().json();
-        if (run_options_.samples_from) end.object("samples", run_.samples().json());
         if (reporter_.refused_certificate())
             end.object("tls", tls_object(*reporter_.refused_certificate()));
         reporter_.add_end(end.str());

@@ -4,7 +4,7 @@
 #include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/transcript.hpp"
-#include "app/stats/history.hpp"
+#include "app/stats/histogram.hpp"
 #include "app/stats/results.hpp"
 #include "ui/frame.hpp"
 #include "ui/search.hpp"

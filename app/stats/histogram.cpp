@@ -8,20 +8,16 @@ namespace yodel {
 
 namespace {
 
-constexpr std::uint64_t max_sum = std::numeric_limits<std::uint64_t>::max();
-
 std::uint64_t nanoseconds(ev::Duration duration) {
     return static_cast<std::uint64_t>(std::max<std::int64_t>(duration.count(), 0));
 }
 
-std::uint64_t limited_sum(std::uint64_t a, std::uint64_t b) {
-    return a > max_sum - b ? max_sum : a + b;
-}
-
-std::uint64_t limited_product(std::uint64_t duration, std::uint64_t times) {
-    if (times == 1) return duration;
-    if (times != 0 && duration > max_sum / times) return max_sum;
-    return duration * times;
+// Adds a duration several times. The sum saturates.
+void add_to(std::uint64_t& sum, std::uint64_t duration, std::uint64_t times) {
+    std::uint64_t product = 0;
+    const bool too_large = __builtin_mul_overflow(duration, times, &product) ||
+                           __builtin_add_overflow(sum, product, &sum);
+    if (too_large) sum = std::numeric_limits<std::uint64_t>::max();
 }
 
 // Returns the rank of a percentile, rounded up. Computes in integers, because in floating point
@@ -43,7 +39,7 @@ void Histogram::record(ev::Duration duration, std::uint64_t times) {
     max_ = std::max(max_, duration);
     allocated_count(index(duration)) += times;
     count_ += times;
-    sum_ = limited_sum(sum_, limited_product(nanoseconds(duration), times));
+    add_to(sum_, nanoseconds(duration), times);
 }
 
 void Histogram::add(const Histogram& other) {
@@ -51,7 +47,7 @@ void Histogram::add(const Histogram& other) {
     min_ = count_ == 0 ? other.min_ : std::min(min_, other.min_);
     max_ = std::max(max_, other.max_);
     count_ += other.count_;
-    sum_ = limited_sum(sum_, other.sum_);
+    add_to(sum_, other.sum_, 1);
     for (std::size_t i = index(other.min_); i <= index(other.max_); ++i)
         allocated_count(i) += other.count_in(i);
 }
@@ -112,6 +108,45 @@ std::size_t Histogram::index(ev::Duration duration) {
 
 ev::Duration Histogram::upper_end(std::size_t bucket) {
     return ev::Duration(static_cast<std::int64_t>(Layout::upper_end(bucket)));
+}
+
+// --- The last minutes.
+
+void PercentileHistory::record(ev::Time now, ev::Duration round_trip) {
+    if (now - begin_ >= period) {
+        append_current(past_);
+        current_ = {};
+        begin_ = now;
+    }
+    current_.record(round_trip);
+}
+
+PercentileHistory::Percentiles PercentileHistory::percentiles() const {
+    Percentiles all = past_;
+    append_current(all);
+    return all;
+}
+
+void PercentileHistory::append_current(Percentiles& to) const {
+    if (current_.count() == 0) return;
+    to.p50.push_back(current_.percentile(50));
+    to.p95.push_back(current_.percentile(95));
+    if (to.p50.size() <= max_periods) return;
+    to.p50.pop_front();
+    to.p95.pop_front();
+}
+
+void RecentRate::add(ev::Time now, std::uint64_t count) {
+    samples_.push_back({now, count});
+    while (samples_.size() > 2 && now - samples_[1].time >= span) samples_.pop_front();
+}
+
+double RecentRate::per_second() const {
+    if (samples_.size() < 2) return 0;
+    const Sample& first = samples_.front();
+    const Sample& last = samples_.back();
+    const double seconds = std::chrono::duration<double>(last.time - first.time).count();
+    return seconds > 0 ? static_cast<double>(last.count - first.count) / seconds : 0;
 }
 
 }  // namespace yodel

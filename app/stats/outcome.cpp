@@ -1,6 +1,5 @@
 #include "app/stats/outcome.hpp"
 
-#include "app/stats/figures.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/units.hpp"
 
@@ -101,6 +100,28 @@ std::string warm_up_remark(const Results& warm_up, const SummaryParts& parts) {
            number_if_any(warm_up.unsent, "unsent");
 }
 
+std::string counts_text(const Results& results, const SummaryParts& parts) {
+    if (results.probe)
+        return count_text(results.opened, "connection") + " opened" +
+               number(results.failed, "failed");
+    if (results.replay)
+        return std::to_string(results.sent) + " replayed" + number(results.echoed, "matched") +
+               number(results.bad, "bad") + number(results.lost, "lost");
+    return message_counts(results, parts);
+}
+
+std::string own_fault_remarks(const Results& results) {
+    std::string text;
+    const ev::Duration p99 = results.lateness.percentile(99);
+    if (p99 > results.round_trips.percentile(50) / 10)
+        text += "; late p50/p99 " + milliseconds_number(results.lateness.percentile(50)) + "/" +
+                milliseconds_text(p99);
+    if (!results.reached_planned_rate())
+        text += "; planned " + rate_text(results.planned_rate->planned) + ", reached " +
+                rate_text(results.planned_rate->reached);
+    return text;
+}
+
 // --- The end object.
 
 // Returns [[upper_us, count], ...].
@@ -114,6 +135,14 @@ JsonArray buckets_json(const Histogram& times) {
 // The statistics that the object contains. Others follow from its histograms.
 constexpr const char* main_statistics[] = {"min", "mean",  "p50",    "p90", "p95",
                                            "p99", "p99.9", "p99.99", "max"};
+
+// Adds the counts of connections, or those of messages and the jitter of datagrams.
+void add_counts(JsonObject& object, const Results& results, bool of_connections) {
+    for (const CountRow& row : count_rows)
+        if (row.whole->of_connections == of_connections && row.whole->measured(results))
+            object.number(row.name, results.*row.count);
+    if (results.over_datagrams && !of_connections) object.time("jitter_us", results.jitter());
+}
 
 void add_times(JsonObject& object, const Results& results, bool of_connections) {
     for (const TimesRow& row : times_rows) {
@@ -181,29 +210,23 @@ std::string repeats_text(std::uint64_t count) {
     return count == 1 ? "" : " (" + std::to_string(count) + " times)";
 }
 
+// Returns sentences such as "connection refused (3 times)". Without `all`, omits failures with
+// a status other than 0, which a retry has repaired.
+std::vector<std::string> failure_lines(std::span<const Results::Failure> failures, bool all) {
+    std::vector<std::string> lines;
+    for (const Results::Failure& failure : failures) {
+        if (!all && failure.status != success) continue;
+        if (lines.size() == max_lines) {
+            lines.push_back(std::to_string(failures.size() - max_lines) +
+                            " other kinds of failures (--json lists them all)");
+            break;
+        }
+        lines.push_back(failure.text + repeats_text(failure.count));
+    }
+    return lines;
+}
+
 }  // namespace
-
-std::string counts_text(const Results& results, const SummaryParts& parts) {
-    if (results.probe)
-        return count_text(results.opened, "connection") + " opened" +
-               number(results.failed, "failed");
-    if (results.replay)
-        return std::to_string(results.sent) + " replayed" + number(results.echoed, "matched") +
-               number(results.bad, "bad") + number(results.lost, "lost");
-    return message_counts(results, parts);
-}
-
-std::string own_fault_remarks(const Results& results) {
-    std::string text;
-    const ev::Duration p99 = results.lateness.percentile(99);
-    if (p99 > results.round_trips.percentile(50) / 10)
-        text += "; late p50/p99 " + milliseconds_number(results.lateness.percentile(50)) + "/" +
-                milliseconds_text(p99);
-    if (!results.reached_planned_rate())
-        text += "; planned " + rate_text(results.planned_rate->planned) + ", reached " +
-                rate_text(results.planned_rate->reached);
-    return text;
-}
 
 std::string summary(const RunResults& results, const SummaryParts& parts) {
     std::string text = counts_text(results, parts) + number_if_any(results.late, "late") +
@@ -228,44 +251,16 @@ std::string progress_text(const Results& results, const SummaryParts& parts) {
                                   : text;
 }
 
-void add_counts(JsonObject& object, const Results& results, bool of_connections) {
-    for (const CountRow& row : count_rows)
-        if (row.whole->of_connections == of_connections && row.whole->measured(results))
-            object.number(row.name, results.*row.count);
-    if (results.over_datagrams && !of_connections) object.time("jitter_us", results.jitter());
-}
-
-void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row) {
-    if (times.count() == 0) return;
-    JsonObject members;
-    members.time("p50", times.percentile(50)).time("p99", times.percentile(99));
-    object.object(row.object, members);
-    object.array(row.buckets, buckets_json(times));
-}
-
-JsonObject end_object(const RunResults& results, std::string_view reason, int status,
-                      const Verdict& verdict) {
+JsonObject interval_object(const Results& results, std::uint64_t second, std::size_t open,
+                           const Histogram& recent) {
     JsonObject object;
-    object.text("type", "end").text("reason", reason);
-    object.number("status", static_cast<std::uint64_t>(status));
-    if (results.probe) object.flag("probe", true);
-    add_counts(object, results, false);
-    if (results.planned_rate) {
-        object.number("planned", results.sent + results.unsent);
-        object.decimal("planned_rate", results.planned_rate->planned);
-        object.decimal("reached_rate", results.planned_rate->reached);
-    }
-    object.decimal("rate", results.rate());
-    add_span(object, results);
-    add_times(object, results, false);
-    JsonObject connections;
-    add_counts(connections, results, true);
-    add_times(connections, results, true);
-    object.object("connections", connections);
-    add_facts(object, results);
-    if (!verdict.requirements.empty()) object.array("required", verdict.json());
-    if (const auto held = verdict.held_json()) object.object("held", *held);
-    return object;
+    object.text("type", "interval").number("t", second).number("open", open);
+    add_counts(object, results, results.probe);
+    if (recent.count() == 0) return object;
+    const TimesRow& row = main_times(results);
+    JsonObject members;
+    members.time("p50", recent.percentile(50)).time("p99", recent.percentile(99));
+    return object.object(row.object, members).array(row.buckets, buckets_json(recent));
 }
 
 Trouble Outcome::decided() const {
@@ -321,7 +316,8 @@ std::vector<std::string> Outcome::lines() const {
     };
     const bool all = failed || summary_parts.load;
     if (all || summary_parts.summary)
-        add(failure_lines(results, all, summary_parts.failures_printed));
+        add(failure_lines(std::span(results.failures).subspan(summary_parts.failures_printed),
+                          all));
     // Usually a consequence of a failure.
     const std::uint64_t unsent = results.unsent + results.warm_up.unsent;
     if (failed && unsent > 0 && !results.unsent_sentence.empty())
@@ -341,22 +337,27 @@ void Outcome::print() const {
 
 JsonObject Outcome::json() const {
     const auto [status, text] = decided();
-    return end_object(results, text, status, verdict);
-}
-
-std::vector<std::string> failure_lines(const Results& results, bool all, std::size_t first) {
-    const std::span failures = std::span(results.failures).subspan(first);
-    std::vector<std::string> lines;
-    for (const Results::Failure& failure : failures) {
-        if (!all && failure.status != success) continue;
-        if (lines.size() == max_lines) {
-            lines.push_back(std::to_string(failures.size() - max_lines) +
-                            " other kinds of failures (--json lists them all)");
-            break;
-        }
-        lines.push_back(failure.text + repeats_text(failure.count));
+    JsonObject object;
+    object.text("type", "end").text("reason", text);
+    object.number("status", static_cast<std::uint64_t>(status));
+    if (results.probe) object.flag("probe", true);
+    add_counts(object, results, false);
+    if (results.planned_rate) {
+        object.number("planned", results.sent + results.unsent);
+        object.decimal("planned_rate", results.planned_rate->planned);
+        object.decimal("reached_rate", results.planned_rate->reached);
     }
-    return lines;
+    object.decimal("rate", results.rate());
+    add_span(object, results);
+    add_times(object, results, false);
+    JsonObject connections;
+    add_counts(connections, results, true);
+    add_times(connections, results, true);
+    object.object("connections", connections);
+    add_facts(object, results);
+    verdict.add_to(object);
+    if (results.samples) object.object("samples", results.samples->json());
+    return object;
 }
 
 }  // namespace yodel

@@ -2,7 +2,6 @@
 // status, the last sentences and the end object.
 #pragma once
 
-#include "app/stats/figures.hpp"
 #include "app/stats/requirement.hpp"
 #include "app/stats/results.hpp"
 #include "app/text/exit_status.hpp"
@@ -32,12 +31,9 @@ struct SummaryParts {
 std::string summary(const RunResults& results, const SummaryParts& parts = {});
 // Returns "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms", for a run in progress.
 std::string progress_text(const Results& results, const SummaryParts& parts = {});
-// Returns "120 sent, 119 echoed, 0 bad, 1 lost".
-std::string counts_text(const Results& results, const SummaryParts& parts = {});
-// Returns the clauses of a summary about the client's lateness and a missed planned rate: ";
-// late p50/p99 0.04/0.21 ms; planned 10M/s, reached 287k/s". Empty if the client was neither
-// late nor slow.
-std::string own_fault_remarks(const Results& results);
+// Returns the object about a second of a load. `recent`: the main times in that second.
+JsonObject interval_object(const Results& results, std::uint64_t second, std::size_t open,
+                           const Histogram& recent);
 
 struct Outcome {
     const RunResults& results;
@@ -59,30 +55,12 @@ struct Outcome {
     // unsent message; troubles; the summary; requirements that held until the end of a climb;
     // failed requirements. If the status is not 0, there is at least one line.
     std::vector<std::string> lines() const;
-    void print() const;  // prints lines() on standard error
-    JsonObject json() const;
+    void print() const;       // prints lines() on standard error
+    JsonObject json() const;  // the end object, to which the caller may add members
 
 private:
     std::string faults() const;
     std::string failure_with(int status) const;
 };
-
-// Returns the first ten failures of connections, such as "connection refused (3 times)".
-// Omits those before `first`. Without `all`, omits failures with a status other than 0, which a
-// retry has repaired.
-std::vector<std::string> failure_lines(const Results& results, bool all = true,
-                                       std::size_t first = 0);
-
-// Adds the counts of connections if `of_connections` is true, else the counts of messages and
-// the jitter of datagrams.
-void add_counts(JsonObject& object, const Results& results, bool of_connections);
-
-// Adds the 50th and the 99th percentile and the buckets, if there are times.
-void add_recent(JsonObject& object, const Histogram& times, const TimesRow& row);
-
-// Returns the end object, to which the caller may add members. `reason`: why the run ended.
-// `status`: the exit status.
-JsonObject end_object(const RunResults& results, std::string_view reason, int status,
-                      const Verdict& verdict = {});
 
 }  // namespace yodel

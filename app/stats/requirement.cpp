@@ -11,33 +11,16 @@ namespace yodel {
 
 namespace {
 
-const char* values_of(const Figure& figure) {
-    switch (figure.kind) {
-    case Figure::Kind::time: return "a duration with its unit (us, ms, s, m or h), such as 5ms";
-    case Figure::Kind::count: return "a number, or a percentage such as 0.1%";
-    case Figure::Kind::rate: return "a number per second, such as 10k";
-    }
-    return "";
-}
+// What to compare a figure with, by its kind.
+constexpr const char* operands[] = {"a duration with its unit (us, ms, s, m or h), such as 5ms",
+                                    "a number, or a percentage such as 0.1%",
+                                    "a number per second, such as 10k"};
 
 // Removes leading and trailing blanks.
 std::string_view without_blanks(std::string_view text) {
     const std::size_t begin = std::min(text.find_first_not_of(' '), text.size());
     const std::size_t last = text.find_last_not_of(' ');
     return text.substr(begin, last == text.npos ? 0 : last - begin + 1);
-}
-
-// Removes blanks between a number and its unit. Leaves blanks between digits, which separate
-// two numbers.
-std::string without_blanks_before_units(std::string_view text) {
-    const auto digit = [](char c) { return c >= '0' && c <= '9'; };
-    std::string made;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const std::string_view next = without_blanks(text.substr(i));
-        const bool apart = !made.empty() && digit(made.back()) && digit(next.front());
-        if (text[i] != ' ' || apart) made += text[i];
-    }
-    return made;
 }
 
 // The unit by which a value is divided for printing, and its name.
@@ -47,21 +30,64 @@ struct Scale {
 };
 
 Scale scale_of(Figure::Kind kind, double value) {
-    switch (kind) {
-    case Figure::Kind::time:
-        if (value > 0 && value < 1e6) return {.unit = 1e3, .suffix = "us"};
-        return value < 1e9 ? Scale{.unit = 1e6, .suffix = "ms"}
-                           : Scale{.unit = 1e9, .suffix = "s"};
-    case Figure::Kind::rate:
+    if (kind == Figure::Kind::count) return {.unit = 1, .suffix = ""};
+    if (kind == Figure::Kind::rate) {
         if (value < 1e3) return {.unit = 1, .suffix = "/s"};
         return value < 1e6 ? Scale{.unit = 1e3, .suffix = "k/s"}
                            : Scale{.unit = 1e6, .suffix = "M/s"};
-    case Figure::Kind::count: break;
     }
-    return {.unit = 1, .suffix = ""};
+    if (value >= 1e9) return {.unit = 1e9, .suffix = "s"};
+    return value > 0 && value < 1e6 ? Scale{.unit = 1e3, .suffix = "us"}
+                                    : Scale{.unit = 1e6, .suffix = "ms"};
+}
+
+std::string names_of_figures() {
+    std::string names = "min, mean, pN (0 < N < 100), max, rate, jitter";
+    for (const CountRow& row : count_rows) names.append(", ").append(row.name);
+    return names +
+           "; lateness; and min to max with the prefix lateness_, connect_ or handshake_";
 }
 
 }  // namespace
+
+std::optional<ev::Duration> statistic(const Histogram& times, std::string_view name) {
+    if (name == "min") return times.min();
+    if (name == "mean") return times.mean();
+    if (name == "max") return times.max();
+    if (!name.starts_with('p') || name.find_first_not_of("0123456789.", 1) != name.npos)
+        return std::nullopt;
+    const std::optional<double> percent = parse_decimal(name.substr(1));
+    if (!percent || *percent <= 0 || *percent >= 100) return std::nullopt;
+    return times.percentile(*percent);
+}
+
+std::optional<double> Figure::value(const Results& results) const {
+    const auto number = [](auto value) { return std::optional(static_cast<double>(value)); };
+    if (count && count->whole->measured(results)) return number(results.*count->count);
+    if (times && (results.*times->times).count() > 0) {
+        const auto statistic_name = std::string_view(name).substr(times->prefix.size());
+        return number(statistic(results.*times->times, statistic_name)->count());
+    }
+    if (name == "rate" && results.achieved_count() > 0) return results.rate();
+    if (name == "jitter" && results.jitter_count > 0) return number(results.jitter().count());
+    return std::nullopt;
+}
+
+std::optional<Figure> find_figure(std::string_view name) {
+    using Kind = Figure::Kind;
+    if (name == "lateness") name = "lateness_p99";
+    const std::string own(name);
+    if (name == "rate") return Figure{own, Kind::rate, "no reply was right"};
+    if (name == "jitter") return Figure{own, Kind::time, "no datagrams were timed"};
+    for (const CountRow& row : count_rows)
+        if (name == row.name)
+            return Figure{own, Kind::count, row.whole->unmeasured, row.whole->of_connections,
+                          &row};
+    for (const TimesRow& row : times_rows)
+        if (name.starts_with(row.prefix) && statistic({}, name.substr(row.prefix.size())))
+            return Figure{own, Kind::time, row.unmeasured, row.of_connections, nullptr, &row};
+    return std::nullopt;
+}
 
 Requirement::Requirement(std::string_view clause) : clause_(without_blanks(clause)) {
     const std::string quoted = in_quotes(clause_);
@@ -82,29 +108,34 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
     const std::optional<Figure> figure = find_figure(name);
     if (!figure)
         throw UsageError(quoted + ": unknown figure " + in_quotes(name) + "; the figures are " +
-                         figure_names());
+                         names_of_figures());
     figure_ = *figure;
-    if (!parse_limit(without_blanks_before_units(rest)))
-        throw UsageError(quoted + ": " + figure_.name + " needs " + values_of(figure_));
+    // Blanks may separate a number from its unit.
+    const std::string_view value = without_blanks(rest);
+    const std::size_t unit = value.find_last_of("0123456789") + 1;
+    std::string limit(value.substr(unit));
+    std::erase(limit, ' ');
+    if (!parse_limit(std::string(value.substr(0, unit)) + limit))
+        throw UsageError(quoted + ": " + figure_.name + " needs " +
+                         operands[static_cast<std::size_t>(figure_.kind)]);
 }
 
 bool Requirement::parse_limit(std::string_view text) {
-    percentage_ = text.ends_with('%');
-    if (percentage_) {
-        const auto number = parse_decimal(text.substr(0, text.size() - 1));
-        limit_ = number.value_or(0);
-        return number && figure_.kind == Figure::Kind::count;
-    }
-    if (figure_.kind == Figure::Kind::time) {
+    using Kind = Figure::Kind;
+    percentage_ = figure_.kind == Kind::count && text.ends_with('%');
+    std::optional<double> limit;
+    if (figure_.kind == Kind::time) {
         const bool unit = text.find_first_of("smh") != text.npos;
         const auto duration = unit ? parse_duration(text) : std::nullopt;
-        if (duration) limit_ = static_cast<double>(duration->count());
-        return duration.has_value();
+        if (duration) limit = static_cast<double>(duration->count());
+    } else if (percentage_) {
+        limit = parse_decimal(text.substr(0, text.size() - 1));
+    } else {
+        const bool per_second = figure_.kind == Kind::rate && text.ends_with("/s");
+        limit = parse_rate(text.substr(0, text.size() - (per_second ? 2 : 0)));
     }
-    if (figure_.kind == Figure::Kind::rate && text.ends_with("/s")) text.remove_suffix(2);
-    const auto number = parse_rate(text);
-    limit_ = number.value_or(0);
-    return number && std::isfinite(*number);
+    limit_ = limit.value_or(0);
+    return limit && std::isfinite(*limit);
 }
 
 // Returns the failure without the requirement: "was 7.2ms", "no reply was timed". The number of
@@ -222,25 +253,20 @@ std::vector<std::string> Verdict::held_lines() const {
     return all;
 }
 
-std::optional<JsonObject> Verdict::held_json() const {
-    std::optional<JsonObject> object;
-    for (const Requirement::Judged& each : requirements) {
-        if (!each.held) continue;
-        if (!object) object.emplace();
-        object->decimal(each.clause, *each.held);
-    }
-    return object;
-}
-
-JsonArray Verdict::json() const {
-    JsonArray list;
+void Verdict::add_to(JsonObject& end) const {
+    JsonArray required;
+    JsonObject held;
+    bool climbed = false;
     for (const Requirement::Judged& each : requirements) {
         JsonObject object;
         object.text("clause", each.clause);
         if (!each.measured.empty()) object.text("was", each.measured);
-        list.object(object.flag("holds", each.failure.empty()));
+        required.object(object.flag("holds", each.failure.empty()));
+        climbed = climbed || each.held;
+        if (each.held) held.decimal(each.clause, *each.held);
     }
-    return list;
+    if (!requirements.empty()) end.array("required", required);
+    if (climbed) end.object("held", held);
 }
 
 }  // namespace yodel

@@ -1,12 +1,12 @@
 // Checks requirements on the results of a run: `p99<5ms`, `lost<0.1%`, `rate>10k`.
 //
-// A clause is NAME OP VALUE. NAME is a figure (app/stats/figures.hpp), or lateness for its p99.
+// A clause is NAME OP VALUE. NAME is a figure: a count, a statistic of times, perhaps with a
+// prefix (app/stats/results.hpp), rate or jitter, or lateness for its p99.
 // OP is one of < <= > >= =. VALUE is a duration, a count, or a rate; a count may also be a
 // percentage of the messages sent, the messages due, or the attempts to connect. Numbers may
 // end with k, M or G, powers of 1000. Blanks may surround each of the three.
 #pragma once
 
-#include "app/stats/figures.hpp"
 #include "app/stats/results.hpp"
 #include "app/text/json.hpp"
 
@@ -16,6 +16,24 @@
 #include <vector>
 
 namespace yodel {
+
+struct Figure {
+    enum class Kind { time, count, rate };
+    std::string name;
+    Kind kind = Kind::time;
+    const char* unmeasured = "";      // why there is no value, as a clause
+    bool of_connections = false;      // it can be measured only for the whole run
+    const CountRow* count = nullptr;  // a count
+    const TimesRow* times = nullptr;  // a statistic of times
+
+    // Returns the value in nanoseconds, as a count, or per second; none if not measured.
+    std::optional<double> value(const Results& results) const;
+};
+
+// Returns the statistic of the times: min, mean, max, or pN, the Nth percentile with 0 < N <
+// 100. Returns none if the name is none of these.
+std::optional<ev::Duration> statistic(const Histogram& times, std::string_view name);
+std::optional<Figure> find_figure(std::string_view name);
 
 class Requirement {
 public:
@@ -74,9 +92,8 @@ struct Verdict {
     std::vector<std::string> lines() const;           // sentences about the failures
     // Returns sentences about requirements that held until the end of a climb.
     std::vector<std::string> held_lines() const;
-    JsonArray json() const;  // an object for each requirement
-    // Returns the rates up to which the clauses held; none if the rate did not climb.
-    std::optional<JsonObject> held_json() const;
+    // Adds an object for each requirement, and the rates up to which each held in a climb.
+    void add_to(JsonObject& end) const;
 
     std::vector<Requirement::Judged> requirements;
 };

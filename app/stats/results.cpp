@@ -1,62 +1,71 @@
 #include "app/stats/results.hpp"
 
-#include "app/stats/figures.hpp"
+#include "app/text/units.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 namespace yodel {
 
 namespace {
 
-// How add() combines two members, by their type.
-void combine(std::uint64_t& to, std::uint64_t from) { to += from; }
-void combine(double& to, double from) { to += from; }
-void combine(bool& to, bool from) { to = to || from; }
-void combine(ev::Time& to, ev::Time from) { to = std::max(to, from); }
-void combine(std::optional<ev::Duration>& to, std::optional<ev::Duration> from) {
-    to = std::max(to, from);
+template <class Member>
+void keep_first(Member& to, const Member& from) {
+    if (to == Member()) to = from;
 }
-void combine(std::optional<ev::Time>& to, std::optional<ev::Time> from) {
-    if (from) to = std::min(to.value_or(*from), *from);
+
+// --- The figures.
+
+std::uint64_t sent_by(const Results& results) { return results.sent; }
+std::uint64_t handshakes_of(const Results& results) {
+    return results.handshakes_full + results.handshakes_resumed;
 }
-// Keeps the first failure.
-void combine(int& to, int from) {
-    if (to == 0) to = from;
-}
-void combine(std::string& to, const std::string& from) {
-    if (to.empty()) to = from;
-}
-template <class Part>
-void combine(Part& to, const Part& from) {
-    to.add(from);
-}
-template <class Part>
-void combine(std::optional<Part>& to, const std::optional<Part>& from) {
-    if (to && from)
-        to->add(*from);
-    else if (from)
-        to = from;
-}
+constexpr Whole of_messages{sent_by, "nothing was sent"};
+constexpr Whole of_datagrams{sent_by, "nothing was sent", false,
+                             [](const Results& results) { return results.over_datagrams; },
+                             "messages were not datagrams"};
+constexpr Whole of_due{[](const Results& results) { return results.sent + results.unsent; },
+                       "no message was due"};
+constexpr Whole of_attempts{[](const Results& results) { return results.attempts; },
+                            "no connection was attempted", true};
+constexpr Whole of_handshakes{handshakes_of, "there was no TLS handshake", true,
+                              [](const Results& results) { return handshakes_of(results) > 0; },
+                              "there was no TLS handshake"};
 
 }  // namespace
 
-void PlannedRate::add(const PlannedRate& other) {
-    planned += other.planned;
-    reached += other.reached;
-}
+constexpr std::array<CountRow, 14> count_rows{{
+    {"sent", &Results::sent, &of_messages},
+    {"echoed", &Results::echoed, &of_messages},
+    {"bad", &Results::bad, &of_messages, true},
+    {"lost", &Results::lost, &of_messages, true},
+    {"late", &Results::late, &of_messages},
+    {"unsent", &Results::unsent, &of_due, true},
+    {"unsolicited", &Results::unsolicited, &of_messages, true},
+    {"duplicates", &Results::duplicates, &of_messages, true},
+    {"reordered", &Results::reordered, &of_datagrams},
+    {"attempts", &Results::attempts, &of_attempts},
+    {"opened", &Results::opened, &of_attempts},
+    {"failed", &Results::failed, &of_attempts},
+    {"handshakes_full", &Results::handshakes_full, &of_handshakes},
+    {"handshakes_resumed", &Results::handshakes_resumed, &of_handshakes},
+}};
 
-void Results::Replay::add(const Replay& other) {
-    as_recorded += other.as_recorded;
-    unrecorded += other.unrecorded;
-    missing += other.missing;
-}
+constexpr std::array<TimesRow, 4> times_rows{{
+    {"round trip", "", &Results::round_trips, "rtt_us", "histogram", false,
+     "no reply was timed"},
+    {"lateness", "lateness_", &Results::lateness, "lateness_us", "lateness_histogram", false,
+     "no message had a planned time"},
+    {"connect", "connect_", &Results::connect_times, "connect_us", "connect_histogram", true,
+     "no connection was opened"},
+    {"handshake", "handshake_", &Results::handshake_times, "handshake_us",
+     "handshake_histogram", true, "there was no handshake"},
+}};
 
-void TcpTotals::add(const TcpTotals& other) {
-    if (other.min_rtt) min_rtt = std::min(min_rtt.value_or(*other.min_rtt), *other.min_rtt);
-    retransmits += other.retransmits;
-    mss = std::min(mss, other.mss);
-    cwnd = std::min(cwnd, other.cwnd);
+const TimesRow& main_times(const Results& results) {
+    if (!results.probe) return times_rows[0];
+    return times_rows[results.handshake_times.count() > 0 ? 3 : 2];
 }
 
 ev::Duration system_clock_offset() {
@@ -152,7 +161,7 @@ Results::Failure& Results::failure_of(std::string_view text, int status) {
 }
 
 void Results::count_end(int status, bool was_open) {
-    combine(was_open ? ended_status : failed_status, status);
+    keep_first(was_open ? ended_status : failed_status, status);
 }
 
 // --- Values derived from the counts.
@@ -192,11 +201,45 @@ bool Results::reached_planned_rate() const {
                                std::chrono::duration<double>(tolerated_lateness).count());
 }
 
+void Results::add_tcp(const bufio::TcpFacts& facts) {
+    if (!tcp) return void(tcp = facts);
+    if (facts.min_rtt)
+        tcp->min_rtt = std::min(tcp->min_rtt.value_or(*facts.min_rtt), *facts.min_rtt);
+    tcp->retransmits += facts.retransmits;
+    tcp->mss = std::min(tcp->mss, facts.mss);
+    tcp->cwnd = std::min(tcp->cwnd, facts.cwnd);
+}
+
 void Results::add(const Results& other) {
-    fields([&](const char*, auto member, const auto&...) {
-        combine(this->*member, other.*member);
-    });
-    probe = probe && sent == 0;
+    for (const CountRow& row : count_rows) this->*row.count += other.*row.count;
+    for (const TimesRow& row : times_rows) (this->*row.times).add(other.*row.times);
+    stale += other.stale;
+    jitter_sum += other.jitter_sum;
+    jitter_count += other.jitter_count;
+    probe = (probe || other.probe) && sent == 0;
+    over_datagrams = over_datagrams || other.over_datagrams;
+    late_start = std::max(late_start, other.late_start);
+    last_answered = std::max(last_answered, other.last_answered);
+    if (other.first_sent)
+        first_sent = std::min(first_sent.value_or(*other.first_sent), *other.first_sent);
+    keep_first(reply_problem_sentence, other.reply_problem_sentence);
+    keep_first(lost_sentence, other.lost_sentence);
+    keep_first(unsent_sentence, other.unsent_sentence);
+    keep_first(unverified_remark, other.unverified_remark);
+    keep_first(ended_status, other.ended_status);
+    keep_first(failed_status, other.failed_status);
+    if (other.tcp) add_tcp(*other.tcp);
+    if (other.replay) {
+        if (!replay) replay.emplace();
+        replay->as_recorded += other.replay->as_recorded;
+        replay->unrecorded += other.replay->unrecorded;
+        replay->missing += other.replay->missing;
+    }
+    if (other.planned_rate) {
+        if (!planned_rate) planned_rate.emplace();
+        planned_rate->planned += other.planned_rate->planned;
+        planned_rate->reached += other.planned_rate->reached;
+    }
     for (const Failure& failure : other.failures) {
         Failure& own = failure_of(failure.text, failure.status);
         own.count += failure.count;
@@ -204,9 +247,45 @@ void Results::add(const Results& other) {
     }
 }
 
+// --- Samples.
+
+void Samples::add(const Event& event) {
+    const Reply& reply = event.reply;
+    if (!has_message(event.fate) || !has_reply(event.fate)) return;
+    if (reply.right && !reply.round_trip) return;
+    const ev::Duration rank = reply.right ? *reply.round_trip : start_ - event.at;
+    List& list = reply.right ? slowest_ : bad_;
+    if (list.size() == max_count && rank <= list.rbegin()->first) return;
+    list.emplace(rank,
+                 yodel::json(event, start_, {.max_payload = max_payload, .connection = true}));
+    if (list.size() > max_count) list.erase(std::prev(list.end()));
+}
+
+void Samples::add(const Samples& other) {
+    slowest_.insert(other.slowest_.begin(), other.slowest_.end());
+    bad_.insert(other.bad_.begin(), other.bad_.end());
+    for (List* const list : {&slowest_, &bad_})
+        while (list->size() > max_count) list->erase(std::prev(list->end()));
+}
+
+JsonObject Samples::json() const {
+    using std::chrono::system_clock;
+    const system_clock::time_point started(std::chrono::duration_cast<system_clock::duration>(
+        start_.time_since_epoch() + system_clock_offset()));
+    const auto array = [](const List& list) {
+        JsonArray objects;
+        for (const auto& [rank, object] : list) objects.object(object);
+        return objects;
+    };
+    JsonObject samples;
+    samples.text("started", timestamp_text(started));
+    return samples.array("slowest", array(slowest_)).array("bad", array(bad_));
+}
+
 // --- A warm-up and a climb.
 
 void RunResults::add(const Event& event) {
+    if (samples && !is_warm_up(event)) samples->add(event);
     const bool of_message = has_message(event.fate);
     if (!of_message && event.at < measured_from) return Results::add(event);
     at(of_message ? event.message.planned : event.at, [&](Results& to) { to.add(event); });
@@ -215,6 +294,12 @@ void RunResults::add(const Event& event) {
 void RunResults::add(const RunResults& other) {
     Results::add(other);
     warm_up.add(other.warm_up);
+    if (other.samples) {
+        if (!samples)
+            samples = other.samples;
+        else
+            samples->add(*other.samples);
+    }
     if (other.climb) {
         if (!climb) climb = other.climb;
         climb->ended = std::max(climb->ended, other.climb->ended);

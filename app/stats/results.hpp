@@ -1,21 +1,27 @@
-// All counts of a run, on one connection or many. These value types are the only ones that
-// count.
+// All counts of a run, on one connection or many, and the tables of its figures. Only these
+// value types count. To add a count, add a member to Results and a row; to add times, add a
+// histogram and a row.
 //
 // Each thread of a run owns its RunResults, and add() adds these up. Counting a message does
-// not allocate; a new kind of failure does.
+// not allocate; a new kind of failure and a new sample do.
 //
-// add(const Event&) counts messages. A late reply moves its message from `lost` to `echoed` or
-// `bad`, and also counts it as `late`. A message that this program did not send, because of its
-// own limit or the end of the run, counts only as unsent.
+// A late reply moves its message from `lost` to `echoed` or `bad`, and also counts it as
+// `late`. A message that this program did not send, because of its own limit or the end of the
+// run, counts only as unsent.
 #pragma once
 
 #include "app/protocol/event.hpp"
 #include "app/stats/histogram.hpp"
+#include "app/text/json.hpp"
+#include "bufio/stream.hpp"
 #include "ev/time.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,24 +32,11 @@ namespace yodel {
 // Tolerated delay of a message after its planned time, in a short run.
 inline constexpr std::chrono::milliseconds tolerated_lateness{50};
 
-// The planned rate of messages, and the rate that the client reached.
+// The planned rate of messages, and the rate that the client reached until the last message was
+// sent. Both are per second.
 struct PlannedRate {
-    double planned = 0;  // messages per second
-    double reached = 0;  // messages per second, until the last message was sent
-
-    void add(const PlannedRate& other);
-};
-
-// The system's facts about TCP connections, read when they end.
-struct TcpTotals {
-    std::optional<ev::Duration> min_rtt = {};  // the smallest of all connections
-    std::uint64_t retransmits = 0;             // sum over all connections
-    std::uint64_t mss = 0;                     // bytes; the smallest of all connections
-    std::uint64_t cwnd = 0;                    // segments; the smallest of all connections
-
-    void add(const TcpTotals& other);
-
-    bool operator==(const TcpTotals&) const = default;
+    double planned = 0;
+    double reached = 0;
 };
 
 // The interarrival jitter of one connection (RFC 3550, 6.4.1): a running mean, with a weight of
@@ -88,7 +81,6 @@ struct Results {
         std::uint64_t unrecorded = 0;
         std::uint64_t missing = 0;
 
-        void add(const Replay& other);
         bool operator==(const Replay&) const = default;
     };
     std::optional<Replay> replay;  // set by the owner, if a recording is replayed
@@ -102,7 +94,9 @@ struct Results {
     std::uint64_t handshakes_resumed = 0;  // TLS handshakes that resumed an earlier session
     Histogram connect_times;               // one time per connection that opened
     Histogram handshake_times;
-    std::optional<TcpTotals> tcp;  // totals of ended connections; none: unknown
+    // Totals of ended connections: all retransmits, and the smallest of the other facts. None:
+    // unknown.
+    std::optional<bufio::TcpFacts> tcp;
 
     // A kind of connection failure. The text may contain bytes that a peer chose.
     struct Failure {
@@ -148,7 +142,7 @@ struct Results {
                        std::uint64_t times = 1);
     // Counts a connection that has ended for good with this status.
     void count_end(int status, bool was_open);
-    void add_tcp(const TcpTotals& facts) { tcp ? tcp->add(facts) : void(tcp = facts); }
+    void add_tcp(const bufio::TcpFacts& facts);
 
     bool any() const { return sent + unsent > 0; }
     // Returns the number of messages that still wait for a reply.
@@ -170,17 +164,70 @@ struct Results {
 
     void add(const Results& other);
 
-    // Calls `visit(key, member, figure...)` for each member that add() adds up. `key`: its name
-    // in JSON; empty if it has another form there. A count or a histogram has a row that
-    // describes its figures.
-    template <class Visitor>
-    static void fields(const Visitor& visit);
-
 private:
     void add_answer(const Event& event);
     // Counts the order and the transit time of a datagram's reply.
     void add_order(const Event& event);
     Failure& failure_of(std::string_view text, int status);
+};
+
+// The total that percentages of a count refer to. If it is 0, they prove nothing.
+struct Whole {
+    std::uint64_t (*of)(const Results&);
+    const char* empty;  // why the total is 0, as a clause
+    bool of_connections = false;
+    // A count that is not measured is not in JSON, and has no value.
+    bool (*measured)(const Results&) = [](const Results&) { return true; };
+    const char* unmeasured = "";
+};
+
+// A count that is a figure.
+struct CountRow {
+    const char* name;  // also in JSON
+    std::uint64_t Results::*count;
+    const Whole* whole;
+    bool fault = false;  // if above 0, the exit status is 1 unless a requirement decides
+};
+extern const std::array<CountRow, 14> count_rows;
+
+// A histogram. Each of its statistics is a figure.
+struct TimesRow {
+    const char* name;
+    std::string_view prefix;  // prefix of the figures' names
+    Histogram Results::*times;
+    const char* object;   // JSON object with a member for the main statistics
+    const char* buckets;  // JSON array with the buckets of the histogram
+    bool of_connections;  // both JSON members are in the object `connections`
+    const char* unmeasured;
+};
+extern const std::array<TimesRow, 4> times_rows;
+
+// Returns the most important times of a run: round trips or, in a probe, handshakes if there
+// are any, otherwise connect times.
+const TimesRow& main_times(const Results& results);
+
+// Samples of a load: the 50 slowest messages with a right reply, and the first 50 with a bad
+// one, as JSON objects.
+class Samples {
+public:
+    static constexpr std::size_t max_count = 50;      // of each kind
+    static constexpr std::size_t max_payload = 2048;  // bytes; the rest is cut off
+
+    // Times in the objects count from `start`.
+    explicit Samples(ev::Time start) : start_(start) {}
+
+    // Ignores other fates than replies, and a right reply without a round trip.
+    void add(const Event& event);
+    void add(const Samples& other);
+    JsonObject json() const;
+
+private:
+    // By rank: the round trip or, of a bad reply, its negated time. The highest is first.
+    using List = std::multimap<ev::Duration, JsonObject, std::greater<>>;
+
+    ev::Time start_;
+    List slowest_;
+    List bad_;
 };
 
 // The results of a run, without its warm-up. Beside them, the results of the warm-up and, if
@@ -206,6 +253,10 @@ struct RunResults : Results {
         change(planned < measured_from ? warm_up : *this);
         if (climb && planned >= measured_from) change(step_of(planned - measured_from));
     }
+    // Returns true if the event belongs to the warm-up.
+    bool is_warm_up(const Event& event) const {
+        return has_message(event.fate) && event.message.planned < measured_from;
+    }
     void add(const Event& event);
     void add(const RunResults& other);
     void end_climb(ev::Duration time);
@@ -216,7 +267,8 @@ struct RunResults : Results {
     ev::Time measured_from = ev::Time::max();
     Results warm_up = {};
     std::optional<Climb> climb = {};
-    std::vector<Results> steps = {};  // of the climb
+    std::vector<Results> steps = {};      // of the climb
+    std::optional<Samples> samples = {};  // none: not collected
 
 private:
     Results& step_of(ev::Duration planned);

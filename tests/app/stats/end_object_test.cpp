@@ -32,7 +32,7 @@ RunResults full_result(std::uint64_t seed) {
 }
 
 std::string end_of(const RunResults& results) {
-    return end_object(results, "closed", Outcome{.results = results}.status()).str();
+    return Outcome{.results = results}.json().str();
 }
 
 // Returns the end object of a small result.
@@ -56,16 +56,18 @@ TEST_CASE("writes every figure of the run") {
           R"("p99.99":7.000,"max":7.000,"sum":12.000},"histogram":[[5.023,1],[7.007,1]],)"
           R"("connections":{"attempts":0,"opened":0,"failed":0},"errors":[]})");
     const RunResults none;
-    CHECK(end_object(none, "", 0, Verdict::on(none, parse_requirements("sent=0")))
-              .str()
-              .ends_with(R"(,"required":[{"clause":"sent=0","was":"0","holds":true}]})"));
-    JsonObject recent;
-    add_recent(recent, {}, times_rows[0]);
-    CHECK(recent.str() == "{}");
-    Histogram times;
-    times.record(5us);
-    add_recent(recent, times, times_rows[0]);
-    CHECK(recent.str() == R"({"rtt_us":{"p50":5.000,"p99":5.000},"histogram":[[5.023,1]]})");
+    const Outcome judged{.results = none,
+                         .verdict = Verdict::on(none, parse_requirements("sent=0"))};
+    CHECK(judged.json().str().ends_with(
+        R"(,"required":[{"clause":"sent=0","was":"0","holds":true}]})"));
+    Histogram recent;
+    const std::string interval =
+        R"({"type":"interval","t":7,"open":2,"sent":0,"echoed":0,)"
+        R"("bad":0,"lost":0,"late":0,"unsent":0,"unsolicited":0,"duplicates":0)";
+    CHECK(interval_object(none, 7, 2, recent).str() == interval + "}");
+    recent.record(5us);
+    CHECK(interval_object(none, 7, 2, recent).str() ==
+          interval + R"(,"rtt_us":{"p50":5.000,"p99":5.000},"histogram":[[5.023,1]]})");
 }
 
 TEST_CASE("writes each kind of result") {
@@ -82,7 +84,7 @@ TEST_CASE("writes each kind of result") {
          "\"ended\"", "jitter"},
         {"1 attempts", [](RunResults& results) { results.count_failure("refused", 7, false); },
          R"("errors":[{"text":"refused","status":7,"count":1,"failed":1}])", "probe"},
-        {"1 attempts", [](RunResults& results) { results.add_tcp({.mss = 5}); },
+        {"1 attempts", [](RunResults& results) { results.add_tcp({.min_rtt = {}, .mss = 5}); },
          R"("tcp":{"retransmits":0,"mss":5,"cwnd":0}})", "min_rtt"},
         {"1 sent,1 echoed,2 duplicates",
          [](RunResults& results) {

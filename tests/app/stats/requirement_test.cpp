@@ -34,6 +34,12 @@ void check(const RunResults& results, const std::vector<std::string>& rows) {
     }
 }
 
+std::string json(const Verdict& verdict) {
+    JsonObject end;
+    verdict.add_to(end);
+    return end.str();
+}
+
 }  // namespace
 
 TEST_CASE("prints nothing for a requirement that holds") {
@@ -143,8 +149,9 @@ TEST_CASE("a verdict contains a sentence and an object for each requirement") {
     CHECK(verdict.lines() ==
           std::vector<std::string>{"required lost>0, was 0",
                                    "required p50<1s, but no reply was timed"});
-    CHECK(verdict.json().str() ==
-          R"([{"clause":"sent=100","was":"100","holds":true},)"
-          R"({"clause":"lost>0","was":"0","holds":false},{"clause":"p50<1s","holds":false}])");
+    CHECK(json(verdict) ==
+          R"({"required":[{"clause":"sent=100","was":"100","holds":true},)"
+          R"({"clause":"lost>0","was":"0","holds":false},{"clause":"p50<1s","holds":false}]})");
+    CHECK(json({}) == "{}");
     CHECK_FALSE(Verdict::on(results, {}).failed());
 }

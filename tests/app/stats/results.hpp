@@ -1,7 +1,6 @@
 // Results of imaginary runs, from lists of counts and back.
 #pragma once
 
-#include "app/stats/figures.hpp"
 #include "app/stats/results.hpp"
 #include "app/text/units.hpp"
 
@@ -22,11 +21,11 @@ inline yodel::RunResults counted(const std::string& list) {
         const std::size_t blank = part.find(' ');
         const std::uint64_t number = std::stoull(part);
         const std::string name = part.substr(blank + 1);
-        if (const auto figure = yodel::find_figure(name))
-            results.*figure->count->count = number;
         if (name == "stale") results.stale = number;
-        for (const yodel::CountRow& row : yodel::count_rows)
+        for (const yodel::CountRow& row : yodel::count_rows) {
+            if (name == row.name) results.*row.count = number;
             if (name == "warm-up " + std::string(row.name)) results.warm_up.*row.count = number;
+        }
     }
     return results;
 }

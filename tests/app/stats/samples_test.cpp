@@ -1,6 +1,6 @@
 // Chooses the samples of a load.
 
-#include "app/run/samples.hpp"
+#include "app/stats/results.hpp"
 
 #include "app/text/json.hpp"
 #include "tests/support/catch.hpp"

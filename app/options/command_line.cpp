@@ -1,10 +1,8 @@
 #include "app/options/command_line.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <numeric>
-#include <sstream>
-#include <string_view>
+#include <optional>
 #include <utility>
 
 namespace yodel {
@@ -33,55 +31,55 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
 
 // Returns the word, quoted for a shell if necessary.
 std::string quoted(const std::string& word) {
-    const auto plain = [](char letter) {
-        return std::isalnum(static_cast<unsigned char>(letter)) != 0 ||
-               std::string_view("-_=+:,./@%^").find(letter) != std::string_view::npos;
-    };
-    if (!word.empty() && std::all_of(word.begin(), word.end(), plain)) return word;
+    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789-_=+:,./@%^";
+    if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
     std::string text = "'";
     for (const char letter : word) text += letter == '\'' ? "'\\''" : std::string(1, letter);
     return text + "'";
 }
 
-bool contains_word(std::string_view words, std::string_view word) {
-    const std::string padded = " " + std::string(words) + " ";
-    return !word.empty() && padded.find(" " + std::string(word) + " ") != padded.npos;
+// Returns the names in a field of a row.
+std::vector<std::string> names_in(std::string_view field) {
+    std::vector<std::string> names;
+    const std::string_view words = field.substr(0, field.find(','));
+    for (std::size_t begin = 0, end = 0; begin < words.size(); begin = end + 1) {
+        end = std::min(words.find(' ', begin), words.size());
+        names.emplace_back(words.substr(begin, end - begin));
+    }
+    return names;
 }
 
-bool share_word(const std::string& words, std::string_view others) {
-    std::istringstream stream(words);
-    for (std::string word; stream >> word;)
-        if (contains_word(others, word)) return true;
-    return false;
+bool share_name(std::string_view field, std::string_view other) {
+    const std::vector<std::string> names = names_in(field);
+    const std::vector<std::string> others = names_in(other);
+    return std::find_first_of(names.begin(), names.end(), others.begin(), others.end()) !=
+           names.end();
+}
+
+std::string reason_in(const std::string& field) {
+    return field.substr(std::min(field.find(','), field.size()));
 }
 
 // Returns the named options as a user writes them, such as "--tls or --ws".
-std::string alternatives(const std::string& names) {
+std::string alternatives(const std::string& field) {
     std::string text;
-    std::istringstream stream(names);
-    for (std::string name; stream >> name;) {
+    for (const std::string& name : names_in(field)) {
         text += text.empty() ? "" : " or ";
         if (name == "target" || name.ends_with("://"))
             text += name == "target" ? "a target" : "a " + name + " target";
         else
             text += (name.size() == 1 ? "-" : "--") + name;
     }
-    return text;
+    return text + reason_in(field);
 }
 
 // Reads the words of a command line from left to right.
 class Reader {
 public:
-    Reader(std::vector<std::string> words, const std::vector<OptionGroup>& groups,
+    Reader(std::vector<std::string> words, const std::vector<Option>& table,
            const OtherProgram& other)
-        : words_(std::move(words)), other_(other) {
-        for (const OptionGroup& group : groups)
-            for (const Option& option : group.options) {
-                Option& row = options_.emplace_back(option);
-                if (!row.excludes) row.excludes = group.excludes;
-                if (!row.needs) row.needs = group.needs;
-            }
-    }
+        : words_(std::move(words)), table_(table), other_(other) {}
 
     CommandLine read() {
         bool options_ended = false;
@@ -101,6 +99,16 @@ public:
     }
 
 private:
+    void read_name(const std::string& word) {
+        const std::size_t end = word.find('=');
+        const std::string written = word.substr(0, end);
+        const Option* const option = find(written);
+        if (!option) refuse(written, similar(written.substr(2)));
+        if (end == word.npos) return apply(*option, written, std::nullopt);
+        if (option->argument().empty()) throw UsageError(written + " takes no value");
+        apply(*option, written, word.substr(end + 1));
+    }
+
     // Several letters may share a word. The argument of an option is the rest of the word or,
     // if nothing is left, the next word.
     void read_letters(const std::string& word) {
@@ -108,66 +116,62 @@ private:
             const std::string written = std::string("-") + word[i];
             const Option* const option = find(written);
             if (!option) refuse(written, find("-" + word) ? "-" + word : "");
-            const std::string rest = word.substr(i + 1);
-            if (!option->argument)
-                apply(*option, written, "");
-            else
-                return apply(*option, written, rest.empty() ? take_argument(written) : rest);
+            const bool takes_rest = !option->argument().empty() && i + 1 < word.size();
+            if (takes_rest) return apply(*option, written, word.substr(i + 1));
+            apply(*option, written, std::nullopt);
         }
     }
 
-    void read_name(const std::string& word) {
-        const std::size_t end = word.find('=');
-        const std::string written = word.substr(0, end);
-        const Option* const option = find(written);
-        if (!option) refuse(written, similar(written.substr(2)));
-        if (end != word.npos && !option->argument)
-            throw UsageError(written + " takes no value");
-        if (end != word.npos) return apply(*option, written, word.substr(end + 1));
-        apply(*option, written, option->argument ? take_argument(written) : "");
-    }
-
-    // Suggests the same command of the other program if that program may have all options.
+    // Suggests the same command of the other program unless that would be wrong, too.
     [[noreturn]] void refuse(const std::string& written, const std::string& meant) const {
         const auto listed = [](std::string_view names, const std::string& word) {
             const std::size_t dashes = std::min(word.find_first_not_of('-'), word.size());
-            return dashes > 0 &&
-                   contains_word(names, word.substr(dashes, word.find('=') - dashes));
+            const std::string name = word.substr(dashes, word.find('=') - dashes);
+            return dashes > 0 && share_name(names, name);
         };
         if (!listed(other_.only_there, written))
             throw UsageError("unknown option " + written +
                              (meant.empty() ? "" : "; did you mean " + meant + "?"));
         std::string command = other_.name;
-        for (const std::string& word : words_) command += " " + quoted(word);
-        for (const std::string& word : words_)
-            if (listed(other_.only_here, word)) command = std::string(other_.name) + " -h";
+        bool is_wrong = false;
+        for (std::size_t i = 0; i < words_.size(); ++i) {
+            const std::string& word = words_[i];
+            const bool next = word.find('=') == word.npos && i + 1 < words_.size();
+            const bool has_digit =
+                (next ? words_[i + 1] : word).find_first_of("0123456789") != word.npos;
+            is_wrong |=
+                listed(other_.only_here, word) || (listed(other_.numbers, word) && !has_digit);
+            command += " " + quoted(word);
+        }
+        if (is_wrong) command = std::string(other_.name) + " -h";
         throw WrongProgram(written + " is an option of " + other_.name + ": " + command);
     }
 
-    std::string take_argument(const std::string& written) {
-        if (next_ == words_.size()) throw UsageError(written + " needs an argument");
-        return words_[next_++];
-    }
-
-    // Prefixes an error about the value with the option as the user wrote it.
-    void apply(const Option& option, const std::string& written, const std::string& value) {
-        if (option.argument && value.empty())
-            throw UsageError(written + " needs a non-empty argument");
+    // Without a value in the same word, the next word is the argument. Prefixes an error about
+    // the value with the option as the user wrote it.
+    void apply(const Option& option, const std::string& written,
+               std::optional<std::string> value) {
+        if (!option.argument().empty() && !value) {
+            if (next_ == words_.size()) throw UsageError(written + " needs an argument");
+            value = words_[next_++];
+        }
+        if (value && value->empty()) throw UsageError(written + " needs a non-empty argument");
         try {
-            option.apply(value);
+            if (option.apply) option.apply(value.value_or(""));
         } catch (const UsageError& error) {
             throw UsageError(written + ": " + error.what());
         }
-        const std::string name = option.name ? option.name : std::string(1, option.letter);
-        result_.given.push_back(
-            {written, name + " " + option.implies, option.excludes, option.needs});
+        const std::string names = std::string(option.name()) + " ";
+        result_.given.push_back({written, names + std::string(option.implies),
+                                 std::string(option.excludes), std::string(option.needs)});
         done_ = option.ends_parsing;
     }
 
-    const Option* find(const std::string& written) const {
-        for (const Option& option : options_)
-            if ((option.name && written == "--" + std::string(option.name)) ||
-                (option.letter != 0 && written == std::string("-") + option.letter))
+    const Option* find(std::string_view written) const {
+        const bool is_long = written.starts_with("--");
+        for (const Option& option : table_)
+            if (is_long ? option.has_name() && option.name() == written.substr(2)
+                        : option.label.starts_with(written))
                 return &option;
         return nullptr;
     }
@@ -177,9 +181,9 @@ private:
     std::string similar(const std::string& wanted) const {
         std::size_t nearest = std::max<std::size_t>(1, wanted.size() / 3);
         std::string names;
-        for (const Option& option : options_) {
-            if (!option.name || wanted.empty()) continue;
-            const std::string name = option.name;
+        for (const Option& option : table_) {
+            if (!option.has_name() || wanted.empty()) continue;
+            const std::string name(option.name());
             const std::size_t distance =
                 name.starts_with(wanted) ? 0 : edit_distance(wanted, name);
             if (distance > nearest) continue;
@@ -191,34 +195,38 @@ private:
     }
 
     const std::vector<std::string> words_;
+    const std::vector<Option>& table_;
     const OtherProgram other_;
-    std::vector<Option> options_;
     std::size_t next_ = 0;
     bool done_ = false;
     CommandLine result_;
 };
 
-// The form is the same as in GNU programs, because shells derive completions from it.
-std::string label(const Option& option) {
-    std::string text = option.letter != 0 ? std::string("-") + option.letter : "  ";
-    if (option.name) text += (option.letter != 0 ? ", --" : "  --") + std::string(option.name);
-    if (option.argument) text += (option.name ? "=" : " ") + std::string(option.argument);
-    return text;
+}  // namespace
+
+std::string_view Option::name() const {
+    if (!has_name()) return label.substr(1, 1);
+    const std::string_view name = label.substr(label.find("--") + 2);
+    return name.substr(0, name.find('='));
 }
 
-}  // namespace
+std::string_view Option::argument() const {
+    const std::size_t end = label.find(has_name() ? '=' : ' ');
+    return end == label.npos ? "" : label.substr(end + 1);
+}
 
 std::string CommandLine::written(std::string_view names) const {
     for (const GivenOption& each : given)
-        if (share_word(each.names, names)) return each.written;
+        if (share_name(each.names, names)) return each.written;
     return "";
 }
 
 void CommandLine::check() const {
     for (const GivenOption& each : given)
         for (const GivenOption& other : given)
-            if (&each != &other && share_word(each.excludes, other.names))
-                throw UsageError(each.written + " cannot be combined with " + other.written);
+            if (&each != &other && share_name(each.excludes, other.names))
+                throw UsageError(each.written + " cannot be combined with " + other.written +
+                                 reason_in(each.excludes));
     for (const GivenOption& each : given) {
         if (each.needs.empty() || has(each.needs)) continue;
         const bool scheme_needed = each.needs == "tls" && has("ws://");
@@ -227,26 +235,26 @@ void CommandLine::check() const {
     }
 }
 
-CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups,
+CommandLine parse_command_line(int argc, char* argv[], const std::vector<Option>& table,
                                const OtherProgram& other) {
     const int first = std::min(argc, 1);  // the program's name may be missing
-    return Reader({argv + first, argv + argc}, groups, other).read();
+    return Reader({argv + first, argv + argc}, table, other).read();
 }
 
-std::string help_text(const std::vector<OptionGroup>& groups) {
+// The form is the same as in GNU programs, because shells derive completions from it.
+std::string help_text(const std::vector<Option>& table) {
+    const auto indented = [](const Option& option) {
+        return (option.label.starts_with("--") ? "      " : "  ") + std::string(option.label);
+    };
     std::size_t width = 0;
-    for (const OptionGroup& group : groups)
-        for (const Option& option : group.options)
-            width = std::max(width, label(option).size());
+    for (const Option& option : table)
+        if (!option.is_heading()) width = std::max(width, indented(option).size() + 2);
     std::string text;
-    for (const OptionGroup& group : groups) {
-        text += std::string(group.title) + ":\n";
-        for (const Option& option : group.options) {
-            if (*option.help == '\0') continue;
-            const std::string left = label(option);
-            text +=
-                "  " + left + std::string(width - left.size() + 2, ' ') + option.help + "\n";
-        }
+    for (const Option& option : table) {
+        if (option.is_heading()) text += std::string(option.label) + "\n";
+        if (option.help.empty()) continue;
+        const std::string left = indented(option);
+        text += left + std::string(width - left.size(), ' ') + std::string(option.help) + "\n";
     }
     return text;
 }

@@ -16,31 +16,26 @@
 namespace yodel {
 
 struct Option {
-    char letter = 0;                 // 0: none
-    const char* name = nullptr;      // without dashes; null: none
-    const char* argument = nullptr;  // the argument's name in the help; null: no argument
-    const char* help = "";           // "": no row of its own in the help
+    std::string_view label;      // as in the help: "-f, --framing=F"; or a heading
+    std::string_view help = {};  // empty: no row of its own in the help
     // Called with the argument, or "" if the option takes none. May throw UsageError without
-    // naming the option, because the parser adds the option as the user wrote it.
+    // naming the option, because the parser adds the option as the user wrote it. May be empty.
     std::function<void(const std::string&)> apply = {};
-    // Names, separated by blanks. If null, those of the group apply.
-    const char* excludes = nullptr;  // the option cannot be combined with these
-    const char* needs = nullptr;     // the option needs one of these
-    const char* implies = "";        // the option counts as these, too
+    // Names, separated by blanks; perhaps a comma and the reason.
+    std::string_view excludes = {};  // the option cannot be combined with these
+    std::string_view needs = {};     // the option needs one of these
+    std::string_view implies = {};   // the option counts as these, too
     bool ends_parsing = false;       // the words after it are ignored
-};
 
-// The options under one heading of the help.
-struct OptionGroup {
-    const char* title;
-    std::vector<Option> options;
-    const char* excludes = "";
-    const char* needs = "";
+    bool is_heading() const { return !label.starts_with('-'); }
+    bool has_name() const { return label.find("--") != label.npos; }
+    std::string_view name() const;  // without dashes; the letter if there is no name
+    std::string_view argument() const;
 };
 
 struct GivenOption {
     std::string written;  // as the user wrote it
-    std::string names;
+    std::string names = {};
     std::string excludes = {};
     std::string needs = {};
 };
@@ -62,15 +57,15 @@ struct OtherProgram {
     const char* name;
     std::string_view only_there;  // names and letters of options
     std::string_view only_here;
+    std::string_view numbers = {};  // options in `only_there` whose arguments are numbers
 };
 
 // Applies the options from left to right. Options may follow operands, and "--" ends them.
 // Names must be written in full. Throws UsageError, and WrongProgram with the command to type
 // for an option of the other program.
-CommandLine parse_command_line(int argc, char* argv[], const std::vector<OptionGroup>& groups,
+CommandLine parse_command_line(int argc, char* argv[], const std::vector<Option>& table,
                                const OtherProgram& other = {});
 
-// Returns the table as text, a row for each option under the headings of their groups.
-std::string help_text(const std::vector<OptionGroup>& groups);
+std::string help_text(const std::vector<Option>& table);
 
 }  // namespace yodel

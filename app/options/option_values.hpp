@@ -1,5 +1,5 @@
-// Parses the values of options that all programs share. All functions throw UsageError
-// without naming the option.
+// The destinations of options, and the values that several programs share. All parsers throw
+// UsageError without naming the option.
 #pragma once
 
 #include "app/options/command_line.hpp"
@@ -8,8 +8,7 @@
 #include "ev/time.hpp"
 
 #include <cstddef>
-#include <cstdint>
-#include <functional>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <utility>
@@ -17,31 +16,48 @@
 
 namespace yodel {
 
-// Stands for a missing name or argument of an option.
-inline constexpr const char* absent = nullptr;
-// The help of an option that is explained in another option's help.
-inline constexpr const char* no_help_row = "";
-
-// Returns the value parsed from `text`. If there is none, throws the error "TEXT is not
-// EXPECTED".
+// A parser of values of one kind. Its error is "TEXT is not EXPECTED".
 template <class Value>
-Value checked(const std::optional<Value>& value, const std::string& text,
-              const std::string& expected) {
-    if (!value) throw UsageError(in_quotes(text) + " is not " + expected);
-    return *value;
+struct Kind {
+    std::optional<Value> (*parse)(std::string_view text);
+    const char* expected;
+
+    Value operator()(const std::string& text) const {
+        const std::optional<Value> value = parse(text);
+        if (!value) throw UsageError(in_quotes(text) + " is not " + expected);
+        return *value;
+    }
+};
+
+// A parser that returns the text itself.
+struct TextKind {
+    bool (*accepts)(std::string_view text);
+    const char* expected;
+
+    std::string operator()(const std::string& text) const {
+        if (!accepts(text)) throw UsageError(in_quotes(text) + " is not " + expected);
+        return text;
+    }
+};
+
+inline constexpr Kind<ev::Duration> duration_value{parse_duration,
+                                                   "a duration such as 1.5s, 200ms or 2m"};
+inline constexpr Kind<std::size_t> size_value{parse_size, "a size such as 512, 64k or 32M"};
+inline constexpr Kind<std::size_t> positive_size{[](std::string_view text) {
+                                                     const auto size = parse_size(text);
+                                                     return size && *size > 0 ? size
+                                                                              : std::nullopt;
+                                                 },
+                                                 size_value.expected};
+
+// Returns a parser of numbers from 1 to `max`. `more`: what else the option takes.
+inline auto number_up_to(unsigned max, const std::string& more = {}) {
+    return [=](const std::string& text) {
+        if (const auto number = parse_number(text, 1, max)) return *number;
+        throw UsageError(in_quotes(text) + " is not a number from 1 to " + std::to_string(max) +
+                         more);
+    };
 }
-
-// Returns the text if it is valid. Otherwise throws the same error as checked().
-std::string checked_text(bool valid, const std::string& text, const std::string& expected);
-
-ev::Duration duration_value(const std::string& text);
-std::optional<ev::Duration> limit_value(const std::string& text);  // 0: no limit, as in curl
-std::size_t positive_size_value(const std::string& text);
-std::string host_name_value(const std::string& text);  // a host name or an address
-const Framing* framing_value(const std::string& text, bool can_echo = false);
-
-// Returns a parser of numbers from 1 to `max`.
-std::function<unsigned(const std::string&)> number_up_to(unsigned max);
 
 // Returns a parser that accepts only these words.
 template <class Value>
@@ -67,12 +83,20 @@ inline auto into(std::string& to) {
 inline auto into(ev::Duration& to) {
     return [&to](const std::string& text) { to = duration_value(text); };
 }
+// 0 means no limit, as in curl.
 inline auto into(std::optional<ev::Duration>& limit) {
-    return [&limit](const std::string& text) { limit = limit_value(text); };
+    return [&limit](const std::string& text) {
+        limit = duration_value(text);
+        if (*limit == ev::Duration::zero()) limit.reset();
+    };
 }
 template <class To, class Parse>
 auto into(To& to, Parse parse) {
     return [&to, parse](const std::string& text) { to = parse(text); };
+}
+template <class To, class Parse>
+auto add_to(std::vector<To>& list, Parse parse) {
+    return [&list, parse](const std::string& text) { list.push_back(parse(text)); };
 }
 template <class To>
 auto set(To& to, To value) {
@@ -86,7 +110,11 @@ struct CommonOptions {
     bool help = false;
     bool version = false;
 };
-std::vector<Option> with_common_options(std::vector<Option> rows, CommonOptions& to);
+std::vector<Option> common_options(CommonOptions& to);
+
+std::vector<Option> joined(std::initializer_list<std::vector<Option>> tables);
+
+const Framing* framing_value(const std::string& text, bool can_echo);
 
 // Throws if -4 or -6 was given and the host is a numeric address of the other family. Does not
 // look up names.

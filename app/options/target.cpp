@@ -1,6 +1,5 @@
 #include "app/options/target.hpp"
 
-#include "app/options/command_line.hpp"
 #include "app/text/units.hpp"
 
 #include <netdb.h>
@@ -14,60 +13,28 @@ namespace yodel {
 
 namespace {
 
-constexpr Scheme schemes[] = {
-    {"tcp://", "", "tls udp"},
-    {"tls://", "tls", "udp"},
-    {"udp://", "udp", "tls"},
-    {"ws://", "ws://", "tls udp", "80"},
-    {"wss://", "ws:// tls", "udp", "443"},
+struct Scheme {
+    std::string_view prefix;
+    const char* names;  // see GivenOption
+    const char* excludes;
+    const char* default_port = "";
 };
 
-[[noreturn]] void refuse_form(const std::string& text) {
-    throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
-}
+constexpr Scheme schemes[] = {
+    {"tcp://", "", "tls udp"},
+    {"tls://", " tls", "udp"},
+    {"udp://", " udp", "tls"},
+    {"unix:", " unixsock", "udp"},
+    {"ws://", " ws://", "tls udp", "80"},
+    {"wss://", " ws:// tls", "udp", "443"},
+};
 
-// Splits HOST, HOST:PORT, [IPV6], [IPV6]:PORT or IPV6. The service stays empty without a port.
-void split(const std::string& text, Target& to) {
-    const std::size_t colon = text.rfind(':');
-    const bool has_port =
-        colon != text.npos && !text.ends_with(']') && numeric_family(text) != AF_INET6;
-    to.host = text.substr(0, has_port ? colon : text.npos);
-    if (to.host.starts_with('[') && to.host.ends_with(']'))
-        to.host = to.host.substr(1, to.host.size() - 2);
-    else if (has_port && to.host.find_first_of("[:") != text.npos)
-        refuse_form(text);
-    if (!has_port) return;
-    to.service = text.substr(colon + 1);
-    if (to.service.empty()) throw UsageError("a port is missing");
-}
-
-// Refuses an invalid port, and removes the leading zeros of a number. `form`: what else the
-// user may have meant.
-void check_service(std::string& service, unsigned min,
-                   const char* form = "the name of a service") {
-    if (service.empty()) throw UsageError("a port is missing");
-    if (is_number(service)) {
-        if (!parse_number(service, min, 65535))
-            throw UsageError(in_quotes(service) + " is not a port from " + std::to_string(min) +
-                             " to 65535");
-        service.erase(0, std::min(service.find_first_not_of('0'), service.size() - 1));
-    } else if (!::getservbyname(service.c_str(), "tcp")) {
-        throw UsageError(in_quotes(service) + " is neither a port nor " + form);
-    }
-}
-
-// Refuses hosts that the resolver would refuse later with a worse error.
-void check_host(const std::string& host) {
-    if (host.find_first_of(" /@[") != host.npos)
-        throw UsageError(in_quotes(host) + " is not a valid host");
-}
-
-bool has_scheme(const std::string& text) { return text.find("://") != text.npos; }
-
-// Removes "scheme://" from the text and returns the scheme; null if there is none.
+// Removes the scheme from the text and returns it; null if there is none.
 const Scheme* take_scheme(std::string& text) {
-    if (!has_scheme(text)) return nullptr;
-    std::string written = text.substr(0, text.find("://") + 3);
+    const bool is_path = text.starts_with("unix:");
+    const std::size_t slashes = text.find("://");
+    if (!is_path && slashes == text.npos) return nullptr;
+    std::string written = text.substr(0, is_path ? 5 : slashes + 3);
     for (char& letter : written)
         letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
     const auto* const found =
@@ -77,7 +44,8 @@ const Scheme* take_scheme(std::string& text) {
         throw UsageError(in_quotes(written) +
                          " is not supported; use tcp://, tls://, udp://, ws:// or wss://");
     text.erase(0, written.size());
-    if (text.find_first_not_of('/') == text.npos)
+    if (is_path && text.empty()) throw UsageError("unix: needs a path");
+    if (text.find_first_not_of('/') == text.npos && !is_path)
         throw UsageError(written + " needs an address, as in " + written + "localhost:7000");
     return found;
 }
@@ -96,86 +64,82 @@ std::string take_resource(std::string& text) {
     return resource.starts_with('/') ? resource : "/" + resource;
 }
 
-Target path_target(const std::string& word) {
-    static constexpr Scheme scheme{"unix:", "unixsock", "udp"};
-    Target target;
-    target.scheme = &scheme;
-    target.path = word.substr(5);
-    if (target.path.empty()) throw UsageError("unix: needs a path");
-    return target;
+// Refuses an invalid port, and removes the leading zeros of a number.
+void check_service(std::string& service, bool is_alone, unsigned min) {
+    if (service.empty()) throw UsageError("a port is missing");
+    const bool number = is_number(service);
+    if (!number && !::getservbyname(service.c_str(), "tcp"))
+        throw UsageError(in_quotes(service) + " is neither a port nor " +
+                         (is_alone ? "ADDR:PORT" : "the name of a service"));
+    if (number && !parse_number(service, min, 65535))
+        throw UsageError(in_quotes(service) + " is not a port from " + std::to_string(min) +
+                         " to 65535");
+    if (number) service.erase(0, std::min(service.find_first_not_of('0'), service.size() - 1));
+}
+
+// Cuts the host and the port, which may also be the next word.
+void cut(const std::string& text, std::vector<std::string>& words, const TargetForm& form,
+         const char* default_port, Target& to) {
+    const std::size_t colon = text.rfind(':');
+    const bool is_v6 = numeric_family(text) == AF_INET6;
+    const bool has_port = colon != text.npos && !text.ends_with(']') && !is_v6;
+    to.host = text.substr(0, has_port ? colon : text.npos);
+    const bool in_brackets = to.host.starts_with('[') && to.host.ends_with(']');
+    const bool has_colons = has_port && to.host.find_first_of("[:") != text.npos;
+    if (in_brackets) to.host = to.host.substr(1, to.host.size() - 2);
+    bool is_alone = false;
+    if (has_port) {
+        to.service = text.substr(colon + 1);
+    } else if (form.schemes && !words.empty() && words[0].find(':') == text.npos) {
+        to.service = words[0];
+        words.erase(words.begin());
+    } else if (form.lone_port) {
+        is_alone = true;
+        to.service = std::exchange(to.host, "");
+    } else {
+        to.service = default_port;
+    }
+    const bool lacks_port = to.service.empty() && !has_port && !is_alone;
+    if ((has_colons && !in_brackets) ||
+        (is_v6 && (is_alone || (lacks_port && !form.lone_host))))
+        throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
+    const bool is_local = is_alone || (form.schemes && form.lone_port && !in_brackets);
+    if ((to.host.empty() && !is_local) || (lacks_port && is_number(text)))
+        throw UsageError("a host is missing" +
+                         (text.empty() ? "" : " before " + in_quotes(text)));
+    // The resolver would refuse these with a worse error.
+    if (to.host.find_first_of(" /@[") != text.npos)
+        throw UsageError(in_quotes(to.host) + " is not a valid host");
+    if (lacks_port && form.lone_host) return;
+    if (lacks_port)
+        throw UsageError(in_quotes(text) + " needs a port: write HOST PORT or HOST:PORT");
+    check_service(to.service, is_alone, form.lone_port ? 0 : 1);
 }
 
 }  // namespace
 
-Target take_target(std::vector<std::string>& words) {
-    const std::string word = words.at(0);
+Target take_target(std::vector<std::string>& words, const TargetForm& form) {
+    std::string text = words.at(0);
     words.erase(words.begin());
-    if (word.empty()) throw UsageError("the target is empty");
-    if (word.starts_with("unix:")) return path_target(word);
-    std::string text = word;
-    Target target;
-    target.scheme = take_scheme(text);
-    if (target.websocket())
-        target.resource = take_resource(text);
-    else if (text.ends_with('/'))
-        text.pop_back();
-    if (text.find('@') != text.npos)
-        throw UsageError("a target contains no user name or password");
-    split(text, target);
-    if (target.host.empty())
-        throw UsageError("a host is missing" +
-                         (is_number(target.service) ? " before " + in_quotes(text) : ""));
-    check_host(target.host);
-    if (target.service.empty() && !words.empty() && words[0].find(':') == std::string::npos) {
-        target.service = words[0];
-        words.erase(words.begin());
-    } else if (target.service.empty() && target.websocket()) {
-        target.service = target.scheme->default_port;
-    } else if (target.service.empty()) {
-        if (numeric_family(text) == AF_INET6) refuse_form(text);
-        throw UsageError(is_number(text)
-                             ? "a host is missing before " + in_quotes(text)
-                             : in_quotes(text) + " needs a port: write HOST PORT or HOST:PORT");
+    Target target{.given = {"the target " + text, "operand target"}};
+    if (!form.schemes && (text.starts_with("unix:") || text.find("://") != text.npos))
+        throw UsageError(in_quotes(text) + " is not " + form.text);
+    const Scheme* const scheme = take_scheme(text);
+    if (scheme)
+        target.given = {std::string(scheme->prefix), target.given.names + scheme->names,
+                        scheme->excludes};
+    if (scheme && scheme->prefix == "unix:") {
+        target.path = text;
+        return target;
     }
-    check_service(target.service, 1);
-    return target;
-}
-
-Target parse_listening_target(const std::string& word) {
-    if (word.starts_with("unix:") || has_scheme(word))
-        throw UsageError(in_quotes(word) + " is not [ADDR:]PORT");
-    Target target;
-    split(word, target);
-    const bool port_alone = target.service.empty();
-    if (port_alone && numeric_family(word) == AF_INET6) refuse_form(word);
-    if (port_alone) target.service = std::exchange(target.host, "127.0.0.1");
-    if (target.host.empty()) throw UsageError("an address is missing");
-    check_host(target.host);
-    check_service(target.service, 0, port_alone ? "ADDR:PORT" : "the name of a service");
-    return target;
-}
-
-Target parse_accepting_target(const std::vector<std::string>& words) {
-    std::string first = words.at(0);
-    if (words.size() > (first.starts_with("unix:") ? 1 : 2))
-        throw UsageError("unexpected argument " + in_quotes(words.back()));
-    if (first.starts_with("unix:")) return path_target(first);
-    const Scheme* const scheme = take_scheme(first);
-    if (words.size() > 1) first += ":" + words[1];
-    if (first.starts_with(':') && !first.starts_with("::")) first.erase(0, 1);
-    Target target = parse_listening_target(first);
-    target.scheme = scheme;
-    if (first.find(':') == first.npos) target.host.clear();
-    return target;
-}
-
-Target parse_destination(const std::string& word) {
-    Target target;
-    split(word, target);
-    if (target.host.empty() || is_number(target.host))
-        throw UsageError(in_quotes(word) + " is not ADDR[:PORT]");
-    check_host(target.host);
-    if (!target.service.empty()) check_service(target.service, 1);
+    const char* const default_port = scheme ? scheme->default_port : "";
+    if (*default_port != '\0' && !form.lone_port)
+        target.resource = take_resource(text);
+    else if (form.schemes && text.ends_with('/'))
+        text.pop_back();
+    if (form.schemes && text.find('@') != text.npos)
+        throw UsageError("a target contains no user name or password");
+    cut(text, words, form, default_port, target);
     return target;
 }
 

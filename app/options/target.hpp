@@ -1,47 +1,38 @@
 // Parses the addresses to connect to or to listen on, as users write them.
 #pragma once
 
-#include <cstddef>
+#include "app/options/command_line.hpp"
+
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace yodel {
 
-// A scheme of targets, such as tls://, which acts like an option.
-struct Scheme {
-    std::string_view prefix = {};  // "tls://"
-    std::string_view names = {};   // see GivenOption
-    std::string_view excludes = {};
-    std::string_view default_port = {};  // empty: none
-};
-
+// A target in parts. `host` and `service` are empty with a path.
 struct Target {
-    const Scheme* scheme = nullptr;  // null: none
-    std::string host;                // an IPv6 address without its brackets
-    std::string service;             // a port or the name of a service
-    std::string path;                // a unix-domain socket; host and service are then empty
-    std::string resource;            // the path and query of ws:// and wss://
-
-    bool websocket() const { return scheme && scheme->names.starts_with("ws"); }
+    GivenOption given = {};     // the scheme or the target, as an option
+    std::string host = {};      // an IPv6 address without its brackets
+    std::string service = {};   // a port or the name of a service
+    std::string path = {};      // a unix-domain socket
+    std::string resource = {};  // the path and query of ws:// and wss://
 };
 
-// Takes one of these forms from the beginning of `words`: HOST PORT (two words), HOST:PORT or
-// [IPV6]:PORT, each perhaps after tcp://, tls:// or udp://; unix:PATH; or ws:// or wss:// and
-// HOST[:PORT][/PATH]. There must be a word. Throws UsageError.
-Target take_target(std::vector<std::string>& words);
+// What a target may be: HOST:PORT or [IPV6]:PORT and, if the form allows it, one of the others.
+struct TargetForm {
+    const char* text;        // for the error about a scheme
+    bool schemes = false;    // SCHEME://HOST:PORT, unix:PATH, or HOST PORT in two words
+    bool lone_port = false;  // PORT, perhaps 0, without a host
+    bool lone_host = false;  // HOST without a port
+};
+inline constexpr TargetForm to_connect{.text = "HOST:PORT", .schemes = true};
+inline constexpr TargetForm to_accept{
+    .text = "[ADDR:]PORT", .schemes = true, .lone_port = true};
+inline constexpr TargetForm to_listen{.text = "[ADDR:]PORT", .lone_port = true};
+inline constexpr TargetForm to_redirect{.text = "ADDR[:PORT]", .lone_host = true};
 
-// Parses [ADDR:]PORT. Port 0 means any free port; the default address is the loopback. Throws
-// UsageError.
-Target parse_listening_target(const std::string& word);
-
-// Parses [ADDR:]PORT or ADDR PORT, perhaps after a scheme, or unix:PATH. Without an address,
-// the host is empty. Throws UsageError.
-Target parse_accepting_target(const std::vector<std::string>& words);
-
-// Parses ADDR[:PORT], in which the address may be a name. Without a port, the service is empty.
-// Throws UsageError.
-Target parse_destination(const std::string& word);
+// Takes a target from the beginning of `words`, of which there must be one. ws:// and wss://
+// have default ports and take a path: HOST[:PORT][/PATH]. Throws UsageError.
+Target take_target(std::vector<std::string>& words, const TargetForm& form);
 
 // Returns AF_INET or AF_INET6 if the host is a numeric address, and AF_UNSPEC if it is a name.
 int numeric_family(const std::string& host);

@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         const LoadOptions options = parse_load_options(argc, argv.data());
         check(options);
     });
-    refused_in_words([&] { parse_listening_target(words.back()); });
+    refused_in_words([&] { take_target(words, to_listen); });
     const auto plain = unescaped(bytes);
     assert(!plain || plain->size() <= bytes.size());
     return 0;

@@ -101,10 +101,10 @@ Options for connections are refused.
   yodel: -k cannot be combined with -u (yodel -h shows the options)
   yodel: -u cannot be combined with tls:// (yodel -h shows the options)
   yodel: tcp:// cannot be combined with -u (yodel -h shows the options)
-  yodel: -f cannot be combined with -u (yodel -h shows the options)
+  yodel: -f cannot be combined with -u, because each datagram is one message (yodel -h shows the options)
   yodel: -U cannot be combined with -u (yodel -h shows the options)
-  yodel: --size 65508 does not fit into a datagram (yodel -h shows the options)
+  yodel: --size: a message of 65508 bytes does not fit into a datagram (yodel -h shows the options)
   [2]
   $ yodel -C udp://h:7
-  yodel: -C cannot be combined with udp:// (yodel -h shows the options)
+  yodel: -C cannot be combined with udp://, because each datagram is one message (yodel -h shows the options)
   [2]

@@ -158,7 +158,7 @@ Mistakes are named. Options that only make sense for a client are refused.
   yodel: "::1:7000" is neither HOST:PORT nor [IPV6]:PORT (yodel -h shows the options)
   [2]
   $ yodel -l ws://:7000/chat
-  yodel: "7000/chat" is neither a port nor ADDR:PORT (yodel -h shows the options)
+  yodel: "7000/chat" is neither a port nor the name of a service (yodel -h shows the options)
   [2]
   $ serve
   $ yodel -l $PORT

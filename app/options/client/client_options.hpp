@@ -29,12 +29,11 @@ struct ClientOptions : RunClient::Options, CommonOptions {
 
 // Return the options that are in the tables of both clients. Each sets its value in `to`, which
 // must outlive the table.
-OptionGroup connection_options(ClientOptions& to);
-OptionGroup tls_options(ClientOptions& to);
-OptionGroup message_options(ClientOptions& to);
-std::vector<Option> generated_options(ClientOptions& to);
-// Adds --quiet and the options of all programs.
-std::vector<Option> with_output_options(std::vector<Option> rows, ClientOptions& to);
+std::vector<Option> connection_options(ClientOptions& to);
+std::vector<Option> tls_options(ClientOptions& to);
+std::vector<Option> message_options(ClientOptions& to);
+std::vector<Option> generated_options(ClientOptions& to);  // without a heading
+std::vector<Option> output_options(ClientOptions& to);     // without a heading
 
 // The options of only one client, so that the other one can name the right program.
 inline constexpr const char* only_yodel =
@@ -42,6 +41,7 @@ inline constexpr const char* only_yodel =
 inline constexpr const char* only_load =
     "connections connect-rate rate arrivals seed churn threads start-at no-sessionid window "
     "messages warm-up require";
+inline constexpr const char* load_numbers = "connections connect-rate rate seed churn window";
 
 // Sets the target from the operands, and the framing and the expectation that it implies. Then
 // checks the options. `comparing`: how to compare two servers, for the error about a second

@@ -20,6 +20,6 @@ LoadOptions parse_load_options(int argc, char* argv[]);
 std::string load_help();  // the whole output of --help
 
 // Returns the table of options. Each sets its value in `to`, which must outlive the table.
-std::vector<OptionGroup> load_table(LoadOptions& to);
+std::vector<Option> load_table(LoadOptions& to);
 
 }  // namespace yodel

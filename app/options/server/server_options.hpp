@@ -27,7 +27,7 @@ struct ServerOptions : CommonOptions {
 // Throws UsageError.
 ServerOptions parse_server_options(int argc, char* argv[]);
 // Returns the table of options. Each sets its value in `to`, which must outlive the table.
-std::vector<OptionGroup> server_table(ServerOptions& to);
+std::vector<Option> server_table(ServerOptions& to);
 std::string server_help();
 
 }  // namespace yodel

@@ -9,21 +9,16 @@ namespace yodel {
 
 namespace {
 
-bool generates(const YodelOptions& options) {
-    return options.wants_generated_messages() && !options.run.probe &&
-           options.replay_file.empty();
-}
-
 // The minimum is below the time for sending a message, so a shorter interval could only fall
 // behind. A duration that rounds to 0 is refused, because 0 means a closed loop.
-ev::Duration interval_value(const std::string& text) {
-    const auto value = parse_duration(text);
-    const bool zero =
-        value == ev::Duration::zero() && text.find_first_of("123456789") == text.npos;
-    checked_text(zero || value >= std::chrono::microseconds(1), text,
-                 "0 or a duration of at least 1us");
-    return *value;
-}
+constexpr Kind<ev::Duration> interval_value{
+    [](std::string_view text) {
+        const auto value = parse_duration(text);
+        const bool is_zero =
+            value == ev::Duration::zero() && text.find_first_of("123456789") == text.npos;
+        return is_zero || value >= std::chrono::microseconds(1) ? value : std::nullopt;
+    },
+    "0 or a duration of at least 1us"};
 
 // Adds an expression. Every match of any added expression is masked.
 void add_mask(std::optional<Expression>& to, const std::string& text) {
@@ -31,34 +26,27 @@ void add_mask(std::optional<Expression>& to, const std::string& text) {
     to.emplace(text);
 }
 
-// --- Options that follow from other options.
-
-// Sends a message every second by default.
-void plan_ping(YodelOptions& options) {
-    RunOptions& to = options.run;
-    to.length = to.session.max_time;
-    to.size = options.size.value_or(std::min(to.size, to.session.max_frame));
-    const ev::Duration interval = options.interval.value_or(std::chrono::seconds(1));
-    if (interval > ev::Duration::zero()) to.pace = Pace(1, interval);
-}
-
+// Generates a message every second by default.
 void plan_run(YodelOptions& options) {
     using enum RunClient::Options::From;
+    RunOptions& run = options.run;
     const bool replays = !options.replay_file.empty();
-    options.report.probe = options.run.probe && !options.run.repeat;
-    if (replays && options.interval.value_or(ev::Duration()) > ev::Duration())
+    const bool generates = options.line.has("generator");
+    const ev::Duration interval = options.interval.value_or(std::chrono::seconds(1));
+    if (replays && options.interval && interval > ev::Duration())
         throw UsageError("-i with --replay must be 0, which sends as replies arrive");
+    options.report.probe = run.probe && !run.repeat;
     options.fast = options.interval.has_value();
-    options.run.window = std::nullopt;
-    if (options.run.session.framing->takes_turns) options.run.window = 1;
-    options.from = replays              ? recording
-                   : options.run.probe  ? none
-                   : generates(options) ? generator
-                                        : input;
-    if (generates(options)) plan_ping(options);
+    run.window = std::nullopt;
+    if (run.session.framing->takes_turns) run.window = 1;
+    options.from = replays ? recording : run.probe ? none : generates ? generator : input;
     Reporter::Form& form = options.report.form;
     if (options.report.hex && !replays) form = Reporter::Form::hex;
-    if (generates(options) && !options.json()) form = Reporter::Form::sequence;
+    if (!generates) return;
+    run.length = run.session.max_time;
+    run.size = options.size.value_or(std::min(run.size, run.session.max_frame));
+    if (interval > ev::Duration::zero()) run.pace = Pace(1, interval);
+    if (!options.json()) form = Reporter::Form::sequence;
 }
 
 std::string framing_text(const Framing& framing) {
@@ -93,60 +81,55 @@ void use_framing(ClientOptions& options, const std::string& file, const Framing&
 
 }  // namespace
 
-// Rows: letter, name, argument, help, action, excludes, needs, implies.
-std::vector<OptionGroup> yodel_table(YodelOptions& to) {
-    OptionGroup connection = connection_options(to);
-    connection.options.push_back({'l', "listen", absent,
-                                  "answer clients by hand; listen on [ADDR:]PORT",
-                                  into(to.listens), "z examine replay generated greeting"});
-    OptionGroup ping{"Ping and examination", generated_options(to)};
-    ping.options.push_back(
-        {'i', "interval", "D", "send a message every D; 0: as replies arrive",
-         into(to.interval, interval_value), "examine read", "", "generated"});
-    ping.options.push_back({0, "examine", absent, "check what echo servers usually get wrong",
-                            into(to.examines), "other-replies"});
-    return {std::move(connection),
-            tls_options(to),
-            message_options(to),
-            std::move(ping),
-            {"Recording and replay",
-             {{'r', "read", "FILE", "show a recording; then connect to a given target",
-               into(to.read_file), "z examine replay"},
-              {0, "replay", "FILE", "replay a recording and require its replies",
-               into(to.replay_file), "z examine"},
-              {0, "mask", "REGEX", "ignore parts of replies that match, such as times",
-               [&](auto& text) { add_mask(to.run.session.pattern, text); }, "", "replay"}}},
-            {"Output",
-             with_output_options(
-                 {{0, "json", absent, "print JSON, one object per line",
-                   set(to.report.form, Reporter::Form::json), "read"},
-                  {'x', "hex", absent, "print replies in hex", into(to.report.hex),
-                   "z examine json"},
-                  {'o', "log", "FILE", "append a transcript with times to FILE",
-                   [&](auto& text) { to.report.log = JournalFile(text); }, "examine"},
-                  {'v', absent, absent, "also report connections", into(to.report.verbose)},
-                  {0, "no-tui", absent, "use pipe mode, even on a terminal", into(to.no_tui),
-                   "examine"}},
-                 to)}};
+// Rows: label, help, action, excludes, needs, implies.
+std::vector<Option> yodel_table(YodelOptions& to) {
+    return joined(
+        {connection_options(to),
+         {{"-l, --listen", "answer clients by hand; listen on [ADDR:]PORT", into(to.listens),
+           "z examine replay generated greeting"}},
+         tls_options(to),
+         message_options(to),
+         {{"Ping and examination:"}},
+         generated_options(to),
+         {{"-i, --interval=D", "send a message every D; 0: as replies arrive",
+           into(to.interval, interval_value), "examine read", "", "generated"},
+          {"--examine", "check what echo servers usually get wrong", into(to.examines),
+           "other-replies"},
+          {"Recording and replay:"},
+          {"-r, --read=FILE", "show a recording; then connect to a given target",
+           into(to.read_file), "z examine replay"},
+          {"--replay=FILE", "replay a recording and require its replies", into(to.replay_file),
+           "z examine"},
+          {"--mask=REGEX", "ignore parts of replies that match, such as times",
+           [&](auto& text) { add_mask(to.run.session.pattern, text); }, "", "replay"},
+          {"Output:"},
+          {"--json", "print JSON, one object per line",
+           set(to.report.form, Reporter::Form::json), "read"},
+          {"-x, --hex", "print replies in hex", into(to.report.hex),
+           "z examine json generator"},
+          {"-o, --log=FILE", "append a transcript with times to FILE",
+           [&](auto& text) { to.report.log = JournalFile(text); }, "examine"},
+          {"-v", "also report connections", into(to.report.verbose)},
+          {"--no-tui", "use pipe mode, even on a terminal", into(to.no_tui), "examine"}},
+         output_options(to)});
 }
 
 YodelOptions parse_yodel_options(int argc, char* argv[]) {
     YodelOptions options;
     CommandLine& line = options.line;
     line = parse_command_line(argc, argv, yodel_table(options),
-                              {"yodel-load", only_load, only_yodel});
+                              {"yodel-load", only_load, only_yodel, load_numbers});
     if (options.help || options.version) return options;
     const JournalFile& log = options.report.log;
     if (log.recording) line.given.push_back({"-o " + log.path, "log", "raw"});
+    if (options.wants_generated_messages() && !options.run.probe && options.replay_file.empty())
+        line.given.push_back({line.written("generated"), "generator"});
     finish_client(options,
                   "to compare two servers, record one (yodel -o r.json A) and replay to the "
                   "other (yodel --replay r.json B)");
     options.connects = options.read_file.empty() || !options.own_server;
     options.own_server = options.own_server && options.connects;
     if (!options.connects) check_offline(line);
-    const std::string unfit = line.written("escapes hex");
-    if (!unfit.empty() && generates(options))
-        throw UsageError(unfit + " cannot be combined with " + line.written("generated"));
     plan_run(options);
     return options;
 }

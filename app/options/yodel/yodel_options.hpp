@@ -34,6 +34,6 @@ void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recor
 std::string yodel_help();  // the whole output of --help
 
 // Returns the table of options. Each sets its value in `to`, which must outlive the table.
-std::vector<OptionGroup> yodel_table(YodelOptions& to);
+std::vector<Option> yodel_table(YodelOptions& to);
 
 }  // namespace yodel

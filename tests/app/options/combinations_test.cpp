@@ -19,7 +19,7 @@ using test::words_of;
 namespace {
 
 std::string written(const Option& row) {
-    return row.name ? "--" + std::string(row.name) : std::string("-") + row.letter;
+    return (row.has_name() ? "--" : "-") + std::string(row.name());
 }
 
 // Returns the option with a valid argument, and the words that it needs.
@@ -30,8 +30,7 @@ std::string sample(const Option& row, const std::string& needs) {
         "poisson P 0.1 "
         "D[~JITTER] 1 TEXT t LINE Origin:x echo|any|none any REGEX ^OK PIN sha256//" +
         std::string(44, 'A'));
-    const auto name =
-        std::find(samples.begin(), samples.end(), row.argument ? row.argument : "");
+    const auto name = std::find(samples.begin(), samples.end(), row.argument());
     REQUIRE(name != samples.end());
     const std::map<std::string, std::string> needed{
         {"", ""},
@@ -42,6 +41,7 @@ std::string sample(const Option& row, const std::string& needs) {
         {"arrivals=poisson", " --rate 5 --arrivals poisson"},
         {"udp", " -u"},
         {"target", " h:1"},
+        {"target, whose name it keeps", " h:1"},
         {"cert", " --tls --cert f"},
         {"cert self-signed", " --self-signed"},
         {"tls ws", " --ws"}};
@@ -52,23 +52,22 @@ std::string sample(const Option& row, const std::string& needs) {
 
 // Returns a line for each row: "-4: -U p, ..." names what it cannot be combined with.
 template <class Options>
-std::string combinations(std::vector<OptionGroup> (*table)(Options&),
+std::string combinations(std::vector<Option> (*table)(Options&),
                          Options (*parser)(int, char*[]),
                          const std::vector<std::string>& choices) {
     Options unused;
     std::string text;
-    for (const OptionGroup& group : table(unused))
-        for (const Option& row : group.options) {
-            if (row.ends_parsing) continue;
-            const std::string line = sample(row, row.needs ? row.needs : group.needs);
-            std::string refused;
-            for (const std::string& choice : choices) {
-                const std::string sentence = refusal_by(parser, line + " " + choice);
-                if (contains(sentence, "cannot be combined"))
-                    refused += (refused.empty() ? " " : ", ") + choice;
-            }
-            text += written(row) + ":" + refused + "\n";
+    for (const Option& row : table(unused)) {
+        if (row.ends_parsing || row.is_heading()) continue;
+        const std::string line = sample(row, std::string(row.needs));
+        std::string refused;
+        for (const std::string& choice : choices) {
+            const std::string sentence = refusal_by(parser, line + " " + choice);
+            if (contains(sentence, "cannot be combined"))
+                refused += (refused.empty() ? " " : ", ") + choice;
         }
+        text += written(row) + ":" + refused + "\n";
+    }
     return text;
 }
 
@@ -230,14 +229,14 @@ TEST_CASE("a row says which options it cannot be combined with") {
 
 TEST_CASE("no two options of a program have the same name, and the clients know their own") {
     using Names = std::set<std::string>;
-    const auto names_of = [](const std::vector<OptionGroup>& groups) {
+    const auto names_of = [](const std::vector<Option>& table) {
         Names names;
-        for (const OptionGroup& group : groups)
-            for (const Option& row : group.options) {
-                if (row.letter != 0) CHECK(std::isalnum(row.letter));
-                if (row.letter != 0) CHECK(names.emplace(1, row.letter).second);
-                if (row.name) CHECK(names.emplace(row.name).second);
-            }
+        for (const Option& row : table) {
+            const bool has_letter = !row.is_heading() && !row.label.starts_with("--");
+            if (has_letter) CHECK(std::isalnum(row.label[1]));
+            if (has_letter) CHECK(names.emplace(row.label.substr(1, 1)).second);
+            if (row.has_name()) CHECK(names.emplace(row.name()).second);
+        }
         return names;
     };
     const auto difference = [](Names names, const Names& others) {

@@ -5,25 +5,12 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <utility>
 
 namespace bufio {
 
-namespace {
-
 // Minimum capacity, in bytes, to which consume() shrinks a buffer.
-constexpr std::size_t min_shrunk_capacity = 64 * 1024;
-
-// Memory of this size or more comes from malloc(), so that realloc() can move pages instead of
-// copying bytes. A copy would need the memory twice.
-constexpr std::size_t min_malloc_capacity = 2 * 1024 * 1024;
-
-char* allocate(std::size_t capacity) {
-    if (capacity < min_malloc_capacity) return new char[capacity];
-    void* const memory = std::malloc(capacity);
-    return memory ? static_cast<char*>(memory) : throw std::bad_alloc();
-}
-
-}  // namespace
+static constexpr std::size_t min_shrunk_capacity = 64 * 1024;
 
 bool Buffer::append(std::string_view bytes) {
     char* const space = reserve(bytes.size());
@@ -67,37 +54,23 @@ void Buffer::commit(std::size_t count) {
 
 void Buffer::release() {
     if (!empty()) return;
-    free_memory();
+    std::free(memory_);
     memory_ = nullptr;
     capacity_ = 0;
     begin_ = 0;
     end_ = 0;
 }
 
+// realloc() moves the pages of much memory instead of copying bytes, which would need the
+// memory twice.
 void Buffer::relocate(std::size_t capacity) {
-    const std::size_t count = size();
-    const bool in_place =
-        capacity == capacity_ || std::min(capacity, capacity_) >= min_malloc_capacity;
-    char* const other = in_place ? memory_ : allocate(capacity);
-    if (count > 0) std::memmove(other, memory_ + begin_, count);
-    if (!in_place) free_memory();
-    memory_ = other;
-    begin_ = 0;
-    end_ = count;
-    if (in_place && capacity != capacity_) {
-        void* const moved = std::realloc(memory_, capacity);
-        if (!moved) throw std::bad_alloc();
-        memory_ = static_cast<char*>(moved);
-    }
+    if (begin_ > 0) std::memmove(memory_, memory_ + begin_, size());
+    end_ -= std::exchange(begin_, 0);
+    if (capacity == capacity_) return;
+    void* const moved = std::realloc(memory_, capacity);
+    if (!moved) throw std::bad_alloc();
+    memory_ = static_cast<char*>(moved);
     capacity_ = capacity;
-}
-
-void Buffer::free_memory() {
-    if (capacity_ < min_malloc_capacity) {
-        delete[] memory_;
-    } else {
-        std::free(memory_);
-    }
 }
 
 }  // namespace bufio

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <string_view>
 
 namespace bufio {
@@ -12,7 +13,7 @@ class Buffer {
 public:
     // `limit` is the maximum size in bytes.
     explicit Buffer(std::size_t limit = static_cast<std::size_t>(-1)) : limit_(limit) {}
-    ~Buffer() { free_memory(); }
+    ~Buffer() { std::free(memory_); }
     Buffer(const Buffer&) = delete;
     Buffer& operator=(const Buffer&) = delete;
 
@@ -33,7 +34,6 @@ public:
 
 private:
     void relocate(std::size_t capacity);
-    void free_memory();
 
     char* memory_ = nullptr;  // null if the capacity is 0
     std::size_t capacity_ = 0;

@@ -141,12 +141,10 @@ DialFailure failure_of(const Endpoint& endpoint, const Address& address, int cod
 // Resolves the address to connect from. The result is empty if none was given.
 LookupResult look_up_source(const Endpoint& to) {
     if (to.source_host.empty() && to.source_port.empty()) return {};
-    Endpoint source;
-    source.host = to.source_host;
-    source.service = to.source_port.empty() ? "0" : to.source_port;
-    source.numeric = true;
-    source.passive = true;
-    return resolve_without_network(source);
+    return resolve_without_network({.host = to.source_host,
+                                    .service = to.source_port.empty() ? "0" : to.source_port,
+                                    .numeric = true,
+                                    .passive = true});
 }
 
 // Binds to the source address of this family. Returns true without binding if no sources are
@@ -224,8 +222,8 @@ Dialer::~Dialer() {
 
 std::string Dialer::phase() const {
     if (endpoint_.acceptor) return "listening " + endpoint_.acceptor->address().text();
-    if (!resolved_) return "resolving";
-    return next_ == 0 ? "connecting" : "connecting " + attempts_[next_ - 1].address.text();
+    if (attempts_.empty()) return "resolving";
+    return "connecting " + attempts_[next_ - 1].address.text();
 }
 
 void Dialer::begin() {
@@ -254,7 +252,7 @@ void Dialer::begin() {
 }
 
 void Dialer::on_resolved(const LookupResult& result) {
-    resolved_ = true;
+    lookup_.reset();
     resolved_at_ = loop_.now();
     if (result.addresses.empty())
         return finish({.end = {Reason::lookup, By::system, "cannot resolve",

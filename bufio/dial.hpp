@@ -119,7 +119,6 @@ private:
     Callback done_;
     ev::Time started_{};
     ev::Time resolved_at_{};
-    bool resolved_ = false;
     std::optional<Lookup> lookup_;
     std::vector<Address> sources_;   // local addresses to connect from; empty for any
     std::vector<Attempt> attempts_;  // one for each address, in order; none moves

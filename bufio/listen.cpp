@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <system_error>
@@ -32,15 +33,8 @@ constexpr ev::Duration accept_pause = std::chrono::seconds(1);
 // True if accept() can continue immediately: a signal interrupted it, or a single connection
 // was lost while it waited.
 bool can_accept_next(int code) {
-    switch (code) {
-    case EINTR:
-    case ECONNABORTED:
-    case EPROTO:
-    case ENETDOWN:
-    case ENETUNREACH:
-    case EHOSTUNREACH: return true;
-    default: return false;
-    }
+    constexpr int codes[] = {EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTUNREACH};
+    return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
 }
 
 // Removes a socket's path that a dead server left behind, but not the path of a live server.
@@ -140,7 +134,9 @@ Acceptor::Acceptor(ev::Loop& loop, const Address& address, bool udp) : loop_(loo
     }
     listener_.emplace(
         loop, address,
-        [this](Fd socket, const Address& peer) { pass_on({}, std::move(socket), peer); },
+        [this](Fd socket, const Address& peer) {
+            pass_on({.socket = std::move(socket), .address = peer});
+        },
         [this](int code) { fail(code); });
     address_ = listener_->address();
     cancel();
@@ -167,20 +163,16 @@ void Acceptor::accept_datagram() {
     if (count < 0) return;
     Fd copy(::fcntl(datagrams_.get(), F_DUPFD_CLOEXEC, 0));
     if (!copy) return fail(errno);
-    pass_on({}, std::move(copy), peer);
+    pass_on({.socket = std::move(copy), .address = peer});
 }
 
 void Acceptor::fail(int code) {
-    pass_on(system_end(Reason::connect, "accepting failed:", code), {}, {});
+    pass_on({.end = system_end(Reason::connect, "accepting failed:", code)});
 }
 
-void Acceptor::pass_on(End end, Fd socket, const Address& peer) {
+void Acceptor::pass_on(DialResult result) {
     const Dialer::Callback accepted = std::exchange(on_accepted_, nullptr);
     cancel();
-    DialResult result;
-    result.socket = std::move(socket);
-    result.address = peer;
-    result.end = std::move(end);
     accepted(std::move(result));
 }
 

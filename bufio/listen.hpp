@@ -87,7 +87,7 @@ public:
 private:
     void accept_datagram();
     void fail(int code);
-    void pass_on(End end, Fd socket, const Address& peer);
+    void pass_on(DialResult result);
 
     ev::Loop& loop_;
     Address address_;

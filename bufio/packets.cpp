@@ -33,13 +33,9 @@ struct Header {
 };
 #endif
 
-// The space for a datagram's control messages.
+// The space for a datagram's control message, which contains an address.
 struct alignas(cmsghdr) Control {
-#if BUFIO_HAS_PKTINFO
-    char bytes[CMSG_SPACE(sizeof(in6_pktinfo))];
-#else
-    char bytes[1];
-#endif
+    char bytes[CMSG_SPACE(sizeof(in6_addr) + sizeof(int))];
 };
 
 // The arguments of one call, and the datagrams received last. All sockets of a thread share
@@ -76,31 +72,16 @@ int send_some(int fd, Header* headers, [[maybe_unused]] std::size_t count) {
 }
 
 #if BUFIO_HAS_PKTINFO
-template <class Info>
-void put_control(msghdr& header, Control& control, int level, int type, const Info& info) {
-    auto* const next = reinterpret_cast<cmsghdr*>(control.bytes);
-    header.msg_control = control.bytes;
-    header.msg_controllen = static_cast<socklen_t>(CMSG_SPACE(sizeof info));
-    next->cmsg_level = level;
-    next->cmsg_type = type;
-    next->cmsg_len = static_cast<socklen_t>(CMSG_LEN(sizeof info));
-    std::memcpy(CMSG_DATA(next), &info, sizeof info);
-}
-#endif
 
-// Makes the system report the local address of each datagram. If it lacks the feature, the
-// local address stays the wildcard.
-void ask_for_local_address([[maybe_unused]] int fd, [[maybe_unused]] int family) {
-#if BUFIO_HAS_PKTINFO
+// Makes the system report the local address of each datagram.
+void ask_for_local_address(int fd, int family) {
     const int on = 1;
     if (family == AF_INET) ::setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof on);
     if (family == AF_INET6) ::setsockopt(fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof on);
-#endif
 }
 
 // Sets the datagram's local host and `to_group`, but not the local port.
-void read_local_address([[maybe_unused]] msghdr& header, [[maybe_unused]] Datagram& datagram) {
-#if BUFIO_HAS_PKTINFO
+void read_local_address(msghdr& header, Datagram& datagram) {
     for (cmsghdr* each = CMSG_FIRSTHDR(&header); each; each = CMSG_NXTHDR(&header, each)) {
         if (each->cmsg_level == IPPROTO_IP && each->cmsg_type == IP_PKTINFO) {
             // `spec_dst` is the local address on which the datagram was received, `addr` its
@@ -123,13 +104,21 @@ void read_local_address([[maybe_unused]] msghdr& header, [[maybe_unused]] Datagr
             datagram.to_group = datagram.local.is_multicast();
         }
     }
-#endif
+}
+
+template <class Info>
+void put_control(msghdr& header, Control& control, int level, int type, const Info& info) {
+    auto* const next = reinterpret_cast<cmsghdr*>(control.bytes);
+    header.msg_control = control.bytes;
+    header.msg_controllen = static_cast<socklen_t>(CMSG_SPACE(sizeof info));
+    next->cmsg_level = level;
+    next->cmsg_type = type;
+    next->cmsg_len = static_cast<socklen_t>(CMSG_LEN(sizeof info));
+    std::memcpy(CMSG_DATA(next), &info, sizeof info);
 }
 
 // Makes the datagram leave from this address.
-void set_source([[maybe_unused]] msghdr& header, [[maybe_unused]] Control& control,
-                [[maybe_unused]] const Address& from) {
-#if BUFIO_HAS_PKTINFO
+void set_source(msghdr& header, Control& control, const Address& from) {
     if (from.family() == AF_INET) {
         in_pktinfo info{};
         info.ipi_spec_dst = reinterpret_cast<const sockaddr_in&>(from.storage).sin_addr;
@@ -142,8 +131,15 @@ void set_source([[maybe_unused]] msghdr& header, [[maybe_unused]] Control& contr
         info.ipi6_ifindex = in6.sin6_scope_id;
         put_control(header, control, IPPROTO_IPV6, IPV6_PKTINFO, info);
     }
-#endif
 }
+
+#else  // the local address stays the wildcard
+
+void ask_for_local_address(int, int) {}
+void read_local_address(msghdr&, Datagram&) {}
+void set_source(msghdr&, Control&, const Address&) {}
+
+#endif
 
 // True for errors that mean that the peer is absent: an ICMP error, or no route to it.
 bool is_peer_absent(int code) {

@@ -52,7 +52,7 @@ std::string load_problem_text(const char* expected) {
     const bool no_start = ERR_GET_LIB(error) == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE;
     if (no_start || reason == ERR_R_UNSUPPORTED || reason == ERR_R_PEM_LIB)  // from any library
         return std::string(" contains no ") + expected;
-    return ": " + openssl_reason();
+    return ": " + take_failure().text;
 }
 
 void use_key(SSL_CTX* context, const std::string& file, bool must_not_block) {
@@ -95,7 +95,7 @@ constexpr char trusted_prefix[] = "trusted certificates ";
 void trust(SSL_CTX* context, const std::string& file) {
     ERR_clear_error();
     if (SSL_CTX_load_verify_file(context, file.c_str()) != 1)
-        throw TlsError(Reason::trust, trusted_prefix + file + ": " + openssl_reason());
+        throw TlsError(Reason::trust, trusted_prefix + file + ": " + take_failure().text);
 }
 
 // Returns true if a directory of this list exists.
@@ -177,7 +177,7 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
         SSL_CTX_set_max_proto_version(ctx, static_cast<int>(*options.max_version));
     if (!options.groups.empty() && SSL_CTX_set1_groups_list(ctx, options.groups.c_str()) != 1)
         throw TlsError(Reason::tls,
-                       "key exchange groups " + options.groups + ": " + openssl_reason());
+                       "key exchange groups " + options.groups + ": " + take_failure().text);
     std::string wire;  // in ALPN's format, a length byte precedes each name
     for (const std::string& protocol : options.alpn)
         wire += static_cast<char>(protocol.size()) + protocol;
@@ -199,7 +199,8 @@ TlsContext TlsContext::self_signed_server(const std::string& client_ca) {
     auto state = new_server();
     const Key key(EVP_EC_gen("P-256"));
     if (!key)
-        throw TlsError(Reason::own_certificate, "cannot generate a key: " + openssl_reason());
+        throw TlsError(Reason::own_certificate,
+                       "cannot generate a key: " + take_failure().text);
     const Certificate owner(check_allocated(X509_new()));
     X509* const certificate = owner.get();
     X509_set_version(certificate, X509_VERSION_3);
@@ -224,14 +225,6 @@ TlsContext TlsContext::self_signed_server(const std::string& client_ca) {
 }
 
 void TlsContext::log_keys(const std::string& file) { open_key_log(*state_, file); }
-
-std::unique_ptr<Transport> TlsContext::connect(Fd socket, const std::string& host) const {
-    return make_tls_transport(state_, std::move(socket), host);
-}
-
-std::unique_ptr<Transport> TlsContext::accept(Fd socket) const {
-    return make_tls_transport(state_, std::move(socket), {});
-}
 
 bool TlsContext::knows_groups(const std::string& list) {
     const SslCtx context(check_allocated(SSL_CTX_new(TLS_client_method())));

@@ -9,53 +9,36 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <optional>
+#include <span>
 
 namespace bufio {
 
 namespace {
 
-// Groups of OpenSSL's codes for a failed call. An alert from the peer is a code as well.
-enum Group : unsigned {
-    closed = 1,
-    foreign = 2,         // not TLS; a plain echo server returns our own first message
-    refusal = 4,         // an alert that means that the peer refuses or lacks our certificate
-    vague_refusal = 8,   // an alert that may mean this
-    wrong_version = 16,  // an alert
-    other_alert = 32,
-    any_alert = refusal | vague_refusal | wrong_version | other_alert,
-    internal = 64,  // an error of OpenSSL itself, such as a lack of memory
-};
+constexpr int alert = SSL_AD_REASON_OFFSET;  // an alert from the peer is a code, too
 
-Group group_of(int code) {
-    constexpr int alert = SSL_AD_REASON_OFFSET;
-    switch (code) {
-    case SSL_R_UNEXPECTED_EOF_WHILE_READING: return closed;
-    case SSL_R_WRONG_VERSION_NUMBER:
-    case SSL_R_PACKET_LENGTH_TOO_LONG:
-    case SSL_R_DATA_LENGTH_TOO_LONG:
-    case SSL_R_HTTP_REQUEST:
-    case SSL_R_UNEXPECTED_MESSAGE: return foreign;
-    case alert + SSL_AD_BAD_CERTIFICATE:
-    case alert + SSL_AD_UNSUPPORTED_CERTIFICATE:
-    case alert + SSL_AD_CERTIFICATE_REVOKED:
-    case alert + SSL_AD_CERTIFICATE_EXPIRED:
-    case alert + SSL_AD_CERTIFICATE_UNKNOWN:
-    case alert + SSL_AD_UNKNOWN_CA:
-    case alert + SSL_AD_CERTIFICATE_REQUIRED: return refusal;
-    case alert + SSL_AD_HANDSHAKE_FAILURE: return vague_refusal;
-    case alert + SSL_AD_PROTOCOL_VERSION: return wrong_version;
-    default: return code >= alert && code < alert + 256 ? other_alert : internal;
-    }
-}
+constexpr int closed[] = {SSL_R_UNEXPECTED_EOF_WHILE_READING};
+// Not TLS; a plain echo server returns our own first message.
+constexpr int foreign[] = {SSL_R_WRONG_VERSION_NUMBER, SSL_R_PACKET_LENGTH_TOO_LONG,
+                           SSL_R_DATA_LENGTH_TOO_LONG, SSL_R_HTTP_REQUEST,
+                           SSL_R_UNEXPECTED_MESSAGE};
+constexpr int wrong_version[] = {alert + SSL_AD_PROTOCOL_VERSION};
+// The peer refuses or lacks our certificate. The first alert may also mean something else.
+constexpr int refusal[] = {
+    alert + SSL_AD_HANDSHAKE_FAILURE,   alert + SSL_AD_BAD_CERTIFICATE,
+    alert + SSL_AD_CERTIFICATE_REVOKED, alert + SSL_AD_UNSUPPORTED_CERTIFICATE,
+    alert + SSL_AD_CERTIFICATE_EXPIRED, alert + SSL_AD_CERTIFICATE_UNKNOWN,
+    alert + SSL_AD_UNKNOWN_CA,          alert + SSL_AD_CERTIFICATE_REQUIRED};
 
-// What the peer did if a call failed with a code of these groups in this situation. The first
-// row that applies counts. If our certificate is missing or refused, TLS 1.2 fails in the
+// What the peer did if a call failed with one of these codes in this situation. The first row
+// that applies counts. If our certificate is missing or refused, TLS 1.2 fails in the
 // handshake and TLS 1.3 in the first read.
 struct Cause {
-    unsigned groups;
-    bool TlsSituation::*needed;  // null if the row needs nothing
-    bool TlsSituation::*absent;  // null if nothing has to be absent
-    Reason reason;               // none for the reason of the call
+    std::span<const int> codes;    // any alert if empty
+    bool TlsSituation::*needed;    // null if the row needs nothing
+    bool TlsSituation::*absent;    // null if nothing has to be absent
+    std::optional<Reason> reason;  // that of the call if empty
     const char* what;
 };
 constexpr Cause causes[] = {
@@ -64,64 +47,64 @@ constexpr Cause causes[] = {
     {closed, nullptr, nullptr, Reason::handshake_interrupted,
      "closed the connection during the TLS handshake"},
     {foreign, nullptr, &TlsSituation::peer_speaks_tls, Reason::tls, "does not speak TLS"},
-    {refusal | vague_refusal, &TlsSituation::certificate_requested,
-     &TlsSituation::has_certificate, Reason::own_certificate, "requires a client certificate"},
-    {refusal | vague_refusal, &TlsSituation::certificate_withheld, nullptr,
-     Reason::own_certificate, "accepts no signature algorithm of our certificate"},
-    {refusal, &TlsSituation::certificate_requested, nullptr, Reason::own_certificate,
-     "refused our certificate"},
-    {any_alert, &TlsSituation::renegotiation_refused, nullptr, Reason::none,
+    {refusal, &TlsSituation::certificate_requested, &TlsSituation::has_certificate,
+     Reason::own_certificate, "requires a client certificate"},
+    {refusal, &TlsSituation::certificate_withheld, nullptr, Reason::own_certificate,
+     "accepts no signature algorithm of our certificate"},
+    {std::span(refusal).subspan(1), &TlsSituation::certificate_requested, nullptr,
+     Reason::own_certificate, "refused our certificate"},
+    {{},
+     &TlsSituation::renegotiation_refused,
+     nullptr,
+     {},
      "aborted the connection, because its renegotiation was refused"},
-    {wrong_version, &TlsSituation::is_client, &TlsSituation::handshake_done, Reason::none,
+    {wrong_version,
+     &TlsSituation::is_client,
+     &TlsSituation::handshake_done,
+     {},
      "supports none of our TLS versions"},
-    {any_alert, nullptr, nullptr, Reason::none, "aborted the connection"},
+    {{}, nullptr, nullptr, {}, "aborted the connection"},
 };
 
-const char* alert_name(int alert) {
-    switch (alert) {  // OpenSSL's own list lacks these
+bool contains(std::span<const int> codes, int code) {
+    return std::find(codes.begin(), codes.end(), code) != codes.end();
+}
+
+const char* alert_name(int number) {
+    switch (number) {  // OpenSSL's own list lacks these
     case SSL_AD_MISSING_EXTENSION: return "missing extension";
     case SSL_AD_CERTIFICATE_REQUIRED: return "certificate required";
     case SSL_AD_NO_APPLICATION_PROTOCOL: return "no application protocol";
-    default: return SSL_alert_desc_string_long(alert);
+    default: return SSL_alert_desc_string_long(number);
     }
 }
 
-std::string error_text(unsigned long error) {
-    if (ERR_SYSTEM_ERROR(error)) return std::strerror(ERR_GET_REASON(error));
-    const char* const text = ERR_reason_error_string(error);
-    return text ? text : "no reason given";
-}
-
 }  // namespace
-
-std::string openssl_reason() {
-    const unsigned long error = ERR_get_error();
-    ERR_clear_error();
-    return error_text(error);
-}
 
 TlsFailure take_failure() {
     unsigned long chosen = ERR_peek_error();
     for (unsigned long error = ERR_get_error(); error != 0; error = ERR_get_error())
         if (ERR_GET_LIB(error) == ERR_LIB_SSL && !ERR_COMMON_ERROR(error)) chosen = error;
-    const bool is_ssl_error = ERR_GET_LIB(chosen) == ERR_LIB_SSL;
-    return {is_ssl_error ? ERR_GET_REASON(chosen) : 0, error_text(chosen)};
+    const int reason = ERR_GET_REASON(chosen);
+    if (ERR_SYSTEM_ERROR(chosen)) return {0, std::strerror(reason)};
+    const char* const text = ERR_reason_error_string(chosen);
+    return {ERR_GET_LIB(chosen) == ERR_LIB_SSL ? reason : 0, text ? text : "no reason given"};
 }
 
 bool is_not_tls(int code, const TlsSituation& situation) {
-    return group_of(code) == foreign && !situation.peer_speaks_tls;
+    return contains(foreign, code) && !situation.peer_speaks_tls;
 }
 
 End failure_end(const TlsFailure& failure, Reason reason, const TlsSituation& situation) {
-    const Group group = group_of(failure.code);
+    const bool is_alert = failure.code >= alert && failure.code < alert + 256;
     for (const Cause& cause : causes) {
-        if (!(cause.groups & group) || (cause.needed && !(situation.*cause.needed)) ||
+        if (!(cause.codes.empty() ? is_alert : contains(cause.codes, failure.code)) ||
+            (cause.needed && !(situation.*cause.needed)) ||
             (cause.absent && situation.*cause.absent))
             continue;
-        End end{cause.reason == Reason::none ? reason : cause.reason, By::peer, cause.what};
-        if (group & any_alert)
-            end.detail = std::string("(TLS alert: ") +
-                         alert_name(failure.code - SSL_AD_REASON_OFFSET) + ")";
+        End end{cause.reason.value_or(reason), By::peer, cause.what};
+        if (is_alert)
+            end.detail = std::string("(TLS alert: ") + alert_name(failure.code - alert) + ")";
         return end;
     }
     return {reason, By::us, "TLS:", failure.text};
@@ -133,6 +116,7 @@ namespace {
 
 constexpr int max_chain = 10;  // certificates to describe
 constexpr int max_named = 3;   // hosts of a certificate to name
+constexpr int max_faults = 5;  // to describe
 
 // Truncates a text after at most 255 bytes, but not inside a UTF-8 character.
 std::string clipped(const std::string& text) {
@@ -140,6 +124,25 @@ std::string clipped(const std::string& text) {
     if (text.size() <= size) return text;
     while (size > 252 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
     return text.substr(0, size) + "...";
+}
+
+std::string name_text(const X509_NAME* name) {
+    const std::unique_ptr<BIO, Deleter<BIO_free>> out(BIO_new(BIO_s_mem()));
+    const unsigned long flags =
+        XN_FLAG_ONELINE & ~static_cast<unsigned long>(ASN1_STRFLGS_ESC_MSB);
+    X509_NAME_print_ex(out.get(), name, 0, flags & ~static_cast<unsigned long>(XN_FLAG_SPC_EQ));
+    char* bytes = nullptr;
+    const long count = BIO_get_mem_data(out.get(), &bytes);
+    return clipped({bytes, static_cast<std::size_t>(std::max(count, 0L))});
+}
+
+std::string date_text(const ASN1_TIME* time) {
+    std::tm parts{};
+    if (ASN1_TIME_to_tm(time, &parts) != 1) return "0000-00-00";
+    char text[40];
+    std::snprintf(text, sizeof text, "%04d-%02d-%02d", parts.tm_year + 1900, parts.tm_mon + 1,
+                  parts.tm_mday);
+    return text;
 }
 
 // The bytes of a DNS name or an IP address of any length.
@@ -206,25 +209,6 @@ std::string own_fault_text(int error, const X509* certificate, const std::string
 
 }  // namespace
 
-std::string name_text(const X509_NAME* name) {
-    const std::unique_ptr<BIO, Deleter<BIO_free>> out(BIO_new(BIO_s_mem()));
-    const unsigned long flags =
-        XN_FLAG_ONELINE & ~static_cast<unsigned long>(ASN1_STRFLGS_ESC_MSB);
-    X509_NAME_print_ex(out.get(), name, 0, flags & ~static_cast<unsigned long>(XN_FLAG_SPC_EQ));
-    char* bytes = nullptr;
-    const long count = BIO_get_mem_data(out.get(), &bytes);
-    return clipped({bytes, static_cast<std::size_t>(std::max(count, 0L))});
-}
-
-std::string date_text(const ASN1_TIME* time) {
-    std::tm parts{};
-    if (ASN1_TIME_to_tm(time, &parts) != 1) return "0000-00-00";
-    char text[40];
-    std::snprintf(text, sizeof text, "%04d-%02d-%02d", parts.tm_year + 1900, parts.tm_mon + 1,
-                  parts.tm_mday);
-    return text;
-}
-
 std::string pin_of(EVP_PKEY* key) {
     unsigned char* der = nullptr;
     const int size = i2d_PUBKEY(key, &der);
@@ -264,34 +248,43 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
 // If the issuer of the peer's own certificate is neither trusted here nor sent, an intermediate
 // certificate is probably missing. If only the issuer of an intermediate is missing, it is the
 // root, which servers need not send.
-Flaw flaw_of(const Fault& fault, const std::string& host) {
-    const X509* const certificate = fault.certificate;
-    switch (fault.error) {
-    case X509_V_OK: return {};
+void add_fault(TlsFacts& facts, int error, int depth, const X509* certificate,
+               const std::string& host) {
+    const std::string issuer = name_text(X509_get_issuer_name(certificate));
+    std::string text;
+    bool is_untrusted = true;
+    bool lacks_issuer = false;
+    switch (error) {
+    case X509_V_OK: return;
     // The authority matches the issuer only by name. OpenSSL 3.0.2 reports this before the
     // missing issuer; other versions report only the latter.
     case X509_V_ERR_AKID_SKID_MISMATCH:
     case X509_V_ERR_AKID_ISSUER_SERIAL_MISMATCH:
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
-        if (fault.depth == 0)
-            return {"was sent without the certificate of its issuer " +
-                        name_text(X509_get_issuer_name(certificate)) +
-                        ", which is an intermediate or an untrusted CA",
-                    true, true};
+        lacks_issuer = depth == 0;
+        text = "was sent without the certificate of its issuer " + issuer +
+               ", which is an intermediate or an untrusted CA";
+        if (lacks_issuer) break;
         [[fallthrough]];
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-        return {"was issued by an untrusted CA: " +
-                    name_text(X509_get_issuer_name(certificate)),
-                true};
-    default: break;
+        text = "was issued by an untrusted CA: " + issuer;
+        break;
+    default:
+        text = own_fault_text(error, certificate, host);
+        if (depth > 0)
+            text = "was issued by " + name_text(X509_get_subject_name(certificate)) +
+                   ", whose certificate " + text;
+        is_untrusted = error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
     }
-    std::string text = own_fault_text(fault.error, certificate, host);
-    if (fault.depth > 0)
-        text = "was issued by " + name_text(X509_get_subject_name(certificate)) +
-               ", whose certificate " + text;
-    return {text, fault.error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT};
+    if (facts.untrusted && is_untrusted) return;  // implied by an earlier fault
+    facts.untrusted |= is_untrusted;
+    facts.incomplete_chain |= lacks_issuer;
+    ++facts.fault_count;
+    if (facts.fault_count > max_faults) return;
+    facts.faults_text += (facts.faults_text.empty() ? "" : "; it also ") + text;
+    if (facts.fault_count == max_faults) facts.faults_text += "; and more";
 }
 
 }  // namespace bufio

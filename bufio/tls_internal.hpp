@@ -79,15 +79,8 @@ struct TlsState {
 SslCtx new_context(bool client);
 // OpenSSL's callback for each line of the key log. If the write fails, the handshake fails.
 void log_key(const SSL* ssl, const char* line) noexcept;
-// Makes a client's transport to `host`, or a server's. Throws TlsError if the host is neither a
-// name nor an address.
-std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
-                                              const std::string& host);
 
 // --- tls_errors.cpp
-
-// Returns the first error of OpenSSL's error queue as text, and clears the queue.
-std::string openssl_reason();
 
 // The most informative error of OpenSSL's queue after a failed call for a connection: the last
 // error of the SSL library, because earlier errors are its inner causes, or else the first
@@ -118,26 +111,13 @@ End failure_end(const TlsFailure& failure, Reason reason, const TlsSituation& si
 // Returns sha256//BASE64 of a public key; empty if it can't be encoded, for example for lack
 // of memory.
 std::string pin_of(EVP_PKEY* key);
-// Returns the name in one line of bounded length.
-std::string name_text(const X509_NAME* name);
-// Returns the date as YYYY-MM-DD.
-std::string date_text(const ASN1_TIME* time);
 // Fills in the facts about the peer's certificate and chain.
 void describe_certificate(TlsFacts& facts, const X509* certificate,
                           const STACK_OF(X509) * chain);
 
-// An error that OpenSSL found while verifying a chain.
-struct Fault {
-    int error;  // X509_V_*
-    int depth;  // the index in the chain; 0 is the peer's own certificate
-    const X509* certificate;
-};
-// What a fault means to people.
-struct Flaw {
-    std::string text;           // continues "the certificate of HOST"; empty for X509_V_OK
-    bool is_untrusted = false;  // no authority trusted here has issued the certificate
-    bool lacks_issuer = false;  // untrusted, and its issuer was not sent either
-};
-Flaw flaw_of(const Fault& fault, const std::string& host);
+// Adds a fault that OpenSSL found while verifying a chain, unless an earlier one implies it.
+// `error` is X509_V_*, `depth` the certificate's place in the chain; 0 is the peer's own.
+void add_fault(TlsFacts& facts, int error, int depth, const X509* certificate,
+               const std::string& host);
 
 }  // namespace bufio

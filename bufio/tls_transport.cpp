@@ -31,9 +31,6 @@ constexpr int max_records = 256;
 // honest peer sends few of them, and they are small.
 constexpr std::size_t max_silent_bytes = 1024 * 1024;
 
-// Maximum number of faults to describe, because the peer chooses their number.
-constexpr int max_faults = 5;
-
 // Consecutive records are sent in one piece if the system can delay all but the last.
 // Otherwise each record would wake the peer.
 #if BUFIO_HAS_MSG_MORE
@@ -72,13 +69,11 @@ struct TlsSocket {
     static int read(BIO* bio, char* to, int size) {
         TlsSocket& self = of(bio);
         const std::size_t allowed = std::min(static_cast<std::size_t>(size), self.budget);
-        ssize_t count = -1;
         errno = EAGAIN;
-        if (allowed > 0) count = ::recv(self.fd.get(), to, allowed, 0);
-        if (count < 0) return self.outcome(bio, count, BIO_FLAGS_READ);
+        const ssize_t count = allowed > 0 ? ::recv(self.fd.get(), to, allowed, 0) : -1;
         self.ended = count == 0;
-        self.budget -= static_cast<std::size_t>(count);
-        self.silent_bytes += static_cast<std::size_t>(count);
+        if (count > 0) self.budget -= static_cast<std::size_t>(count);
+        if (count > 0) self.silent_bytes += static_cast<std::size_t>(count);
         return self.outcome(bio, count, BIO_FLAGS_READ);
     }
 
@@ -177,24 +172,35 @@ public:
             collect_facts();
             return check_pin();
         }
-        const IoResult outcome = classify_error(result, Reason::tls);
+        IoResult outcome = classify_error(result, Reason::tls);
         if (outcome.status == IoStatus::end_of_input)
-            return fail(
+            outcome = fail(
                 failure_end({SSL_R_UNEXPECTED_EOF_WHILE_READING, {}}, Reason::tls, situation_));
-        if (outcome.status == IoStatus::failed && facts_.subject.empty())
-            collect_certificate_facts();
+        if (outcome.status == IoStatus::failed) collect_certificate_facts();
         return outcome;
     }
 
     IoResult read(char* to, std::size_t size) override {
         begin_call();
-        IoResult all{IoStatus::done};
-        for (int records = 0; records < max_records && all.count < size; ++records) {
-            const IoResult one = read_record(to + all.count, size - all.count);
-            all = {one.status, all.count + one.count};
-            if (all.status != IoStatus::done || !buffers_input()) break;
+        std::size_t total = 0;
+        for (int records = 0; records < max_records && total < size; ++records) {
+            std::size_t count = 0;
+            ERR_clear_error();
+            const int result = SSL_read_ex(ssl_.get(), to + total, size - total, &count);
+            if (result != 1) {
+                IoResult outcome = classify_error(result, Reason::receive);
+                const bool waits = outcome.status == IoStatus::wants_read ||
+                                   outcome.status == IoStatus::wants_write;
+                if (waits && socket_.silent_bytes > max_silent_bytes)
+                    outcome = fail(
+                        {Reason::receive, By::peer, "keeps sending TLS records without data"});
+                return {outcome.status, total};
+            }
+            socket_.silent_bytes = 0;
+            total += count;
+            if (!buffers_input()) break;
         }
-        return all;
+        return {IoStatus::done, total};
     }
 
     IoResult write(const char* from, std::size_t size) override {
@@ -224,7 +230,6 @@ public:
     // each. Returns 0 if there are any, which ends the handshake unless verification is off
     // (SSL_VERIFY_NONE).
     int verify_chain(X509_STORE_CTX* store) {
-        first_fault_ = X509_V_OK;
         if (state_->may_read_bundle) find_issuers(store);
         X509_STORE_CTX_set_verify_cb(store, [](int accepted, X509_STORE_CTX* at) noexcept {
             if (accepted != 1) of(at).record_fault(at);
@@ -263,22 +268,22 @@ public:
         sessions_->emplace_back(session);
     }
 
-    // A client without a suitable certificate sends an empty list of certificates: three bytes
-    // after the message header and, in TLS 1.3, after the request context.
+    // A client sends a list of certificates only if the server has requested it. Without a
+    // suitable certificate the list is empty: three bytes after the message header and, in TLS
+    // 1.3, after the request context.
     void on_sent(int type, const unsigned char* bytes, std::size_t size) {
         const int message = type == SSL3_RT_HANDSHAKE && size > 4 ? bytes[0] : -1;
         if (message == SSL3_MT_CLIENT_HELLO) facts_.unanswered_hello_size = size;
         if (message == SSL3_MT_CERTIFICATE) {
             const bool has_context = SSL_version(ssl_.get()) >= TLS1_3_VERSION;
             const std::size_t empty = 4 + (has_context ? 1 + bytes[4] : 0) + 3;
+            situation_.certificate_requested = state_->is_client;
             situation_.certificate_withheld = situation_.has_certificate && size == empty;
         }
         if (type == SSL3_RT_ALERT) alert_sent_ = true;
         if (type == SSL3_RT_ALERT && size == 2 && bytes[1] == SSL_AD_NO_RENEGOTIATION)
             situation_.renegotiation_refused = true;
     }
-
-    void on_certificate_request() { situation_.certificate_requested = true; }
 
     // OpenSSL reports a handshake message once its type is accepted. Above max_burden, the
     // current call receives no more bytes, but processes the bytes already received.
@@ -297,22 +302,6 @@ private:
 
     const TlsClientOptions& options() const { return state_->options; }
 
-    IoResult read_record(char* to, std::size_t size) {
-        std::size_t count = 0;
-        ERR_clear_error();
-        const int result = SSL_read_ex(ssl_.get(), to, size, &count);
-        if (result == 1) {
-            socket_.silent_bytes = 0;
-            return {IoStatus::done, count};
-        }
-        const IoResult outcome = classify_error(result, Reason::receive);
-        const bool waits =
-            outcome.status == IoStatus::wants_read || outcome.status == IoStatus::wants_write;
-        if (waits && socket_.silent_bytes > max_silent_bytes)
-            return fail({Reason::receive, By::peer, "keeps sending TLS records without data"});
-        return outcome;
-    }
-
     // Reads the system's bundle if the certificates sent and the directory form no chain. Other
     // threads wait meanwhile. A bundle that can't be read contains no issuer.
     void find_issuers(X509_STORE_CTX* store) {
@@ -326,34 +315,22 @@ private:
         ERR_clear_error();
     }
 
-    // Called by OpenSSL, so no exception may leave it.
+    // Called by OpenSSL, so no exception may leave it. OpenSSL reports some faults twice.
     void record_fault(X509_STORE_CTX* store) {
-        if (first_fault_ == X509_V_OK) first_fault_ = X509_STORE_CTX_get_error(store);
+        const std::pair fault(X509_STORE_CTX_get_error(store),
+                              X509_STORE_CTX_get_error_depth(store));
+        if (first_fault_ == X509_V_OK) first_fault_ = fault.first;
         try {
             if (facts_.subject.empty())
                 describe_certificate(facts_, X509_STORE_CTX_get0_cert(store),
                                      X509_STORE_CTX_get0_untrusted(store));
-            add_fault({X509_STORE_CTX_get_error(store), X509_STORE_CTX_get_error_depth(store),
-                       X509_STORE_CTX_get_current_cert(store)});
+            if (std::find(faults_.begin(), faults_.end(), fault) != faults_.end()) return;
+            faults_.push_back(fault);
+            add_fault(facts_, fault.first, fault.second, X509_STORE_CTX_get_current_cert(store),
+                      host_);
         } catch (...) {
             callback_exception_ = std::current_exception();
         }
-    }
-
-    // Adds a fault to the facts, unless a recorded fault implies it. OpenSSL reports some
-    // faults twice, and a missing issuer by several codes.
-    void add_fault(const Fault& fault) {
-        const std::pair place(fault.error, fault.depth);
-        if (std::find(faults_.begin(), faults_.end(), place) != faults_.end()) return;
-        faults_.push_back(place);
-        const Flaw flaw = flaw_of(fault, host_);
-        if (flaw.text.empty() || (facts_.untrusted && flaw.is_untrusted)) return;
-        facts_.untrusted |= flaw.is_untrusted;
-        facts_.incomplete_chain |= flaw.lacks_issuer;
-        ++facts_.fault_count;
-        if (facts_.fault_count > max_faults) return;
-        facts_.faults_text += (facts_.faults_text.empty() ? "" : "; it also ") + flaw.text;
-        if (facts_.fault_count == max_faults) facts_.faults_text += "; and more";
     }
 
     void start_client() {
@@ -431,7 +408,8 @@ private:
         describe_certificate(facts_, certificate, SSL_get_peer_cert_chain(ssl_.get()));
         // The certificate of a resumed session was verified when the session began.
         if (facts_.resumed)
-            add_fault({static_cast<int>(SSL_get_verify_result(ssl_.get())), 0, certificate});
+            add_fault(facts_, static_cast<int>(SSL_get_verify_result(ssl_.get())), 0,
+                      certificate, host_);
     }
 
     // A pinned key replaces the verification of the chain. Any other key is refused.
@@ -470,7 +448,7 @@ private:
 SslCtx new_context(bool client) {
     SslCtx context(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
     SSL_CTX* const ctx = context.get();
-    if (!ctx) throw TlsError(Reason::tls, "cannot initialize OpenSSL: " + openssl_reason());
+    if (!ctx) throw TlsError(Reason::tls, "cannot initialize OpenSSL: " + take_failure().text);
     SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
     // SSL_MODE_RELEASE_BUFFERS is not set, so an idle connection holds buffers of 50 KiB.
@@ -494,13 +472,6 @@ SslCtx new_context(bool client) {
         transport.on_sent(type, static_cast<const unsigned char*>(bytes), size);
     });
     if (!client) return context;
-    SSL_CTX_set_cert_cb(
-        ctx,
-        [](SSL* ssl, void*) noexcept {
-            TlsTransport::of(ssl).on_certificate_request();
-            return 1;
-        },
-        nullptr);
     SSL_CTX_sess_set_new_cb(ctx, [](SSL* ssl, SSL_SESSION* session) noexcept {
         TlsTransport::of(ssl).store_session(session);
         return 1;  // the transport owns the session now
@@ -510,9 +481,12 @@ SslCtx new_context(bool client) {
 
 void log_key(const SSL* ssl, const char* line) noexcept { TlsTransport::of(ssl).log_key(line); }
 
-std::unique_ptr<Transport> make_tls_transport(std::shared_ptr<TlsState> state, Fd socket,
-                                              const std::string& host) {
-    return std::make_unique<TlsTransport>(std::move(state), std::move(socket), host);
+std::unique_ptr<Transport> TlsContext::connect(Fd socket, const std::string& host) const {
+    return std::make_unique<TlsTransport>(state_, std::move(socket), host);
+}
+
+std::unique_ptr<Transport> TlsContext::accept(Fd socket) const {
+    return std::make_unique<TlsTransport>(state_, std::move(socket), std::string());
 }
 
 }  // namespace bufio

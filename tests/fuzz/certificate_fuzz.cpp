@@ -14,13 +14,20 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     ::ERR_clear_error();
     if (!certificate) return 0;
     const X509* const x509 = certificate.get();
-    name_text(::X509_get_subject_name(x509));
-    assert(date_text(::X509_get0_notAfter(x509)).size() == 10);
-    if (EVP_PKEY* const key = ::X509_get0_pubkey(x509)) assert(pin_of(key).size() == 8 + 44);
+    TlsFacts facts;
+    const std::unique_ptr<STACK_OF(X509), void (*)(STACK_OF(X509)*)> chain(
+        sk_X509_new_null(), [](STACK_OF(X509) * stack) { sk_X509_free(stack); });
+    sk_X509_push(chain.get(), certificate.get());
+    describe_certificate(facts, x509, chain.get());
+    assert(facts.not_after.size() == 10);
+    if (::X509_get0_pubkey(x509)) assert(facts.pin.size() == 8 + 44);
     const int depth = data[0] / 128;
     for (const int error : {data[0] % 128, X509_V_ERR_HOSTNAME_MISMATCH,
-                            X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID})
-        assert(flaw_of({error, depth, x509}, "localhost").text.empty() == (error == X509_V_OK));
+                            X509_V_ERR_CERT_HAS_EXPIRED, X509_V_ERR_CERT_NOT_YET_VALID}) {
+        TlsFacts faulty;
+        add_fault(faulty, error, depth, x509, "localhost");
+        assert(faulty.faults_text.empty() == (error == X509_V_OK));
+    }
     ::ERR_clear_error();
     return 0;
 }

@@ -5,9 +5,19 @@
 
 test::Allocations test::allocations{};
 
-static void note(std::size_t size) {
+static bool is_refused(std::size_t size) {
     test::allocations.largest = std::max<std::size_t>(test::allocations.largest, size);
-    if (++test::allocations.count == test::allocations.refused) throw std::bad_alloc();
+    return ++test::allocations.count == test::allocations.refused;
+}
+
+static void note(std::size_t size) {
+    if (is_refused(size)) throw std::bad_alloc();
+}
+
+void* real_realloc(void* memory, std::size_t size) __asm__("__real_realloc");
+void* noted_realloc(void* memory, std::size_t size) __asm__("__wrap_realloc");
+void* noted_realloc(void* memory, std::size_t size) {
+    return is_refused(size) ? nullptr : real_realloc(memory, size);
 }
 
 void* real_new(std::size_t size) __asm__("__real__Znw" SIZE_LETTER);

@@ -1,7 +1,6 @@
 // The echo server as a program.
 
 #include "app/options/server/server_options.hpp"
-#include "app/process/port_file.hpp"
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
 #include "app/server/echo_server.hpp"

@@ -3,6 +3,7 @@
 #include "app/process/sandbox.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/json.hpp"
+#include "app/text/output.hpp"
 #include "app/text/system.hpp"
 #include "bufio/tls.hpp"
 
@@ -21,21 +22,10 @@
 #include <filesystem>
 #include <map>
 #include <new>
+#include <random>
 #include <stdexcept>
 
 namespace yodel {
-
-namespace {
-
-// Opens /dev/null for each of the three standard descriptors that is closed, so that no socket
-// gets its number. A closed standard input then reads as empty. Writing to a closed output
-// still fails, because /dev/null is opened for reading.
-void fill_standard_descriptors() {
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
-        if (::fcntl(fd, F_GETFD) == -1 && ::open("/dev/null", O_RDONLY) != fd) return;
-}
-
-}  // namespace
 
 void minimize_timer_slack() {
 #if YODEL_HAS_TIMER_SLACK
@@ -44,7 +34,11 @@ void minimize_timer_slack() {
 }
 
 int run_program(const char* name, const std::function<int(int& signo)>& body) {
-    fill_standard_descriptors();
+    // Opens /dev/null for each of the three standard descriptors that is closed, so that no
+    // socket gets its number. A closed standard input then reads as empty. Writing to a closed
+    // output still fails, because /dev/null is opened for reading.
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+        if (::fcntl(fd, F_GETFD) == -1) ::open("/dev/null", O_RDONLY);
     diagnostics().set_program(name);
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
@@ -160,6 +154,24 @@ std::size_t used_descriptors() {
     for (int fd = 0; fd < 256; ++fd)
         if (::fcntl(fd, F_GETFD) != -1) ++used;
     return used;
+}
+
+PortFile::PortFile(const std::string& path, const std::string& text) {
+    if (path.empty()) return;
+    const std::string refusal = "--port-file: cannot write " + path;
+    struct stat found {};
+    if (::lstat(path.c_str(), &found) == 0 && !S_ISREG(found.st_mode))
+        throw std::runtime_error(refusal + ": it is not a regular file");
+    const std::string draft = path + "." + std::to_string(std::random_device{}());
+    constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    file_.reset(::open(draft.c_str(), flags, 0666));
+    if (!file_) throw OutputError(refusal, errno);
+    path_.own(draft);
+    Output output(file_.get());
+    output.write(text);
+    if (output.error() != 0) throw OutputError(refusal, output.error());
+    if (std::rename(draft.c_str(), path.c_str()) != 0) throw OutputError(refusal, errno);
+    path_.renamed(path);
 }
 
 std::string version_text(const std::string& program, std::string_view backends) {

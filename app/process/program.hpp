@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/text/exit_status.hpp"
+#include "bufio/listen.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -53,6 +54,22 @@ void provide_descriptors(std::size_t count);
 std::size_t descriptor_limit();
 // Returns the number of descriptors in use. Looks at the lowest 256 only.
 std::size_t used_descriptors();
+
+// A file that contains the server's ports, for the program that started the server. The file
+// exists as long as this object.
+//
+// It is written under another name and then renamed, so that nobody reads an incomplete file.
+// It may replace a plain file, but not a link, FIFO, device or folder.
+class PortFile {
+public:
+    // Creates the file; without a path there is no file. Throws OutputError, and
+    // std::runtime_error if the path exists and is not a plain file.
+    PortFile(const std::string& path, const std::string& text);
+
+private:
+    bufio::Fd file_;
+    bufio::OwnedPath path_;  // removed with this object, unless another server has replaced it
+};
 
 // Returns the lines of -V. They do not depend on the time or the place of the build.
 std::string version_text(const std::string& program, std::string_view backends);

@@ -13,7 +13,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <filesystem>
 #include <system_error>
+#include <utility>
 
 #if YODEL_HAS_LANDLOCK
 #    include <sys/prctl.h>
@@ -30,18 +32,13 @@ std::uint16_t tcp_port(const std::string& service) {
 }
 
 std::string folder_of(const std::string& path) {
-    const std::size_t slash = path.rfind('/');
-    if (slash == path.npos) return ".";
-    return slash == 0 ? "/" : path.substr(0, slash);
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    return folder.empty() ? "." : folder.string();
 }
 
 #if YODEL_HAS_LANDLOCK
 
 namespace {
-
-std::string no_sandbox_text(int code) {
-    return "none: " + std::generic_category().message(code);
-}
 
 // The kernel's interface, because system headers may lack it or contain an older version. These
 // numbers are the same on all processors whose calls are numbered from 0.
@@ -51,11 +48,6 @@ constexpr long restrict_self_call = 446;
 constexpr unsigned version_flag = 1;
 constexpr int path_beneath = 1;
 constexpr int net_port = 2;
-
-struct RulesetAttributes {
-    std::uint64_t file_rights;
-    std::uint64_t network_rights;
-};
 
 struct [[gnu::packed]] PathRule {
     std::uint64_t allowed;
@@ -82,14 +74,6 @@ constexpr std::uint64_t control_device = bit(15);  // from version 5
 constexpr std::uint64_t bind_tcp = bit(0);         // from version 4
 constexpr std::uint64_t connect_tcp = bit(1);      // from version 4
 
-std::uint64_t supported_file_rights(int version) {
-    std::uint64_t rights = execute | write_file | make_or_remove;
-    if (version >= 2) rights |= move_elsewhere;
-    if (version >= 3) rights |= truncate_file;
-    if (version >= 5) rights |= control_device;
-    return rights;
-}
-
 // Creates the file, because a rule covers only an existing file. It will contain a
 // conversation.
 void make_if_missing(const std::string& path) {
@@ -99,107 +83,88 @@ void make_if_missing(const std::string& path) {
     const bufio::Fd made(::open(path.c_str(), flags, 0600));
 }
 
-class Ruleset {
-public:
-    explicit Ruleset(int version)
-        : attributes_{supported_file_rights(version),
-                      version >= 4 ? bind_tcp | connect_tcp : 0} {
-        const std::size_t size =
-            version >= 4 ? sizeof attributes_ : sizeof attributes_.file_rights;
-        fd_.reset(static_cast<int>(::syscall(create_ruleset_call, &attributes_, size, 0)));
-        if (!fd_) error_ = errno;
-    }
-
-    // Ignores a folder, because a rule for a folder would cover all files in it.
-    void allow_file(int fd, std::uint64_t rights) {
-        struct stat status {};
-        if (::fstat(fd, &status) == 0 && !S_ISDIR(status.st_mode)) allow(fd, rights);
-    }
-    void allow_file(const std::string& path, std::uint64_t rights) {
-        const bufio::Fd fd(::open(path.c_str(), O_PATH | O_CLOEXEC));
-        if (fd) allow_file(fd.get(), rights);
-    }
-    void allow_folder(const std::string& path, std::uint64_t rights) {
-        const bufio::Fd fd(::open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-        if (fd) allow(fd.get(), rights);
-    }
-    void allow_port(std::uint16_t port, std::uint64_t rights) {
-        if (attributes_.network_rights == 0) return;
-        const PortRule rule{rights, port};
-        add(net_port, &rule);
-    }
-
-    // Returns errno; 0: the rules apply from now on.
-    int enter() {
-        if (error_ == 0 && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) error_ = errno;
-        if (error_ == 0 && ::syscall(restrict_self_call, fd_.get(), 0) != 0) error_ = errno;
-        return error_;
-    }
-
-private:
-    void allow(int fd, std::uint64_t rights) {
-        const PathRule rule{rights & attributes_.file_rights, fd};
-        add(path_beneath, &rule);
-    }
+// Adds rules to a ruleset of the kernel.
+struct Ruleset {
+    int fd;
+    std::uint64_t file_rights;  // those that the system can limit
+    int error = 0;              // errno of the first refusal
 
     // EBADFD means a pipe or a socket, which needs no rule.
     void add(int type, const void* rule) {
-        if (error_ != 0) return;
-        if (::syscall(add_rule_call, fd_.get(), type, rule, 0) == 0) return;
-        if (errno != EBADFD) error_ = errno;
+        if (error == 0 && ::syscall(add_rule_call, fd, type, rule, 0) != 0 && errno != EBADFD)
+            error = errno;
     }
-
-    RulesetAttributes attributes_;
-    bufio::Fd fd_;
-    int error_ = 0;
+    // Ignores a folder among files, because a rule for a folder would cover all files in it.
+    void allow(int path, bool is_folder, std::uint64_t rights) {
+        struct stat status {};
+        if (::fstat(path, &status) != 0 || S_ISDIR(status.st_mode) != is_folder) return;
+        const PathRule rule{rights & file_rights, path};
+        add(path_beneath, &rule);
+    }
+    void allow(const std::string& path, bool is_folder, std::uint64_t rights) {
+        const bufio::Fd opened(::open(path.c_str(), O_PATH | O_CLOEXEC));
+        allow(opened.get(), is_folder, rights);
+    }
+    void allow_ports(const std::vector<std::uint16_t>& ports, std::uint64_t rights) {
+        for (const std::uint16_t port : ports) {
+            const PortRule rule{rights, port};
+            add(net_port, &rule);
+        }
+    }
 };
 
-void allow(Ruleset& ruleset, const SandboxRules& rules) {
-    for (const char* const device : {"/dev/null", "/dev/tty"})
-        ruleset.allow_file(device, write_file | truncate_file | control_device);
+void allow_files(Ruleset& ruleset, const SandboxRules& rules) {
+    constexpr std::uint64_t use_device = write_file | truncate_file | control_device;
+    for (const std::string device : {"/dev/null", "/dev/tty"})
+        ruleset.allow(device, false, use_device);
     // Class Output opens devices and pipes again, but not files, to write without blocking.
     for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) {
         struct stat status {};
         if (::fstat(fd, &status) == 0 && (S_ISCHR(status.st_mode) || S_ISFIFO(status.st_mode)))
-            ruleset.allow_file(fd, write_file | truncate_file | control_device);
+            ruleset.allow(fd, false, use_device);
     }
     for (const std::string& path : rules.files) {
         make_if_missing(path);
-        ruleset.allow_file(path, write_file | truncate_file);
+        ruleset.allow(path, false, write_file | truncate_file);
     }
     for (const std::string& path : rules.folders)
-        ruleset.allow_folder(path, write_file | make_file);
+        ruleset.allow(path, true, write_file | make_file);
     for (const std::string& path : rules.removable)
-        ruleset.allow_folder(folder_of(path), remove_file);
-    for (const std::uint16_t port : rules.connect_ports) ruleset.allow_port(port, connect_tcp);
-    for (const std::uint16_t port : rules.bind_ports) ruleset.allow_port(port, bind_tcp);
+        ruleset.allow(folder_of(path), true, remove_file);
 }
 
-// The system's Landlock, or the reason why there is none.
-struct Landlock {
-    int version = 0;
-    std::string text;  // the version, or why there is no Landlock; for users
-};
-
-Landlock find_landlock(int max_version) {
+// Returns the version of the system's Landlock and its name, or 0 and why there is none.
+std::pair<int, std::string> find_landlock(int max_version) {
     const long version = ::syscall(create_ruleset_call, nullptr, std::size_t{0}, version_flag);
     const bool refused = version < 0 && errno != ENOSYS && errno != EOPNOTSUPP;
-    if (refused) return {.text = no_sandbox_text(errno)};
-    if (version < 1 || max_version < 1) return {.text = "none: Landlock is not supported"};
+    if (refused) return {0, "none: " + std::generic_category().message(errno)};
+    if (version < 1 || max_version < 1) return {0, "none: Landlock is not supported"};
     return {static_cast<int>(version), "landlock " + std::to_string(version)};
 }
 
 }  // namespace
 
-std::string available_sandbox() { return find_landlock(newest_landlock).text; }
+std::string available_sandbox() { return find_landlock(newest_landlock).second; }
 
 std::string enter_sandbox(const SandboxRules& rules, int max_version) {
-    const Landlock found = find_landlock(max_version);
-    if (found.version < 1) return found.text;
-    Ruleset ruleset(std::min(found.version, max_version));
-    allow(ruleset, rules);
-    const int error = ruleset.enter();
-    return error == 0 ? found.text : no_sandbox_text(error);
+    const auto [system_version, name] = find_landlock(max_version);
+    const int version = std::min(system_version, max_version);
+    if (version < 1) return name;
+    std::uint64_t file_rights = execute | write_file | make_or_remove;
+    if (version >= 2) file_rights |= move_elsewhere;
+    if (version >= 3) file_rights |= truncate_file;
+    if (version >= 5) file_rights |= control_device;
+    const std::uint64_t limited[] = {file_rights, bind_tcp | connect_tcp};
+    const std::size_t size = version >= 4 ? sizeof limited : sizeof file_rights;
+    const bufio::Fd fd(static_cast<int>(::syscall(create_ruleset_call, limited, size, 0)));
+    Ruleset ruleset{fd.get(), file_rights, fd ? 0 : errno};
+    allow_files(ruleset, rules);
+    if (version >= 4) ruleset.allow_ports(rules.connect_ports, connect_tcp);
+    if (version >= 4) ruleset.allow_ports(rules.bind_ports, bind_tcp);
+    int& error = ruleset.error;
+    if (error == 0 && ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) error = errno;
+    if (error == 0 && ::syscall(restrict_self_call, fd.get(), 0) != 0) error = errno;
+    return error == 0 ? name : "none: " + std::generic_category().message(error);
 }
 
 #else

@@ -1,4 +1,4 @@
-#include "app/process/port_file.hpp"
+#include "app/process/program.hpp"
 
 #include "tests/app/process/apart.hpp"
 #include "tests/support/text.hpp"

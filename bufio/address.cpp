@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -149,19 +148,16 @@ bool is_address_of(int family, const std::string& text) {
     return text.find('\0') == text.npos && ::inet_pton(family, text.c_str(), &ignored) == 1;
 }
 
-// Unlike isalnum(), this does not depend on the locale.
-bool is_host_name_character(char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           c == '-' || c == '_';
-}
-
+// Consists of labels of these characters, whatever the locale.
 bool is_host_name(std::string_view name) {
+    constexpr char characters[] =
+        "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
     if (name.size() > 253) return false;
     for (;;) {
         const std::size_t dot = name.find('.');
         const std::string_view label = name.substr(0, dot);
         if (label.empty() || label.size() > 63 ||
-            !std::all_of(label.begin(), label.end(), is_host_name_character))
+            label.find_first_not_of(characters) != label.npos)
             return false;
         if (dot == name.npos) return true;
         name.remove_prefix(dot + 1);

@@ -1,12 +1,11 @@
-// Turns a name into addresses, and these into a connected socket. A numeric host is resolved
-// without delay. A name is looked up on a separate thread, because the system's resolver may
-// block for any length of time.
+// Turns a name into addresses, and these into a connected socket. A name is looked up on a
+// separate thread, because the system's resolver may block for any length of time.
 //
-// Dialing alternates between IPv6 and IPv4 addresses. The next
-// attempt starts when an attempt fails or is slow, and the first to connect wins (RFC 8305,
-// "Happy Eyeballs"). A datagram socket connects without waiting for an answer, so it uses the
-// first address that the system accepts. IPv4 addresses come first, because most servers on a
-// name such as localhost listen there.
+// Dialing alternates between IPv6 and IPv4 addresses. The next attempt starts when an attempt
+// fails or is slow, and the first to connect wins (RFC 8305, "Happy Eyeballs"). A datagram
+// socket connects without waiting for an answer, so it uses the first address that the system
+// accepts. IPv4 comes first then, because most servers on a name such as localhost listen
+// there.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -35,7 +34,7 @@ struct Endpoint {
     std::string connect_service = {};  // empty: the service
     std::string source_host = {};      // the numeric address to connect from; empty for any
     std::string source_port = {};      // the port to connect from; empty for any
-    // From an earlier look-up of the host, which is then not looked up again.
+    // From an earlier look-up.
     std::shared_ptr<const std::vector<Address>> known_addresses = nullptr;
 
     // Waits for a peer here instead of connecting. It must outlive the dialers.
@@ -54,11 +53,10 @@ struct LookupResult {
 // result contains neither addresses nor an error, the host is a name that needs a Lookup.
 LookupResult resolve_without_network(const Endpoint& target);
 
-// Blocks as long as the resolver does.
-LookupResult look_up(const Endpoint& endpoint);
+LookupResult look_up(const Endpoint& endpoint);  // blocks as long as the resolver does
 
 // A look-up in the background. It calls back once, from the loop, unless it is destroyed
-// earlier. The thread of a destroyed look-up finishes on its own, and its result is dropped.
+// earlier. The thread of a destroyed look-up finishes on its own.
 class Lookup {
 public:
     using Callback = std::function<void(LookupResult)>;
@@ -96,9 +94,7 @@ public:
     Dialer(ev::Loop& loop, Endpoint endpoint, Callback done);
     ~Dialer();
 
-    // Returns the current activity, for display: "resolving", "connecting" and the last address
-    // tried, or "listening" and the address.
-    std::string phase() const;
+    std::string phase() const;  // the current activity, for display
 
 private:
     struct Attempt {

@@ -1,4 +1,4 @@
-// A listening socket that passes each accepted connection to a callback.
+// Listening sockets.
 #pragma once
 
 #include "bufio/dial.hpp"
@@ -28,10 +28,9 @@ private:
     ino_t inode_ = 0;
 };
 
-// When the process runs out of descriptors or memory, accepting pauses for a second, or until
-// resume(), instead of spinning. Connections then wait in the system's queue. For a
-// unix-domain socket the constructor creates the path, and replaces a socket left by a dead
-// server. The destructor removes the path, unless another file has taken its place.
+// Passes each accepted connection to a callback. When the process runs out of descriptors or
+// memory, accepting pauses for a second, or until resume(). For a unix-domain socket the
+// constructor creates the path, and replaces a socket left by a dead server.
 class Listener {
 public:
     using Callback = std::function<void(Fd socket, const Address& peer)>;
@@ -45,10 +44,8 @@ public:
         OnExhausted on_exhausted = [](int) {});
     Listener(const Listener&) = delete;
 
-    // Ends a pause. Call it after freeing a descriptor or memory. May be called at any time.
-    void resume();
-    // May be called from the callback.
-    void pause(bool paused);
+    void resume();            // call it after freeing a descriptor or memory
+    void pause(bool paused);  // may be called from the callback
 
     const Address& address() const { return address_; }  // with the actual port
 

@@ -1,5 +1,4 @@
-// UDP sockets. A PacketSocket moves datagrams, many per system call if possible (recvmmsg,
-// sendmmsg). A packet transport carries them under a Stream.
+// UDP sockets: datagrams, many per system call if possible, and a transport of them.
 #pragma once
 
 #include "bufio/address.hpp"

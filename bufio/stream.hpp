@@ -3,26 +3,21 @@
 // any. It reads while there is space, writes as soon as the system accepts bytes, and notifies
 // its owner of changes.
 //
-// The owner reads received() and calls consume(). write() passes bytes to the system
-// immediately if the system accepts them. The stream calls stream_changed() only from the loop,
-// never from inside the owner's own calls. It does so when the handshake is done, when bytes
-// were received or sent, when a ping was answered, when either side was closed, when the input
-// was rejected and when the stream has ended. It reports nothing else, such as a TLS record
-// without data. A transport without a handshake is open from the beginning, which is not
-// reported. The owner may do anything in stream_changed(), including destroying the stream, and
-// writing to or aborting other streams. An exception that it throws passes through the loop;
-// after that, or after a std::bad_alloc from any call, the stream may only be destroyed.
+// The stream calls stream_changed() only from the loop, never from inside the owner's own
+// calls: when the handshake is done, when bytes were received or sent, when a ping was
+// answered, when either side was closed, when the input was rejected and when the stream has
+// ended. A transport without a handshake is open from the beginning, which is not reported. The
+// owner may do anything in stream_changed(), including destroying this stream and others. An
+// exception that it throws passes through the loop; after that, or after a std::bad_alloc from
+// any call, the stream may only be destroyed.
 //
-// Both queues are bounded. Once the input exceeds its high-water mark, the stream stops
-// reading until the owner has consumed down to the low-water mark. This applies back-pressure
-// to the peer. The excess is at most one read of 64 KiB. A write that would exceed the limit
-// of the output is refused as a whole; pending() returns the size of the output.
+// Both queues are bounded. Once the input exceeds its high-water mark, by at most one read of
+// 64 KiB, the stream stops reading until the owner has consumed down to the low-water mark.
 //
 // When sending has failed, the stream still reads the bytes that the peer sent earlier, because
 // they may contain the reason. The stream ends only afterwards. A write to a closed connection
-// raises no SIGPIPE. Destroying a stream closes the connection and drops pending output.
-//
-// The handshake has no deadline. To set one, start a timer that aborts the stream.
+// raises no SIGPIPE. Destroying a stream closes the connection and drops pending output. The
+// handshake has no deadline.
 #pragma once
 
 #include "bufio/buffer.hpp"
@@ -81,16 +76,12 @@ public:
     // Returns false, and appends nothing, if the bytes would exceed the limit, or if the stream
     // is finishing or has ended, which the owner may not know yet.
     bool write(std::string_view bytes);
-    // Sends a ping, if the transport supports it; see Transport::ping().
-    void ping();
+    void ping();  // if the transport supports it
     std::uint64_t answered_ping() const { return transport_->answered_ping(); }
-    // Bytes written by the owner that the system has not yet accepted.
-    std::size_t pending() const { return output_.size(); }
+    std::size_t pending() const { return output_.size(); }  // bytes of the output
     std::uint64_t bytes_read() const { return bytes_read_; }
-    // Bytes of a message that the transport passes on only as a whole; see Transport::held().
     std::size_t held() const { return transport_->held(); }
-    // Bytes written by the owner that the system has accepted, without the transport's
-    // overhead.
+    // Bytes that the system has accepted, without the transport's overhead.
     std::uint64_t bytes_written() const { return bytes_written_; }
     // Rises with all that is read or written, a message that the transport holds included.
     std::uint64_t traffic() const { return reads_ + bytes_written_; }
@@ -101,18 +92,17 @@ public:
     // Stops or resumes reading. A paused stream does not notice that the peer has closed.
     void pause_reading(bool paused);
 
-    // Half-closes the connection once all pending output is sent: by FIN, with TLS by
-    // close_notify, with WebSocket by a close frame. Reading continues. Once the peer has also
-    // closed its side, the stream ends cleanly.
+    // Half-closes the connection once all pending output is sent, by FIN, close_notify or a
+    // close frame. Reading continues. Once the peer has also closed its side, the stream ends
+    // cleanly.
     void finish();
     // Like finish(), but ends the stream with Reason::timeout if the peer has not closed its
     // side within `deadline`.
     void finish(ev::Duration deadline);
-    // Ends the stream now, gracefully. Sends the pending output that the system accepts now
-    // and, if that was all, closes its side like finish(). The rest is lost.
+    // Ends the stream now. Sends the pending output that the system accepts now and, if that
+    // was all, closes its side like finish().
     void close();
-    // Ends the stream now. Pending output is lost, and the peer sees a reset.
-    void abort();
+    void abort();  // ends the stream now: pending output is lost, and the peer sees a reset
 
     // The handshake was reported, together with bytes that arrived with it.
     bool handshake_done() const { return handshake_reported_; }
@@ -121,14 +111,12 @@ public:
     // Sending has failed; the stream only reads what the peer sent earlier.
     bool output_failed() const { return static_cast<bool>(send_failure_); }
     bool output_closed() const { return output_closed_; }
-    // True if reading is neither paused nor stopped by the high-water mark.
     bool reading() const { return !above_high_water_ && !reading_paused_; }
     // True also if the input was rejected.
     bool input_ended() const { return input_ended_ || rejection_; }
     // The reason for which the transport rejected the input, or Reason::none. Later input is
     // discarded. The owner should finish the stream, which then ends for this reason.
     const End& rejection() const { return rejection_; }
-    // Reason::none while the stream has not ended.
     const End& end() const { return end_; }
     const TlsFacts* tls() const { return transport_->tls(); }
     // For queries, such as tcp_facts(); not for reading, writing or waiting.
@@ -187,18 +175,16 @@ private:
     bool output_closed_ = false;
 };
 
-// The system's facts about a TCP connection: TCP_INFO of Linux.
 struct TcpFacts {
     // The shortest time from a segment to its acknowledgement in the last five minutes. The
-    // system's smoothed time is no substitute, because it includes the service's time if the
-    // reply carries the acknowledgement.
+    // smoothed time would include the service's time if the reply carries the acknowledgement.
     std::optional<ev::Duration> min_rtt;
     std::uint64_t retransmits = 0;  // our segments only
     std::uint64_t mss = 0;          // bytes of payload in a full segment
     std::uint64_t cwnd = 0;         // the congestion window, in segments
 };
 
-// Makes a system call. None for a socket that is not TCP, or if the system reports no facts.
+// Makes a system call (TCP_INFO). None for a socket that is not TCP, or on other systems.
 std::optional<TcpFacts> tcp_facts(int socket);
 
 }  // namespace bufio

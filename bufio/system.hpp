@@ -1,7 +1,5 @@
-// The features beyond POSIX that this room uses, and the systems that have them. Only this
-// file tests for a system; the others test for a feature. A system is listed only if the
-// feature was tested on it. With YODEL_PORTABLE none is used, so that a build on Linux tests
-// the code for other systems.
+// The features beyond POSIX that this room uses, and the systems on which they were tested. The
+// other files test for a feature, not for a system. YODEL_PORTABLE uses none.
 #pragma once
 
 #include <sys/socket.h>

@@ -27,21 +27,12 @@ void check_regular(Reason reason, const std::string& file) {
         throw TlsError(reason, file + " is not a regular file, so reading it now could block");
 }
 
-// Answers OpenSSL's request for the pass phrase of a key. OpenSSL itself would read it from
-// standard input if there is no terminal.
-struct PassPhrase {
-    bool may_ask;  // a user may be at the terminal
-    bool wanted = false;
-    bool asked = false;
-
-    static int answer(char* to, int size, int for_writing, void* data) noexcept {
-        auto& self = *static_cast<PassPhrase*>(data);
-        self.wanted = true;
-        if (!self.may_ask || !Fd(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC))) return -1;
-        self.asked = true;
-        return PEM_def_callback(to, size, for_writing, nullptr);
-    }
-};
+// OpenSSL itself would read the pass phrase of a key from standard input if there is no
+// terminal.
+int refuse_pass_phrase(char*, int, int, void* is_wanted) noexcept {
+    *static_cast<bool*>(is_wanted) = true;
+    return -1;
+}
 
 // Returns the end of a sentence about a file that OpenSSL refuses. If the file contains no item
 // of the expected kind, OpenSSL reports "no start line" or, from its decoders, "unsupported";
@@ -56,20 +47,22 @@ std::string load_problem_text(const char* expected) {
 }
 
 void use_key(SSL_CTX* context, const std::string& file, bool must_not_block) {
-    PassPhrase phrase{!must_not_block};
-    SSL_CTX_set_default_passwd_cb(context, PassPhrase::answer);
-    SSL_CTX_set_default_passwd_cb_userdata(context, &phrase);
+    bool is_wanted = false;
+    if (must_not_block || !Fd(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC))) {
+        SSL_CTX_set_default_passwd_cb(context, refuse_pass_phrase);
+        SSL_CTX_set_default_passwd_cb_userdata(context, &is_wanted);
+    }
     const int result = SSL_CTX_use_PrivateKey_file(context, file.c_str(), SSL_FILETYPE_PEM);
     SSL_CTX_set_default_passwd_cb(context, nullptr);
     SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
     if (result == 1) return;
-    if (phrase.wanted && !phrase.asked)
+    if (is_wanted)
         throw TlsError(
             Reason::own_certificate,
             "key " + file +
-                (phrase.may_ask
-                     ? " is encrypted, and there is no terminal to ask for its pass phrase"
-                     : " is encrypted, and a reload can't ask for its pass phrase"));
+                (must_not_block
+                     ? " is encrypted, and a reload can't ask for its pass phrase"
+                     : " is encrypted, and there is no terminal to ask for its pass phrase"));
     throw TlsError(Reason::own_certificate, "key " + file + load_problem_text("private key"));
 }
 

@@ -1,6 +1,6 @@
-// TLS with OpenSSL, for clients and servers. A context is made once and turns sockets into
-// transports. The minimum version is TLS 1.2. Renegotiation is refused, and a close without
-// close_notify is reported as a truncation.
+// TLS 1.2 and later with OpenSSL, for clients and servers. A context is made once and turns
+// sockets into transports. Renegotiation is refused, and a close without close_notify is
+// reported as a truncation.
 //
 // Several threads may use a context or its copies at the same time; a transport belongs to one
 // thread. A session is resumed only by connections of the thread that made it.
@@ -19,22 +19,16 @@
 namespace bufio {
 
 // Thrown for unusable settings, such as a file that is missing or contains no certificate.
-class TlsError : public std::runtime_error {
-public:
-    TlsError(Reason reason, const std::string& text)
-        : std::runtime_error(text), reason_(reason) {}
-    Reason reason() const { return reason_; }
-
-private:
-    Reason reason_;
+struct TlsError : std::runtime_error {
+    TlsError(Reason cause, const std::string& text) : std::runtime_error(text), reason(cause) {}
+    Reason reason;
 };
 
 enum class TlsVersion { v1_2 = 0x303, v1_3 = 0x304 };  // as in the protocol
 
 struct TlsClientOptions {
-    // A PEM file: the trusted authorities. Empty: the system's authorities, in SSL_CERT_FILE
-    // and SSL_CERT_DIR, or in OpenSSL's defaults. The system's file is read only if the
-    // directory does not complete a chain, and never without `verify`.
+    // A PEM file: the trusted authorities. Empty for those of the system, in SSL_CERT_FILE and
+    // SSL_CERT_DIR, or in OpenSSL's defaults.
     std::string ca_file = {};
     std::string certificate = {};  // a PEM file: our own certificate with its chain
     std::string key = {};          // a PEM file; empty if the key is in the certificate file
@@ -77,17 +71,15 @@ public:
     static TlsContext client(const TlsClientOptions& options);
     static TlsContext server(const TlsServerOptions& options);
     // Makes a server with a new key and a self-signed certificate for `localhost` and the
-    // loopback addresses. A client can trust the server by its pin(). For `client_ca` see
-    // TlsServerOptions.
+    // loopback addresses. A client can trust the server by its pin().
     static TlsContext self_signed_server(const std::string& client_ca = {});
 
     // Appends the connections' secrets to the file; see TlsClientOptions. Throws TlsError.
     void log_keys(const std::string& file);
 
-    // Both take ownership of a non-blocking socket. `host` is the host that the user named. It
-    // is sent as SNI and verified against the certificate, unless the options override it. An
-    // empty host means the local host, for a unix-domain socket. connect() throws TlsError if
-    // the host is neither an address nor a name (bufio/address.hpp).
+    // Both take ownership of a non-blocking socket. `host` is sent as SNI and verified against
+    // the certificate; it is empty for a unix-domain socket. connect() throws TlsError if it is
+    // neither an address nor a name.
     std::unique_ptr<Transport> connect(Fd socket, const std::string& host) const;
     std::unique_ptr<Transport> accept(Fd socket) const;
 

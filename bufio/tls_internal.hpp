@@ -1,5 +1,4 @@
-// Declarations shared by the TLS files. Only bufio/tls* and tests include this header or
-// OpenSSL.
+// Declarations shared by the TLS files, which alone include OpenSSL.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -23,7 +22,6 @@
 
 namespace bufio {
 
-// Frees an OpenSSL object with the function for its type.
 template <auto free_object>
 struct Deleter {
     template <class T>
@@ -37,8 +35,7 @@ using SslSession = std::unique_ptr<SSL_SESSION, Deleter<SSL_SESSION_free>>;
 using Certificate = std::unique_ptr<X509, Deleter<X509_free>>;
 using Key = std::unique_ptr<EVP_PKEY, Deleter<EVP_PKEY_free>>;
 
-// Returns the object. Throws std::bad_alloc if it is null, because OpenSSL returns null only
-// for lack of memory.
+// Throws std::bad_alloc for null, because OpenSSL returns it only for lack of memory.
 template <class T>
 T* check_allocated(T* object) {
     return object ? object : throw std::bad_alloc();
@@ -103,15 +100,12 @@ struct TlsSituation {
     bool renegotiation_refused = false;  // the peer requested a renegotiation
 };
 
-// True if the error means that the peer does not speak TLS.
 bool is_not_tls(int code, const TlsSituation& situation);
 // Returns the end that a failure of TLS means. `reason` is that of the call that failed.
 End failure_end(const TlsFailure& failure, Reason reason, const TlsSituation& situation);
 
-// Returns sha256//BASE64 of a public key; empty if it can't be encoded, for example for lack
-// of memory.
+// Returns sha256//BASE64 of a public key; empty if it can't be encoded.
 std::string pin_of(EVP_PKEY* key);
-// Fills in the facts about the peer's certificate and chain.
 void describe_certificate(TlsFacts& facts, const X509* certificate,
                           const STACK_OF(X509) * chain);
 

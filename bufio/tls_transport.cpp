@@ -158,7 +158,6 @@ public:
     bool has_handshake() const override { return true; }
     IoResult handshake() override {
         begin_call();
-        ERR_clear_error();
         const int result = SSL_do_handshake(ssl_.get());
         if (callback_exception_)
             std::rethrow_exception(std::exchange(callback_exception_, nullptr));
@@ -185,7 +184,7 @@ public:
         std::size_t total = 0;
         for (int records = 0; records < max_records && total < size; ++records) {
             std::size_t count = 0;
-            ERR_clear_error();
+            if (records > 0) ERR_clear_error();
             const int result = SSL_read_ex(ssl_.get(), to + total, size - total, &count);
             if (result != 1) {
                 IoResult outcome = classify_error(result, Reason::receive);
@@ -207,7 +206,6 @@ public:
         std::size_t count = 0;
         begin_call();
         socket_.record_follows = size > SSL3_RT_MAX_PLAIN_LENGTH;
-        ERR_clear_error();
         const int result = SSL_write_ex(ssl_.get(), from, size, &count);
         socket_.record_follows = false;
         return result == 1 ? IoResult{IoStatus::done, count}
@@ -217,7 +215,6 @@ public:
     // OpenSSL refuses a shutdown inside a handshake message, so process the rest of it first.
     IoResult close_output() override {
         begin_call();
-        ERR_clear_error();
         const int handshake_result = SSL_in_init(ssl_.get()) ? SSL_do_handshake(ssl_.get()) : 1;
         if (handshake_result != 1) return classify_error(handshake_result, Reason::send);
         const int result = SSL_shutdown(ssl_.get());
@@ -296,6 +293,7 @@ public:
 
 private:
     void begin_call() {
+        ERR_clear_error();
         if (socket_.handshake_burden > 0) --socket_.handshake_burden;
         socket_.budget = socket_.handshake_burden > max_burden ? burdened_budget : call_budget;
     }

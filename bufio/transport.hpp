@@ -47,13 +47,13 @@ struct End {
     std::string detail = {};  // continues `what`, often in the words of the peer or the system
 
     explicit operator bool() const { return reason != Reason::none; }
-    // Returns one clause for people, without a full stop: "the peer does not speak TLS". It may
-    // contain bytes from the peer, so make it printable before writing it to a terminal.
+    // Returns one clause for people, without a full stop. It may contain bytes from the peer,
+    // so make it printable before writing it to a terminal.
     std::string text(std::string_view peer = "the peer") const;
 };
 
-// Returns an end with the system's message for the errno `code` as its detail. EPIPE, and
-// ECONNRESET and ECONNREFUSED in their phases, have reasons of their own.
+// Returns an end for the errno `code`. EPIPE, and ECONNRESET and ECONNREFUSED in their phases,
+// have reasons of their own.
 End system_end(Reason reason, const char* what, int code);
 
 // Facts are also available for a refused connection. Texts from the peer have a bounded length
@@ -65,28 +65,23 @@ struct TlsFacts {
     std::string alpn;
     std::string subject;  // subject of the peer's certificate; empty if there is none
     std::string issuer;
-    std::string not_after;  // ISO date
-    bool expired = false;   // not_after has passed
-    long days_left = 0;     // whole days until not_after; negative after it
-    // Subject and last day of each certificate sent, the peer's own first. The last entry of a
-    // long chain is the number of the others.
-    std::vector<std::string> chain;
-    std::string pin;  // sha256//BASE64 of the peer's public key
-    // The first faults of the certificate; empty if it was verified or pinned.
-    std::string faults_text;
-    int fault_count = 0;            // number of faults, listed or not
-    bool untrusted = false;         // not issued by a trusted authority
-    bool incomplete_chain = false;  // untrusted, and the issuer's certificate was not sent
-    bool resumed = false;           // the session was resumed
-    // Bytes of our ClientHello if the server has not answered; else 0.
-    std::size_t unanswered_hello_size = 0;
+    std::string not_after;           // ISO date
+    bool expired = false;            // not_after has passed
+    long days_left = 0;              // whole days until not_after; negative after it
+    std::vector<std::string> chain;  // each certificate sent, the peer's own first
+    std::string pin;                 // sha256//BASE64 of the peer's public key
+    std::string faults_text;         // the first faults; empty if it was verified or pinned
+    int fault_count = 0;             // listed or not
+    bool untrusted = false;          // not issued by a trusted authority
+    bool incomplete_chain = false;   // untrusted, and the issuer's certificate was not sent
+    bool resumed = false;            // the session was resumed
+    std::size_t unanswered_hello_size = 0;  // bytes of our ClientHello; 0 once answered
     std::string requested_groups;  // requested key exchange groups; OpenSSL's defaults if empty
 };
 
 // The outcome of one call. After `wants_read` or `wants_write` the caller repeats the same call
 // once the descriptor is readable or writable. TLS may have to read in order to write, and vice
-// versa. `rejected`: a read found bytes that the transport refuses, such as a broken frame; see
-// failure().
+// versa. A read is `rejected` if the bytes violate the protocol; see failure().
 enum class IoStatus { done, wants_read, wants_write, end_of_input, rejected, failed };
 
 struct IoResult {
@@ -110,7 +105,6 @@ public:
     virtual int descriptor() const = 0;  // to wait for; the transport owns it
     virtual bool has_handshake() const { return false; }
     virtual IoResult handshake() { return {IoStatus::done}; }
-    // Reads the available bytes, up to `size`.
     virtual IoResult read(char* to, std::size_t size) = 0;
     // Writes a prefix of the bytes; `count` is its size. A repeated write must begin with the
     // same bytes, which may have moved in memory and may be followed by more.
@@ -123,10 +117,8 @@ public:
     // True if the transport has bytes of its own to write, such as the answer to a ping. The
     // next write() sends them first; its size may then be 0.
     virtual bool buffers_output() const { return false; }
-    // Sends a ping with the next write(), if the protocol contains pings.
-    virtual void ping() {}
-    // The number of the last ping that the peer has answered, from 1 on.
-    virtual std::uint64_t answered_ping() const { return 0; }
+    virtual void ping() {}  // sent with the next write(), if the protocol contains pings
+    virtual std::uint64_t answered_ping() const { return 0; }  // the last, counted from 1
     // Null without TLS. The facts are complete when the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 

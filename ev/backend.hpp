@@ -1,5 +1,4 @@
-// The interface through which the loop waits. Each backend uses one of the system's readiness
-// calls.
+// The interface through which the loop waits, and its implementation with poll(2).
 #pragma once
 
 #include "ev/time.hpp"
@@ -46,9 +45,8 @@ class Backend {
 public:
     virtual ~Backend() = default;
 
-    // Changes the interest. Setting `none` removes the registration and never fails. For any
-    // other interest, throws std::system_error if the system refuses the descriptor, or
-    // std::bad_alloc. A failed call changes nothing.
+    // Setting `none` removes the registration and never fails. Any other interest throws
+    // std::system_error if the system refuses the descriptor. A failed call changes nothing.
     virtual void set(Registration& registration, Events interest);
     // Waits for at most `max_wait` (max(): without limit; zero or less: not at all) and appends
     // the ready registrations. May return early with none, for example after a signal, but not
@@ -68,10 +66,9 @@ protected:
 // Makes a backend by its name (see Loop::Loop()).
 std::unique_ptr<Backend> make_backend(std::string_view name);
 
-// Linux may exceed a timeout by 0.1 % of its length, or by 0.5 % in a niced process. Therefore
-// poll and epoll shorten a wait of 20 ms or more by slightly more than that, and the next turn
-// waits for the rest. Such a wait uses whole milliseconds, because the calls with nanosecond
-// timeouts cost more.
+// Linux may exceed a timeout by 0.1 % of its length, or by 0.5 % in a niced process. So a wait
+// of 20 ms or more is shortened by slightly more than that, and the next turn waits for the
+// rest. Such a wait uses whole milliseconds, because calls with nanoseconds cost more.
 bool needs_ns(Duration max_wait);        // wait in nanoseconds if possible
 int milliseconds_of(Duration max_wait);  // -1: no limit; rounded up below 20 ms
 

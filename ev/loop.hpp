@@ -21,17 +21,16 @@
 //         loop.run();
 //     }
 //
-// Watches, timers and signals are objects: each owns its callback, can be moved, and stops
-// waiting when it is destroyed. A callback may create, change, move and destroy any of them,
-// including its own; it must not call run() or step(). The loop must outlive its objects. A
-// default-constructed or moved-from object may only be tested by operator bool, assigned to and
-// destroyed.
+// Watches, timers and signals own their callbacks, can be moved, and stop waiting when they are
+// destroyed. A callback may create, change, move and destroy any of them, including its own; it
+// must not call run() or step(). The loop must outlive its objects. A default-constructed or
+// moved-from object may only be tested by operator bool, assigned to and destroyed.
 //
 // Each turn waits until the nearest deadline at the latest. It then calls back for all signals
-// that have arrived, then for all ready descriptors in any order, then for all due timers.
-// Anything started during a turn is served from the next turn on, so that a zero-length timer
-// can't starve descriptors. A signal is served at most once a turn. A timer that becomes due
-// while the turn sleeps or runs callbacks may fire only in the next turn, which does not sleep.
+// that have arrived, for all ready descriptors in any order, and for all due timers. Anything
+// started during a turn is served from the next turn on, so that a zero-length timer can't
+// starve descriptors. A timer that becomes due while the turn sleeps or runs callbacks may fire
+// only in the next turn, which does not sleep.
 //
 // An exception from a callback passes through step() and run(). The next turn makes the
 // remaining calls. An operation that throws std::bad_alloc has no effect, and destroying an
@@ -39,16 +38,11 @@
 //
 // A loop and its objects belong to one thread. Other threads reach it through a Mailbox
 // (ev/threads/mailbox.hpp) and must block signals (ev/threads/loop_thread.hpp starts such
-// threads).
+// threads). The child of a fork() must not use or destroy its parent's loops and objects, so it
+// must end by _exit() or exec(). It may create its own.
 //
-// A child process made by fork() shares the descriptors of its parent's loops. It must not use
-// or destroy these loops and their objects, so it must end by _exit() or exec(). It may create
-// its own loops and objects, including Signals for any number, because fork() restores in the
-// child the dispositions that the parent's Signals replaced.
-//
-// Environment: EV_BACKEND names the backend of loops that are made without a backend name. If
-// EV_TRACE is set and not empty, these loops also write a line to standard error for each wait
-// (ev/backends/backends.hpp).
+// EV_BACKEND in the environment names the backend of loops that are made without a name. If
+// EV_TRACE is not empty, these loops also write a line to standard error for each wait.
 #pragma once
 
 #include "ev/backend.hpp"
@@ -79,10 +73,9 @@ public:
     };
 
     // The backend is the system call that waits: "poll", "epoll" (Linux) or "select" (which
-    // refuses descriptors of FD_SETSIZE or more). "auto" chooses between poll and epoll by the
-    // number of watched descriptors and the share that is usually ready. The default is the
-    // environment variable EV_BACKEND, or else "auto". Throws std::invalid_argument for any
-    // other name, and std::system_error if the system has no descriptor left for epoll.
+    // refuses descriptors of FD_SETSIZE or more). "auto", the default, chooses between poll and
+    // epoll. Throws std::invalid_argument for any other name, and std::system_error if no
+    // descriptor is left for epoll.
     explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {})
         : Loop(clock, make_backend(backend)) {}
     Loop(ReadClock clock, std::unique_ptr<Backend> backend)
@@ -94,13 +87,12 @@ public:
         while (step()) {
         }
     }
-    // Runs one turn, which waits for at most `max_wait`. It may return early without any
-    // callback, for example after a signal. Returns false if stop() was called, in this turn or
-    // before it, or if there is nothing to wait for. Each stop() takes effect only once.
+    // Runs one turn, which waits for at most `max_wait`, and may return early without any
+    // callback. Returns false if stop() was called, in this turn or before it, or if there is
+    // nothing to wait for.
     bool step(Duration max_wait = Duration::max());
-    // Ends run() and makes step() return false at the end of the turn, after its remaining
-    // callbacks. Between turns, or if an exception ends the turn, it makes the next step()
-    // return false without waiting and without any callback.
+    // Ends run() and makes step() return false, once, at the end of the turn. Between turns, or
+    // if an exception ends the turn, it makes the next step() return without any callback.
     void stop() { stopping_ = true; }
 
     // During a turn's callbacks, all calls return the time of the first call.
@@ -138,23 +130,20 @@ auto& state_of(const auto& owner) {
 }
 
 // Reports when a descriptor can be read or written without blocking. It does not own the
-// descriptor, which must stay open while it is watched. If the descriptor is closed too early,
-// poll and select report an error; epoll reports nothing until want() detects it.
-//
-// Several watches may share a descriptor; each reports only its own interest. With epoll, each
-// watch but the first holds a duplicate of the descriptor while it has an interest.
+// descriptor, which must stay open while it is watched; epoll does not report that it was
+// closed. Several watches may share a descriptor. With epoll, each but the first holds a
+// duplicate of it while it has an interest.
 //
 // Unless the watch sleeps, an error or hang-up is always reported, together with the watch's
 // whole interest, so that the callback's own read or write encounters the error. If no wanted
 // event occurs with it, the interest becomes `none`, so the error is reported only once. A
-// callback that continues after such an error must call want() again. This matters most for
-// datagram sockets, which stay usable, because an error there only means that a peer refused a
-// datagram. Every backend reports an error for a negative descriptor.
+// callback that continues, as with a datagram socket, must call want() again. A negative
+// descriptor is an error.
 //
 // If the system refuses the descriptor, the constructor and want() throw std::system_error and
-// change nothing. The error is EMFILE or ENOSPC if there are too many descriptors. poll and
-// select also refuse more watches than the process may have descriptors (RLIMIT_NOFILE). If
-// that limit is lowered later, they report an error to each watch beyond it.
+// change nothing. poll and select refuse more watches than the process may have descriptors
+// (RLIMIT_NOFILE). If that limit is lowered later, they report an error to each watch beyond
+// it.
 class Watch {
 public:
     using Callback = std::function<void(Events)>;
@@ -180,9 +169,7 @@ private:
 };
 
 // Calls back once when its deadline has passed, never earlier. Timers with equal deadlines fire
-// in the order in which they were started. For periods without drift:
-// timer.start_at(timer.deadline() + period). A timer that is restarted in every turn never
-// fires, even if it is due.
+// in the order in which they were started. A timer that is restarted in every turn never fires.
 class Timer {
 public:
     using Callback = std::function<void()>;
@@ -191,7 +178,6 @@ public:
     Timer(Loop& loop, Callback callback) : state_(new State(loop, std::move(callback))) {}
     explicit operator bool() const { return state_ != nullptr; }
 
-    // Starts or restarts the timer.
     void start(Duration delay) { start_at(state_of(state_).loop.after(delay)); }
     void start_at(Time deadline) { state_of(state_).loop.timers_.start(*state_, deadline); }
     void cancel() { state_of(state_).cancel(); }
@@ -206,10 +192,10 @@ private:
     std::unique_ptr<State, Loop::Object::Bury> state_;
 };
 
-// Calls back from the loop after the process has received the signal. Signals that arrive
-// close together may cause a single call. A process can have only one Signal for each number,
-// across all loops: the constructor throws std::system_error (EBUSY) for a second one. The
-// destructor restores the previous disposition.
+// Calls back from the loop after the process has received the signal. Signals that arrive close
+// together may cause a single call. A process can have one Signal for each number; the
+// constructor throws std::system_error (EBUSY) for a second one. The destructor, and fork() in
+// the child, restore the previous disposition.
 class Signal {
 public:
     using Callback = std::function<void()>;

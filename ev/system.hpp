@@ -1,6 +1,5 @@
-// The features beyond POSIX.1-2008 that this room uses, and the systems that have them. Only
-// systems on which they were tested are listed. With YODEL_PORTABLE none is used, so that a
-// build on Linux tests the code for other systems.
+// The features beyond POSIX.1-2008 that this room uses, and the systems on which they were
+// tested. YODEL_PORTABLE uses none, as on other systems.
 #pragma once
 
 #if defined(__linux__) && !defined(YODEL_PORTABLE)

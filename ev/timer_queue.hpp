@@ -1,17 +1,14 @@
-// The timers of a loop as a pure data structure. It reads no clock, runs no callbacks and
-// takes the time as an argument, so that tests need not sleep.
-//
-// In each turn its user calls begin_turn(), then pop_due() until it returns null.
+// The timers of a loop as a pure data structure, which takes the time as an argument. In each
+// turn its owner calls begin_turn(), then pop_due() until it returns null.
 //
 // One vector contains a 4-ary heap, followed by the nursery: unsorted entries that the next
-// turn merges into the heap, by a single heapify if there are many. To leave the heap, an entry
-// swaps places with the heap's last entry. The heap then shrinks by one, which puts the entry
-// into the nursery.
+// turn merges into the heap, by a single heapify if there are many. An entry leaves the heap
+// for the nursery by swapping places with the heap's last entry, before the heap shrinks by
+// one.
 //
-// A timer has at most one entry and stores its index. The timer is authoritative; its entry may
-// be out of date. Canceling a timer, or restarting it for a later time, changes only the timer.
-// The entry is refreshed or dropped when its own deadline passes. So restarting an idle timer
-// for each byte costs two stores, plus at most one needless turn per timeout.
+// A timer has at most one entry, which may be out of date: canceling a timer, or restarting it
+// for a later time, changes only the timer. The entry is refreshed or dropped when its own
+// deadline passes. So restarting an idle timer for each byte costs two stores.
 #pragma once
 
 #include "ev/time.hpp"
@@ -34,7 +31,7 @@ public:
     // A timer. It must not move, and must be removed before it is destroyed.
     class Item {
     public:
-        std::function<void()> callback = nullptr;  // called by the user
+        std::function<void()> callback = nullptr;  // called by the owner
 
         void cancel() { start_.order = 0; }
         bool pending() const { return start_.order != 0; }

@@ -75,7 +75,7 @@ Trouble current_trouble(const char* program) {
     } catch (const FileError& error) {
         return {usage_error, error.what()};
     } catch (const bufio::TlsError& error) {
-        return {exit_status({error.reason()}), error.what()};
+        return {exit_status({error.reason}), error.what()};
     } catch (const OutputError& error) {
         return {output_failed, error.what()};
     } catch (const InputError& error) {

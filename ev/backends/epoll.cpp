@@ -145,7 +145,14 @@ private:
 class AutoBackend final : public EpollBackend {
 public:
     void wait(Duration max_wait, std::vector<Readiness>& ready) override {
-        if (excess_ > switch_threshold_ * (watch_count() + 16)) switch_method();
+        if (excess_ > switch_threshold_ * (watch_count() + 16)) {
+            excess_ = 0;
+            switch_threshold_ = std::min(2 * switch_threshold_, 512L);
+            if (is_open())
+                close();
+            else
+                open();  // if the system refuses epoll, poll stays in use
+        }
         const std::size_t before = ready.size();
         is_open() ? EpollBackend::wait(max_wait, ready) : Backend::wait(max_wait, ready);
         update_excess(max_wait > max_wait.zero(), static_cast<long>(ready.size() - before));
@@ -162,16 +169,6 @@ private:
         const long epoll_cost = found * 8 + 1;
         const long difference = poll_cost - epoll_cost;
         excess_ = std::max(0L, excess_ + (is_open() ? -difference : difference));
-    }
-
-    // If the system refuses epoll, the backend stays with poll.
-    void switch_method() {
-        excess_ = 0;
-        switch_threshold_ = std::min(2 * switch_threshold_, 512L);
-        if (is_open())
-            close();
-        else
-            open();
     }
 
     long excess_ = 0;  // excess cost of the current choice, in units of update_excess()

@@ -24,8 +24,7 @@ public:
     using Make =
         std::function<std::unique_ptr<T>(Loop& loop, std::size_t thread, Mailbox* owner)>;
 
-    // Makes all objects, on the caller's thread. Throws std::system_error if no descriptors
-    // are left.
+    // Makes all objects, on the caller's thread. Throws std::system_error.
     Crew(Loop& loop, std::size_t threads, const Make& make) {
         if (threads > 1) owner_.emplace(loop);
         first_ = make(loop, 0, nullptr);

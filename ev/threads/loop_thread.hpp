@@ -11,19 +11,16 @@
 
 namespace ev {
 
-// Returns the number of processors that this process may use, at least 1.
-unsigned processor_count();
+unsigned processor_count();  // that this process may use, at least 1
 
-// Starts a thread with all signals blocked, because the main loop handles the signals of the
-// program. Throws std::system_error if the system has no thread left.
+// Starts a thread with all signals blocked, because the main loop handles them. Throws
+// std::system_error if the system has no thread left.
 std::thread start_thread(std::function<void()> work);
 
-// A thread that runs its own loop. The loop and its objects belong to the creating thread
-// until start(), then to the new thread, and after join() to the creating thread again. So the
-// creator can set up the work before the thread starts and read the results after it has
-// ended, both without a lock.
-//
-// An exception from a callback ends the thread and is rethrown by a turn of the owner's loop.
+// A thread that runs its own loop. The loop and its objects belong to the creating thread until
+// start(), and again after join(), so that it needs no lock to set up the work and to read the
+// results. An exception from a callback ends the thread and is rethrown by a turn of the
+// owner's loop.
 class LoopThread {
 public:
     // `owner` is the mailbox of the creating thread's loop, and must outlive this object.
@@ -33,13 +30,12 @@ public:
 
     Loop& loop() { return loop_; }
 
-    // Starts the thread. Must be called only once.
-    void start();
+    void start();  // must be called only once
     // Runs the task in the thread, as Mailbox does. May be called from any thread. A thread
     // that has ended runs no more tasks.
     void post(Mailbox::Task task) { mailbox_.post(std::move(task)); }
     // Waits until all tasks posted earlier are done and the thread has ended. The objects of
-    // its loop must live until then. May be called again.
+    // its loop must live until then.
     void join();
 
 private:

@@ -1,5 +1,4 @@
-// Tasks for a loop from other threads. A mailbox is the only object of a loop that any thread
-// may use.
+// Tasks for a loop from other threads.
 #pragma once
 
 #include "ev/fd.hpp"
@@ -15,23 +14,17 @@ namespace ev {
 // don't starve the descriptors. While a mailbox exists, its loop has something to wait for.
 //
 // A task may destroy the mailbox; the destructor drops the remaining tasks. No thread may post
-// from then on. An exception from a task leaves the loop's turn; the next turn runs the next
-// task. A turn throws std::system_error if the system can no longer watch the mailbox, for
-// example because the descriptor limit was lowered.
+// from then on. A turn throws std::system_error if the system can no longer watch the mailbox,
+// for example because the descriptor limit was lowered.
 class Mailbox {
 public:
     using Task = std::function<void()>;
 
-    // Must be made and destroyed in the loop's thread. Throws std::system_error if no
-    // descriptors are left.
+    // Must be made and destroyed in the loop's thread. Throws std::system_error.
     explicit Mailbox(Loop& loop);
 
-    // May be called from any thread. The task sees everything that the posting thread did
-    // before.
-    void post(Task task);
-
-    // Posts the tasks of a list that was made in advance. Allocates no memory, so it can't
-    // fail.
+    void post(Task task);  // may be called from any thread
+    // Posts a list that was made in advance. Allocates no memory, so it can't fail.
     using Prepared = std::list<Task>;
     void post(Prepared prepared) noexcept;
 

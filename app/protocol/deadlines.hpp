@@ -10,6 +10,7 @@
 #include <array>
 #include <cstddef>
 #include <optional>
+#include <random>
 
 namespace yodel {
 
@@ -60,12 +61,16 @@ struct Situation {
     ev::Time all_answered{};    // while finishing: when nothing was in flight any more
     ev::Duration max_round_trip{};
 
-    void pause(ev::Time now) { paused_at = now; }
     // Waits that a pause has interrupted continue with their remaining time.
     void resume(ev::Time now);
 };
 
 // While paused, only `attempt`, `run` and what was due before the pause are set.
 Deadlines deadlines(const Situation& now, const SessionOptions& options);
+
+// Returns the wait before the next attempt. It doubles with each of the earlier retries, up to
+// half a minute or the first wait, and is shortened at random by up to half, so that the
+// clients of a restarted server do not all reconnect together.
+ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& random);
 
 }  // namespace yodel

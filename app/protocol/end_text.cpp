@@ -106,6 +106,31 @@ End timeout_end(Deadline passed, const SessionOptions& options, const std::strin
     }
 }
 
+End early_end(const SessionOptions& options, std::size_t replies, std::size_t missing,
+              const websocket::Facts* websocket) {
+    End end{Reason::closed_early, By::peer, "closed the connection"};
+    if (!options.listens() && missing == 0) end.what = options.early_close;
+    if (!options.listens() && missing > 0)
+        end.detail = "after " + std::to_string(replies) + " of " +
+                     std::to_string(replies + missing) + " replies";
+    if (websocket && websocket->closure)
+        end.detail += (end.detail.empty() ? "(" : " (") + websocket->closure->text() + ")";
+    return end;
+}
+
+End partial_end(const SessionOptions& options, std::string_view part, bool first_reply) {
+    End end = end_inside_message(*options.framing, part);
+    const std::string hint =
+        first_reply ? length_hint(*options.framing, part, options.max_frame) : "";
+    if (!hint.empty()) end.detail += "; " + hint;
+    return end;
+}
+
+End reset_end(const SessionOptions& options, std::uint64_t id, std::string_view part) {
+    return {Reason::reset, By::peer, "reset the connection inside the reply to message",
+            std::to_string(id) + ", " + options.framing->fragment_text(part)};
+}
+
 std::string end_text(const bufio::End& end, const SessionOptions& options,
                      const bufio::TlsFacts* tls) {
     const std::string peer = options.listens() ? "the client" : "the server";

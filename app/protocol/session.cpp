@@ -30,9 +30,9 @@ Ledger::Options ledger_options(const SessionOptions& options) {
 }
 
 // A TLS server answers a client without TLS with nothing but an alert.
-bool is_tls_alert(const std::array<char, 7>& bytes) {
-    return bytes[0] == '\x15' && bytes[1] == '\x03' && bytes[2] <= '\x04' && bytes[3] == '\0' &&
-           bytes[4] == '\x02' && (bytes[5] == '\x01' || bytes[5] == '\x02');
+bool is_tls_alert(std::string_view bytes) {
+    return bytes.size() == 7 && bytes.starts_with("\x15\x03") && bytes[2] <= '\x04' &&
+           bytes[3] == '\0' && bytes[4] == '\x02' && (bytes[5] == '\x01' || bytes[5] == '\x02');
 }
 
 }  // namespace
@@ -45,13 +45,13 @@ Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, Owner& 
       options_(std::move(options)),
       owner_(owner),
       ledger_(ledger_options(*options_)),
-      backoff_(options_->retry_delay, options_->retry_seed),
+      random_(options_->retry_seed ? *options_->retry_seed : std::random_device()()),
       timer_(loop, [this] { on_timer(); }) {}
 
 // --- Calls of the owner.
 
 void Session::connect() {
-    backoff_.reset();
+    retries_ = 0;
     refusal_ = {};
     if (options_->max_time && state() == State::idle)
         situation_.run = loop_.after(*options_->max_time - options_->time_spent);
@@ -62,7 +62,7 @@ void Session::connect() {
 // While waiting for the next attempt, keeps the failure of the last attempt as the end.
 void Session::disconnect(End end) {
     if (state() == State::idle || state() == State::closed) return;
-    close(end_ ? End(end_) : std::move(end));
+    end_with(end_ ? End(end_) : std::move(end), false);
     advance_soon();
 }
 
@@ -91,20 +91,19 @@ QueuedIds Session::send_reserved(std::size_t size) {
     return ledger_.queue_reserved(size);
 }
 
-// Reads the clock before the system accepts the messages, because a reply may come before the
+// Reads the clock before the system accepts the messages, because a reply may arrive before the
 // call returns.
 void Session::flush() {
     if (!connected() || ledger_.flushed()) return;
     const ev::Time now = loop_.read_clock();
     flushed_at_ = now;
-    // A greeting that has not arrived within its time will not come.
-    const bool greeting_may_come = now - state_since() <= options_->greeting_time;
-    if (state() == State::open && !greeting_may_come && !ledger_.greeting_possible())
+    const bool greeting_overdue = now - state_since() > options_->greeting_time;
+    if (state() == State::open && greeting_overdue && !ledger_.greeting_possible())
         ledger_.rule_out_greeting();
     if (pending() == 0) situation_.accepted = now;
     const bool accepted = stream_->write(ledger_.flush(now));
     if (!accepted && !stream_->end()) {  // an ended stream reports its end
-        on_end({Reason::limit, By::peer, "has stopped reading, and the send buffer is full"});
+        end_with({Reason::limit, By::peer, "has stopped reading, and the send buffer is full"});
         return advance_soon();
     }
     ledger_.release_idle();
@@ -120,7 +119,7 @@ void Session::pause(bool paused) {
     if (paused == this->paused()) return;
     if (connected()) observe();
     if (paused) {
-        situation_.pause(loop_.now());
+        situation_.paused_at = loop_.now();
     } else {
         situation_.resume(loop_.now());
         void_round_trips();
@@ -156,7 +155,10 @@ void Session::dial() {
 void Session::on_dialed(bufio::DialResult result) {
     dialer_.reset();
     phases_ = {result.lookup_time, result.connect_time, {}};
-    if (!result.socket) return fail(std::move(result.end));
+    if (!result.socket) {
+        end_with(std::move(result.end));
+        return settle();
+    }
     // Not earlier, because losses of the last connection may not have been reported before.
     ledger_.restart();
     set_state(State::handshaking);
@@ -164,7 +166,6 @@ void Session::on_dialed(bufio::DialResult result) {
     situation_.connected = true;
     situation_.active = loop_.now();
     traffic_ = written_ = reply_count_ = pings_ = 0;
-    partial_message_ = false;
     address_ = result.address;
     if (options_->has_handshake()) facts_ = std::make_unique<Facts>();
     opening_notes_.clear();
@@ -196,25 +197,29 @@ std::unique_ptr<bufio::Transport> Session::make_transport(bufio::Fd socket) {
                      options.on_connect, opening_notes_);
 }
 
-void Session::record_facts() {
-    if (stream_->tls()) facts_->tls = *stream_->tls();
-}
-
 // --- Receiving.
 
-// Does everything that is possible now, then reports the changes.
+// Does everything that is possible now, and reports it.
 void Session::advance() {
     advance_soon_ = false;
     read_at_ = loop_.read_clock();
-    if (connected() && !advance_connection()) return;
-    watch();
-    report_changes();
+    if (!connected() || advance_connection()) settle();
 }
 
-// Its effects are reported in the next turn.
+// The owner's call is reported in the next turn.
 void Session::advance_soon() {
     advance_soon_ = true;
     wake_by(loop_.now());
+}
+
+// Reports the results of earlier calls, closes our side once nothing more is awaited, and sets
+// the timer for the earliest deadline.
+void Session::settle() {
+    if (!report_resolved()) return;
+    if (state() == State::finishing && may_close()) stream_->finish();
+    Deadlines due = observe();
+    wake_by(due[due.first()]);
+    owner_.session_changed();
 }
 
 // Reports the open connection before the first reply, and the replies before the end.
@@ -222,30 +227,43 @@ bool Session::advance_connection() {
     if (state() == State::handshaking && stream_->handshake_done() && !advance_handshake())
         return false;
     if (stream_->bytes_read() > 0 && stream_->is_open()) {
-        backoff_.reset();
+        retries_ = 0;
         if (end_) end_ = refusal_ = {};
     }
     ledger_.record_written(stream_->bytes_written(), read_at_);
     if (!match_input()) return false;
     if (ledger_.refusal()) {
-        close(explained(ledger_.refusal()));
+        end_with(ledger_.refusal());
         return true;
     }
     if (paused()) return true;
     if (input_ended() && !on_input_ended()) return false;
     if (!connected()) return true;
     const End& end = stream_->end() ? stream_->end() : stream_->rejection();
-    if (!end) return report_resolved();
     if (lossy() && (end.reason == Reason::refused || end.reason == Reason::connect))
         refusal_ = end;
-    on_end(end);
+    if (end) end_with(end);
     return true;
+}
+
+// Opens the session once the handshake is done and the greeting, if any, has arrived.
+bool Session::advance_handshake() {
+    if (options_->has_handshake() && !phases_.handshake)
+        phases_.handshake = loop_.read_clock() - state_since();
+    if (!ledger_.greeted(stream_->received())) return true;
+    situation_.attempt = ev::Time::max();
+    set_state(State::open);
+    situation_.pinged = loop_.now();
+    const std::weak_ptr<void> connection = lifetime_.watch();
+    flush();
+    if (connected()) owner_.session_changed();
+    return !connection.expired();
 }
 
 bool Session::match_input() {
     unprocessed_ = stream_->received();
     if (stream_->bytes_read() == unprocessed_->size())
-        unprocessed_->copy(first_bytes_.data(), first_bytes_.size());
+        began_with_alert_ = is_tls_alert(*unprocessed_);
     while (!paused()) {
         const std::optional<Event> event = ledger_.next(*unprocessed_, read_at_);
         if (!event) break;
@@ -259,27 +277,12 @@ bool Session::match_input() {
     return true;
 }
 
-// Opens the session once the handshake is done and the greeting, if any, has come.
-bool Session::advance_handshake() {
-    record_facts();
-    if (options_->has_handshake() && !phases_.handshake)
-        phases_.handshake = loop_.read_clock() - state_since();
-    if (!ledger_.greeted(stream_->received())) return true;
-    situation_.attempt = ev::Time::max();
-    set_state(State::open);
-    situation_.pinged = loop_.now();
-    const std::weak_ptr<void> connection = lifetime_.watch();
-    flush();
-    if (connected()) owner_.session_changed();
-    return !connection.expired();
-}
-
 std::string_view Session::partial_message() const {
     return stream_ ? unprocessed_.value_or(stream_->received()) : std::string_view();
 }
 
 bool Session::report(Event event) {
-    if (state() == State::finishing) situation_.heard = loop_.now();
+    situation_.heard = loop_.now();
     if (has_message(event.fate) && has_reply(event.fate)) reply_count_ += event.count;
     event.at = std::max(read_at_, loop_.now());
     std::string why;
@@ -301,39 +304,26 @@ bool Session::report_resolved() {
     return true;
 }
 
-void Session::report_changes() {
-    if (report_resolved()) owner_.session_changed();
-}
-
 // Handles the end of the input after all its replies were matched. If no replies are expected,
 // the owner may continue to send. While finishing, the end is a failure only if replies are
 // missing. A peer has not closed too early if the owner's input ends in the same turn, so
 // Deadline::early_close is due in the next one.
 bool Session::on_input_ended() {
-    const Framing& framing = *options_->framing;
-    const std::string rest(framing.has_frames() ? partial_message() : "");
-    const bool partial = !rest.empty() && !partial_message_;
-    if (!partial && state() != State::finishing) {
+    const std::string rest(options_->framing->has_frames() ? partial_message() : "");
+    if (rest.empty() && state() != State::finishing) {
         const bool ends = options_->ends_with_input() || options_->listens();
         if (ends && situation_.peer_ended == ev::Time{}) situation_.peer_ended = loop_.now();
         return true;
     }
-    if (partial) partial_message_ = true;
     ledger_.resolve_held();
     if (!report_resolved()) return false;
-    if (!partial) {
-        if (in_flight() > 0)
-            on_end(stream_->end()
-                       ? stream_->end()
-                       : End{Reason::closed_early, By::peer, "closed the connection"});
-        return true;
+    if (rest.empty() && in_flight() == 0) return true;
+    End end = stream_->end() ? stream_->end() : End{Reason::closed_early};
+    if (!rest.empty()) {
+        end = partial_end(*options_, rest, reply_count_ == 0 && in_flight() > 0);
+        if (!got_tls_alert() && !report(received_event(Fate::unsolicited, rest))) return false;
     }
-    const bool first = reply_count_ == 0 && in_flight() > 0;
-    End end = end_inside_message(framing, rest);
-    const std::string hint = first ? length_hint(framing, rest, options_->max_frame) : "";
-    if (!hint.empty()) end.detail += "; " + hint;
-    if (!got_tls_alert() && !report(received_event(Fate::unsolicited, rest))) return false;
-    on_end(std::move(end));
+    end_with(std::move(end));
     return true;
 }
 
@@ -348,37 +338,28 @@ void Session::observe_traffic(ev::Time now) {
 }
 
 // Takes from the stream and the ledger what the deadlines depend on.
-void Session::observe() {
+Deadlines Session::observe() {
     const ev::Time now = loop_.now();
     Situation& s = situation_;
+    if (!connected()) return deadlines(s, *options_);
     observe_traffic(now);
-    s.unsent = pending() > 0 && has_back_pressure();
+    s.unsent = pending() > 0 && !lossy();
     s.in_flight = in_flight() > 0;
     s.closing = stream_->finishing();
     // Messages that wait for the handshake of a new connection have no timeout yet.
     const ev::Time sent = s.in_flight ? ledger_.oldest_sent_at() : ev::Time{};
     if (std::exchange(oldest_sent_at_, sent) != sent)
         s.awaited = sent == ev::Time{} ? sent : std::max(sent, s.resumed_at);
-    if (s.state == State::open && !ledger_.greeting_possible()) s.greeted = {};
-    if (s.state == State::open && ledger_.greeting_possible() && s.greeted == ev::Time{})
+    if (!ledger_.greeting_possible())
+        s.greeted = {};
+    else if (s.greeted == ev::Time{})
         s.greeted = now;
-    if (options_->ping) {
-        const bool awaited = pings_ > stream_->answered_ping();
-        if (std::exchange(s.pong_awaited, awaited) != awaited) s.pinged = now;
-    }
-    if (s.state != State::finishing) return;
-    if (!s.in_flight && s.all_answered == ev::Time{}) s.all_answered = now;
+    const bool awaited = pings_ > stream_->answered_ping();
+    if (std::exchange(s.pong_awaited, awaited) != awaited) s.pinged = now;
+    if (s.state == State::finishing && !s.in_flight && s.all_answered == ev::Time{})
+        s.all_answered = now;
     s.max_round_trip = ledger_.max_round_trip();
-}
-
-// Closes our side once nothing is in flight, and sets the timer for the earliest deadline.
-void Session::watch() {
-    if (connected()) {
-        if (state() == State::finishing && may_close()) stream_->finish();
-        observe();
-    }
-    Deadlines due = deadlines(situation_, *options_);
-    wake_by(due[due.first()]);
+    return deadlines(s, *options_);
 }
 
 // Leaves a timer that is due earlier, because most deadlines move to later times before they
@@ -388,128 +369,69 @@ void Session::wake_by(ev::Time due) {
     timer_.start_at(due);
 }
 
+// Serves the earliest deadline. Those that are due as well are served in the next turn.
 void Session::on_timer() {
     if (advance_soon_) return advance();
-    if (connected()) observe();
-    Deadlines due = deadlines(situation_, *options_);
+    const ev::Time now = loop_.now();
+    Deadlines due = observe();
     const Deadline first = due.first();
-    if (due[first] > loop_.now()) return wake_by(due[first]);
-    serve(first);
-}
-
-// Deadlines that are due as well are served in the next turn.
-void Session::serve(Deadline due) {
-    switch (due) {
+    if (due[first] > now) return wake_by(due[first]);
+    switch (first) {
     case Deadline::attempt:
         if (state() != State::waiting) break;
         dial();
-        watch();
-        return report_changes();
+        return settle();
     case Deadline::run:
         situation_.run = ev::Time::max();
-        out_of_time_ = true;
-        if (state() != State::closed) close(timeout_end(due, *options_));
-        watch();
-        return report_changes();
+        if (state() != State::closed) end_with(timeout_end(first, *options_), false);
+        return settle();
     case Deadline::ping:
         if (situation_.pong_awaited) break;
         ++pings_;
         stream_->ping();
-        return watch();
-    case Deadline::reply: return expire_replies();
-    case Deadline::greeting: ledger_.rule_out_greeting(); return advance();
-    case Deadline::quiet: stream_->finish(); return watch();
+        return settle();
+    case Deadline::reply:
+        ledger_.resolve_held();
+        while (report_resolved()) {
+            if (observe()[Deadline::reply] > now) return settle();
+            if (!report(ledger_.expire_oldest())) return;
+        }
+        return;
+    case Deadline::greeting: ledger_.rule_out_greeting(); return settle();
+    case Deadline::quiet: stream_->finish(); return settle();
     // A client may close at any time, so this is no failure. Waits until the client has
     // accepted all output.
     case Deadline::early_close:
-        if (!options_->listens()) return fail({Reason::closed_early});
-        if (pending() == 0) return fail({Reason::clean});
-        situation_.peer_ended = loop_.now();
-        return watch();
+        if (!options_->listens())
+            end_with({Reason::closed_early});
+        else if (pending() == 0)
+            end_with({Reason::clean});
+        else
+            situation_.peer_ended = now;
+        return settle();
     default: break;
     }
-    fail(timeout_end(due, *options_, due == Deadline::attempt ? phase() : "", pending()));
+    end_with(
+        timeout_end(first, *options_, first == Deadline::attempt ? phase() : "", pending()));
+    settle();
 }
 
-void Session::expire_replies() {
-    read_at_ = loop_.now();
-    ledger_.resolve_held();
-    if (!report_resolved()) return;
-    for (observe(); deadlines(situation_, *options_)[Deadline::reply] <= read_at_; observe())
-        if (!report(ledger_.expire_oldest()) || !report_resolved()) return;
-    watch();
-    report_changes();
-}
-
-// --- The end of a connection. These functions change the state; their callers report it.
-
-void Session::fail(End end) {
-    on_end(std::move(end));
-    watch();
-    report_changes();
-}
+// --- The end of a connection.
 
 void Session::set_state(State state) {
     situation_.state = state;
     situation_.entered = loop_.now();
 }
 
-void Session::on_end(End end) {
-    end = explained(std::move(end));
-    const bool announced = end.reason == Reason::closed_early && state() == State::open &&
-                           reply_count_ > 0 && ledger_.oldest_id() == 0;
-    if (announced && !options_->retry_after_answers) end.reason = Reason::clean;
-    if (!worth_retrying(end.reason)) return close(std::move(end));
-    drop_connection(std::move(end));
-    ledger_.lose(options_->framing->has_frames() && !options_->listens());
+// Ends the connection, or the attempt to make one. The caller reports it. `may_retry` is false
+// if that was decided above the connection.
+void Session::end_with(End end, bool may_retry) {
+    if (may_retry) end = explained(std::move(end));
+    const bool retries = may_retry && worth_retrying(end.reason);
     const bool accepts_next = options_->listens() && state() != State::dialing;
-    situation_.attempt = loop_.after(accepts_next ? ev::Duration::zero() : backoff_.next());
-    set_state(State::waiting);
-}
-
-// An alert proves nothing if the server merely echoed our own bytes.
-bool Session::got_tls_alert() const {
-    return stream_ && !options_->tls && stream_->bytes_read() == first_bytes_.size() &&
-           is_tls_alert(first_bytes_) && !ledger_.echoed();
-}
-
-// Adds what the stream does not know: the messages in flight, and whether the peer may close.
-// If a server closes its side and sending fails later, the server has ended the connection.
-End Session::explained(End end) const {
-    if (got_tls_alert()) return {Reason::tls, By::peer, "speaks TLS; use --tls"};
-    const std::uint64_t id = ledger_.oldest_id();
-    if (end.reason == Reason::reset && id > 0 && !partial_message().empty())
-        return {Reason::reset, By::peer, "reset the connection inside the reply to message",
-                std::to_string(id) + ", " +
-                    options_->framing->fragment_text(partial_message())};
-    const bool listens = options_->listens();
-    const bool open = state() == State::open;
-    if (listens && open && end.reason == Reason::clean)
-        return {Reason::clean, By::peer, "closed the connection"};
-    const bool closed_first = open && end.reason == Reason::send && input_ended();
-    const bool early = end.reason == Reason::closed_early || closed_first;
-    if (!early || !(listens || options_->ends_with_input())) return end;
-    end = {Reason::closed_early, By::peer, "closed the connection"};
-    if (!listens && in_flight() == 0) end.what = options_->early_close;
-    if (!listens && in_flight() > 0)
-        end.detail = "after " + std::to_string(reply_count_) + " of " +
-                     std::to_string(reply_count_ + in_flight()) + " replies";
-    if (websocket() && websocket()->closure)
-        end.detail += (end.detail.empty() ? "(" : " (") + websocket()->closure->text() + ")";
-    return end;
-}
-
-void Session::close(End end) {
-    drop_connection(std::move(end));
-    ledger_.lose(false);
-    set_state(State::closed);
-}
-
-// Calls final_end() first, because it queries the stream.
-void Session::drop_connection(End end) {
     end_ = final_end(std::move(end));
     if (stream_) {
-        record_facts();
+        if (stream_->tls()) facts_->tls = *stream_->tls();
         tcp_ = tcp();
         stream_->close();
         stream_.reset();
@@ -519,17 +441,47 @@ void Session::drop_connection(End end) {
     lifetime_.end();
     timer_.cancel();
     oldest_sent_at_ = {};
-    situation_ = {.state = situation_.state,
-                  .entered = situation_.entered,
+    ledger_.lose(retries && options_->framing->has_frames() && !options_->listens());
+    situation_ = {.state = retries ? State::waiting : State::closed,
+                  .entered = loop_.now(),
                   .run = situation_.run,
                   .paused_at = situation_.paused_at,
                   .resumed_at = situation_.resumed_at};
+    if (!retries) return;
+    situation_.attempt = loop_.now();
+    if (!accepts_next)
+        situation_.attempt =
+            loop_.after(retry_wait(options_->retry_delay, retries_++, random_));
+}
+
+// An alert proves nothing if the server merely echoed our own bytes.
+bool Session::got_tls_alert() const {
+    return began_with_alert_ && stream_ && stream_->bytes_read() == 7 && !options_->tls &&
+           !ledger_.echoed();
+}
+
+// Adds what the stream does not know: the messages in flight, and whether the peer may close.
+// If a server closes its side and sending fails later, the server has ended the connection.
+End Session::explained(End end) const {
+    if (got_tls_alert()) return {Reason::tls, By::peer, "speaks TLS; use --tls"};
+    if (end.reason == Reason::reset && ledger_.oldest_id() > 0 && !partial_message().empty())
+        return reset_end(*options_, ledger_.oldest_id(), partial_message());
+    const bool open = state() == State::open;
+    if (open && options_->listens() && end.reason == Reason::clean)
+        return {Reason::clean, By::peer, "closed the connection"};
+    const bool closed_first = open && end.reason == Reason::send && input_ended();
+    const bool ends = options_->listens() || options_->ends_with_input();
+    if (!ends || !(closed_first || end.reason == Reason::closed_early)) return end;
+    end = early_end(*options_, reply_count_, in_flight(), websocket());
+    const bool announced = open && reply_count_ > 0 && ledger_.oldest_id() == 0;
+    if (announced && !options_->retry_after_answers) end.reason = Reason::clean;
+    return end;
 }
 
 // Returns the end to report. Once all messages are answered, the peer may close early. Once our
 // side is closed, a peer that does not close in time is `unclosed`, unless nobody waits for it.
-// If the expected replies are known, it may also close without close_notify, but not without a
-// WebSocket close frame.
+// If the expected replies are known, it may also close without close_notify, but neither inside
+// a message nor without a WebSocket close frame.
 End Session::final_end(End end) const {
     if (end.reason == Reason::clean) return end_ ? end_ : end;
     const End clean = end_ ? end_ : End{Reason::clean, By::us, "closed"};
@@ -543,15 +495,16 @@ End Session::final_end(End end) const {
         return end;
     }
     const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
-    const bool whole = known && !partial_message_ && !options_->websocket;
+    const bool whole = known && partial_message().empty() && !options_->websocket;
     return end.reason == Reason::truncated && whole ? clean : end;
 }
 
 // Returns true for a failure that may be temporary. Returns false after the last retry, and
 // while finishing with nothing left to send.
 bool Session::worth_retrying(Reason reason) const {
+    if (connected() && ledger_.refusal()) return false;
     if (options_->listens()) return options_->retries == forever && state() != State::finishing;
-    if (options_->retries != forever && backoff_.count() >= options_->retries) return false;
+    if (options_->retries != forever && retries_ >= options_->retries) return false;
     if (state() == State::finishing && !ledger_.has_unwritten()) return false;
     if (reason == Reason::timeout)
         return state() == State::dialing || state() == State::handshaking;

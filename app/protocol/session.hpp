@@ -23,7 +23,6 @@
 // reported afterwards. A callback may call or destroy the session.
 #pragma once
 
-#include "app/protocol/backoff.hpp"
 #include "app/protocol/deadlines.hpp"
 #include "app/protocol/event.hpp"
 #include "app/protocol/ledger.hpp"
@@ -31,11 +30,11 @@
 #include "bufio/stream.hpp"
 #include "ev/loop.hpp"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -119,9 +118,13 @@ public:
     std::string phase() const;  // phase of connecting, in words
     ev::Time state_since() const { return situation_.entered; }  // of state()
     const bufio::End& end() const { return end_; }
-    bool out_of_time() const { return out_of_time_; }  // see --max-time
+    // Returns true once --max-time has passed.
+    bool out_of_time() const {
+        return options_->max_time && state() != State::idle &&
+               situation_.run == ev::Time::max();
+    }
     // While waiting: number of the next consecutive retry, from 1, and its time.
-    unsigned retry_count() const { return backoff_.count(); }
+    unsigned retry_count() const { return retries_; }
     ev::Time retry_time() const { return situation_.attempt; }
     // The peer has closed its side.
     bool input_ended() const {
@@ -133,15 +136,16 @@ public:
     std::size_t in_flight_bytes() const { return ledger_.in_flight_bytes(); }
     std::uint64_t last_id() const { return ledger_.last_id(); }  // the message queued last
     std::size_t pending() const { return stream_ ? stream_->pending() : 0; }  // bytes to write
-    // Returns false if the peer cannot slow us down. Messages beyond the capacity of the peer
-    // or the path are then lost.
-    bool has_back_pressure() const { return !lossy(); }
+    // Returns true with datagrams, whose order and arrival are not certain. The peer cannot
+    // slow us down, and messages beyond the capacity of the peer or the path are lost.
+    bool lossy() const { return options_->endpoint.udp; }
     const bufio::Address& address() const { return address_; }
     const Phases& phases() const { return phases_; }
     // What a service said during STARTTLS and --on-connect on this connection, line by line.
     const std::vector<std::string>& opening_notes() const { return opening_notes_; }
     // Returns the TLS facts of the current or the last connection; null without TLS.
     const bufio::TlsFacts* tls() const {
+        if (stream_ && stream_->handshake_done()) return stream_->tls();
         return facts_ && facts_->tls ? &*facts_->tls : nullptr;
     }
     // Returns the WebSocket facts of the current or the last connection; null without
@@ -159,8 +163,6 @@ public:
 private:
     void stream_changed(bufio::Stream&) override { advance(); }
 
-    // With datagrams, order and arrival are not certain.
-    bool lossy() const { return options_->endpoint.udp; }
     bool paused() const { return situation_.paused_at.has_value(); }
     // While finishing: nothing more is awaited before we close our side.
     bool may_close() const {
@@ -169,7 +171,6 @@ private:
     void dial();
     void on_dialed(bufio::DialResult result);
     std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket);
-    void record_facts();
     void advance();
     void advance_soon();
     // These return false if a callback has ended the connection or destroyed the session. The
@@ -177,25 +178,19 @@ private:
     bool advance_connection();
     bool advance_handshake();
     bool match_input();
+    bool on_input_ended();
     bool report(Event event);
     bool report_resolved();
-    bool on_input_ended();
-    void report_changes();
+    void settle();
     std::string_view partial_message() const;  // bytes of the incomplete reply
 
     void observe_traffic(ev::Time now);
-    void observe();
-    void watch();
+    Deadlines observe();
     void wake_by(ev::Time due);
     void on_timer();
-    void serve(Deadline due);
-    void expire_replies();
 
     void set_state(State state);
-    void fail(bufio::End end);
-    void on_end(bufio::End end);
-    void close(bufio::End end);
-    void drop_connection(bufio::End end);
+    void end_with(bufio::End end, bool may_retry = true);
     bool got_tls_alert() const;  // the server expects TLS
     bufio::End explained(bufio::End end) const;
     bufio::End final_end(bufio::End end) const;
@@ -221,14 +216,13 @@ private:
     std::unique_ptr<bufio::Stream> stream_;  // null without a connection
     // Input not yet matched; set while it is matched.
     std::optional<std::string_view> unprocessed_;
-    std::array<char, 7> first_bytes_{};  // received first; examined only if nothing followed
-    bool partial_message_ = false;       // the peer closed the connection inside a message
-    bool advance_soon_ = false;          // the owner's call is reported in the next turn
-    bool out_of_time_ = false;
+    bool began_with_alert_ = false;  // of TLS; examined only if nothing followed
+    bool advance_soon_ = false;      // the owner's call is reported in the next turn
     // Over UDP, how the last connection was refused; none once something was received.
     bufio::End refusal_;
-    bufio::Lifetime lifetime_;  // ends with the session, and with each of its connections
-    Backoff backoff_;
+    bufio::Lifetime lifetime_;       // ends with the session, and with each of its connections
+    unsigned retries_ = 0;           // since the last success
+    std::minstd_rand random_;        // for the waits between attempts
     std::uint64_t reply_count_ = 0;  // on this connection
     std::uint64_t traffic_ = 0;      // of the stream, as observed last
     std::uint64_t written_ = 0;      // bytes written, as observed last

@@ -71,7 +71,7 @@ struct SessionOptions {
     // If false, a server that closes gracefully when it has answered all messages has announced
     // its end, as after QUIT. The end is then clean, and no retry follows.
     bool retry_after_answers = true;
-    ev::Duration retry_delay = std::chrono::milliseconds(500);  // see Backoff
+    ev::Duration retry_delay = std::chrono::milliseconds(500);  // see retry_wait()
     // Seed for the random waits between attempts. Empty: a random seed for each session.
     std::optional<unsigned> retry_seed = {};
     // Limit for the whole session, from the first connect(). It continues after the session is

@@ -452,7 +452,7 @@ bool Lane::window_has_space(const Connection& connection) const {
     const std::size_t count = session.in_flight();
     if (options_.window) return count < *options_.window;
     const std::size_t bytes = session.in_flight_bytes();
-    if (!session.has_back_pressure())
+    if (session.lossy())
         return count == 0 || (count < default_window &&
                               bytes + count * datagram_overhead < max_datagram_bytes_in_flight);
     const bool few = session.options().coalesce || count < overdue_window;

@@ -3,9 +3,11 @@
 #include "app/protocol/deadlines.hpp"
 #include "tests/support/catch.hpp"
 
+#include <climits>
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -125,14 +127,14 @@ TEST_CASE("the deadlines follow from the situation") {
              s.attempt = s.run = at(5s);
              s.awaited = at(1s);
              s.greeted = at(3s);
-             s.pause(at(3s));
+             s.paused_at = at(3s);
          },
          {{"attempt", 5000}, {"run", 5000}, {"reply", 3000}}},
         {"after a pause, the remaining time runs",
          open,
          [](S& s) {
              s.awaited = at(1s);
-             s.pause(at(2s));
+             s.paused_at = at(2s);
              s.greeted = at(4s);  // during the pause
              s.resume(at(12s));
          },
@@ -161,4 +163,27 @@ TEST_CASE("with datagrams the end is the linger time, which datagrams restart up
     CHECK(end() == 310);
     s.max_round_trip = {};
     CHECK(end() == 300);
+}
+
+TEST_CASE(
+    "the waits between attempts double up to half a minute, each shortened by at most half") {
+    const struct {
+        ev::Duration first;
+        std::vector<ev::Duration> whole;
+    } rows[] = {
+        {500ms, {500ms, 1s, 2s, 4s, 8s, 16s, 30s, 30s}},
+        {60s, {60s, 60s}},
+        {0s, {0s, 0s}},
+    };
+    for (const auto& [first, whole] : rows)
+        for (unsigned i = 0; i < whole.size(); ++i)
+            for (unsigned seed = 0; seed < 100; ++seed) {
+                std::minstd_rand random(seed);
+                const ev::Duration wait = retry_wait(first, i, random);
+                CHECK(wait >= whole[i] / 2);
+                CHECK(wait <= whole[i]);
+            }
+    std::minstd_rand random(1);
+    CHECK(retry_wait(0s, UINT_MAX, random) == 0s);
+    CHECK(retry_wait(1s, 0, random) != retry_wait(1s, 0, random));
 }

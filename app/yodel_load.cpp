@@ -45,8 +45,8 @@ int run(LoadOptions options, int& signo) {
     const bool page = !options.no_tui && !options.json() && !run.repeat &&
                       !options.plan.reads_lines() && !ui::in_background();
     if (page && can_use_screen_or_warn())
-        options.page = [&loop](RunDisplay::User& user) {
-            return std::make_unique<LoadScreen>(loop, user);
+        options.page = [&loop](RunDisplay::Owner& owner) {
+            return std::make_unique<LoadScreen>(loop, owner);
         };
     minimize_timer_slack();
     const std::string sandbox = give_up_rights(options);

@@ -394,21 +394,21 @@ Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui:
     return rows;
 }
 
-LoadScreen::LoadScreen(ev::Loop& loop, User& user)
-    : FullScreen(loop, std::chrono::milliseconds(100)), loop_(loop), user_(user) {}
+LoadScreen::LoadScreen(ev::Loop& loop, Owner& owner)
+    : FullScreen(loop, std::chrono::milliseconds(100)), loop_(loop), owner_(owner) {}
 
 bool LoadScreen::prepare_for_line() { return ::isatty(STDERR_FILENO) != 1; }
 
 void LoadScreen::press(const ui::Key& key) {
     const ui::Chord chord = ui::without_alt(key.chord);
-    if (chord == ui::ctrl('c')) user_.interrupted();
+    if (chord == ui::ctrl('c')) owner_.interrupted();
     if (chord == ui::ctrl('z')) suspend();
     if (chord == ui::ctrl('l')) terminal().redraw();
 }
 
 void LoadScreen::draw() {
-    const RunProgress progress = user_.progress();
-    map_.add(loop_.now(), user_.take_recent());
+    const RunProgress progress = owner_.progress();
+    map_.add(loop_.now(), recent_.take(progress.results));
     rate_.add(loop_.now(), progress.results.achieved_count());
     terminal().draw({.rows = load_page(progress, rate_.per_second(), map_, terminal().size())});
     mark_changed();  // the page contains times, so it always differs

@@ -1,10 +1,10 @@
 // The page of a load, and its heat map.
 #pragma once
 
+#include "app/run/run_client.hpp"
 #include "app/screen/full_screen.hpp"
 #include "app/screen/pages.hpp"
 #include "app/stats/histogram.hpp"
-#include "app/stats/run_display.hpp"
 #include "ev/time.hpp"
 
 #include <array>
@@ -83,9 +83,9 @@ Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui:
 // redraws.
 class LoadScreen final : public RunDisplay, private FullScreen {
 public:
-    // See FullScreen. The handler of SIGCONT must call continued(). The user must outlive the
+    // See FullScreen. The handler of SIGCONT must call continued(). The owner must outlive the
     // screen.
-    LoadScreen(ev::Loop& loop, User& user);
+    LoadScreen(ev::Loop& loop, Owner& owner);
 
     void turn_ended() override { FullScreen::turn_ended(); }
     // Returns true if standard error is not a terminal.
@@ -96,11 +96,12 @@ private:
     void press(const ui::Key& key) override;
     void draw() override;
     // Excludes the messages in flight from timing, because the suspension delays their replies.
-    void suspending() override { user_.suspending(); }
+    void suspending() override { owner_.suspending(); }
 
     ev::Loop& loop_;
-    User& user_;
+    Owner& owner_;
     HeatMap map_;
+    RecentTimes recent_;
     RecentRate rate_;
 };
 

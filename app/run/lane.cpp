@@ -71,6 +71,17 @@ std::string bad_reply_text(const Message& message, const Reply& reply,
            bad_byte_text(reply) + end;
 }
 
+Event outgoing_event(Fate fate, std::uint64_t id, std::size_t count, const Outgoing& message,
+                     ev::Time now) {
+    Event event{.fate = fate, .at = now, .count = count};
+    event.message = {.id = id,
+                     .payload = message.payload,
+                     .planned = message.planned == ev::Time{} ? now : message.planned,
+                     .sent = now};
+    event.unterminated = message.unterminated;
+    return event;
+}
+
 }  // namespace
 
 class Lane::Connection final : public Session::Owner, public Source::Owner {
@@ -82,7 +93,13 @@ public:
           number(static_cast<std::uint32_t>(its_number)),
           lane_(lane) {
         if (lane.options_.lifetime)
-            lifetime_timer = ev::Timer(lane.loop_, [this] { lane_.retire_connection(*this); });
+            lifetime_timer = ev::Timer(lane.loop_, [this] {
+                // No connection is replaced before the run begins.
+                if (!lane_.begun() && !lane_.over())
+                    return lifetime_timer.start(*lane_.options_.lifetime);
+                worn = true;
+                lane_.advance_connection(*this);
+            });
     }
 
     Session session;
@@ -133,9 +150,10 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       hooks_(std::move(hooks)),
       owner_(owner),
       results_(std::make_unique<RunResults>()),
-      connect_timer_(loop, [this] { session_options_ ? connect_due() : look_up(); }),
       step_timer_(loop, [this] { step(); }),
       phase_timer_(loop, [this] { time_up(); }) {
+    connecting_.timer =
+        ev::Timer(loop, [this] { connecting_.session_options ? connect_due() : look_up(); });
     results_->over_datagrams = options.session.endpoint.udp;
     results_->probe = options.probe;
     if (options.samples_from) results_->samples.emplace(*options.samples_from);
@@ -152,7 +170,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
     else if (!options.source)
         generated_ = std::make_unique<Generator>(options.size);
     connections_.reserve(share_.own_connection_count());
-    connect_timer_.start(ev::Duration::zero());
+    connecting_.timer.start(ev::Duration::zero());
     limit_connecting(loop.now());
 }
 
@@ -165,12 +183,13 @@ Lane::~Lane() = default;
 void Lane::look_up() {
     const bufio::Endpoint& endpoint = options_.session.endpoint;
     if (options_.connections == 1 && !options_.churns()) {
-        session_options_ = std::make_shared<Session::Options>(options_.session);
+        connecting_.session_options = std::make_shared<Session::Options>(options_.session);
         return connect_due();
     }
     const bufio::LookupResult local = bufio::resolve_without_network(endpoint);
     if (!local.addresses.empty() || !local.error.empty()) return looked_up(local);
-    lookup_.emplace(loop_, endpoint, [this](const auto& result) { looked_up(result); });
+    connecting_.lookup.emplace(loop_, endpoint,
+                               [this](const auto& result) { looked_up(result); });
 }
 
 void Lane::looked_up(const bufio::LookupResult& result) {
@@ -181,8 +200,8 @@ void Lane::looked_up(const bufio::LookupResult& result) {
     auto options = std::make_shared<Session::Options>(options_.session);
     options->endpoint.known_addresses =
         std::make_shared<const std::vector<bufio::Address>>(result.addresses);
-    session_options_ = std::move(options);
-    connecting_since_ = loop_.now();
+    connecting_.session_options = std::move(options);
+    connecting_.since = loop_.now();
     connect_due();
 }
 
@@ -198,8 +217,8 @@ void Lane::fail_all(const bufio::End& end) {
 void Lane::connect_due() {
     if (options_.repeat && !connections_.empty()) return reconnect(*connections_.front());
     const auto next = [this] {
-        if (!options_.connect_pace) return connecting_since_;
-        return connecting_since_ +
+        if (!options_.connect_pace) return connecting_.since;
+        return connecting_.since +
                options_.connect_pace->offset(share_.number_of(connections_.size()));
     };
     for (unsigned i = 0; i < connections_per_turn && next() <= loop_.now(); ++i) {
@@ -212,21 +231,21 @@ void Lane::connect_due() {
         if (connections_.size() == share_.own_connection_count())
             return limit_connecting(loop_.now());
     }
-    connect_timer_.start_at(std::max(next(), loop_.now()));
-    limit_connecting(connect_timer_.deadline());
+    connecting_.timer.start_at(std::max(next(), loop_.now()));
+    limit_connecting(connecting_.timer.deadline());
 }
 
 // Stops connecting when --max-time has passed since this time, or since the requested start if
 // that is later.
 void Lane::limit_connecting(ev::Time since) {
-    if (!options_.length || ready_ || over_) return;
+    if (!options_.length || stage_ != Stage::settling) return;
     phase_timer_.start_at(std::max(options_.start.value_or(since), since) + *options_.length);
 }
 
 // Each session of a replay has its own options, which refer to its own source.
 std::shared_ptr<const Session::Options> Lane::options_of(Connection& connection) {
-    if (options_.session.expect != Expect::given) return session_options_;
-    auto to = std::make_shared<Session::Options>(*session_options_);
+    if (options_.session.expect != Expect::given) return connecting_.session_options;
+    auto to = std::make_shared<Session::Options>(*connecting_.session_options);
     to->expected_unsolicited = [&connection](std::string_view payload) {
         return connection.source().expects(payload);
     };
@@ -249,18 +268,24 @@ void Lane::state_changed(Connection& connection) {
     if (schedule_ && !over() && !step_timer_.pending()) step_timer_.start(ev::Duration::zero());
     if (before == State::waiting && connection.reported_state == State::dialing)
         begin_attempt(connection);
-    if (connection.reported_state == State::open) opened(connection);
-    if (connection.reported_state == State::waiting) interrupted(connection);
-    if (connection.reported_state != State::closed) return;
-    connection.source().closed();
+    if (connection.reported_state == State::open) return opened(connection);
+    const bool waits = connection.reported_state == State::waiting;
+    if (!waits && connection.reported_state != State::closed) return;
+    if (!waits) connection.source().closed();
     // An attempt that led to `waiting` was already counted.
     if (before != State::waiting) end_attempt(connection);
-    closed(connection);
+    if (!waits) return closed(connection);
+    connection.worn = false;
+    if (count_.settled > 0) settle(connection);
+    // Give up retrying if nothing is left to send.
+    const Source& source = connection.source();
+    const bool idle = source.over() && !source.ends_sending();
+    if (over() || (idle && connection.session.in_flight() == 0))
+        connection.session.disconnect();
 }
 
 void Lane::opened(Connection& connection) {
-    settle(connection);
-    ++open_;
+    ++count_.open;
     connection.worn = false;
     const Session::Phases& phases = connection.session.phases();
     const bufio::TlsFacts* const tls = connection.session.tls();
@@ -271,19 +296,7 @@ void Lane::opened(Connection& connection) {
     if (owner_) owner_->lane_opened(connection.number, connection.session);
     if (results_->unverified_remark.empty())
         results_->unverified_remark = unverified_remark({}, tls);
-    report_ready_if_settled();
-}
-
-// Gives up retrying if nothing is left to send.
-void Lane::interrupted(Connection& connection) {
-    end_attempt(connection);
-    connection.worn = false;
-    if (settled_ > 0) settle(connection);
-    report_ready_if_settled();
-    const Source& source = connection.source();
-    const bool idle = source.over() && !source.ends_sending();
-    if (over() || (idle && connection.session.in_flight() == 0))
-        connection.session.disconnect();
+    settle(connection);
 }
 
 void Lane::closed(Connection& connection) {
@@ -292,18 +305,17 @@ void Lane::closed(Connection& connection) {
     results_->count_end(status, connection.opened);
     const bool more = !over() && !connection.source().over();
     connection.worn = connection.worn && connection.opened && status == 0 && more;
+    ++count_.gone;
     settle(connection);
-    ++gone_;
-    report_ready_if_settled();
     if (connection.worn) return reconnect(connection);
     if (options_.repeat && !over() && results_->attempts != options_.count)
-        connect_timer_.start_at(
-            std::max(connect_timer_.deadline() + *options_.repeat, loop_.now()));
+        connecting_.timer.start_at(
+            std::max(connecting_.timer.deadline() + *options_.repeat, loop_.now()));
     end_if_done();
 }
 
 void Lane::reconnect(Connection& connection) {
-    --gone_;
+    --count_.gone;
     connection.reported_state = State::idle;
     begin_attempt(connection);
     connection.session.connect();
@@ -328,38 +340,36 @@ void Lane::end_attempt(Connection& connection) {
                                 connection.opened);
     }
     if (connection.opened) {
-        --open_;
+        --count_.open;
         if (const auto facts = session.tcp()) results_->add_tcp(*facts);
     }
     if (owner_) owner_->lane_ended(connection.number, session);
 }
 
-// Becomes ready when all connections have settled (open loop), or one is open (closed loop).
-void Lane::report_ready_if_settled() {
-    if (ready_ || over_) return;
-    if (options_.pace ? settled_ < share_.own_connection_count() : open() == 0) return;
-    ready_ = true;
+// The lane becomes ready when all connections have settled (open loop), or one is open (closed
+// loop).
+void Lane::settle(Connection& connection) {
+    if (!std::exchange(connection.settled, true)) ++count_.settled;
+    if (stage_ != Stage::settling) return;
+    if (options_.pace ? count_.settled < share_.own_connection_count() : open() == 0) return;
+    stage_ = Stage::ready;
     phase_timer_.cancel();  // the limit for connecting
     hooks_.ready();
 }
 
 void Lane::end_if_done() {
     const bool more = !over() && (connections_.size() < share_.own_connection_count() ||
-                                  connect_timer_.pending());
-    if (gone_ < connections_.size() || more || ended_) return;
+                                  connecting_.timer.pending());
+    if (count_.gone < connections_.size() || more || stage_ == Stage::ended) return;
     if (!over()) count_unsent({});
     stop_sending();
-    ended_ = true;
+    stage_ = Stage::ended;
     step_timer_.start(ev::Duration::zero());
-}
-
-void Lane::settle(Connection& connection) {
-    if (!std::exchange(connection.settled, true)) ++settled_;
 }
 
 // The callback may destroy the lane.
 void Lane::step() {
-    if (ended_) {
+    if (stage_ == Stage::ended) {
         const std::function<void()> done = hooks_.done;
         return done();
     }
@@ -370,8 +380,8 @@ void Lane::step() {
 // --- Sending.
 
 void Lane::begin_at(ev::Time time) {
-    if (begun() || over_) return;
-    ready_ = true;
+    if (begun() || over()) return;
+    stage_ = Stage::ready;
     phase_timer_.cancel();
     step_timer_.start_at(std::max(options_.start.value_or(time), time));
     if (!options_.pace && step_timer_.deadline() <= loop_.now()) begin();
@@ -384,22 +394,21 @@ void Lane::begin() {
     step_timer_.cancel();
     const bool first = !begun();
     if (options_.start && first) results_->late_start = start - *options_.start;
-    warming_up_ = first && options_.warm_up;
+    const bool warm_up = first && options_.warm_up;
     measured_from_ = options_.pace ? start : loop_.read_clock();
-    if (warming_up())
+    if (warm_up)
         measured_from_ = start + *options_.warm_up;
     else
         // The times of a replay count from the turn of the loop, which began earlier.
         results_->measured_from =
             options_.pace || options_.warm_up ? measured_from_ : ev::Time{};
-    const std::optional<ev::Duration> length =
-        warming_up() ? options_.warm_up : options_.length;
-    const std::uint64_t count = warming_up() ? 0 : options_.count;
-    if (length && !warming_up()) phase_timer_.start_at(start + *length);
+    const std::optional<ev::Duration> length = warm_up ? options_.warm_up : options_.length;
+    const std::uint64_t count = warm_up ? 0 : options_.count;
+    if (length && !warm_up) phase_timer_.start_at(start + *length);
     if (options_.pace) {
         last_planned_place_ = connections_.size() - 1;
         const Pace& pace = *options_.pace;
-        schedule_.emplace(Schedule::Options{.pace = warming_up() ? pace.steady() : pace,
+        schedule_.emplace(Schedule::Options{.pace = warm_up ? pace.steady() : pace,
                                             .seed = options_.seed,
                                             .count = count,
                                             .length = length,
@@ -407,7 +416,7 @@ void Lane::begin() {
                           start);
         return send_due();
     }
-    if (warming_up()) step_timer_.start_at(measured_from_);
+    if (warm_up) step_timer_.start_at(measured_from_);
     if (count > 0 && generated_) generated_->end_after(share_.own_message_count(count));
     sources_changed();
 }
@@ -419,19 +428,15 @@ void Lane::sources_changed() {
 }
 
 void Lane::advance_connection(Connection& connection) {
-    if (!begun() && !over_) return;
+    if (!begun() && !over()) return;
     Source& source = connection.source();
-    while (may_send(connection)) {
+    while (!over() && !options_.pace && accepts_more(connection) &&
+           window_has_space(connection)) {
         const std::optional<Outgoing> message = source.next();
         if (!message || !send(connection, *message)) break;
     }
     connection.session.flush();
     finish_if_done(connection);
-}
-
-bool Lane::may_send(const Connection& connection) const {
-    return begun() && !over_ && !options_.pace && accepts_more(connection) &&
-           window_has_space(connection);
 }
 
 // Returns true if the peer is not blocked and the memory limits allow another message.
@@ -473,22 +478,23 @@ void Lane::send_due() {
             std::any_of(connections_.begin(), connections_.end(),
                         [](const auto& each) { return each->worn; }))
             return;
-        const std::optional<Outgoing> next = generated_->next();
+        std::optional<Outgoing> next = generated_->next();
         if (!next) return generated_->over() ? finish_all() : step_timer_.cancel();
         schedule_->pass(loop_.now());
-        send_planned(*message, *next);
+        next->planned = message->planned;
+        // Send on the connection in turn or, if it is not open, on the next open one.
+        const std::size_t place = (last_planned_place_ + 1) % connections_.size();
+        last_planned_place_ = next_open(place).value_or(place);
+        Connection& connection = *connections_[last_planned_place_];
+        if (accepts_more(connection))
+            send(connection, *next);
+        else
+            leave_unsent(connection, *next);
     }
     if (!schedule_->over()) return step_timer_.start_at(schedule_->next_time());
     if (!warming_up()) return finish_all();
     schedule_.reset();
     step_timer_.start_at(measured_from_);
-}
-
-// Replaces no connection before the run begins.
-void Lane::retire_connection(Connection& connection) {
-    if (!begun() && !over_) return connection.lifetime_timer.start(*options_.lifetime);
-    connection.worn = true;
-    advance_connection(connection);
 }
 
 // Starting at `place`, searches for a connection that is open and not worn out.
@@ -502,17 +508,7 @@ std::optional<std::size_t> Lane::next_open(std::size_t place) const {
     return std::nullopt;
 }
 
-// Sends on the connection in turn or, if it is not open, on the next open one.
-void Lane::send_planned(const Schedule::Message& message, Outgoing next) {
-    const std::size_t next_place = (last_planned_place_ + 1) % connections_.size();
-    last_planned_place_ = next_open(next_place).value_or(next_place);
-    Connection& connection = *connections_[last_planned_place_];
-    next.planned = message.planned;
-    if (!accepts_more(connection)) return leave_unsent(connection, next);
-    send(connection, next);
-}
-
-bool Lane::send(Connection& connection, Outgoing message) {
+bool Lane::send(Connection& connection, const Outgoing& message) {
     Session& session = connection.session;
     const QueuedIds queued =
         message.reserved ? session.send_reserved(message.payload.size())
@@ -523,10 +519,7 @@ bool Lane::send(Connection& connection, Outgoing message) {
     }
     // A closed loop begins between two turns.
     const ev::Time now = warming_up() ? loop_.now() : std::max(loop_.now(), measured_from_);
-    Event event = outgoing_event(Fate::sent, queued.first, message, now);
-    event.count = queued.count;
-    event.unterminated = message.unterminated;
-    report(connection, event);
+    report(connection, outgoing_event(Fate::sent, queued.first, queued.count, message, now));
     connection.sent += queued.count;
     if (options_.churn > 0 && connection.sent >= options_.churn) connection.worn = true;
     connection.source().sent(message, queued);
@@ -547,18 +540,8 @@ void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
                                     (session.state() == State::open
                                          ? bytes_text(waiting) + " were waiting for the server"
                                          : "no connection was open");
-    report(connection,
-           outgoing_event(Fate::unsent, connection.session.reserve_id(), message, loop_.now()));
-}
-
-Event Lane::outgoing_event(Fate fate, std::uint64_t id, const Outgoing& message,
-                           ev::Time now) const {
-    Event event{.fate = fate, .at = now};
-    event.message = {.id = id,
-                     .payload = message.payload,
-                     .planned = message.planned == ev::Time{} ? now : message.planned,
-                     .sent = now};
-    return event;
+    report(connection, outgoing_event(Fate::unsent, connection.session.reserve_id(), 1, message,
+                                      loop_.now()));
 }
 
 void Lane::finish_if_done(Connection& connection) {
@@ -577,7 +560,7 @@ void Lane::pause(bool paused) {
 
 // Stops sending for good. Adds this lane's share of the planned rate to the results.
 void Lane::stop_sending() {
-    if (ended_) return;  // step() will report it
+    if (stage_ == Stage::ended) return;  // step() will report it
     if (!over() && generated_) report_trouble(*generated_);
     if (!over() && schedule_ && !warming_up()) {
         const double share = static_cast<double>(share_.own_connection_count()) /
@@ -589,9 +572,9 @@ void Lane::stop_sending() {
         results_->planned_rate = {.planned = planned,
                                   .reached = planned * schedule_->reached_share().value_or(1)};
     }
-    over_ = true;
-    lookup_.reset();
-    for (ev::Timer* timer : {&connect_timer_, &step_timer_, &phase_timer_}) timer->cancel();
+    stage_ = std::max(stage_, Stage::waiting);
+    connecting_.lookup.reset();
+    for (ev::Timer* timer : {&connecting_.timer, &step_timer_, &phase_timer_}) timer->cancel();
 }
 
 void Lane::count_unsent(ev::Duration tolerance) {
@@ -611,7 +594,7 @@ void Lane::finish() {
 
 void Lane::close() {
     stop_sending();
-    closing_ = true;
+    stage_ = std::max(stage_, Stage::closing);
     finish_all();
 }
 
@@ -619,7 +602,7 @@ void Lane::finish_all() {
     stop_sending();
     for (const auto& connection : connections_) {
         connection->source().stop();
-        if (closing_ || connection->reported_state == State::waiting)
+        if (stage_ >= Stage::closing || connection->reported_state == State::waiting)
             connection->session.disconnect();
         finish_if_done(*connection);
     }
@@ -627,7 +610,7 @@ void Lane::finish_all() {
 }
 
 void Lane::time_up() {
-    if (!session_options_) return fail_all(no_connection("resolving"));
+    if (!connecting_.session_options) return fail_all(no_connection("resolving"));
     // A schedule that is not over still contains overdue messages.
     if (schedule_) {
         const ev::Time last = measured_from_ + *options_.length +
@@ -635,7 +618,7 @@ void Lane::time_up() {
         if (loop_.now() < last) return phase_timer_.start_at(last);
     }
     // In a probe, the last attempts have only just begun, so they get their connect timeout.
-    if (!options_.probe || !ready_) stop_connecting(true);
+    if (!options_.probe || stage_ == Stage::settling) stop_connecting(true);
     count_unsent({});
     finish_all();
 }
@@ -715,7 +698,7 @@ void Lane::lost(Connection& connection, Event event) {
     const Message& message = event.message;
     connection.reply_overdue = message.late;
     connection.source().left_flight(message);
-    if (closing_) return;
+    if (stage_ >= Stage::closing) return;
     const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
     const bool explained = !message.late && exit_status(connection.session.end()) != 0;
     if (!as_recorded && !explained && results_->lost_sentence.empty())

@@ -119,14 +119,24 @@ public:
     // delays their replies.
     void void_round_trips();
 
-    bool over() const { return over_; }  // sending has ended
+    bool over() const { return stage_ >= Stage::waiting; }  // sending has ended
     const RunResults& results() const { return *results_; }
     // Returns the number of connections that have opened and not ended.
-    std::size_t open() const { return open_; }
+    std::size_t open() const { return count_.open; }
 
 private:
     class Connection;
     friend class Connection;
+
+    // In this order.
+    enum class Stage {
+        settling,  // connections open; begin_at() was not called, and may not be
+        ready,     // begin_at() may be called, or was
+        waiting,   // sending has ended
+        closing,   // without waiting for replies
+        ended,     // all connections are closed
+    };
+
     void look_up();
     void looked_up(const bufio::LookupResult& result);
     void fail_all(const bufio::End& end);
@@ -136,32 +146,27 @@ private:
 
     void state_changed(Connection& connection);
     void opened(Connection& connection);
-    void interrupted(Connection& connection);
     void closed(Connection& connection);
     void reconnect(Connection& connection);
     void begin_attempt(Connection& connection);
     void end_attempt(Connection& connection);
-    void report_ready_if_settled();
     void settle(Connection& connection);
     bool begun() const { return measured_from_ != ev::Time{}; }
-    bool warming_up() const { return warming_up_ && !over_; }
+    bool warming_up() const {
+        return begun() && !over() && results_->measured_from == ev::Time::max();
+    }
     void step();
     void end_if_done();
 
     void begin();
     void advance_connection(Connection& connection);
-    bool may_send(const Connection& connection) const;
     bool accepts_more(const Connection& connection) const;
     bool window_has_space(const Connection& connection) const;
     void send_due();
     std::optional<std::size_t> next_open(std::size_t place) const;
-    void send_planned(const Schedule::Message& message, Outgoing next);
     void report_trouble(const Source& source);
-    bool send(Connection& connection, Outgoing message);
-    void retire_connection(Connection& connection);
+    bool send(Connection& connection, const Outgoing& message);
     void leave_unsent(Connection& connection, const Outgoing& message);
-    Event outgoing_event(Fate fate, std::uint64_t id, const Outgoing& message,
-                         ev::Time now) const;
     void finish_if_done(Connection& connection);
 
     void stop_sending();
@@ -182,29 +187,29 @@ private:
     const Share share_;
     const Hooks hooks_;
     Owner* const owner_;
-    std::unique_ptr<Source> generated_;    // shared; null: each connection has its own source
-    std::optional<bufio::Lookup> lookup_;  // looks up the target for all connections
-    std::shared_ptr<const Session::Options> session_options_;  // set after the look-up
-    ev::Time connecting_since_{};
+    std::unique_ptr<Source> generated_;  // shared; null: each connection has its own source
+    struct {
+        std::optional<bufio::Lookup> lookup;  // looks up the target for all connections
+        std::shared_ptr<const Session::Options> session_options;  // set after the look-up
+        ev::Time since{};
+        ev::Timer timer;  // time of the look-up, then of the next connections
+    } connecting_;
     std::vector<std::unique_ptr<Connection>> connections_;  // created so far
-    std::size_t settled_ = 0;             // connections that were ever open, or failed
-    std::size_t open_ = 0;                // connections that have opened and not ended
-    std::size_t gone_ = 0;                // connections that are closed for good
+    struct {
+        std::size_t settled = 0;  // connections that were ever open, or failed
+        std::size_t open = 0;     // connections that have opened and not ended
+        std::size_t gone = 0;     // connections that are closed for good
+    } count_;
     std::size_t last_planned_place_ = 0;  // connection of the last planned message
     std::optional<Schedule> schedule_;
-    bool ready_ = false;  // begin_at() may be called, or was
-    bool warming_up_ = false;
-    bool over_ = false;     // sending has ended
-    bool closing_ = false;  // without waiting for replies
-    bool ended_ = false;    // all connections are closed
+    Stage stage_ = Stage::settling;
     // Set when sending begins: the end of the warm-up. Earlier messages are not measured.
     ev::Time measured_from_{};
     bool paused_ = false;
     ev::Time resumed_at_{};  // when void_round_trips() was last called
     std::unique_ptr<RunResults> results_;
-    ev::Timer connect_timer_;  // time of the look-up, then of the next connections
-    ev::Timer step_timer_;     // the next step; see step()
-    ev::Timer phase_timer_;    // end of the run's time; before ready, limit for connecting
+    ev::Timer step_timer_;   // the next step; see step()
+    ev::Timer phase_timer_;  // end of the run's time; before ready, limit for connecting
 };
 
 }  // namespace yodel

@@ -91,14 +91,14 @@ bool prints_recording(const Reporter::Options& options, const RunOptions& run) {
 }
 
 Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages,
-                   User& user)
+                   Hooks hooks)
     : options_(std::move(options)),
       run_(run),
       reports_messages_(messages),
-      user_(user),
+      hooks_(std::move(hooks)),
       unframed_(!run.session.framing->has_frames()),
       makes_printable_(::isatty(STDOUT_FILENO) == 1),
-      output_(loop, STDOUT_FILENO, [this] { user_.output_changed(); }),
+      output_(loop, STDOUT_FILENO, [this] { hooks_.output_changed(); }),
       start_(loop.now()) {
     if (!options_.log.empty()) journal_.emplace(options_.log, run.session, 1, start_);
     if (prints_recording(options_, run) && !options_.quiet)
@@ -146,7 +146,7 @@ void Reporter::report_attempt(const std::string& text, bool new_attempt) {
 }
 
 void Reporter::remark(std::size_t connection, const std::string& text) {
-    if (remark_count_ > max_remarks || !user_.prepare_for_line()) return;
+    if (remark_count_ > max_remarks || !hooks_.prepare_for_line()) return;
     if (load()) ++remark_count_;
     const std::string prefix = load() ? "connection " + std::to_string(connection) + ": " : "";
     print_error(remark_count_ > max_remarks ? "more connections are not reported"
@@ -238,7 +238,7 @@ void Reporter::read(std::string_view bytes) {
 void Reporter::lane_handled() {
     if (journal_) journal_->flush();
     output_.flush();
-    user_.output_changed();
+    hooks_.output_changed();
 }
 
 // --- The forms.

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,21 +39,18 @@ public:
         JournalFile log = {};
         std::vector<Requirement> required = {};
     };
-    class User {
-    public:
+    struct Hooks {
         // Called after queued output was written, or when writing failed.
-        virtual void output_changed() = 0;
+        std::function<void()> output_changed;
         // Called before a line is written to standard error. Returns false if the line must be
         // omitted.
-        virtual bool prepare_for_line() = 0;
-
-    protected:
-        ~User() = default;
+        std::function<bool()> prepare_for_line;
     };
 
     // `messages`: report messages, not only connections. Throws std::system_error if the
     // journal cannot be opened.
-    Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages, User& user);
+    Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages,
+             Hooks hooks);
 
     void lane_opened(std::size_t connection, const Session& session) override;
     void lane_ended(std::size_t connection, const Session& session) override;
@@ -109,7 +107,7 @@ private:
     const Options options_;
     const RunOptions& run_;
     const bool reports_messages_;
-    User& user_;
+    const Hooks hooks_;
     const bool unframed_;                // replies have no frames
     const bool makes_printable_;         // standard output is a terminal; escape unsafe bytes
     std::uint64_t attempt_count_ = 0;    // attempts to connect; with RunOptions::repeat

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 namespace yodel {
 
@@ -74,8 +75,8 @@ bool in_background() {
 // Shows the counts of a run on one line.
 class ProgressDisplay final : public RunDisplay {
 public:
-    ProgressDisplay(ev::Loop& loop, User& user)
-        : user_(user), timer_(loop, [this] { show(); }) {
+    ProgressDisplay(ev::Loop& loop, Owner& owner)
+        : owner_(owner), timer_(loop, [this] { show(); }) {
         timer_.start(period);
     }
 
@@ -88,51 +89,54 @@ public:
 private:
     void show() {
         timer_.start(period);
-        const RunProgress progress = user_.progress();
+        const RunProgress progress = owner_.progress();
         std::string text = progress.load ? std::to_string(progress.open) + " open, " : "";
         if (progress.phase == RunProgress::Phase::warming_up) text += "warming up, ";
         line_.show(text + progress_text(progress.results));
     }
 
-    User& user_;
+    Owner& owner_;
     TemporaryLine line_;
     ev::Timer timer_;
 };
 
 }  // namespace
 
-RunClient::RunClient(ev::Loop& loop, const Options& options)
+RunClient::RunClient(ev::Loop& loop, Options options)
     : loop_(loop),
-      options_(options.report),
-      generated_(options.from == From::generator),
-      reports_messages_(!options_.load || (!generated_ && options.from != From::none)),
       start_(loop.now()),
-      max_time_(generated_ ? std::nullopt : options.run.session.max_time),
+      options_(completed(std::move(options))),
       interval_timer_(loop, [this] { interval_over(); }),
       limit_timer_(loop, [this] { out_of_time(); }),
-      run_options_(run_options(options)),
-      reporter_(loop, options.report, run_options_, reports_messages_, *this),
+      reporter_(loop, options_.report, options_.run, reports_messages(),
+                {.output_changed = [this] { output_changed(); },
+                 .prepare_for_line = [this] { return prepare_for_line(); }}),
       run_(
-          loop, run_options_, [this] { run_done(); },
-          reports_messages_ || options_.verbose ? &reporter_ : nullptr) {
-    if (reports_intervals()) interval_timer_.start(std::chrono::seconds(1));
-    if (max_time_) limit_timer_.start(*max_time_ - options.run.session.time_spent);
-    make_display(options);
+          loop, options_.run, [this] { run_done(); },
+          reports_messages() || options_.report.verbose ? &reporter_ : nullptr) {
+    const bool intervals = load() && !reports_messages() && json() && !options_.report.quiet;
+    if (intervals) interval_timer_.start(std::chrono::seconds(1));
+    const Session::Options& session = options_.run.session;
+    if (!generated()) max_time_ = session.max_time;
+    if (max_time_) limit_timer_.start(*max_time_ - session.time_spent);
+    make_display();
 }
 
 RunClient::~RunClient() = default;
 
-RunOptions RunClient::run_options(const Options& options) {
-    RunOptions to = options.run;
-    if (options_.load && json() && !to.probe) to.samples_from = start_;
+RunClient::Options RunClient::completed(Options options) {
+    RunOptions& run = options.run;
+    if (options.report.load && options.report.form == Reporter::Form::json && !run.probe)
+        run.samples_from = start_;
     if (options.start)
-        to.start = start_ + std::chrono::duration_cast<ev::Duration>(
-                                *options.start - std::chrono::system_clock::now());
-    make_source(options, to);
-    return to;
+        run.start = start_ + std::chrono::duration_cast<ev::Duration>(
+                                 *options.start - std::chrono::system_clock::now());
+    make_source(options);
+    return options;
 }
 
-void RunClient::make_source(const Options& options, RunOptions& to) {
+void RunClient::make_source(Options& options) {
+    RunOptions& to = options.run;
     if (options.from == From::none) {
         // A server may refuse our certificate, or the lack of one, only after the handshake.
         const ev::Duration longest = to.session.tls ? std::chrono::seconds(1) : ev::Duration();
@@ -180,14 +184,13 @@ void RunClient::make_source(const Options& options, RunOptions& to) {
 }
 
 // Shows no progress line if replies are printed on the same terminal.
-void RunClient::make_display(const Options& options) {
-    if (options.page) own_descriptors_ = used_descriptors();
-    const bool printing = (json() || reports_messages_) && ::isatty(STDOUT_FILENO) == 1;
-    RunDisplay::User& user = *this;
-    if (options.page) {
-        display_ = options.page(user);
-    } else if (::isatty(STDERR_FILENO) == 1 && !printing && (options_.load || generated_)) {
-        display_ = make_progress_line(loop_, user);
+void RunClient::make_display() {
+    const bool printing = (json() || reports_messages()) && ::isatty(STDOUT_FILENO) == 1;
+    if (options_.page) {
+        own_descriptors_ = used_descriptors();
+        display_ = options_.page(*this);
+    } else if (::isatty(STDERR_FILENO) == 1 && !printing && (load() || generated())) {
+        display_ = make_progress_line(loop_, *this);
     }
 }
 
@@ -198,23 +201,15 @@ void RunClient::interval_over() {
         std::chrono::duration_cast<std::chrono::seconds>(interval_timer_.deadline() - start_);
     reporter_.output().append_line(interval_object(run_.results(),
                                                    static_cast<std::uint64_t>(seconds.count()),
-                                                   run_.open(), take_recent())
+                                                   run_.open(), recent_.take(run_.results()))
                                        .str());
     interval_timer_.start_at(interval_timer_.deadline() + std::chrono::seconds(1));
     reporter_.flush();
 }
 
-Histogram RunClient::take_recent() {
-    const Results& results = run_.results();
-    const Histogram& all = results.*main_times(results).times;
-    Histogram recent = all.since(reported_times_);
-    reported_times_ = all;
-    return recent;
-}
-
 RunProgress RunClient::progress() {
     const RunResults& results = run_.results();
-    const RunOptions& run = run_options_;
+    const RunOptions& run = options_.run;
     RunProgress now{.results = results, .target = run.session.target()};
     if (results.warm_up.any()) now.phase = RunProgress::Phase::warming_up;
     if (results.sent + (run.probe ? results.opened : 0) > 0) {
@@ -222,7 +217,7 @@ RunProgress RunClient::progress() {
         now.elapsed = std::max(loop_.now() - *results.first_sent, ev::Duration::zero());
     }
     if (run_.over()) now.phase = RunProgress::Phase::ending;
-    now.load = options_.load;
+    now.load = load();
     now.connections = run.connections;
     now.open = run_.open();
     now.length = run.length;
@@ -245,23 +240,25 @@ RunProgress RunClient::progress() {
 void RunClient::turn_ended() {
     if (display_) display_->turn_ended();
     report_problem();
-    if (!run_options_.length || !run_.over() || limit_timer_.pending() || out_of_time_) return;
-    const Session::Options& session = run_options_.session;
+    const RunOptions& run = options_.run;
+    if (!run.length || !run_.over() || limit_timer_.pending() || state_.out_of_time) return;
+    const Session::Options& session = run.session;
     ev::Duration rest = session.reply_timeout + session.close_timeout + grace_time;
-    if (run_options_.probe) rest += session.connect_timeout;
-    max_time_ = *run_options_.length + rest;
+    if (run.probe) rest += session.connect_timeout;
+    max_time_ = *run.length + rest;
     limit_timer_.start(rest);
 }
 
 void RunClient::report_problem() {
     const auto& failures = run_.results().failures;
-    while (run_options_.session.listens() && !over_ && failures_printed_ < failures.size()) {
+    const bool listens = options_.run.session.listens();
+    while (listens && !state_.over && printed_.failures < failures.size()) {
         prepare_for_line();
-        print_error(failures[failures_printed_++].text);
+        print_error(failures[printed_.failures++].text);
     }
     const std::string& problem = run_.results().reply_problem_sentence;
-    if (options_.load || reply_problem_printed_ || problem.empty()) return;
-    reply_problem_printed_ = true;
+    if (load() || printed_.reply_problem || problem.empty()) return;
+    printed_.reply_problem = true;
     prepare_for_line();
     print_error(problem);
 }
@@ -273,23 +270,22 @@ void RunClient::continued() {
 
 // Finishes gracefully at the first ^C. The second ^C kills the program.
 void RunClient::interrupted() {
-    if (interrupted_) std::raise(SIGINT);
-    interrupted_ = true;
-    if (run_options_.session.stays_open) return run_.close();
+    if (std::exchange(state_.interrupted, true)) std::raise(SIGINT);
+    if (options_.run.session.stays_open) return run_.close();
     run_.finish();
 }
 
 // --- The end.
 
 void RunClient::quit(int signo) {
-    signo_ = signo;
+    state_.signo = signo;
     run_.close();
-    if (over_) loop_.stop();
+    if (state_.over) loop_.stop();
 }
 
 void RunClient::out_of_time() {
-    out_of_time_ = true;
-    if (run_options_.length) run_.close();
+    state_.out_of_time = true;
+    if (options_.run.length) run_.close();
     output_changed();
 }
 
@@ -297,18 +293,19 @@ void RunClient::out_of_time() {
 // loop once the run is over and its output is written.
 void RunClient::output_changed() {
     Output& output = reporter_.output();
-    if (output.error() != 0 && !over_) run_.close();
-    const bool pause = output.pending() > (paused_ ? input_high_water / 4 : input_high_water);
-    if (pause != paused_) run_.pause(pause);
-    paused_ = pause;
-    if (!over_) return;
-    const bool unread = signo_ == 0 && !output.done();
-    if (unread && !out_of_time_) return;
+    auto& [interrupted, paused, out_of_time, over, signo] = state_;
+    if (output.error() != 0 && !over) run_.close();
+    const bool pause = output.pending() > (paused ? input_high_water / 4 : input_high_water);
+    if (pause != paused) run_.pause(pause);
+    paused = pause;
+    if (!over) return;
+    const bool unread = signo == 0 && !output.done();
+    if (unread && !out_of_time) return;
     if (unread && outcome().status() != timed_out)
         troubles_.push_back(
             {timed_out,
              "standard output was not read within " + duration_text(*max_time_) +
-                 (run_options_.length ? " (--max-time, -W and -q)" : " (--max-time)")});
+                 (options_.run.length ? " (--max-time, -W and -q)" : " (--max-time)")});
     loop_.stop();
 }
 
@@ -328,44 +325,44 @@ void RunClient::run_done() {
             end.object("tls", tls_object(*reporter_.refused_certificate()));
         reporter_.add_end(end.str());
     }
-    over_ = true;
+    state_.over = true;
     output_changed();
-}
-
-std::vector<Trouble> RunClient::troubles() const {
-    std::vector<Trouble> all = troubles_;
-    const Output& output = reporter_.output();
-    if (output.error() != 0)
-        all.push_back({output_failed, "standard output: " + output.error_text()});
-    return all;
 }
 
 // Includes a summary despite --quiet if there is no other result.
 Outcome RunClient::outcome() const {
+    const Reporter::Options& report = options_.report;
+    const Session::Options& session = options_.run.session;
     const bool summarized = !json() && !reporter_.prints_replies();
-    return {.results = run_.results(),
-            .verdict = Verdict::on(run_.results(), options_.required),
-            .troubles = troubles(),
-            .signo = signo_,
-            .summary_parts = {.expects_any = run_options_.session.expect == Expect::any,
-                              .listens = run_options_.session.listens(),
-                              .load = options_.load,
-                              .reply_problem_printed = reply_problem_printed_,
-                              .failures_printed = failures_printed_,
-                              .verbose = options_.verbose,
-                              .summary = !options_.probe && (!options_.quiet || summarized)}};
+    Outcome outcome{
+        .results = run_.results(),
+        .verdict = Verdict::on(run_.results(), report.required),
+        .troubles = troubles_,
+        .signo = state_.signo,
+        .summary_parts = {.expects_any = session.expect == Expect::any,
+                          .listens = session.listens(),
+                          .load = load(),
+                          .reply_problem_printed = printed_.reply_problem,
+                          .failures_printed = printed_.failures,
+                          .verbose = report.verbose,
+                          .summary = !report.probe && (!report.quiet || summarized)}};
+    const Output& output = reporter_.output();
+    if (output.error() != 0)
+        outcome.troubles.push_back({output_failed, "standard output: " + output.error_text()});
+    return outcome;
 }
 
 int RunClient::report() {
     display_.reset();
     const auto& certificate = reporter_.refused_certificate();
-    if (options_.verbose && certificate)
+    if (options_.report.verbose && certificate)
         print_error("the certificate: " + certificate->subject + ", issued by " +
                     certificate->issuer + ", valid until " + certificate->not_after + ", " +
                     certificate->pin);
     const Outcome outcome = this->outcome();
     outcome.print();
-    if (generated_ && run_options_.generates() && !options_.quiet && has_unread_input())
+    const bool quiet = options_.report.quiet;
+    if (generated() && options_.run.generates() && !quiet && has_unread_input())
         print_error(
             "standard input was not read; yodel-load --messages - sends its lines instead "
             "of generated messages");
@@ -374,8 +371,8 @@ int RunClient::report() {
 
 // --- Beside the run.
 
-std::unique_ptr<RunDisplay> make_progress_line(ev::Loop& loop, RunDisplay::User& user) {
-    return std::make_unique<ProgressDisplay>(loop, user);
+std::unique_ptr<RunDisplay> make_progress_line(ev::Loop& loop, RunDisplay::Owner& owner) {
+    return std::make_unique<ProgressDisplay>(loop, owner);
 }
 
 SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {

@@ -1,9 +1,9 @@
 // Runs either client without the full screen: makes the source of a run, runs it, prints events
 // and results, and owns the page of a load.
 //
-// Prints replies or, with Form::json, objects on standard output. A load prints an `interval`
-// object each second instead of an object for each message. A display may show the progress:
-// the page of the options, or a line on standard error if it is a terminal.
+// A load with Form::json prints an `interval` object each second instead of an object for each
+// message. A display may show the progress: the page of the options, or a line on standard
+// error if it is a terminal.
 #pragma once
 
 #include "app/process/sandbox.hpp"
@@ -13,7 +13,6 @@
 #include "app/run/run.hpp"
 #include "app/run/sources.hpp"
 #include "app/stats/outcome.hpp"
-#include "app/stats/run_display.hpp"
 #include "bufio/dial.hpp"
 #include "ev/loop.hpp"
 
@@ -27,12 +26,70 @@
 
 namespace yodel {
 
-class RunClient final : private Reporter::User, private RunDisplay::User {
+struct RunProgress {
+    enum class Phase {
+        connecting,  // no message has been sent
+        warming_up,
+        running,
+        ending,  // waits for replies and ends of connections
+    };
+
+    // Counts so far, valid until the next turn of the loop.
+    const Results& results;
+    Phase phase = Phase::connecting;
+    std::string target;
+    bool load = true;             // false: a single connection without a load
+    std::size_t connections = 1;  // requested concurrent connections
+    std::size_t open = 0;         // open connections
+    // Planned messages per second during the last second; none: paced by the replies.
+    std::optional<double> planned_rate = {};
+    std::optional<double> last_rate = {};       // rate at the end of a climb
+    ev::Duration elapsed{};                     // since the first message
+    std::optional<ev::Duration> length = {};    // length of the run; none: unlimited
+    std::optional<ev::Duration> until_start{};  // time until the requested start
+    std::size_t descriptors = 0;                // descriptors in use
+    std::size_t descriptor_limit = 0;           // 0: no limit
+};
+
+// Displays a run live: on a line, or on a full-screen page. A display asks its owner for the
+// progress when it is time to draw.
+class RunDisplay {
+public:
+    class Owner {
+    public:
+        virtual RunProgress progress() = 0;
+        // Called for ^C. The first call ends the run gracefully, the second call ends it now.
+        virtual void interrupted() = 0;
+        // Called before the program is suspended.
+        virtual void suspending() = 0;
+
+    protected:
+        ~Owner() = default;
+    };
+    // The owner outlives the display.
+    using Make = std::function<std::unique_ptr<RunDisplay>(Owner& owner)>;
+
+    RunDisplay() = default;
+    RunDisplay(const RunDisplay&) = delete;
+    RunDisplay& operator=(const RunDisplay&) = delete;
+    // Restores the terminal. Must not be called from a callback of the owner.
+    virtual ~RunDisplay() = default;
+
+    // Draws if it is time to. Call it after each turn of the loop.
+    virtual void turn_ended() = 0;
+    // Call it before writing a line to standard error. Returns false if the line would spoil
+    // the display and must be omitted.
+    virtual bool prepare_for_line() = 0;
+    // Call it after the program was suspended.
+    virtual void continued() {}
+};
+
+class RunClient final : private RunDisplay::Owner {
 public:
     struct Options {
         enum class From { generator, input, recording, none };
 
-        RunOptions run;  // RunClient sets `source` and `start`
+        RunOptions run;  // RunClient sets `source`, `start` and `samples_from`
         Reporter::Options report = {};
         From from = From::generator;
         bool escapes = false;  // the input contains escapes such as \n and \xNN
@@ -45,7 +102,7 @@ public:
     };
 
     // Throws what Run and Reporter throw.
-    RunClient(ev::Loop& loop, const Options& options);
+    RunClient(ev::Loop& loop, Options options);
     ~RunClient();
     RunClient(const RunClient&) = delete;
 
@@ -59,47 +116,49 @@ public:
     int report();
 
 private:
-    void output_changed() override;
-    bool prepare_for_line() override { return !display_ || display_->prepare_for_line(); }
     RunProgress progress() override;
-    Histogram take_recent() override;
     void interrupted() override;
     void suspending() override { run_.void_round_trips(); }
 
-    RunOptions run_options(const Options& options);
-    void make_source(const Options& options, RunOptions& to);
-    void make_display(const Options& options);
-    bool json() const { return options_.form == Reporter::Form::json; }
-    bool reports_intervals() const {
-        return options_.load && !reports_messages_ && json() && !options_.quiet;
+    Options completed(Options options);
+    void make_source(Options& options);
+    bool json() const { return options_.report.form == Reporter::Form::json; }
+    bool load() const { return options_.report.load; }
+    bool generated() const { return options_.from == Options::From::generator; }
+    bool reports_messages() const {
+        return !load() || (!generated() && options_.from != Options::From::none);
     }
+    bool prepare_for_line() { return !display_ || display_->prepare_for_line(); }
+    void output_changed();
+    void make_display();
     void report_problem();
     void interval_over();
     void out_of_time();
     void run_done();
-    std::vector<Trouble> troubles() const;
     Outcome outcome() const;
 
     ev::Loop& loop_;
-    const Reporter::Options options_;
-    const bool generated_;
-    const bool reports_messages_;  // each message is reported
     const ev::Time start_;
-    std::optional<ev::Duration> max_time_;
-    int signo_ = 0;
-    bool over_ = false;
-    bool paused_ = false;
-    bool out_of_time_ = false;
-    bool interrupted_ = false;
-    std::size_t failures_printed_ = 0;    // see SummaryParts
-    bool reply_problem_printed_ = false;  // the first bad reply was reported
-    std::size_t own_descriptors_ = 0;     // in use before the first connection
-    Histogram reported_times_;            // round trips until the last take_recent()
-    std::vector<Trouble> troubles_;
     std::unique_ptr<Script> script_;  // shared standard input; null if not shared
-    ev::Timer interval_timer_;        // end of the interval
-    ev::Timer limit_timer_;           // time limit, also for our output
-    const RunOptions run_options_;
+    const Options options_;
+    struct {
+        bool interrupted = false;
+        bool paused = false;
+        bool out_of_time = false;
+        bool over = false;
+        int signo = 0;
+    } state_;
+    struct {
+        std::size_t failures = 0;    // see SummaryParts
+        bool reply_problem = false;  // the first bad reply was reported
+    } printed_;
+    std::size_t own_descriptors_ = 0;  // in use before the first connection
+    RecentTimes recent_;               // of the interval
+    std::vector<Trouble> troubles_;
+    ev::Timer interval_timer_;  // end of the interval
+    // Time limit, also for our output; `max_time_` is its length.
+    ev::Timer limit_timer_;
+    std::optional<ev::Duration> max_time_;
     Reporter reporter_;
     Run run_;
     std::unique_ptr<RunDisplay> display_;  // null: no display, or the run has ended
@@ -140,7 +199,7 @@ int run_client(ev::Loop& loop, const typename Client::Options& options, int& sig
 SandboxRules rules_to_connect(const bufio::Endpoint& endpoint);
 
 // Shows the counts of a run on one line of the terminal on standard error.
-std::unique_ptr<RunDisplay> make_progress_line(ev::Loop& loop, RunDisplay::User& user);
+std::unique_ptr<RunDisplay> make_progress_line(ev::Loop& loop, RunDisplay::Owner& owner);
 
 // A line that other output must clear first. It is cut to the width of the terminal, and not
 // shown by a background job.

@@ -70,7 +70,7 @@ public:
     // not, the source may return it again or drop it.
     virtual std::optional<Outgoing> next() = 0;
     virtual void sent(const Outgoing&, QueuedIds) {}
-    virtual bool over() const = 0;  // no message is left
+    virtual bool over() const { return left_ == 0; }  // no message is left
     // Limits the source to `count` more messages.
     void end_after(std::uint64_t count) { left_ = count; }
     // Returns the error that ended the source, if any.
@@ -233,10 +233,8 @@ public:
     std::optional<Outgoing> next() override {
         if (over()) return std::nullopt;
         --left_;
-        ++made_count_;
-        return Outgoing{.payload = text_.text(made_count_)};
+        return Outgoing{.payload = text_.text(++made_count_)};
     }
-    bool over() const override { return left_ == 0; }
 
 private:
     GeneratedText text_;
@@ -250,14 +248,12 @@ public:
     explicit NoSource(bool stays) : stays_(stays) {}
 
     std::optional<Outgoing> next() override {
-        over_ = !stays_;
+        if (!stays_) end_after(0);
         return std::nullopt;
     }
-    bool over() const override { return over_; }
 
 private:
     const bool stays_;
-    bool over_ = false;
 };
 
 // Sends the messages of a recording at their recorded times, or as soon as replies arrive, and

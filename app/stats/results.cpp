@@ -247,7 +247,14 @@ void Results::add(const Results& other) {
     }
 }
 
-// --- Samples.
+// --- Some of the messages.
+
+Histogram RecentTimes::take(const Results& results) {
+    const Histogram& all = results.*main_times(results).times;
+    Histogram recent = all.since(seen_);
+    seen_ = all;
+    return recent;
+}
 
 void Samples::add(const Event& event) {
     const Reply& reply = event.reply;

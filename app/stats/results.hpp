@@ -206,6 +206,15 @@ extern const std::array<TimesRow, 4> times_rows;
 // are any, otherwise connect times.
 const TimesRow& main_times(const Results& results);
 
+// The main times since the last call.
+class RecentTimes {
+public:
+    Histogram take(const Results& results);
+
+private:
+    Histogram seen_;
+};
+
 // Samples of a load: the 50 slowest messages with a right reply, and the first 50 with a bad
 // one, as JSON objects.
 class Samples {

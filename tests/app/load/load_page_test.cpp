@@ -26,12 +26,12 @@ std::string text(const std::vector<ui::Row>& rows) {
 }
 
 // A run of half a minute, in which the service stalls once.
-struct Run {
+struct SomeRun {
     std::unique_ptr<Results> result = std::make_unique<Results>();
     HeatMap map;
     RunProgress progress{.results = *result, .target = "127.0.0.1:7000"};
 
-    Run() {
+    SomeRun() {
         result->attempts = 200;
         result->opened = 188;
         for (int i = 0; i < 120; ++i) pass(start + i * 250ms, i >= 50 && i < 58);
@@ -89,7 +89,7 @@ struct Run {
 };
 
 // Returns the row of this name in pages of each width.
-std::vector<std::string> widths_of(const Run& run, const std::string& name) {
+std::vector<std::string> widths_of(const SomeRun& run, const std::string& name) {
     const auto rows = run.page({40, 200});
     std::size_t place = 0;
     while (!test::plain_text(rows.at(place)).starts_with(name)) ++place;
@@ -113,7 +113,7 @@ TEST_CASE("the page of a load equals its file in tests/screens") {
     struct Row {
         const char* kind;
         const char* locale;
-        void (Run::*change)();
+        void (SomeRun::*change)();
         std::vector<ui::Size> sizes;
     };
     const Row rows[] = {
@@ -122,13 +122,13 @@ TEST_CASE("the page of a load equals its file in tests/screens") {
          nullptr,
          {{1, 80}, {2, 80}, {3, 80}, {5, 20}, {10, 40}, {24, 80}, {60, 200}}},
         {"load-ascii", "C", nullptr, {{24, 80}}},
-        {"load-udp", "C.UTF-8", &Run::use_datagrams, {{24, 80}, {24, 120}, {10, 40}}},
-        {"load-probe", "C.UTF-8", &Run::probe, {{24, 80}, {1, 80}}},
+        {"load-udp", "C.UTF-8", &SomeRun::use_datagrams, {{24, 80}, {24, 120}, {10, 40}}},
+        {"load-probe", "C.UTF-8", &SomeRun::probe, {{24, 80}, {1, 80}}},
     };
     for (const Row& row : rows)
         for (const ui::Size& size : row.sizes) {
             const test::Locale locale(row.locale);
-            Run run;
+            SomeRun run;
             if (row.change) (run.*row.change)();
             const std::string name = std::string(row.kind) + "-" +
                                      std::to_string(size.columns) + "x" +
@@ -149,7 +149,7 @@ TEST_CASE("the page of a load equals its file in tests/screens") {
 TEST_CASE("the page of a load fits into each size") {
     const test::Locale locale("C.UTF-8");
     for (const int failures : {0, 20}) {
-        Run run;
+        SomeRun run;
         run.result->failures.clear();
         for (int kind = 0; kind < failures; ++kind)
             run.result->count_failure("failure " + std::to_string(kind), 7, true);
@@ -168,28 +168,28 @@ TEST_CASE("the page of a load fits into each size") {
 TEST_CASE("a narrow page of a load omits the least important parts of each row first") {
     const test::Locale locale("C.UTF-8");
     struct Row {
-        void (Run::*change)();
+        void (SomeRun::*change)();
         const char* row;
         std::vector<const char*> parts;  // in the order in which they are omitted
     };
     const Row rows[] = {
-        {&Run::use_datagrams,
+        {&SomeRun::use_datagrams,
          "messages",
          {"reordered", "duplicate", "unsolicited", "late", "sent", "in flight", "echoed",
           "lost", "bad"}},
-        {&Run::probe, "total", {"full", "resumed", "opened", "failed"}},
-        {&Run::use_datagrams,
+        {&SomeRun::probe, "total", {"full", "resumed", "opened", "failed"}},
+        {&SomeRun::use_datagrams,
          "round trip",
          {"jitter", "p99.99 ", "p90", "p99.9 ", "p50", "max", "p99 "}},
-        {&Run::climb, "rate", {"climbing to 20k/s", "planned", "/s"}},
-        {&Run::probe, "rate", {"connections", "/s"}},
-        {&Run::probe,
+        {&SomeRun::climb, "rate", {"climbing to 20k/s", "planned", "/s"}},
+        {&SomeRun::probe, "rate", {"connections", "/s"}},
+        {&SomeRun::probe,
          "connections",
          {"connect p99", "handshake p99", "attempts", "failed", "open"}},
-        {&Run::use_datagrams, "lateness", {"of yodel-load", "max", "p50", "p99"}},
+        {&SomeRun::use_datagrams, "lateness", {"of yodel-load", "max", "p50", "p99"}},
     };
     for (const Row& row : rows) {
-        Run run;
+        SomeRun run;
         (run.*row.change)();
         run.result->late = run.result->unsolicited = 1;
         const std::vector<std::string> texts = widths_of(run, row.row);
@@ -202,7 +202,7 @@ TEST_CASE("a narrow page of a load omits the least important parts of each row f
 
 TEST_CASE("a low page of a load omits the map, and then the least important rows first") {
     const test::Locale locale("C.UTF-8");
-    Run run;
+    SomeRun run;
     for (int kind = 0; kind < 8; ++kind)
         run.result->count_failure("failure " + std::to_string(kind), 7, true);
     CHECK(contains(run.text(40), "\n            5 other kinds\n"));
@@ -223,7 +223,7 @@ TEST_CASE("a low page of a load omits the map, and then the least important rows
 
 TEST_CASE("the page of a load shows percentiles") {
     const test::Locale locale("C.UTF-8");
-    Run run;
+    SomeRun run;
     *run.result = Results();
     for (int i = 1; i <= 1000; ++i) {
         run.result->round_trips.record(i * 1ms, 1);
@@ -237,7 +237,7 @@ TEST_CASE("the page of a load shows percentiles") {
 
 TEST_CASE("the page of a load names the phase of the run") {
     const test::Locale locale("C.UTF-8");
-    Run run;
+    SomeRun run;
     const auto line = [&] { return test::plain_text(run.page({24, 80}).front()); };
     CHECK(contains(line(), "running 0:30 of 2:00  127.0.0.1:7000"));
     run.progress.length.reset();
@@ -265,7 +265,7 @@ TEST_CASE("the page of a load shows no figures that there are not") {
     for (const char* const absent : {"column", "lateness", "attempts", "connect p99", "late"})
         CHECK(!contains(page, absent));
     for (const bool tls : {false, true}) {
-        Run run;
+        SomeRun run;
         *run.result = Results();
         run.result->probe = true;
         for (const bool resumed : {false, true})
@@ -276,7 +276,7 @@ TEST_CASE("the page of a load shows no figures that there are not") {
 
 TEST_CASE("a small page of a load counts failures, and omits the map without connections") {
     const test::Locale locale("C.UTF-8");
-    Run run;
+    SomeRun run;
     run.result->failures.clear();
     run.result->count_failure("receiving failed: Connection reset by peer", 56, true, 12345);
     run.result->count_failure("connection refused", 7, true, 9);
@@ -295,7 +295,7 @@ TEST_CASE("a small page of a load counts failures, and omits the map without con
 
 TEST_CASE("failures on the page of a load are marked") {
     const test::Locale locale("C.UTF-8");
-    Run run;
+    SomeRun run;
     run.result->failures.clear();
     run.result->failed = run.result->bad = run.result->late = 1;
     run.result->count_failure("\x1b refused", 7, true);

@@ -12,12 +12,11 @@ using namespace yodel;
 
 namespace {
 
-struct Watcher final : RunDisplay::User {
+struct Watcher final : RunDisplay::Owner {
     RunProgress progress() override {
         ++drawings;
         return {.results = results, .target = "127.0.0.1:7"};
     }
-    Histogram take_recent() override { return {}; }
     void interrupted() override { ++interrupts; }
     void suspending() override { throw std::runtime_error("suspended"); }
 

@@ -14,18 +14,14 @@ using test::VirtualLoop;
 
 namespace {
 
-struct NobodyElse final : Reporter::User {
-    void output_changed() override {}
-    bool prepare_for_line() override { return true; }
-};
+const Reporter::Hooks nobody_else{[] {}, [] { return true; }};
 
 // Returns the reporter's output for the event.
 std::string printed(Reporter::Options options, const RunOptions& run,
                     const std::function<void(Reporter&)>& event) {
     const Redirected output(STDOUT_FILENO);
     VirtualLoop loop;
-    NobodyElse user;
-    Reporter reporter(loop, std::move(options), run, true, user);
+    Reporter reporter(loop, std::move(options), run, true, nobody_else);
     event(reporter);
     reporter.flush();
     reporter.close_log();
@@ -150,9 +146,8 @@ TEST_CASE("a reply is printed on a terminal with its unsafe bytes escaped") {
     const Redirected output(STDOUT_FILENO);
     ::dup2(terminal.writer.get(), STDOUT_FILENO);
     VirtualLoop loop;
-    NobodyElse user;
     const RunOptions run;
-    Reporter reporter(loop, {}, run, true, user);
+    Reporter reporter(loop, {}, run, true, nobody_else);
     answer(reporter, message("ab"), {"a\x1b\nb\x07", 5ms, true});
     reporter.flush();
     CHECK(test::take(terminal.reader) == "a^[\nb^G\n");

@@ -44,12 +44,12 @@ std::string text(const RunProgress& now) {
 
 // A display that counts its calls.
 struct Page final : RunDisplay {
-    explicit Page(User& its_user) : user(its_user) {}
+    explicit Page(Owner& its_owner) : owner(its_owner) {}
     void turn_ended() override { ++turns; }
     bool prepare_for_line() override { return false; }
     void continued() override { ++continuations; }
 
-    User& user;
+    Owner& owner;
     int turns = 0;
     int continuations = 0;
 };
@@ -242,8 +242,8 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
                            .warm_up = 10s,
                            .start = begin + 5s},
                    .report = {.load = true},
-                   .page = [&](RunDisplay::User& user) {
-                       auto made = std::make_unique<Page>(user);
+                   .page = [&](RunDisplay::Owner& owner) {
+                       auto made = std::make_unique<Page>(owner);
                        page = made.get();
                        return made;
                    }});
@@ -256,27 +256,23 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
     std::vector<std::string> shown;
     for (const auto& [time, expected] : steps) {
         fixture.loop.pass(time);
-        shown.push_back(text(page->user.progress()));
+        shown.push_back(text(page->owner.progress()));
     }
-    const RunProgress now = page->user.progress();
+    const RunProgress now = page->owner.progress();
     const std::string target = now.target;
-    const std::uint64_t recent = page->user.take_recent().count();
-    const std::uint64_t more_recent = page->user.take_recent().count();
     fixture.client->turn_ended();
     fixture.client->continued();
     const int calls = page->turns * 10 + page->continuations;
     fixture.server.mode = test::Server::Mode::drops;
     fixture.loop.pass(1s);
-    page->user.interrupted();
-    const RunProgress::Phase last = page->user.progress().phase;
+    page->owner.interrupted();
+    const RunProgress::Phase last = page->owner.progress().phase;
     CHECK(fixture.wait_for_end() == 1);
     for (std::size_t i = 0; i < shown.size(); ++i) CHECK(shown[i] == steps[i].second);
     CHECK(contains(target, "127.0.0.1:"));
     CHECK(now.planned_rate == 1);
     CHECK(now.descriptors > 2);
     CHECK(now.descriptor_limit > 2);
-    CHECK(recent == 11);
-    CHECK(more_recent == 0);
     CHECK(calls == 11);
     CHECK(last == RunProgress::Phase::ending);
     CHECK(contains(fixture.reported, "12 sent, 11 echoed, 0 bad, 1 lost"));
@@ -347,12 +343,11 @@ TEST_CASE("unread output pauses a run, and is reported at the end of its time") 
 namespace {
 
 // A run that has sent one more message at each call of progress().
-struct Counting final : RunDisplay::User {
+struct Counting final : RunDisplay::Owner {
     RunProgress progress() override {
         ++results.sent;
         return {.results = results, .target = "", .load = load, .open = 2};
     }
-    Histogram take_recent() override { return {}; }
     void interrupted() override {}
     void suspending() override {}
 

@@ -171,3 +171,12 @@ TEST_CASE("the climb of a run is the sum over its threads, step for step") {
     CHECK(verdict(some_climb(), "lost<0.1").requirements.front().held ==
           verdict(sum, "lost<0.1").requirements.front().held);
 }
+
+TEST_CASE("the recent times are those since they were taken last") {
+    RunResults results;
+    RecentTimes recent;
+    for (const std::uint64_t count : {2U, 0U, 3U}) {
+        results.round_trips.record(1ms, count);
+        CHECK(recent.take(results).count() == count);
+    }
+}

@@ -22,11 +22,6 @@ using ui::Style;
 
 namespace {
 
-template <class Column>
-void add_up(Column& to, const Column& other) {
-    for (std::size_t i = 0; i < to.size(); ++i) to[i] += other[i];
-}
-
 int shade(std::uint64_t count, std::uint64_t all) {
     if (count == 0) return 0;
     const double share = static_cast<double>(count) / static_cast<double>(all);
@@ -78,16 +73,28 @@ ui::Row row_of(const Fact& fact, int width) {
 
 // --- The facts.
 
+std::string percent_text(double share) {
+    return std::to_string(static_cast<int>(std::min(share, 1.0) * 100)) + "%";
+}
+
 std::string phase_text(const RunProgress& progress) {
+    const Results& results = progress.results;
+    if (progress.phase == Phase::ended)
+        return "ended after " + elapsed_text(progress.elapsed, 1);
     if (progress.phase == Phase::ending)
-        return progress.results.probe
-                   ? "ending"
-                   : "ending: " + number(progress.results.in_flight(), "in flight");
+        return results.probe ? "ending" : "ending: " + number(results.in_flight(), "in flight");
+    if (progress.phase == Phase::warming_up) return "warming up";
     if (progress.phase == Phase::running) {
         const std::string text = "running " + elapsed_text(progress.elapsed, 1);
-        return progress.length ? text + " of " + elapsed_text(*progress.length, 1) : text;
+        if (progress.length)
+            return text + " of " + elapsed_text(*progress.length, 1) + ", " +
+                   percent_text(std::chrono::duration<double>(progress.elapsed) /
+                                *progress.length);
+        if (progress.count == 0) return text;
+        const double sent = static_cast<double>(results.probe ? results.opened : results.sent);
+        return text + ", " + percent_text(sent / static_cast<double>(progress.count)) + " of " +
+               std::to_string(progress.count);
     }
-    if (progress.phase == Phase::warming_up) return "warming up";
     if (progress.until_start) return "starts in " + duration_text(*progress.until_start);
     return "connecting";
 }
@@ -142,16 +149,34 @@ std::vector<Part> time_parts(const Results& results) {
     return parts;
 }
 
-std::vector<Part> rate_parts(const RunProgress& progress, double rate) {
-    if (!progress.planned_rate)
-        return {{rate_text(rate)},
-                {progress.results.probe ? "connections opened" : "as replies arrive", 1}};
-    const bool behind =
-        progress.phase == Phase::running && rate < 0.95 * *progress.planned_rate;
-    std::vector<Part> parts{{rate_text(rate), 0, behind ? Style::warn : Style::normal},
-                            {"planned " + rate_text(*progress.planned_rate), 1}};
+std::vector<Part> rate_parts(const RunProgress& progress, const LoadRates& rates) {
+    if (progress.results.probe) return {{rate_text(rates.right) + " connections opened"}};
+    const std::string right = "right " + rate_text(rates.right);
+    if (!progress.planned_rate) return {{"sent " + rate_text(rates.sent), 1}, {right}};
+    const auto behind = [&](double rate) {
+        return progress.phase == Phase::running && rate < 0.95 * *progress.planned_rate
+                   ? Style::warn
+                   : Style::normal;
+    };
+    std::vector<Part> parts{
+        {"sent " + rate_text(rates.sent) + " of " + rate_text(*progress.planned_rate), 1,
+         behind(rates.sent)},
+        {right, 0, behind(rates.right)}};
     if (progress.last_rate)
         parts.push_back({"climbing to " + rate_text(*progress.last_rate), 2});
+    return parts;
+}
+
+// Requirements that do not hold stay longest as the width shrinks.
+std::vector<Part> requirement_parts(const std::vector<Requirement::Judged>& required) {
+    std::vector<Part> parts;
+    for (const Requirement::Judged& each : required) {
+        const bool holds = each.failure.empty();
+        const Glyph& sign = holds ? glyph::right : glyph::bad;
+        parts.push_back({sign.text() + " " + each.clause +
+                             (each.measured.empty() ? "" : " (" + each.measured + ")"),
+                         holds ? 2 : 1, holds ? Style::good : Style::bad});
+    }
     return parts;
 }
 
@@ -171,49 +196,50 @@ std::vector<Part> connection_parts(const RunProgress& progress) {
     return parts;
 }
 
-std::vector<Part> lateness_parts(const Histogram& lateness) {
-    return {{"p50 " + milliseconds_number(lateness.percentile(50)), 1},
-            {"p99 " + milliseconds_number(lateness.percentile(99)), 0},
-            {"max " + milliseconds_text(lateness.max()), 2},
-            {"of yodel-load itself", 3, Style::dim}};
-}
-
-void add_failures(std::vector<Fact>& facts, const std::vector<Results::Failure>& failures) {
+std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) {
+    const Results& results = progress.results;
+    std::vector<Fact> facts{{1, results.probe ? "total" : "messages", count_parts(results)},
+                            {4, "rate", rate_parts(progress, rates)},
+                            {3, main_times(results).name, time_parts(results), "  "}};
+    if (!progress.required.empty())
+        facts.push_back({2, "required", requirement_parts(progress.required)});
+    facts.push_back({6, "connections", connection_parts(progress)});
+    if (const Histogram& lateness = results.lateness; lateness.count() > 0)
+        facts.push_back({8,
+                         "lateness",
+                         {{"p50 " + milliseconds_number(lateness.percentile(50)), 1},
+                          {"p99 " + milliseconds_number(lateness.percentile(99)), 0},
+                          {"max " + milliseconds_text(lateness.max()), 2},
+                          {"of yodel-load itself", 3, Style::dim}},
+                         "  "});
+    if (progress.descriptors >= progress.descriptor_limit / 10 * 9 &&
+        progress.descriptor_limit > 0)
+        facts.push_back({7,
+                         "descriptors",
+                         {{std::to_string(progress.descriptors) + " of " +
+                               std::to_string(progress.descriptor_limit),
+                           0, Style::warn}}});
+    const std::vector<Results::Failure>& failures = results.failures;
     const std::size_t shown = std::min(failures.size(), max_failures);
     for (std::size_t i = 0; i < shown; ++i)
         facts.push_back(
-            {i == 0 ? 4 : 10 + static_cast<int>(i),
+            {i == 0 ? 5 : 10 + static_cast<int>(i),
              i == 0 ? "failures" : "",
              {{std::to_string(failures[i].count)}, {failures[i].text, 0, Style::bad}},
              "  "});
     if (failures.size() > shown)
         facts.push_back({20, "", {{number(failures.size() - shown, "other kinds")}}});
-}
-
-std::vector<Fact> facts_of(const RunProgress& progress, double rate) {
-    const Results& results = progress.results;
-    std::vector<Fact> facts{{1, results.probe ? "total" : "messages", count_parts(results)},
-                            {3, "rate", rate_parts(progress, rate)},
-                            {2, main_times(results).name, time_parts(results), "  "},
-                            {5, "connections", connection_parts(progress)}};
-    if (results.lateness.count() > 0)
-        facts.push_back({8, "lateness", lateness_parts(results.lateness), "  "});
-    std::string descriptors = std::to_string(progress.descriptors);
-    if (progress.descriptor_limit > 0)
-        descriptors += " of " + std::to_string(progress.descriptor_limit);
-    facts.push_back({9, "descriptors", {{descriptors}}});
-    add_failures(facts, results.failures);
     return facts;
 }
 
-ui::Row single_row(const RunProgress& progress, double rate, int width) {
+ui::Row single_row(const RunProgress& progress, const LoadRates& rates, int width) {
     std::vector<Part> parts{phase_part(progress)};
     const auto add = [&parts](std::vector<Part> more, int rank) {
         for (Part& part : more) part.rank += rank;
         parts.insert(parts.end(), more.begin(), more.end());
     };
     add(count_parts(progress.results), 1);
-    add({{rate_text(rate)}}, 3);
+    add({{rate_text(rates.right)}}, 3);
     add(time_parts(progress.results), 3);
     return fit(parts, width, {" "});
 }
@@ -283,96 +309,83 @@ void add_map(std::vector<ui::Row>& rows, const RunProgress& progress, const Heat
 
 }  // namespace
 
+// Also adds empty columns, so that a stalled service is visible as a gap.
 void HeatMap::add(ev::Time now, const Histogram& slice) {
     if (empty() && slice.count() == 0) return;
     if (empty()) begin_ = now;
-    extend_to(now);
-    for (const Histogram::Bucket& bucket : slice.buckets())
-        columns_.back()[cell(bucket.upper_end)] += bucket.count;
-}
-
-// Also adds empty columns, so that a stalled service is visible as a gap.
-void HeatMap::extend_to(ev::Time now) {
     while ((now - begin_) / width_ >= static_cast<std::int64_t>(max_columns)) {
         columns_ = merged(2);
         width_ *= 2;
     }
     const auto needed = static_cast<std::size_t>((now - begin_) / width_) + 1;
-    if (needed > columns_.size()) columns_.resize(needed);
+    columns_.resize(std::max(columns_.size(), needed));
+    for (const Histogram::Bucket& each : slice.buckets()) {
+        const std::size_t bucket =
+            Layout::index(static_cast<std::uint64_t>(each.upper_end.count()));
+        columns_.back()[std::clamp(bucket, first_bucket, last_bucket) - first_bucket] +=
+            each.count;
+    }
 }
 
 std::vector<HeatMap::Column> HeatMap::merged(std::size_t together) const {
     std::vector<Column> fewer((columns_.size() + together - 1) / together);
-    for (std::size_t i = 0; i < columns_.size(); ++i) add_up(fewer[i / together], columns_[i]);
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+        for (std::size_t cell = 0; cell < cell_count; ++cell)
+            fewer[i / together][cell] += columns_[i][cell];
     return fewer;
 }
 
+// The rows have the same number of cells each, and the filled cells are in the middle. A small
+// filled range is surrounded by empty cells, so that the map does not jump later.
 HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
+    constexpr std::size_t min_cells = 14;  // more than a factor of ten
     if (empty()) return {};
     std::size_t together = 1;
-    while ((columns_.size() + together - 1) / together > columns) together *= 2;
+    while (columns_.size() > columns * together) together *= 2;
     const std::vector<Column> shown = merged(together);
-    const Range all = covered(rows);
-    const std::size_t each = (all.end - all.begin + rows - 1) / rows;
-    View made{.width = width_ * static_cast<std::int64_t>(together), .rows = {}};
-    for (std::size_t end = all.end; end > all.begin; end -= each)
-        if (end - each < cell_count) made.rows.push_back(row(shown, {end - each, end}));
-    return made;
-}
-
-HeatMap::Row HeatMap::row(const std::vector<Column>& columns, Range range) {
-    range.end = std::min(range.end, cell_count);
-    const auto longest =
-        static_cast<std::int64_t>(Layout::upper_end(first_bucket + range.end - 1));
-    Row made{ev::Duration(longest), {}};
-    const auto sum = [](const Column& column, std::size_t begin, std::size_t end) {
-        return std::accumulate(column.begin() + static_cast<std::ptrdiff_t>(begin),
-                               column.begin() + static_cast<std::ptrdiff_t>(end),
-                               std::uint64_t{0});
-    };
-    for (const Column& column : columns)
-        made.shades.push_back(
-            shade(sum(column, range.begin, range.end), sum(column, 0, cell_count)));
-    return made;
-}
-
-// Returns the range from the lowest to the highest cell with round trips.
-HeatMap::Range HeatMap::filled() const {
-    Column sum{};
-    for (const Column& column : columns_) add_up(sum, column);
+    const Column all = merged(columns_.size()).front();
     const auto some = [](std::uint64_t count) { return count > 0; };
-    const auto first = std::find_if(sum.begin(), sum.end(), some);
-    const auto last = std::find_if(sum.rbegin(), sum.rend(), some);
-    return {static_cast<std::size_t>(first - sum.begin()),
-            static_cast<std::size_t>(sum.rend() - last)};
+    const auto first =
+        static_cast<std::size_t>(std::find_if(all.begin(), all.end(), some) - all.begin());
+    const auto last =
+        static_cast<std::size_t>(all.rend() - std::find_if(all.rbegin(), all.rend(), some));
+    const std::size_t filled = last - first;
+    const std::size_t each = (filled + rows - 1) / rows;
+    const std::size_t wanted = std::max(filled, std::min(rows * each, min_cells));
+    const std::size_t count = (wanted + each - 1) / each * each;
+    const std::size_t begin = first - std::min(first, (count - filled) / 2);
+    View made{.width = width_ * static_cast<std::int64_t>(together), .rows = {}};
+    for (std::size_t end = begin + count; end > begin; end -= each) {
+        if (end - each >= cell_count) continue;
+        const std::size_t top = std::min(end, cell_count);
+        Row row{ev::Duration(Layout::upper_end(first_bucket + top - 1)), {}};
+        for (const Column& column : shown) {
+            const auto sum = [&column](std::size_t from, std::size_t to) {
+                return std::accumulate(&column[from], &column[from] + (to - from),
+                                       std::uint64_t{0});
+            };
+            row.shades.push_back(shade(sum(end - each, top), sum(0, cell_count)));
+        }
+        made.rows.push_back(std::move(row));
+    }
+    return made;
 }
 
-// Returns a range with the same number of cells in each row and the filled cells in
-// the middle. Surrounds a small filled range with empty cells, so that the map does not
-// jump later.
-HeatMap::Range HeatMap::covered(std::size_t rows) const {
-    const Range range = filled();
-    const std::size_t size = range.end - range.begin;
-    const std::size_t each = (size + rows - 1) / rows;
-    const std::size_t wanted = std::max(size, std::min(rows * each, min_covered_cells));
-    const std::size_t covered = (wanted + each - 1) / each * each;
-    const std::size_t begin = range.begin - std::min(range.begin, (covered - size) / 2);
-    return {begin, begin + covered};
-}
-
-std::size_t HeatMap::cell(ev::Duration round_trip) {
-    const std::size_t bucket = Layout::index(static_cast<std::uint64_t>(round_trip.count()));
-    return std::clamp(bucket, first_bucket, last_bucket) - first_bucket;
-}
-
-Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui::Size size) {
+Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
+               ui::Size size) {
+    const bool ended = progress.phase == Phase::ended;
+    if (ended) {
+        const Results& results = progress.results;
+        const double seconds = std::chrono::duration<double>(results.elapsed()).count();
+        rates = {seconds > 0 ? static_cast<double>(results.sent) / seconds : 0, results.rate()};
+    }
     const int width = size.columns;
-    if (size.rows <= 1) return {single_row(progress, rate, width)};
+    if (size.rows <= 1) return {single_row(progress, rates, width)};
     std::vector<ui::Row> rows{
         fit({phase_part(progress), {progress.target, 1, Style::bold}}, width, {"  "})};
-    std::vector<Fact> facts = facts_of(progress, rate);
+    std::vector<Fact> facts = facts_of(progress, rates);
     // If all connections have failed, the reasons matter more than the map.
-    const bool all_failed = progress.open == 0 && !progress.results.failures.empty();
+    const bool all_failed = progress.open == 0 && !ended && !progress.results.failures.empty();
     const int before_map = all_failed ? static_cast<int>(facts.size()) : min_facts - 1;
     const bool hint = size.rows > min_facts;
     const int left = size.rows - (hint ? 2 : 1);
@@ -387,9 +400,11 @@ Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui:
     if (height >= min_map_rows + 2) add_map(rows, progress, map, height, width);
     if (!hint) return rows;
     rows.resize(static_cast<std::size_t>(size.rows - 1));
-    const bool ending = progress.phase == Phase::ending;
-    rows.push_back({{ending ? "^C quits at once" : "^C ends the run; ^C again quits at once",
-                     Style::dim}});
+    rows.push_back(
+        {{ended                             ? "press a key to quit"
+          : progress.phase == Phase::ending ? "^C quits at once"
+                                            : "^C ends the run; ^C again quits at once",
+          Style::dim}});
     ui::truncate(rows.back(), width);
     return rows;
 }
@@ -401,17 +416,22 @@ bool LoadScreen::prepare_for_line() { return ::isatty(STDERR_FILENO) != 1; }
 
 void LoadScreen::press(const ui::Key& key) {
     const ui::Chord chord = ui::without_alt(key.chord);
-    if (chord == ui::ctrl('c')) owner_.interrupted();
-    if (chord == ui::ctrl('z')) suspend();
-    if (chord == ui::ctrl('l')) terminal().redraw();
+    if (chord == ui::ctrl('z')) return suspend();
+    if (chord == ui::ctrl('l')) return terminal().redraw();
+    if (ended_ || chord == ui::ctrl('c')) owner_.interrupted();
 }
 
 void LoadScreen::draw() {
     const RunProgress progress = owner_.progress();
-    map_.add(loop_.now(), recent_.take(progress.results));
-    rate_.add(loop_.now(), progress.results.achieved_count());
-    terminal().draw({.rows = load_page(progress, rate_.per_second(), map_, terminal().size())});
-    mark_changed();  // the page contains times, so it always differs
+    ended_ = progress.phase == Phase::ended;
+    if (!ended_) {
+        map_.add(loop_.now(), recent_.take(progress.results));
+        sent_.add(loop_.now(), progress.results.sent);
+        right_.add(loop_.now(), progress.results.achieved_count());
+        mark_changed();  // the page contains times, so it always differs
+    }
+    const LoadRates rates{sent_.per_second(), right_.per_second()};
+    terminal().draw({.rows = load_page(progress, rates, map_, terminal().size())});
 }
 
 }  // namespace yodel

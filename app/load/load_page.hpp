@@ -54,19 +54,8 @@ private:
     static constexpr std::size_t first_bucket = Layout::index((std::uint64_t{1} << 10) - 1);
     static constexpr std::size_t last_bucket = Layout::index(std::uint64_t{1} << 36);
     static constexpr std::size_t cell_count = last_bucket - first_bucket + 1;
-    static constexpr std::size_t min_covered_cells = 14;  // more than a factor of ten
     using Column = std::array<std::uint64_t, cell_count>;
 
-    struct Range {
-        std::size_t begin;
-        std::size_t end;
-    };
-
-    static std::size_t cell(ev::Duration round_trip);
-    void extend_to(ev::Time now);
-    Range filled() const;
-    Range covered(std::size_t rows) const;
-    static Row row(const std::vector<Column>& columns, Range range);
     std::vector<Column> merged(std::size_t together) const;
 
     std::vector<Column> columns_;
@@ -74,13 +63,19 @@ private:
     ev::Duration width_ = initial_width;
 };
 
-// Returns a page that fits into `size`: counts, rates, percentiles, failures, and a heat map of
-// the round trips. Omits the least important rows, and parts of rows, that do not fit. `rate`:
-// right replies in the last second.
-Rows load_page(const RunProgress& progress, double rate, const HeatMap& map, ui::Size size);
+// Messages or connections in the last second.
+struct LoadRates {
+    double sent = 0;
+    double right = 0;
+};
+
+// Returns a page that fits into `size`: counts, rates, requirements, percentiles, failures, and
+// a heat map of the round trips. Omits the least important rows, and parts of rows, that do not
+// fit. At the end, it shows the rates of the whole run.
+Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map, ui::Size size);
 
 // Draws the page of a load, at most ten times a second. Keys: ^C ends the run, ^Z suspends, ^L
-// redraws.
+// redraws. After the run, any other key reports an interrupt.
 class LoadScreen final : public RunDisplay, private FullScreen {
 public:
     // See FullScreen. The handler of SIGCONT must call continued(). The owner must outlive the
@@ -90,6 +85,7 @@ public:
     void turn_ended() override { FullScreen::turn_ended(); }
     // Returns true if standard error is not a terminal.
     bool prepare_for_line() override;
+    bool stays() const override { return true; }
     void continued() override { FullScreen::continued(); }
 
 private:
@@ -102,7 +98,9 @@ private:
     Owner& owner_;
     HeatMap map_;
     RecentTimes recent_;
-    RecentRate rate_;
+    RecentRate sent_;
+    RecentRate right_;
+    bool ended_ = false;
 };
 
 }  // namespace yodel

@@ -217,10 +217,14 @@ RunProgress RunClient::progress() {
         now.elapsed = std::max(loop_.now() - *results.first_sent, ev::Duration::zero());
     }
     if (run_.over()) now.phase = RunProgress::Phase::ending;
+    if (state_.over) now.phase = RunProgress::Phase::ended;
+    if (state_.over) now.elapsed = results.elapsed();
     now.load = load();
     now.connections = run.connections;
     now.open = run_.open();
     now.length = run.length;
+    now.count = run.count;
+    now.required = Verdict::on(results, options_.report.required).requirements;
     if (run.pace) {
         constexpr ev::Duration recent = RecentRate::span;
         const ev::Duration time = std::min(now.elapsed, run.length.value_or(now.elapsed));
@@ -270,6 +274,7 @@ void RunClient::continued() {
 
 // Finishes gracefully at the first ^C. The second ^C kills the program.
 void RunClient::interrupted() {
+    if (state_.over) return loop_.stop();
     if (std::exchange(state_.interrupted, true)) std::raise(SIGINT);
     if (options_.run.session.stays_open) return run_.close();
     run_.finish();
@@ -306,13 +311,15 @@ void RunClient::output_changed() {
             {timed_out,
              "standard output was not read within " + duration_text(*max_time_) +
                  (options_.run.length ? " (--max-time, -W and -q)" : " (--max-time)")});
-    loop_.stop();
+    if (!display_) loop_.stop();
 }
 
 // Completes the journal first, because its errors affect the status in the end object.
 void RunClient::run_done() {
     interval_timer_.cancel();
-    display_.reset();
+    const bool stays =
+        display_ && display_->stays() && !state_.interrupted && state_.signo == 0;
+    if (!stays) display_.reset();
     reporter_.close_log();
     const auto add = [this](const Trouble& trouble) {
         if (!trouble.text.empty()) troubles_.push_back(trouble);

@@ -32,6 +32,7 @@ struct RunProgress {
         warming_up,
         running,
         ending,  // waits for replies and ends of connections
+        ended,
     };
 
     // Counts so far, valid until the next turn of the loop.
@@ -46,9 +47,11 @@ struct RunProgress {
     std::optional<double> last_rate = {};       // rate at the end of a climb
     ev::Duration elapsed{};                     // since the first message
     std::optional<ev::Duration> length = {};    // length of the run; none: unlimited
+    std::uint64_t count = 0;                    // messages of the run; 0: unlimited
     std::optional<ev::Duration> until_start{};  // time until the requested start
     std::size_t descriptors = 0;                // descriptors in use
     std::size_t descriptor_limit = 0;           // 0: no limit
+    std::vector<Requirement::Judged> required = {};
 };
 
 // Displays a run live: on a line, or on a full-screen page. A display asks its owner for the
@@ -59,6 +62,7 @@ public:
     public:
         virtual RunProgress progress() = 0;
         // Called for ^C. The first call ends the run gracefully, the second call ends it now.
+        // After the run, called for any key.
         virtual void interrupted() = 0;
         // Called before the program is suspended.
         virtual void suspending() = 0;
@@ -80,6 +84,8 @@ public:
     // Call it before writing a line to standard error. Returns false if the line would spoil
     // the display and must be omitted.
     virtual bool prepare_for_line() = 0;
+    // Returns true if the display stays after the run until a key is pressed.
+    virtual bool stays() const { return false; }
     // Call it after the program was suspended.
     virtual void continued() {}
 };
@@ -161,7 +167,7 @@ private:
     std::optional<ev::Duration> max_time_;
     Reporter reporter_;
     Run run_;
-    std::unique_ptr<RunDisplay> display_;  // null: no display, or the run has ended
+    std::unique_ptr<RunDisplay> display_;  // null: no display, or it was removed
 };
 
 // Records the first signal that ends the program.

@@ -5,8 +5,9 @@ A load on a terminal shows a page, and leaves the summary behind.
 
   $ serve
   $ page() { on_terminal yodel-load --connections 3 "$@"; }
-  $ page -m 600ms 127.0.0.1 $PORT -- "wait ● running 0:00 of 0:00  tcp://127.0.0.1:$PORT" 'alternate screen' 'wait round trip  p50 ' \
-  >     'wait connections 3 open of 3, 0 failed' 'wait column: 250ms' 'wait █' gone 'row 1 yodel-load: ' 'wait  echoed, 0 bad, 0 lost, '
+  $ page -m 600ms 127.0.0.1 $PORT -- 'wait ● running 0:00 of 0:00, ' "wait %  tcp://127.0.0.1:$PORT" 'alternate screen' 'wait round trip  p50 ' \
+  >     'wait connections 3 open of 3, 0 failed' 'wait column: 250ms' 'wait █' 'wait ○ ended after 0:00' 'wait press a key to quit' 'keys x' gone \
+  >     'row 1 yodel-load: ' 'wait  echoed, 0 bad, 0 lost, '
   status 0
 
 ^C ends it gracefully: it waits for replies. ^C again does not. A signal from outside ends it.
@@ -28,7 +29,7 @@ A load on a terminal shows a page, and leaves the summary behind.
 The page follows the size of the terminal. Suspended without a shell that could continue it, it comes back. A blocked terminal
 does not delay its end.
 
-  $ page --rate 500 127.0.0.1 $running -- 'wait descriptors ' resize-1x1 resize-1x80 'wait 0 bad' resize-0x0 resize-24x80 'wait column: ' 'keys ^C' gone
+  $ page --rate 500 127.0.0.1 $running -- 'wait lateness ' resize-1x1 resize-1x80 'wait 0 bad' resize-0x0 resize-24x80 'wait column: ' 'keys ^C' gone
   status 0
   $ page 127.0.0.1 $running -- 'wait ● running' 'keys ^Z' 'no screen' 'alternate screen' 'wait ● running' 'keys ^L^C' gone
   status 0

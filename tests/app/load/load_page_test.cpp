@@ -68,6 +68,21 @@ struct SomeRun {
         result->jitter_count = 1;
     }
     void climb() { progress.last_rate = 20'000; }
+    void require() {
+        progress.required = {{"p99<5ms", "p99", "3.0ms", ""},
+                             {"lost=0", "lost", "2", "required lost=0, was 2"},
+                             {"lateness<1s", "lateness", "", ""}};
+    }
+    void end() {
+        progress.phase = RunProgress::Phase::ended;
+        progress.open = 0;
+        result->first_sent = start;
+        result->last_answered = start + 28s;
+    }
+    void near_limit() {
+        require();
+        progress.descriptor_limit = 200;
+    }
     void probe() {
         *result = Results();
         result->probe = true;
@@ -81,7 +96,7 @@ struct SomeRun {
     }
 
     std::vector<ui::Row> page(ui::Size size) const {
-        return load_page(progress, 3990, map, size);
+        return load_page(progress, {4000, 3990}, map, size);
     }
     std::string text(int rows = 24, int columns = 80) const {
         return ::text(page({rows, columns}));
@@ -124,6 +139,9 @@ TEST_CASE("the page of a load equals its file in tests/screens") {
         {"load-ascii", "C", nullptr, {{24, 80}}},
         {"load-udp", "C.UTF-8", &SomeRun::use_datagrams, {{24, 80}, {24, 120}, {10, 40}}},
         {"load-probe", "C.UTF-8", &SomeRun::probe, {{24, 80}, {1, 80}}},
+        {"load-required", "C.UTF-8", &SomeRun::near_limit, {{24, 80}, {10, 40}}},
+        {"load-required-ascii", "C", &SomeRun::near_limit, {{24, 80}}},
+        {"load-ended", "C.UTF-8", &SomeRun::end, {{24, 80}, {5, 20}}},
     };
     for (const Row& row : rows)
         for (const ui::Size& size : row.sizes) {
@@ -142,7 +160,7 @@ TEST_CASE("the page of a load equals its file in tests/screens") {
                 return static_cast<unsigned char>(byte) < 0x80;
             };
             CHECK(std::all_of(page.begin(), page.end(), ascii) ==
-                  (row.locale == rows[1].locale));
+                  (row.locale == std::string("C")));
         }
 }
 
@@ -181,8 +199,8 @@ TEST_CASE("a narrow page of a load omits the least important parts of each row f
         {&SomeRun::use_datagrams,
          "round trip",
          {"jitter", "p99.99 ", "p90", "p99.9 ", "p50", "max", "p99 "}},
-        {&SomeRun::climb, "rate", {"climbing to 20k/s", "planned", "/s"}},
-        {&SomeRun::probe, "rate", {"connections", "/s"}},
+        {&SomeRun::climb, "rate", {"climbing to 20k/s", "sent", "right"}},
+        {&SomeRun::require, "required", {"lateness", "p99<5ms", "lost=0"}},
         {&SomeRun::probe,
          "connections",
          {"connect p99", "handshake p99", "attempts", "failed", "open"}},
@@ -203,12 +221,13 @@ TEST_CASE("a narrow page of a load omits the least important parts of each row f
 TEST_CASE("a low page of a load omits the map, and then the least important rows first") {
     const test::Locale locale("C.UTF-8");
     SomeRun run;
+    run.progress.descriptor_limit = 200;
     for (int kind = 0; kind < 8; ++kind)
         run.result->count_failure("failure " + std::to_string(kind), 7, true);
     CHECK(contains(run.text(40), "\n            5 other kinds\n"));
-    const char* const order[] = {"5 other kinds", "failure 2",   "failure 1", "failure 0",
-                                 "the server",    "descriptors", "lateness",  "connections",
-                                 "column",        "^C ends",     "refused",   "rate",
+    const char* const order[] = {"5 other kinds", "failure 2", "failure 1",   "failure 0",
+                                 "the server",    "lateness",  "descriptors", "connections",
+                                 "column",        "^C ends",   "refused",     "rate",
                                  "round trip ",   "messages"};
     std::vector<std::string> pages;
     for (int height = 1; height <= 40; ++height) {
@@ -239,8 +258,11 @@ TEST_CASE("the page of a load names the phase of the run") {
     const test::Locale locale("C.UTF-8");
     SomeRun run;
     const auto line = [&] { return test::plain_text(run.page({24, 80}).front()); };
-    CHECK(contains(line(), "running 0:30 of 2:00  127.0.0.1:7000"));
+    CHECK(contains(line(), "running 0:30 of 2:00, 25%  127.0.0.1:7000"));
     run.progress.length.reset();
+    run.progress.count = 448'180;
+    CHECK(contains(line(), "running 0:30, 25% of 448180  127.0.0.1:7000"));
+    run.progress.count = 0;
     run.progress.elapsed = 3h + 62s;
     CHECK(contains(line(), "running 3:01:02  "));
     run.progress.phase = RunProgress::Phase::ending;
@@ -258,11 +280,11 @@ TEST_CASE("the page of a load shows no figures that there are not") {
     const test::Locale locale("C.UTF-8");
     const auto result = std::make_unique<Results>();
     const RunProgress progress{.results = *result, .target = ""};
-    const std::string page = text(load_page(progress, 0, HeatMap(), {24, 80}));
+    const std::string page = text(load_page(progress, {}, HeatMap(), {24, 80}));
     CHECK(contains(page, "round trip  none yet\n"));
-    CHECK(contains(page, "rate        0/s, as replies arrive\n"));
-    CHECK(contains(page, "descriptors 0\n"));
-    for (const char* const absent : {"column", "lateness", "attempts", "connect p99", "late"})
+    CHECK(contains(page, "rate        sent 0/s, right 0/s\n"));
+    for (const char* const absent :
+         {"column", "lateness", "attempts", "connect p99", "late", "required", "descriptors"})
         CHECK(!contains(page, absent));
     for (const bool tls : {false, true}) {
         SomeRun run;

@@ -15,12 +15,13 @@ namespace {
 struct Watcher final : RunDisplay::Owner {
     RunProgress progress() override {
         ++drawings;
-        return {.results = results, .target = "127.0.0.1:7"};
+        return {.results = results, .phase = phase, .target = "127.0.0.1:7"};
     }
     void interrupted() override { ++interrupts; }
     void suspending() override { throw std::runtime_error("suspended"); }
 
     Results results;
+    RunProgress::Phase phase = RunProgress::Phase::running;
     int drawings = 0;
     int interrupts = 0;
 };
@@ -47,4 +48,13 @@ TEST_CASE("the page of a load is drawn ten times a second, and takes two keys") 
     REQUIRE(press("\x03") == 1);
     REQUIRE(press("\x1b\x03") == 2);
     REQUIRE_THROWS_WITH(press("\x1a"), "suspended");  // and does not stop the test
+    REQUIRE(screen.stays());
+    user.phase = RunProgress::Phase::ended;
+    for (int i = 0; i < 3; ++i) {
+        loop.pass(100ms);
+        screen.turn_ended();
+        terminal.take();
+    }
+    REQUIRE(press("\x0c") == 2);  // ^L only redraws
+    REQUIRE(press("x") == 3);
 }

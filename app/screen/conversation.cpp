@@ -46,7 +46,6 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, Owner& owner)
       owner_(owner),
       transcript_(options.session.expect != Expect::any || options.session.pattern,
                   options.session.framing->name == "resp"),
-      reading_timer_(loop, [this] { read_recording(); }),
       session_(loop, options.session, *this) {
     results_.over_datagrams = options.session.framing->in_datagrams;
     recorded_results_.over_datagrams = results_.over_datagrams;
@@ -105,14 +104,11 @@ void Conversation::show(const Event& event, Style note_style) {
 // --- The recording.
 
 void Conversation::begin() {
-    if (!recording()) return session_.connect();
-    reading_timer_.start(ev::Duration::zero());
-}
-
-void Conversation::read_recording() {
-    for (const StoredEvent& event : recording()->events) add_recorded(*event);
-    const std::string& trouble = recording()->trouble.text;
-    if (!trouble.empty()) add_note(trouble, Style::bad);
+    if (recording()) {
+        for (const StoredEvent& event : recording()->events) add_recorded(*event);
+        const std::string& trouble = recording()->trouble.text;
+        if (!trouble.empty()) add_note(trouble, Style::bad);
+    }
     if (!connects()) return;
     recent_round_trips_.clear();
     session_.connect();

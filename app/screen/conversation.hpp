@@ -106,7 +106,6 @@ private:
     void record(const Event& event);
     void show(const Event& event, ui::Style note_style = ui::Style::dim);
     bool is_open() const { return session_.state() == Session::State::open; }
-    void read_recording();
     void add_recorded(const Event& recorded);
     bool showing_recorded() const { return recorded_at_.has_value(); }
     Transcript::WallTime wall_time() const;
@@ -130,7 +129,6 @@ private:
     Results file_results_;  // of the events in the journal
     Results recorded_results_;
     std::optional<ev::Time> recorded_at_;   // time of the recorded event being added
-    ev::Timer reading_timer_;               // shows the recording in the first turn
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
     std::string file_trouble_;  // why a file is missing or incomplete; empty: no error
     std::size_t sent_together_ = 0;

@@ -273,20 +273,17 @@ Rows statistics_page(const Statistics& statistics, int width) {
     return page.rows;
 }
 
-Rows recording_page(const Recording& recording, std::uint64_t count, int width) {
-    PageRows page(width);
+void add_recording(PageRows& page, const Recording& recording, std::uint64_t count) {
     page.add_title("Recording");
     page.add_fact("file", recording.name);
     page.add_fact("messages", std::to_string(count));
     page.add_fact("began", date_text(recording.started));
     const std::string& trouble = recording.trouble.text;
     if (!trouble.empty()) page.add_fact("damage", trouble, Style::bad);
-    return page.rows;
 }
 
-Rows connection_page(const Session& session, const Results& results, const std::string& key_log,
-                     const std::string& sandbox, int width) {
-    PageRows page(width);
+void add_connection(PageRows& page, const Session& session, const Results& results,
+                    const std::string& key_log, const std::string& sandbox) {
     page.add_title("Connection");
     const Session::Options& options = session.options();
     page.add_fact("target", options.target());
@@ -307,7 +304,6 @@ Rows connection_page(const Session& session, const Results& results, const std::
     if (const auto facts = session.tcp()) add_tcp(page, *facts, results.round_trips);
     if (const bufio::TlsFacts* const tls = session.tls()) add_tls(page, *tls);
     if (const websocket::Facts* const facts = session.websocket()) add_websocket(page, *facts);
-    return page.rows;
 }
 
 // The times include the delay until the system accepted the message, for example because the

@@ -21,37 +21,6 @@ namespace yodel {
 
 using Rows = std::vector<ui::Row>;
 
-using Entries = std::vector<std::shared_ptr<const Transcript::Entry>>;
-
-// Returns copies of the five slowest right replies, and of the newest bad and lost messages.
-Entries notable_entries(const Transcript& transcript);
-
-struct Statistics {
-    const Results& results;
-    const Results* minute_ago;  // the results a minute ago; null if they are not shown
-    const PercentileHistory& history;
-    const Entries& notable;
-    std::optional<std::size_t> selected;  // an index in `notable`
-};
-
-// Returns the counts, the percentiles and their history, the notable messages, the selected one
-// in Style::selected, and a histogram of the round trips.
-Rows statistics_page(const Statistics& statistics, int width);
-
-// Returns the facts about a recording. `count`: the number of its messages.
-Rows recording_page(const Recording& recording, std::uint64_t count, int width);
-
-// Returns the target, the address and the timeouts and, if they are used, the facts about TCP,
-// TLS with its certificate, and WebSocket. `key_log`: the file to which TLS secrets are
-// written; empty: none. `sandbox`: its state; empty: omitted. Makes a system call for TCP.
-Rows connection_page(const Session& session, const Results& results, const std::string& key_log,
-                     const std::string& sandbox, int width);
-
-// Returns a message and its reply, each as text or indented JSON and in hex, with the first
-// difference and all matches marked. `resp`: values of Redis are decoded.
-Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& needle,
-                  int width);
-
 // Width of the column that contains the names of facts.
 inline constexpr int fact_name_width = 12;
 
@@ -69,5 +38,36 @@ struct PageRows {
     const int width;
     Rows rows;
 };
+
+using Entries = std::vector<std::shared_ptr<const Transcript::Entry>>;
+
+// Returns copies of the five slowest right replies, and of the newest bad and lost messages.
+Entries notable_entries(const Transcript& transcript);
+
+struct Statistics {
+    const Results& results;
+    const Results* minute_ago;  // the results a minute ago; null if they are not shown
+    const PercentileHistory& history;
+    const Entries& notable;
+    std::optional<std::size_t> selected;  // an index in `notable`
+};
+
+// Returns the counts, the percentiles and their history, the notable messages, the selected one
+// in Style::selected, and a histogram of the round trips.
+Rows statistics_page(const Statistics& statistics, int width);
+
+// `count`: the number of messages in the recording.
+void add_recording(PageRows& page, const Recording& recording, std::uint64_t count);
+
+// Adds the target, the address and the timeouts and, if they are used, the facts about TCP, TLS
+// with its certificate, and WebSocket. `key_log`: the file to which TLS secrets are written;
+// empty: none. `sandbox`: its state; empty: omitted. Makes a system call for TCP.
+void add_connection(PageRows& page, const Session& session, const Results& results,
+                    const std::string& key_log, const std::string& sandbox);
+
+// Returns a message and its reply, each as text or indented JSON and in hex, with the first
+// difference and all matches marked. `resp`: values of Redis are decoded.
+Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& needle,
+                  int width);
 
 }  // namespace yodel

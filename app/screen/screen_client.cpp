@@ -62,7 +62,7 @@ const ui::Binding<Client> Client::table[] = {
      [](Client& c) { c.open_page([&c](int width) { return c.key_page(width); }); }, "F1 M-?",
      "this page", "F1 Keys"},
     {ui::keys(ui::plain(KeyCode::f2), ui::alt('s')), [](Client& c) { c.open_statistics(); },
-     "F2 M-s", "statistics; M-Up selects a slow, bad or lost message", "F2 Stats"},
+     "F2 M-s", "statistics; Up and Down select a slow, bad or lost message", "F2 Stats"},
     {ui::keys(ui::plain(KeyCode::f3), ui::alt('i')),
      [](Client& c) { c.open_page([&c](int width) { return c.connection_rows(width); }); },
      "F3 M-i", "connection and certificate", "F3 Link"},
@@ -103,6 +103,7 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
       conversation_(loop, options.conversation, *this) {
     transcript().show_hex(options.hex);
     conversation_.begin();
+    clock_timer_.start(ev::Duration::zero());  // draws even if nothing connects
 }
 
 void ScreenClient::quit(int) { conversation_.quit(); }
@@ -122,14 +123,12 @@ int ScreenClient::report() {
 void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
     if (key.truncated) conversation_.add_note("the paste was truncated: too long", Style::warn);
-    const bool interrupts =
-        ui::without_alt(key.chord) == ui::ctrl('c') && !editor_.next_is_literal();
+    const bool literal = editor_.next_is_literal();
+    const bool interrupts = ui::without_alt(key.chord) == ui::ctrl('c') && !literal;
     if (interrupts && quit_timer_.pending()) return conversation_.quit();
     quit_timer_.cancel();
     if (interrupts) quit_timer_.start(quit_time);
-    const bool typing = pages_.empty() && (std::holds_alternative<Typing>(mode_) ||
-                                           std::holds_alternative<Escaped>(mode_));
-    if (!typing && key.chord == ui::ctrl('l')) return terminal().redraw();
+    if (key.chord == ui::ctrl('l') && !literal) return terminal().redraw();  // in each mode
     const bool done = std::visit([&](auto& mode) { return press_in(mode, key); }, mode_) ||
                       (!pages_.empty() && press_in(pages_.back(), key));
     if (!done && !press_bound(key)) notice_ = "this key does nothing; F1 lists the keys";
@@ -209,21 +208,18 @@ bool ScreenClient::press_in(Reading& reading, const ui::Key& key) {
     return back;
 }
 
-// While a message is selected, Up and Down also select.
 bool ScreenClient::select_notable(Reading& reading, const ui::Key& key) {
+    const ui::Chord chord = ui::without_alt(key.chord);
+    const bool up = chord == ui::plain(KeyCode::up);
     if (reading.notable.empty()) return false;
-    const bool selecting = reading.selected.has_value();
-    if (selecting && key.chord == ui::plain(KeyCode::enter)) {
+    if (reading.selected && chord == ui::plain(KeyCode::enter)) {
         open_message(*reading.notable[*reading.selected]);
         return true;
     }
-    const auto is = [&](KeyCode code) {
-        return key.chord == ui::alt(code) || (selecting && key.chord == ui::plain(code));
-    };
-    if (!is(KeyCode::up) && !is(KeyCode::down)) return false;
+    if (!up && chord != ui::plain(KeyCode::down)) return false;
     std::size_t at = reading.selected.value_or(0);
-    if (selecting && is(KeyCode::up)) at -= std::min<std::size_t>(at, 1);
-    if (selecting && is(KeyCode::down)) at = std::min(at + 1, reading.notable.size() - 1);
+    if (reading.selected && up) at -= std::min<std::size_t>(at, 1);
+    if (reading.selected && !up) at = std::min(at + 1, reading.notable.size() - 1);
     reading.selected = at;
     reading.page.find(Style::selected);
     return true;
@@ -465,11 +461,12 @@ std::string ScreenClient::hint_text() const {
     if (!pages_.empty()) {
         const Reading& top = pages_.back();
         if (top.message)
-            return "Esc goes back; e edits it; M-/ searches; M-w copies; Up Down PgUp PgDn scroll";
+            return "Esc goes back; e edits it; M-/ searches; M-w copies; Up Down PgUp PgDn "
+                   "scroll";
         if (top.selected) return "Enter opens it; Esc goes back; Up Down select";
-        return top.notable.empty() ? "Esc goes back; Up Down PgUp PgDn scroll"
-                                   : "Esc goes back; M-Up selects a message; Up Down PgUp PgDn "
-                                     "scroll";
+        return top.notable.empty()
+                   ? "Esc goes back; Up Down PgUp PgDn scroll"
+                   : "Esc goes back; Up Down select a message; PgUp PgDn scroll";
     }
     if (!editor_.empty()) return {};
     if (std::holds_alternative<Escaped>(mode_))
@@ -498,17 +495,13 @@ std::string ScreenClient::progress_hint() const {
                : "";
 }
 
-// Appends the page of the connection, if there is one, to the page of the recording.
 Rows ScreenClient::connection_rows(int width) {
-    Rows rows;
+    PageRows page(width);
     if (const Recording* const recording = conversation_.recording())
-        rows = recording_page(*recording, conversation_.recorded_count(), width);
-    if (!conversation_.connects()) return rows;
-    if (!rows.empty()) rows.emplace_back();
-    for (ui::Row& row :
-         connection_page(session(), conversation_.results(), key_log_, sandbox_, width))
-        rows.push_back(std::move(row));
-    return rows;
+        add_recording(page, *recording, conversation_.recorded_count());
+    if (conversation_.connects())
+        add_connection(page, session(), conversation_.results(), key_log_, sandbox_);
+    return page.rows;
 }
 
 // Schedules the next redraw for the next change of a time in the status line. It is in seconds

@@ -44,7 +44,7 @@ Replies of Redis, a server that closes the connection after each, a pasted text,
   >     name=$1; shift
   >     on_terminal "$@" yodel --no-sandbox -f resp --expect any unix:redis -- 'wait up 00:' 'type GET a' 'wait 3) (nil)' 'wait closed' \
   >         'type FOO' 'wait ERR unknown' 'wait closed' 'keys \e[200~GET a\rGET b\e[201~' 'wait 2 lines' "golden resp-$name" \
-  >         'keys ^U\es' 'wait Messages' 'keys \e[1;3A' 'wait Enter opens' "golden statistics-$name" \
+  >         'keys ^U\es' 'wait Messages' 'keys \e[B' 'wait Enter opens' "golden statistics-$name" \
   >         'keys \r' 'wait Message' 'keys \e/' 'wait find:' 'type hello' 'wait n next' "golden found-$name"
   > }
   $ decoded 100x24 24x100

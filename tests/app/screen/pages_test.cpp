@@ -74,8 +74,10 @@ private:
         const bool failed = session->end().reason == bufio::Reason::refused;
         Results results;
         if (session->last_id() > 0) results.round_trips.record(0ns);
-        return connection_page(*session, results, failed ? "/tmp/keys" : "",
-                               failed ? "landlock 7" : "", 120);
+        PageRows made(120);
+        add_connection(made, *session, results, failed ? "/tmp/keys" : "",
+                       failed ? "landlock 7" : "");
+        return made.rows;
     }
 };
 

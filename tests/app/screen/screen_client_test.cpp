@@ -338,7 +338,7 @@ TEST_CASE("each key works as its help explains") {
             last not found: none; keys Esc; last "Esc goes back; e edits it; M-/ searches; M-w copies; Up Down PgUp PgDn scroll"
             keys Esc; hides Message; last "Enter opens it; Esc goes back; Up Down select; M-w copies it")"},
         {"messages among the statistics",
-         R"(ECHO one; keys M-s; last "Esc goes back; M-Up selects a message; Up Down PgUp PgDn scroll"
+         R"(ECHO one; keys M-s; last "Esc goes back; Up Down select a message; PgUp PgDn scroll"
             keys M-Up; last "Enter opens it; Esc goes back; Up Down select"; shows The slowest
             keys Down Up Up Enter; shows Received: identical; keys M-w
             last copied, if the terminal allows it (OSC 52); keys Esc; hides Received

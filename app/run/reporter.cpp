@@ -41,7 +41,6 @@ std::size_t partial_character(std::string_view bytes) {
 
 // Returns at least one row, even for an empty message.
 std::string hex_text(std::string_view bytes) {
-
     if (bytes.empty()) return ui::hex_row(bytes, 0);
     std::string text;
     for (const ui::HexRow& row : ui::hex_dump(bytes, dump_width))

@@ -38,14 +38,6 @@ std::string round_trips_text(const Results& results) {
                                   : text;
 }
 
-// Returns an empty text if the network takes less than a tenth of the time.
-std::string network_remark(const Results& results) {
-    if (!results.tcp || !results.tcp->min_rtt || results.round_trips.count() == 0) return "";
-    const ev::Duration p50 = results.round_trips.percentile(50);
-    if (*results.tcp->min_rtt < p50 / 10) return "";
-    return "; p50 " + network_share_text(p50, *results.tcp->min_rtt);
-}
-
 std::string number(std::uint64_t count, const char* of) {
     return ", " + std::to_string(count) + " " + of;
 }
@@ -81,25 +73,6 @@ std::string datagrams_text(const Results& results) {
     return number(results.duplicates, "duplicate") + number(results.reordered, "reordered");
 }
 
-std::string unsolicited_text(const Results& results, const SummaryParts& parts) {
-    if (parts.listens) return number(results.unsolicited, "received");
-    if (!results.replay) return number_if_any(results.unsolicited, "unsolicited");
-    return number_if_any(results.replay->as_recorded, "unsolicited matched") +
-           number_if_any(results.replay->missing, "unsolicited missing") +
-           number_if_any(results.replay->unrecorded, "unsolicited not recorded");
-}
-
-std::string late_start_remark(const Results& results) {
-    if (results.late_start.value_or(ev::Duration::zero()) <= ev::Duration::zero()) return "";
-    return "; began " + milliseconds_text(*results.late_start) + " after --start-at";
-}
-
-std::string warm_up_remark(const Results& warm_up, const SummaryParts& parts) {
-    if (!warm_up.any()) return "";
-    return "; warm-up: " + message_counts(warm_up, parts) +
-           number_if_any(warm_up.unsent, "unsent");
-}
-
 std::string counts_text(const Results& results, const SummaryParts& parts) {
     if (results.probe)
         return count_text(results.opened, "connection") + " opened" +
@@ -108,18 +81,6 @@ std::string counts_text(const Results& results, const SummaryParts& parts) {
         return std::to_string(results.sent) + " replayed" + number(results.echoed, "matched") +
                number(results.bad, "bad") + number(results.lost, "lost");
     return message_counts(results, parts);
-}
-
-std::string own_fault_remarks(const Results& results) {
-    std::string text;
-    const ev::Duration p99 = results.lateness.percentile(99);
-    if (p99 > results.round_trips.percentile(50) / 10)
-        text += "; late p50/p99 " + milliseconds_number(results.lateness.percentile(50)) + "/" +
-                milliseconds_text(p99);
-    if (!results.reached_planned_rate())
-        text += "; planned " + rate_text(results.planned_rate->planned) + ", reached " +
-                rate_text(results.planned_rate->reached);
-    return text;
 }
 
 // --- The end object.
@@ -188,20 +149,6 @@ void add_facts(JsonObject& object, const RunResults& results) {
     }
 }
 
-// Writes times in microseconds. Derives `ended` from the rounded `began`.
-void add_span(JsonObject& object, const Results& results) {
-    using std::chrono::microseconds;
-    if (results.first_sent) {
-        const auto began = std::chrono::floor<microseconds>(results.began());
-        object.text("began", timestamp_text(began));
-        if (results.last_answered >= *results.first_sent)
-            object.text("ended", timestamp_text(std::chrono::floor<microseconds>(
-                                     began + results.elapsed())));
-    }
-    object.time("duration_us", results.elapsed());
-    if (results.late_start) object.time("late_start_us", *results.late_start);
-}
-
 // --- The last words.
 
 constexpr std::size_t max_lines = 10;
@@ -230,14 +177,36 @@ std::vector<std::string> failure_lines(std::span<const Results::Failure> failure
 
 std::string summary(const RunResults& results, const SummaryParts& parts) {
     std::string text = counts_text(results, parts) + number_if_any(results.late, "late") +
-                       number_if_any(results.unsent, "unsent") +
-                       unsolicited_text(results, parts) +
-                       (parts.listens ? "" : datagrams_text(results));
+                       number_if_any(results.unsent, "unsent");
+    if (parts.listens)
+        text += number(results.unsolicited, "received");
+    else if (results.replay)
+        text += number_if_any(results.replay->as_recorded, "unsolicited matched") +
+                number_if_any(results.replay->missing, "unsolicited missing") +
+                number_if_any(results.replay->unrecorded, "unsolicited not recorded");
+    else
+        text += number_if_any(results.unsolicited, "unsolicited");
+    if (!parts.listens) text += datagrams_text(results);
     if (parts.load && results.rate() > 0) text += ", " + rate_text(results.rate());
-    return text + round_trips_text(results) + own_fault_remarks(results) +
-           (parts.verbose ? network_remark(results) : "") + late_start_remark(results) +
-           warm_up_remark(results.warm_up, parts) + results.unverified_remark +
-           connections_remark(results, parts);
+    text += round_trips_text(results);
+    // The client's own faults.
+    const ev::Duration p50 = results.round_trips.percentile(50);
+    const ev::Duration late = results.lateness.percentile(99);
+    if (late > p50 / 10)
+        text += "; late p50/p99 " + milliseconds_number(results.lateness.percentile(50)) + "/" +
+                milliseconds_text(late);
+    if (!results.reached_planned_rate())
+        text += "; planned " + rate_text(results.planned_rate->planned) + ", reached " +
+                rate_text(results.planned_rate->reached);
+    const bool timed = results.round_trips.count() > 0 && results.tcp && results.tcp->min_rtt;
+    if (parts.verbose && timed && *results.tcp->min_rtt >= p50 / 10)
+        text += "; p50 " + network_share_text(p50, *results.tcp->min_rtt);
+    if (results.late_start.value_or(ev::Duration::zero()) > ev::Duration::zero())
+        text += "; began " + milliseconds_text(*results.late_start) + " after --start-at";
+    if (results.warm_up.any())
+        text += "; warm-up: " + message_counts(results.warm_up, parts) +
+                number_if_any(results.warm_up.unsent, "unsent");
+    return text + results.unverified_remark + connections_remark(results, parts);
 }
 
 std::string progress_text(const Results& results, const SummaryParts& parts) {
@@ -348,7 +317,16 @@ JsonObject Outcome::json() const {
         object.decimal("reached_rate", results.planned_rate->reached);
     }
     object.decimal("rate", results.rate());
-    add_span(object, results);
+    if (results.first_sent) {
+        using std::chrono::microseconds;
+        const auto began = std::chrono::floor<microseconds>(results.began());
+        object.text("began", timestamp_text(began));
+        if (results.last_answered >= *results.first_sent)
+            object.text("ended", timestamp_text(std::chrono::floor<microseconds>(
+                                     began + results.elapsed())));
+    }
+    object.time("duration_us", results.elapsed());
+    if (results.late_start) object.time("late_start_us", *results.late_start);
     add_times(object, results, false);
     JsonObject connections;
     add_counts(connections, results, true);

@@ -94,14 +94,11 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
     const std::size_t begin = std::min(clause_.find_first_of("<>="), clause_.size());
     const std::string name(without_blanks(std::string_view(clause_).substr(0, begin)));
     std::string_view rest = std::string_view(clause_).substr(begin);
-    const auto take = [&rest](char sign) {
-        const bool found = rest.starts_with(sign);
-        if (found) rest.remove_prefix(1);
-        return found;
-    };
-    less_ = take('<');
-    more_ = !less_ && take('>');
-    equal_ = take('=');
+    less_ = rest.starts_with('<');
+    more_ = rest.starts_with('>');
+    if (less_ || more_) rest.remove_prefix(1);
+    equal_ = rest.starts_with('=');
+    if (equal_) rest.remove_prefix(1);
     if (!less_ && !more_ && !equal_)
         throw UsageError(quoted +
                          " is not a requirement such as p99<5ms, lost<0.1% or rate>10k");
@@ -202,13 +199,12 @@ std::string Requirement::value_text(double value) const {
     const double least = has_unit ? std::min(value, limit_) : value;
     const Scale scale =
         percentage_ ? Scale{.unit = 1, .suffix = "%"} : scale_of(figure_.kind, least);
-    int digits = 3;
-    std::string number = significant_text(value / scale.unit, digits);
-    const auto agrees = [&] {
-        const double shown = std::strtod(number.c_str(), nullptr) * scale.unit;
-        return holds(shown) == holds(value);
-    };
-    while (digits < 17 && !agrees()) number = significant_text(value / scale.unit, ++digits);
+    std::string number;
+    bool agrees = false;
+    for (int digits = 3; digits <= 17 && !agrees; ++digits) {
+        number = significant_text(value / scale.unit, digits);
+        agrees = holds(std::strtod(number.c_str(), nullptr) * scale.unit) == holds(value);
+    }
     return number + scale.suffix;
 }
 

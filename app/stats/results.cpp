@@ -113,10 +113,7 @@ void Results::add_answer(const Event& event) {
     (event.reply.right ? echoed : bad) += event.count;
     if (event.reply.round_trip) round_trips.record(*event.reply.round_trip, event.count);
     last_answered = event.at;
-    if (over_datagrams) add_order(event);
-}
-
-void Results::add_order(const Event& event) {
+    if (!over_datagrams) return;
     if (event.reply.reordered) ++reordered;
     if (!event.reply.round_trip) return;
     if (jitters.size() <= event.connection) jitters.resize(event.connection + 1);

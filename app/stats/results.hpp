@@ -166,8 +166,6 @@ struct Results {
 
 private:
     void add_answer(const Event& event);
-    // Counts the order and the transit time of a datagram's reply.
-    void add_order(const Event& event);
     Failure& failure_of(std::string_view text, int status);
 };
 

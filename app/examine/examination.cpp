@@ -1,6 +1,5 @@
 #include "app/examine/examination.hpp"
 
-#include "app/protocol/end_text.hpp"
 #include "app/protocol/event.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"

@@ -1,7 +1,6 @@
 #include "app/protocol/session.hpp"
 
 #include "app/protocol/dialogue.hpp"
-#include "app/protocol/end_text.hpp"
 #include "bufio/listen.hpp"
 #include "bufio/packets.hpp"
 
@@ -56,14 +55,14 @@ void Session::connect() {
     if (options_->max_time && state() == State::idle)
         situation_.run = loop_.after(*options_->max_time - options_->time_spent);
     dial();
-    advance_soon();
+    wake_by(loop_.now());
 }
 
 // While waiting for the next attempt, keeps the failure of the last attempt as the end.
 void Session::disconnect(End end) {
     if (state() == State::idle || state() == State::closed) return;
     end_with(end_ ? End(end_) : std::move(end), false);
-    advance_soon();
+    wake_by(loop_.now());
 }
 
 void Session::finish() {
@@ -75,7 +74,7 @@ void Session::finish() {
     situation_.heard = loop_.now();
     situation_.peer_ended = {};
     if (may_close()) stream_->finish();
-    advance_soon();
+    wake_by(loop_.now());
 }
 
 QueuedIds Session::send(std::string_view payload, ev::Time planned,
@@ -104,7 +103,7 @@ void Session::flush() {
     const bool accepted = stream_->write(ledger_.flush(now));
     if (!accepted && !stream_->end()) {  // an ended stream reports its end
         end_with({Reason::limit, By::peer, "has stopped reading, and the send buffer is full"});
-        return advance_soon();
+        return wake_by(loop_.now());
     }
     ledger_.release_idle();
     ledger_.record_written(stream_->bytes_written(), now);
@@ -126,7 +125,7 @@ void Session::pause(bool paused) {
     }
     if (!connected()) return;
     stream_->pause_reading(paused);
-    if (!paused) advance_soon();
+    if (!paused) wake_by(loop_.now());
 }
 
 std::string Session::phase() const {
@@ -143,7 +142,8 @@ std::string Session::phase() const {
 
 void Session::dial() {
     end_ = {};
-    facts_.reset();
+    facts_.tls.reset();
+    facts_.websocket.reset();
     set_state(State::dialing);
     situation_.attempt =
         options_->listens() ? ev::Time::max() : loop_.after(options_->connect_timeout);
@@ -154,7 +154,6 @@ void Session::dial() {
 
 void Session::on_dialed(bufio::DialResult result) {
     dialer_.reset();
-    phases_ = {result.lookup_time, result.connect_time, {}};
     if (!result.socket) {
         end_with(std::move(result.end));
         return settle();
@@ -166,9 +165,10 @@ void Session::on_dialed(bufio::DialResult result) {
     situation_.connected = true;
     situation_.active = loop_.now();
     traffic_ = written_ = reply_count_ = pings_ = 0;
-    address_ = result.address;
-    if (options_->has_handshake()) facts_ = std::make_unique<Facts>();
-    opening_notes_.clear();
+    facts_ = {};
+    facts_.address = result.address;
+    facts_.phases = {result.lookup_time, result.connect_time, {}};
+    if (options_->websocket) facts_.websocket = std::make_unique<websocket::Facts>();
     bufio::Stream::Limits limits;
     limits.output = options_->max_frame + std::max(options_->max_frame, limits.output);
     bufio::Stream::Owner& owner = *this;
@@ -182,34 +182,28 @@ void Session::on_dialed(bufio::DialResult result) {
 std::unique_ptr<bufio::Transport> Session::make_transport(bufio::Fd socket) {
     const Options& options = *options_;
     const bool listens = options.listens();
-    if (lossy()) return bufio::make_packet_transport(std::move(socket), address_, !listens);
+    if (lossy())
+        return bufio::make_packet_transport(std::move(socket), facts_.address, !listens);
     auto transport = !options.tls ? bufio::make_plain_transport(std::move(socket))
                      : listens    ? options.tls->accept(std::move(socket))
                                : options.tls->connect(std::move(socket), options.endpoint.host);
     if (options.starttls)
-        transport = ask_for_tls(std::move(transport), *options.starttls, opening_notes_);
+        transport = ask_for_tls(std::move(transport), *options.starttls, facts_.opening_notes);
     if (options.websocket)
         transport = listens ? websocket::accept(std::move(transport), options.max_frame)
                             : websocket::connect(std::move(transport), *options.websocket,
-                                                 options.max_frame, facts_->websocket);
+                                                 options.max_frame, *facts_.websocket);
     if (options.on_connect.empty()) return transport;
     return say_first(std::move(transport), *options.framing, options.starttls != nullptr,
-                     options.on_connect, opening_notes_);
+                     options.on_connect, facts_.opening_notes);
 }
 
 // --- Receiving.
 
 // Does everything that is possible now, and reports it.
 void Session::advance() {
-    advance_soon_ = false;
     read_at_ = loop_.read_clock();
     if (!connected() || advance_connection()) settle();
-}
-
-// The owner's call is reported in the next turn.
-void Session::advance_soon() {
-    advance_soon_ = true;
-    wake_by(loop_.now());
 }
 
 // Reports the results of earlier calls, closes our side once nothing more is awaited, and sets
@@ -248,8 +242,8 @@ bool Session::advance_connection() {
 
 // Opens the session once the handshake is done and the greeting, if any, has arrived.
 bool Session::advance_handshake() {
-    if (options_->has_handshake() && !phases_.handshake)
-        phases_.handshake = loop_.read_clock() - state_since();
+    if (options_->has_handshake() && !facts_.phases.handshake)
+        facts_.phases.handshake = loop_.read_clock() - state_since();
     if (!ledger_.greeted(stream_->received())) return true;
     situation_.attempt = ev::Time::max();
     set_state(State::open);
@@ -363,19 +357,21 @@ Deadlines Session::observe() {
 }
 
 // Leaves a timer that is due earlier, because most deadlines move to later times before they
-// are due. on_timer() then finds nothing to do.
+// are due. on_timer() then finds no deadline.
 void Session::wake_by(ev::Time due) {
     if (due == ev::Time::max() || (timer_.pending() && timer_.deadline() <= due)) return;
     timer_.start_at(due);
 }
 
-// Serves the earliest deadline. Those that are due as well are served in the next turn.
+// Reports what the owner's calls have changed, and serves the earliest deadline if it is due.
+// Others that are due as well are served in the next turn.
 void Session::on_timer() {
-    if (advance_soon_) return advance();
+    read_at_ = loop_.read_clock();
+    if (connected() && !advance_connection()) return;
     const ev::Time now = loop_.now();
     Deadlines due = observe();
     const Deadline first = due.first();
-    if (due[first] > now) return wake_by(due[first]);
+    if (due[first] > now) return settle();
     switch (first) {
     case Deadline::attempt:
         if (state() != State::waiting) break;
@@ -431,8 +427,8 @@ void Session::end_with(End end, bool may_retry) {
     const bool accepts_next = options_->listens() && state() != State::dialing;
     end_ = final_end(std::move(end));
     if (stream_) {
-        if (stream_->tls()) facts_->tls = *stream_->tls();
-        tcp_ = tcp();
+        if (stream_->tls()) facts_.tls = std::make_unique<bufio::TlsFacts>(*stream_->tls());
+        facts_.tcp = tcp();
         stream_->close();
         stream_.reset();
         unprocessed_.reset();
@@ -461,7 +457,8 @@ bool Session::got_tls_alert() const {
 }
 
 // Adds what the stream does not know: the messages in flight, and whether the peer may close.
-// If a server closes its side and sending fails later, the server has ended the connection.
+// An early end with a detail is already explained. If a server closes its side and sending
+// fails later, the server has ended the connection.
 End Session::explained(End end) const {
     if (got_tls_alert()) return {Reason::tls, By::peer, "speaks TLS; use --tls"};
     if (end.reason == Reason::reset && ledger_.oldest_id() > 0 && !partial_message().empty())
@@ -471,7 +468,8 @@ End Session::explained(End end) const {
         return {Reason::clean, By::peer, "closed the connection"};
     const bool closed_first = open && end.reason == Reason::send && input_ended();
     const bool ends = options_->listens() || options_->ends_with_input();
-    if (!ends || !(closed_first || end.reason == Reason::closed_early)) return end;
+    const bool early = end.reason == Reason::closed_early && end.detail.empty();
+    if (!ends || !(early || closed_first)) return end;
     end = early_end(*options_, reply_count_, in_flight(), websocket());
     const bool announced = open && reply_count_ > 0 && ledger_.oldest_id() == 0;
     if (announced && !options_->retry_after_answers) end.reason = Reason::clean;

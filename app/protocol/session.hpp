@@ -1,29 +1,25 @@
 // A session with one service: dialing, handshake, messages and replies, timeouts, retries, the
-// end. It uses neither the terminal nor standard input. Its owners are the clients with and
-// without a screen.
+// end. It uses neither the terminal nor standard input.
 //
 // A stream carries the messages, whatever is below it: TCP, TLS, WebSocket or UDP. A Ledger
-// decides which reply answers which message.
+// decides which reply answers which message. A round trip lasts from the write of the message's
+// last byte to the read that completes its reply.
 //
 // With datagrams the session is open as soon as it has a socket, because only a reply proves
-// that there is a peer. Only an ICMP "port unreachable" proves that there is none, and it ends
-// the stream. After the last reply the session lingers, because a late reply changes the fate
-// of its message from lost to late. When listening, it accepts datagrams from any peer, and
+// that there is a peer. An ICMP "port unreachable" proves that there is none, and ends the
+// stream. After the last reply the session lingers, because a late reply changes the fate of
+// its message from lost to late. When listening, it accepts datagrams from any peer, and
 // answers the sender of the last one.
 //
-// A round trip lasts from the write of the message's last byte to the read that completes its
-// reply.
+// If the options allow it, the session retries after a temporary failure, such as a refused
+// connection, a reset, or a server that closes too early. Fully written messages are then lost.
+// The others are sent over the next connection, except with datagrams, and with `raw`, whose
+// bytes have no boundaries.
 //
-// If the options allow it, the session retries after a temporary failure, such as a failed
-// look-up, a refused connection, a reset, or a server that closes too early. Fully written
-// messages are then lost. The others are sent over the next connection, except with datagrams,
-// and with `raw`, whose bytes have no boundaries.
-//
-// The owner is called from the loop, never from inside its own calls. Their effects are
-// reported afterwards. A callback may call or destroy the session.
+// The owner is called from the loop, never from inside its own calls. A callback may call or
+// destroy the session.
 #pragma once
 
-#include "app/protocol/deadlines.hpp"
 #include "app/protocol/event.hpp"
 #include "app/protocol/ledger.hpp"
 #include "app/protocol/session_options.hpp"
@@ -44,21 +40,19 @@ namespace yodel {
 class Session final : private bufio::Stream::Owner {
 public:
     using Options = SessionOptions;
+    using State = SessionState;
+    static constexpr unsigned forever = Options::forever;
     struct Phases {
         ev::Duration lookup{};
         ev::Duration tcp{};
         std::optional<ev::Duration> handshake;  // once open; with TLS or WebSocket
     };
-    using State = SessionState;
-    static constexpr unsigned forever = Options::forever;
 
     class Owner {
     public:
-        virtual void session_changed() = 0;  // a new state, or space to send more
-        // A message is answered or lost, or something else was received. Fate::lost with
-        // Message::late: no reply arrived within the reply timeout. The bytes of unframed
-        // replies are also reported as they are read. Only the option `coalesce` allows events
-        // about several messages.
+        virtual void session_changed() = 0;  // perhaps a new state, or space to send more
+        // The bytes of unframed replies are also reported as they are read. Only the option
+        // `coalesce` allows events about several messages.
         virtual void session_event(const Event& event) = 0;
 
     protected:
@@ -76,9 +70,9 @@ public:
     void connect();
     // Closes now, as Stream::close() does, and does not retry. Pending output is lost.
     void disconnect(bufio::End end = {bufio::Reason::aborted, bufio::By::us, "disconnected"});
-    // Closes our side once all replies have come, or after a short time without one. Some
-    // services answer only after our side is closed. With datagrams, waits a moment for late
-    // and duplicate replies instead.
+    // Closes our side once all replies have arrived, or after a short time without one, because
+    // some services answer only then. With datagrams, waits a moment for late and duplicate
+    // replies instead.
     void finish();
 
     // Queues a message, or several if for_each_piece() cuts the payload. A queued message
@@ -95,30 +89,23 @@ public:
     // Returns an id for a message that is not queued because it cannot be sent.
     std::uint64_t reserve_id() { return ledger_.reserve_id(); }
     void flush();
-    // The time of the last flush() that tried to write messages.
-    ev::Time flushed_at() const { return flushed_at_; }
-    // Excludes the messages in flight from timing, because something other than the service
-    // delays their replies.
+    ev::Time flushed_at() const { return flushed_at_; }  // last flush() with messages
+    // Excludes the messages in flight from timing, because we delay their replies.
     void void_round_trips() { ledger_.void_round_trips(); }
-    // While paused, reads nothing, so that back-pressure slows the peer down. Of the timeouts,
-    // only the connect timeout and --max-time keep running. The others then continue with their
-    // remaining time.
+    // While paused, reads nothing, so that back-pressure slows the peer down. Only the connect
+    // timeout and --max-time keep running; the others continue after the pause.
     void pause(bool paused);
 
     State state() const { return situation_.state; }
-    // Returns true from the start of the handshake to the end of the connection. With
-    // datagrams: while there is a socket.
-    bool connected() const { return stream_ != nullptr; }
-    // Returns true while connected. With datagrams: once the current socket has received
-    // something. Until then end() is the refusal of the last socket, if any, and a graceful end
-    // does not change it.
+    bool connected() const { return stream_ != nullptr; }  // also during the handshake
+    // With datagrams, returns true once the current socket has received something. Until then
+    // end() is the refusal of the last socket, if any, and a graceful end does not change it.
     bool peer_known() const {
         return connected() && (!lossy() || options_->listens() || stream_->bytes_read() > 0);
     }
     std::string phase() const;  // phase of connecting, in words
     ev::Time state_since() const { return situation_.entered; }  // of state()
     const bufio::End& end() const { return end_; }
-    // Returns true once --max-time has passed.
     bool out_of_time() const {
         return options_->max_time && state() != State::idle &&
                situation_.run == ev::Time::max();
@@ -126,7 +113,6 @@ public:
     // While waiting: number of the next consecutive retry, from 1, and its time.
     unsigned retry_count() const { return retries_; }
     ev::Time retry_time() const { return situation_.attempt; }
-    // The peer has closed its side.
     bool input_ended() const {
         return stream_ && stream_->input_ended() && !stream_->rejection();
     }
@@ -139,24 +125,18 @@ public:
     // Returns true with datagrams, whose order and arrival are not certain. The peer cannot
     // slow us down, and messages beyond the capacity of the peer or the path are lost.
     bool lossy() const { return options_->endpoint.udp; }
-    const bufio::Address& address() const { return address_; }
-    const Phases& phases() const { return phases_; }
-    // What a service said during STARTTLS and --on-connect on this connection, line by line.
-    const std::vector<std::string>& opening_notes() const { return opening_notes_; }
-    // Returns the TLS facts of the current or the last connection; null without TLS.
+    // Facts about the current connection, or the last one. Null without TLS or WebSocket.
+    const bufio::Address& address() const { return facts_.address; }  // the peer's
+    const Phases& phases() const { return facts_.phases; }
+    // What the service said during STARTTLS and --on-connect, line by line.
+    const std::vector<std::string>& opening_notes() const { return facts_.opening_notes; }
     const bufio::TlsFacts* tls() const {
-        if (stream_ && stream_->handshake_done()) return stream_->tls();
-        return facts_ && facts_->tls ? &*facts_->tls : nullptr;
+        return stream_ && stream_->handshake_done() ? stream_->tls() : facts_.tls.get();
     }
-    // Returns the WebSocket facts of the current or the last connection; null without
-    // WebSocket.
-    const websocket::Facts* websocket() const {
-        return facts_ && options_->websocket ? &facts_->websocket : nullptr;
-    }
-    // Queries the system's facts about the current TCP connection. Without one, returns the
-    // facts at the end of the last connection. None if there are no facts.
+    const websocket::Facts* websocket() const { return facts_.websocket.get(); }
+    // Queries the system about a current connection. None if there are no facts.
     std::optional<bufio::TcpFacts> tcp() const {
-        return stream_ ? options_->tcp_facts(stream_->descriptor()) : tcp_;
+        return stream_ ? options_->tcp_facts(stream_->descriptor()) : facts_.tcp;
     }
     const Options& options() const { return *options_; }
 
@@ -172,7 +152,6 @@ private:
     void on_dialed(bufio::DialResult result);
     std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket);
     void advance();
-    void advance_soon();
     // These return false if a callback has ended the connection or destroyed the session. The
     // end is then reported in the next turn.
     bool advance_connection();
@@ -197,8 +176,13 @@ private:
     bool worth_retrying(bufio::Reason reason) const;
 
     struct Facts {
-        std::optional<bufio::TlsFacts> tls;
-        websocket::Facts websocket;
+        bufio::Address address;
+        Phases phases;
+        std::vector<std::string> opening_notes;
+        std::unique_ptr<websocket::Facts> websocket;
+        // Of the last connection:
+        std::unique_ptr<bufio::TlsFacts> tls;
+        std::optional<bufio::TcpFacts> tcp;
     };
 
     ev::Loop& loop_;
@@ -207,17 +191,12 @@ private:
     Ledger ledger_;
     Situation situation_;
     bufio::End end_;
-    Phases phases_;
-    std::vector<std::string> opening_notes_;
+    Facts facts_;
     std::unique_ptr<bufio::Dialer> dialer_;  // set while dialing
-    bufio::Address address_;                 // the peer's, on this connection or the last one
-    std::unique_ptr<Facts> facts_;           // outlives the stream; null without a handshake
-    std::optional<bufio::TcpFacts> tcp_;     // as of the end of the last connection
     std::unique_ptr<bufio::Stream> stream_;  // null without a connection
     // Input not yet matched; set while it is matched.
     std::optional<std::string_view> unprocessed_;
     bool began_with_alert_ = false;  // of TLS; examined only if nothing followed
-    bool advance_soon_ = false;      // the owner's call is reported in the next turn
     // Over UDP, how the last connection was refused; none once something was received.
     bufio::End refusal_;
     bufio::Lifetime lifetime_;       // ends with the session, and with each of its connections
@@ -232,5 +211,9 @@ private:
     ev::Time flushed_at_{};
     ev::Timer timer_;  // due at the earliest deadline, or earlier
 };
+
+inline std::string end_text(const Session& session) {
+    return end_text(session.end(), session.options(), session.tls());
+}
 
 }  // namespace yodel

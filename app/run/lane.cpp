@@ -1,6 +1,5 @@
 #include "app/run/lane.hpp"
 
-#include "app/protocol/end_text.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 

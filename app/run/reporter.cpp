@@ -1,6 +1,5 @@
 #include "app/run/reporter.hpp"
 
-#include "app/protocol/end_text.hpp"
 #include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"

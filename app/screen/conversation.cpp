@@ -1,6 +1,5 @@
 #include "app/screen/conversation.hpp"
 
-#include "app/protocol/end_text.hpp"
 #include "app/screen/status_line.hpp"
 #include "app/stats/outcome.hpp"
 #include "app/text/escapes.hpp"

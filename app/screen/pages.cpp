@@ -1,6 +1,5 @@
 #include "app/screen/pages.hpp"
 
-#include "app/protocol/end_text.hpp"
 #include "app/protocol/resp.hpp"
 #include "app/screen/signs.hpp"
 #include "app/screen/status_line.hpp"

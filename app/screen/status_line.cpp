@@ -1,6 +1,5 @@
 #include "app/screen/status_line.hpp"
 
-#include "app/protocol/end_text.hpp"
 #include "app/screen/signs.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"

@@ -1,6 +1,5 @@
 #include "tests/app/session_script.hpp"
 
-#include "app/protocol/end_text.hpp"
 
 namespace test {
 

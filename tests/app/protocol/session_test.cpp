@@ -41,27 +41,6 @@ public:
 
 }  // namespace
 
-TEST_CASE("a target is named with its scheme and path") {
-    Session::Options options;
-    options.endpoint.host = "::1";
-    options.endpoint.service = "7";
-    CHECK(options.target() == "tcp://[::1]:7");
-    options.websocket.emplace().path = "/chat?x";
-    CHECK(options.target() == "ws://[::1]:7/chat?x");
-    CHECK(options.handshake() == "WebSocket");
-    options.tls = bufio::TlsContext::client(bufio::TlsClientOptions());
-    CHECK(options.target() == "wss://[::1]:7/chat?x");
-    CHECK(options.handshake() == "TLS and WebSocket");
-    options.websocket.reset();
-    CHECK(options.target() == "tls://[::1]:7");
-    CHECK(options.handshake() == "TLS");
-    options.tls.reset();
-    options.endpoint.udp = true;
-    CHECK(options.target() == "udp://[::1]:7");
-    options.endpoint.path = "/run/echo";
-    CHECK(options.target() == "unix:/run/echo");
-}
-
 TEST_CASE("replies are matched with messages") {
     play_each<SessionScript>({
         {"all flushed messages are written together, and answered in order",
@@ -480,6 +459,14 @@ TEST_CASE("the phases of connecting have one deadline") {
             closed timeout "no connection to 127.0.0.1:PORT within 20ms (-w): still waiting for the greeting from 127.0.0.1:PORT")"},
         {"it ends when connected", R"(--connect-timeout 20ms; --retry forever; +40ms; open)"},
     });
+}
+
+TEST_CASE("a server that closes during --on-connect has answered too little") {
+    SessionScript script;
+    script.options.on_connect = {"AUTH secret", "PING"};
+    script.play(R"(unconnected; -f resp; connect; peer got AUTH secret\r\n; peer sends +OK\r\n
+        peer got PING\r\n; peer ends
+        closed closed_early "the server closed the connection before it answered --on-connect 2")");
 }
 
 TEST_CASE("traffic postpones a ping, and its pong must arrive in time") {

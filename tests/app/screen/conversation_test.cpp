@@ -2,7 +2,6 @@
 
 #include "app/screen/conversation.hpp"
 
-#include "app/protocol/end_text.hpp"
 #include "app/stats/outcome.hpp"
 #include "tests/app/session_script.hpp"
 #include "tests/app/stats/results.hpp"

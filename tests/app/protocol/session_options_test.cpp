@@ -1,6 +1,5 @@
-// Deadlines as a table: a situation, and all deadlines that it has.
+#include "app/protocol/session_options.hpp"
 
-#include "app/protocol/deadlines.hpp"
 #include "tests/support/catch.hpp"
 
 #include <climits>
@@ -39,6 +38,7 @@ Situation connected(SessionState state) {
     return {.state = state, .entered = at(0ms), .connected = true, .active = at(1ms)};
 }
 
+// A situation, and all deadlines that it has.
 struct Row {
     const char* name;
     SessionState state;
@@ -186,4 +186,71 @@ TEST_CASE(
     std::minstd_rand random(1);
     CHECK(retry_wait(0s, UINT_MAX, random) == 0s);
     CHECK(retry_wait(1s, 0, random) != retry_wait(1s, 0, random));
+}
+
+TEST_CASE("a target is named with its scheme and path") {
+    SessionOptions options;
+    options.endpoint.host = "::1";
+    options.endpoint.service = "7";
+    CHECK(options.target() == "tcp://[::1]:7");
+    options.websocket.emplace().path = "/chat?x";
+    CHECK(options.target() == "ws://[::1]:7/chat?x");
+    CHECK(options.handshake() == "WebSocket");
+    options.tls = bufio::TlsContext::client(bufio::TlsClientOptions());
+    CHECK(options.target() == "wss://[::1]:7/chat?x");
+    CHECK(options.handshake() == "TLS and WebSocket");
+    options.websocket.reset();
+    CHECK(options.target() == "tls://[::1]:7");
+    CHECK(options.handshake() == "TLS");
+    options.tls.reset();
+    options.endpoint.udp = true;
+    CHECK(options.target() == "udp://[::1]:7");
+    options.endpoint.path = "/run/echo";
+    CHECK(options.target() == "unix:/run/echo");
+}
+
+TEST_CASE("explains an end with the option that may help") {
+    const std::string hello =
+        "; the server did not answer a ClientHello of 1449 bytes, which exceeds "
+        "one TCP segment and is too large for some servers and "
+        "middleboxes";
+    using Facts = bufio::TlsFacts;
+    struct Row {
+        bufio::Reason reason;
+        const char* groups;
+        void (*set)(Facts& facts);
+        std::string remark;
+    };
+    const Row rows[] = {
+        {bufio::Reason::timeout, "", [](Facts&) {}, ""},
+        {bufio::Reason::timeout, "", [](Facts& tls) { tls.unanswered_hello_size = 1448; }, ""},
+        {bufio::Reason::timeout, "", [](Facts& tls) { tls.unanswered_hello_size = 1449; },
+         hello + "; --groups X25519 makes it smaller"},
+        {bufio::Reason::handshake_interrupted, "X25519",
+         [](Facts& tls) { tls.unanswered_hello_size = 1449; }, hello},
+        {bufio::Reason::tls, "", [](Facts& tls) { tls.unanswered_hello_size = 1449; }, ""},
+        {bufio::Reason::own_certificate, "", [](Facts&) {}, ""},
+        {bufio::Reason::own_certificate, "", [](Facts& tls) { tls.subject = "CN=a"; },
+         "; use --cert FILE and --key FILE"},
+        {bufio::Reason::certificate, "", [](Facts& tls) { tls.untrusted = true; },
+         "; to accept it: --cacert FILE, --pinnedpubkey P, or -k"},
+        {bufio::Reason::certificate, "",
+         [](Facts& tls) {
+             tls.untrusted = true;
+             tls.fault_count = 2;
+         },
+         "; to accept it: --pinnedpubkey P, or -k"},
+        {bufio::Reason::certificate, "", [](Facts& tls) { tls.incomplete_chain = true; },
+         "; the server should send its intermediate certificate; to accept it: "
+         "--pinnedpubkey P, or -k"},
+    };
+    for (const auto& [reason, groups, set, remark] : rows) {
+        Facts tls;
+        tls.pin = "P";
+        tls.fault_count = 1;
+        tls.requested_groups = groups;
+        set(tls);
+        CHECK(end_text({reason, bufio::By::us, "it ended"}, {}, &tls) == "it ended" + remark);
+        CHECK(end_text({reason, bufio::By::us, "it ended"}, {}, nullptr) == "it ended");
+    }
 }

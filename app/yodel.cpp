@@ -51,7 +51,7 @@ int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
 // The key log, a recording to replay and the port to listen on are open by now. Returns the
 // sandbox's state.
 std::string give_up_rights(const YodelOptions& options, bool screen) {
-    if (options.no_sandbox) return "none: --no-sandbox";
+    if (options.line.has("no-sandbox")) return "none: --no-sandbox";
     const JournalFile& log = options.report.log;
     if (!options.connects) return enter_sandbox({});
     const bufio::Endpoint& endpoint = options.run.session.endpoint;
@@ -199,18 +199,11 @@ int run(YodelOptions options, int& signo) {
     if (options.use_tls) session.tls = tls_context(options);
     if (options.listens) listen(loop, session, acceptor);
     if (options.listens && options.line.has("q")) session.answer_time = session.close_timeout;
-    if (options.examines) return run_examination(loop, options, signo);
+    if (options.line.has("examine")) return run_examination(loop, options, signo);
     const bool screen = may_have_screen(options) && can_use_screen_or_warn();
     check_display(options, screen);
     if (!screen && !options.read_file.empty()) return print_recording(options);
     return screen ? run_on_screen(loop, options, signo) : run_in_pipe(loop, options, signo);
-}
-
-int main(int argc, char* argv[], int& signo) {
-    const YodelOptions options = parse_yodel_options(argc, argv);
-    if (options.help) return print(yodel_help());
-    if (options.version) return print(version_text("yodel", ev::backend_names()));
-    return run(options, signo);
 }
 
 }  // namespace
@@ -218,6 +211,7 @@ int main(int argc, char* argv[], int& signo) {
 }  // namespace yodel
 
 int main(int argc, char* argv[]) {
-    return yodel::run_program("yodel",
-                              [&](int& signo) { return yodel::main(argc, argv, signo); });
+    using namespace yodel;
+    return run_program("yodel", ev::backend_names(), argc, argv, parse_yodel_options,
+                       yodel_help, run);
 }

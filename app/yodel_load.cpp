@@ -20,11 +20,6 @@ namespace yodel {
 
 namespace {
 
-std::string give_up_rights(const LoadOptions& options) {
-    if (options.no_sandbox) return "none: --no-sandbox";
-    return enter_sandbox(rules_to_connect(options.run.session.endpoint));
-}
-
 int run(LoadOptions options, int& signo) {
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);
@@ -42,23 +37,18 @@ int run(LoadOptions options, int& signo) {
     session.retries = options.retries.value_or(0);
     plan_load(options.plan, options.size, options);
     // In the background, the page would stop a run that needs no terminal.
-    const bool page = !options.no_tui && !options.json() && !run.repeat &&
+    const bool page = !options.line.has("no-tui") && !options.json() && !run.repeat &&
                       !options.plan.reads_lines() && !ui::in_background();
     if (page && can_use_screen_or_warn())
         options.page = [&loop](RunDisplay::Owner& owner) {
             return std::make_unique<LoadScreen>(loop, owner);
         };
     minimize_timer_slack();
-    const std::string sandbox = give_up_rights(options);
+    const std::string sandbox = options.line.has("no-sandbox")
+                                    ? "none: --no-sandbox"
+                                    : enter_sandbox(rules_to_connect(session.endpoint));
     if (options.report.verbose) print_error("sandbox: " + sandbox);
     return run_client<RunClient>(loop, options, signo);
-}
-
-int main(int argc, char* argv[], int& signo) {
-    const LoadOptions options = parse_load_options(argc, argv);
-    if (options.help) return print(load_help());
-    if (options.version) return print(version_text("yodel-load", ev::backend_names()));
-    return run(options, signo);
 }
 
 }  // namespace
@@ -66,6 +56,7 @@ int main(int argc, char* argv[], int& signo) {
 }  // namespace yodel
 
 int main(int argc, char* argv[]) {
-    return yodel::run_program("yodel-load",
-                              [&](int& signo) { return yodel::main(argc, argv, signo); });
+    using namespace yodel;
+    return run_program("yodel-load", ev::backend_names(), argc, argv, parse_load_options,
+                       load_help, run);
 }

@@ -55,7 +55,10 @@ public:
     void run() {
         for (const bufio::Endpoint& endpoint : options_.endpoints) listen(endpoint);
         provide_descriptors();
-        if (options_.self_signed) announce_pin();
+        if (options_.line.has("self-signed")) {
+            const std::string pin = options_.server.tls->pin();
+            announce("--pinnedpubkey " + pin, JsonObject().text("pinnedpubkey", pin));
+        }
         check_output();
         const PortFile file(options_.port_file, port_file_text_);
         give_up_rights();  // before the first byte of a peer
@@ -72,30 +75,33 @@ private:
     }
 
     void listen(const bufio::Endpoint& endpoint) {
-        const bufio::LookupResult found = bufio::look_up(endpoint);
-        if (found.addresses.empty())
+        bufio::LookupResult found = bufio::look_up(endpoint);
+        std::vector<bufio::Address>& wanted = found.addresses;
+        if (wanted.empty())
             throw std::runtime_error("cannot listen on " + endpoint.text() + ": " +
                                      found.error);
-        const bool any_port = endpoint.service == "0";  // each address would get another port
-        const std::size_t count = any_port ? 1 : found.addresses.size();
+        if (endpoint.service == "0") wanted.resize(1);  // each would get another port
+        const bool udp = udp_ && endpoint.path.empty();
+        // One datagram to such an address could be answered by many hosts.
+        for (const bufio::Address& each : wanted)
+            if (udp && bufio::is_broadcast_or_multicast(each))
+                throw UsageError("-u cannot listen on the broadcast or multicast address " +
+                                 endpoint.host);
         bool listening = false;
-        for (std::size_t i = 0; i < count; ++i) check_answerable(endpoint, found.addresses[i]);
-        for (std::size_t i = 0; i < count; ++i)
-            listening |= listen(found.addresses[i], listening || i + 1 < count);
-    }
-
-    // One datagram to such an address could be answered by many hosts.
-    void check_answerable(const bufio::Endpoint& endpoint, const bufio::Address& wanted) const {
-        if (options_.udp && bufio::is_broadcast_or_multicast(wanted))
-            throw UsageError("-u cannot listen on the broadcast or multicast address " +
-                             endpoint.host);
-    }
-
-    void listen_on(const bufio::Address& wanted) {
-        const bool udp = options_.udp && wanted.family() != AF_UNIX;
-        const bufio::Address address = udp ? listen_on_both(wanted) : server_.listen(wanted);
-        announce_listening(address, false);
-        if (udp) announce_listening(address, true);
+        for (const bufio::Address& each : wanted) {
+            try {
+                const bufio::Address address =
+                    udp ? listen_on_both(each) : server_.listen(each);
+                announce_listening(address, false);
+                if (udp) announce_listening(address, true);
+                listening = true;
+            } catch (const std::system_error& error) {
+                // This machine may lack an address of a name that has others.
+                const int code = error.code().value();
+                const bool has_others = listening || &each != &wanted.back();
+                if (!has_others || (code != EADDRNOTAVAIL && code != EAFNOSUPPORT)) throw;
+            }
+        }
     }
 
     // If the system chose a port that is taken for connections, tries another one.
@@ -110,18 +116,6 @@ private:
                 if (!any_port || error.code().value() != EADDRINUSE || attempt == max_attempts)
                     throw;
             }
-        }
-    }
-
-    // Returns false if this machine does not have the address, and there are others to try.
-    bool listen(const bufio::Address& wanted, bool others) {
-        try {
-            listen_on(wanted);
-            return true;
-        } catch (const std::system_error& error) {
-            const int code = error.code().value();
-            if (others && (code == EADDRNOTAVAIL || code == EAFNOSUPPORT)) return false;
-            throw;
         }
     }
 
@@ -148,23 +142,14 @@ private:
     }
 
     // All sockets are bound by now. The only right still needed is to remove files at the end.
-    SandboxRules sandbox_rules() const {
+    void give_up_rights() {
         SandboxRules rules;
         if (!options_.port_file.empty()) rules.removable.push_back(options_.port_file);
         for (const bufio::Endpoint& endpoint : options_.endpoints)
             if (!endpoint.path.empty()) rules.removable.push_back(endpoint.path);
-        return rules;
-    }
-
-    void give_up_rights() {
-        const std::string state =
-            options_.no_sandbox ? "none: --no-sandbox" : enter_sandbox(sandbox_rules());
+        const bool refused = options_.line.has("no-sandbox");
+        const std::string state = refused ? "none: --no-sandbox" : enter_sandbox(rules);
         if (options_.server.verbose) remark("sandbox: " + state);
-    }
-
-    void announce_pin() {
-        const std::string pin = options_.server.tls->pin();
-        announce("--pinnedpubkey " + pin, JsonObject().text("pinnedpubkey", pin));
     }
 
     void shut_down() {
@@ -174,7 +159,7 @@ private:
     }
 
     void reload() {
-        if (!options_.use_tls || options_.self_signed) return;
+        if (!options_.server.tls || options_.line.has("self-signed")) return;
         try {
             bufio::TlsServerOptions tls = options_.tls;
             tls.must_not_block = true;
@@ -191,7 +176,7 @@ private:
         std::string text;
         JsonObject object = timed_object();
         for (const CounterRow& row : counter_rows) {
-            if (row.only_udp && !options_.udp) continue;
+            if (row.only_udp && !udp_) continue;
             const std::uint64_t count = counters.*row.count;
             text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + row.name;
             object.number(row.name, count);
@@ -229,6 +214,7 @@ private:
     }
 
     const ServerOptions options_;
+    const bool udp_ = options_.line.has("udp");  // each port also answers datagrams
     ev::Loop loop_;
     const DiagnosticsOnLoop diagnostics_on_loop_{loop_};
     Output output_{loop_, STDOUT_FILENO, [this] {
@@ -243,48 +229,14 @@ private:
     ev::Signal report_signal_{loop_, SIGUSR1, [this] { report(); }};
 };
 
-void serve(ServerOptions options) {
-    if (options.self_signed) {
-        options.server.tls = bufio::TlsContext::self_signed_server(options.tls.client_ca);
-    } else if (options.use_tls) {
-        options.server.tls = bufio::TlsContext::server(options.tls);
-    }
-    Daemon(std::move(options)).run();
-}
-
-// Called before the options are parsed, because errors in them are also printed as JSON.
-bool asks_for_json(int argc, char* argv[]) {
-    for (int i = 1; i < argc && argv[i] != std::string_view("--"); ++i)
-        if (argv[i] == std::string_view("--json")) return true;
-    return false;
-}
-
-int run(int argc, char* argv[]) {
-    ServerOptions options = parse_server_options(argc, argv);
+int run(ServerOptions options, int&) {
     refuse_shared_outputs({{"--port-file", options.port_file}});
-    if (options.json) diagnostics().set_form(Diagnostics::Form::json);
-    if (options.help) return print(server_help());
-    if (options.version) return print(version_text("yodeld", ev::backend_names()));
-    serve(std::move(options));
+    if (options.line.has("self-signed"))
+        options.server.tls = bufio::TlsContext::self_signed_server(options.tls.client_ca);
+    else if (options.line.has("tls"))
+        options.server.tls = bufio::TlsContext::server(options.tls);
+    Daemon(std::move(options)).run();
     return success;
-}
-
-// Replaces the statuses that only clients have: an unusable --cacert file counts like an
-// unusable certificate, and a server cannot run without its listening lines or port file.
-Trouble server_trouble() {
-    Trouble trouble = current_trouble("yodeld");
-    if (trouble.status == trust_unusable) trouble.status = own_certificate_unusable;
-    if (trouble.status == output_failed) trouble.status = cannot_run;
-    return trouble;
-}
-
-int main(int argc, char* argv[]) {
-    if (asks_for_json(argc, argv)) diagnostics().set_form(Diagnostics::Form::json);
-    try {
-        return run(argc, argv);
-    } catch (const std::exception&) {
-        return print_trouble(server_trouble());
-    }
 }
 
 }  // namespace
@@ -292,5 +244,11 @@ int main(int argc, char* argv[]) {
 }  // namespace yodel
 
 int main(int argc, char* argv[]) {
-    return yodel::run_program("yodeld", [&](int&) { return yodel::main(argc, argv); });
+    using namespace yodel;
+    // Errors in the options are also printed as JSON.
+    for (int i = 1; i < argc && argv[i] != std::string_view("--"); ++i)
+        if (argv[i] == std::string_view("--json"))
+            diagnostics().set_form(Diagnostics::Form::json);
+    return run_program("yodeld", ev::backend_names(), argc, argv, parse_server_options,
+                       server_help, run, true);
 }

@@ -27,43 +27,9 @@
 
 namespace yodel {
 
-void minimize_timer_slack() {
-#if YODEL_HAS_TIMER_SLACK
-    ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds
-#endif
-}
+namespace {
 
-int run_program(const char* name, const std::function<int(int& signo)>& body) {
-    // Opens /dev/null for each of the three standard descriptors that is closed, so that no
-    // socket gets its number. A closed standard input then reads as empty. Writing to a closed
-    // output still fails, because /dev/null is opened for reading.
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
-        if (::fcntl(fd, F_GETFD) == -1) ::open("/dev/null", O_RDONLY);
-    diagnostics().set_program(name);
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);
-    std::setlocale(LC_CTYPE, "");
-    int signo = 0;
-    int status = success;
-    try {
-        status = body(signo);
-    } catch (const std::exception&) {
-        status = print_trouble(current_trouble(name));
-    }
-    if (signo != 0) print_error(signal_text(signo));
-    finish_diagnostics();
-    if (signo == 0) return status;
-    std::signal(signo, SIG_DFL);
-    std::raise(signo);
-    return status;
-}
-
-int print(const std::string& text) {
-    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-        throw OutputError("standard output", errno);
-    return success;
-}
-
+// Describes the exception that is being handled.
 Trouble current_trouble(const char* program) {
     try {
         throw;
@@ -85,6 +51,51 @@ Trouble current_trouble(const char* program) {
     } catch (const std::exception& error) {
         return {cannot_run, error.what()};
     }
+}
+
+}  // namespace
+
+void minimize_timer_slack() {
+#if YODEL_HAS_TIMER_SLACK
+    ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds
+#endif
+}
+
+int run_program(const char* name, const std::function<int(int& signo)>& body, bool is_server) {
+    // Opens /dev/null for each of the three standard descriptors that is closed, so that no
+    // socket gets its number. A closed standard input then reads as empty. Writing to a closed
+    // output still fails, because /dev/null is opened for reading.
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+        if (::fcntl(fd, F_GETFD) == -1) ::open("/dev/null", O_RDONLY);
+    diagnostics().set_program(name);
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+    std::setlocale(LC_CTYPE, "");
+    int signo = 0;
+    int status = success;
+    try {
+        status = body(signo);
+    } catch (const std::exception&) {
+        Trouble trouble = current_trouble(name);
+        // An unusable --cacert file counts like an unusable certificate, and a server cannot
+        // run without its listening lines or port file.
+        if (is_server && trouble.status == trust_unusable)
+            trouble.status = own_certificate_unusable;
+        if (is_server && trouble.status == output_failed) trouble.status = cannot_run;
+        status = print_trouble(trouble);
+    }
+    if (signo != 0) print_error(signal_text(signo));
+    finish_diagnostics();
+    if (signo == 0) return status;
+    std::signal(signo, SIG_DFL);
+    std::raise(signo);
+    return status;
+}
+
+int print(const std::string& text) {
+    if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
+        throw OutputError("standard output", errno);
+    return success;
 }
 
 int print_trouble(const Trouble& trouble) {

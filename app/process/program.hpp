@@ -19,19 +19,17 @@ namespace yodel {
 // planned, and reports its lateness.
 void minimize_timer_slack();
 
-// Runs a program; must be the only call in main(). First opens closed standard descriptors.
+// Runs a program; must be the last call in main(). First opens closed standard descriptors.
 // Ignores SIGPIPE and SIGXFSZ, so that a write reports the error instead of ending the process.
 // `body` returns the exit status. If a signal is to end the program, `body` also sets `signo`,
 // and the signal is raised again. An exception becomes one sentence and its status. `name` is
-// the program's name in diagnostics.
-int run_program(const char* name, const std::function<int(int& signo)>& body);
+// the program's name in diagnostics. A server has fewer statuses.
+int run_program(const char* name, const std::function<int(int& signo)>& body,
+                bool is_server = false);
 
 // Writes the text to standard output; blocks until it is written. Returns the exit status
 // `success`. Throws OutputError.
 int print(const std::string& text);
-
-// Describes the exception that is being handled. Call it in a catch block.
-Trouble current_trouble(const char* program);
 
 // Writes the trouble to standard error, as {"error":"text","status":1} if diagnostics are JSON.
 // Returns its status.
@@ -73,5 +71,19 @@ private:
 
 // Returns the lines of -V. They do not depend on the time or the place of the build.
 std::string version_text(const std::string& program, std::string_view backends);
+
+// The same for a program that parses its options, and prints --help and --version.
+template <class Options>
+int run_program(const char* name, std::string_view backends, int argc, char* argv[],
+                Options (*parse)(int, char*[]), std::string (*help)(),
+                int (*run)(Options options, int& signo), bool is_server = false) {
+    const auto body = [&](int& signo) {
+        Options options = parse(argc, argv);
+        if (options.line.has("help")) return print(help());
+        if (options.line.has("version")) return print(version_text(name, backends));
+        return run(std::move(options), signo);
+    };
+    return run_program(name, body, is_server);
+}
 
 }  // namespace yodel

@@ -20,8 +20,8 @@ constexpr TextKind port_value{
     [](std::string_view text) { return parse_number(text, 1, 65535).has_value(); },
     "a port from 1 to 65535"};
 constexpr TextKind source_address{[](std::string_view text) {
-                                      return numeric_family(std::string(text)) != AF_UNSPEC ||
-                                             text == "localhost";
+                                      return text == "localhost" ||
+                                             numeric_family(std::string(text)) != AF_UNSPEC;
                                   },
                                   "a numeric address"};
 constexpr TextKind protocol{
@@ -284,7 +284,7 @@ std::vector<Option> generated_options(ClientOptions& to) {
 std::vector<Option> output_options(ClientOptions& to) {
     return joined(
         {{{"--quiet", "print results only: replies, or the summary", into(to.report.quiet)}},
-         common_options(to)});
+         common_options()});
 }
 
 void finish_client(ClientOptions& options, const char* comparing) {

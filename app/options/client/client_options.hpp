@@ -1,7 +1,7 @@
 // The options that both clients share: targets, timeouts, TLS, WebSocket and messages.
 #pragma once
 
-#include "app/options/option_values.hpp"
+#include "app/options/command_line.hpp"
 #include "app/run/run_client.hpp"
 #include "bufio/tls.hpp"
 
@@ -11,7 +11,8 @@
 
 namespace yodel {
 
-struct ClientOptions : RunClient::Options, CommonOptions {
+struct ClientOptions : RunClient::Options {
+    CommandLine line;
     std::optional<ev::Duration> interval;  // between messages or attempts; 0: as replies arrive
     std::optional<std::size_t> size;       // bytes per generated message
     bufio::TlsClientOptions tls;
@@ -20,7 +21,6 @@ struct ClientOptions : RunClient::Options, CommonOptions {
     std::optional<unsigned> retries;  // none: the default of the mode
     bool listens = false;             // accept clients, and answer by hand
     bool own_server = false;          // no target: run an echo server in this process
-    bool no_tui = false;
 
     bool json() const { return report.form == Reporter::Form::json; }
     bool expects_no_reply() const { return run.session.expect == Expect::none; }

@@ -88,50 +88,48 @@ void check_load(const LoadOptions& options) {
 std::vector<Option> load_table(LoadOptions& to) {
     RunOptions& run = to.run;
     LoadPlan& plan = to.plan;
-    return joined(
-        {{{"Load:"},
-          {"--connections=N", "number of connections (1)",
-           into(run.connections, number_up_to(1'000'000)), "repetition"},
-          {"--connect-rate=R", "open R connections per second (all at once)",
-           [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); },
-           "repetition"},
-          {"--rate=R|R..R", "send R messages per second in total; R..R: climb",
-           [&](auto& text) { set_rate(plan, text); }, "z", "", "generated"},
-          {"--arrivals=KIND", "gaps between messages: even or poisson (even)",
-           into(plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})), "",
-           "rate"},
-          {"--seed=N", "seed of --arrivals poisson (1)",
-           into(plan.seed, number_up_to(4'000'000'000)), "", "arrivals=poisson"},
-          {"--churn=N|D", "replace a connection after N messages or time D",
-           [&](auto& text) { set_churn(run, text); }, "repetition"},
-          {"--threads=N|auto", "spread connections over N threads (1)",
-           [&](auto& text) { set_threads(to, text); }, "repetition"},
-          {"--start-at=TIME|+D", "send the first message at this time, in UTC",
-           into(to.start, start_time_value), "z"},
-          {"--no-sessionid", "do not resume TLS sessions: full handshakes only",
-           set(to.tls.resume, false), "udp", "tls"},
-          {"Messages of the load:"}},
-         generated_options(to),
-         {{"--window=N", "maximum messages in flight on a connection (1)",
-           into(plan.window, number_up_to(1'000'000)), "z rate expect=none"},
-          {"--messages=FILE", "send the lines of FILE over and over; -: stdin",
-           into(plan.messages_file), "z size", "", "generated"},
-          {"--warm-up=D", "send messages for D first, counted separately",
-           into(run.warm_up, duration_value), "z", "", "generated"},
-          {"Results:"},
-          {"--require=LIST", "fail unless all hold: p99<5ms,lost<0.1%,rate>10k",
-           [&](auto& text) {
-               for (const Requirement& each : parse_requirements(text))
-                   to.report.required.push_back(each);
-           }},
-          {"--json", "print JSON: an object each second, and the results",
-           set(to.report.form, Reporter::Form::json)},
-          {"-v", "report connections; print replies to input lines", into(to.report.verbose)},
-          {"--no-tui", "do not show the page, even on a terminal", into(to.no_tui)}},
-         output_options(to),
-         connection_options(to),
-         tls_options(to),
-         message_options(to)});
+    const std::vector<Option> load = {
+        {"Load:"},
+        {"--connections=N", "number of connections (1)",
+         into(run.connections, number_up_to(1'000'000)), "repetition"},
+        {"--connect-rate=R", "open R connections per second (all at once)",
+         [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); },
+         "repetition"},
+        {"--rate=R|R..R", "send R messages per second in total; R..R: climb",
+         [&](auto& text) { set_rate(plan, text); }, "z", "", "generated"},
+        {"--arrivals=KIND", "gaps between messages: even or poisson (even)",
+         into(plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})), "",
+         "rate"},
+        {"--seed=N", "seed of --arrivals poisson (1)",
+         into(plan.seed, number_up_to(4'000'000'000)), "", "arrivals=poisson"},
+        {"--churn=N|D", "replace a connection after N messages or time D",
+         [&](auto& text) { set_churn(run, text); }, "repetition"},
+        {"--threads=N|auto", "spread connections over N threads (1)",
+         [&](auto& text) { set_threads(to, text); }, "repetition"},
+        {"--start-at=TIME|+D", "send the first message at this time, in UTC",
+         into(to.start, start_time_value), "z"},
+        {"--no-sessionid", "do not resume TLS sessions: full handshakes only",
+         set(to.tls.resume, false), "udp", "tls"},
+        {"Messages of the load:"}};
+    const std::vector<Option> rest = {
+        {"--window=N", "maximum messages in flight on a connection (1)",
+         into(plan.window, number_up_to(1'000'000)), "z rate expect=none"},
+        {"--messages=FILE", "send the lines of FILE over and over; -: stdin",
+         into(plan.messages_file), "z size", "", "generated"},
+        {"--warm-up=D", "send messages for D first, counted separately",
+         into(run.warm_up, duration_value), "z", "", "generated"},
+        {"Results:"},
+        {"--require=LIST", "fail unless all hold: p99<5ms,lost<0.1%,rate>10k",
+         [&](auto& text) {
+             for (const Requirement& each : parse_requirements(text))
+                 to.report.required.push_back(each);
+         }},
+        {"--json", "print JSON: an object each second, and the results",
+         set(to.report.form, Reporter::Form::json)},
+        {"-v", "report connections; print replies to input lines", into(to.report.verbose)},
+        {"--no-tui", "do not show the page, even on a terminal"}};
+    return joined({load, generated_options(to), rest, output_options(to),
+                   connection_options(to), tls_options(to), message_options(to)});
 }
 
 LoadOptions parse_load_options(int argc, char* argv[]) {
@@ -139,7 +137,7 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
     CommandLine& line = options.line;
     line =
         parse_command_line(argc, argv, load_table(options), {"yodel", only_yodel, only_load});
-    if (options.help || options.version) return options;
+    if (line.has("help version")) return options;
     const LoadPlan& plan = options.plan;
     if (plan.random_arrivals) line.given.push_back({"--arrivals poisson", "arrivals=poisson"});
     if (options.run.connections > 1) line.given.push_back({"--connections", "many"});

@@ -12,9 +12,8 @@ namespace yodel {
 
 namespace {
 
-constexpr Kind<std::uint64_t> count_value{parse_count, "a whole number"};
-constexpr Kind<double> chance_value{parse_chance,
-                                    "a probability from 0 to 1, such as 0.1 or 10%"};
+constexpr Kind<std::uint64_t> count{parse_count, "a whole number"};
+constexpr Kind<double> chance{parse_chance, "a probability from 0 to 1, such as 0.1 or 10%"};
 
 // Parses DELAY or DELAY~JITTER.
 void set_delay(Faults& to, const std::string& text) {
@@ -45,79 +44,80 @@ bufio::Endpoint endpoint_value(const std::string& word, int family) {
 std::vector<Option> server_table(ServerOptions& to) {
     EchoServer::Options& server = to.server;
     Faults& faults = server.faults;
-    return joined(
-        {{{"Listening:"},
-          {"-4", "use IPv4 only", set(to.family, AF_INET)},
-          {"-6", "use IPv6 only", set(to.family, AF_INET6), "4"},
-          {"-U, --unixsock=PATH", "also listen on this Unix-domain socket",
-           [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
-          {"-u, --udp", "also answer datagrams (UDP) on each port", into(to.udp), "tls ws"},
-          {"--ws", "speak WebSocket, and echo each message",
-           set(server.framing, websocket_framing())},
-          {"--port-file=FILE", "write the ports to this file, one per line",
-           into(to.port_file)},
-          {"TLS:"},
-          {"--tls", "use TLS", {}, "udp", "cert self-signed"},
-          {"--cert=FILE", "certificate and chain (PEM)", into(to.tls.certificate),
-           "udp self-signed", "tls"},
-          {"--key=FILE", "private key (default: in the --cert file)", into(to.tls.key),
-           "udp self-signed", "tls"},
-          {"--self-signed", "use TLS with a new certificate; print its pin",
-           into(to.self_signed), "udp", "", "tls"},
-          {"--cacert=FILE", "require client certificates from these CAs",
-           into(to.tls.client_ca), "udp", "tls"},
-          {"Limits:"},
-          {"-m, --max-conns=N", "maximum number of connections (1024)",
-           into(server.max_connections, number_up_to(1'000'000))},
-          {"--idle-timeout=D", "close a connection that is idle for this time (off)",
-           into(server.idle_timeout)},
-          {"--handshake-timeout=D", "time limit for the TLS and --ws handshakes (10s)",
-           into(server.handshake_timeout)},
-          {"--max-frame=SIZE", "maximum size with a length framing or --ws (32M)",
-           into(server.max_frame, positive_size)},
-          {"Messages:"},
-          {"-f, --framing=F", "how messages are delimited (raw)",
-           [&](auto& text) { server.framing = framing_value(text, true); }, "ws"},
-          {"Output:"},
-          {"--json", "print JSON, one object per line", into(to.json)},
-          {"-v", "log connections and reads", into(server.verbose)}},
-         common_options(to),
-         {{"Message faults:"},
-          {"--delay=D[~JITTER]", "delay each echo by D, plus or minus the jitter",
-           [&](auto& text) { set_delay(faults, text); }},
-          {"--drop=P", "probability that a message is dropped",
-           into(faults.drop, chance_value)},
-          {"--corrupt=P", "probability that a bit of a message is flipped",
-           into(faults.corrupt, chance_value)},
-          {"--dup=P", "probability that a message is duplicated",
-           into(faults.dup, chance_value)},
-          {"--reorder=P", "-u: probability that two answers are swapped",
-           into(faults.reorder, chance_value), "", "udp"},
-          {"--seed=N", "seed of probabilities and jitter (1)", into(faults.seed, count_value)},
-          {"Connection faults:"},
-          {"--chunk=N", "send N bytes at a time", into(faults.chunk, positive_size), "udp"},
-          {"--close-after=N", "close after N messages", into(faults.close_after, count_value),
-           "udp reset-after"},
-          {"--reset-after=N", "reset after N messages", into(faults.reset_after, count_value),
-           "udp"},
-          {"--half-close", "shut down the sending side", into(faults.half_close), "udp"},
-          {"--no-read", "read nothing", into(faults.no_read), "udp"},
-          {"--stall-handshake", "never answer the TLS or --ws handshake",
-           into(faults.stall_handshake), "udp", "tls ws"},
-          {"--banner=TEXT", "send TEXT first; it may contain \\n \\r \\t \\0 \\\\ \\xNN",
-           into(faults.banner, banner_value), "udp"}}});
+    const std::vector<Option> general = {
+        {"Listening:"},
+        {"-4", "use IPv4 only", set(to.family, AF_INET)},
+        {"-6", "use IPv6 only", set(to.family, AF_INET6), "4"},
+        {"-U, --unixsock=PATH", "also listen on this Unix-domain socket",
+         [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
+        {"-u, --udp", "also answer datagrams (UDP) on each port", {}, "tls ws"},
+        {"--ws", "speak WebSocket, and echo each message",
+         set(server.framing, websocket_framing())},
+        {"--port-file=FILE", "write the ports to this file, one per line", into(to.port_file)},
+        {"TLS:"},
+        {"--tls", "use TLS", {}, "udp", "cert self-signed"},
+        {"--cert=FILE", "certificate and chain (PEM)", into(to.tls.certificate),
+         "udp self-signed", "tls"},
+        {"--key=FILE", "private key (default: in the --cert file)", into(to.tls.key),
+         "udp self-signed", "tls"},
+        {"--self-signed",
+         "use TLS with a new certificate; print its pin",
+         {},
+         "udp",
+         "",
+         "tls"},
+        {"--cacert=FILE", "require client certificates from these CAs", into(to.tls.client_ca),
+         "udp", "tls"},
+        {"Limits:"},
+        {"-m, --max-conns=N", "maximum number of connections (1024)",
+         into(server.max_connections, number_up_to(1'000'000))},
+        {"--idle-timeout=D", "close a connection that is idle for this time (off)",
+         into(server.idle_timeout)},
+        {"--handshake-timeout=D", "time limit for the TLS and --ws handshakes (10s)",
+         into(server.handshake_timeout)},
+        {"--max-frame=SIZE", "maximum size with a length framing or --ws (32M)",
+         into(server.max_frame, positive_size)},
+        {"Messages:"},
+        {"-f, --framing=F", "how messages are delimited (raw)",
+         [&](auto& text) { server.framing = framing_value(text, true); }, "ws"},
+        {"Output:"},
+        {"--json", "print JSON, one object per line", into(to.json)},
+        {"-v", "log connections and reads", into(server.verbose)}};
+    const std::vector<Option> injected = {
+        {"Message faults:"},
+        {"--delay=D[~JITTER]", "delay each echo by D, plus or minus the jitter",
+         [&](auto& text) { set_delay(faults, text); }},
+        {"--drop=P", "probability that a message is dropped", into(faults.drop, chance)},
+        {"--corrupt=P", "probability that a bit of a message is flipped",
+         into(faults.corrupt, chance)},
+        {"--dup=P", "probability that a message is duplicated", into(faults.dup, chance)},
+        {"--reorder=P", "-u: probability that two answers are swapped",
+         into(faults.reorder, chance), "", "udp"},
+        {"--seed=N", "seed of probabilities and jitter (1)", into(faults.seed, count)},
+        {"Connection faults:"},
+        {"--chunk=N", "send N bytes at a time", into(faults.chunk, positive_size), "udp"},
+        {"--close-after=N", "close after N messages", into(faults.close_after, count),
+         "udp reset-after"},
+        {"--reset-after=N", "reset after N messages", into(faults.reset_after, count), "udp"},
+        {"--half-close", "shut down the sending side", into(faults.half_close), "udp"},
+        {"--no-read", "read nothing", into(faults.no_read), "udp"},
+        {"--stall-handshake", "never answer the TLS or --ws handshake",
+         into(faults.stall_handshake), "udp", "tls ws"},
+        {"--banner=TEXT", "send TEXT first; it may contain \\n \\r \\t \\0 \\\\ \\xNN",
+         into(faults.banner, banner_value), "udp"}};
+    return joined({general, common_options(), injected});
 }
 
 ServerOptions parse_server_options(int argc, char* argv[]) {
     ServerOptions options;
     options.line = parse_command_line(argc, argv, server_table(options));
-    if (options.help || options.version) return options;
+    if (options.line.has("help version")) return options;
     for (const std::string& word : options.line.operands)
         options.endpoints.push_back(endpoint_value(word, options.family));
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
     options.line.check();
-    options.use_tls = options.line.has("tls");
-    if (options.udp && options.line.operands.empty())
+
+    if (options.line.has("udp") && options.line.operands.empty())
         throw UsageError("-u needs a port, because datagrams cannot be sent to the path of -U");
     return options;
 }

@@ -1,7 +1,7 @@
 // The options of yodeld, parsed from its command line and checked.
 #pragma once
 
-#include "app/options/option_values.hpp"
+#include "app/options/command_line.hpp"
 #include "app/server/echo_server.hpp"
 #include "bufio/dial.hpp"
 #include "bufio/tls.hpp"
@@ -11,13 +11,13 @@
 
 namespace yodel {
 
-// `server.tls` is created later, from `tls`, `use_tls` and `self_signed`.
-struct ServerOptions : CommonOptions {
+// `server.tls` is created later, from `tls`.
+struct ServerOptions {
+    CommandLine line;
     EchoServer::Options server;
-    bool udp = false;  // each port also answers datagrams
+
     bufio::TlsServerOptions tls;
-    bool use_tls = false;
-    bool self_signed = false;
+
     int family = AF_UNSPEC;
     std::vector<bufio::Endpoint> endpoints;  // at least one
     std::string port_file;

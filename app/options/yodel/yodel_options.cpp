@@ -64,54 +64,40 @@ void check_offline(const CommandLine& line) {
                              " without a target");
 }
 
-// The options for datagrams or WebSocket must be given again, but not the framing.
-void use_framing(ClientOptions& options, const std::string& file, const Framing& framing) {
-    Session::Options& session = options.run.session;
-    if (session.pattern && !framing.replies_framed())
-        throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
-                         " of " + file + ", whose replies have no frames");
-    const Framing& wanted = *session.framing;
-    const bool given =
-        !framing.is_option() || !wanted.is_option() || options.line.has("framing C");
-    if (given && &framing != &wanted)
-        throw UsageError(file + " was recorded with " + framing_text(framing) + ", not with " +
-                         framing_text(wanted));
-    session.framing = &framing;
-}
-
 }  // namespace
 
 // Rows: label, help, action, excludes, needs, implies.
 std::vector<Option> yodel_table(YodelOptions& to) {
-    return joined(
-        {connection_options(to),
-         {{"-l, --listen", "answer clients by hand; listen on [ADDR:]PORT", into(to.listens),
-           "z examine replay generated greeting"}},
-         tls_options(to),
-         message_options(to),
-         {{"Ping and examination:"}},
-         generated_options(to),
-         {{"-i, --interval=D", "send a message every D; 0: as replies arrive",
-           into(to.interval, interval_value), "examine read", "", "generated"},
-          {"--examine", "check what echo servers usually get wrong", into(to.examines),
-           "other-replies"},
-          {"Recording and replay:"},
-          {"-r, --read=FILE", "show a recording; then connect to a given target",
-           into(to.read_file), "z examine replay"},
-          {"--replay=FILE", "replay a recording and require its replies", into(to.replay_file),
-           "z examine"},
-          {"--mask=REGEX", "ignore parts of replies that match, such as times",
-           [&](auto& text) { add_mask(to.run.session.pattern, text); }, "", "replay"},
-          {"Output:"},
-          {"--json", "print JSON, one object per line",
-           set(to.report.form, Reporter::Form::json), "read"},
-          {"-x, --hex", "print replies in hex", into(to.report.hex),
-           "z examine json generator"},
-          {"-o, --log=FILE", "append a transcript with times to FILE",
-           [&](auto& text) { to.report.log = JournalFile(text); }, "examine"},
-          {"-v", "also report connections", into(to.report.verbose)},
-          {"--no-tui", "use pipe mode, even on a terminal", into(to.no_tui), "examine"}},
-         output_options(to)});
+    const std::vector<Option> listen = {
+        {"-l, --listen", "answer clients by hand; listen on [ADDR:]PORT", into(to.listens),
+         "z examine replay generated greeting"}};
+    const std::vector<Option> others = {
+        {"-i, --interval=D", "send a message every D; 0: as replies arrive",
+         into(to.interval, interval_value), "examine read", "", "generated"},
+        {"--examine", "check what echo servers usually get wrong", {}, "other-replies"},
+        {"Recording and replay:"},
+        {"-r, --read=FILE", "show a recording; then connect to a given target",
+         into(to.read_file), "z examine replay"},
+        {"--replay=FILE", "replay a recording and require its replies", into(to.replay_file),
+         "z examine"},
+        {"--mask=REGEX", "ignore parts of replies that match, such as times",
+         [&](auto& text) { add_mask(to.run.session.pattern, text); }, "", "replay"},
+        {"Output:"},
+        {"--json", "print JSON, one object per line", set(to.report.form, Reporter::Form::json),
+         "read"},
+        {"-x, --hex", "print replies in hex", into(to.report.hex), "z examine json generator"},
+        {"-o, --log=FILE", "append a transcript with times to FILE",
+         [&](auto& text) { to.report.log = JournalFile(text); }, "examine"},
+        {"-v", "also report connections", into(to.report.verbose)},
+        {"--no-tui", "use pipe mode, even on a terminal", {}, "examine"}};
+    return joined({connection_options(to),
+                   listen,
+                   tls_options(to),
+                   message_options(to),
+                   {{"Ping and examination:"}},
+                   generated_options(to),
+                   others,
+                   output_options(to)});
 }
 
 YodelOptions parse_yodel_options(int argc, char* argv[]) {
@@ -119,7 +105,7 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
     CommandLine& line = options.line;
     line = parse_command_line(argc, argv, yodel_table(options),
                               {"yodel-load", only_load, only_yodel, load_numbers});
-    if (options.help || options.version) return options;
+    if (line.has("help version")) return options;
     const JournalFile& log = options.report.log;
     if (log.recording) line.given.push_back({"-o " + log.path, "log", "raw"});
     if (options.wants_generated_messages() && !options.run.probe && options.replay_file.empty())
@@ -135,32 +121,40 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
 }
 
 bool may_have_screen(const YodelOptions& options) {
-    if (!options.read_file.empty()) return !options.no_tui;
-    return !options.examines && !options.run.probe && options.replay_file.empty() &&
-           !options.wants_generated_messages() && !options.no_tui && !options.json();
+    if (!options.read_file.empty()) return !options.line.has("no-tui");
+    return !options.line.has("no-tui examine z replay generated json");
 }
 
 void check_display(const YodelOptions& options, bool screen) {
-    if (!screen && !options.read_file.empty() && options.connects)
+    const CommandLine& line = options.line;
+    if (screen) return;
+    if (!options.read_file.empty() && options.connects)
         throw UsageError("-r with a target needs full-screen mode");
-    const std::string unfit = options.line.written("hex expect match");
-    if (!screen && !options.read_file.empty() && !unfit.empty())
-        throw UsageError(unfit + " cannot be combined with " + options.line.written("read") +
+    const std::string unfit = line.written("hex expect match");
+    if (!options.read_file.empty() && !unfit.empty())
+        throw UsageError(unfit + " cannot be combined with " + line.written("read") +
                          " in pipe mode");
-    if (options.line.has("retry-delay") && !screen && options.retries.value_or(0) == 0)
+    if (line.has("retry-delay") && options.retries.value_or(0) == 0)
         throw UsageError("--retry-delay needs --retry in pipe mode");
 }
 
 void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recording) {
     Session::Options& session = options.run.session;
-    const bool expected = session.pattern || options.line.has("expect");
-    if (!options.read_file.empty() && !expected)
-        session.expect = recording->expect.value_or(session.expect);
+    const Framing& wanted = *session.framing;
     // The samples of a load have no framing.
-    if (const Framing* const framing = recording->framing; framing && options.connects)
-        use_framing(options, recording->name, *framing);
-    else if (framing)
-        session.framing = framing;
+    const Framing& framing = recording->framing ? *recording->framing : wanted;
+    if (options.connects && session.pattern && !framing.replies_framed())
+        throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
+                         " of " + recording->name + ", whose replies have no frames");
+    // The options for datagrams or WebSocket must be given again, but not the framing.
+    const bool given =
+        !framing.is_option() || !wanted.is_option() || options.line.has("framing C");
+    if (options.connects && given && &framing != &wanted)
+        throw UsageError(recording->name + " was recorded with " + framing_text(framing) +
+                         ", not with " + framing_text(wanted));
+    session.framing = &framing;
+    if (!options.read_file.empty() && !session.pattern && !options.line.has("expect"))
+        session.expect = recording->expect.value_or(session.expect);
     options.recording = std::move(recording);
 }
 

@@ -12,8 +12,8 @@ namespace yodel {
 struct YodelOptions : ClientOptions {
     std::string replay_file;  // the recording to replay; empty: none
     std::string read_file;    // the recording to show; empty: none
-    bool examines = false;    // check an echo server
-    bool connects = true;     // false: no target, only a recording to show
+
+    bool connects = true;  // false: no target, only a recording to show
 };
 
 // Parses and checks the command line. After --help or --version only that flag is set. Throws

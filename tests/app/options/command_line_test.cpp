@@ -54,9 +54,9 @@ TEST_CASE("options may follow other words, up to --, and words after help are no
         CHECK(parse(words).run.session.reply_timeout == 2s);
     CHECK(parse("-- -h 7").run.session.endpoint.host == "-h");
     CHECK(refused("-") == "\"-\" needs a port: write HOST PORT or HOST:PORT");
-    CHECK(parse("--help --nonsense").help);
-    CHECK(parse("-hX a b c").help);
-    CHECK_FALSE(parse("-V -h").help);
+    CHECK(parse("--help --nonsense").line.has("help"));
+    CHECK(parse("-hX a b c").line.has("help"));
+    CHECK_FALSE(parse("-V -h").line.has("help"));
     CHECK(parse_yodel_options(0, nullptr).own_server);
 }
 

@@ -33,13 +33,13 @@ TEST_CASE("the options of the server set their values") {
     CHECK(parse("--delay 1 7").server.faults.jitter == 0s);
     CHECK(parse("--banner a\\n 7").server.faults.banner == "a\n");
     CHECK(parse("--ws --banner x 7").server.framing == websocket_framing());
-    CHECK(parse("--self-signed 7").use_tls);
+    CHECK(parse("--self-signed 7").line.has("tls"));
     CHECK(parse("-6 7").endpoints.at(0).host == "::1");
     CHECK(parse("-6 [::]:7").endpoints.at(0).host == "::");
     CHECK(parse("-4 7").endpoints.at(0).family == AF_INET);
     CHECK(parse("-U p").endpoints.at(0).passive);
-    CHECK(parse("-hX").help);
-    CHECK(parse("--version --nonsense").version);
+    CHECK(parse("-hX").line.has("help"));
+    CHECK(parse("--version --nonsense").line.has("version"));
 }
 
 TEST_CASE("a mistake in an option of the server is reported with the option's name") {

@@ -54,8 +54,6 @@ private:
         unsigned count = 0;
     };
 
-    Entry& entry_of(std::uint64_t key, ev::Time now);
-
     std::array<Entry, rows * ways> entries_;
 };
 

@@ -78,7 +78,7 @@ public:
         advance();
     }
 
-    // Returns true while output is pending, or a message is received in part.
+    // While output is pending, or a message is received in part.
     bool has_undelivered() const {
         return stream_.pending() > 0 || !stream_.received().empty() || stream_.held() > 0 ||
                responder_->has_pending();
@@ -87,8 +87,7 @@ public:
     // Ends the connection when the grace is over. Undelivered output is a failure, which is
     // logged only if `log_failure`.
     void cut_off(bool log_failure) {
-        if (has_undelivered() && log_failure) fail("not all echoes were sent in time");
-        if (has_undelivered()) count_failure();
+        if (has_undelivered()) fail("not all echoes were sent in time", log_failure);
         close();
     }
 
@@ -146,30 +145,27 @@ private:
         last_traffic_at_ = server_.loop_.now();
         logged_read_ += input;
         if (opened_) restart_timeout(server_.options_.idle_timeout);
-        if (server_.options_.verbose && input > 0 && !stream_.finishing())
-            log_read(static_cast<std::size_t>(input));
-    }
-
-    // Logs the number of bytes just read, and an excerpt. There is no excerpt with WebSocket,
-    // because the bytes contain length prefixes that the peer did not send.
-    void log_read(std::size_t count) {
-        std::string_view bytes = stream_.received();
-        bytes.remove_prefix(bytes.size() - count);
+        if (!server_.options_.verbose || input == 0 || stream_.finishing()) return;
+        // No excerpt of WebSocket, whose bytes contain length prefixes that the peer did not
+        // send.
+        const auto count = static_cast<std::size_t>(input);
+        const std::string_view bytes =
+            stream_.received().substr(stream_.received().size() - count);
         const bool shown = !server_.options_.framing->is_websocket();
         log("read " + bytes_text(count) +
             (shown ? ": " + excerpt(bytes.substr(0, logged_bytes), count) : ""));
     }
 
-    // Answers the input, and finishes after its end.
+    // Answers the input, and finishes after its end. Discards it once our side is closed, or
+    // sending has failed.
     void advance() {
-        if (!answering()) stream_.consume(stream_.received().size());
-        if (answering()) answer();
+        if (stream_.finishing() || stream_.output_failed())
+            stream_.consume(stream_.received().size());
+        else
+            answer();
         if (draining_ && stream_.output_closed() && !stream_.end())
             start(silence_timer_, last_traffic_at_ + silence_time, [this] { close(); });
     }
-
-    // False once our side is closed, or sending has failed. The input is then discarded.
-    bool answering() const { return !stream_.finishing() && !stream_.output_failed(); }
 
     void answer() {
         const std::optional<ev::Time> next = responder_->answer(stream_);
@@ -189,15 +185,12 @@ private:
         stream_.finish();
     }
 
-    // Only the first failure of a connection is logged, because the others follow from it.
-    void fail(const std::string& text) {
-        if (!failed_) log(text);
-        count_failure();
-    }
-
-    void count_failure() {
-        if (!failed_) ++server_.counters_.failed;
+    // Only the first failure of a connection counts, because the others follow from it.
+    void fail(const std::string& text, bool is_logged = true) {
+        if (failed_) return;
         failed_ = true;
+        ++server_.counters_.failed;
+        if (is_logged) log(text);
     }
 
     void end_with(const End& end) {

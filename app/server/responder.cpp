@@ -37,23 +37,19 @@ public:
     // nothing more can be answered, or max_writes is reached.
     std::optional<ev::Time> answer(Stream& stream) override {
         for (int i = 0; i < max_writes; ++i) {
+            if (end_) return std::nullopt;
             const std::size_t space = limit_ - std::min(limit_, stream.pending());
-            if (end_ || !answer_some(stream, std::min(space, max_write))) return std::nullopt;
+            const std::size_t max = std::min(space, max_write);
+            const std::size_t count = framing_.has_length() ? whole_frames(stream, max) : max;
+            const std::string_view bytes = stream.received().substr(0, count);
+            if (bytes.empty() || !stream.write(framing_.reply ? reply_to(bytes) : bytes))
+                return std::nullopt;
+            stream.consume(bytes.size());
         }
         return ev::Time{};
     }
 
 private:
-    // Answers at most `max` of the bytes received. Returns true if it consumed any.
-    bool answer_some(Stream& stream, std::size_t max) {
-        const std::size_t count = framing_.has_length() ? whole_frames(stream, max) : max;
-        const std::string_view bytes = stream.received().substr(0, count);
-        if (bytes.empty() || !stream.write(framing_.reply ? reply_to(bytes) : bytes))
-            return false;
-        stream.consume(bytes.size());
-        return true;
-    }
-
     std::string_view reply_to(std::string_view bytes) {
         reply_.clear();
         while (!bytes.empty()) {
@@ -124,7 +120,10 @@ public:
             return std::nullopt;
         }
         const bool more = take_some(stream);
-        send(stream);
+        // The next chunk is written only after the system has accepted the previous one.
+        // Otherwise the system would join them.
+        const int pieces = faults_.chunk > 0 ? 1 : max_writes;
+        for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
         close_when_due(stream);
         if (more && may_take()) return ev::Time{};
         if (held_.empty() || stream.pending() > 0) return std::nullopt;
@@ -200,13 +199,6 @@ private:
         }
         const ev::Time due = std::max(held_.last_due(), loop_.after(plan.delay));
         for (int copies = plan.dup ? 2 : 1; copies > 0; --copies) held_.push({reply}, due);
-    }
-
-    // Writes the next chunk only after the system has accepted the previous one. Otherwise the
-    // system would join them.
-    void send(Stream& stream) {
-        const int pieces = faults_.chunk > 0 ? 1 : max_writes;
-        for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
     }
 
     // Removes and returns bytes that are due: with --chunk one chunk of a reply, otherwise up

@@ -30,7 +30,8 @@ Connection::Connection(Examination& examination, Session::Options options)
     : examination_(examination),
       number_(examination.connections_.size() + 1),
       is_stream_(!options.endpoint.udp && !options.websocket),
-      session_(examination.loop_, std::move(options), *this) {
+      session_(examination.loop_, std::make_shared<const Session::Options>(std::move(options)),
+               *this) {
     session_.connect();
     const Session::Options& target = examination.options();
     const ev::Time begun = examination.now();

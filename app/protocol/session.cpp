@@ -36,9 +36,6 @@ bool is_tls_alert(std::string_view bytes) {
 
 }  // namespace
 
-Session::Session(ev::Loop& loop, Options options, Owner& owner)
-    : Session(loop, std::make_shared<const Options>(std::move(options)), owner) {}
-
 Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, Owner& owner)
     : loop_(loop),
       options_(std::move(options)),
@@ -164,7 +161,6 @@ void Session::on_dialed(bufio::DialResult result) {
     if (options_->listens()) situation_.attempt = loop_.after(options_->connect_timeout);
     situation_.connected = true;
     situation_.active = loop_.now();
-    traffic_ = written_ = reply_count_ = pings_ = 0;
     facts_ = {};
     facts_.address = result.address;
     facts_.phases = {result.lookup_time, result.connect_time, {}};
@@ -277,14 +273,14 @@ std::string_view Session::partial_message() const {
 
 bool Session::report(Event event) {
     situation_.heard = loop_.now();
-    if (has_message(event.fate) && has_reply(event.fate)) reply_count_ += event.count;
+    if (has_message(event.fate) && has_reply(event.fate)) situation_.replies += event.count;
     event.at = std::max(read_at_, loop_.now());
     std::string why;
     if (event.fate == Fate::lost) {
         const bool up = state() == State::open || state() == State::finishing;
         const bool part = event.message.id == ledger_.oldest_id();  // else of an older reply
-        why = loss_text(event.message, part ? partial_message() : "", up, reply_count_ == 0,
-                        *options_);
+        why = loss_text(event.message, part ? partial_message() : "", up,
+                        situation_.replies == 0, *options_);
         event.reply.payload = why;
     }
     const std::weak_ptr<void> connection = lifetime_.watch();
@@ -314,7 +310,7 @@ bool Session::on_input_ended() {
     if (rest.empty() && in_flight() == 0) return true;
     End end = stream_->end() ? stream_->end() : End{Reason::closed_early};
     if (!rest.empty()) {
-        end = partial_end(*options_, rest, reply_count_ == 0 && in_flight() > 0);
+        end = partial_end(*options_, rest, situation_.replies == 0 && in_flight() > 0);
         if (!got_tls_alert() && !report(received_event(Fate::unsolicited, rest))) return false;
     }
     end_with(std::move(end));
@@ -325,9 +321,9 @@ bool Session::on_input_ended() {
 
 // Only received or sent bytes are activity; our own timeouts are not.
 void Session::observe_traffic(ev::Time now) {
-    if (std::exchange(traffic_, stream_->traffic()) != stream_->traffic())
+    if (std::exchange(situation_.traffic, stream_->traffic()) != stream_->traffic())
         situation_.active = now;
-    if (std::exchange(written_, stream_->bytes_written()) != stream_->bytes_written())
+    if (std::exchange(situation_.written, stream_->bytes_written()) != stream_->bytes_written())
         situation_.accepted = now;
 }
 
@@ -338,19 +334,22 @@ Deadlines Session::observe() {
     if (!connected()) return deadlines(s, *options_);
     observe_traffic(now);
     s.unsent = pending() > 0 && !lossy();
-    s.in_flight = in_flight() > 0;
+    s.in_flight = in_flight();
+    s.oldest_id = ledger_.oldest_id();
     s.closing = stream_->finishing();
+    s.output_closed = stream_->output_closed();
+    s.input_ended = input_ended();
     // Messages that wait for the handshake of a new connection have no timeout yet.
-    const ev::Time sent = s.in_flight ? ledger_.oldest_sent_at() : ev::Time{};
-    if (std::exchange(oldest_sent_at_, sent) != sent)
+    const ev::Time sent = s.in_flight > 0 ? ledger_.oldest_sent_at() : ev::Time{};
+    if (std::exchange(s.oldest_sent, sent) != sent)
         s.awaited = sent == ev::Time{} ? sent : std::max(sent, s.resumed_at);
     if (!ledger_.greeting_possible())
         s.greeted = {};
     else if (s.greeted == ev::Time{})
         s.greeted = now;
-    const bool awaited = pings_ > stream_->answered_ping();
+    const bool awaited = s.pings > stream_->answered_ping();
     if (std::exchange(s.pong_awaited, awaited) != awaited) s.pinged = now;
-    if (s.state == State::finishing && !s.in_flight && s.all_answered == ev::Time{})
+    if (s.state == State::finishing && s.in_flight == 0 && s.all_answered == ev::Time{})
         s.all_answered = now;
     s.max_round_trip = ledger_.max_round_trip();
     return deadlines(s, *options_);
@@ -383,7 +382,7 @@ void Session::on_timer() {
         return settle();
     case Deadline::ping:
         if (situation_.pong_awaited) break;
-        ++pings_;
+        ++situation_.pings;
         stream_->ping();
         return settle();
     case Deadline::reply:
@@ -422,10 +421,15 @@ void Session::set_state(State state) {
 // Ends the connection, or the attempt to make one. The caller reports it. `may_retry` is false
 // if that was decided above the connection.
 void Session::end_with(End end, bool may_retry) {
-    if (may_retry) end = explained(std::move(end));
+    if (connected()) observe();
+    const std::string_view part = partial_message();
+    if (may_retry && got_tls_alert())
+        end = {Reason::tls, By::peer, "speaks TLS; use --tls"};
+    else if (may_retry)
+        end = explained_end(std::move(end), situation_, *options_, part, websocket());
     const bool retries = may_retry && worth_retrying(end.reason);
     const bool accepts_next = options_->listens() && state() != State::dialing;
-    end_ = final_end(std::move(end));
+    end_ = final_end(std::move(end), situation_, *options_, end_, !part.empty());
     if (stream_) {
         if (stream_->tls()) facts_.tls = std::make_unique<bufio::TlsFacts>(*stream_->tls());
         facts_.tcp = tcp();
@@ -436,7 +440,6 @@ void Session::end_with(End end, bool may_retry) {
     dialer_.reset();
     lifetime_.end();
     timer_.cancel();
-    oldest_sent_at_ = {};
     ledger_.lose(retries && options_->framing->has_frames() && !options_->listens());
     situation_ = {.state = retries ? State::waiting : State::closed,
                   .entered = loop_.now(),
@@ -454,47 +457,6 @@ void Session::end_with(End end, bool may_retry) {
 bool Session::got_tls_alert() const {
     return began_with_alert_ && stream_ && stream_->bytes_read() == 7 && !options_->tls &&
            !ledger_.echoed();
-}
-
-// Adds what the stream does not know: the messages in flight, and whether the peer may close.
-// An early end with a detail is already explained. If a server closes its side and sending
-// fails later, the server has ended the connection.
-End Session::explained(End end) const {
-    if (got_tls_alert()) return {Reason::tls, By::peer, "speaks TLS; use --tls"};
-    if (end.reason == Reason::reset && ledger_.oldest_id() > 0 && !partial_message().empty())
-        return reset_end(*options_, ledger_.oldest_id(), partial_message());
-    const bool open = state() == State::open;
-    if (open && options_->listens() && end.reason == Reason::clean)
-        return {Reason::clean, By::peer, "closed the connection"};
-    const bool closed_first = open && end.reason == Reason::send && input_ended();
-    const bool ends = options_->listens() || options_->ends_with_input();
-    const bool early = end.reason == Reason::closed_early && end.detail.empty();
-    if (!ends || !(early || closed_first)) return end;
-    end = early_end(*options_, reply_count_, in_flight(), websocket());
-    const bool announced = open && reply_count_ > 0 && ledger_.oldest_id() == 0;
-    if (announced && !options_->retry_after_answers) end.reason = Reason::clean;
-    return end;
-}
-
-// Returns the end to report. Once all messages are answered, the peer may close early. Once our
-// side is closed, a peer that does not close in time is `unclosed`, unless nobody waits for it.
-// If the expected replies are known, it may also close without close_notify, but neither inside
-// a message nor without a WebSocket close frame.
-End Session::final_end(End end) const {
-    if (end.reason == Reason::clean) return end_ ? end_ : end;
-    const End clean = end_ ? end_ : End{Reason::clean, By::us, "closed"};
-    if (state() != State::finishing || in_flight() > 0) return end;
-    if (end.reason == Reason::closed_early) return clean;
-    if (!stream_->output_closed()) return end;
-    if (end.reason == Reason::timeout) {
-        const bool awaited = options_->close_timeout > ev::Duration::zero();
-        if (!awaited || lossy()) return clean;
-        end.reason = Reason::unclosed;
-        return end;
-    }
-    const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
-    const bool whole = known && partial_message().empty() && !options_->websocket;
-    return end.reason == Reason::truncated && whole ? clean : end;
 }
 
 // Returns true for a failure that may be temporary. Returns false after the last retry, and

@@ -59,9 +59,7 @@ public:
         ~Owner() = default;
     };
 
-    // The loop and the owner outlive the session.
-    Session(ev::Loop& loop, Options options, Owner& owner);
-    // For many sessions that share their options.
+    // The loop and the owner outlive the session. Many sessions may share their options.
     Session(ev::Loop& loop, std::shared_ptr<const Options> options, Owner& owner);
     Session(const Session&) = delete;
 
@@ -171,8 +169,6 @@ private:
     void set_state(State state);
     void end_with(bufio::End end, bool may_retry = true);
     bool got_tls_alert() const;  // the server expects TLS
-    bufio::End explained(bufio::End end) const;
-    bufio::End final_end(bufio::End end) const;
     bool worth_retrying(bufio::Reason reason) const;
 
     struct Facts {
@@ -196,18 +192,13 @@ private:
     std::unique_ptr<bufio::Stream> stream_;  // null without a connection
     // Input not yet matched; set while it is matched.
     std::optional<std::string_view> unprocessed_;
-    bool began_with_alert_ = false;  // of TLS; examined only if nothing followed
     // Over UDP, how the last connection was refused; none once something was received.
     bufio::End refusal_;
     bufio::Lifetime lifetime_;       // ends with the session, and with each of its connections
     unsigned retries_ = 0;           // since the last success
+    bool began_with_alert_ = false;  // of TLS; examined only if nothing followed
     std::minstd_rand random_;        // for the waits between attempts
-    std::uint64_t reply_count_ = 0;  // on this connection
-    std::uint64_t traffic_ = 0;      // of the stream, as observed last
-    std::uint64_t written_ = 0;      // bytes written, as observed last
-    std::uint64_t pings_ = 0;        // sent on this connection
     ev::Time read_at_{};             // when the bytes being matched were read
-    ev::Time oldest_sent_at_{};      // when the oldest message in flight was sent; or 0
     ev::Time flushed_at_{};
     ev::Timer timer_;  // due at the earliest deadline, or earlier
 };

@@ -138,9 +138,9 @@ Deadlines deadlines(const Situation& now, const SessionOptions& options) {
     if (begun(now.awaited)) all[Deadline::reply] = sum(now.awaited, options.reply_timeout);
     if (open && begun(now.greeted))
         all[Deadline::greeting] = sum(now.greeted, options.greeting_time);
-    if (finishing && now.in_flight && !now.closing && !options.stays_open)
+    if (finishing && now.in_flight > 0 && !now.closing && !options.stays_open)
         all[Deadline::quiet] = sum(now.heard, quiet_time);
-    if (finishing && !now.in_flight) all[Deadline::end] = end_deadline(now, options);
+    if (finishing && now.in_flight == 0) all[Deadline::end] = end_deadline(now, options);
     if (begun(now.peer_ended)) {
         const bool answers = options.listens() && !options.websocket;
         all[Deadline::early_close] =
@@ -198,18 +198,6 @@ End timeout_end(Deadline passed, const SessionOptions& options, const std::strin
     }
 }
 
-End early_end(const SessionOptions& options, std::size_t replies, std::size_t missing,
-              const websocket::Facts* websocket) {
-    End end{Reason::closed_early, By::peer, "closed the connection"};
-    if (!options.listens() && missing == 0) end.what = options.early_close;
-    if (!options.listens() && missing > 0)
-        end.detail = "after " + std::to_string(replies) + " of " +
-                     std::to_string(replies + missing) + " replies";
-    if (websocket && websocket->closure)
-        end.detail += (end.detail.empty() ? "(" : " (") + websocket->closure->text() + ")";
-    return end;
-}
-
 End partial_end(const SessionOptions& options, std::string_view part, bool first_reply) {
     End end = end_inside_message(*options.framing, part);
     const std::string hint =
@@ -218,9 +206,53 @@ End partial_end(const SessionOptions& options, std::string_view part, bool first
     return end;
 }
 
-End reset_end(const SessionOptions& options, std::uint64_t id, std::string_view part) {
-    return {Reason::reset, By::peer, "reset the connection inside the reply to message",
-            std::to_string(id) + ", " + options.framing->fragment_text(part)};
+// An early end with a detail is already explained. If a server closes its side and sending
+// fails later, the server has ended the connection.
+End explained_end(End end, const Situation& now, const SessionOptions& options,
+                  std::string_view part, const websocket::Facts* websocket) {
+    if (end.reason == Reason::reset && now.oldest_id > 0 && !part.empty())
+        return {Reason::reset, By::peer, "reset the connection inside the reply to message",
+                std::to_string(now.oldest_id) + ", " + options.framing->fragment_text(part)};
+    const bool listens = options.listens();
+    const bool open = now.state == SessionState::open;
+    const bool closed_first = open && end.reason == Reason::send && now.input_ended;
+    const bool early = end.reason == Reason::closed_early && end.detail.empty();
+    const bool left = listens && open && end.reason == Reason::clean;
+    const bool ends = listens || options.ends_with_input();
+    if (!left && !(ends && (early || closed_first))) return end;
+    const bool announced = open && now.replies > 0 && now.oldest_id == 0;
+    const bool clean = left || (announced && !options.retry_after_answers);
+    end = {clean ? Reason::clean : Reason::closed_early, By::peer, "closed the connection"};
+    if (listens) return end;
+    if (now.in_flight == 0) end.what = options.early_close;
+    if (now.in_flight > 0)
+        end.detail = "after " + std::to_string(now.replies) + " of " +
+                     std::to_string(now.replies + now.in_flight) + " replies";
+    if (websocket && websocket->closure)
+        end.detail += (end.detail.empty() ? "(" : " (") + websocket->closure->text() + ")";
+    return end;
+}
+
+// Once all messages are answered, the peer may close early. Once our side is closed, a peer
+// that does not close in time is `unclosed`, unless nobody waits for it. If the expected
+// replies are known, it may also close without close_notify, but neither inside a message nor
+// without a WebSocket close frame.
+End final_end(End end, const Situation& now, const SessionOptions& options, const End& before,
+              bool inside_message) {
+    if (end.reason == Reason::clean) return before ? before : end;
+    const End clean = before ? before : End{Reason::clean, By::us, "closed"};
+    if (now.state != SessionState::finishing || now.in_flight > 0) return end;
+    if (end.reason == Reason::closed_early) return clean;
+    if (!now.output_closed) return end;
+    if (end.reason == Reason::timeout) {
+        const bool awaited = options.close_timeout > ev::Duration::zero();
+        if (!awaited || options.endpoint.udp) return clean;
+        end.reason = Reason::unclosed;
+        return end;
+    }
+    const bool known = options.expect == Expect::echo || options.expect == Expect::given;
+    const bool whole = known && !inside_message && !options.websocket;
+    return end.reason == Reason::truncated && whole ? clean : end;
 }
 
 std::string end_text(const bufio::End& end, const SessionOptions& options,

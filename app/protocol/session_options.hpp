@@ -126,7 +126,7 @@ public:
     Deadline first() const;
 };
 
-// What the deadlines depend on. A time of 0 means that something has not begun.
+// What the deadlines and the end depend on. A time of 0 means that something has not begun.
 struct Situation {
     SessionState state = SessionState::idle;
     ev::Time entered{};  // when the state was entered
@@ -137,19 +137,27 @@ struct Situation {
     ev::Duration max_pause{};                // longest pause since finish()
 
     // On this connection:
+    std::size_t in_flight = 0;    // messages
+    std::size_t replies = 0;      // to messages
+    std::uint64_t oldest_id = 0;  // of the oldest message, late or not; 0 if there is none
+    ev::Time oldest_sent{};       // when the oldest message in flight was sent
+    std::uint64_t traffic = 0;    // see Stream::traffic()
+    std::uint64_t written = 0;    // bytes
+    std::uint64_t pings = 0;      // sent
     bool connected = false;
-    bool in_flight = false;     // replies are awaited
-    bool unsent = false;        // the system has not accepted all output
-    bool closing = false;       // our side is closed, or will be once all output is sent
-    bool pong_awaited = false;  // for a ping at `pinged`
-    ev::Time active{};          // when bytes were last sent or received
-    ev::Time pinged{};          // when the last ping was sent or answered, or could be sent
-    ev::Time accepted{};        // when the peer last accepted output
-    ev::Time awaited{};         // start of the reply timeout
-    ev::Time greeted{};         // when a possible greeting arrived
-    ev::Time heard{};           // while finishing: when the last reply arrived
-    ev::Time peer_ended{};      // when the peer closed early, or we last answered after that
-    ev::Time all_answered{};    // while finishing: when nothing was in flight any more
+    bool unsent = false;         // the system has not accepted all output
+    bool closing = false;        // our side is closed, or will be once all output is sent
+    bool output_closed = false;  // our side is closed
+    bool input_ended = false;    // the peer has closed its side
+    bool pong_awaited = false;   // for a ping at `pinged`
+    ev::Time active{};           // when bytes were last sent or received
+    ev::Time pinged{};           // when the last ping was sent or answered, or could be sent
+    ev::Time accepted{};         // when the peer last accepted output
+    ev::Time awaited{};          // start of the reply timeout
+    ev::Time greeted{};          // when a possible greeting arrived
+    ev::Time heard{};            // while finishing: when the last reply arrived
+    ev::Time peer_ended{};       // when the peer closed early, or we last answered after that
+    ev::Time all_answered{};     // while finishing: when nothing was in flight any more
     ev::Duration max_round_trip{};
 
     // Waits that a pause has interrupted continue with their remaining time.
@@ -171,13 +179,17 @@ ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& 
 bufio::End timeout_end(Deadline passed, const SessionOptions& options,
                        const std::string& phase = "", std::size_t unsent = 0);
 
-// The server has closed its side too early, after this many of the replies.
-bufio::End early_end(const SessionOptions& options, std::size_t replies, std::size_t missing,
-                     const websocket::Facts* websocket);
-// The peer has closed its side, or has reset the connection, inside a message or a reply.
-// `part` is what was received of it. If it is the first reply, a likely cause is added.
+// The peer has closed its side inside a message, of which `part` was received. If it is the
+// first reply, a likely cause is added.
 bufio::End partial_end(const SessionOptions& options, std::string_view part, bool first_reply);
-bufio::End reset_end(const SessionOptions& options, std::uint64_t id, std::string_view part);
+
+// Adds what the stream does not know: the messages in flight, and whether the peer may close.
+// `part`: of the incomplete reply. `websocket` is null without WebSocket.
+bufio::End explained_end(bufio::End end, const Situation& now, const SessionOptions& options,
+                         std::string_view part, const websocket::Facts* websocket);
+// Returns the end to report. `before`: the end so far; see Session::peer_known().
+bufio::End final_end(bufio::End end, const Situation& now, const SessionOptions& options,
+                     const bufio::End& before, bool inside_message);
 
 // Returns why a message has no reply, as the rest of a sentence that begins with "no reply".
 // `part`: bytes of its incomplete reply; they are shown with a likely cause if it is the

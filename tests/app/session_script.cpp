@@ -1,6 +1,5 @@
 #include "tests/app/session_script.hpp"
 
-
 namespace test {
 
 void add_peer_verbs(Script& script, std::function<Peer&()> peer) {
@@ -147,7 +146,8 @@ SessionScript::SessionScript(yodel::Session::Options initial) : options(std::mov
 
 void SessionScript::make(const yodel::Session::Options& target) {
     yodel::Session::Owner& owner = *this;
-    session = std::make_unique<yodel::Session>(loop, target, owner);
+    session = std::make_unique<yodel::Session>(
+        loop, std::make_shared<const yodel::Session::Options>(target), owner);
 }
 
 void SessionScript::add_options() {

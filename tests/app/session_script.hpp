@@ -39,7 +39,7 @@
 //     right a=b            b is the right reply to the message a. Appends `in 5ms` for a
 //                          round trip above 0, `untimed` without one, `late` after late
 //     bad@3 a=b            the reply differs at byte 3
-//     lost a, late a       no reply will come; none came in time
+//     lost a, late a       no reply will arrive; none arrived in time
 //     unsolicited b, stale b, duplicate b
 //     beginning "SENTENCE"   only if `cut` is 0
 #pragma once

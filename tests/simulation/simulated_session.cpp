@@ -72,7 +72,8 @@ std::string SimulatedSession::run() {
     Heap::start_peak();
     {
         const Heap heap(simulation::Owner::product);
-        session_.reset(new Session(loop_, options, *this));
+        session_.reset(
+            new Session(loop_, std::make_shared<const Session::Options>(options), *this));
     }
     connect();
     act_.start(plan_.calm ? 1s : dice_.up_to(plan_.gap));

@@ -119,7 +119,7 @@ TEST_CASE("the first reply may be a greeting") {
         {"not while reading pauses", "send a; peer answers hello; +100ms; pause; +1s; resume; "
                                      "+399ms; reports nothing; +1ms\n"
                                      "reports bad@0 a=hello untimed"},
-        {"part of it came before the message",
+        {"part of it arrived before the message",
          R"(peer sends a; +0ms; send a; send b; peer sends \n\n; +500ms
             reports right a=a, bad@0 b=)"},
         {"after the end of the messages the reply timeout decides",
@@ -166,7 +166,7 @@ TEST_CASE("each reply is awaited for a time") {
     });
 }
 
-TEST_CASE("shows how much of a late or bad reply came") {
+TEST_CASE("shows how much of a late or bad reply has arrived") {
     const std::string right = "send b; peer answers b; reports right b=b; ";
     play_each<SessionScript>({
         {"a later message was answered",

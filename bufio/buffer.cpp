@@ -5,12 +5,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <utility>
 
 namespace bufio {
 
 // Minimum capacity, in bytes, to which consume() shrinks a buffer.
 static constexpr std::size_t min_shrunk_capacity = 64 * 1024;
+
+// Minimum number of bytes that are worth moving as pages.
+static constexpr std::size_t min_moved = 2 * 1024 * 1024;
 
 bool Buffer::append(std::string_view bytes) {
     char* const space = reserve(bytes.size());
@@ -57,19 +59,28 @@ void Buffer::release() {
     std::free(memory_);
     memory_ = nullptr;
     capacity_ = 0;
-    begin_ = 0;
-    end_ = 0;
 }
 
 // realloc() moves the pages of much memory instead of copying bytes, which would need the
-// memory twice.
+// memory twice. Fewer bytes are copied once, instead of being moved to the front before.
 void Buffer::relocate(std::size_t capacity) {
-    if (begin_ > 0) std::memmove(memory_, memory_ + begin_, size());
-    end_ -= std::exchange(begin_, 0);
+    const std::size_t count = size();
+    const bool copies = begin_ > 0 && capacity != capacity_ && count < min_moved;
+    if (!copies) {
+        if (begin_ > 0) std::memmove(memory_, memory_ + begin_, count);
+        begin_ = 0;
+        end_ = count;
+    }
     if (capacity == capacity_) return;
-    void* const moved = std::realloc(memory_, capacity);
-    if (!moved) throw std::bad_alloc();
-    memory_ = static_cast<char*>(moved);
+    void* const other = std::realloc(copies ? nullptr : memory_, capacity);
+    if (!other) throw std::bad_alloc();
+    if (copies) {
+        std::memcpy(other, memory_ + begin_, count);
+        std::free(memory_);
+        begin_ = 0;
+        end_ = count;
+    }
+    memory_ = static_cast<char*>(other);
     capacity_ = capacity;
 }
 

@@ -37,7 +37,7 @@ private:
 
     char* memory_ = nullptr;  // null if the capacity is 0
     std::size_t capacity_ = 0;
-    std::size_t begin_ = 0;  // begin_ <= end_ <= capacity_
+    std::size_t begin_ = 0;  // begin_ <= end_ <= capacity_; 0 if the buffer is empty
     std::size_t end_ = 0;
     std::size_t limit_;
 };

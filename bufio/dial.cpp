@@ -19,16 +19,19 @@ namespace bufio {
 
 // --- Look-up.
 
-static LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags, int& code) {
+// Returns neither addresses nor an error if a name needs the resolver, but the flags exclude
+// it.
+static LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags = 0) {
     addrinfo hints{};
     hints.ai_family = endpoint.family;
     hints.ai_socktype = endpoint.udp ? SOCK_DGRAM : SOCK_STREAM;
     hints.ai_flags = flags | (endpoint.passive ? AI_PASSIVE : 0);
     addrinfo* list = nullptr;
     const char* const host = endpoint.host.empty() ? nullptr : endpoint.host.c_str();
-    code = ::getaddrinfo(host, endpoint.service.c_str(), &hints, &list);
+    const int code = ::getaddrinfo(host, endpoint.service.c_str(), &hints, &list);
     if (code == EAI_MEMORY) throw std::bad_alloc();
     if (code == EAI_SYSTEM) return {{}, std::generic_category().message(errno)};
+    if (code == EAI_NONAME && flags == AI_NUMERICHOST && !endpoint.numeric) return {};
     if (code != 0) return {{}, ::gai_strerror(code)};
     LookupResult result;
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
@@ -54,7 +57,6 @@ Endpoint Endpoint::dialed() const {
 // resolver, which may lack a hosts file.
 LookupResult resolve_without_network(const Endpoint& target) {
     const Endpoint endpoint = target.dialed();
-    int code = 0;
     if (!endpoint.path.empty()) {
         try {
             return {{Address::unix_path(endpoint.path)}, {}};
@@ -66,19 +68,16 @@ LookupResult resolve_without_network(const Endpoint& target) {
         Endpoint loopback = endpoint;
         loopback.host.clear();
         loopback.passive = false;
-        return call_getaddrinfo(loopback, AI_NUMERICHOST, code);
+        loopback.numeric = true;
+        return call_getaddrinfo(loopback, AI_NUMERICHOST);
     }
-    LookupResult result = call_getaddrinfo(endpoint, AI_NUMERICHOST, code);
-    if (code == EAI_NONAME && !endpoint.numeric) result.error.clear();
-    return result;
+    return call_getaddrinfo(endpoint, AI_NUMERICHOST);
 }
 
 LookupResult look_up(const Endpoint& endpoint) {
-    LookupResult result = resolve_without_network(endpoint);
-    int code = 0;
-    if (result.addresses.empty() && result.error.empty())
-        result = call_getaddrinfo(endpoint.dialed(), 0, code);
-    return result;
+    LookupResult known = resolve_without_network(endpoint);
+    const bool needs_resolver = known.addresses.empty() && known.error.empty();
+    return needs_resolver ? call_getaddrinfo(endpoint.dialed()) : known;
 }
 
 struct Lookup::Shared {

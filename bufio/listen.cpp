@@ -87,14 +87,6 @@ OwnedPath::~OwnedPath() {
     if (exists && status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
 }
 
-void Listener::pause_accepting(int code) {
-    resume_timer_.start(accept_pause);
-    update_interest();
-    if (exhausted_) return;
-    exhausted_ = true;
-    on_exhausted_(code);
-}
-
 // Accepts later, from the loop, because the caller may not have freed the descriptor yet.
 void Listener::resume() {
     if (resume_timer_.pending()) resume_timer_.start(ev::Duration::zero());
@@ -116,9 +108,14 @@ void Listener::accept_some() {
         Fd socket(
             ::accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size));
         if (!socket && can_accept_next(errno)) continue;
-        if (!socket && !would_block(errno)) return pause_accepting(errno);
-        if (!socket) exhausted_ = false;
-        if (!socket) return;
+        if (!socket) {
+            const int code = errno;
+            const bool was_exhausted = std::exchange(exhausted_, !would_block(code));
+            if (exhausted_) resume_timer_.start(accept_pause);
+            update_interest();
+            if (exhausted_ && !was_exhausted) on_exhausted_(code);
+            return;
+        }
         prepare_socket(socket.get(), address_.family() != AF_UNIX);
         on_accepted_(std::move(socket), peer);
     }

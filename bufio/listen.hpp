@@ -51,7 +51,6 @@ public:
 
 private:
     void accept_some();
-    void pause_accepting(int code);
     void update_interest();
 
     Fd socket_;

@@ -95,7 +95,7 @@ Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, Owner& owne
       limits_(limits),
       output_(limits.output),
       watch_(loop, transport_->descriptor(), ev::none, [this](ev::Events e) { on_events(e); }),
-      resume_timer_(loop, [this] { resume(); }),
+      resume_timer_(loop, [this] { on_events(read_waits_for_); }),
       finish_timer_(loop, [this] {
           end_with({Reason::timeout, By::peer, "did not close in time"});
           notify();
@@ -189,9 +189,9 @@ std::uint64_t Stream::change_count() const {
 // an error.
 void Stream::on_events(ev::Events events) {
     const std::uint64_t before = change_count();
-    if (!handshake_done_) {
+    if (!handshake_done_ && !end_) {
         handshake();
-        if (handshake_done_ && wants_input()) read();  // may have arrived with the handshake
+        if (wants_input()) read();  // may have arrived with the handshake
         return notify_of_change(before);
     }
     if (wants_output() && (events & write_waits_for_)) flush();
@@ -204,13 +204,6 @@ void Stream::on_events(ev::Events events) {
     notify_of_change(before);
 }
 
-// Called by the timer, to read input that poll cannot see or to report a handshake or an end.
-void Stream::resume() {
-    const std::uint64_t before = change_count();
-    if (wants_input()) read();
-    notify_of_change(before);
-}
-
 void Stream::handshake() {
     switch (transport_->handshake().status) {
     case IoStatus::done:
@@ -220,9 +213,7 @@ void Stream::handshake() {
         break;
     case IoStatus::wants_read: handshake_waits_for_ = ev::readable; break;
     case IoStatus::wants_write: handshake_waits_for_ = ev::writable; break;
-    case IoStatus::end_of_input:
-    case IoStatus::rejected:
-    case IoStatus::failed: end_with(transport_->failure()); break;
+    default: end_with(transport_->failure());
     }
 }
 

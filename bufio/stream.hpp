@@ -126,7 +126,6 @@ private:
     std::uint64_t change_count() const;
     void notify_of_change(std::uint64_t before);
     void on_events(ev::Events events);
-    void resume();
     void handshake();
     void read();
     void flush();

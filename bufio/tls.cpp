@@ -46,28 +46,11 @@ std::string load_problem_text(const char* expected) {
     return ": " + take_failure().text;
 }
 
-void use_key(SSL_CTX* context, const std::string& file, bool must_not_block) {
-    bool is_wanted = false;
-    if (must_not_block || !Fd(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC))) {
-        SSL_CTX_set_default_passwd_cb(context, refuse_pass_phrase);
-        SSL_CTX_set_default_passwd_cb_userdata(context, &is_wanted);
-    }
-    const int result = SSL_CTX_use_PrivateKey_file(context, file.c_str(), SSL_FILETYPE_PEM);
-    SSL_CTX_set_default_passwd_cb(context, nullptr);
-    SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
-    if (result == 1) return;
-    if (is_wanted)
-        throw TlsError(
-            Reason::own_certificate,
-            "key " + file +
-                (must_not_block
-                     ? " is encrypted, and a reload can't ask for its pass phrase"
-                     : " is encrypted, and there is no terminal to ask for its pass phrase"));
-    throw TlsError(Reason::own_certificate, "key " + file + load_problem_text("private key"));
-}
-
 void use_certificate(SSL_CTX* context, const std::string& file, const std::string& key,
                      bool must_not_block = false) {
+    const auto refuse = [](const std::string& text) {
+        throw TlsError(Reason::own_certificate, text);
+    };
     const std::string& key_file = key.empty() ? file : key;
     if (must_not_block) {
         check_regular(Reason::own_certificate, file);
@@ -75,12 +58,23 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
     }
     ERR_clear_error();
     if (SSL_CTX_use_certificate_chain_file(context, file.c_str()) != 1)
-        throw TlsError(Reason::own_certificate,
-                       "certificate " + file + load_problem_text("certificate"));
-    use_key(context, key_file, must_not_block);
+        refuse("certificate " + file + load_problem_text("certificate"));
+    bool is_wanted = false;
+    if (must_not_block || !Fd(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC))) {
+        SSL_CTX_set_default_passwd_cb(context, refuse_pass_phrase);
+        SSL_CTX_set_default_passwd_cb_userdata(context, &is_wanted);
+    }
+    const bool loaded =
+        SSL_CTX_use_PrivateKey_file(context, key_file.c_str(), SSL_FILETYPE_PEM) == 1;
+    SSL_CTX_set_default_passwd_cb(context, nullptr);
+    SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
+    if (!loaded && is_wanted)
+        refuse("key " + key_file + " is encrypted, and " +
+               (must_not_block ? "a reload can't ask for its pass phrase"
+                               : "there is no terminal to ask for its pass phrase"));
+    if (!loaded) refuse("key " + key_file + load_problem_text("private key"));
     if (SSL_CTX_check_private_key(context) != 1)
-        throw TlsError(Reason::own_certificate,
-                       "key " + key_file + " does not match certificate " + file);
+        refuse("key " + key_file + " does not match certificate " + file);
 }
 
 constexpr char trusted_prefix[] = "trusted certificates ";

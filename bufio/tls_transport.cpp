@@ -106,23 +106,13 @@ struct TlsSocket {
     }
 };
 
-// Returns the host in the form that certificates use. An empty host, as with a unix-domain
-// socket, becomes the local host, because OpenSSL would verify no name at all for an empty one.
-std::string name_of_host(const std::string& host) {
-    if (host.empty()) return "localhost";
-    std::string name = name_in_certificate(host);
-    if (name.empty())
-        throw TlsError(Reason::tls, host + " is neither a host name nor an address");
-    return name;
-}
-
 class TlsTransport final : public Transport {
 public:
     TlsTransport(std::shared_ptr<TlsState> state, Fd fd, const std::string& host)
         : socket_{std::move(fd)},
           state_(std::move(state)),
           ssl_(check_allocated(SSL_new(state_->ctx.get()))),
-          host_(name_of_host(host)),
+          host_(host),
           situation_{.is_client = state_->is_client,
                      .has_certificate = SSL_get_certificate(ssl_.get()) != nullptr} {
         BIO* const bio = socket_.new_bio();
@@ -414,12 +404,11 @@ private:
     IoResult check_pin() {
         const auto& pins = options().pins;
         if (pins.empty()) return {IoStatus::done};
-        if (facts_.pin.empty())
-            return fail({Reason::pin, By::us, "the public key of",
-                         host_ + " cannot be encoded for comparison with the pin"});
         if (std::find(pins.begin(), pins.end(), facts_.pin) == pins.end())
             return fail({Reason::pin, By::us, "the public key of",
-                         host_ + " does not match the pin; its pin is " + facts_.pin});
+                         host_ + (facts_.pin.empty()
+                                      ? " cannot be encoded for comparison with the pin"
+                                      : " does not match the pin; its pin is " + facts_.pin)});
         facts_.faults_text.clear();
         facts_.fault_count = 0;
         facts_.untrusted = false;
@@ -480,7 +469,11 @@ SslCtx new_context(bool client) {
 void log_key(const SSL* ssl, const char* line) noexcept { TlsTransport::of(ssl).log_key(line); }
 
 std::unique_ptr<Transport> TlsContext::connect(Fd socket, const std::string& host) const {
-    return std::make_unique<TlsTransport>(state_, std::move(socket), host);
+    // OpenSSL would verify no name at all for an empty one.
+    const std::string name = host.empty() ? "localhost" : name_in_certificate(host);
+    if (name.empty())
+        throw TlsError(Reason::tls, host + " is neither a host name nor an address");
+    return std::make_unique<TlsTransport>(state_, std::move(socket), name);
 }
 
 std::unique_ptr<Transport> TlsContext::accept(Fd socket) const {

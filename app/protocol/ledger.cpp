@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <functional>
-#include <numeric>
 
 namespace yodel {
 
@@ -37,34 +36,34 @@ Ledger::Ledger(const Options& options) : options_(options), decoder_(make_decode
 QueuedIds Ledger::queue(std::string_view payload, ev::Time planned,
                         std::optional<std::string_view> reply) {
     if (datagrams()) drop_answered();
+    const std::uint64_t before = last_id_;
     if (options_.coalesce && !given() && framing().joins_pieces()) {
         frames_.append(payload);
         frames_.append(framing().delimiter);
-        return record_queued(payload.size() + framing().delimiter.size(),
-                             count_pieces(framing(), payload), planned, {});
+        record_queued(payload.size() + framing().delimiter.size(),
+                      count_pieces(framing(), payload), planned, {});
+    } else {
+        for_each_piece(framing(), payload, [&](std::string_view piece) {
+            encode(framing(), piece, frames_);
+            record_queued(piece.size() + framing().overhead(), 1, planned, reply);
+        });
     }
-    QueuedIds all{last_id_ + 1, 0};
-    for_each_piece(framing(), payload, [&](std::string_view piece) {
-        encode(framing(), piece, frames_);
-        all.count +=
-            record_queued(piece.size() + framing().overhead(), 1, planned, reply).count;
-    });
-    return all;
+    return {before + 1, static_cast<std::size_t>(last_id_ - before)};
 }
 
 QueuedIds Ledger::queue_reserved(std::size_t size) {
     frames_.commit(size);
-    return record_queued(size, 1, {}, {});
+    record_queued(size, 1, {}, {});
+    return {last_id_, 1};
 }
 
 // The frames of these messages are the last `size` bytes of frames_.
-QueuedIds Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned,
-                                std::optional<std::string_view> reply) {
-    const QueuedIds ids{last_id_ + 1, count};
+void Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned,
+                           std::optional<std::string_view> reply) {
     last_id_ += count;
-    if (options_.expect == Expect::none) return ids;
+    if (options_.expect == Expect::none) return;
     Entry& entry = entries_.add();
-    entry.id = ids.first;
+    entry.id = last_id_ + 1 - count;
     entry.planned = planned;
     entry.begin = queued() - size;
     entry.size = size;
@@ -77,11 +76,10 @@ QueuedIds Ledger::record_queued(std::size_t size, std::size_t count, ev::Time pl
     total_ += count;
     in_flight_.count += count;
     in_flight_.bytes += size;
-    return ids;
 }
 
 std::string_view Ledger::flush(ev::Time now) {
-    for (std::size_t i = entries_.size(); i > unwritten_; --i) {
+    for (std::size_t i = entries_.size(); i > 0; --i) {
         Entry& entry = entries_[i - 1];
         if (entry.sent != ev::Time{}) break;
         entry.sent = now;
@@ -92,20 +90,19 @@ std::string_view Ledger::flush(ev::Time now) {
 }
 
 void Ledger::record_written(std::uint64_t bytes, ev::Time time) {
-    for (; unwritten_ < entries_.size() && written_ < bytes; ++unwritten_) {
-        const auto size = static_cast<std::size_t>(bytes - written_);
-        if (entries_[unwritten_].size > size) {
-            const Part part = whole_part(entries_[unwritten_], size);
-            if (part.count == 0) return;
-            split(unwritten_, part);
+    const std::uint64_t before = std::exchange(written_, start_ + bytes);
+    if (before == written_) return;
+    for (std::size_t i = entries_.size(); i > 0 && entries_[i - 1].end() > before; --i) {
+        const Entry& entry = entries_[i - 1];
+        if (entry.begin >= written_) continue;
+        if (entry.end() > written_) {
+            const Part part =
+                whole_part(entry, static_cast<std::size_t>(written_ - entry.begin));
+            if (part.count == 0) continue;
+            split(i - 1, part);
         }
-        entries_[unwritten_].sent = time;
-        written_ += entries_[unwritten_].size;
+        entries_[i - 1].sent = time;
     }
-}
-
-void Ledger::void_round_trips() {
-    for (Entry& entry : entries_) entry.untimed = true;
 }
 
 // --- Entries.
@@ -141,51 +138,42 @@ Ledger::Part Ledger::whole_part(const Entry& entry, std::size_t bytes) const {
     return {end + framing().delimiter.size(), count_pieces(framing(), begun) - 1};
 }
 
-std::size_t Ledger::count_before(std::size_t i) {
-    return std::accumulate(entries_.begin(), entries_.begin() + i, std::size_t{0},
-                           [](std::size_t sum, const Entry& entry) {
-                               return sum + (entry.over ? 0 : entry.count);
-                           });
-}
-
-// Moves the first part of entry `i` to an entry of its own.
+// Moves the first messages of batch `i` to an entry of their own, before the rest.
 void Ledger::split(std::size_t i, Part part) {
     Entry& rest = entries_[i];
     if (part.size == rest.size) return;
-    Entry first = rest.first(part);
+    Entry first{.id = rest.id,
+                .planned = rest.planned,
+                .sent = rest.sent,
+                .begin = rest.begin,
+                .size = part.size,
+                .count = part.count};
     rest.drop_first(part);
     entries_.insert(i, std::move(first));
-    if (i < oldest_) ++oldest_;
-    if (i < unwritten_) ++unwritten_;
 }
 
-// Removes the first part of entry `i`. Its frames stay valid until the next call.
-const Ledger::Entry& Ledger::take(std::size_t i, Part part) {
+// Removes entry `i`. Its frames stay valid until the next call.
+const Ledger::Entry& Ledger::remove(std::size_t i) {
     keeps_last_ = false;
     release();
     Entry& entry = entries_[i];
     Sum& sum = i < oldest_ ? late_ : in_flight_;
-    sum.count -= part.count;
-    sum.bytes -= part.size;
+    sum.count -= entry.count;
+    sum.bytes -= entry.size;
     equal_bytes_ = forgotten_ = 0;
     last_echoed_ = false;
-    taken_ = entry.first(part);
     keeps_last_ = framing().replies_framed() && !datagrams();
-    if (part.size < entry.size) {
-        entry.drop_first(part);
-        if (i >= unwritten_) written_ += part.size;
-        return taken_;
-    }
+    taken_ = std::move(entry);
     entry.over = true;
     while (oldest_ < entries_.size() && entries_[oldest_].over) ++oldest_;
-    for (; !entries_.empty() && entries_[0].over; entries_.pop_front()) {
-        if (unwritten_ == 0)
-            written_ += entries_[0].size;
-        else
-            --unwritten_;
-        --oldest_;
-    }
+    for (; !entries_.empty() && entries_[0].over; entries_.pop_front()) --oldest_;
     return taken_;
+}
+
+// Removes the first message of entry `i`.
+const Ledger::Entry& Ledger::take(std::size_t i) {
+    split(i, first_part(entries_[i]));
+    return remove(i);
 }
 
 // Frees the frames of the removed messages, except the last one if it stays for
@@ -212,7 +200,7 @@ void Ledger::release_idle() {
 void Ledger::drop_answered() {
     constexpr std::size_t enough = 64 * 1024;
     const std::size_t size = in_flight_.bytes + late_.bytes;
-    if (frames_.size() < 2 * size + enough || unwritten_ < entries_.size()) return;
+    if (frames_.size() < 2 * size + enough || !all_written()) return;
     const std::uint64_t begin = queued() - size;
     std::string frames;
     Queue<Entry> entries;
@@ -224,7 +212,6 @@ void Ledger::drop_answered() {
     }
     entries_ = std::move(entries);
     oldest_ = late_.count;
-    unwritten_ = entries_.size();
     frames_.consume(frames_.size());
     frames_.append(frames);
     base_ = begin;
@@ -232,14 +219,12 @@ void Ledger::drop_answered() {
 
 // --- Finding.
 
-std::optional<std::size_t> Ledger::find_oldest() const {
-    if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
-    return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
-}
-
 // Returns the index of the message that the reply is right for; none if there is none.
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
-    if (options_.expect == Expect::any) return find_oldest();
+    if (options_.expect == Expect::any) {
+        if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
+        return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
+    }
     std::string space;
     const std::string_view wanted = comparable_text(options_.pattern, reply, space);
     std::string own_space;
@@ -400,7 +385,8 @@ std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time re
     }
     const bool late = oldest_ > 0;
     const std::size_t equal_bytes = equal_bytes_ - part.size;
-    const Entry& batch = take(0, part);
+    split(0, part);
+    const Entry& batch = remove(0);
     equal_bytes_ = equal_bytes;
     received.remove_prefix(part.size);
     decoder_.restart();
@@ -425,7 +411,7 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
                                                   : is_last_removed(reply));
     if (place && !(given() && answers_nothing)) {
         if (place == 0 && held_.empty()) return answer(0, reply, read_at, true);
-        settle(count_before(*place));
+        settle(*place);
         return std::nullopt;
     }
     if (!place && !answers_nothing && forgotten_ > 0) {
@@ -465,16 +451,16 @@ void Ledger::remember_answer(std::string_view reply) {
 
 // A reply that was read before its message was fully written has no round trip.
 std::optional<ev::Duration> Ledger::round_trip(const Entry& entry, ev::Time read_at) {
-    if (entry.untimed || read_at < entry.sent) return std::nullopt;
+    if (entry.id <= untimed_id_ || read_at < entry.sent) return std::nullopt;
     max_round_trip_ = std::max(max_round_trip_, read_at - entry.sent);
     return read_at - entry.sent;
 }
 
 // In a stream, the messages before this one are late, and will not be answered.
 Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
-    for (; !datagrams() && i > 0; --i) take_oldest();
+    for (; !datagrams() && i > 0; --i) take(0);
     const bool late = i < oldest_;
-    const Entry& entry = take(i, first_part(entries_[i]));
+    const Entry& entry = take(i);
     const bool any = options_.expect == Expect::any;
     const auto wanted = framing().reply && !given() ? right_reply_ : expected(entry);
     Reply answer{reply, round_trip(entry, read_at), right};
@@ -514,7 +500,7 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
     }
     while (given() && any_awaited() && !entries_[0].reply) {
         const bool late = oldest_ > 0;
-        const Entry& unanswered = take_oldest();
+        const Entry& unanswered = take(0);
         if (!late) return Event{.fate = Fate::lost, .message = message(unanswered, false)};
     }
     const bool any = options_.expect == Expect::any;
@@ -543,13 +529,15 @@ std::string_view Ledger::right_bytes() {
 
 // --- Held replies.
 
-// Starts to assign the held replies to the oldest messages. Prefers messages in flight,
-// because late messages were already reported.
-void Ledger::settle(std::size_t messages) {
+// Starts to assign the held replies to the messages before entry `i`. Prefers messages in
+// flight, because late messages were already reported.
+void Ledger::settle(std::size_t i) {
+    std::size_t messages = 0;
+    while (i > 0) messages += entries_[--i].over ? 0 : entries_[i].count;
     const std::size_t late = std::min(messages, late_.count);
     const std::size_t timely_replies = answerable(messages - late);
     const std::size_t late_replies = std::min(answers_ - timely_replies, late);
-    for (std::size_t left = late - late_replies; left > 0; --left) take_oldest();
+    for (std::size_t left = late - late_replies; left > 0; --left) take(0);
     due_messages_ = messages - (late - late_replies);
     due_replies_ = timely_replies + late_replies;
     settling_ = true;
@@ -606,7 +594,7 @@ std::optional<Event> Ledger::next_resolved() {
     settling_ = due_messages_ > 0;
     if (!settling_) return std::nullopt;
     --due_messages_;
-    return Event{.fate = Fate::lost, .message = message(take_oldest(), false)};
+    return Event{.fate = Fate::lost, .message = message(take(0), false)};
 }
 
 bool Ledger::greeting_possible() const {
@@ -624,38 +612,39 @@ void Ledger::rule_out_greeting() {
 Event Ledger::expire_oldest() {
     split(oldest_, first_part(entries_[oldest_]));
     const Entry& oldest = entries_[oldest_];
-    const Part part{oldest.size, 1};
     if (given() && !oldest.reply && late_.count == 0)
-        return {.fate = Fate::lost, .message = message(take(oldest_, part), true)};
+        return {.fate = Fate::lost, .message = message(remove(oldest_), true)};
     const Event event{.fate = Fate::lost, .message = message(oldest, true)};
     --in_flight_.count;
-    in_flight_.bytes -= part.size;
+    in_flight_.bytes -= oldest.size;
     ++late_.count;
-    late_.bytes += part.size;
+    late_.bytes += oldest.size;
     do ++oldest_;
     while (oldest_ < entries_.size() && entries_[oldest_].over);
     while (late_.count > 1 &&
            (late_.count > options_.max_remembered || late_.bytes > options_.max_late_bytes)) {
         const std::size_t forgotten = forgotten_ + 1;
         forgotten_key_ = numbered() ? entries_[0].key : 0;
-        take_oldest();
+        take(0);
         forgotten_ = forgotten;
     }
     return event;
 }
 
 void Ledger::lose(bool unwritten_stay) {
-    const bool some = unwritten_stay && !datagrams();
-    settle(count_before(some ? std::max(unwritten_, oldest_) : entries_.size()));
+    std::size_t i = entries_.size();
+    if (unwritten_stay && !datagrams())
+        while (i > oldest_ && entries_[i - 1].end() > written_) --i;
+    settle(i);
 }
 
 void Ledger::restart() {
     decoder_ = make_decoder(options_);
     for (Entry& entry : entries_) entry.sent = {};
-    flushed_ = entries_.empty() ? queued() : entries_[0].begin;
+    start_ = written_ = flushed_ = entries_.empty() ? queued() : entries_[0].begin;
     keeps_last_ = false;
     release();
-    written_ = unwritten_ = read_id_ = 0;
+    read_id_ = 0;
     read_total_ = total_ - late_.count - in_flight_.count;
     forgotten_ = equal_bytes_ = remaining_input_ = arrived_bytes_ = 0;
     forgotten_key_.reset();

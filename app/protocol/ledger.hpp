@@ -99,7 +99,7 @@ public:
     std::string_view flush(ev::Time now);
     // Records at `time` that the first `bytes` bytes of the connection have been written.
     void record_written(std::uint64_t bytes, ev::Time time);
-    void void_round_trips();
+    void void_round_trips() { untimed_id_ = last_id_; }  // of the messages queued so far
     // Frees memory that is not needed now.
     void release_idle();
 
@@ -143,7 +143,7 @@ public:
     // Returns when the oldest message in flight was sent. There must be one.
     ev::Time oldest_sent_at() const { return entries_[oldest_].sent; }
     // Returns true if the next connection could still send a queued message.
-    bool has_unwritten() const { return !datagrams() && unwritten_ < entries_.size(); }
+    bool has_unwritten() const { return !datagrams() && !all_written(); }
     ev::Duration max_round_trip() const { return max_round_trip_; }
 
 private:
@@ -163,8 +163,11 @@ private:
             return items_.emplace_back();
         }
         void insert(std::size_t i, Item item) {
-            items_.insert(items_.begin() + static_cast<std::ptrdiff_t>(begin_ + i),
-                          std::move(item));
+            if (i == 0 && begin_ > 0)
+                items_[--begin_] = std::move(item);
+            else
+                items_.insert(items_.begin() + static_cast<std::ptrdiff_t>(begin_ + i),
+                              std::move(item));
         }
         void pop_front() {
             ++begin_;
@@ -201,13 +204,10 @@ private:
         std::uint64_t begin = 0;  // position of its frames
         std::size_t size = 0;     // bytes of its frames
         std::size_t count = 1;    // messages
-        bool untimed = false;
-        bool over = false;  // a datagram that was answered before the older ones
+        bool over = false;        // a datagram that was answered before the older ones
         std::unique_ptr<const std::string> reply = {};  // with Expect::given
-        Entry first(Part part) {
-            return {id,        key,        planned, sent,  begin,
-                    part.size, part.count, untimed, false, std::move(reply)};
-        }
+
+        std::uint64_t end() const { return begin + size; }
         void drop_first(Part part) {
             id += part.count;
             begin += part.size;
@@ -233,8 +233,11 @@ private:
     bool numbered() const { return options_.numbered && datagrams(); }
 
     std::uint64_t queued() const { return base_ + frames_.size(); }  // end of frames_
-    QueuedIds record_queued(std::size_t size, std::size_t count, ev::Time planned,
-                            std::optional<std::string_view> reply);
+    bool all_written() const {
+        return entries_.empty() || entries_[entries_.size() - 1].end() <= written_;
+    }
+    void record_queued(std::size_t size, std::size_t count, ev::Time planned,
+                       std::optional<std::string_view> reply);
 
     std::string_view frame(const Entry& entry) const;
     std::string_view payload(const Entry& entry) const {
@@ -244,17 +247,15 @@ private:
     Message message(const Entry& entry, bool late) const;
     Part first_part(const Entry& entry) const;
     Part whole_part(const Entry& entry, std::size_t bytes) const;
-    std::size_t count_before(std::size_t i);
     void split(std::size_t i, Part part);
-    const Entry& take(std::size_t i, Part part);
-    const Entry& take_oldest() { return take(0, first_part(entries_[0])); }
+    const Entry& remove(std::size_t i);
+    const Entry& take(std::size_t i);
     void release();
     void drop_answered();
 
     // A reply answers only messages that were queued before it was read.
     bool awaited(const Entry& entry) const { return entry.id <= read_id_; }
     bool any_awaited() const { return !entries_.empty() && awaited(entries_[0]); }
-    std::optional<std::size_t> find_oldest() const;
     std::optional<std::size_t> find(std::string_view reply);
     std::optional<std::size_t> find_in_batch(std::size_t i, std::string_view reply);
     std::optional<std::size_t> find_number(std::optional<std::uint64_t> number);
@@ -277,7 +278,7 @@ private:
     }
     Event unsolicited(std::string_view reply) const;
 
-    void settle(std::size_t messages);
+    void settle(std::size_t i);
     void settle_if_decided();
     std::size_t answerable(std::size_t messages) const;
 
@@ -290,16 +291,17 @@ private:
     // Late messages, then those in flight, each in the order of sending. The first entry is not
     // over.
     Queue<Entry> entries_;
-    std::size_t oldest_ = 0;     // index of the oldest message in flight
-    std::size_t unwritten_ = 0;  // index of the oldest message that is not fully written
+    std::size_t oldest_ = 0;  // index of the oldest message in flight
     Sum in_flight_, late_;
     bufio::Buffer frames_;
-    std::uint64_t base_ = 0;     // position of the first byte in frames_
-    std::uint64_t flushed_ = 0;  // position of the first frame that was not flushed
-    std::uint64_t written_ = 0;  // bytes of whole messages written on this connection
-    Entry taken_;                // the messages removed last
-    bool keeps_last_ = false;    // the frame of the last of them stays in frames_
-    std::size_t forgotten_ = 0;  // messages forgotten just before the oldest one
+    std::uint64_t base_ = 0;        // position of the first byte in frames_
+    std::uint64_t flushed_ = 0;     // position of the first frame that was not flushed
+    std::uint64_t start_ = 0;       // position of the first byte of this connection
+    std::uint64_t written_ = 0;     // position of the first byte that was not written
+    std::uint64_t untimed_id_ = 0;  // messages up to this one have no round trip
+    Entry taken_;                   // the messages removed last
+    bool keeps_last_ = false;       // the frame of the last of them stays in frames_
+    std::size_t forgotten_ = 0;     // messages forgotten just before the oldest one
     // Set once a message of this connection was forgotten: the number of the last of them; 0
     // without numbers.
     std::optional<std::uint64_t> forgotten_key_;

@@ -1,42 +1,26 @@
 #include "app/protocol/event.hpp"
 
 #include "app/protocol/framing.hpp"
-#include "app/text/escapes.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 
 namespace yodel {
 
 namespace {
 
-std::size_t likeness(std::string_view a, std::string_view b) {
-    const auto size = static_cast<std::ptrdiff_t>(std::min(a.size(), b.size()));
-    return std::inner_product(a.begin(), a.begin() + size, b.begin(), std::size_t{0},
-                              std::plus(), std::equal_to());
-}
-
 // Small enough that the sum of a few such times does not overflow.
 constexpr ev::Duration max_time = std::chrono::hours(24 * 365);
 
-// Returns the payload, decoded if it is base64.
+// `cut`: the payload may be shorter than its size says.
 std::string read_payload(const JsonValue& object, const std::string& name, bool cut) {
-    const std::string base64_name = name + "_base64";
-    const std::string size_name = name + "_bytes";
-    const bool encoded = object.has(base64_name);
-    if (encoded && object.has(name))
-        throw JsonError(in_quotes(name) + " and " + in_quotes(base64_name) +
-                        " are both present");
-    const auto bytes = encoded ? from_base64(object.text(base64_name)) : object.text(name);
-    if (!bytes) throw JsonError(in_quotes(base64_name) + " is not base64");
-    if (!cut && object.has(size_name) && object.count(size_name) != bytes->size())
-        throw JsonError(in_quotes(size_name) + " is " +
-                        std::to_string(object.count(size_name)) + ", but the payload has " +
-                        bytes_text(bytes->size()));
-    return *bytes;
+    std::string payload = object.bytes(name);
+    const std::string size = name + "_bytes";
+    if (!cut && object.has(size) && object.count(size) != payload.size())
+        throw JsonError(in_quotes(size) + " is " + std::to_string(object.count(size)) +
+                        ", but the payload has " + bytes_text(payload.size()));
+    return payload;
 }
 
 }  // namespace
@@ -132,8 +116,10 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
     const bool longer = reply.starts_with(payload);
     const bool ends_with_return = framing.delimiter == "\n" && reply.ends_with('\r');
     if (ends_with_return && longer) return "if lines end with CRLF, use -C";
-    const bool damaged_echo =
-        2 * likeness(payload, reply) >= std::max(payload.size(), reply.size());
+    std::size_t equal = 0;  // bytes at the same offset
+    for (std::size_t i = 0; i < std::min(payload.size(), reply.size()); ++i)
+        if (payload[i] == reply[i]) ++equal;
+    const bool damaged_echo = 2 * equal >= std::max(payload.size(), reply.size());
     if (damaged_echo || payload.starts_with(reply) || longer) return {};
     if (reply.starts_with("220 ")) return "if the service speaks SMTP or FTP, use -f smtp";
     for (const std::string_view word : {"+OK", "+PONG", "-ERR"})

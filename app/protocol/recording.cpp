@@ -111,7 +111,8 @@ private:
         if (type == "recording") return parse_header(object);
         if (use_.replay) refuse("this is not a recording (yodel --json prints one)");
         ended_ = type == "end" && object.has("samples");
-        if (ended_) return parse_samples(object.object("samples"));
+        if (ended_)
+            return parse_samples(object.get("samples", JsonValue::Kind::object, "an object"));
         if (type != "interval" && type != "connection" && type != "message")
             refuse("this is neither a recording (yodel --json) nor a load with samples");
     }
@@ -166,7 +167,8 @@ private:
         set_started(samples.text("started"));
         std::multimap<ev::Time, StoredEvent> events;
         for (const char* const list : {"slowest", "bad"})
-            for (const JsonValue& each : samples.array(list).items) {
+            for (const JsonValue& each :
+                 samples.get(list, JsonValue::Kind::array, "an array").items) {
                 StoredEvent event = read_event(each, {}, true);
                 events.emplace(event->message.sent, std::move(event));
             }

@@ -1,11 +1,8 @@
 #include "app/text/escapes.hpp"
 
-#include "ui/text.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cstddef>
-#include <cstdint>
 
 namespace yodel {
 
@@ -56,25 +53,6 @@ std::string escaped(std::string_view bytes) {
         text += known == meanings.npos ? byte : letters[known];
     }
     return text;
-}
-
-// The comparison with ui::base64() also refuses texts whose unused bits are not zero.
-std::optional<std::string> from_base64(std::string_view text) {
-    std::string bytes;
-    bytes.reserve(text.size() / 4 * 3);
-    std::uint32_t bits = 0;
-    unsigned count = 0;  // bits that are not yet part of a byte
-    for (const char letter : text.substr(0, text.find('='))) {
-        const std::size_t value = ui::base64_digits.find(letter);
-        if (value == text.npos) return std::nullopt;
-        bits = bits << 6 | static_cast<std::uint32_t>(value);
-        count += 6;
-        if (count < 8) continue;
-        count -= 8;
-        bytes += static_cast<char>(bits >> count & 0xff);
-    }
-    if (ui::base64(bytes) != text) return std::nullopt;
-    return bytes;
 }
 
 }  // namespace yodel

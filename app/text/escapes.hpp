@@ -1,4 +1,4 @@
-// Decodes bytes written as text: C escape sequences, and base64.
+// Bytes written as text with C escape sequences.
 #pragma once
 
 #include <optional>
@@ -17,8 +17,5 @@ std::string escaped(std::string_view bytes);
 // Error text for a user if unescaped() fails.
 inline constexpr const char* escapes_expected =
     "a backslash must be followed by n, r, t, 0, a backslash, or x and two digits";
-
-// Decodes base64. Returns none for a text that ui::base64() would not write.
-std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace yodel

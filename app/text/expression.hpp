@@ -15,7 +15,8 @@
 
 namespace yodel {
 
-// Use each object in one thread only, because searching changes it. A copy is compiled again.
+// Use each object in one thread only, because searching changes it. Its copies may be used in
+// other threads, because regexec() may share a compiled expression.
 class Expression {
 public:
     static constexpr std::size_t max_examined = 4096;  // bytes
@@ -26,21 +27,11 @@ public:
 
     // Throws UsageError with the reason if the text is not an expression.
     explicit Expression(std::string text);
-    Expression(const Expression& other) : text_(other.text_), others_(other.others_) {
-        compile();
-    }
-    Expression& operator=(const Expression& other) {
-        text_ = other.text_;
-        others_ = other.others_;
-        compile();
-        return *this;
-    }
     // Adds an expression whose matches find_all() also returns.
     void add(const std::string& text) { others_.emplace_back(text); }
 
     const std::string& text() const { return text_; }
-    // Returns true if a part of the text matches.
-    bool matches(std::string_view text) const;
+    bool matches(std::string_view text) const;  // a part of the text
     // Returns the non-empty matches from left to right. Of overlapping matches of one
     // expression, returns the leftmost and longest; merges matches of different expressions.
     std::vector<Range> find_all(std::string_view text) const;

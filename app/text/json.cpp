@@ -262,12 +262,23 @@ std::size_t append_indented(std::string& to, std::string_view text, std::size_t 
     return found;
 }
 
-const JsonValue& member(const JsonValue& object, std::string_view name, JsonValue::Kind kind,
-                        const char* expected) {
-    const JsonValue* const found = object.find(name);
-    if (!found) throw JsonError(in_quotes(name) + " is missing");
-    if (found->kind != kind) throw JsonError(in_quotes(name) + " is not " + expected);
-    return *found;
+// Decodes base64. Returns none for a text that ui::base64() would not write, such as one whose
+// unused bits are not zero.
+std::optional<std::string> from_base64(std::string_view text) {
+    std::string bytes;
+    bytes.reserve(text.size() / 4 * 3);
+    std::uint32_t bits = 0;
+    unsigned count = 0;  // bits that are not yet part of a byte
+    for (const char letter : text.substr(0, text.find('='))) {
+        const std::size_t value = ui::base64_digits.find(letter);
+        if (value == text.npos) return std::nullopt;
+        bits = bits << 6 | static_cast<std::uint32_t>(value);
+        count += 6;
+        if (count < 8) continue;
+        count -= 8;
+        bytes += static_cast<char>(bits >> count & 0xff);
+    }
+    return ui::base64(bytes) == text ? std::optional(bytes) : std::nullopt;
 }
 
 }  // namespace
@@ -338,21 +349,27 @@ std::string JsonValue::text_or_empty(std::string_view name) const {
     return found && found->kind == Kind::text ? found->content : "";
 }
 
-const std::string& JsonValue::text(std::string_view name) const {
-    return member(*this, name, Kind::text, "a string").content;
+const JsonValue& JsonValue::get(std::string_view name, Kind wanted,
+                                const char* expected) const {
+    const JsonValue* const found = find(name);
+    if (!found) throw JsonError(in_quotes(name) + " is missing");
+    if (found->kind != wanted) throw JsonError(in_quotes(name) + " is not " + expected);
+    return *found;
 }
 
-const JsonValue& JsonValue::array(std::string_view name) const {
-    return member(*this, name, Kind::array, "an array");
-}
-
-const JsonValue& JsonValue::object(std::string_view name) const {
-    return member(*this, name, Kind::object, "an object");
+std::string JsonValue::bytes(const std::string& name) const {
+    const std::string encoded = name + "_base64";
+    if (!has(encoded)) return text(name);
+    if (has(name))
+        throw JsonError(in_quotes(name) + " and " + in_quotes(encoded) + " are both present");
+    const auto decoded = from_base64(text(encoded));
+    if (!decoded) throw JsonError(in_quotes(encoded) + " is not base64");
+    return *decoded;
 }
 
 std::uint64_t JsonValue::count(std::string_view name, std::uint64_t min,
                                std::uint64_t max) const {
-    const auto count = parse_count(member(*this, name, Kind::number, "a whole number").content);
+    const auto count = parse_count(get(name, Kind::number, "a whole number").content);
     if (count && *count >= min && *count <= max) return *count;
     throw JsonError(in_quotes(name) + " is not a whole number from " + std::to_string(min) +
                     " to " + std::to_string(max));
@@ -360,7 +377,7 @@ std::uint64_t JsonValue::count(std::string_view name, std::uint64_t min,
 
 ev::Duration JsonValue::time(std::string_view name, ev::Duration max) const {
     constexpr const char* expected = "a time in microseconds";
-    std::string digits = member(*this, name, Kind::number, expected).content;
+    std::string digits = get(name, Kind::number, expected).content;
     const std::size_t point = std::min(digits.find('.'), digits.size());
     digits.erase(point, 1);
     const std::size_t decimals = digits.size() - point;

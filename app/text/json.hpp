@@ -99,9 +99,13 @@ struct JsonValue {
     bool flag(std::string_view name) const;                  // true if the member is true
     std::string text_or_empty(std::string_view name) const;  // a text; empty if there is none
     // The others throw JsonError if the member is missing, of another kind, or out of range.
-    const std::string& text(std::string_view name) const;
-    const JsonValue& array(std::string_view name) const;
-    const JsonValue& object(std::string_view name) const;
+    // `expected`: the kind in words, such as "an array".
+    const JsonValue& get(std::string_view name, Kind wanted, const char* expected) const;
+    const std::string& text(std::string_view name) const {
+        return get(name, Kind::text, "a string").content;
+    }
+    // Reads what JsonObject::bytes() has written.
+    std::string bytes(const std::string& name) const;
     // Reads a whole number without an exponent.
     std::uint64_t count(std::string_view name, std::uint64_t min = 0,
                         std::uint64_t max = max_count) const;

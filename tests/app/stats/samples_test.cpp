@@ -31,7 +31,7 @@ void add(Samples& samples, ev::Duration at, ev::Duration round_trip, bool right 
 }
 
 JsonValue list(const Samples& samples, const char* name) {
-    return read_json(samples.json().str()).array(name);
+    return read_json(samples.json().str()).get(name, JsonValue::Kind::array, "an array");
 }
 
 // Returns the round trips of the samples in the list.

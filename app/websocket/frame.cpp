@@ -2,7 +2,6 @@
 
 #include <arpa/inet.h>
 
-#include <algorithm>
 #include <cstring>
 
 namespace yodel::websocket {
@@ -119,23 +118,6 @@ std::string Closure::text() const {
     return reason.empty() ? text : text + ": " + reason;
 }
 
-bool parse_closure(std::string_view payload, Closure& closure) {
-    if (payload.empty()) return true;
-    const auto code = static_cast<unsigned>(read_number(payload.substr(0, 2)));
-    const std::string_view reason = payload.substr(std::min<std::size_t>(payload.size(), 2));
-    if (payload.size() < 2) {
-        closure = {protocol_error, "a close code is truncated"};
-    } else if (!may_be_sent(code)) {
-        closure = {protocol_error, "invalid close code " + std::to_string(code)};
-    } else if (!ui::is_utf8(reason)) {
-        closure = {invalid_data, "the reason of a close frame is not UTF-8"};
-    } else {
-        closure = {code, std::string(reason)};
-        return true;
-    }
-    return false;
-}
-
 // Each iteration makes progress or returns.
 FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to) {
     for (;;) {
@@ -144,28 +126,24 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
             if (head.empty()) return Stop::blocked;
             if (!begin(head)) return Stop::failed;
         }
-        if (has_output() && !pass_held(to)) return Stop::blocked;
+        if (has_output()) {
+            const std::size_t count = held_.copy(to.data(), to.size(), written_);
+            to = to.subspan(count);
+            written_ += count;
+            if (written_ < held_.size()) return Stop::blocked;
+            std::string().swap(held_);
+        }
         if (!head_read_) continue;
         if (!take_payload(wire, to)) return Stop::failed;
         if (payload_left_ > 0) return Stop::blocked;
         head_read_ = false;
+        if (opcode_ == Opcode::close) return read_closure() ? Stop::closed : Stop::failed;
         if (is_control(opcode_)) return Stop::control;
         if (fragmented_ && is_final_) {
             fragmented_ = false;
             write_message_head(held_.data(), is_text_, held_.size() - message_head_size);
         }
     }
-}
-
-// Returns true once everything that was held is passed on.
-bool FrameReader::pass_held(std::span<char>& to) {
-    const std::size_t count = held_.copy(to.data(), to.size(), written_);
-    to = to.subspan(count);
-    written_ += count;
-    if (written_ < held_.size()) return false;
-    held_.clear();
-    held_.shrink_to_fit();
-    return true;
 }
 
 // Returns an empty view while the head is incomplete.
@@ -184,6 +162,8 @@ std::string_view FrameReader::take_head(std::string_view& wire) {
     return head_;
 }
 
+// A message of one frame is written as it arrives. A fragmented message is held until its end,
+// because its length is known only then.
 bool FrameReader::begin(std::string_view head) {
     const std::size_t more = extended_length_size(head);
     payload_size_ = more == 0 ? byte(head, 1) & 0x7f : read_number(head.substr(2, more));
@@ -194,8 +174,22 @@ bool FrameReader::begin(std::string_view head) {
     payload_left_ = payload_size_;
     head_read_ = true;
     head_.clear();
-    if (!is_control(opcode_)) return begin_data();
-    control_.clear();
+    if (is_control(opcode_)) {
+        control_.clear();
+        return true;
+    }
+    if (opcode_ != Opcode::continuation) {
+        is_text_ = opcode_ == Opcode::text;
+        held_.assign(message_head_size, '\0');
+        written_ = 0;
+    }
+    const std::uint64_t before = held_.size() - message_head_size;
+    if (payload_size_ > max_message_ - before)
+        return fail(too_big, "a message of " + std::to_string(before + payload_size_) +
+                                 " bytes or more exceeds the limit of " +
+                                 std::to_string(max_message_) + " (--max-frame)");
+    fragmented_ = fragmented_ || !is_final_;
+    if (!fragmented_) write_message_head(held_.data(), is_text_, payload_size_);
     return true;
 }
 
@@ -217,24 +211,6 @@ const char* FrameReader::fault(std::string_view head) const {
     if (!is_control(opcode_) && continues != fragmented_)
         return continues ? "a continuation without a message" : "a message inside another one";
     return nullptr;
-}
-
-// A message of one frame is written as it arrives. A fragmented message is held until its end,
-// because its length is known only then.
-bool FrameReader::begin_data() {
-    if (opcode_ != Opcode::continuation) {
-        is_text_ = opcode_ == Opcode::text;
-        held_.assign(message_head_size, '\0');
-        written_ = 0;
-    }
-    const std::uint64_t before = held_.size() - message_head_size;
-    if (payload_size_ > max_message_ - before)
-        return fail(too_big, "a message of " + std::to_string(before + payload_size_) +
-                                 " bytes or more exceeds the limit of " +
-                                 std::to_string(max_message_) + " (--max-frame)");
-    fragmented_ = fragmented_ || !is_final_;
-    if (!fragmented_) write_message_head(held_.data(), is_text_, payload_size_);
-    return true;
 }
 
 // Reads payload while there are bytes and space. Returns false if a text is not UTF-8; such a
@@ -260,8 +236,21 @@ bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     return true;
 }
 
+bool FrameReader::read_closure() {
+    if (control_.empty()) return true;
+    if (control_.size() < 2) return fail(protocol_error, "a close code is truncated");
+    const std::string_view payload = control_;
+    const auto code = static_cast<unsigned>(read_number(payload.substr(0, 2)));
+    if (!may_be_sent(code))
+        return fail(protocol_error, "invalid close code " + std::to_string(code));
+    if (!ui::is_utf8(payload.substr(2)))
+        return fail(invalid_data, "the reason of a close frame is not UTF-8");
+    closure_ = {code, control_.substr(2)};
+    return true;
+}
+
 bool FrameReader::fail(unsigned code, std::string text) {
-    failure_ = {code, std::move(text)};
+    closure_ = {code, std::move(text)};
     return false;
 }
 

@@ -20,9 +20,8 @@ enum class Opcode : unsigned char { continuation, text, binary, close = 8, ping,
 
 using Key = std::uint32_t;  // masking key, with its bytes in memory order
 
-constexpr std::size_t message_head_size = 5;  // bytes before the payload of a message
-// Returns the length of the payload after the head of a message.
-std::size_t payload_size(std::string_view message);
+constexpr std::size_t message_head_size = 5;         // bytes before the payload of a message
+std::size_t payload_size(std::string_view message);  // from its head
 constexpr std::size_t max_frame_head = 14;
 constexpr std::size_t max_control_payload = 125;  // payload bytes of a control frame
 
@@ -37,7 +36,6 @@ constexpr unsigned too_big = 1009;
 // Writes the head of an unfragmented frame, and returns its size. `key`: null for a frame that
 // is not masked, such as every frame of a server.
 std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key);
-// Returns a whole control frame.
 std::string control_frame(Opcode opcode, std::string_view payload, const Key* key);
 
 // Copies bytes and masks or unmasks them. `at`: the offset of the first byte in the payload.
@@ -52,7 +50,6 @@ struct Closure {
     std::string text() const;
 };
 
-// Reads the frames of one side.
 class FrameReader {
 public:
     // `masked`: true if the peer is a client, which must mask its frames. `max_message`:
@@ -63,31 +60,31 @@ public:
 
     enum class Stop {
         blocked,  // more bytes or more space are needed
-        control,  // a control frame was read; see opcode() and control()
-        failed,   // the peer has broken the protocol; see failure()
+        control,  // a ping or a pong was read; see opcode() and control()
+        closed,   // a close frame was read; see closure()
+        failed,   // the peer has broken the protocol; see closure()
     };
     // Reads frames from `wire`, and writes messages to `to`. Removes the used part from the
     // front of both.
     Stop next(std::string_view& wire, std::span<char>& to);
 
-    // True if next() has output to write, even without more input.
+    // Returns true if next() has output to write, even without more input.
     bool has_output() const { return !fragmented_ && !held_.empty(); }
-    // True between the first and the last byte of a message.
+    // Returns true between the first and the last byte of a message.
     bool has_partial_input() const { return fragmented_ || head_read_ || !head_.empty(); }
     // Returns 0 unless a fragmented message is held back until it is complete. Then returns one
     // more than the payload bytes held so far, so that the result is never 0.
     std::size_t held() const { return fragmented_ ? held_.size() - message_head_size + 1 : 0; }
     Opcode opcode() const { return opcode_; }
     std::string_view control() const { return control_; }
-    // The code to close with, and a clause that explains it.
-    const Closure& failure() const { return failure_; }
+    // After a failure: the code to close with, and a clause that explains it.
+    const Closure& closure() const { return closure_; }
 
 private:
-    bool pass_held(std::span<char>& to);
     std::string_view take_head(std::string_view& wire);
     bool begin(std::string_view head);
     const char* fault(std::string_view head) const;
-    bool begin_data();
+    bool read_closure();
     bool take_payload(std::string_view& wire, std::span<char>& to);
     bool fail(unsigned code, std::string text);
 
@@ -108,11 +105,7 @@ private:
     ui::Utf8Check check_;      // checks a text; complete between messages
     std::string held_;         // the message's head, and its payload if fragmented
     std::size_t written_ = 0;  // bytes of held_ already written
-    Closure failure_;
+    Closure closure_;
 };
-
-// Parses the payload of a close frame. Returns false if it breaks the protocol; then `closure`
-// describes the failure.
-bool parse_closure(std::string_view payload, Closure& closure);
 
 }  // namespace yodel::websocket

@@ -41,11 +41,6 @@ Key new_key() {
     return key;
 }
 
-bool is_graceful(const Closure& closure) {
-    return closure.code == normal_closure || closure.code == going_away ||
-           closure.code == no_status;
-}
-
 // The state that only a client has.
 struct Client {
     Request request;
@@ -99,9 +94,19 @@ public:
         const IoResult result{status, size - space.size()};
         std::string(status == IoStatus::done ? wire : "").swap(undecoded_);
         if (status != IoStatus::done) return result;
-        if (!holds_input()) return end_of(below, result.count);
-        store_end(below.status);
-        return result;
+        if (holds_input()) {
+            store_end(below.status);
+            return result;
+        }
+        if (below.status == IoStatus::failed) fail(below_->failure());
+        if (below.status == IoStatus::end_of_input) {
+            below.status = IoStatus::failed;
+            fail({Reason::truncated, By::peer,
+                  reader_.has_partial_input()
+                      ? "ended the connection inside a message without a close frame"
+                      : "ended the connection without a close frame"});
+        }
+        return {below.status, result.count};
     }
 
     IoResult write(const char* from, std::size_t size) override {
@@ -117,7 +122,7 @@ public:
     IoResult close_output() override {
         IoResult result = close_sent_ ? write_wire() : write(nullptr, 0);
         if (result.status == IoStatus::done && !close_sent_ && between_frames()) {
-            const unsigned code = closed_by_peer_ ? closure_.code : normal_closure;
+            const unsigned code = closed_by_peer_ ? reader_.closure().code : normal_closure;
             std::string payload = {static_cast<char>(code >> 8), static_cast<char>(code)};
             wire_ += control(Opcode::close, code == no_status ? "" : payload);
             close_sent_ = true;
@@ -208,58 +213,40 @@ private:
         while (!closed_by_peer_) {
             const Stop stop = pending_stop_ ? *pending_stop_ : reader_.next(wire, space);
             if (stop == Stop::blocked) break;
-            const bool failed = stop == Stop::failed;
-            const Opcode opcode = failed ? Opcode::close : reader_.opcode();
-            if (opcode == Opcode::ping) {
-                // Drops the older answers if the peer does not read them, as RFC 6455 allows.
-                if (controls_.size() >= piece) controls_.clear();
-                controls_ += control(Opcode::pong, reader_.control());
-            }
-            if (opcode == Opcode::pong && reader_.control() == std::to_string(pings_))
-                answered_ping_ = pings_;
-            if (opcode != Opcode::close) continue;
-            if (space.size() < size) {
+            if (stop != Stop::control) {
+                if (space.size() == size) return take_close(stop == Stop::failed);
                 pending_stop_ = stop;
                 break;
             }
-            return failed ? refuse(reader_.failure()) : take_close();
+            if (reader_.opcode() == Opcode::ping) {
+                // Drops the older answers if the peer does not read them, as RFC 6455 allows.
+                if (controls_.size() >= piece) controls_.clear();
+                controls_ += control(Opcode::pong, reader_.control());
+            } else if (reader_.control() == std::to_string(pings_)) {
+                answered_ping_ = pings_;
+            }
         }
         return IoStatus::done;
     }
 
-    IoStatus take_close() {
-        if (!parse_closure(reader_.control(), closure_)) return refuse(closure_);
-        closed_by_peer_ = true;
-        if (client_) client_->facts.closure = closure_;
-        if (close_sent_ && wire_.empty()) below_->close_output();
-        if (is_graceful(closure_)) return IoStatus::end_of_input;
-        return reject({Reason::receive, By::peer, "closed with", closure_.text()});
-    }
-
     // close_output() will inform the peer of its error.
-    IoStatus refuse(const Closure& error) {
+    IoStatus take_close(bool failed) {
+        const Closure& closure = reader_.closure();
         closed_by_peer_ = true;
-        closure_ = error;
-        if (error.code == too_big) return reject({Reason::limit, By::us, "", error.reason});
-        return reject(
-            {Reason::receive, By::peer, "violated the WebSocket protocol:", error.reason});
-    }
-
-    IoStatus reject(End why) {
+        if (!failed) {
+            if (client_) client_->facts.closure = closure;
+            if (close_sent_ && wire_.empty()) below_->close_output();
+            if (closure.code == normal_closure || closure.code == going_away ||
+                closure.code == no_status)
+                return IoStatus::end_of_input;
+        }
         rejected_ = true;
-        fail(std::move(why));
+        const bool too_long = failed && closure.code == too_big;
+        fail(!failed    ? End{Reason::receive, By::peer, "closed with", closure.text()}
+             : too_long ? End{Reason::limit, By::us, "", closure.reason}
+                        : End{Reason::receive, By::peer,
+                              "violated the WebSocket protocol:", closure.reason});
         return IoStatus::rejected;
-    }
-
-    // Translates the end of the underlying connection after all its bytes have been read.
-    IoResult end_of(IoResult below, std::size_t count) {
-        if (below.status == IoStatus::failed) return {fail(below_->failure()).status, count};
-        if (below.status != IoStatus::end_of_input) return {below.status, count};
-        const char* const what = reader_.has_partial_input()
-                                     ? "ended the connection inside a message without a close "
-                                       "frame"
-                                     : "ended the connection without a close frame";
-        return {fail({Reason::truncated, By::peer, what}).status, count};
     }
 
     bool between_frames() const { return payload_left_ == 0 && head_.empty(); }
@@ -339,7 +326,6 @@ private:
     // can be answered before the connection ends.
     std::optional<FrameReader::Stop> pending_stop_;
     std::optional<IoStatus> end_below_;  // the end below, reported after all messages
-    Closure closure_;                    // the peer's, or the reason for rejecting its input
     // Output.
     std::string controls_;     // pings and pongs that wait for the end of a message
     std::uint64_t pings_ = 0;  // pings sent, each with its number as payload

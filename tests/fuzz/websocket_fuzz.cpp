@@ -54,15 +54,13 @@ Result read(std::string_view bytes, bool masked, std::size_t piece, std::size_t 
         const std::size_t before = wire.size();
         const FrameReader::Stop stop = reader.next(wire, to);
         result.messages.append(buffer, 0, space - to.size());
-        if (stop == FrameReader::Stop::failed) result.failure = reader.failure().code;
+        if (stop == FrameReader::Stop::failed) result.failure = reader.closure().code;
         if (stop == FrameReader::Stop::control) {
             assert(reader.control().size() <= max_control_payload);
             result.controls += static_cast<char>(reader.opcode());
             result.controls += reader.control();
-            Closure closure;
-            if (reader.opcode() == Opcode::close)
-                result.failure = parse_closure(reader.control(), closure) ? 1 : closure.code;
         }
+        if (stop == FrameReader::Stop::closed) result.failure = 1;
         if (stop != FrameReader::Stop::blocked) continue;
         assert(wire.empty() || to.size() < space || wire.size() < before);
         if (!wire.empty() || reader.has_output()) continue;

@@ -26,23 +26,6 @@ struct Heard {
     std::string events = {};    // messages and control frames in their order
 };
 
-// Adds a control frame to the events. Returns false if the connection ends.
-bool add_control(const FrameReader& reader, Heard& heard) {
-    const auto first = 0x80 | static_cast<unsigned>(reader.opcode());
-    Closure closure;
-    const bool valid =
-        reader.opcode() != Opcode::close || parse_closure(reader.control(), closure);
-    const bool closes = reader.opcode() == Opcode::close;
-    if (!valid) {
-        add_to(heard.events, "failed " + std::to_string(closure.code));
-    } else if (closes) {
-        add_to(heard.events, described({first, closing(closure.code, closure.reason)}));
-    } else {
-        add_to(heard.events, described({first, std::string(reader.control())}));
-    }
-    return !closes;
-}
-
 // Reads bytes that arrive in pieces, into spaces of this size.
 Heard hear(std::string_view bytes, bool masked, std::size_t piece, std::size_t space,
            std::size_t longest = limit) {
@@ -60,11 +43,17 @@ Heard hear(std::string_view bytes, bool masked, std::size_t piece, std::size_t s
         for (const Frame& each : messages_in(part)) add_to(heard.events, described(each));
         switch (stop) {
         case FrameReader::Stop::failed:
-            add_to(heard.events, "failed " + std::to_string(reader.failure().code));
-            CHECK_FALSE(reader.failure().reason.empty());
+            add_to(heard.events, "failed " + std::to_string(reader.closure().code));
+            CHECK_FALSE(reader.closure().reason.empty());
             return heard;
+        case FrameReader::Stop::closed: {
+            const auto& [code, reason] = reader.closure();
+            add_to(heard.events, described({0x88, closing(code, reason)}));
+            return heard;
+        }
         case FrameReader::Stop::control:
-            if (!add_control(reader, heard)) return heard;
+            add_to(heard.events, described({0x80 | static_cast<unsigned>(reader.opcode()),
+                                            std::string(reader.control())}));
             break;
         case FrameReader::Stop::blocked:
             if (!wire.empty() && got.empty() && wire.size() == before) FAIL("is stuck");

@@ -210,7 +210,8 @@ private:
 
     // Throws if nobody can find the server, because its addresses were not printed.
     void check_output() const {
-        if (output_.error() != 0) throw OutputError("standard output", output_.error());
+        if (output_.error() != 0)
+            throw FileError(output_failed, "standard output", output_.error());
     }
 
     const ServerOptions options_;

@@ -31,10 +31,12 @@ std::string read_file(const std::string& name) {
         count = std::fread(bytes, 1, sizeof bytes, file.get());
         text.append(bytes, count);
         if (text.size() > max_own_messages)
-            throw FileError("--messages: " + name + " is larger than " +
-                            std::to_string(max_own_messages / 1024 / 1024) + " MiB");
+            throw FileError(usage_error, "--messages: " + name + " is larger than " +
+                                             std::to_string(max_own_messages / 1024 / 1024) +
+                                             " MiB");
     }
-    if (!file || std::ferror(file.get()) != 0) throw InputError("--messages: " + name, errno);
+    if (!file || std::ferror(file.get()) != 0)
+        throw FileError(input_failed, "--messages: " + name, errno);
     return text;
 }
 
@@ -43,7 +45,7 @@ std::string read_file(const std::string& name) {
 OwnMessages read_own_messages(const std::string& file, const Framing& framing,
                               std::size_t max_frame, bool escapes) {
     const std::string text = read_file(file);
-    if (text.empty()) throw FileError("--messages: " + file + " is empty");
+    if (text.empty()) throw FileError(usage_error, "--messages: " + file + " is empty");
     std::deque<std::string> messages;
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -53,8 +55,9 @@ OwnMessages read_own_messages(const std::string& file, const Framing& framing,
         if (message) fault = message_refusal(*message, framing, max_frame);
         if (!message) fault.append(escapes_expected).append(" (--escapes)");
         if (!fault.empty())
-            throw FileError("--messages: " + file + ": line " +
-                            std::to_string(messages.size() + 1) + ": " + fault);
+            throw FileError(usage_error, "--messages: " + file + ": line " +
+                                             std::to_string(messages.size() + 1) + ": " +
+                                             fault);
         messages.push_back(std::move(*message));
         begin = end + 1;
     }

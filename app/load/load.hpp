@@ -31,9 +31,8 @@ struct LoadPlan {
 // errors of read_own_messages().
 void plan_load(const LoadPlan& plan, std::optional<std::size_t> size, RunClient::Options& load);
 
-// Reads messages from the lines of a file. Throws InputError if
-// the file cannot be read. Throws FileError if it is empty or, with the line's number, if a
-// line cannot be sent.
+// Reads messages from the lines of a file. Throws FileError if it cannot be read, is empty or,
+// with the line's number, if a line cannot be sent.
 OwnMessages read_own_messages(const std::string& file, const Framing& framing,
                               std::size_t max_frame, bool escapes);
 

@@ -39,13 +39,9 @@ Trouble current_trouble(const char* program) {
         return {usage_error,
                 std::string(error.what()) + " (" + program + " -h shows the options)"};
     } catch (const FileError& error) {
-        return {usage_error, error.what()};
+        return {error.status, error.what()};
     } catch (const bufio::TlsError& error) {
         return {exit_status({error.reason}), error.what()};
-    } catch (const OutputError& error) {
-        return {output_failed, error.what()};
-    } catch (const InputError& error) {
-        return {input_failed, error.what()};
     } catch (const std::bad_alloc&) {
         return {cannot_run, "out of memory"};  // short enough to need no memory
     } catch (const std::exception& error) {
@@ -85,7 +81,7 @@ int run_program(const char* name, const std::function<int(int& signo)>& body, bo
         status = print_trouble(trouble);
     }
     if (signo != 0) print_error(signal_text(signo));
-    finish_diagnostics();
+    diagnostics().drain();
     if (signo == 0) return status;
     std::signal(signo, SIG_DFL);
     std::raise(signo);
@@ -94,7 +90,7 @@ int run_program(const char* name, const std::function<int(int& signo)>& body, bo
 
 int print(const std::string& text) {
     if (std::fputs(text.c_str(), stdout) < 0 || std::fflush(stdout) != 0)
-        throw OutputError("standard output", errno);
+        throw FileError(output_failed, "standard output", errno);
     return success;
 }
 
@@ -176,12 +172,13 @@ PortFile::PortFile(const std::string& path, const std::string& text) {
     const std::string draft = path + "." + std::to_string(std::random_device{}());
     constexpr int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     file_.reset(::open(draft.c_str(), flags, 0666));
-    if (!file_) throw OutputError(refusal, errno);
+    if (!file_) throw FileError(output_failed, refusal, errno);
     path_.own(draft);
     Output output(file_.get());
     output.write(text);
-    if (output.error() != 0) throw OutputError(refusal, output.error());
-    if (std::rename(draft.c_str(), path.c_str()) != 0) throw OutputError(refusal, errno);
+    if (output.error() != 0) throw FileError(output_failed, refusal, output.error());
+    if (std::rename(draft.c_str(), path.c_str()) != 0)
+        throw FileError(output_failed, refusal, errno);
     path_.renamed(path);
 }
 

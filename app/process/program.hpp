@@ -28,7 +28,7 @@ int run_program(const char* name, const std::function<int(int& signo)>& body,
                 bool is_server = false);
 
 // Writes the text to standard output; blocks until it is written. Returns the exit status
-// `success`. Throws OutputError.
+// `success`. Throws FileError.
 int print(const std::string& text);
 
 // Writes the trouble to standard error, as {"error":"text","status":1} if diagnostics are JSON.
@@ -60,7 +60,7 @@ std::size_t used_descriptors();
 // It may replace a plain file, but not a link, FIFO, device or folder.
 class PortFile {
 public:
-    // Creates the file; without a path there is no file. Throws OutputError, and
+    // Creates the file; without a path there is no file. Throws FileError, and
     // std::runtime_error if the path exists and is not a plain file.
     PortFile(const std::string& path, const std::string& text);
 

@@ -39,9 +39,10 @@ bufio::Fd open_journal(const JournalFile& file) {
     ::stat(file.path.c_str(), &status);
     const bool unread = error == ENXIO && S_ISFIFO(status.st_mode);
     if (!fd)
-        throw OutputError(refusal(file) + (unread ? ": the pipe has no reader" : ""), error);
+        throw FileError(output_failed,
+                        refusal(file) + (unread ? ": the pipe has no reader" : ""), error);
     if (file.recording && S_ISREG(status.st_mode) && status.st_size > 0)
-        throw OutputError(refusal(file), EEXIST);
+        throw FileError(output_failed, refusal(file), EEXIST);
     return fd;
 }
 

@@ -48,14 +48,13 @@ struct JournalFile {
     bool recording = path.ends_with(".json");
 };
 
-// Writes a transcript or a recording. The file may be a pipe or a terminal. Writing never
-// blocks, and up to 1 MiB is buffered for a slow reader. If the buffer overflows or a write
-// fails, the journal has failed. trouble() then returns the reason, and nothing more is
-// written.
+// Writes a transcript or a recording to a file, a pipe or a terminal. Writing never blocks, and
+// up to 1 MiB is buffered for a slow reader. If the buffer overflows or a write fails, the
+// journal has failed, and nothing more is written.
 class Journal {
 public:
     // Opens the file. A transcript is appended to it; for a recording it must be empty or new.
-    // Messages with ids below `first` are not recorded. Throws OutputError, also for a pipe
+    // Messages with ids below `first` are not recorded. Throws FileError, also for a pipe
     // without a reader.
     Journal(JournalFile file, const SessionOptions& options, std::uint64_t first, ev::Time now);
 
@@ -68,14 +67,13 @@ public:
     // of a sent message with Expect::none, unless the message was sent before the recording
     // began. Returns true if it was recorded.
     bool add_event(const Event& event);
-    // Writes what the reader accepts now. Returns false if the journal has failed.
-    bool flush();
+    bool flush();  // returns false if the journal has failed
     // Writes the rest, and waits a moment for a slow reader. Call it before deciding the exit
     // status, because it returns false if the journal has failed.
     bool drain();
     // Adds the end object to a recording, and calls drain(). Call it once.
     bool finish(const std::string& end);
-    // Returns the error as one clause with the file's name; empty if there is none.
+    // Returns why the journal has failed, as one clause; empty if it has not.
     const std::string& trouble() const { return trouble_; }
 
 private:

@@ -9,7 +9,6 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -338,7 +337,7 @@ void Conversation::start_file() {
     try {
         open_file(name);
         add_note("writing the " + std::string(options_.log.kind()) + " to " + name);
-    } catch (const std::system_error& error) {
+    } catch (const FileError& error) {
         fail_file(error.what());
         add_note(error.what(), Style::bad);
     }

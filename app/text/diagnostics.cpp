@@ -40,8 +40,8 @@ void Diagnostics::attach(ev::Loop& loop) {
     output_.attach(loop, [this] { flush(); });
 }
 
-void Diagnostics::drain(ev::Duration max_time) {
-    output_.drain(max_time);
+void Diagnostics::drain() {
+    output_.drain(max_drain_time);
     flush();
 }
 
@@ -72,7 +72,5 @@ Diagnostics& diagnostics() {
 }
 
 void print_error(const std::string& text) { diagnostics().remark(text); }
-
-void finish_diagnostics() { diagnostics().drain(max_drain_time); }
 
 }  // namespace yodel

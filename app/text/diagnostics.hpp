@@ -25,8 +25,7 @@ public:
     void set_program(const char* program) { program_ = program; }
     void set_form(Form form) { form_ = form; }
     Form form() const { return form_; }
-    // Prefixes remarks with the time, as in a log.
-    void set_timestamps() { timestamps_ = true; }
+    void set_timestamps() { timestamps_ = true; }  // before each remark, as in a log
 
     // Writes one remark. The text may contain any bytes, and is made printable.
     void remark(const std::string& text) { write_line(remark_line(text)); }
@@ -37,8 +36,8 @@ public:
 
     void attach(ev::Loop& loop);
     void detach() { output_.detach(); }
-    // Waits at most `max_time` until the buffered lines are written.
-    void drain(ev::Duration max_time);
+    // Waits a moment until the buffered lines are written. Call it last in the program.
+    void drain();
 
 private:
     std::string remark_line(const std::string& text) const;
@@ -64,10 +63,6 @@ public:
     DiagnosticsOnLoop& operator=(const DiagnosticsOnLoop&) = delete;
 };
 
-// Writes a remark to standard error: "program: text".
 void print_error(const std::string& text);
-
-// Waits for a moment, so that buffered lines can be written. Call it last in the program.
-void finish_diagnostics();
 
 }  // namespace yodel

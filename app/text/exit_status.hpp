@@ -29,22 +29,9 @@ enum ExitStatus : int {
     pin_differs = 90,
 };
 
-// A failure: its exit status and one sentence.
 struct Trouble {
     int status = success;
-    std::string text = {};
-};
-
-// A file or standard output cannot be written. The text names the file.
-struct OutputError : std::system_error {
-    OutputError(const std::string& name, int code)
-        : std::system_error(code, std::generic_category(), name) {}
-};
-
-// A user's file cannot be read. The text names the file.
-struct InputError : std::system_error {
-    InputError(const std::string& name, int code)
-        : std::system_error(code, std::generic_category(), name) {}
+    std::string text = {};  // a sentence
 };
 
 // A user's mistake on the command line, as one clause.
@@ -57,17 +44,22 @@ struct WrongProgram : UsageError {
     using UsageError::UsageError;
 };
 
-// An error in a user's file. what() is one clause that names the file. The exit status is
-// usage_error.
+// A file that cannot be read or written, or has a fault. what() is one clause that names it.
 struct FileError : std::runtime_error {
-    using std::runtime_error::runtime_error;
+    // `code`: errno, whose meaning ends the text; 0 if there is none.
+    FileError(int exit_status, const std::string& text, int code = 0)
+        : std::runtime_error(code == 0 ? text
+                                       : text + ": " + std::generic_category().message(code)),
+          status(exit_status) {}
+
+    int status;
 };
 
 // Returns the status for the end of a connection: 0 if it was clean, or caused by the user or
 // the program.
 int exit_status(const bufio::End& end);
 
-// Returns a clause about a signal that ends the program: "ended by SIGTERM".
+// Returns "ended by SIGTERM", for example.
 std::string signal_text(int signo);
 
 // Returns the faults of the certificate, as a clause; empty if it was verified.

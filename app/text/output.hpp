@@ -38,7 +38,7 @@ public:
     void detach();
 
     void append(std::string_view bytes) { buffer_.append(bytes); }
-    void append_line(std::string_view text);  // appends the text and a newline
+    void append_line(std::string_view text);  // and a newline
     // Appends and flushes. Copies only the bytes that cannot be written now.
     void write(std::string_view bytes);
     // Writes as much as the reader accepts now. The attached loop writes the rest.
@@ -46,8 +46,7 @@ public:
     // Waits at most `max_time` until everything is written. Detaches from the loop. Do not call
     // it from a callback of the loop.
     void drain(ev::Duration max_time);
-    // Drops the buffered bytes, and resets the error.
-    void clear();
+    void clear();  // drops the buffered bytes, and resets the error
     std::size_t pending() const { return buffer_.size(); }
     bool done() const { return pending() == 0 || error() != 0; }
     int error() const { return error_; }  // errno of a failed write; 0 if none

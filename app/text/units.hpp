@@ -23,7 +23,6 @@ std::string format(const char* pattern, Arguments... arguments) {
     return text;
 }
 
-// Puts text from a user or a file in quotation marks, for a sentence.
 inline std::string in_quotes(std::string_view text) { return '"' + std::string(text) + '"'; }
 
 // Returns `head`, the beginning of a text of `size` bytes, in printable form. Cuts it after 64
@@ -33,15 +32,12 @@ std::string excerpt(std::string_view head, std::size_t size);
 // Parses a decimal number with the unit us, ms, s, m or h, by default s. Accepts at most a
 // century; rounds to the nanosecond.
 std::optional<ev::Duration> parse_duration(std::string_view text);
-// Parses a finite decimal number of at least 0.
-std::optional<double> parse_decimal(std::string_view text);
+std::optional<double> parse_decimal(std::string_view text);  // finite, at least 0
 // Parses a number from 0 to 1, or from 0% to 100%. Returns 0 to 1.
 std::optional<double> parse_chance(std::string_view text);
-// Returns true if the text consists of digits.
 inline bool is_number(std::string_view text) {
     return !text.empty() && text.find_first_not_of("0123456789") == text.npos;
 }
-// Parses a whole number.
 std::optional<std::uint64_t> parse_count(std::string_view text);
 // Parses a whole number of bytes, perhaps with k, M or G (powers of 1024). The limit is a third
 // of the range, so that the sum of two sizes does not overflow.
@@ -54,17 +50,14 @@ std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string
 // Parses a whole number between the bounds, inclusive.
 std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsigned max);
 
-// Splits a list at each comma.
 std::vector<std::string> comma_separated(std::string_view text);
 std::string join(const std::vector<std::string>& list, const std::string& separator);
 
 // Returns the local time by a pattern of strftime(), at most 63 characters.
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at);
-// Returns local time: 12:04:31.208
+// Return local time: 12:04:31.208, 2026-11-21 12:04:31.208, and 2026-11-21 12:04:31.208417
 std::string clock_text(std::chrono::system_clock::time_point at);
-// Returns local time: 2026-11-21 12:04:31.208
 std::string date_text(std::chrono::system_clock::time_point at);
-// Returns local time: 2026-11-21 12:04:31.208417
 std::string precise_date_text(std::chrono::system_clock::time_point at);
 // Returns UTC, for programs: 2026-11-21T11:04:31.208417Z
 std::string timestamp_text(std::chrono::system_clock::time_point at);
@@ -74,10 +67,8 @@ std::string duration_text(ev::Duration duration);
 // Returns a number with `digits` significant digits, without an exponent or trailing decimal
 // zeros.
 std::string significant_text(double value, int digits);
-// Writes a number of things: 1 day, 12 days
-std::string count_text(std::uint64_t count, const std::string& thing);
-// Writes a number of bytes: 1 byte, 512 bytes
-std::string bytes_text(std::uint64_t count);
+std::string count_text(std::uint64_t count, const std::string& thing);  // 1 day, 12 days
+std::string bytes_text(std::uint64_t count);                            // 1 byte, 512 bytes
 // Writes a number per second: 950/s, 41.5k/s, 1.2M/s
 std::string rate_text(double rate, int digits = 3);
 // Writes milliseconds without the unit, rounded: 0.21, 1.2, 13, 131

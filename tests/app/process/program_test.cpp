@@ -70,15 +70,17 @@ TEST_CASE("a program ends with its body's status, or with the status of the exce
         {[]() -> int { throw WrongProgram("no"); }, 2, "yodel: no\n"},
         {[]() -> int { throw UsageError("no"); }, 2,
          "yodel: no (yodel -h shows the options)\n"},
-        {[]() -> int { throw FileError("no"); }, 2, "yodel: no\n"},
+        {[]() -> int { throw FileError(usage_error, "no"); }, 2, "yodel: no\n"},
         {[]() -> int { throw bufio::TlsError(bufio::Reason::pin, "no"); }, 90, "yodel: no\n"},
-        {[]() -> int { throw OutputError("f", EFBIG); }, 23, "yodel: f: File too large\n"},
-        {[]() -> int { throw InputError("f", EISDIR); }, 26, "yodel: f: Is a directory\n"},
+        {[]() -> int { throw FileError(output_failed, "f", EFBIG); }, 23,
+         "yodel: f: File too large\n"},
+        {[]() -> int { throw FileError(input_failed, "f", EISDIR); }, 26,
+         "yodel: f: Is a directory\n"},
         {[]() -> int { throw std::bad_alloc(); }, 1, "yodel: out of memory\n"},
         {[]() -> int { throw std::runtime_error("\x1b[2J"); }, 1, "yodel: ^[[2J\n"},
         {[]() -> int {
              diagnostics().set_form(Diagnostics::Form::json);
-             throw FileError("no");
+             throw FileError(usage_error, "no");
          },
          2, "{\"error\":\"no\",\"status\":2}\n"},
     };

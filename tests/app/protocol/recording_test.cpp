@@ -90,7 +90,7 @@ Journal journal(const std::string& path) { return {path, SessionOptions{}, 1, {}
 std::string opening_error(const std::string& path) {
     try {
         const Journal log = journal(path);
-    } catch (const OutputError& error) {
+    } catch (const FileError& error) {
         return error.what();
     }
     return "opened";

@@ -17,7 +17,7 @@ const std::string unread = " not written, because standard error was not read";
 std::string last_line(const Ends& ends, Diagnostics& diagnostics) {
     std::string text = test::take(ends.reader);
     for (std::string more = text; !more.empty(); text += more) {
-        diagnostics.drain(1s);
+        diagnostics.drain();
         more = test::take(ends.reader);
     }
     return text.substr(text.rfind('\n', text.size() - 2) + 1);
@@ -46,7 +46,7 @@ TEST_CASE("keeps a line without space waiting, and blocks nobody") {
     diagnostics.remark("two");
     ::tcflow(ends.writer.get(), TCOON);
     CHECK(test::take(ends.reader) == std::string(filled, 'x'));
-    diagnostics.drain(1s);
+    diagnostics.drain();
     CHECK(test::take(ends.reader) == "yodel: one\nyodel: two\n");
     CHECK(::fcntl(ends.writer.get(), F_GETFL) == flags);  // other processes share the flags
 }
@@ -101,13 +101,13 @@ TEST_CASE("goes on if standard error refuses everything") {
     ends.reader.reset();
     Diagnostics diagnostics(ends.writer.get(), "yodel");
     diagnostics.remark("unread");
-    diagnostics.drain(1h);  // there is nothing to wait for
+    diagnostics.drain();  // there is nothing to wait for
     Diagnostics full(::open("/dev/full", O_WRONLY), "yodel");
     full.remark("unwritten");
-    full.drain(1h);
+    full.drain();
     Diagnostics closed(-1, "yodel");
     closed.remark("nowhere");
-    closed.drain(1h);
+    closed.drain();
 }
 
 TEST_CASE("leaves out a passing state while lines wait") {
@@ -119,6 +119,6 @@ TEST_CASE("leaves out a passing state while lines wait") {
     diagnostics.remark("waits");
     diagnostics.write_temporary("\r2 sent");
     test::take(ends.reader);
-    diagnostics.drain(1s);
+    diagnostics.drain();
     CHECK(test::take(ends.reader) == "yodel: waits\n");
 }

@@ -47,7 +47,7 @@ inline constexpr const char* fate_words[] = {
 
 inline const char* word_of(Fate fate) { return fate_words[static_cast<std::size_t>(fate)]; }
 
-// Returns true if a message had this fate, and if something was received.
+// Whether a message had this fate, and whether something was received.
 inline bool has_message(Fate fate) { return fate <= Fate::unanswered_as_recorded; }
 inline bool has_reply(Fate fate) {
     return fate > Fate::unanswered_as_recorded || (fate >= Fate::echoed && fate <= Fate::late);
@@ -106,8 +106,7 @@ public:
 
     const Event& operator*() const { return event_; }
     const Event* operator->() const { return &event_; }
-    // Returns the memory of the event in bytes.
-    std::size_t size() const { return sizeof *this + size_; }
+    std::size_t size() const { return sizeof *this + size_; }  // bytes of memory
 
 private:
     Event event_;
@@ -117,7 +116,7 @@ private:
 
 // --- Differences between replies and what is expected.
 
-// Returns the offset of the first difference, at most the size of the shorter text.
+// Returns an offset of at most the size of the shorter text.
 std::size_t first_difference(std::string_view a, std::string_view b);
 
 // Returns the offset in `a` of the first unmasked difference; none if there is none.
@@ -129,7 +128,7 @@ std::optional<std::size_t> difference(const Expression* mask, std::string_view a
 Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
                      std::string_view payload, std::optional<ev::Duration> round_trip);
 
-// Returns "differs at byte 7", or "does not match" without a difference.
+// Return "differs at byte 7", or "does not match" without a difference.
 std::string differs_text(std::optional<std::size_t> difference);
 
 // Returns the byte at `at` in hex, or "end" past the last byte.
@@ -138,10 +137,9 @@ std::string byte_text(std::string_view bytes, std::size_t at);
 // Returns "at byte 4 (expected o, got n)". The reply must have a difference.
 std::string bad_byte_text(const Reply& bad);
 
-// Returns "differs at byte 4 (expected o, got n)", or "does not match" without a difference.
+// Returns "differs at byte 4 (expected o, got n)", or "does not match".
 std::string bad_text(const Reply& bad);
 
-// Returns a sentence about a stale reply.
 std::string stale_text(std::string_view payload);
 
 // Explains a bad reply in a clause: an option to use, or that only its beginning was examined.

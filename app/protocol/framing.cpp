@@ -4,7 +4,6 @@
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
 
-#include <algorithm>
 #include <limits>
 #include <utility>
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <functional>
 
 namespace yodel {
 
@@ -90,6 +89,8 @@ std::string_view Ledger::flush(ev::Time now) {
 }
 
 void Ledger::record_written(std::uint64_t bytes, ev::Time time) {
+    if (entries_.empty() && frames_.capacity() > max_idle_capacity) keeps_last_ = false;
+    release();
     const std::uint64_t before = std::exchange(written_, start_ + bytes);
     if (before == written_) return;
     for (std::size_t i = entries_.size(); i > 0 && entries_[i - 1].end() > before; --i) {
@@ -189,11 +190,6 @@ void Ledger::release() {
     frames_.consume(static_cast<std::size_t>(to - base_));
     base_ = to;
     if (frames_.empty() && frames_.capacity() > max_idle_capacity) frames_.release();
-}
-
-void Ledger::release_idle() {
-    if (entries_.empty() && frames_.capacity() > max_idle_capacity) keeps_last_ = false;
-    release();
 }
 
 // Drops the frames between datagrams in flight once they take most of the memory.
@@ -312,40 +308,37 @@ bool Ledger::greeted(std::string_view received) {
     return decoder_.greeted(received);
 }
 
+// If a step without an event has removed bytes or has begun to settle replies, another step
+// follows. Otherwise more bytes are needed.
 std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) {
     if (received.size() > remaining_input_) {
         read_id_ = last_id_;
         read_total_ = total_;
     }
-    std::optional<Event> event = next_event(received, read_at);
+    std::optional<Event> event;
+    for (bool more = true; more && !event;) {
+        if (settling_) event = next_resolved();
+        if (event || !read_greeting(received)) break;
+        const std::size_t before = received.size();
+        event = framing().replies_framed() ? next_framed(received, read_at)
+                                           : next_unframed(received, read_at);
+        more = settling_ || received.size() != before;
+    }
     remaining_input_ = received.size();
     return event;
 }
 
-// If a step without an event has removed bytes or has begun to settle replies, another step
-// follows. Otherwise more bytes are needed.
-std::optional<Event> Ledger::next_event(std::string_view& received, ev::Time read_at) {
-    for (;;) {
-        if (settling_)
-            if (auto event = next_resolved()) return event;
-        const std::size_t before = received.size();
-        if (!greeted_) read_greeting(received);
-        if (!greeted_) return std::nullopt;
-        auto event = framing().replies_framed() ? next_framed(received, read_at)
-                                                : next_unframed(received, read_at);
-        if (event || (!settling_ && received.size() == before)) return event;
-    }
-}
-
-void Ledger::read_greeting(std::string_view& received) {
+// Returns true once the framing's greeting has been received.
+bool Ledger::read_greeting(std::string_view& received) {
     const std::string_view greeting = framing().greeting;
-    if (!received.starts_with(greeting.substr(0, received.size()))) {
+    if (greeted_) return true;
+    if (!received.starts_with(greeting.substr(0, received.size())))
         refusal_ = {bufio::Reason::receive, bufio::By::peer, "did not send the greeting",
                     std::string(greeting) + " of " + framing().label()};
-    } else if (received.size() >= greeting.size()) {
-        received.remove_prefix(greeting.size());
-        greeted_ = true;
-    }
+    if (!received.starts_with(greeting)) return false;
+    received.remove_prefix(greeting.size());
+    greeted_ = true;
+    return true;
 }
 
 std::optional<Event> Ledger::next_framed(std::string_view& received, ev::Time read_at) {
@@ -509,7 +502,9 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
         const std::string_view all = std::exchange(received, {});
         return any && any_awaited() ? answer(*find(all), all, read_at, true) : unsolicited(all);
     }
-    const std::string_view right = right_bytes();
+    const bool computed = framing().reply && !given();
+    if (computed && right_reply_.empty()) right_reply_ = framing().reply(payload(entries_[0]));
+    const std::string_view right = computed ? right_reply_ : *expected(entries_[0]);
     equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
     if (received.size() < right.size()) return std::nullopt;
     const std::string_view reply = received.substr(0, right.size());
@@ -518,13 +513,6 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
     arrived_bytes_ -= reply.size();
     right_reply_.clear();
     return event;
-}
-
-std::string_view Ledger::right_bytes() {
-    const Entry& oldest = entries_[0];
-    if (!framing().reply || given()) return *expected(oldest);
-    if (right_reply_.empty()) right_reply_ = framing().reply(payload(oldest));
-    return right_reply_;
 }
 
 // --- Held replies.

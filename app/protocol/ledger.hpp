@@ -92,16 +92,14 @@ public:
     // returns space for a message, and queue_reserved() queues its first `size` bytes.
     char* reserve(std::size_t size) { return frames_.reserve(size); }
     QueuedIds queue_reserved(std::size_t size);
-    // Returns an id for a message that is not queued.
-    std::uint64_t reserve_id() { return ++last_id_; }
+    std::uint64_t reserve_id() { return ++last_id_; }  // for a message that is not queued
     bool flushed() const { return flushed_ == queued(); }
     // Returns the frames queued since the last call, to be written now.
     std::string_view flush(ev::Time now);
-    // Records at `time` that the first `bytes` bytes of the connection have been written.
+    // Records at `time` that the first `bytes` bytes of the connection have been written, and
+    // frees memory that is not needed now.
     void record_written(std::uint64_t bytes, ev::Time time);
     void void_round_trips() { untimed_id_ = last_id_; }  // of the messages queued so far
-    // Frees memory that is not needed now.
-    void release_idle();
 
     // Receiving.
 
@@ -113,8 +111,7 @@ public:
     // there are more of them than the last call left, they may answer all messages queued so
     // far.
     std::optional<Event> next(std::string_view& received, ev::Time read_at);
-    // Returns the next event caused by an earlier call.
-    std::optional<Event> next_resolved();
+    std::optional<Event> next_resolved();  // caused by an earlier call
     // Returns why the connection can no longer be decoded. Then nothing more is read from it.
     const bufio::End& refusal() const { return refusal_; }
     // Gives the held replies to messages now, first to late ones.
@@ -136,13 +133,13 @@ public:
     bool echoed() const { return echoed_; }  // on this connection
 
     std::uint64_t last_id() const { return last_id_; }
-    // Returns the id of the oldest message, late or not; 0 if there is none.
+    // Of the oldest message, late or not; 0 if there is none.
     std::uint64_t oldest_id() const { return entries_.empty() ? 0 : entries_[0].id; }
     std::size_t in_flight() const { return in_flight_.count; }        // messages, not late
     std::size_t in_flight_bytes() const { return in_flight_.bytes; }  // of their frames
-    // Returns when the oldest message in flight was sent. There must be one.
+    // Of the oldest message in flight. There must be one.
     ev::Time oldest_sent_at() const { return entries_[oldest_].sent; }
-    // Returns true if the next connection could still send a queued message.
+    // If true, the next connection could still send a queued message.
     bool has_unwritten() const { return !datagrams() && !all_written(); }
     ev::Duration max_round_trip() const { return max_round_trip_; }
 
@@ -261,12 +258,10 @@ private:
     std::optional<std::size_t> find_number(std::optional<std::uint64_t> number);
     std::optional<std::size_t> find_suitable(std::string_view reply);
 
-    std::optional<Event> next_event(std::string_view& received, ev::Time read_at);
-    void read_greeting(std::string_view& received);
+    bool read_greeting(std::string_view& received);
     std::optional<Event> next_framed(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_echoed(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
-    std::string_view right_bytes();
     std::optional<Event> match(std::string_view reply, ev::Time read_at);
     Event match_datagram(std::string_view reply, ev::Time read_at);
     Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right);

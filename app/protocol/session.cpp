@@ -102,7 +102,6 @@ void Session::flush() {
         end_with({Reason::limit, By::peer, "has stopped reading, and the send buffer is full"});
         return wake_by(loop_.now());
     }
-    ledger_.release_idle();
     ledger_.record_written(stream_->bytes_written(), now);
     observe_traffic(now);
     if (situation_.peer_ended != ev::Time{} && options_->listens())

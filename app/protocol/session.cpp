@@ -1,12 +1,7 @@
 #include "app/protocol/session.hpp"
 
-#include "app/protocol/dialogue.hpp"
-#include "bufio/listen.hpp"
-#include "bufio/packets.hpp"
-
 #include <algorithm>
 #include <utility>
-#include <variant>
 
 namespace yodel {
 
@@ -15,18 +10,6 @@ using bufio::End;
 using bufio::Reason;
 
 namespace {
-
-Ledger::Options ledger_options(const SessionOptions& options) {
-    return {.framing = options.framing,
-            .max_frame = options.max_frame,
-            .expect = options.expect,
-            .greeted = options.starttls ||
-                       (options.framing->takes_turns && !options.on_connect.empty()),
-            .coalesce = options.coalesce,
-            .numbered = options.numbered,
-            .pattern = options.pattern_or_null(),
-            .expected_unsolicited = options.expected_unsolicited};
-}
 
 // A TLS server answers a client without TLS with nothing but an alert.
 bool is_tls_alert(std::string_view bytes) {
@@ -167,30 +150,11 @@ void Session::on_dialed(bufio::DialResult result) {
     bufio::Stream::Limits limits;
     limits.output = options_->max_frame + std::max(options_->max_frame, limits.output);
     bufio::Stream::Owner& owner = *this;
-    stream_ = std::make_unique<bufio::Stream>(loop_, make_transport(std::move(result.socket)),
-                                              owner, limits);
+    stream_ = std::make_unique<bufio::Stream>(
+        loop_, make_transport(*options_, std::move(result.socket), facts_), owner, limits);
     stream_->pause_reading(paused());
     end_ = refusal_;
     advance();
-}
-
-std::unique_ptr<bufio::Transport> Session::make_transport(bufio::Fd socket) {
-    const Options& options = *options_;
-    const bool listens = options.listens();
-    if (lossy())
-        return bufio::make_packet_transport(std::move(socket), facts_.address, !listens);
-    auto transport = !options.tls ? bufio::make_plain_transport(std::move(socket))
-                     : listens    ? options.tls->accept(std::move(socket))
-                               : options.tls->connect(std::move(socket), options.endpoint.host);
-    if (options.starttls)
-        transport = ask_for_tls(std::move(transport), *options.starttls, facts_.opening_notes);
-    if (options.websocket)
-        transport = listens ? websocket::accept(std::move(transport), options.max_frame)
-                            : websocket::connect(std::move(transport), *options.websocket,
-                                                 options.max_frame, *facts_.websocket);
-    if (options.on_connect.empty()) return transport;
-    return say_first(std::move(transport), *options.framing, options.starttls != nullptr,
-                     options.on_connect, facts_.opening_notes);
 }
 
 // --- Receiving.

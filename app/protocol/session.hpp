@@ -42,11 +42,7 @@ public:
     using Options = SessionOptions;
     using State = SessionState;
     static constexpr unsigned forever = Options::forever;
-    struct Phases {
-        ev::Duration lookup{};
-        ev::Duration tcp{};
-        std::optional<ev::Duration> handshake;  // once open; with TLS or WebSocket
-    };
+    using Phases = SessionFacts::Phases;
 
     class Owner {
     public:
@@ -148,7 +144,6 @@ private:
     }
     void dial();
     void on_dialed(bufio::DialResult result);
-    std::unique_ptr<bufio::Transport> make_transport(bufio::Fd socket);
     void advance();
     // These return false if a callback has ended the connection or destroyed the session. The
     // end is then reported in the next turn.
@@ -171,23 +166,13 @@ private:
     bool got_tls_alert() const;  // the server expects TLS
     bool worth_retrying(bufio::Reason reason) const;
 
-    struct Facts {
-        bufio::Address address;
-        Phases phases;
-        std::vector<std::string> opening_notes;
-        std::unique_ptr<websocket::Facts> websocket;
-        // Of the last connection:
-        std::unique_ptr<bufio::TlsFacts> tls;
-        std::optional<bufio::TcpFacts> tcp;
-    };
-
     ev::Loop& loop_;
     const std::shared_ptr<const Options> options_;
     Owner& owner_;
     Ledger ledger_;
     Situation situation_;
     bufio::End end_;
-    Facts facts_;
+    SessionFacts facts_;
     std::unique_ptr<bufio::Dialer> dialer_;  // set while dialing
     std::unique_ptr<bufio::Stream> stream_;  // null without a connection
     // Input not yet matched; set while it is matched.

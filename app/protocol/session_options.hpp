@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <random>
 #include <string>
@@ -101,6 +102,28 @@ struct SessionOptions {
         return websocket ? (tls ? "TLS and WebSocket" : "WebSocket") : "TLS";
     }
 };
+
+// What is known about the current connection, or the last one.
+struct SessionFacts {
+    struct Phases {
+        ev::Duration lookup{};
+        ev::Duration tcp{};
+        std::optional<ev::Duration> handshake;  // once open; with TLS or WebSocket
+    };
+    bufio::Address address;  // the peer's
+    Phases phases;
+    std::vector<std::string> opening_notes;       // what the service said, line by line
+    std::unique_ptr<websocket::Facts> websocket;  // null without WebSocket
+    // At the end of the last connection:
+    std::unique_ptr<bufio::TlsFacts> tls;
+    std::optional<bufio::TcpFacts> tcp;
+};
+
+Ledger::Options ledger_options(const SessionOptions& options);
+
+// The facts outlive the transport.
+std::unique_ptr<bufio::Transport> make_transport(const SessionOptions& options,
+                                                 bufio::Fd socket, SessionFacts& facts);
 
 // --- Deadlines. A session calls deadlines() once in each turn that changes its situation, and
 // starts its only timer at the earliest of them.

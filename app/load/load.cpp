@@ -1,8 +1,8 @@
 #include "app/load/load.hpp"
 
 #include "app/run/sources.hpp"
-#include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
+#include "app/text/units.hpp"
 
 #include <unistd.h>
 

@@ -144,7 +144,7 @@ std::string remark(const Event& event) {
 }
 
 std::string lines(std::chrono::system_clock::time_point at, const Event& event) {
-    const std::string date = precise_date_text(at) + ' ';
+    const std::string date = date_text(at, 6) + ' ';
     std::string text;
     const auto add = [&](const char* sign, std::string_view bytes) {
         text += date + sign + ui::printable(bytes) + '\n';

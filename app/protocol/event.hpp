@@ -114,7 +114,7 @@ private:
     std::unique_ptr<char[]> bytes_;
 };
 
-// --- Differences between replies and what is expected.
+// --- Differences between replies and what is expected
 
 // Returns an offset of at most the size of the shorter text.
 std::size_t first_difference(std::string_view a, std::string_view b);
@@ -123,15 +123,14 @@ std::size_t first_difference(std::string_view a, std::string_view b);
 std::optional<std::size_t> difference(const Expression* mask, std::string_view a,
                                       std::string_view b);
 
-// Compares the reply with `expected`. Without an expected reply, the result is bad, with a
-// difference at byte 0.
+// Without an expected reply, the result is bad, with a difference at byte 0.
 Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
                      std::string_view payload, std::optional<ev::Duration> round_trip);
 
 // Return "differs at byte 7", or "does not match" without a difference.
 std::string differs_text(std::optional<std::size_t> difference);
 
-// Returns the byte at `at` in hex, or "end" past the last byte.
+// Returns the byte in hex, or "end" past the last byte.
 std::string byte_text(std::string_view bytes, std::size_t at);
 
 // Returns "at byte 4 (expected o, got n)". The reply must have a difference.
@@ -142,8 +141,8 @@ std::string bad_text(const Reply& bad);
 
 std::string stale_text(std::string_view payload);
 
-// Explains a bad reply in a clause: an option to use, or that only its beginning was examined.
-// Returns an empty text if it looks like a damaged echo.
+// Explains a bad reply in a clause, such as an option to use. Returns an empty text if it looks
+// like a damaged echo.
 std::string reply_hint(const Framing& framing, std::string_view payload, const Reply& bad);
 
 // --- Lines of a transcript:
@@ -153,11 +152,10 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
 // `>` marks a sent message, `<` received bytes, and `-` a remark. Bytes that are not plain text
 // are escaped.
 
-// Returns whole lines. A bad or duplicate reply has its line and a remark.
+// Returns whole lines: for a bad or duplicate reply its line and a remark.
 std::string lines(std::chrono::system_clock::time_point at, const Event& event);
 
-// Returns the remark about an event, as a sentence; empty if there is none. It names a message
-// by its number.
+// Returns a sentence, which names a message by its number; empty if there is none.
 std::string remark(const Event& event);
 
 // --- JSON objects, for --json, recordings and the samples of a load. yodel-json(5) describes

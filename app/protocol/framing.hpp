@@ -77,8 +77,7 @@ struct Framing {
     constexpr bool can_echo() const { return reply_line == nullptr; }
 
     std::size_t overhead() const { return head.size() + prefix + delimiter.size(); }
-    // Returns the part of a frame before the payload.
-    std::string header(std::string_view payload) const;
+    std::string header(std::string_view payload) const;  // the frame's part before the payload
     // Sets the type of a whole frame to 1 (binary) if its payload is not UTF-8. Type 0 is text.
     // Does nothing without types.
     void update_type(std::string& frame) const;
@@ -99,7 +98,7 @@ struct Framing {
     // Returns the end of a sentence, such as "after 2 of 5 bytes".
     std::string fragment_text(std::string_view fragment) const;
     std::string delimiter_name() const;  // for example "a newline"
-    // Returns the number of bytes before the next frame. `bytes` must begin between frames.
+    // Of the bytes before the next frame. `bytes` must begin between frames.
     std::size_t stray_size(std::string_view bytes) const {
         return head.empty() ? 0 : std::min(bytes.find(head), bytes.size());
     }
@@ -145,7 +144,7 @@ void encode(const Framing& framing, std::string_view payload, Bytes& to) {
     to.append(framing.delimiter);
 }
 
-// Returns "a message of 70 bytes exceeds the limit of 64 (--max-frame)".
+// `what`: "a message of 70 bytes", for example.
 std::string above_limit_text(const std::string& what, std::size_t limit);
 
 // Explains why the length at the front exceeds `max_frame` or the bytes themselves, if it has

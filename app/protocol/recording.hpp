@@ -1,8 +1,5 @@
-// The files of conversations: a transcript for people, or a recording that can be replayed.
-//
-// A recording consists of JSON objects, one on each line. The first one names the format. Then
-// follow one for the connection, one for each message, and the end object. yodel-json(5)
-// describes them.
+// The files of conversations: a transcript for people, or a recording that can be replayed. A
+// recording consists of JSON objects, one on each line, which yodel-json(5) describes.
 #pragma once
 
 #include "app/protocol/event.hpp"
@@ -59,13 +56,13 @@ public:
     Journal(JournalFile file, const SessionOptions& options, std::uint64_t first, ev::Time now);
 
     bool is_recording() const { return file_.recording; }
-    // Adds an open connection to a recording. A replay supports only one connection.
+    // Adds an open connection to a recording.
     void add_connection(const Session& session) {
         if (is_recording()) put(connection_object(session).str() + "\n");
     }
-    // Adds the lines of an event, now. To a recording adds the object of a message's fate, or
-    // of a sent message with Expect::none, unless the message was sent before the recording
-    // began. Returns true if it was recorded.
+    // Adds the lines of an event, or to a recording the object of a message's fate (with
+    // Expect::none, of its sending). Returns true if it was recorded, which messages sent
+    // before the recording are not.
     bool add_event(const Event& event);
     bool flush();  // returns false if the journal has failed
     // Writes the rest, and waits a moment for a slow reader. Call it before deciding the exit

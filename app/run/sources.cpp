@@ -1,6 +1,6 @@
 #include "app/run/sources.hpp"
 
-#include "app/text/escapes.hpp"
+#include "app/text/units.hpp"
 
 #include <unistd.h>
 

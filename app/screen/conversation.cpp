@@ -2,7 +2,6 @@
 
 #include "app/screen/status_line.hpp"
 #include "app/stats/outcome.hpp"
-#include "app/text/escapes.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 

@@ -1,7 +1,6 @@
 #include "app/screen/screen_client.hpp"
 
 #include "app/screen/signs.hpp"
-#include "app/text/escapes.hpp"
 #include "app/text/units.hpp"
 #include "ui/key_parser.hpp"
 #include "ui/text.hpp"

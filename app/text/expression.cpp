@@ -35,26 +35,6 @@ UsageError refusal(const std::string& text, const std::string& reason) {
     return UsageError(in_quotes(text) + " is not an extended regular expression: " + reason);
 }
 
-using Ranges = std::vector<Expression::Range>;
-
-Ranges merged(Ranges ranges) {
-    std::sort(ranges.begin(), ranges.end(),
-              [](const auto& a, const auto& b) { return a.begin < b.begin; });
-    Ranges all;
-    for (const auto& [begin, end] : ranges) {
-        if (all.empty() || begin >= all.back().end) all.push_back({begin, end});
-        all.back().end = std::max(all.back().end, end);
-    }
-    return all;
-}
-
-// Throws for a back-reference, because matching it can take exponential time.
-void refuse_back_references(const std::string& text) {
-    for (std::size_t at = text.find('\\'); at < text.size(); at = text.find('\\', at + 2))
-        if (text[at + 1] >= '1' && text[at + 1] <= '9')
-            throw refusal(text, "back-references are not supported");
-}
-
 void release(regex_t* compiled) {
     ::regfree(compiled);
     delete compiled;
@@ -63,7 +43,10 @@ void release(regex_t* compiled) {
 }  // namespace
 
 Expression::Expression(std::string text) : text_(std::move(text)) {
-    refuse_back_references(text_);
+    // Matching a back-reference can take exponential time.
+    for (std::size_t at = text_.find('\\'); at < text_.size(); at = text_.find('\\', at + 2))
+        if (text_[at + 1] >= '1' && text_[at + 1] <= '9')
+            throw refusal(text_, "back-references are not supported");
     compile();
 }
 
@@ -96,7 +79,15 @@ std::vector<Expression::Range> Expression::find_all(std::string_view text) const
     }
     for (const Expression& other : others_)
         for (const Range& range : other.find_all(text)) all.push_back(range);
-    return others_.empty() ? all : merged(std::move(all));
+    if (others_.empty()) return all;
+    std::sort(all.begin(), all.end(),
+              [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    std::vector<Range> merged;
+    for (const auto& [begin, end] : all) {
+        if (merged.empty() || begin >= merged.back().end) merged.push_back({begin, end});
+        merged.back().end = std::max(merged.back().end, end);
+    }
+    return merged;
 }
 
 std::string Expression::masked(std::string_view text) const {

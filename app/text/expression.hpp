@@ -32,8 +32,8 @@ public:
 
     const std::string& text() const { return text_; }
     bool matches(std::string_view text) const;  // a part of the text
-    // Returns the non-empty matches from left to right. Of overlapping matches of one
-    // expression, returns the leftmost and longest; merges matches of different expressions.
+    // Returns the non-empty matches from left to right: of one expression the leftmost and
+    // longest. Merges overlapping matches of different expressions.
     std::vector<Range> find_all(std::string_view text) const;
     // Returns the text with each match replaced by a NUL byte.
     std::string masked(std::string_view text) const;

@@ -56,12 +56,51 @@ std::string time_text(const char* pattern, std::chrono::system_clock::time_point
     return std::string(text, size) + digits;
 }
 
+// The letters of escapes, and the bytes that they stand for.
+constexpr std::string_view escape_letters = "nrt0\\";
+constexpr std::string_view escape_meanings{"\n\r\t\0\\", 5};
+
 }  // namespace
 
 std::string excerpt(std::string_view head, std::size_t size) {
     const std::string shown = ui::truncated(head, 64);
     const bool all = head.size() == size && shown == ui::printable(head);
     return shown + (all ? "" : "...");
+}
+
+std::optional<std::string> unescaped(std::string_view text) {
+    std::string plain;
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        if (text[at] != '\\') {
+            plain += text[at];
+            continue;
+        }
+        const std::string_view escape = text.substr(at + 1, 3);
+        const std::size_t known =
+            escape.empty() ? escape_letters.npos : escape_letters.find(escape[0]);
+        if (known != escape_letters.npos) {
+            plain += escape_meanings[known];
+            at += 1;
+            continue;
+        }
+        unsigned byte = 0;
+        if (escape.size() < 3 || escape[0] != 'x') return std::nullopt;
+        const char* const end = escape.data() + escape.size();
+        if (std::from_chars(end - 2, end, byte, 16).ptr != end) return std::nullopt;
+        plain += static_cast<char>(byte);
+        at += 3;
+    }
+    return plain;
+}
+
+std::string escaped(std::string_view bytes) {
+    std::string text;
+    for (const char byte : bytes) {
+        const std::size_t known = escape_meanings.find(byte);
+        if (known != escape_meanings.npos) text += '\\';
+        text += known == escape_meanings.npos ? byte : escape_letters[known];
+    }
+    return text;
 }
 
 std::optional<ev::Duration> parse_duration(std::string_view text) {
@@ -175,12 +214,8 @@ std::string clock_text(std::chrono::system_clock::time_point at) {
     return time_text("%H:%M:%S", at, 3);
 }
 
-std::string date_text(std::chrono::system_clock::time_point at) {
-    return time_text("%Y-%m-%d %H:%M:%S", at, 3);
-}
-
-std::string precise_date_text(std::chrono::system_clock::time_point at) {
-    return time_text("%Y-%m-%d %H:%M:%S", at, 6);
+std::string date_text(std::chrono::system_clock::time_point at, std::size_t decimals) {
+    return time_text("%Y-%m-%d %H:%M:%S", at, decimals);
 }
 
 std::string timestamp_text(std::chrono::system_clock::time_point at) {

@@ -1,5 +1,5 @@
-// Parses and formats durations, sizes, numbers and times of day for users. A parser accepts no
-// surrounding spaces, and returns none for an invalid text.
+// Parses and formats escapes, durations, sizes, numbers and times of day for users. A parser
+// accepts no surrounding spaces, and returns none for an invalid text.
 #pragma once
 
 #include "ev/time.hpp"
@@ -29,6 +29,17 @@ inline std::string in_quotes(std::string_view text) { return '"' + std::string(t
 // columns; "..." stands for the rest.
 std::string excerpt(std::string_view head, std::size_t size);
 
+// Replaces each of \n \r \t \0 \\ and \xNN by its byte. Returns none if anything else follows a
+// backslash.
+std::optional<std::string> unescaped(std::string_view text);
+
+// Returns a text from which unescaped() restores the bytes.
+std::string escaped(std::string_view bytes);
+
+// Error text for a user if unescaped() fails.
+inline constexpr const char* escapes_expected =
+    "a backslash must be followed by n, r, t, 0, a backslash, or x and two digits";
+
 // Parses a decimal number with the unit us, ms, s, m or h, by default s. Accepts at most a
 // century; rounds to the nanosecond.
 std::optional<ev::Duration> parse_duration(std::string_view text);
@@ -55,10 +66,9 @@ std::string join(const std::vector<std::string>& list, const std::string& separa
 
 // Returns the local time by a pattern of strftime(), at most 63 characters.
 std::string local_time_text(const char* pattern, std::chrono::system_clock::time_point at);
-// Return local time: 12:04:31.208, 2026-11-21 12:04:31.208, and 2026-11-21 12:04:31.208417
+// Return local time: 12:04:31.208 and 2026-11-21 12:04:31.208
 std::string clock_text(std::chrono::system_clock::time_point at);
-std::string date_text(std::chrono::system_clock::time_point at);
-std::string precise_date_text(std::chrono::system_clock::time_point at);
+std::string date_text(std::chrono::system_clock::time_point at, std::size_t decimals = 3);
 // Returns UTC, for programs: 2026-11-21T11:04:31.208417Z
 std::string timestamp_text(std::chrono::system_clock::time_point at);
 

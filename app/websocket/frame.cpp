@@ -12,10 +12,6 @@ namespace {
 constexpr unsigned size_in_2 = 126;
 constexpr unsigned size_in_8 = 127;
 
-void write_number(char* to, std::size_t bytes, std::uint64_t number) {
-    for (std::size_t i = bytes; i > 0; --i, number >>= 8) to[i - 1] = static_cast<char>(number);
-}
-
 std::uint64_t read_number(std::string_view bytes) {
     std::uint64_t number = 0;
     for (const char byte : bytes) number = number << 8 | static_cast<unsigned char>(byte);
@@ -40,7 +36,7 @@ std::size_t head_size(std::string_view head) {
 
 bool is_control(Opcode opcode) { return opcode >= Opcode::close; }
 
-// Writes the length as one word, because write_number() is too slow to call for each message.
+// Writes the length as one word, because a loop for each message is too slow.
 void write_message_head(char* to, bool text, std::uint64_t size) {
     const std::uint32_t number = htonl(static_cast<std::uint32_t>(size));
     to[0] = text ? 0 : 1;
@@ -77,7 +73,8 @@ std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* k
     const auto first = more == 0 ? size : more == 2 ? size_in_2 : size_in_8;
     to[0] = static_cast<char>(0x80 | static_cast<unsigned char>(opcode));
     to[1] = static_cast<char>((key ? 0x80 : 0) | first);
-    write_number(to + 2, more, size);
+    for (std::size_t i = 0; i < more; ++i)
+        to[1 + more - i] = static_cast<char>(size >> (8 * i));
     if (key) std::memcpy(to + 2 + more, key, sizeof *key);
     return 2 + more + (key ? sizeof *key : 0);
 }

@@ -33,8 +33,8 @@ constexpr unsigned no_status = 1005;  // stands for a close frame without a code
 constexpr unsigned invalid_data = 1007;
 constexpr unsigned too_big = 1009;
 
-// Writes the head of an unfragmented frame, and returns its size. `key`: null for a frame that
-// is not masked, such as every frame of a server.
+// Writes the head of an unfragmented frame, and returns its size. `key`: null if it is not
+// masked, as the frames of a server.
 std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key);
 std::string control_frame(Opcode opcode, std::string_view payload, const Key* key);
 
@@ -52,9 +52,8 @@ struct Closure {
 
 class FrameReader {
 public:
-    // `masked`: true if the peer is a client, which must mask its frames. `max_message`:
-    // maximum bytes of a message; at most 2^32 - 1, because a message contains its length in
-    // four bytes.
+    // `masked`: the peer is a client, which must mask its frames. `max_message`: in bytes; at
+    // most 2^32 - 1, because a message contains its length in four bytes.
     FrameReader(bool masked, std::uint64_t max_message)
         : masked_(masked), max_message_(std::min(max_message, std::uint64_t{UINT32_MAX})) {}
 
@@ -68,12 +67,11 @@ public:
     // front of both.
     Stop next(std::string_view& wire, std::span<char>& to);
 
-    // Returns true if next() has output to write, even without more input.
+    // If true, next() has output to write, even without more input.
     bool has_output() const { return !fragmented_ && !held_.empty(); }
-    // Returns true between the first and the last byte of a message.
     bool has_partial_input() const { return fragmented_ || head_read_ || !head_.empty(); }
-    // Returns 0 unless a fragmented message is held back until it is complete. Then returns one
-    // more than the payload bytes held so far, so that the result is never 0.
+    // While a fragmented message is held until it is complete: one more than the payload bytes
+    // held so far. Otherwise 0.
     std::size_t held() const { return fragmented_ ? held_.size() - message_head_size + 1 : 0; }
     Opcode opcode() const { return opcode_; }
     std::string_view control() const { return control_; }

@@ -31,30 +31,26 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(begin, end + 1 - begin);
 }
 
-// A request or a response: its first line, and its fields by lower-case name.
+// A request or a response: its first line, and its fields by lower-case name. The values of
+// fields with the same name are joined by commas (RFC 9110, 5.3).
 struct Head {
     std::string_view first;
-    std::multimap<std::string, std::string_view> fields = {};
+    std::map<std::string, std::string> fields = {};
     bool valid = true;
 
-    // Returns the value of the only field with this name; empty if there is no such field, or
-    // more than one.
     std::string_view field(const std::string& name) const {
-        return fields.count(name) == 1 ? fields.find(name)->second : std::string_view();
+        const auto found = fields.find(name);
+        return found == fields.end() ? std::string_view() : found->second;
     }
-    // Returns the members of the comma-separated lists in all fields with this name, without
-    // empty ones (RFC 9110, 5.6.1.2).
+    // Returns the members of a comma-separated list, without empty ones (RFC 9110, 5.6.1.2).
     std::vector<std::string_view> list(const std::string& name) const {
         std::vector<std::string_view> members;
-        const auto [begin, end] = fields.equal_range(name);
-        for (auto each = begin; each != end; ++each) {
-            const std::string_view value = each->second;
-            for (std::size_t at = 0; at <= value.size();) {
-                const std::size_t size = std::min(value.find(',', at), value.size()) - at;
-                const std::string_view member = trimmed(value.substr(at, size));
-                if (!member.empty()) members.push_back(member);
-                at += size + 1;
-            }
+        const std::string_view value = field(name);
+        for (std::size_t at = 0; at <= value.size();) {
+            const std::size_t size = std::min(value.find(',', at), value.size()) - at;
+            const std::string_view member = trimmed(value.substr(at, size));
+            if (!member.empty()) members.push_back(member);
+            at += size + 1;
         }
         return members;
     }
@@ -85,7 +81,8 @@ Head parse(std::string_view text) {
         const std::string_view value = line.substr(std::min(colon + 1, line.size()));
         header.valid = header.valid && colon < line.size() && is_token(line.substr(0, colon)) &&
                        is_field_value(value);
-        header.fields.emplace(lower(line.substr(0, colon)), trimmed(value));
+        const auto [field, is_new] = header.fields.try_emplace(lower(line.substr(0, colon)));
+        field->second.append(is_new ? "" : ",").append(trimmed(value));
         at = end;
     }
     return header;
@@ -230,7 +227,7 @@ Reply reply_to(std::string_view request) {
     const std::string_view line = header.first;
     const bool get = line.starts_with("GET ") && line.ends_with(version) &&
                      line.find(' ', 5) == line.size() - version.size();
-    if (!header.valid || !get || header.field("host").empty())
+    if (!header.valid || !get || header.list("host").size() != 1)
         return refusal(bad_request, no_request);
     if (!header.list_contains("upgrade", "websocket") ||
         !header.list_contains("connection", "upgrade"))

@@ -29,15 +29,13 @@ struct Request {
 bool is_header(std::string_view line);
 bool is_token(std::string_view text);  // a token of RFC 9110, such as a subprotocol
 
-// Returns the request, including its final blank line. `key`: 24 characters of base64, new for
-// each request.
+// Returns the request, with its final blank line. `key`: 24 characters of base64, new for each.
 std::string request_text(const Request& request, std::string_view key);
 
 // Returns the size of the header at the front, including its blank line; none while incomplete.
 std::optional<std::size_t> opening_size(std::string_view bytes);
 
-// Returns true for a response that precedes the final one, such as 103 Early Hints.
-bool is_interim(std::string_view response);
+bool is_interim(std::string_view response);  // precedes the final one: 103 Early Hints
 // Return why the server does not open a WebSocket; Reason::none without an objection.
 // check_start() checks the bytes received so far, and check_response() a whole final response.
 bufio::End check_start(std::string_view bytes);

@@ -1,7 +1,6 @@
 // WebSocket over a plain or a TLS transport. A stream with such a transport exchanges messages
-// in the form of app/websocket/frame.hpp, and knows nothing else of the protocol: the opening
-// handshake is the handshake of the transport, a ping is answered here, and close frames are
-// the ends of input and output.
+// in the form of app/websocket/frame.hpp. The opening handshake is the handshake of the
+// transport, a ping is answered here, and close frames are the ends of input and output.
 //
 // A close frame with code 1000, 1001 or none ends the input gracefully. With any other code,
 // and if the peer breaks the protocol, the input is rejected, and close_output() sends the

@@ -2,7 +2,7 @@
 #include "app/options/load/load_options.hpp"
 #include "app/options/target.hpp"
 #include "app/options/yodel/yodel_options.hpp"
-#include "app/text/escapes.hpp"
+#include "app/text/units.hpp"
 
 #include <cassert>
 #include <cstdint>

@@ -1,7 +1,6 @@
 #include "app/options/server/server_options.hpp"
 
 #include "app/options/target.hpp"
-#include "app/text/escapes.hpp"
 #include "app/text/units.hpp"
 
 #include <sys/socket.h>

@@ -6,6 +6,7 @@
 #include <ctime>
 
 using namespace std::chrono_literals;
+using namespace std::string_literals;
 using namespace yodel;
 
 namespace {
@@ -123,7 +124,7 @@ TEST_CASE("writes a time in the local zone, and for programs in UTC") {
     const std::chrono::system_clock::time_point at(1'795'258'985'208'417us);
     CHECK(clock_text(at) == "13:03:05.208");
     CHECK(date_text(at) == "2026-11-21 13:03:05.208");
-    CHECK(precise_date_text(at) == "2026-11-21 13:03:05.208417");
+    CHECK(date_text(at, 6) == "2026-11-21 13:03:05.208417");
     CHECK(local_time_text("%Y%m%d", at) == "20261121");
     CHECK(timestamp_text(at) == "2026-11-21T11:03:05.208417Z");
 }
@@ -168,4 +169,22 @@ TEST_CASE("an excerpt is printable, and marked if it is not the whole text") {
     CHECK(excerpt("abc", 4) == "abc...");
     CHECK(excerpt(row, 64) == row);
     CHECK(excerpt(row + "a", 65) == row + "...");
+}
+
+TEST_CASE("replaces each escape by its byte, and refuses others") {
+    CHECK(unescaped("a\\n\\r\\t\\0\\\\\\x7Fz") == "a\n\r\t\0\\\x7fz"s);
+    CHECK(unescaped("\\xff") == "\xff");
+    for (const char* wrong : {"\\", "a\\", "\\a", "\\x", "\\x4", "\\xg0", "\\x0g", "\\x-1",
+                              "\\x 1", "\\X41", "\\x\x14\x11"}) {
+        INFO(wrong);
+        CHECK_FALSE(unescaped(wrong));
+    }
+}
+
+TEST_CASE("restores bytes from their escapes") {
+    CHECK(escaped("a\n\\\x1b\xff") == "a\\n\\\\\x1b\xff");
+    for (int byte = 0; byte < 256; ++byte) {
+        const std::string bytes = static_cast<char>(byte) + "0x1"s;
+        CHECK(unescaped(escaped(bytes)) == bytes);
+    }
 }

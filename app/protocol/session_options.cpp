@@ -174,7 +174,7 @@ Deadlines deadlines(const Situation& now, const SessionOptions& options) {
         all[Deadline::quiet] = sum(now.heard, quiet_time);
     if (finishing && now.in_flight == 0) all[Deadline::end] = end_deadline(now, options);
     if (begun(now.peer_ended)) {
-        const bool answers = options.listens() && !options.websocket;
+        const bool answers = options.listens() && (!options.websocket || now.unsent);
         all[Deadline::early_close] =
             sum(now.peer_ended, answers ? options.answer_time : ev::Duration::zero());
     }

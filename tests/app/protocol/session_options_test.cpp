@@ -1,5 +1,6 @@
 #include "app/protocol/session_options.hpp"
 
+#include "tests/app/fixture.hpp"
 #include "tests/support/catch.hpp"
 
 #include <climits>
@@ -145,6 +146,21 @@ TEST_CASE("the deadlines follow from the situation") {
             row.change(situation);
             CHECK(shown(deadlines(situation, all_options())) == row.expected);
         }
+}
+
+TEST_CASE("a client that has closed its side is waited for while it can be answered") {
+    ev::Loop loop;
+    test::ManualClient client(loop);
+    SessionOptions options;
+    options.endpoint.acceptor = &client.acceptor;
+    Situation s = connected(SessionState::open);
+    s.peer_ended = at(10ms);
+    const auto early_close = [&] { return shown(deadlines(s, options)).at("early_close"); };
+    CHECK(early_close() == 510);
+    options.websocket.emplace();
+    CHECK(early_close() == 10);
+    s.unsent = true;
+    CHECK(early_close() == 510);
 }
 
 TEST_CASE("with datagrams the end is the linger time, which datagrams restart up to -q") {

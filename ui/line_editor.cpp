@@ -186,7 +186,7 @@ void LineEditor::yank(std::size_t begin) {
     if (!killed_.empty()) replace(begin, cursor_, killed_.front());
 }
 
-// Replaces the yanked text with the text killed before it. After the oldest comes the newest.
+// Replaces the yanked text with the text killed before it, and the oldest with the newest.
 void LineEditor::yank_older() {
     if (previous_ != Action::yank || killed_.empty()) return;
     std::rotate(killed_.begin(), killed_.begin() + 1, killed_.end());

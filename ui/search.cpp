@@ -63,7 +63,7 @@ void History::add(std::string line) {
         bytes_ += line.size();
         lines_.push_back(std::move(line));
     }
-    for (; lines_.size() > limit_ || (bytes_ > max_bytes && lines_.size() > 1);
+    for (; lines_.size() > max_lines || (bytes_ > max_bytes && lines_.size() > 1);
          lines_.pop_front())
         bytes_ -= lines_.front().size();
     stop_browsing();

@@ -15,7 +15,7 @@ namespace ui {
 // A text to search for in any bytes. Case matters only if the text contains capitals.
 class Needle {
 public:
-    Needle() = default;  // empty: matches nothing
+    Needle() = default;  // empty; matches nothing
     explicit Needle(std::string text);
 
     bool empty() const { return text_.empty(); }
@@ -32,11 +32,8 @@ private:
 // The lines that were sent, for browsing and incremental search.
 class History {
 public:
-    // Holds at most `limit` lines.
-    explicit History(std::size_t limit = 1000) : limit_(limit) {}
-
     // Adds a line, unless it is empty or equal to the newest, and stops browsing. Removes the
-    // oldest lines beyond the limit or beyond 1 MiB in total, but never the newest line.
+    // oldest lines beyond the limits, but never the newest line.
     void add(std::string line);
 
     // Return the line before or after the shown line, if there is one. `current` is the text in
@@ -51,11 +48,11 @@ public:
     const std::deque<std::string>& lines() const { return lines_; }
 
 private:
+    static constexpr std::size_t max_lines = 1000;
     static constexpr std::size_t max_bytes = 1024 * 1024;
 
     std::deque<std::string> lines_;
-    std::size_t bytes_ = 0;  // the sum of the sizes of lines_
-    std::size_t limit_;
+    std::size_t bytes_ = 0;        // the sum of the sizes of lines_
     std::size_t shown_index_ = 0;  // index of the line shown; lines_.size(): the user's own
     std::string own_line_;         // the user's own line while another one is shown
 };
@@ -85,7 +82,7 @@ private:
 
     const History& history_;
     std::string query_;
-    std::size_t match_index_;  // index of the match; lines().size(): none
+    std::size_t match_index_;  // lines().size() if there is no match
     bool failed_ = false;
 };
 

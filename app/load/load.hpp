@@ -16,19 +16,18 @@ namespace yodel {
 struct LoadPlan {
     unsigned window = 1;  // messages in flight per connection, without a rate
     std::optional<std::uint64_t> rate_thousandths = {};  // thousandths of messages per second
-    // The rate at the end of the run, to which the rate climbs; none: constant rate.
+    // The rate at the end of the run, to which the rate climbs; none if it is constant.
     std::optional<std::uint64_t> last_rate_thousandths = {};
     bool random_arrivals = false;            // Poisson process; false: even gaps
     std::optional<std::uint64_t> seed = {};  // for random gaps; default 1
-    std::string messages_file = {};          // file of messages; empty: generated messages
+    std::string messages_file = {};          // empty if messages are generated
     bool reads_lines() const { return messages_file == "-"; }
     bool generated = false;     // the options ask for generated messages
     bool threads_auto = false;  // may reduce the number of threads
 };
 
 // Sets the source, schedule, window and messages of the run. `size`: bytes per generated
-// message. Throws UsageError, and the
-// errors of read_own_messages().
+// message. Throws UsageError, and the errors of read_own_messages().
 void plan_load(const LoadPlan& plan, std::optional<std::size_t> size, RunClient::Options& load);
 
 // Reads messages from the lines of a file. Throws FileError if it cannot be read, is empty or,

@@ -218,7 +218,7 @@ RunProgress RunClient::progress() {
     }
     if (run_.over()) now.phase = RunProgress::Phase::ending;
     if (state_.over) now.phase = RunProgress::Phase::ended;
-    if (state_.over) now.elapsed = results.elapsed();
+    if (state_.over) now.elapsed = std::chrono::round<std::chrono::seconds>(results.elapsed());
     now.load = load();
     now.connections = run.connections;
     now.open = run_.open();

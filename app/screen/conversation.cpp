@@ -42,7 +42,7 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, Owner& owner)
       options_(options),
       owner_(owner),
       transcript_(options.session.expect != Expect::any || options.session.pattern,
-                  options.session.framing->name == "resp"),
+                  options.session.framing->name == "resp", {}),
       session_(loop, std::make_shared<const Session::Options>(options.session), *this) {
     results_.over_datagrams = options.session.framing->in_datagrams;
     recorded_results_.over_datagrams = results_.over_datagrams;

@@ -32,7 +32,7 @@ public:
         // gets a numbered file, because each recording needs its own file.
         JournalFile log;
         bool quiet = false;  // no summary at the end if all is well
-        // The recording to show first; null: none.
+        // The recording to show first, if there is one.
         std::shared_ptr<const Recording> recording = nullptr;
         bool connects = true;  // false: there is no target, only the recording
     };
@@ -55,7 +55,6 @@ public:
     // Shows the recording, and connects.
     void begin();
     const Recording* recording() const { return options_.recording.get(); }
-    // Returns the number of messages in the recording.
     std::uint64_t recorded_count() const { return recorded_results_.sent; }
     bool connects() const { return options_.connects; }
 
@@ -76,9 +75,7 @@ public:
     // noticed. In that case adds a note to the log instead; the next call reconnects.
     void reconnect();
 
-    // Adds a remark by the program to the transcript.
     void add_note(std::string_view text, ui::Style style = ui::Style::dim);
-    // Starts or stops the journal.
     void toggle_file();
     // Writes buffered entries to the journal's file, and stops the journal if that fails.
     void flush_file();
@@ -130,7 +127,7 @@ private:
     Results recorded_results_;
     std::optional<ev::Time> recorded_at_;   // time of the recorded event being added
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
-    std::string file_trouble_;  // why a file is missing or incomplete; empty: no error
+    std::string file_trouble_;              // why a file is missing or incomplete, if one is
     std::size_t sent_together_ = 0;
     bool quitting_ = false;  // the loop stops once the session is closed
     Results results_;

@@ -23,7 +23,7 @@ namespace {
 
 // Maximum bytes of a message on a page. If the first difference is beyond them, the page begins
 // about `shown_bytes_before` bytes before it.
-constexpr std::size_t max_bytes = 16 * 1024;
+constexpr std::size_t max_shown = 16 * 1024;
 constexpr std::size_t shown_bytes_before = 128;
 // Maximum bytes of a message that is decoded, because the page is composed for each drawing.
 constexpr std::size_t max_decoded = 64 * 1024;
@@ -79,8 +79,8 @@ void add_percentile_history(PageRows& page, const PercentileHistory& history) {
 void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
               std::size_t marked, bool hex) {
     const std::size_t begin =
-        marked != no_byte && marked >= max_bytes ? (marked - shown_bytes_before) / 16 * 16 : 0;
-    const std::size_t end = std::min(bytes.size(), begin + max_bytes);
+        marked != no_byte && marked >= max_shown ? (marked - shown_bytes_before) / 16 * 16 : 0;
+    const std::size_t end = std::min(bytes.size(), begin + max_shown);
     const auto add_rest = [&page](std::size_t size, const char* where) {
         if (size > 0) page.rows.push_back({{bytes_text(size) + " " + where, Style::dim}});
     };

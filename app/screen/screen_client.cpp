@@ -408,7 +408,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     if (find) ui::append(row, find->failed ? "not found: " : "find: ", Style::dim);
     if (std::holds_alternative<Escaped>(mode_)) ui::append(row, "Esc- ", Style::dim);
     ui::LineEditor& editor = find ? find->text : editor_;
-    // Announces how many messages the text of several lines becomes.
+    // Announces how many messages a text of several lines becomes.
     ui::Row lines_hint;
     const auto newlines = std::count(editor.text().begin(), editor.text().end(), '\n');
     if (!find && newlines > 0 && ends_with_newline(*session().options().framing)) {
@@ -445,7 +445,7 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     return row;
 }
 
-// Returns the text shown instead of the input line; empty: none.
+// Returns the text shown instead of the input line, if there is any.
 std::string ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;

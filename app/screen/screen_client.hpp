@@ -29,7 +29,7 @@ public:
     struct Options {
         Conversation::Options conversation;
         bool hex = false;     // messages are shown in hex from the start
-        std::string key_log;  // the file to which TLS secrets are written; empty: none
+        std::string key_log;  // the file to which TLS secrets are written, if any
         std::string sandbox;  // the sandbox's state in a few words
     };
 

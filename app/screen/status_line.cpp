@@ -100,7 +100,8 @@ void add_counts(std::vector<Part>& parts, const Results& results, std::size_t in
         if (count > 0) add(count, sign, Priority::count, Style::status_warn);
 }
 
-// Pads each time to four columns, enough up to ten seconds, so that parts do not come and go.
+// Pads each time to four columns, enough up to ten seconds, so that the parts after them stay
+// in place.
 void add_times(std::vector<Part>& parts, const Histogram& times,
                const std::deque<ev::Duration>& recent) {
     const auto add = adder(parts, StatusGroup::times);

@@ -37,7 +37,7 @@ ui::Row fit(const std::vector<Part>& parts, int width, const Separators& separat
 // hours if there are any: 1:04:07
 std::string elapsed_text(ev::Duration duration, int minute_digits);
 
-// Returns the state of a session in words, with the time since the state began.
+// Returns the state in words, with the time since it began.
 std::string state_words(const Session& session, ev::Time now);
 
 // Returns "recording r.json, 1200 messages, 2026-11-23 18:00".
@@ -53,11 +53,9 @@ struct StatusGroup {
     enum { connection, counts, times };
 };
 
-// Returns all parts in the order of their display, the state first.
 std::vector<Part> status_parts(const Session& session, const Results& results,
                                const std::deque<ev::Duration>& recent, ev::Time now);
 
-// Returns the parts that fit, chosen by their priority, as one row of the whole width.
 ui::Row fit_status(const std::vector<Part>& parts, int width);
 
 // Returns the times as bars of eight heights, relative to the longest: ▁▂▁▃█▂
@@ -66,7 +64,7 @@ std::string sparkline(const std::deque<ev::Duration>& times);
 // --- Hints about keys, shown instead of the input line while it is empty.
 
 // Returns the hints for the state of the connection, separated by "; ", the most helpful
-// first; empty: none is needed. `sent_before`: a line has been sent, so the user knows how.
+// first; empty if none is needed. `sent_before`: a line has been sent, so the user knows how.
 // The text is ASCII and static.
 std::string_view connection_hints(const Session& session, bool sent_before);
 

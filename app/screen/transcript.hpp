@@ -1,10 +1,10 @@
 // The transcript on the screen: a bounded queue of events and notes, in a window that wraps,
 // scrolls, searches and selects.
 //
-// Appending takes O(1), and the cost of drawing depends only on the visible rows, not on the
-// number of entries. The window follows the tail until it is scrolled away from it. Then the
-// text at its top stays in place, even if entries are appended, the window is resized, or
-// other entries are removed. Scrolling to the end makes it follow the tail again.
+// The cost of drawing depends only on the visible rows, not on the number of entries. The
+// window follows the tail until it is scrolled away from it. Then the text at its top stays in
+// place, even if entries are appended or removed or the window is resized. Scrolling to the end
+// makes it follow the tail again.
 //
 // Pure: it draws nothing. Scrolling and selecting use the size passed to the last rows().
 #pragma once
@@ -47,9 +47,7 @@ public:
 
     // `checked`: replies are compared, so right ones are marked. `resp`: replies are values of
     // Redis, which are shown as redis-cli does, except in the hex view.
-    explicit Transcript(bool checked, bool resp = false)
-        : Transcript(checked, Limits{}, resp) {}
-    Transcript(bool checked, Limits limits, bool resp = false)
+    Transcript(bool checked, bool resp, Limits limits)
         : replies_checked_(checked), resp_(resp), limits_(limits) {}
 
     // Adds an entry at the tail. Removes the oldest entries beyond the limits, but never the
@@ -61,7 +59,6 @@ public:
     // Returns the entry with the reply to a message; null if there is none.
     const Entry* answer_to(const Message& message) const;
 
-    // Shows messages as hex dumps, or as text again.
     void show_hex(bool hex);
     bool hex() const { return hex_; }
     // Switches the times of entries other than replies: from the clock to the time since the
@@ -145,7 +142,7 @@ private:
     std::size_t bytes_ = 0;   // size of entries_, computed as for Limits
     std::size_t width_ = 80;  // width of the last rows(), at least 1
     std::size_t height_ = 24;
-    std::optional<Anchor> top_;  // none: follows the tail
+    std::optional<Anchor> top_;  // none if the window follows the tail
     std::optional<Id> selected_;
     Id last_shown_ = 0;  // the last entry that rows() showed
     ui::Needle needle_;

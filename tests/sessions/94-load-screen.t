@@ -6,7 +6,7 @@ A load on a terminal shows a page, and leaves the summary behind.
   $ serve
   $ page() { on_terminal yodel-load --connections 3 "$@"; }
   $ page -m 600ms 127.0.0.1 $PORT -- 'wait ● running 0:00 of 0:00, ' "wait %  tcp://127.0.0.1:$PORT" 'alternate screen' 'wait round trip  p50 ' \
-  >     'wait connections 3 open of 3, 0 failed' 'wait column: 250ms' 'wait █' 'wait ○ ended after 0:00' 'wait press a key to quit' 'keys x' gone \
+  >     'wait connections 3 open of 3, 0 failed' 'wait column: 250ms' 'wait █' 'wait ○ ended after 0:01' 'wait press a key to quit' 'keys x' gone \
   >     'row 1 yodel-load: ' 'wait  echoed, 0 bad, 0 lost, '
   status 0
 

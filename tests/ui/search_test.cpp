@@ -83,12 +83,14 @@ TEST_CASE("browsing returns to the line that was being typed") {
 }
 
 TEST_CASE("adding a line skips repetitions, drops the oldest and stops browsing") {
-    History history(3);
-    for (const auto* line : {"a", "", "b", "b", "a", "c"}) history.add(line);
-    REQUIRE(history.lines() == std::deque<std::string>{"b", "a", "c"});
+    auto history = with({"a", "", "b", "b", "a", "c"});
+    REQUIRE(history.lines() == std::deque<std::string>{"a", "b", "a", "c"});
     REQUIRE(history.older("") == "c");
     history.add("d");
     REQUIRE(history.older("") == "d");
+    for (int i = 0; i < 1000; ++i) history.add(std::to_string(i));
+    REQUIRE(history.lines().size() == 1000);
+    REQUIRE(history.lines().front() == "0");
     REQUIRE_FALSE(History().older("x"));
 }
 

@@ -163,7 +163,7 @@ TEST_CASE("the figures of the last minute are beside the totals, if there is spa
 }
 
 TEST_CASE("the slowest right replies, and the newest bad and lost messages, are listed") {
-    Transcript transcript(true);
+    Transcript transcript(true, false, {});
     const std::string long_payload(100, 'x');
     for (int i = 1; i <= 30; ++i) {
         const std::string payload = "m" + std::to_string(i);

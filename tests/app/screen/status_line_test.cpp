@@ -200,10 +200,3 @@ TEST_CASE("hints that do not fit are dropped whole, and the first is truncated")
         CHECK(test::plain_text(row) == shown);
     }
 }
-
-TEST_CASE("elapsed time is written in minutes and seconds, perhaps with hours") {
-    CHECK(elapsed_text(247s, 1) == "4:07");
-    CHECK(elapsed_text(247s, 2) == "04:07");
-    CHECK(elapsed_text(3599s, 1) == "59:59");
-    CHECK(elapsed_text(3600s, 1) == "1:00:00");
-}

@@ -41,7 +41,7 @@ void hide_times(Transcript& transcript) {
 
 // Returns the numbers from 0 as messages, without times.
 Transcript with(int count, Transcript::Limits limits = {}) {
-    Transcript transcript(true, limits);
+    Transcript transcript(true, false, limits);
     hide_times(transcript);
     for (int i = 0; i < count; ++i) transcript.append(sent(std::to_string(i)));
     return transcript;
@@ -130,7 +130,7 @@ std::vector<std::string> all_rows(Transcript& transcript) {
 }  // namespace
 
 TEST_CASE("replies of Redis are shown as redis-cli shows them, and as bytes in the hex view") {
-    Transcript transcript(false, true);
+    Transcript transcript(false, true, {});
     hide_times(transcript);
     const auto reply = [](std::string_view payload) {
         return entry({.fate = Fate::echoed,
@@ -153,7 +153,7 @@ TEST_CASE("replies of Redis are shown as redis-cli shows them, and as bytes in t
 }
 
 TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
-    Transcript transcript(true);
+    Transcript transcript(true, false, {});
     add_each(transcript);
     const std::string clock = "CLOCK", blank = "", delta = "+1.000s";
     const struct {
@@ -194,14 +194,14 @@ TEST_CASE("each kind of entry has its sign, and its time in the chosen style") {
 }
 
 TEST_CASE("right replies have no sign if nothing is compared") {
-    Transcript transcript(false);
+    Transcript transcript(false, false, {});
     add_each(transcript);
     CHECK(all_rows(transcript)[2] == "      0.21ms < hello");
     CHECK(all_rows(transcript)[4] == "      0.21ms < agaXn x differs at byte 3: i>X");
 }
 
 TEST_CASE("a long pause is shown in whole seconds") {
-    Transcript transcript(true);
+    Transcript transcript(true, false, {});
     transcript.next_timestamps();
     for (const auto after : {0s, 999s, 2000s}) transcript.append(note("a", after));
     CHECK(all_rows(transcript) ==
@@ -209,7 +209,7 @@ TEST_CASE("a long pause is shown in whole seconds") {
 }
 
 TEST_CASE("a message is answered by the reply to its number and time") {
-    Transcript transcript(true);
+    Transcript transcript(true, false, {});
     add_each(transcript);
     const auto answer = [&](std::uint64_t id, ev::Duration planned) {
         const auto* found =
@@ -223,7 +223,7 @@ TEST_CASE("a message is answered by the reply to its number and time") {
 }
 
 TEST_CASE("the selected entry's text is its body, or the bytes as numbers") {
-    Transcript transcript(true);
+    Transcript transcript(true, false, {});
     add_each(transcript);
     CHECK_FALSE(transcript.selected());
     transcript.select_older();
@@ -269,7 +269,7 @@ TEST_CASE("what a window shows stays while it does not follow the tail") {
 }
 
 TEST_CASE("the size is limited, but the newest entry stays") {
-    Transcript transcript(true, {100, 10'000, 100});
+    Transcript transcript(true, false, {100, 10'000, 100});
     for (int i = 0; i < 50; ++i) transcript.append(sent(std::string(1000, 'x')));
     CHECK(transcript.entries().size() < 10);
     CHECK(transcript.entries().size() > 5);

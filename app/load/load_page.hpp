@@ -18,8 +18,7 @@ namespace yodel {
 // Draws the round trips of a run as a heat map, with time to the right and round trips upwards
 // on a logarithmic scale. The shade of a cell is its share of the round trips in its column.
 //
-// Memory is bounded (220 KiB), because the time per column doubles when the map fills up. Pure:
-// it reads no clock.
+// Memory is bounded (220 KiB), because the time per column doubles when the map fills up.
 class HeatMap {
 public:
     static constexpr ev::Duration initial_width = std::chrono::milliseconds(250);
@@ -48,8 +47,7 @@ public:
     View view(std::size_t rows, std::size_t columns) const;
 
 private:
-    // Cells range from 1 us to 68 s. The outermost cells also count shorter and longer
-    // times.
+    // Cells range from 1 us to 68 s. The outermost ones also count shorter and longer times.
     using Layout = Buckets<2>;
     static constexpr std::size_t first_bucket = Layout::index((std::uint64_t{1} << 10) - 1);
     static constexpr std::size_t last_bucket = Layout::index(std::uint64_t{1} << 36);
@@ -83,7 +81,6 @@ public:
     LoadScreen(ev::Loop& loop, Owner& owner);
 
     void turn_ended() override { FullScreen::turn_ended(); }
-    // Returns true if standard error is not a terminal.
     bool prepare_for_line() override;
     bool stays() const override { return true; }
     void continued() override { FullScreen::continued(); }
@@ -91,7 +88,6 @@ public:
 private:
     void press(const ui::Key& key) override;
     void draw() override;
-    // Excludes the messages in flight from timing, because the suspension delays their replies.
     void suspending() override { owner_.suspending(); }
 
     ev::Loop& loop_;

@@ -28,10 +28,8 @@ public:
     struct Options {
         Session::Options session;
         bool escapes = false;  // lines contain escapes such as \n and \xNN
-        // Empty: a transcript named after its starting time. A recording that is started again
-        // gets a numbered file, because each recording needs its own file.
-        JournalFile log;
-        bool quiet = false;  // no summary at the end if all is well
+        JournalFile log;       // if empty, a transcript named after its starting time
+        bool quiet = false;    // no summary at the end if all is well
         // The recording to show first, if there is one.
         std::shared_ptr<const Recording> recording = nullptr;
         bool connects = true;  // false: there is no target, only the recording
@@ -48,8 +46,7 @@ public:
         ~Owner() = default;
     };
 
-    // Throws std::system_error if the journal's file can't be opened. The loop and the owner
-    // must outlive the conversation.
+    // Throws std::system_error if the journal's file can't be opened.
     Conversation(ev::Loop& loop, const Options& options, Owner& owner);
 
     // Shows the recording, and connects.
@@ -81,8 +78,7 @@ public:
     void flush_file();
     bool file_open() const { return journal_.has_value(); }
 
-    // Prints the outcome on standard error, and returns the exit status.
-    int report();
+    int report();  // prints the outcome on standard error, and returns the exit status
 
     Session& session() { return session_; }
     const Session& session() const { return session_; }
@@ -137,8 +133,7 @@ private:
     std::deque<ev::Duration> recent_round_trips_;
     Session::State reported_state_ = Session::State::idle;  // the last state in the log
     bool half_close_noted_ = false;  // the log reports a half-close by the server
-    // The failure of the last attempt to connect. It is reported once, even if many attempts
-    // fail for the same reason.
+    // Many attempts to connect that fail for the same reason are reported once.
     bufio::End reported_failure_;
     // True if this connection followed a failure, and no key has requested another one since.
     bool retried_ = false;

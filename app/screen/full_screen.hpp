@@ -2,8 +2,7 @@
 // handles its signals, and decides when to draw.
 //
 // An event never draws, but marks the screen as changed. One drawing follows at the end of the
-// loop's turn. It is postponed while the last one is more recent than `frame_time`, or until
-// the terminal has accepted all of it.
+// loop's turn, unless the last one is too recent or not yet accepted by the terminal.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -26,15 +25,13 @@ public:
 
 protected:
     // Drawings are at least `frame_time` apart. The program's own signal handlers must exist
-    // by now. Throws std::runtime_error if the terminal can't be used. The loop must outlive
-    // the screen.
+    // by now. Throws std::runtime_error if the terminal can't be used.
     FullScreen(ev::Loop& loop, ev::Duration frame_time);
     ~FullScreen() = default;
 
     ui::Terminal& terminal() { return terminal_; }
     const ui::Terminal& terminal() const { return terminal_; }
     void mark_changed() { changed_ = true; }
-    // Restores the terminal and stops the program, as an external SIGTSTP does.
     void suspend();
 
 private:

@@ -10,8 +10,10 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -33,36 +35,27 @@ bool is_failure(const Event& event) {
     return event.fate == Fate::bad || event.fate == Fate::lost;
 }
 
-std::string repeated(const std::string& text, std::uint64_t count) {
-    std::string all;
-    for (std::uint64_t i = 0; i < count; ++i) all += text;
-    return all;
-}
-
 // Adds a row for each power of two microseconds, from the fastest round trip to the slowest.
 void add_histogram(PageRows& page, const Histogram& times) {
-    struct Step {
-        ev::Duration end;
-        std::uint64_t count;
-    };
-    std::vector<Step> steps;
-    ev::Duration end = std::chrono::microseconds(1);
-    std::uint64_t below = 0;
+    using std::chrono::microseconds;
+    std::map<int, std::uint64_t> counts;  // by the exponent of the row's upper end
     std::uint64_t max = 0;
-    while (below < times.count() && end < ev::Duration::max() / 2) {
-        const std::uint64_t all = times.count_below(end);
-        if (all > 0) steps.push_back({end, all - below});
-        max = std::max(max, all - below);
-        below = all;
-        end *= 2;
+    for (const Histogram::Bucket& bucket : times.buckets()) {
+        const auto time = std::chrono::duration_cast<microseconds>(bucket.upper_end).count();
+        const auto row = std::bit_width(static_cast<std::uint64_t>(time));
+        std::uint64_t& count = counts[static_cast<int>(row)];
+        count += bucket.count;
+        max = std::max(max, count);
     }
-    const auto max_width =
-        static_cast<std::uint64_t>(std::max(page.width - fact_name_width - 12, 1));
-    for (const Step& step : steps) {
+    const int max_width = std::max(page.width - fact_name_width - 12, 1);
+    for (int row = counts.begin()->first; row <= counts.rbegin()->first; ++row) {
+        const std::uint64_t count = counts[row];
+        std::uint64_t length = count * static_cast<std::uint64_t>(max_width) / max;
+        if (count > 0) length = std::max<std::uint64_t>(length, 1);
         std::string bar;
-        const std::uint64_t length = std::max<std::uint64_t>(step.count * max_width / max, 1);
-        if (step.count > 0) bar = repeated(glyph::block.text(), length) + " ";
-        page.add_fact("< " + milliseconds_text(step.end), bar + std::to_string(step.count));
+        for (; length > 0; --length) bar += glyph::block.text();
+        page.add_fact("< " + milliseconds_text(microseconds(std::int64_t{1} << row)),
+                      bar + (count > 0 ? " " : "") + std::to_string(count));
     }
 }
 

@@ -329,7 +329,7 @@ Rows ScreenClient::key_page(int width) {
     page.add_fact("M-Enter", splits ? "a newline: with this framing, a new message"
                                     : "a newline in the message");
     add_keys(ui::LineEditor::bindings);
-    for (const SignGroup& group : sign_groups()) {
+    for (const SignGroup& group : sign_groups) {
         page.add_title(group.title);
         for (const auto& [sign, meaning] : group.signs)  // some have no form in ASCII
             if (!sign.text().empty()) page.add_fact(sign.text(), meaning);

@@ -43,9 +43,7 @@ public:
     void continued();
     // The keys, in the order of the page of keys.
     static const std::span<const ui::Binding<ScreenClient>> bindings;
-    // Restores the terminal, prints the outcome on standard error, and returns the exit
-    // status.
-    int report();
+    int report();  // also restores the terminal; see Conversation::report()
 
 private:
     static const ui::Binding<ScreenClient> table[];

@@ -1,5 +1,4 @@
-// The status line. Its parts keep their order. As the width shrinks, the parts of lowest
-// priority are omitted, but never the state.
+// The status line, and hints about keys.
 #pragma once
 
 #include "app/protocol/recording.hpp"
@@ -33,8 +32,7 @@ struct Separators {
 // stay; if they are too wide, the row is truncated.
 ui::Row fit(const std::vector<Part>& parts, int width, const Separators& separators);
 
-// Returns minutes and seconds, such as 4:07, or 04:07 if `minute_digits` is 2. Includes the
-// hours if there are any: 1:04:07
+// Returns 4:07, or 04:07 if `minute_digits` is 2, or 1:04:07.
 std::string elapsed_text(ev::Duration duration, int minute_digits);
 
 // Returns the state in words, with the time since it began.

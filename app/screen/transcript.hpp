@@ -6,7 +6,7 @@
 // place, even if entries are appended or removed or the window is resized. Scrolling to the end
 // makes it follow the tail again.
 //
-// Pure: it draws nothing. Scrolling and selecting use the size passed to the last rows().
+// Scrolling and selecting use the size passed to the last rows().
 #pragma once
 
 #include "app/protocol/event.hpp"
@@ -56,7 +56,7 @@ public:
     void append(Entry entry);
 
     const std::deque<Entry>& entries() const { return entries_; }
-    // Returns the entry with the reply to a message; null if there is none.
+    // Returns the entry with the reply to a message, if there is one.
     const Entry* answer_to(const Message& message) const;
 
     void show_hex(bool hex);
@@ -81,7 +81,7 @@ public:
     void select_older();  // begins with the newest entry
     void select_newer();  // after the newest: selects none and follows again
     void select_none();
-    // Returns the selected entry; null if there is none. Valid until an entry is appended.
+    // Returns the selected entry, if there is one. Valid until an entry is appended.
     const Entry* selected() const;
     // Returns the first `max_bytes` bytes of an entry, without its time and fate. In the hex
     // view, they are hex numbers on one line.

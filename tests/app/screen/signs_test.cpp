@@ -19,7 +19,7 @@ const std::string sources = SOURCES;
 
 std::vector<Sign> all_signs() {
     std::vector<Sign> all;
-    for (const SignGroup& group : sign_groups())
+    for (const SignGroup& group : sign_groups)
         all.insert(all.end(), group.signs.begin(), group.signs.end());
     return all;
 }

@@ -46,7 +46,7 @@ public:
         ~Owner() = default;
     };
 
-    // Throws std::system_error if the journal's file can't be opened.
+    // Throws FileError if the journal's file can't be opened.
     Conversation(ev::Loop& loop, const Options& options, Owner& owner);
 
     // Shows the recording, and connects.

@@ -34,7 +34,7 @@ Replies of Redis, a server that closes the connection after each, a pasted text,
   $ cat >redis.sh <<'END'
   > read -r line
   > case $line in
-  > G*) sleep 0.1; printf '*3\r\n$5\r\nhello\r\n:7\r\n$-1\r\n';;
+  > G*) sleep 0.5; printf '*3\r\n$5\r\nhello\r\n:7\r\n$-1\r\n';;
   > *) printf -- '-ERR unknown command\r\n';;
   > esac
   > sleep 0.2

@@ -3,6 +3,7 @@
 #include "app/screen/conversation.hpp"
 
 #include "app/stats/outcome.hpp"
+#include "app/text/exit_status.hpp"
 #include "tests/app/session_script.hpp"
 #include "tests/app/stats/results.hpp"
 #include "tests/support/text.hpp"
@@ -396,7 +397,7 @@ TEST_CASE("a file is written, stopped and started again") {
 TEST_CASE("a file that cannot be opened at the start is an error") {
     for (const char* const script :
          {"log to /none/such; open", "there is x.json; log x.json; open"})
-        CHECK_THROWS_AS(ConversationScript().play(script), std::system_error);
+        CHECK_THROWS_AS(ConversationScript().play(script), FileError);
 }
 
 TEST_CASE("a recording is shown up to its damage, and then a connection begins") {

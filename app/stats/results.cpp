@@ -227,7 +227,7 @@ void Results::add(const Results& other) {
     keep_first(failed_status, other.failed_status);
     if (other.tcp) add_tcp(*other.tcp);
     if (other.replay) {
-        if (!replay) replay.emplace();
+        if (!replay) replay = Replay();
         replay->as_recorded += other.replay->as_recorded;
         replay->unrecorded += other.replay->unrecorded;
         replay->missing += other.replay->missing;

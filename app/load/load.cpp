@@ -94,7 +94,7 @@ void plan_load(const LoadPlan& plan, std::optional<std::size_t> size,
     if (plan.random_arrivals) to.seed = plan.seed.value_or(1);
     to.size = size.value_or(std::min(to.size, session.max_frame));
     if (plan.reads_lines())
-        to.lines = {session.framing, session.max_frame, load.escapes, true, true};
+        to.lines = {session.framing, session.max_frame, load.escapes, true};
     else if (!plan.messages_file.empty())
         to.messages = read_own_messages(plan.messages_file, *session.framing, session.max_frame,
                                         load.escapes);

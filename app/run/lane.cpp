@@ -102,7 +102,7 @@ public:
     }
 
     Session session;
-    const std::unique_ptr<Source> private_source;  // null: shares the lane's source
+    const std::unique_ptr<Source> private_source;  // or null to share the lane's
     std::uint64_t sent = 0;                        // messages on the current connection
     ev::Timer lifetime_timer;                      // end of its lifetime, if limited
     const std::uint32_t number;                    // from 1
@@ -111,7 +111,7 @@ public:
     bool opened = false;   // the current connection is or was open
     bool worn = false;     // to be replaced, until the replacement is open or has failed
     bool trouble_reported = false;
-    bool reply_overdue = false;  // a reply is overdue, and none has come since
+    bool reply_overdue = false;  // a reply is overdue, and none has arrived since
 
     Source& source() const { return private_source ? *private_source : *lane_.generated_; }
 

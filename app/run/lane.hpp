@@ -1,17 +1,16 @@
-// Drives one thread's connections of a run, on that thread's loop. Opens connections, sends
-// messages, replaces worn-out connections, and closes them. A Run creates one lane per thread.
+// Drives one thread's connections of a run, on that thread's loop: opens them, sends messages,
+// replaces worn-out connections, and closes them.
 //
 // In the closed loop, each connection sends its next message when its window allows. In the
 // open loop, messages have planned times, starting when every connection is open or has failed.
-// Connections send in turn, whether or not replies come, and round trips are measured from the
-// planned times. If no connection is open, but one is being replaced (`churn`), a due message
-// waits for the first new connection. Otherwise it stays unsent if no connection is open, or if
-// too much is queued on the connection in turn.
+// Connections send in turn, whether or not replies arrive, and round trips are measured from
+// the planned times. If no connection is open, but one is being replaced (`churn`), a due
+// message waits for the first new connection. Otherwise it stays unsent if no connection is
+// open, or if too much is queued on the connection in turn.
 //
 // Reports a connection that gets no reply while others of its thread do.
 //
-// Messages of a warm-up are counted separately, and not passed to the owner. Planned times
-// start again after it.
+// The owner is not told of the messages of a warm-up. Planned times start again after it.
 //
 // Sending generated messages does not allocate in the steady state.
 #pragma once
@@ -44,7 +43,7 @@ struct RunOptions {
     // Lifetime of a connection before it is replaced; none: unlimited.
     std::optional<ev::Duration> lifetime = {};
     bool churns() const { return churn > 0 || lifetime; }
-    // Makes the source of each connection; null: sends `messages`, or generates messages. With
+    // Makes the source of each connection. Null sends `messages`, or generates messages. With
     // a source, only `window`, `length`, `start` and `probe` of the options below apply.
     Source::Make source = nullptr;
     std::optional<Pace> pace =
@@ -59,11 +58,10 @@ struct RunOptions {
     // a probe, the time begins with the first open connection. At its end, connections that are
     // not yet open still have the rest of their connect timeout.
     std::optional<ev::Duration> length = {};
-    // Messages sent during the warm-up are counted separately. `count` and `length` begin after
-    // it.
+    // `count` and `length` begin after the warm-up.
     std::optional<ev::Duration> warm_up = {};
     std::optional<ev::Time> start = {};  // earliest time of the first message
-    OwnMessages messages = {};           // sent repeatedly; null: generated messages
+    OwnMessages messages = {};           // sent repeatedly; null for generated ones
     // Sends the lines of standard input, each once. Needs a single thread.
     std::optional<LineSource::Options> lines = {};
     bool generates() const { return !messages && !lines; }
@@ -111,17 +109,15 @@ public:
     void sources_changed();
     // While paused, reads nothing, so that back-pressure slows the peers down.
     void pause(bool paused);
-    // Stops sending, waits for the replies, and closes the connections gracefully.
+    // Stops sending, and closes the connections after their replies.
     void finish();
     // Closes the connections now. Messages in flight count neither as echoed nor as lost.
     void close();
-    // Excludes the messages in flight from timing, because something other than the service
-    // delays their replies.
+    // See Session.
     void void_round_trips();
 
     bool over() const { return stage_ >= Stage::waiting; }  // sending has ended
     const RunResults& results() const { return *results_; }
-    // Returns the number of connections that have opened and not ended.
     std::size_t open() const { return count_.open; }
 
 private:
@@ -187,7 +183,7 @@ private:
     const Share share_;
     const Hooks hooks_;
     Owner* const owner_;
-    std::unique_ptr<Source> generated_;  // shared; null: each connection has its own source
+    std::unique_ptr<Source> generated_;  // shared, or null if each connection has its own
     struct {
         std::optional<bufio::Lookup> lookup;  // looks up the target for all connections
         std::shared_ptr<const Session::Options> session_options;  // set after the look-up

@@ -58,7 +58,7 @@ public:
     void lane_handled() override;
     void flush() { lane_handled(); }
 
-    // Returns standard output. Call flush() after writing to it.
+    // Standard output. Call flush() after writing to it.
     Output& output() { return output_; }
     const Output& output() const { return output_; }
     // Writes an incomplete last character, and the rest of the journal. Call it after the last
@@ -74,9 +74,8 @@ public:
         const bool form = options_.form == Form::payload || options_.form == Form::hex;
         return reports_messages_ && form && !replay() && (!load() || options_.verbose);
     }
-    // Returns the error as a sentence; empty if there is none.
+    // An error as a sentence, or an empty text.
     std::string log_trouble() const { return journal_ ? journal_->trouble() : ""; }
-    // Returns the facts about the refused certificate, if any.
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
         return refused_certificate_;
     }

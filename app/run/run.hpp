@@ -1,6 +1,6 @@
-// Runs 1 to N connections to one target on 1 to T threads. They send the messages of a source
-// and check every reply. Each thread runs its own lane, the first lane on the caller's loop.
-// Lanes share nothing while they run. At the end their results are added up.
+// Runs 1 to N connections to one target on 1 to T threads. Each thread runs its own lane, the
+// first lane on the caller's loop. Lanes share nothing while they run. At the end their results
+// are added up.
 //
 // All lanes begin to send together. The open loop begins when every connection is open or has
 // failed, the closed loop when the first connection is open. A lane whose connections have all
@@ -53,7 +53,6 @@ public:
     }  // connections
 
 private:
-    // Snapshot of one or more lanes.
     struct Report {
         Report() = default;
         // Leaves the steps of a climb and the samples out, because many would delay the lane.

@@ -80,7 +80,6 @@ public:
         timer_.start(period);
     }
 
-    void turn_ended() override {}
     bool prepare_for_line() override {
         line_.clear();
         return true;
@@ -107,7 +106,12 @@ RunClient::RunClient(ev::Loop& loop, Options options)
       start_(loop.now()),
       options_(completed(std::move(options))),
       interval_timer_(loop, [this] { interval_over(); }),
-      limit_timer_(loop, [this] { out_of_time(); }),
+      limit_timer_(loop,
+                   [this] {
+                       state_.out_of_time = true;
+                       if (options_.run.length) run_.close();
+                       output_changed();
+                   }),
       reporter_(loop, options_.report, options_.run, reports_messages(),
                 {.output_changed = [this] { output_changed(); },
                  .prepare_for_line = [this] { return prepare_for_line(); }}),
@@ -119,7 +123,14 @@ RunClient::RunClient(ev::Loop& loop, Options options)
     const Session::Options& session = options_.run.session;
     if (!generated()) max_time_ = session.max_time;
     if (max_time_) limit_timer_.start(*max_time_ - session.time_spent);
-    make_display();
+    // There is no progress line if replies are printed on the same terminal.
+    const bool printing = (json() || reports_messages()) && ::isatty(STDOUT_FILENO) == 1;
+    if (options_.page) {
+        own_descriptors_ = used_descriptors();
+        display_ = options_.page(*this);
+    } else if (::isatty(STDERR_FILENO) == 1 && !printing && (load() || generated())) {
+        display_ = make_progress_line(loop_, *this);
+    }
 }
 
 RunClient::~RunClient() = default;
@@ -168,30 +179,11 @@ void RunClient::make_source(Options& options) {
         return;
     }
     to.session.coalesce = can_coalesce(options);
-    lines.lines = to.session.framing->has_frames();
     lines.greeting_wait = greeting_wait(options);
-    to.source = [lines](ev::Loop& loop, Session& session, Source::Owner& owner) {
-        LineSource::Options own = lines;
-        own.session = &session;
-        // The bytes are read directly into the session's queue.
-        if (!own.lines && !own.escapes)
-            own.reserve = [&session](std::size_t size) {
-                return session.state() == Session::State::open ? session.reserve(size)
-                                                               : nullptr;
-            };
-        return std::make_unique<LineSource>(loop, own, [&owner] { owner.source_changed(); });
+    to.source = [lines](ev::Loop& loop, Session& session, Source::Owner& owner) mutable {
+        lines.session = &session;
+        return std::make_unique<LineSource>(loop, lines, [&owner] { owner.source_changed(); });
     };
-}
-
-// Shows no progress line if replies are printed on the same terminal.
-void RunClient::make_display() {
-    const bool printing = (json() || reports_messages()) && ::isatty(STDOUT_FILENO) == 1;
-    if (options_.page) {
-        own_descriptors_ = used_descriptors();
-        display_ = options_.page(*this);
-    } else if (::isatty(STDERR_FILENO) == 1 && !printing && (load() || generated())) {
-        display_ = make_progress_line(loop_, *this);
-    }
 }
 
 // --- Progress.
@@ -243,28 +235,25 @@ RunProgress RunClient::progress() {
 // run's time, limits the time for replies, for closing connections, and for our output.
 void RunClient::turn_ended() {
     if (display_) display_->turn_ended();
-    report_problem();
     const RunOptions& run = options_.run;
+    const Results& results = run_.results();
+    const auto print_line = [this](const std::string& line) {
+        prepare_for_line();
+        print_error(line);
+    };
+    const bool each = run.session.listens() && !state_.over;
+    while (each && printed_.failures < results.failures.size())
+        print_line(results.failures[printed_.failures++].text);
+    if (!load() && !printed_.reply_problem && !results.reply_problem_sentence.empty()) {
+        printed_.reply_problem = true;
+        print_line(results.reply_problem_sentence);
+    }
     if (!run.length || !run_.over() || limit_timer_.pending() || state_.out_of_time) return;
     const Session::Options& session = run.session;
     ev::Duration rest = session.reply_timeout + session.close_timeout + grace_time;
     if (run.probe) rest += session.connect_timeout;
     max_time_ = *run.length + rest;
     limit_timer_.start(rest);
-}
-
-void RunClient::report_problem() {
-    const auto& failures = run_.results().failures;
-    const bool listens = options_.run.session.listens();
-    while (listens && !state_.over && printed_.failures < failures.size()) {
-        prepare_for_line();
-        print_error(failures[printed_.failures++].text);
-    }
-    const std::string& problem = run_.results().reply_problem_sentence;
-    if (load() || printed_.reply_problem || problem.empty()) return;
-    printed_.reply_problem = true;
-    prepare_for_line();
-    print_error(problem);
 }
 
 void RunClient::continued() {
@@ -286,12 +275,6 @@ void RunClient::quit(int signo) {
     state_.signo = signo;
     run_.close();
     if (state_.over) loop_.stop();
-}
-
-void RunClient::out_of_time() {
-    state_.out_of_time = true;
-    if (options_.run.length) run_.close();
-    output_changed();
 }
 
 // Pauses the run while standard output is blocked, and closes it if writing failed. Stops the

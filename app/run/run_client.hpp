@@ -80,7 +80,7 @@ public:
     virtual ~RunDisplay() = default;
 
     // Draws if it is time to. Call it after each turn of the loop.
-    virtual void turn_ended() = 0;
+    virtual void turn_ended() {}
     // Call it before writing a line to standard error. Returns false if the line would spoil
     // the display and must be omitted.
     virtual bool prepare_for_line() = 0;
@@ -103,7 +103,7 @@ public:
         bool fast = false;                                // see Replay
         // Time of the first message.
         std::optional<std::chrono::system_clock::time_point> start = {};
-        // Makes the page, which then owns standard output; null: no page.
+        // Makes the page, which then owns standard output; may be null.
         RunDisplay::Make page = {};
     };
 
@@ -136,10 +136,7 @@ private:
     }
     bool prepare_for_line() { return !display_ || display_->prepare_for_line(); }
     void output_changed();
-    void make_display();
-    void report_problem();
     void interval_over();
-    void out_of_time();
     void run_done();
     Outcome outcome() const;
 
@@ -167,7 +164,7 @@ private:
     std::optional<ev::Duration> max_time_;
     Reporter reporter_;
     Run run_;
-    std::unique_ptr<RunDisplay> display_;  // null: no display, or it was removed
+    std::unique_ptr<RunDisplay> display_;  // null without one, or once it was removed
 };
 
 // Records the first signal that ends the program.

@@ -22,14 +22,13 @@ public:
     // Returns this pace with a rate that climbs evenly to `rate`, which must not be lower. It
     // reaches that rate after `length`.
     Pace climbing_to(double rate, ev::Duration length) const;
-    // Returns this pace without a climb, at its first rate.
     Pace steady() const { return {messages_, span_}; }
 
     // Returns the planned time of message `number` (from 0), relative to message 0.
     ev::Duration offset(std::uint64_t number) const;
     // Returns the time at which the integral of the rate is `position`, for random gaps.
     ev::Duration offset_at(double position) const;
-    // Returns the rate at this time after message 0, in messages per second.
+    // Messages per second at this time after message 0.
     double rate(ev::Duration time = {}) const;
     bool climbs() const { return growth_ > 0; }
 
@@ -49,11 +48,11 @@ struct Share {
     std::size_t threads = 1;
     std::size_t connections = 1;  // in the whole run; at least `threads`
 
-    // Returns the number of connections of this thread. Their places are numbered from 0.
+    // Their places are numbered from 0.
     std::size_t own_connection_count() const;
     std::size_t number_of(std::size_t place) const { return place * threads + thread; }
 
-    // Returns how many of the first `count` messages belong to this thread.
+    // How many of the first `count` messages belong to this thread.
     std::uint64_t own_message_count(std::uint64_t count) const;
     // Returns this thread's next message after `message`, which must belong to this thread.
     // The first message of a thread is the message with the thread's number.
@@ -93,7 +92,7 @@ public:
     // beyond a million is an estimate.
     std::uint64_t overdue(ev::Time now) const;
     bool over() const;  // no message is left
-    // Returns when the next message is due. There must be one.
+    // When the next message is due. There must be one.
     ev::Time next_time() const { return begin_ + planned_; }
 
 private:

@@ -48,15 +48,15 @@ LineSource::LineSource(ev::Loop& loop, Options options, const std::function<void
 
 void LineSource::read() {
     watch_.want(ev::none);
-    const std::size_t size = options_.reserve ? std::min(chunk, options_.max_frame) : chunk;
-    char* const space = options_.reserve ? options_.reserve(size) : buffer_.reserve(size);
-    if (!space) return;
+    const bool direct = !has_lines() && !options_.escapes;  // without a copy
+    if (direct && options_.session->state() != Session::State::open) return;
+    const std::size_t size = direct ? std::min(chunk, options_.max_frame) : chunk;
+    char* const space = direct ? options_.session->reserve(size) : buffer_.reserve(size);
     const ssize_t count = ::read(STDIN_FILENO, space, size);
     const bool later = count < 0 && (errno == EINTR || errno == EAGAIN);
     if (count < 0 && !later) fail(std::generic_category().message(errno), input_failed);
-    if (count > 0 && options_.reserve)
-        reserved_bytes_ = {space, static_cast<std::size_t>(count)};
-    if (count > 0 && !options_.reserve) buffer_.commit(static_cast<std::size_t>(count));
+    if (count > 0 && direct) reserved_bytes_ = {space, static_cast<std::size_t>(count)};
+    if (count > 0 && !direct) buffer_.commit(static_cast<std::size_t>(count));
     if (count == 0) ended_ = true;
 }
 
@@ -121,7 +121,7 @@ Decoder::Decoded LineSource::decode_next() {
                                 .used = payload.size()};
     };
     if (bytes.empty()) return {};
-    if (!options_.lines) return whole(bytes.substr(0, chunk));
+    if (!has_lines()) return whole(bytes.substr(0, chunk));
     Decoder::Decoded line = lines_.next(bytes);
     const bool last = line.kind == Decoder::Decoded::Kind::incomplete && ended_;
     return last ? whole(bytes) : line;
@@ -147,7 +147,7 @@ Trouble LineSource::trouble() const {
 // Ends the input because its next line cannot be sent.
 void LineSource::refuse(const std::string& text) {
     fail(text, reply_bad_or_lost);
-    if (options_.lines)
+    if (has_lines())
         trouble_.text = "standard input, line " + std::to_string(line_number_) + ": " + text;
 }
 

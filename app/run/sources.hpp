@@ -71,9 +71,7 @@ public:
     virtual std::optional<Outgoing> next() = 0;
     virtual void sent(const Outgoing&, QueuedIds) {}
     virtual bool over() const { return left_ == 0; }  // no message is left
-    // Limits the source to `count` more messages.
     void end_after(std::uint64_t count) { left_ = count; }
-    // Returns the error that ended the source, if any.
     virtual Trouble trouble() const { return {}; }
     // Returns true if our sending side must be closed as soon as the source ends, before the
     // last replies, because the service may not reply until it sees the end of its input.
@@ -84,10 +82,8 @@ public:
     // removes the expected message that it equals.
     virtual Fate judge_unsolicited(std::string_view) { return Fate::unsolicited; }
     virtual bool expects(std::string_view /*unsolicited*/) { return false; }
-    // Called when no more messages are wanted.
-    virtual void stop() {}
-    // Called when the connection is closed for good.
-    virtual void closed() {}
+    virtual void stop() {}    // no more messages are wanted
+    virtual void closed() {}  // the connection is closed for good
 
 protected:
     std::uint64_t left_ = std::numeric_limits<std::uint64_t>::max();  // see end_after()
@@ -107,17 +103,14 @@ public:
         const Framing* framing = find_framing("line");  // the connections' framing
         std::size_t max_frame = 32 * 1024 * 1024;       // limit of a message, in bytes
         bool escapes = false;                           // lines contain \n, \xNN and the like
-        bool lines = true;                              // false: each read is a message
         // The lines are --messages. Each must be a single message, and there must be one.
         bool single = false;
-        // The only connection, which sends as long as the input lasts; null: several may send.
+        // The only connection, which sends as long as the input lasts; null if several may
+        // send. Its messages are lines or, if they have no frames, whole reads.
         Session* session = nullptr;
         // Delay before the first message, during which the service may send a greeting. Needs a
         // session.
         ev::Duration greeting_wait{};
-        // Returns space for a read that becomes one message, or null if nothing can be sent
-        // now. Null: reads into our own buffer.
-        std::function<char*(std::size_t)> reserve = nullptr;
     };
     // Calls `changed` from the loop after each read.
     LineSource(ev::Loop& loop, Options options, const std::function<void()>& changed);
@@ -135,6 +128,7 @@ public:
     void fail(const std::string& text, int status);
 
 private:
+    bool has_lines() const { return !options_.session || options_.framing->has_frames(); }
     void read();
     void refuse(const std::string& text);
     std::string_view whole_lines() const;
@@ -143,7 +137,7 @@ private:
     ev::Loop& loop_;
     const Options options_;
     bufio::Buffer buffer_;             // bytes read and not yet sent
-    std::string_view reserved_bytes_;  // bytes in the space from `reserve`, not yet sent
+    std::string_view reserved_bytes_;  // bytes read into the session's queue, not yet sent
     Decoder lines_;
     std::size_t used_ = 0;           // bytes that the message from next() occupies
     std::uint64_t line_number_ = 1;  // number of the next line
@@ -156,9 +150,8 @@ private:
 
 using OwnMessages = std::shared_ptr<const std::deque<std::string>>;
 
-// Standard input for several connections, each of which sends all messages. Keeps every
-// message, because a connection that opens late begins with the first one. Reports an error
-// once, not for each connection.
+// Standard input for several connections, each of which sends all messages, even if it opens
+// late. Reports an error once, not for each connection.
 class Script {
 public:
     static constexpr std::size_t max_bytes = 256 * 1024 * 1024;  // including overhead
@@ -209,7 +202,7 @@ private:
 // check letters do not fit, they are omitted, and damage may turn one text into another.
 class GeneratedText {
 public:
-    // Minimum size that holds any number and the check letters.
+    // Holds any number and the check letters.
     static constexpr std::size_t min_checked_size = 22;
 
     explicit GeneratedText(std::size_t size);  // bytes

@@ -69,12 +69,12 @@ public:
     ev::Duration min() const { return min_; }
     ev::Duration max() const { return max_; }
     std::uint64_t sum() const { return sum_; }
-    // Returns the mean, rounded to a nanosecond; 0 for an empty histogram.
+    // Rounded to a nanosecond; 0 for an empty histogram.
     ev::Duration mean() const;
-    // Returns the duration that `percent` (0 to 100) of all durations do not exceed; 0 for an
-    // empty histogram.
+    // The duration that `percent` (0 to 100) of all durations do not exceed; 0 for an empty
+    // histogram.
     ev::Duration percentile(double percent) const;
-    // Returns the number of durations in the buckets below the bucket of this duration.
+    // Counts the durations in the buckets below the bucket of this duration.
     std::uint64_t count_below(ev::Duration duration) const;
     // Returns the buckets that are not empty, shortest durations first.
     std::vector<Bucket> buckets() const;

@@ -140,19 +140,18 @@ struct Results {
     // Counts a failure of an open connection, or of an attempt, which then counts as failed.
     void count_failure(std::string_view text, int status, bool was_open,
                        std::uint64_t times = 1);
-    // Counts a connection that has ended for good with this status.
+    // For a connection that has ended for good.
     void count_end(int status, bool was_open);
     void add_tcp(const bufio::TcpFacts& facts);
 
     bool any() const { return sent + unsent > 0; }
-    // Returns the number of messages that still wait for a reply.
     std::uint64_t in_flight() const {
         const std::uint64_t resolved = echoed + bad + lost;
         return sent > resolved ? sent - resolved : 0;
     }
-    // Returns the time of the first message; 1970 if it is unknown.
+    // The time of the first message; 1970 if it is unknown.
     std::chrono::system_clock::time_point began() const;
-    // Returns the time from the first message to the last reply; zero without any reply.
+    // From the first message to the last reply; zero without any reply.
     ev::Duration elapsed() const;
     // Returns the number of right replies or, in a probe, of opened connections.
     std::uint64_t achieved_count() const { return probe ? opened : echoed; }
@@ -260,7 +259,6 @@ struct RunResults : Results {
         change(planned < measured_from ? warm_up : *this);
         if (climb && planned >= measured_from) change(step_of(planned - measured_from));
     }
-    // Returns true if the event belongs to the warm-up.
     bool is_warm_up(const Event& event) const {
         return has_message(event.fate) && event.message.planned < measured_from;
     }

@@ -142,26 +142,21 @@ TEST_CASE("an input ends before a line that can't be sent, at any cut between it
 }
 
 TEST_CASE("an input without lines passes on the bytes as they come") {
-    for (const bool direct : {false, true}) {
-        std::vector<char> space(100'000);
-        std::size_t reserved = 0;
-        LineSource::Options options{.max_frame = 50'000, .lines = false};
-        if (direct)
-            options.reserve = [&](std::size_t size) {
-                reserved = size;
-                return space.data();
-            };
-        Reader reader(options);
-        reader.write("one\ntw");
-        const std::string end = direct ? "]" : "";
-        CHECK(reader.messages == "[one\ntw" + end);
-        reader.write("o\n");
-        reader.end();
-        CHECK(reader.messages == "[one\ntw" + end + "[o\n" + end);
-        CHECK(reader.input.over());
-        CHECK((std::string_view(space.data(), 2) == "o\n") == direct);
-        CHECK(reserved == (direct ? 50'000 : 0));
-    }
+    struct Nobody final : Session::Owner {
+        void session_changed() override {}
+        void session_event(const Event&) override {}
+    } nobody;
+    ev::Loop loop;
+    const Framing* const raw = find_framing("raw");
+    const Session::Options options{.framing = raw};
+    Session session(loop, std::make_shared<const Session::Options>(options), nobody);
+    Reader reader({.framing = raw, .escapes = true, .session = &session});
+    reader.write("one\\ntw");
+    CHECK(reader.messages == "[one\ntw");
+    reader.write("o\n");
+    reader.end();
+    CHECK(reader.messages == "[one\ntw[o\n");
+    CHECK(reader.input.over());
 }
 
 TEST_CASE(

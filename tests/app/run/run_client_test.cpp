@@ -71,6 +71,7 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
         std::string errors;  // a part; empty: nothing is reported
     };
     const RunOptions raw{.session = {.framing = find_framing("raw")}};
+    const RunOptions few_bytes{.session = {.framing = find_framing("raw"), .max_frame = 3}};
     const RunOptions any{.session = {.expect = Expect::any}};
     const RunOptions limited{.session = {.max_frame = 3}, .window = {}};
     const RunOptions many{.window = {}};
@@ -97,6 +98,8 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
          "1 sent"},
         {"many, limited", {limited}, "one\nlong\n", 1, "one\n", "line 2: a message of 4 bytes"},
         {"bytes", {raw}, "one\ntwo", 0, "one\ntwo", "1 sent, 1 echoed"},
+        {"few bytes", {few_bytes}, "one\ntwo", 0, "one\ntwo", "3 sent, 3 echoed"},
+        {"escaped bytes", {raw}, "a\\x41", 0, "aA", "1 sent, 1 echoed"},
         {"any replies", {any}, "one\n", 0, "one\n", "1 sent, 1 answered"},
         {"escapes", {}, "a\\x41\n", 0, "aA\n", "1 sent, 1 echoed"},
         {"many escapes", {many}, "a\\x41\n", 0, "aA\n", "1 sent, 1 echoed"},

@@ -29,7 +29,7 @@ namespace yodel {
 
 namespace {
 
-// Reads the recording to replay or to show, which may come through a pipe. Returns the exit
+// Reads the recording to replay or to show, perhaps through a pipe. Returns the exit
 // status. A damaged recording is shown up to the damage.
 int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
@@ -90,13 +90,13 @@ bufio::TlsContext tls_context(const YodelOptions& options) {
 // the client for any time.
 void listen_in_pipe(YodelOptions& options) {
     Session::Options& session = options.run.session;
-    const bool chosen = options.line.has("framing C");
-    const bool messages = options.json() || options.escapes || options.report.log.recording;
-    if (!chosen && !messages && session.framing->is_option())
-        session.framing = find_framing("raw");
-    if (!options.line.has("q") && session.endpoint.udp)
-        session.answer_time = session.close_timeout;
-    if (!options.line.has("q")) session.close_timeout = ev::Duration::max() / 4;
+    const bool needs_messages =
+        options.report.log.recording || options.line.has("framing C json escapes");
+    if (!needs_messages && session.framing->is_option()) session.framing = find_framing("raw");
+    if (!options.line.has("q")) {
+        if (session.endpoint.udp) session.answer_time = session.close_timeout;
+        session.close_timeout = ev::Duration::max() / 4;
+    }
     if (!options.report.quiet) print_error(session.listening_text());
 }
 
@@ -155,20 +155,17 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     const bool shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;
     TemporaryLine line;
     Output output(loop, STDOUT_FILENO, [] {});
-    const auto print_lines = [&](const std::string& lines) {
-        line.clear();
-        output.write(lines);
-    };
     const ev::Time begun = loop.read_clock();
     const auto show_check = [&](std::size_t number, std::size_t count) {
         if (shown)
             line.show("check " + std::to_string(number) + " of " + std::to_string(count));
     };
-    const Trouble trouble = examine(loop, {.target = target,
-                                           .json = options.json(),
-                                           .verbose = options.report.verbose,
-                                           .print = print_lines,
-                                           .check_begins = show_check});
+    const auto print_lines = [&](const std::string& lines) {
+        line.clear();
+        output.write(lines);
+    };
+    const Trouble trouble = examine(
+        loop, {target, options.json(), options.report.verbose, print_lines, show_check});
     line.clear();
     ev::Timer overdue(loop, [&] { loop.stop(); });
     if (target.max_time) overdue.start_at(begun + *target.max_time);
@@ -185,10 +182,10 @@ int run(YodelOptions options, int& signo) {
     ev::Loop loop;
     const DiagnosticsOnLoop on_loop(loop);
     Session::Options& session = options.run.session;
-    const int unreadable = options.replay_file.empty() && options.read_file.empty()
-                               ? success
-                               : await_recording(loop, options, signo);
-    if (unreadable != success) return unreadable;
+    if (options.line.has("replay read")) {
+        const int status = await_recording(loop, options, signo);
+        if (status != success) return status;
+    }
     std::unique_ptr<EchoServer> server;
     std::optional<bufio::Acceptor> acceptor;
     if (options.own_server)

@@ -1,7 +1,6 @@
 // Connections to the examined server, for checks that are written as a person would do them by
-// hand: connect, send, expect. A function that waits runs the loop, so it must not be called
-// from a callback. It throws Failed if something else arrived, and Stopped if the loop was
-// stopped.
+// hand: connect, send, expect. A function that waits runs the loop, so no callback may call it.
+// It throws Failed if something else arrived, and Stopped if the loop was stopped.
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -35,7 +34,7 @@ struct Cause {
 struct Failed {
     enum class How { other, differs, closed, silent };  // silent: not in time
 
-    std::string text;  // the unexpected reply or event, as a clause
+    std::string text = {};  // the unexpected reply or event, as a clause; empty if none
     How how = How::other;
     bufio::End end = {};        // why there is no connection, if that is the failure
     std::string expected = {};  // the right reply
@@ -53,14 +52,12 @@ class Examination;
 // each call sends or expects a message.
 class Connection final : private Session::Owner {
 public:
-    // Waits until the connection is open. The examination must outlive it.
+    // Waits until the connection is open.
     Connection(Examination& examination, Session::Options options);
 
     Connection& send(std::string_view bytes);
-    // Queues a message, whose reply is then expected.
-    Connection& queue(std::string_view payload);
-    // Sends the queued messages, and waits for all expected replies.
-    void expect();
+    Connection& queue(std::string_view payload);  // a message, whose reply is then expected
+    void expect();  // sends the queued messages, and waits for all expected replies
     void expect(std::string_view reply);
     Connection& echo(std::string_view payload);
     // Stops reading, and sends bursts of messages until the server has accepted nothing for
@@ -70,14 +67,14 @@ public:
     void pause(bool paused) { session_.pause(paused); }  // stops reading while paused
     // Half-closes, and waits for all expected replies and the server's end.
     void finish();
-    // Closes now. The server sees a reset if it has sent more than was read.
+    // The server sees a reset if it has sent more than was read.
     void leave() { session_.disconnect(); }
     bool ended() const { return closed() || session_.input_ended(); }
-    // Returns what no call has expected yet: bytes of a stream, or a message.
+    // What no call has expected yet: bytes of a stream, or a message.
     std::string_view received() const {
         return received_.empty() ? std::string_view() : received_.front();
     }
-    // Describes a reply that is not the right one, or only its beginning.
+    // Describes a wrong or incomplete reply.
     Failed failure(std::string_view reply, std::string_view received) const;
 
 private:
@@ -101,21 +98,18 @@ private:
 
 class Examination {
 public:
-    // `options`: the target. All checks together may take its max_time, or else 15s without the
-    // time to connect and without the lateness of this process.
-    // `tracing`: record the sent and received bytes.
+    // All checks together may take the max_time of the options, or else 15s without the time to
+    // connect and without the lateness of this process.
     Examination(ev::Loop& loop, Session::Options options, bool tracing);
 
     Connection& connect(bool raw = false);  // raw: without the protocol of WebSocket
 
     const Session::Options& options() const { return options_; }
     bool is_stream() const { return !options_.endpoint.udp && !options_.websocket; }
-    // Return a message and its reply as the bytes that a connection sends and receives. A
-    // payload that is too long for the framing is cut.
+    // Return a message and its reply as bytes. A payload too long for the framing is cut.
     std::string frame(std::string_view payload) const;
     std::string reply(std::string_view payload) const;
-    // Returns the payload of a reply, which may be incomplete.
-    std::string_view payload_of(std::string_view reply) const;
+    std::string_view payload_of(std::string_view reply) const;  // which may be incomplete
 
     // Runs the loop until the condition holds. Returns false if nothing was received for
     // `limit`, by default the reply timeout.
@@ -125,7 +119,7 @@ public:
 
     void begin_check();  // closes all connections, and forgets the last check
     void close_all() { connections_.clear(); }
-    // Returns true if this process was not served in time since begin_check().
+    // This process was not served in time since begin_check().
     bool was_late() const { return late_; }
     bool over() const { return now() >= end_; }
     const std::vector<std::string>& trace() const { return trace_; }  // sent and received bytes

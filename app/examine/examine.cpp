@@ -11,7 +11,6 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 namespace yodel {
@@ -308,13 +307,14 @@ Cause cause_of(const Failed& failed, Examination& all) {
 
 // --- The examination.
 
-// Repeats the check while it may have failed only because this process was late.
-std::optional<Failed> perform(const Check& check, Examination& examination) {
+// Returns no text if the server passed. Repeats the check while it may have failed only because
+// this process was late.
+Failed perform(const Check& check, Examination& examination) {
     for (int repetitions = 0;; ++repetitions) {
         examination.begin_check();
         try {
             check.perform(examination);
-            return std::nullopt;
+            return {};
         } catch (const Failed& failed) {
             if (failed.how != Failed::How::silent || !examination.was_late() ||
                 repetitions == 5)
@@ -327,7 +327,7 @@ std::optional<Failed> perform(const Check& check, Examination& examination) {
 bool still_answers(Examination& examination) {
     for (int tries = 0; tries < 3; ++tries) {
         if (tries > 0) examination.sleep(100ms);
-        if (!perform(checks[0], examination)) return true;
+        if (perform(checks[0], examination).text.empty()) return true;
     }
     return false;
 }
@@ -361,33 +361,31 @@ std::string judge(Failed& failed, const Check& check, std::vector<Failed>& roots
     return {};
 }
 
-std::string json_line(const Check& check, std::size_t number,
-                      const std::optional<Failed>& failed,
+std::string json_line(const Check& check, const Failed& failed,
                       const std::vector<std::string>& trace) {
     JsonObject object;
-    object.text("type", "check").number("number", number).text("name", check.name);
-    object.flag("ok", !failed);
-    if (failed) object.text("came", failed->text);
-    if (failed && failed->see != 0) object.number("see", failed->see);
-    if (failed && !failed->cause.text.empty()) object.text("cause", failed->cause.text);
+    object.text("type", "check").number("number", failed.number).text("name", check.name);
+    object.flag("ok", failed.text.empty());
+    if (!failed.text.empty()) object.text("came", failed.text);
+    if (failed.see != 0) object.number("see", failed.see);
+    if (!failed.cause.text.empty()) object.text("cause", failed.cause.text);
     JsonArray array;
     for (const std::string& each : trace) array.text(each);
     if (!trace.empty()) object.array("trace", array);
     return object.str() + '\n';
 }
 
-std::string tap_lines(const Check& check, std::size_t number,
-                      const std::optional<Failed>& failed,
+std::string tap_lines(const Check& check, const Failed& failed,
                       const std::vector<std::string>& trace) {
     std::string lines;
     for (const std::string& each : trace) lines += "# " + each + '\n';
-    lines += (failed ? "not ok " : "ok ") + std::to_string(number) + " - " + check.name;
-    if (!failed) return lines + '\n';
-    lines += ": ";
-    for (const char each : ui::printable(failed->text))
+    const bool passed = failed.text.empty();
+    lines += (passed ? "ok " : "not ok ") + std::to_string(failed.number) + " - " + check.name;
+    lines += passed ? "" : ": ";
+    for (const char each : ui::printable(failed.text))
         lines += (each == '#' ? "\\" : "") + std::string(1, each);
-    const std::size_t see = failed->see;
-    const std::string why = see != 0 ? "see " + std::to_string(see) : failed->cause.text;
+    const std::size_t see = failed.see;
+    const std::string why = see != 0 ? "see " + std::to_string(see) : failed.cause.text;
     return lines + (why.empty() ? "" : " (" + why + ")") + '\n';
 }
 
@@ -408,23 +406,20 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
         for (std::size_t number = 1; number <= chosen.size() && reason.empty(); ++number) {
             const Check& check = chosen[number - 1];
             options.check_begins(number, chosen.size());
-            std::optional<Failed> failed = perform(check, examination);
-            if (failed && failed->end && number == 1)
-                return {exit_status(failed->end), failed->text};
-            if (failed && examination.over()) {
+            Failed failed = perform(check, examination);
+            failed.number = number;
+            const bool passed = failed.text.empty();
+            if (failed.end && number == 1) return {exit_status(failed.end), failed.text};
+            if (!passed && examination.over()) {
                 if (status == success) status = timed_out;
                 reason = "the time is over (-m)";
                 break;
             }
             const std::vector<std::string> trace = examination.trace();
-            if (!failed) {
-                able |= check.needs;
-            } else {
-                status = reply_bad_or_lost;
-                failed->number = number;
-                reason = judge(*failed, check, roots, able, examination);
-            }
-            options.print(std::exchange(plan, {}) + report(check, number, failed, trace));
+            if (passed) able |= check.needs;
+            if (!passed) status = reply_bad_or_lost;
+            if (!passed) reason = judge(failed, check, roots, able, examination);
+            options.print(std::exchange(plan, {}) + report(check, failed, trace));
         }
     } catch (const Stopped&) {
         return {cannot_run, {}};

@@ -26,11 +26,8 @@
 
 namespace yodel {
 
-// Detects two services that answer each other forever. The same bytes then arrive again and
-// again from the same address.
-//
-// It stores a bounded number of keys, each for certain bytes from one address. A new key
-// replaces the key with the fewest repeats in its row. Time is an argument.
+// Detects two services that answer each other forever, by the same bytes from the same address.
+// Stores a bounded number of keys; a new one replaces that with the fewest repeats in its row.
 class LoopGuard {
 public:
     static constexpr unsigned max_repeats = 64;  // per second

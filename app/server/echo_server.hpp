@@ -1,5 +1,5 @@
 // Sends back everything that it receives on connections and in datagrams, with faults on
-// demand. Used by yodeld, and by the clients when they are started without a target.
+// demand, for yodeld and for clients without a target.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -35,9 +35,8 @@ struct Counters {
     std::uint64_t datagram_bytes_out = 0;
 };
 
-// Reports derive from this table.
 struct CounterRow {
-    const char* name;  // name in JSON; in text, spaces replace the underscores
+    const char* name;  // in JSON; in text, spaces replace the underscores
     std::uint64_t Counters::*count;
     bool only_udp = false;  // reported only by servers that answer datagrams
 };
@@ -61,11 +60,10 @@ public:
     struct Options {
         std::optional<bufio::TlsContext> tls;
         std::size_t max_connections = 1024;  // more are closed immediately
-        // Upper limit of the bytes that wait to be sent on a connection. Above it nothing is
-        // answered, and soon nothing is read. Empty: 1 MiB, or one message of a length-prefixed
-        // framing if that is more. Such a message is answered once it is whole; until then its
-        // bytes do not count here. Also limits the answers to datagrams that faults hold back;
-        // empty: 16 MiB.
+        // Limit of the bytes that wait to be sent on a connection; above it nothing is
+        // answered, and soon nothing is read. A message with a length counts once it is whole.
+        // Empty: 1 MiB, or one such message if that is more. Also limits the answers to
+        // datagrams that faults hold back; empty: 16 MiB.
         std::optional<std::size_t> max_buffer;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
@@ -77,7 +75,7 @@ public:
         bool reflect_any = false;  // answer every datagram, whatever its sender
         bool verbose = false;      // log connections, reads and datagrams, not only failures
 
-        std::size_t buffer() const;  // max_buffer, or its default
+        std::size_t buffer() const;
     };
 
     // Takes a line of text without a newline, which may contain bytes that the peer chose.
@@ -87,18 +85,14 @@ public:
     EchoServer(ev::Loop& loop, Options options, Log log);
     ~EchoServer();
 
-    // Returns the listening address. Throws std::system_error.
+    // Return the actual address. Throw std::system_error.
     const bufio::Address& listen(const bufio::Address& address);
     const bufio::Address& listen_datagrams(const bufio::Address& address);
-    // Closes the port that listen_datagrams() opened last.
-    void close_datagrams();
-    // Serves a connection that was accepted elsewhere.
-    void accept(bufio::Fd socket, const bufio::Address& peer);
-    // Applies to connections that are accepted from now on.
-    void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }
-    // Stops accepting and receiving datagrams. Ends each connection as soon as nothing is left
-    // to send to its peer, whether the peer closes its side or not. Calls back once, when no
-    // connection and no answer is left, or when `grace` has passed.
+    void close_datagrams();                                     // the port that was opened last
+    void accept(bufio::Fd socket, const bufio::Address& peer);  // serves a connection
+    void set_tls(bufio::TlsContext tls) { options_.tls = std::move(tls); }  // from now on
+    // Stops receiving, and ends each connection as soon as nothing is left to send to its peer.
+    // Calls back once, when no connection and no answer is left, or when `grace` has passed.
     void drain(ev::Duration grace, std::function<void()> drained);
 
     Counters counters() const;
@@ -126,10 +120,9 @@ private:
     ev::Timer grace_timer_;
 };
 
-// Starts an echo server for a client without a target, in the client's process. It listens on a
-// free loopback port, and completes the endpoint with it. `connections`: clients at the same
-// time. `tls` is changed to trust the server; null without TLS. The loop must outlive the
-// server. Throws UsageError if the framing cannot be echoed.
+// Starts a client's own echo server on a free loopback port, and completes the endpoint with
+// it. `connections`: at the same time. `tls` is changed to trust the server; null without TLS.
+// The loop must outlive the server. Throws UsageError if the framing cannot be echoed.
 std::unique_ptr<EchoServer> start_own_server(ev::Loop& loop, bufio::Endpoint& endpoint,
                                              const Framing& framing, std::size_t connections,
                                              bufio::TlsClientOptions* tls);

@@ -2,8 +2,8 @@
 // test clients.
 //
 // With a framing, a fault acts on whole messages; without one, on the bytes of one read. The
-// faults of a message depend only on the seed, on the number of its connection, and on its own
-// number within the connection, so that a repeated run meets the same faults.
+// faults of a message depend only on the seed, and on the numbers of its connection and of the
+// message, so that a repeated run meets the same faults.
 #pragma once
 
 #include "app/protocol/framing.hpp"
@@ -25,17 +25,17 @@ namespace yodel {
 struct Faults {
     ev::Duration delay{};   // before each reply
     ev::Duration jitter{};  // maximum change of the delay; replies keep their order
-    double drop = 0;        // probability, from 0 to 1, that a message gets no reply
-    double corrupt = 0;     // probability that one bit of a reply is flipped
-    double dup = 0;         // probability that a reply is duplicated
+    double drop = 0;        // probabilities, from 0 to 1
+    double corrupt = 0;     // flips one bit of a reply
+    double dup = 0;
     std::size_t chunk = 0;  // bytes written in one call, one chunk a turn; 0 if unlimited
     std::optional<std::uint64_t> close_after = {};  // messages until a graceful close
     std::optional<std::uint64_t> reset_after = {};  // messages until a reset
-    bool half_close = false;                        // close the sending side immediately
+    bool half_close = false;                        // immediately
     bool no_read = false;
-    bool stall_handshake = false;  // never answer the handshake
-    std::string banner = {};       // sent before everything else
-    double reorder = 0;            // probability that a datagram is reordered; not for streams
+    bool stall_handshake = false;
+    std::string banner = {};  // sent before everything else
+    double reorder = 0;       // probability, of datagrams only
     std::uint64_t seed = 1;
 
     bool any() const;  // ignores `reorder`, which streams do not have
@@ -55,7 +55,7 @@ public:
         ev::Duration delay;
     };
     Plan next();
-    // Makes an additional draw, for a fault that is not in the plan.
+    // Draws for a fault that is not in the plan.
     bool chance(double probability) { return random_.fraction() < probability; }
 
 private:
@@ -69,7 +69,7 @@ template <class Reply>
 class DelayQueue {
 public:
     bool empty() const { return replies_.empty(); }
-    std::size_t memory() const { return memory_; }  // bytes
+    std::size_t memory() const { return memory_; }
     static std::size_t memory_of(const Reply& reply) {
         return sizeof reply + reply.bytes.size();
     }
@@ -80,12 +80,11 @@ public:
         replies_.emplace(due, std::move(reply));
     }
 
-    // Return the first and the last due time. For an empty queue, they are the maximum and the
-    // minimum of ev::Time.
+    // The maximum and the minimum of ev::Time if the queue is empty.
     ev::Time first_due() const { return empty() ? ev::Time::max() : replies_.begin()->first; }
     ev::Time last_due() const { return empty() ? ev::Time::min() : replies_.rbegin()->first; }
 
-    // The following functions require a queue that is not empty.
+    // These require a queue that is not empty.
     Reply& front() { return replies_.begin()->second; }
     Reply pop() {
         Reply reply = std::move(replies_.extract(replies_.begin()).mapped());
@@ -106,16 +105,13 @@ void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_v
 class Responder {
 public:
     virtual ~Responder() = default;
-    // Sends the greeting. Called once, before any other call.
-    virtual void greet(bufio::Stream&) {}
+    virtual void greet(bufio::Stream&) {}  // called once, before any other call
     // Answers the received bytes as far as there is space for the replies, and consumes them.
     // One call does a bounded amount of work. Returns the time at which it must be called again
     // even if the stream has not changed by then; a time in the past means the next turn.
     virtual std::optional<ev::Time> answer(bufio::Stream& stream) = 0;
-    // Returns true while replies are held to be sent later.
-    virtual bool has_pending() const { return false; }
-    // The reason why answering has stopped although the peer may continue; Reason::none until
-    // then.
+    virtual bool has_pending() const { return false; }  // replies are held to be sent later
+    // Why answering has stopped although the peer may continue; Reason::none until then.
     const bufio::End& end() const { return end_; }
 
 protected:

@@ -8,7 +8,6 @@
 #include "app/text/json.hpp"
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace yodel {

@@ -41,13 +41,6 @@ Scale scale_of(Figure::Kind kind, double value) {
                                     : Scale{.unit = 1e6, .suffix = "ms"};
 }
 
-std::string names_of_figures() {
-    std::string names = "min, mean, pN (0 < N < 100), max, rate, jitter";
-    for (const CountRow& row : count_rows) names.append(", ").append(row.name);
-    return names +
-           "; lateness; and min to max with the prefix lateness_, connect_ or handshake_";
-}
-
 }  // namespace
 
 std::optional<ev::Duration> statistic(const Histogram& times, std::string_view name) {
@@ -103,9 +96,13 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
         throw UsageError(quoted +
                          " is not a requirement such as p99<5ms, lost<0.1% or rate>10k");
     const std::optional<Figure> figure = find_figure(name);
-    if (!figure)
+    if (!figure) {
+        std::string names = "min, mean, pN (0 < N < 100), max, rate, jitter";
+        for (const CountRow& row : count_rows) names.append(", ").append(row.name);
         throw UsageError(quoted + ": unknown figure " + in_quotes(name) + "; the figures are " +
-                         names_of_figures());
+                         names + "; lateness; and min to max with the prefix lateness_, " +
+                         "connect_ or handshake_");
+    }
     figure_ = *figure;
     // Blanks may separate a number from its unit.
     const std::string_view value = without_blanks(rest);
@@ -149,9 +146,14 @@ Requirement::Judged Requirement::measure(const Results& results) const {
     } else {
         if (percentage_) value = *value / static_cast<double>(all) * 100;
         judged.measured = value_text(*value);
-        if (!holds(*value))
-            judged.failure = "was " + judged.measured + lateness_remark(results, *value);
+        if (!holds(*value)) judged.failure = "was " + judged.measured;
     }
+    // Only round trips include the client's lateness.
+    const std::optional<Figure> lateness = find_figure("lateness_" + figure_.name);
+    const auto late = lateness ? lateness->value(results) : std::nullopt;
+    if (!judged.failure.empty() && late && value && *value >= limit_ && *late > *value / 2)
+        judged.failure += ", most of it yodel's own lateness (" +
+                          duration_text(ev::Duration(std::llrint(*late))) + ")";
     return judged;
 }
 
@@ -180,16 +182,6 @@ Requirement::Judged Requirement::judge(const RunResults& results) const {
                          (judged.measured.empty() ? "but " : "") + judged.failure +
                          (climbed ? " in the first second" : "");
     return judged;
-}
-
-// Returns an empty text unless the figure is a round trip, because only round trips include the
-// client's lateness.
-std::string Requirement::lateness_remark(const Results& results, double value) const {
-    const std::optional<Figure> lateness = find_figure("lateness_" + figure_.name);
-    const auto late = lateness ? lateness->value(results) : std::nullopt;
-    if (value < limit_ || !late || *late <= value / 2) return "";
-    return ", most of it yodel's own lateness (" +
-           duration_text(ev::Duration(std::llrint(*late))) + ")";
 }
 
 // Writes the value with enough digits to show whether the requirement holds. A time has the

@@ -66,7 +66,6 @@ private:
                (equal_ && value == limit_);
     }
     std::string value_text(double value) const;
-    std::string lateness_remark(const Results& results, double value) const;
 
     std::string clause_;
     Figure figure_;

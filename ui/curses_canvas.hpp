@@ -19,7 +19,7 @@ namespace ui {
 class CursesCanvas {
 public:
     // Starts curses for the terminal on standard input and output, whose type must be usable
-    // (terminal_type_trouble()). Does not change the terminal's settings or screen. Throws
+    // (terminal_trouble()). Does not change the terminal's settings or screen. Throws
     // std::runtime_error.
     explicit CursesCanvas(bool with_colors);
     CursesCanvas(const CursesCanvas&) = delete;

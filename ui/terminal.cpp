@@ -54,12 +54,6 @@ std::string crash_sequences(const ModeSequences& modes) {
 
 }  // namespace
 
-std::string terminal_trouble() {
-    if (!::isatty(STDIN_FILENO) || !::isatty(STDOUT_FILENO))
-        return "standard input or output is not a terminal";
-    return terminal_type_trouble();
-}
-
 Terminal::Output::Output() {
     const char* const name = ::ttyname(STDOUT_FILENO);
     const int opened = name ? ::open(name, O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC) : -1;

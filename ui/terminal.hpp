@@ -25,10 +25,6 @@
 
 namespace ui {
 
-// Returns the reason why the terminal can't be taken over, in one sentence; empty if it can.
-// Does not change the terminal. Must not be called while a Terminal exists.
-std::string terminal_trouble();
-
 class Terminal {
 public:
     // Takes the terminal over. Throws std::runtime_error, with the text of terminal_trouble()

@@ -55,7 +55,9 @@ std::string control_sequence(const char* capability) {
     return collected;
 }
 
-std::string terminal_type_trouble() {
+std::string terminal_trouble() {
+    if (!::isatty(STDIN_FILENO) || !::isatty(STDOUT_FILENO))
+        return "standard input or output is not a terminal";
     const char* const type = std::getenv("TERM");
     const std::string subject =
         "the terminal type \"" + printable(type ? type : "") + "\" (TERM) ";

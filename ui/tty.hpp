@@ -29,9 +29,9 @@ void discard_output(int fd);
 // if the terminal lacks it. A CursesCanvas must exist.
 std::string control_sequence(const char* capability);
 
-// Returns the reason why the terminal type (TERM) can't be used, in one sentence; empty if it
-// can. No CursesCanvas may exist.
-std::string terminal_type_trouble();
+// Returns the reason why the terminal can't be taken over, in one sentence; empty if it can.
+// Does not change the terminal. No CursesCanvas may exist.
+std::string terminal_trouble();
 
 // Terminal features that terminfo does not describe: the modes for bracketed paste, the wheel
 // and synchronized output, and the clipboard.

@@ -7,7 +7,7 @@
 #include "app/process/sandbox.hpp"
 #include "app/run/run_client.hpp"
 #include "app/server/echo_server.hpp"
-#include "app/text/diagnostics.hpp"
+#include "app/text/output.hpp"
 #include "bufio/tls.hpp"
 #include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"

@@ -4,7 +4,6 @@
 #include "app/process/program.hpp"
 #include "app/process/sandbox.hpp"
 #include "app/server/echo_server.hpp"
-#include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
 #include "app/text/output.hpp"

@@ -1,7 +1,6 @@
 #include "app/process/program.hpp"
 
 #include "app/process/sandbox.hpp"
-#include "app/text/diagnostics.hpp"
 #include "app/text/json.hpp"
 #include "app/text/output.hpp"
 #include "app/text/system.hpp"

@@ -1,8 +1,8 @@
 #include "app/run/reporter.hpp"
 
-#include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
+#include "app/text/output.hpp"
 #include "app/text/units.hpp"
 #include "ui/text.hpp"
 

@@ -3,8 +3,8 @@
 #include "app/process/program.hpp"
 #include "app/stats/histogram.hpp"
 #include "app/stats/outcome.hpp"
-#include "app/text/diagnostics.hpp"
 #include "app/text/exit_status.hpp"
+#include "app/text/output.hpp"
 #include "app/text/units.hpp"
 
 #include <sys/ioctl.h>

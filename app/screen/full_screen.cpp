@@ -1,6 +1,6 @@
 #include "app/screen/full_screen.hpp"
 
-#include "app/text/diagnostics.hpp"
+#include "app/text/output.hpp"
 
 #include <unistd.h>
 

@@ -1,6 +1,6 @@
 #include "app/stats/outcome.hpp"
 
-#include "app/text/diagnostics.hpp"
+#include "app/text/output.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>

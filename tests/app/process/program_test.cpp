@@ -1,6 +1,6 @@
 #include "app/process/program.hpp"
 
-#include "app/text/diagnostics.hpp"
+#include "app/text/output.hpp"
 #include "app/text/system.hpp"
 #include "bufio/tls.hpp"
 #include "tests/app/process/apart.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "app/run/run_client.hpp"
-#include "app/text/diagnostics.hpp"
+#include "app/text/output.hpp"
 #include "tests/app/run/server.hpp"
 #include "tests/support/redirected.hpp"
 #include "tests/support/virtual_time.hpp"

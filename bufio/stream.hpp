@@ -111,7 +111,6 @@ public:
     // Sending has failed; the stream only reads what the peer sent earlier.
     bool output_failed() const { return static_cast<bool>(send_failure_); }
     bool output_closed() const { return output_closed_; }
-    bool reading() const { return !above_high_water_ && !reading_paused_; }
     // True also if the input was rejected.
     bool input_ended() const { return input_ended_ || rejection_; }
     // The reason for which the transport rejected the input, or Reason::none. Later input is

@@ -19,13 +19,13 @@ std::optional<TcpFacts> tcp_facts(int socket) {
     tcp_info info{};
     socklen_t size = sizeof info;
     if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
-    TcpFacts facts;
-    facts.mss = info.tcpi_snd_mss;
+    TcpFacts facts{.min_rtt = {},
+                   .retransmits = info.tcpi_total_retrans,
+                   .mss = info.tcpi_snd_mss,
+                   .cwnd = info.tcpi_snd_cwnd};
     const bool measured = info.tcpi_min_rtt != 0 &&
                           info.tcpi_min_rtt != std::numeric_limits<std::uint32_t>::max();
     if (measured) facts.min_rtt = std::chrono::microseconds(info.tcpi_min_rtt);
-    facts.retransmits = info.tcpi_total_retrans;
-    facts.cwnd = info.tcpi_snd_cwnd;
     return facts;
 }
 

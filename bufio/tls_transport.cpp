@@ -216,8 +216,9 @@ public:
     // Verifies the peer's certificate and records all faults, because OpenSSL continues after
     // each. Returns 0 if there are any, which ends the handshake unless verification is off
     // (SSL_VERIFY_NONE).
-    int verify_chain(X509_STORE_CTX* store) {
-        if (state_->may_read_bundle) find_issuers(store);
+    static int verify_chain(X509_STORE_CTX* store, void*) noexcept {
+        TlsTransport& self = of(store);
+        if (self.state_->may_read_bundle) self.find_issuers(store);
         X509_STORE_CTX_set_verify_cb(store, [](int accepted, X509_STORE_CTX* at) noexcept {
             if (accepted != 1) of(at).record_fault(at);
             return 1;
@@ -225,9 +226,9 @@ public:
         const int result = X509_verify_cert(store);
         // Drop the errors of verification, which would hide the refusal of the certificate.
         ERR_clear_error();
-        if (result <= 0 && first_fault_ == X509_V_OK) record_fault(store);
-        if (first_fault_ == X509_V_OK) return result;
-        X509_STORE_CTX_set_error(store, first_fault_);  // sent to the peer in the alert
+        if (result <= 0 && self.first_fault_ == X509_V_OK) self.record_fault(store);
+        if (self.first_fault_ == X509_V_OK) return result;
+        X509_STORE_CTX_set_error(store, self.first_fault_);  // sent to the peer in the alert
         return 0;
     }
 
@@ -248,11 +249,13 @@ public:
     }
 
     // A session of TLS 1.2 can be resumed any number of times, so the newest is enough.
-    void store_session(SSL_SESSION* session) {
-        const bool is_reusable = SSL_version(ssl_.get()) < TLS1_3_VERSION;
-        if (is_reusable) sessions_->clear();
-        if (sessions_->size() == TlsState::max_sessions) sessions_->erase(sessions_->begin());
-        sessions_->emplace_back(session);
+    static int store_session(SSL* ssl, SSL_SESSION* session) noexcept {
+        TlsState::Sessions& all = *of(ssl).sessions_;
+        const bool is_reusable = SSL_version(ssl) < TLS1_3_VERSION;
+        if (is_reusable) all.clear();
+        if (all.size() == TlsState::max_sessions) all.erase(all.begin());
+        all.emplace_back(session);
+        return 1;  // the transport owns the session now
     }
 
     // A client sends a list of certificates only if the server has requested it. Without a
@@ -446,12 +449,7 @@ SslCtx new_context(bool client) {
     SSL_CTX_set_read_ahead(ctx, 1);
     SSL_CTX_set_default_read_buffer_len(ctx, 2 * SSL3_RT_MAX_PACKET_SIZE);
     // No exception may leave the callbacks.
-    SSL_CTX_set_cert_verify_callback(
-        ctx,
-        [](X509_STORE_CTX* store, void*) noexcept {
-            return TlsTransport::of(store).verify_chain(store);
-        },
-        nullptr);
+    SSL_CTX_set_cert_verify_callback(ctx, TlsTransport::verify_chain, nullptr);
     SSL_CTX_set_msg_callback(ctx, [](int sent, int, int type, const void* bytes,
                                      std::size_t size, SSL* ssl, void*) noexcept {
         TlsTransport& transport = TlsTransport::of(ssl);
@@ -459,10 +457,7 @@ SslCtx new_context(bool client) {
         transport.on_sent(type, static_cast<const unsigned char*>(bytes), size);
     });
     if (!client) return context;
-    SSL_CTX_sess_set_new_cb(ctx, [](SSL* ssl, SSL_SESSION* session) noexcept {
-        TlsTransport::of(ssl).store_session(session);
-        return 1;  // the transport owns the session now
-    });
+    SSL_CTX_sess_set_new_cb(ctx, TlsTransport::store_session);
     return context;
 }
 

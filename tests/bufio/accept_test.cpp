@@ -74,7 +74,7 @@ TEST_CASE("an acceptor passes on one peer for each call") {
     CHECK(accepting.results[1].address.text() == Address::of_socket(two.get()).text());
 }
 
-TEST_CASE("an acceptor of datagrams leaves the first one to its user") {
+TEST_CASE("an acceptor of datagrams leaves the first one to its owner") {
     ev::Loop loop;
     Accepting accepting(loop, true);
     const Address address = accepting.acceptor.address();

@@ -113,7 +113,7 @@ inline std::string pattern(std::size_t size) {
     return bytes;
 }
 
-// A stream's user that consumes all bytes, unless on_change is set.
+// A stream's owner that consumes all bytes, unless on_change is set.
 class Taker final : public Stream::Owner {
 public:
     void open(ev::Loop& loop, std::unique_ptr<bufio::Transport> transport,

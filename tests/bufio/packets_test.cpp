@@ -339,7 +339,7 @@ TEST_CASE("a bound socket's stream drops each datagram that can't be sent") {
     REQUIRE(run_until(pair.loop, [&] { return pair.near.got == framed({"b"}); }));
 }
 
-TEST_CASE("the user may destroy the stream when it receives or ends") {
+TEST_CASE("the owner may destroy the stream when it receives or ends") {
     PacketPair pair;
     pair.near.on_change = [&](Stream&) { pair.near.stream.reset(); };
     pair.send({"a"});

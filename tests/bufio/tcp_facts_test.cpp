@@ -16,10 +16,10 @@ void exchange(const Fd& one, const Fd& other) {
         const int to = from == &one ? other.get() : one.get();
         REQUIRE(::send(from->get(), &byte, 1, 0) == 1);
         ev::Loop loop;
-        bool came = false;
+        bool arrived = false;
         const ev::Watch watch(loop, to, ev::readable,
-                              [&](ev::Events) { came = ::recv(to, &byte, 1, 0) == 1; });
-        REQUIRE(run_until(loop, [&] { return came; }));
+                              [&](ev::Events) { arrived = ::recv(to, &byte, 1, 0) == 1; });
+        REQUIRE(run_until(loop, [&] { return arrived; }));
     }
 }
 

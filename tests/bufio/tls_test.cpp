@@ -521,7 +521,7 @@ TEST_CASE("reports a lost TLS connection in every state", "[tls]") {
     CHECK(half.near.text().find("Success") == std::string::npos);
 }
 
-TEST_CASE("does not notify the user of TLS records without data", "[tls]") {
+TEST_CASE("does not notify the owner of TLS records without data", "[tls]") {
     HalfRaw half(tls13);
     half.open();
     half.near.calls = 0;

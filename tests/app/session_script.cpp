@@ -128,7 +128,7 @@ SessionScript::SessionScript(yodel::Session::Options initial) : options(std::mov
         loop.settle();
         peer->send(all.substr(std::min(cut, all.size())));
     });
-    for (const std::string method : {"destroy", "disconnect"})
+    for (const std::string method : {"destroy", "disconnect", "pause"})
         setting(method + " when", [this, method](const std::string& event) {
             trigger_ = event;
             triggered_ = method;
@@ -288,6 +288,7 @@ void SessionScript::report_event(const std::string& event, std::string_view payl
 void SessionScript::called(const std::string& event) {
     REQUIRE(session);  // it calls nobody after its destruction
     if (event != trigger_) return;
+    if (triggered_ == "pause") return session->pause(true);
     if (triggered_ == "destroy") session.reset();
     if (session) session->disconnect();
 }

@@ -349,6 +349,9 @@ TEST_CASE("reads nothing while paused, and no timeout passes") {
             +9ms; finishing; +1ms; closed unclosed)"},
         {"a pause before the end is not added",
          R"(-q 50ms; --expect none; pause; +400ms; resume; finish; +50ms; closed unclosed)"},
+        {"replies that were read before a pause are reported after it",
+         R"(pause when right; send a; send b; peer sends a\nb\n; reports right a=a; +1ms
+            reports nothing; resume; reports right b=b untimed)"},
         {"it may pause again as soon as it resumes, and still get replies",
          "-W 5ms; send a; until bad@0 a=b ( pause; peer answers b; +5ms; resume )"},
         {"it may pause again as soon as it resumes, and still end",
@@ -554,6 +557,8 @@ TEST_CASE("a time limit of the run includes all connections, and time spent earl
                                    waiting; +60ms; connect; +39ms; waiting; +1ms; closed timeout)"},
         {"time that passed before", R"_(--max-time 7s; --spent 4s; +2999ms; open; +1ms
                                        closed timeout "the run did not finish within 7s (--max-time)")_"},
+        {"a handshake is not tried again",
+         R"(--tls; --retry forever; --max-time 20ms; handshaking; +20ms; closed timeout)"},
         {"a closed session keeps its end",
          R"(to nobody; --max-time 20ms; closed refused; +40ms; closed refused)"},
     });

@@ -208,7 +208,6 @@ int run(YodelOptions options, int& signo) {
 }  // namespace yodel
 
 int main(int argc, char* argv[]) {
-    using namespace yodel;
-    return run_program("yodel", ev::backend_names(), argc, argv, parse_yodel_options,
-                       yodel_help, run);
+    return yodel::run_program("yodel", ev::backend_names(), argc, argv,
+                              yodel::parse_yodel_options, yodel::yodel_help, yodel::run);
 }

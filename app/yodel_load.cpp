@@ -56,7 +56,6 @@ int run(LoadOptions options, int& signo) {
 }  // namespace yodel
 
 int main(int argc, char* argv[]) {
-    using namespace yodel;
-    return run_program("yodel-load", ev::backend_names(), argc, argv, parse_load_options,
-                       load_help, run);
+    return yodel::run_program("yodel-load", ev::backend_names(), argc, argv,
+                              yodel::parse_load_options, yodel::load_help, yodel::run);
 }

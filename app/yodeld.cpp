@@ -244,11 +244,11 @@ int run(ServerOptions options, int&) {
 }  // namespace yodel
 
 int main(int argc, char* argv[]) {
-    using namespace yodel;
     // Errors in the options are also printed as JSON.
     for (int i = 1; i < argc && argv[i] != std::string_view("--"); ++i)
         if (argv[i] == std::string_view("--json"))
-            diagnostics().set_form(Diagnostics::Form::json);
-    return run_program("yodeld", ev::backend_names(), argc, argv, parse_server_options,
-                       server_help, run, true);
+            yodel::diagnostics().set_form(yodel::Diagnostics::Form::json);
+    return yodel::run_program("yodeld", ev::backend_names(), argc, argv,
+                              yodel::parse_server_options, yodel::server_help, yodel::run,
+                              true);
 }

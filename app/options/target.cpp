@@ -65,7 +65,8 @@ std::string take_resource(std::string& text) {
 }
 
 // Refuses an invalid port, and removes the leading zeros of a number.
-void check_service(std::string& service, bool is_alone, unsigned min) {
+void check_service(std::string& service, bool is_alone, bool may_be_0) {
+    const unsigned min = may_be_0 ? 0 : 1;
     if (service.empty()) throw UsageError("a port is missing");
     const bool number = is_number(service);
     if (!number && !::getservbyname(service.c_str(), "tcp"))
@@ -77,6 +78,12 @@ void check_service(std::string& service, bool is_alone, unsigned min) {
     if (number) service.erase(0, std::min(service.find_first_not_of('0'), service.size() - 1));
 }
 
+// Refuses hosts that the resolver would refuse later with a worse error.
+void check_host(const std::string& host) {
+    if (host.find_first_of(" /@[") != host.npos)
+        throw UsageError(in_quotes(host) + " is not a valid host");
+}
+
 // Cuts the host and the port, which may also be the next word.
 void cut(const std::string& text, std::vector<std::string>& words, const TargetForm& form,
          const char* default_port, Target& to) {
@@ -85,7 +92,8 @@ void cut(const std::string& text, std::vector<std::string>& words, const TargetF
     const bool has_port = colon != text.npos && !text.ends_with(']') && !is_v6;
     to.host = text.substr(0, has_port ? colon : text.npos);
     const bool in_brackets = to.host.starts_with('[') && to.host.ends_with(']');
-    const bool has_colons = has_port && to.host.find_first_of("[:") != text.npos;
+    const bool has_colons =
+        has_port && !in_brackets && to.host.find_first_of("[:") != text.npos;
     if (in_brackets) to.host = to.host.substr(1, to.host.size() - 2);
     bool is_alone = false;
     if (has_port) {
@@ -100,20 +108,18 @@ void cut(const std::string& text, std::vector<std::string>& words, const TargetF
         to.service = default_port;
     }
     const bool lacks_port = to.service.empty() && !has_port && !is_alone;
-    if ((has_colons && !in_brackets) ||
-        (is_v6 && (is_alone || (lacks_port && !form.lone_host))))
+    const bool is_bare = is_v6 && !form.lone_host && (is_alone || lacks_port);
+    if (is_bare || has_colons)
         throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
     const bool is_local = is_alone || (form.schemes && form.lone_port && !in_brackets);
     if ((to.host.empty() && !is_local) || (lacks_port && is_number(text)))
         throw UsageError("a host is missing" +
                          (text.empty() ? "" : " before " + in_quotes(text)));
-    // The resolver would refuse these with a worse error.
-    if (to.host.find_first_of(" /@[") != text.npos)
-        throw UsageError(in_quotes(to.host) + " is not a valid host");
-    if (lacks_port && form.lone_host) return;
-    if (lacks_port)
+    check_host(to.host);
+    if (!lacks_port)
+        check_service(to.service, is_alone, form.lone_port);
+    else if (!form.lone_host)
         throw UsageError(in_quotes(text) + " needs a port: write HOST PORT or HOST:PORT");
-    check_service(to.service, is_alone, form.lone_port ? 0 : 1);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ const Ledger::Entry& Ledger::remove(std::size_t i) {
     last_echoed_ = false;
     keeps_last_ = framing().replies_framed() && !datagrams();
     taken_ = std::move(entry);
-    entry.over = true;
+    entries_[i].over = true;
     while (oldest_ < entries_.size() && entries_[oldest_].over) ++oldest_;
     for (; !entries_.empty() && entries_[0].over; entries_.pop_front()) --oldest_;
     return taken_;
@@ -215,12 +215,14 @@ void Ledger::drop_answered() {
 
 // --- Finding.
 
+std::optional<std::size_t> Ledger::find_oldest() const {
+    if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
+    return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
+}
+
 // Returns the index of the message that the reply is right for; none if there is none.
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
-    if (options_.expect == Expect::any) {
-        if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
-        return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
-    }
+    if (options_.expect == Expect::any) return find_oldest();
     std::string space;
     const std::string_view wanted = comparable_text(options_.pattern, reply, space);
     std::string own_space;

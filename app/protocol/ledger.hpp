@@ -253,6 +253,7 @@ private:
     // A reply answers only messages that were queued before it was read.
     bool awaited(const Entry& entry) const { return entry.id <= read_id_; }
     bool any_awaited() const { return !entries_.empty() && awaited(entries_[0]); }
+    std::optional<std::size_t> find_oldest() const;
     std::optional<std::size_t> find(std::string_view reply);
     std::optional<std::size_t> find_in_batch(std::size_t i, std::string_view reply);
     std::optional<std::size_t> find_number(std::optional<std::uint64_t> number);

@@ -126,8 +126,8 @@ struct RespReader {
                 text += " => ";
             } else {
                 if (i > 0) text.append("\n").append(indent, ' ');
-                text += format("%*llu%c ", static_cast<int>(width),
-                               static_cast<unsigned long long>(i / step + 1), ")~)#"[kind]);
+                const unsigned long long number = i / step + 1;
+                text += format("%*llu%c ", static_cast<int>(width), number, ")~)#"[kind]);
             }
             if (!read(indent + width + 2, depth)) return false;
         }

@@ -123,24 +123,27 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
             if (head.empty()) return Stop::blocked;
             if (!begin(head)) return Stop::failed;
         }
-        if (has_output()) {
-            const std::size_t count = held_.copy(to.data(), to.size(), written_);
-            to = to.subspan(count);
-            written_ += count;
-            if (written_ < held_.size()) return Stop::blocked;
-            std::string().swap(held_);
-        }
+        if (has_output() && !pass_held(to)) return Stop::blocked;
         if (!head_read_) continue;
         if (!take_payload(wire, to)) return Stop::failed;
         if (payload_left_ > 0) return Stop::blocked;
         head_read_ = false;
-        if (opcode_ == Opcode::close) return read_closure() ? Stop::closed : Stop::failed;
-        if (is_control(opcode_)) return Stop::control;
+        if (is_control(opcode_)) return read_control();
         if (fragmented_ && is_final_) {
             fragmented_ = false;
             write_message_head(held_.data(), is_text_, held_.size() - message_head_size);
         }
     }
+}
+
+// Returns true once everything that was held is passed on.
+bool FrameReader::pass_held(std::span<char>& to) {
+    const std::size_t count = held_.copy(to.data(), to.size(), written_);
+    to = to.subspan(count);
+    written_ += count;
+    if (written_ < held_.size()) return false;
+    std::string().swap(held_);
+    return true;
 }
 
 // Returns an empty view while the head is incomplete.
@@ -231,6 +234,11 @@ bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     }
     if (direct) to = to.subspan(count);
     return true;
+}
+
+FrameReader::Stop FrameReader::read_control() {
+    if (opcode_ != Opcode::close) return Stop::control;
+    return read_closure() ? Stop::closed : Stop::failed;
 }
 
 bool FrameReader::read_closure() {

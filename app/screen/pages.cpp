@@ -92,6 +92,31 @@ void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
     add_rest(bytes.size() - end, "more");
 }
 
+struct Shown {
+    const ui::Needle& needle;
+    bool resp;  // values of Redis are decoded
+};
+
+// Adds a message or a reply, decoded if possible, and in hex.
+void add_bytes(PageRows& page, const Shown& shown, const char* name, std::string_view bytes,
+               std::size_t marked) {
+    std::size_t text_marked = marked;
+    const char* form = ", indented as JSON";
+    std::optional<std::string> text;
+    if (bytes.size() <= max_decoded) text = indented_json(bytes, text_marked);
+    if (!text && shown.resp && bytes.size() <= max_decoded) {
+        text = resp_text(std::string(bytes) + "\r\n");
+        text_marked = no_byte;
+        form = ", decoded as RESP";
+    }
+    page.add_title(name + (", " + bytes_text(bytes.size())) + (text ? form : ""));
+    if (text)
+        add_part(page, shown.needle, *text, text_marked, false);
+    else
+        add_part(page, shown.needle, bytes, marked, false);
+    add_part(page, shown.needle, bytes, marked, true);
+}
+
 std::string phases_text(const Session& session) {
     const Session::Phases& phases = session.phases();
     std::string text = "look-up " + milliseconds_text(phases.lookup);
@@ -310,23 +335,8 @@ Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& n
     const bool answered = has_reply(event.fate);
     PageRows page(width);
     const std::size_t marked = reply.difference.value_or(no_byte);
-    // Adds a message or a reply, decoded if possible, and in hex.
-    const auto add_bytes = [&](const char* name, std::string_view bytes) {
-        std::size_t text_marked = marked;
-        const char* form = ", indented as JSON";
-        std::optional<std::string> text;
-        if (bytes.size() <= max_decoded) text = indented_json(bytes, text_marked);
-        if (!text && resp && bytes.size() <= max_decoded) {
-            text = resp_text(std::string(bytes) + "\r\n");
-            text_marked = no_byte;
-            form = ", decoded as RESP";
-        }
-        page.add_title(name + (", " + bytes_text(bytes.size())) + (text ? form : ""));
-        if (text)
-            add_part(page, needle, *text, text_marked, false);
-        else
-            add_part(page, needle, bytes, marked, false);
-        add_part(page, needle, bytes, marked, true);
+    const auto add = [&](const char* name, std::string_view bytes) {
+        add_bytes(page, {needle, resp}, name, bytes, marked);
     };
     page.add_title(sent ? "Message " + std::to_string(message.id) : "Unsolicited");
     if (sent)
@@ -348,11 +358,11 @@ Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& n
         page.add_fact("reply", "late, after the reply timeout", Style::warn);
     if (answered && sent && !reply.right)
         page.add_fact("reply", differs_text(reply.difference), Style::bad);
-    if (sent) add_bytes("Sent", message.payload);
+    if (sent) add("Sent", message.payload);
     if (sent && reply.right && reply.payload == message.payload)
         page.add_title("Received: identical");
     else if (answered)
-        add_bytes("Received", reply.payload);
+        add("Received", reply.payload);
     return page.rows;
 }
 

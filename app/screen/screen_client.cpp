@@ -445,6 +445,15 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     return row;
 }
 
+std::string ScreenClient::page_hint() const {
+    const Reading& top = pages_.back();
+    if (top.message)
+        return "Esc goes back; e edits it; M-/ searches; M-w copies; Up Down PgUp PgDn scroll";
+    if (top.selected) return "Enter opens it; Esc goes back; Up Down select";
+    return top.notable.empty() ? "Esc goes back; Up Down PgUp PgDn scroll"
+                               : "Esc goes back; Up Down select a message; PgUp PgDn scroll";
+}
+
 // Returns the text shown instead of the input line, if there is any.
 std::string ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
@@ -457,16 +466,7 @@ std::string ScreenClient::hint_text() const {
         return find->failed ? "no more matches; n older, N newer; Esc goes back"
                             : "n older, N newer; Esc goes back to the end";
     }
-    if (!pages_.empty()) {
-        const Reading& top = pages_.back();
-        if (top.message)
-            return "Esc goes back; e edits it; M-/ searches; M-w copies; Up Down PgUp PgDn "
-                   "scroll";
-        if (top.selected) return "Enter opens it; Esc goes back; Up Down select";
-        return top.notable.empty()
-                   ? "Esc goes back; Up Down PgUp PgDn scroll"
-                   : "Esc goes back; Up Down select a message; PgUp PgDn scroll";
-    }
+    if (!pages_.empty()) return page_hint();
     if (!editor_.empty()) return {};
     if (std::holds_alternative<Escaped>(mode_))
         return "Esc- press a key; it then acts as with Alt; F1 lists the keys; Esc cancels";

@@ -117,6 +117,7 @@ private:
     int main_height() const { return terminal().size().rows - (has_key_bar() ? 3 : 2); }
     std::vector<Part> status() const;
     std::string hint_text() const;
+    std::string page_hint() const;
     std::string progress_hint() const;
     ui::Row input_row(int width, ui::Frame& frame);
     ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;

@@ -29,7 +29,7 @@ RunOptions completed(RunOptions options) {
     options.session.early_close = "closed before the end of the run";
     options.session.greeting_time = generated_greeting_time;
     options.session.numbered =
-        options.generates() && options.size >= GeneratedText::min_checked_size;
+        options.generates() && options.size >= Generator::min_checked_size;
     options.session.max_time.reset();
     return options;
 }

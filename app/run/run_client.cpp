@@ -172,9 +172,11 @@ void RunClient::make_source(Options& options) {
                               .max_frame = to.session.max_frame,
                               .escapes = options.escapes};
     if (to.connections > 1) {
-        script_ = std::make_unique<Script>(loop_, lines, [this] { run_.sources_changed(); });
-        to.source = [&script = *script_](auto&, auto&, auto&) {
-            return std::make_unique<KeptSource>(script);
+        lines.keep = true;
+        kept_input_ =
+            std::make_unique<LineSource>(loop_, lines, [this] { run_.sources_changed(); });
+        to.source = [&input = *kept_input_](auto&, auto&, auto&) {
+            return std::make_unique<KeptSource>(input);
         };
         return;
     }
@@ -307,7 +309,7 @@ void RunClient::run_done() {
     const auto add = [this](const Trouble& trouble) {
         if (!trouble.text.empty()) troubles_.push_back(trouble);
     };
-    if (script_) add(script_->trouble());
+    if (kept_input_) add(kept_input_->trouble());
     add({output_failed, reporter_.log_trouble()});
     if (reporter_.needs_end()) {
         JsonObject end = outcome().json();

@@ -142,7 +142,7 @@ private:
 
     ev::Loop& loop_;
     const ev::Time start_;
-    std::unique_ptr<Script> script_;  // shared standard input; null if not shared
+    std::unique_ptr<LineSource> kept_input_;  // for several connections; null for one
     const Options options_;
     struct {
         bool interrupted = false;

@@ -39,12 +39,16 @@ LineSource::LineSource(ev::Loop& loop, Options options, const std::function<void
     : loop_(loop),
       options_(std::move(options)),
       lines_(*find_framing("line"), options_.max_frame),
+      kept_(options_.keep ? std::make_shared<std::deque<std::string>>() : nullptr),
       watch_(loop, STDIN_FILENO, ev::none,
              [this, changed](ev::Events) {
                  read();
+                 if (kept_) keep();
                  changed();
              }),
-      greeting_timer_(loop, changed) {}
+      greeting_timer_(loop, changed) {
+    if (kept_) watch_.want(ev::readable);
+}
 
 void LineSource::read() {
     watch_.want(ev::none);
@@ -158,28 +162,20 @@ void LineSource::fail(const std::string& text, int status) {
     buffer_.consume(buffer_.size());
 }
 
-Script::Script(ev::Loop& loop, LineSource::Options options, std::function<void()> changed)
-    : changed_(std::move(changed)),
-      messages_(std::make_shared<std::deque<std::string>>()),
-      input_(loop, std::move(options), [this] { read(); }) {
-    input_.next();  // begins to read
-}
-
-void Script::read() {
-    while (const auto message = input_.next()) {
-        bytes_ += sizeof(std::string) + message->payload.size();
-        messages_->emplace_back(message->payload);
-        input_.sent(*message, {});
+void LineSource::keep() {
+    while (const auto message = next()) {
+        kept_bytes_ += sizeof(std::string) + message->payload.size();
+        kept_->emplace_back(message->payload);
+        sent(*message, {});
     }
-    if (bytes_ > max_bytes)
-        input_.fail("more than " + std::to_string(max_bytes / 1024 / 1024) +
-                        " MiB, which is too much to send on every connection",
-                    reply_bad_or_lost);
-    changed_();
+    if (kept_bytes_ > max_kept_bytes)
+        fail("more than " + std::to_string(max_kept_bytes / 1024 / 1024) +
+                 " MiB, which is too much to send on every connection",
+             reply_bad_or_lost);
 }
 
 std::optional<Outgoing> KeptSource::next() {
-    if (over() || (script_ && number_ == messages_->size())) return std::nullopt;
+    if (over() || (input_ && number_ == messages_->size())) return std::nullopt;
     const std::string& message = (*messages_)[number_ % messages_->size()];
     number_ = share_.message_after(number_);
     --left_;
@@ -188,9 +184,7 @@ std::optional<Outgoing> KeptSource::next() {
 
 // --- Generated messages.
 
-GeneratedText::GeneratedText(std::size_t size) : text_(size, ' ') { fill(0, size); }
-
-std::string_view GeneratedText::text(std::uint64_t number) {
+std::string_view Generator::text(std::uint64_t number) {
     char all[20];  // enough for the largest number
     const char* const end = std::to_chars(all, all + sizeof all, number).ptr;
     const std::size_t digits = std::min(static_cast<std::size_t>(end - all), text_.size());
@@ -214,7 +208,7 @@ std::string_view GeneratedText::text(std::uint64_t number) {
     return text_;
 }
 
-void GeneratedText::fill(std::size_t begin, std::size_t end) {
+void Generator::fill(std::size_t begin, std::size_t end) {
     static constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz";
     for (std::size_t i = begin; i < end; ++i) text_[i] = letters[i % letters.size()];
 }

@@ -93,10 +93,13 @@ protected:
 std::string message_refusal(std::string_view message, const Framing& framing,
                             std::size_t max_frame);
 
+using OwnMessages = std::shared_ptr<const std::deque<std::string>>;
+
 // Sends each line of standard input once, or each read as a message. Reads only if a message is
 // wanted and none is left, so that back-pressure slows a fast writer down.
 //
-// If the session coalesces, many lines are sent together.
+// If the session coalesces, many lines are sent together. With `keep`, sends nothing, but reads
+// all lines for the KeptSource of each connection.
 class LineSource final : public Source {
 public:
     struct Options {
@@ -105,6 +108,7 @@ public:
         bool escapes = false;                           // lines contain \n, \xNN and the like
         // The lines are --messages. Each must be a single message, and there must be one.
         bool single = false;
+        bool keep = false;
         // The only connection, which sends as long as the input lasts; null if several may
         // send. Its messages are lines or, if they have no frames, whole reads.
         Session* session = nullptr;
@@ -112,6 +116,8 @@ public:
         // session.
         ev::Duration greeting_wait{};
     };
+    static constexpr std::size_t max_kept_bytes = 256 * 1024 * 1024;  // including overhead
+
     // Calls `changed` from the loop after each read.
     LineSource(ev::Loop& loop, Options options, const std::function<void()>& changed);
 
@@ -124,13 +130,14 @@ public:
     Trouble trouble() const override;
     bool ends_sending() const override { return options_.session != nullptr; }
     void stop() override { watch_.want(ev::none); }
-    // Ends the input with an error. The text is prefixed with "standard input: ".
-    void fail(const std::string& text, int status);
+    OwnMessages kept() const { return kept_; }  // grows until the end
 
 private:
     bool has_lines() const { return !options_.session || options_.framing->has_frames(); }
     void read();
+    void keep();
     void refuse(const std::string& text);
+    void fail(const std::string& text, int status);
     std::string_view whole_lines() const;
     Decoder::Decoded decode_next();
 
@@ -143,94 +150,64 @@ private:
     std::uint64_t line_number_ = 1;  // number of the next line
     bool ended_ = false;
     std::string unescaped_;  // the message from next(), with its escapes replaced
+    const std::shared_ptr<std::deque<std::string>> kept_;  // null without `keep`
+    std::size_t kept_bytes_ = 0;
     Trouble trouble_;
     ev::Watch watch_;
     ev::Timer greeting_timer_;
 };
 
-using OwnMessages = std::shared_ptr<const std::deque<std::string>>;
-
-// Standard input for several connections, each of which sends all messages, even if it opens
-// late. Reports an error once, not for each connection.
-class Script {
-public:
-    static constexpr std::size_t max_bytes = 256 * 1024 * 1024;  // including overhead
-
-    // Calls `changed` from the loop when more messages or EOF arrive.
-    Script(ev::Loop& loop, LineSource::Options options, std::function<void()> changed);
-
-    OwnMessages messages() const { return messages_; }  // grows until the end
-    bool ended() const { return input_.over(); }
-    Trouble trouble() const { return input_.trouble(); }
-
-private:
-    void read();
-
-    const std::function<void()> changed_;
-    const std::shared_ptr<std::deque<std::string>> messages_;
-    std::size_t bytes_ = 0;
-    LineSource input_;
-};
-
-// Sends messages that are kept: those of a script once, on each connection, or the user's own
-// over and over. Own message n of the run is line n modulo the number of lines.
+// Sends messages that are kept: lines of standard input once, on each connection, even if it
+// opens late, or the user's own messages over and over. Own message n of the run is line n
+// modulo the number of lines. The input reports its trouble once, not for each connection.
 class KeptSource final : public Source {
 public:
-    explicit KeptSource(const Script& script)
-        : messages_(script.messages()), script_(&script) {}
+    explicit KeptSource(const LineSource& input) : messages_(input.kept()), input_(&input) {}
     // The connections of one thread share a source.
     KeptSource(OwnMessages messages, const Share& share)
         : messages_(std::move(messages)), share_(share), number_(share.thread) {}
 
     std::optional<Outgoing> next() override;
     bool over() const override {
-        return left_ == 0 || (script_ && script_->ended() && number_ == messages_->size());
+        return left_ == 0 || (input_ && input_->over() && number_ == messages_->size());
     }
 
 private:
     const OwnMessages messages_;
-    const Script* const script_ = nullptr;
+    const LineSource* const input_ = nullptr;
     const Share share_;
     std::uint64_t number_ = 0;  // of the next message
 };
 
-// Generates the texts of messages. A text is printable, contains no delimiter of any framing,
-// and differs from the previous text if its size allows.
+// Generates messages, numbered from 1. The connections of one thread share a source. A text is
+// printable, contains no delimiter of any framing, and differs from the previous text if its
+// size allows.
 //
 // A text consists of a number, letters, and two check letters. Two such texts differ in at
 // least three bytes, so a text with one damaged byte is still closest to the original. If the
 // check letters do not fit, they are omitted, and damage may turn one text into another.
-class GeneratedText {
+class Generator final : public Source {
 public:
     // Holds any number and the check letters.
     static constexpr std::size_t min_checked_size = 22;
 
-    explicit GeneratedText(std::size_t size);  // bytes
+    explicit Generator(std::size_t size) : text_(size, ' ') { fill(0, size); }  // bytes
 
     // Returns the text for a number: its last digits, letters, and the check letters. The view
     // is valid until the next call. Does not allocate.
     std::string_view text(std::uint64_t number);
+
+    std::optional<Outgoing> next() override {
+        if (over()) return std::nullopt;
+        --left_;
+        return Outgoing{.payload = text(++made_count_)};
+    }
 
 private:
     void fill(std::size_t begin, std::size_t end);
 
     std::string text_;
     std::size_t digits_ = 0;  // at the front of the text
-};
-
-// Generates messages, numbered from 1. The connections of one thread share a source.
-class Generator final : public Source {
-public:
-    explicit Generator(std::size_t size) : text_(size) {}  // bytes
-
-    std::optional<Outgoing> next() override {
-        if (over()) return std::nullopt;
-        --left_;
-        return Outgoing{.payload = text_.text(++made_count_)};
-    }
-
-private:
-    GeneratedText text_;
     std::uint64_t made_count_ = 0;
 };
 

@@ -3,7 +3,7 @@
 #include "tests/support/allocations.hpp"
 #include "tests/support/catch.hpp"
 
-using yodel::GeneratedText;
+using yodel::Generator;
 
 namespace {
 
@@ -16,31 +16,31 @@ std::size_t differences(std::string_view a, std::string_view b) {
 }  // namespace
 
 TEST_CASE("a generated text consists of its number, letters, and two check letters") {
-    GeneratedText text(8);
+    Generator text(8);
     CHECK(text.text(1) == "1bcdefcc");
     CHECK(text.text(10) == "10cdefde");
     CHECK(text.text(999'999) == "999999od");
     CHECK(text.text(7) == "7bcdefii");
-    CHECK(GeneratedText(30).text(5) == "5bcdefghijklmnopqrstuvwxyzabgg");
-    CHECK(GeneratedText(22).text(~std::uint64_t{0}).substr(0, 20) == "18446744073709551615");
+    CHECK(Generator(30).text(5) == "5bcdefghijklmnopqrstuvwxyzabgg");
+    CHECK(Generator(22).text(~std::uint64_t{0}).substr(0, 20) == "18446744073709551615");
 }
 
 TEST_CASE("a text without space for check letters contains only its number") {
-    GeneratedText text(8);
+    Generator text(8);
     CHECK(text.text(9'999'999) == "9999999h");
     CHECK(text.text(99'999'999) == "99999999");
     CHECK(text.text(123'456'789) == "23456789");
     CHECK(text.text(7) == "7bcdefii");
-    CHECK(GeneratedText(0).text(5).empty());
-    CHECK(GeneratedText(1).text(15) == "5");
-    CHECK(GeneratedText(2).text(5) == "5b");
-    CHECK(GeneratedText(20).text(~std::uint64_t{0}) == "18446744073709551615");
+    CHECK(Generator(0).text(5).empty());
+    CHECK(Generator(1).text(15) == "5");
+    CHECK(Generator(2).text(5) == "5b");
+    CHECK(Generator(20).text(~std::uint64_t{0}) == "18446744073709551615");
 }
 
 TEST_CASE("two generated texts differ in at least three bytes") {
     const std::size_t size = GENERATE(as<std::size_t>{}, 6, 22, 64);
     std::vector<std::string> texts;
-    GeneratedText text(size);
+    Generator text(size);
     for (std::uint64_t number = 0; number < 10'100; ++number)
         if (number < 600 || number % 3000 >= 2900) texts.emplace_back(text.text(number));
     std::size_t least = size;
@@ -51,8 +51,8 @@ TEST_CASE("two generated texts differ in at least three bytes") {
 }
 
 TEST_CASE("damage to one byte never turns a generated text into another, at any length") {
-    GeneratedText text(GeneratedText::min_checked_size);
-    GeneratedText others(GeneratedText::min_checked_size);
+    Generator text(Generator::min_checked_size);
+    Generator others(Generator::min_checked_size);
     std::uint64_t number = 1;
     for (int i = 0; i < 2000; ++i) {
         number = number * 6364136223846793005 + 1442695040888963407;
@@ -65,7 +65,7 @@ TEST_CASE("damage to one byte never turns a generated text into another, at any 
 }
 
 TEST_CASE("generating a text allocates nothing") {
-    GeneratedText text(1000);
+    Generator text(1000);
     test::allocations.count = 0;
     for (std::uint64_t number = 0; number < 1000; ++number) text.text(number);
     CHECK(test::allocations.count == 0);

@@ -201,9 +201,9 @@ TEST_CASE("an input that can't be read ends with the system's reason") {
 
 namespace {
 
-struct Scripted : Typed {
+struct Kept : Typed {
     int changes = 0;
-    Script script{loop, {.escapes = true}, [this] { ++changes; }};
+    LineSource input{loop, {.escapes = true, .keep = true}, [this] { ++changes; }};
 };
 
 // Takes all messages that the source would send now.
@@ -218,47 +218,46 @@ std::string take_all(KeptSource& source) {
 
 }  // namespace
 
-TEST_CASE("each connection sends the whole script, even if it begins late") {
-    Scripted scripted;
-    KeptSource early(scripted.script);
-    scripted.write("one\ntwo\n\nthr");
+TEST_CASE("each connection sends all lines that are kept, even if it begins late") {
+    Kept kept;
+    KeptSource early(kept.input);
+    kept.write("one\ntwo\n\nthr");
     CHECK(take_all(early) == "[one][two][]");
     CHECK_FALSE(early.over());
-    CHECK(scripted.changes == 1);
-    scripted.end();
-    CHECK(scripted.changes == 2);
+    CHECK(kept.changes == 1);
+    kept.end();
+    CHECK(kept.changes == 2);
     CHECK_FALSE(early.over());
-    KeptSource late(scripted.script);
+    KeptSource late(kept.input);
     CHECK(take_all(late) == "[one][two][][thr]");
     CHECK(take_all(early) == "[thr]");
     CHECK(early.over());
     CHECK(late.over());
-    CHECK_FALSE(KeptSource(scripted.script).over());
-    CHECK(scripted.script.trouble().text.empty());
+    CHECK_FALSE(KeptSource(kept.input).over());
+    CHECK(kept.input.trouble().text.empty());
 }
 
-TEST_CASE(
-    "a script ends before a line that can't be sent, which its connections don't report") {
-    Scripted scripted;
-    KeptSource source(scripted.script);
-    scripted.write("\\x41\na\\q\nafter\n");
-    CHECK(scripted.script.ended());
-    CHECK(scripted.changes > 0);
-    CHECK(scripted.script.trouble().status == reply_bad_or_lost);
-    CHECK(scripted.script.trouble().text.starts_with(
-        "standard input, line 2: a backslash must "));
+TEST_CASE("an input that is kept ends before a line that can't be sent, which its connections "
+          "don't report") {
+    Kept kept;
+    KeptSource source(kept.input);
+    kept.write("\\x41\na\\q\nafter\n");
+    CHECK(kept.input.over());
+    CHECK(kept.changes > 0);
+    CHECK(kept.input.trouble().status == reply_bad_or_lost);
+    CHECK(kept.input.trouble().text.starts_with("standard input, line 2: a backslash must "));
     CHECK(take_all(source) == "[A]");
     CHECK(source.over());
     CHECK(source.trouble().text.empty());
 }
 
-TEST_CASE("a script is limited in size") {
-    Scripted scripted;
+TEST_CASE("an input that is kept is limited in size") {
+    Kept kept;
     const std::string line = std::string(1024 * 1024 - 1, 'x') + '\n';
-    for (int i = 0; i < 255; ++i) scripted.write(line);
-    CHECK_FALSE(scripted.script.ended());
-    scripted.write(line);
-    CHECK(scripted.script.ended());
-    CHECK(scripted.script.trouble().text ==
+    for (int i = 0; i < 255; ++i) kept.write(line);
+    CHECK_FALSE(kept.input.over());
+    kept.write(line);
+    CHECK(kept.input.over());
+    CHECK(kept.input.trouble().text ==
           "standard input: more than 256 MiB, which is too much to send on every connection");
 }

@@ -66,20 +66,23 @@ private:
 
     // Returns the number of bytes at the front, at most `max`, that belong to whole messages.
     std::size_t whole_frames(Stream& stream, std::size_t max) {
+        const std::string_view bytes = stream.received();
+        max = std::min(max, bytes.size());
         std::size_t at = std::min(message_bytes_left_, max);
         message_bytes_left_ -= at;
         while (message_bytes_left_ == 0 && at < max) {
-            const std::string_view rest = stream.received().substr(at);
+            const std::string_view rest = bytes.substr(at);
             const std::size_t frame = framing_.frame_size(rest);
-            stream.set_min_readable(frame);
+            const bool whole = frame <= rest.size();
+            stream.set_min_readable(whole ? 0 : frame);
             if (frame > framing_.overhead() + max_message_) {
                 const std::size_t size = frame - framing_.overhead();
                 end_ = {bufio::Reason::limit, bufio::By::us, "",
                         above_limit_text("a message of " + bytes_text(size), max_message_)};
-            } else if (stream.input_ended() && rest.size() < frame && !rest.empty()) {
+            } else if (stream.input_ended() && !whole) {
                 end_ = end_inside_message(framing_, rest);
             }
-            if (end_ || rest.empty() || rest.size() < frame) break;
+            if (end_ || !whole) break;
             const std::size_t step = std::min(frame, max - at);
             message_bytes_left_ = frame - step;
             at += step;

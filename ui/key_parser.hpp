@@ -27,8 +27,8 @@ public:
     // Returns the next complete key, if any. After feed(), call it until it returns none.
     std::optional<Key> next();
 
-    // True if the remaining bytes (for instance ESC) are a key unless more bytes follow at
-    // once. If none follow, call expire(), and next() returns that key.
+    // True if the remaining bytes (for instance ESC) are a key unless more bytes follow
+    // immediately. If none follow, call expire(), and next() returns that key.
     bool key_incomplete() const;
     void expire() { expired_ = true; }
 

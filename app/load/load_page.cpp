@@ -400,12 +400,12 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
     if (height >= min_map_rows + 2) add_map(rows, progress, map, height, width);
     if (!hint) return rows;
     rows.resize(static_cast<std::size_t>(size.rows - 1));
-    rows.push_back(
-        {{ended                             ? "press a key to quit"
-          : progress.phase == Phase::ending ? "^C quits at once"
-                                            : "^C ends the run; ^C again quits at once",
-          Style::dim}});
-    ui::truncate(rows.back(), width);
+    append_hints(rows.emplace_back(),
+                 ended ? "press a key to quit"
+                 : progress.phase == Phase::ending
+                     ? "^C quits immediately"
+                     : "^C ends the run; ^C again quits immediately",
+                 width);
     return rows;
 }
 

@@ -134,8 +134,9 @@ void add_tcp(PageRows& page, const bufio::TcpFacts& tcp, const Histogram& times)
     if (tcp.min_rtt && times.count() > 0)
         page.add_fact("p50", network_share_text(times.percentile(50), *tcp.min_rtt));
     page.add_fact("segments",
-                  std::to_string(tcp.mss) + " bytes, cwnd " + std::to_string(tcp.cwnd) +
-                      " at once, " + std::to_string(tcp.retransmits) + " retransmitted",
+                  std::to_string(tcp.mss) + " bytes, at most " + std::to_string(tcp.cwnd) +
+                      " in flight (cwnd), " + std::to_string(tcp.retransmits) +
+                      " retransmitted",
                   tcp.retransmits > 0 ? Style::warn : Style::normal);
 }
 

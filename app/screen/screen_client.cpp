@@ -318,7 +318,8 @@ const std::span<const ui::Binding<Client>> Client::bindings{table};
 Rows ScreenClient::key_page(int width) {
     PageRows page(width);
     page.add_title("Keys (M-x: Alt-x, or Esc then x)");
-    page.add_fact("Quit", "^D on an empty line: once all replies are in; ^C twice: at once");
+    page.add_fact("Quit",
+                  "^D on an empty line: once all replies are in; ^C twice: immediately");
     const auto add_keys = [&page](const auto& keys) {
         for (const auto& each : keys)
             if (each.help) page.add_fact(each.keys, each.help);

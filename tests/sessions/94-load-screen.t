@@ -23,7 +23,7 @@ A load on a terminal shows a page, and leaves the summary behind.
   $ page 127.0.0.1 $PORT -- 'wait ● running' 'hang up' 'left 129'
   $ running=$PORT && serve --drop 1 -f line
   $ page -W 1h 127.0.0.1 $PORT -- 'wait 3 sent, 0 echoed, 0 bad, 0 lost, 3 in flight' 'keys ^C' 'wait ● ending: 3 in flight' \
-  >     'wait ^C quits at once' 'keys ^C' gone 'wait 3 sent, 0 echoed, 0 bad, 0 lost'
+  >     'wait ^C quits immediately' 'keys ^C' gone 'wait 3 sent, 0 echoed, 0 bad, 0 lost'
   status 130
 
 The page follows the size of the terminal. Suspended without a shell that could continue it, it comes back. A blocked terminal

@@ -267,7 +267,7 @@ TEST_CASE("the page of a load names the phase of the run") {
     CHECK(contains(line(), "running 3:01:02  "));
     run.progress.phase = RunProgress::Phase::ending;
     CHECK(contains(line(), "ending: 5 in flight"));
-    CHECK(contains(run.text(), "\n^C quits at once\n"));
+    CHECK(contains(run.text(), "\n^C quits immediately\n"));
     run.progress.phase = RunProgress::Phase::warming_up;
     CHECK(contains(line(), " warming up  "));
     run.progress.phase = RunProgress::Phase::connecting;

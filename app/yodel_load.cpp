@@ -11,7 +11,9 @@
 #include "bufio/tls.hpp"
 #include "ev/backends/backends.hpp"
 #include "ev/loop.hpp"
-#include "ui/tty.hpp"
+#include "ui/text.hpp"
+
+#include <unistd.h>
 
 #include <memory>
 #include <optional>
@@ -38,7 +40,7 @@ int run(LoadOptions options, int& signo) {
     plan_load(options.plan, options.size, options);
     // In the background, the page would stop a run that needs no terminal.
     const bool page = !options.line.has("no-tui") && !options.json() && !run.repeat &&
-                      !options.plan.reads_lines() && !ui::in_background();
+                      !options.plan.reads_lines() && !ui::in_background(STDIN_FILENO);
     if (page && can_use_screen_or_warn())
         options.page = [&loop](RunDisplay::Owner& owner) {
             return std::make_unique<LoadScreen>(loop, owner);

@@ -1,5 +1,7 @@
 #include "ui/terminal.hpp"
 
+#include "ui/text.hpp"
+
 #include <fcntl.h>
 #include <sys/ioctl.h>
 #include <termios.h>
@@ -159,7 +161,7 @@ void Terminal::restore() {
     }
     // Changes the settings after the sequences, because otherwise the terminal would echo typed
     // text onto the screen that the program leaves.
-    if (!in_background()) change_settings(found_settings_);
+    if (!in_background(STDIN_FILENO)) change_settings(found_settings_);
     crash_restore_.reset();
     ::sigprocmask(SIG_SETMASK, &found, nullptr);
 }
@@ -184,7 +186,7 @@ void Terminal::leave_screen() {
 }
 
 bool Terminal::take_over() {
-    if (in_background()) {
+    if (in_background(STDIN_FILENO)) {
         ::kill(0, SIGTTOU);
         return false;
     }

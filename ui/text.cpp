@@ -1,6 +1,7 @@
 #include "ui/text.hpp"
 
 #include <langinfo.h>
+#include <unistd.h>
 #include <wchar.h>
 
 #include <algorithm>
@@ -126,6 +127,11 @@ std::optional<Cell> Cells::next() {
 }
 
 bool utf8_locale() { return std::strcmp(nl_langinfo(CODESET), "UTF-8") == 0; }
+
+bool in_background(int descriptor) {
+    const pid_t owner = ::tcgetpgrp(descriptor);
+    return owner > 0 && owner != ::getpgrp();
+}
 
 std::string printable(std::string_view bytes) {
     std::string text;

@@ -51,6 +51,9 @@ private:
 
 // True if the locale's encoding is UTF-8. If it is not, draw in ASCII only.
 bool utf8_locale();
+// True if the descriptor is a terminal that belongs to another job. Writing to it or changing
+// its settings may then stop the process by SIGTTOU. May be called in a signal handler.
+bool in_background(int descriptor);
 
 // Returns the bytes as visible text, for a line of a log or standard error.
 std::string printable(std::string_view bytes);

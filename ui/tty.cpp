@@ -32,11 +32,6 @@ bool change_settings(const termios& settings) {
     return result == 0;
 }
 
-bool in_background() {
-    const pid_t owner = ::tcgetpgrp(STDIN_FILENO);
-    return owner > 0 && owner != ::getpgrp();
-}
-
 void discard_output(int fd) {
     ::tcflush(fd, TCOFLUSH);
     ::tcflow(fd, TCOON);
@@ -126,7 +121,7 @@ void restore_terminal() {
         discard_output(state.output);
         write_sequences();
     }
-    if (!in_background()) change_settings(state.settings);
+    if (!in_background(STDIN_FILENO)) change_settings(state.settings);
 }
 
 // Runs with all signals blocked, including SIGTTOU, so that writing from the background does

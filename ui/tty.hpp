@@ -13,13 +13,9 @@ namespace ui {
 // Returns the settings of the terminal on standard input. Throws std::system_error.
 termios terminal_settings();
 
-// The next three may be called in a signal handler. change_settings() does not wait for pending
+// The next two may be called in a signal handler. change_settings() does not wait for pending
 // output, and returns false, with errno set, on failure.
 bool change_settings(const termios& settings);
-
-// True if the terminal belongs to another job's process group. Writing to the terminal or
-// changing its settings may then stop the process by SIGTTOU.
-bool in_background();
 
 // Discards pending output of the terminal and resumes stopped output (for example after ^S),
 // so that the sequences that restore the screen can be written.

@@ -6,6 +6,7 @@
 #include "app/text/exit_status.hpp"
 #include "app/text/output.hpp"
 #include "app/text/units.hpp"
+#include "ui/text.hpp"
 
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -64,12 +65,6 @@ std::size_t columns() {
     winsize size{};
     ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
     return size.ws_col > 0 ? size.ws_col : 80;
-}
-
-// A background job leaves the terminal to the foreground program.
-bool in_background() {
-    const pid_t owner = ::tcgetpgrp(STDERR_FILENO);
-    return owner > 0 && owner != ::getpgrp();
 }
 
 // Shows the counts of a run on one line.
@@ -380,7 +375,7 @@ SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {
 
 void TemporaryLine::show(std::string text) {
     clear();
-    if (in_background()) return;
+    if (ui::in_background(STDERR_FILENO)) return;
     text.resize(
         std::min(text.size(), columns() - 1));  // some terminals wrap after the last column
     diagnostics().write_temporary(text);

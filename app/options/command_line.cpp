@@ -287,12 +287,12 @@ const Framing* framing_value(const std::string& text, bool can_echo) {
     return found;
 }
 
-void check_family(int family, const std::string& host) {
+void check_family(int family, const std::string& host, std::string option) {
     const int given = numeric_family(host);
     if (family == AF_UNSPEC || given == AF_UNSPEC || given == family) return;
-    const bool v6 = family == AF_INET6;
-    throw UsageError((v6 ? "-6: \"" : "-4: \"") + host + "\" is not an " +
-                     (v6 ? "IPv6" : "IPv4") + " address");
+    const std::string version = family == AF_INET6 ? "6" : "4";
+    if (option.empty()) option = "-" + version;
+    throw UsageError(option + ": " + in_quotes(host) + " is not an IPv" + version + " address");
 }
 
 }  // namespace yodel

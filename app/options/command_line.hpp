@@ -17,6 +17,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -55,6 +56,9 @@ struct CommandLine {
     // there is none.
     std::string written(std::string_view names) const;
     bool has(std::string_view names) const { return !written(names).empty(); }
+    void add_if(bool applies, GivenOption option) {
+        if (applies) given.push_back(std::move(option));
+    }
     // Throws UsageError about the first option that excludes another one, or lacks one.
     void check() const;
 };
@@ -80,47 +84,35 @@ std::vector<Option> common_options();  // the last ones of all programs
 
 // --- Values and their destinations. All parsers throw UsageError without naming the option.
 
-// A parser of values of one kind. Its error is "TEXT is not EXPECTED".
-template <class Value>
-struct Kind {
-    std::optional<Value> (*parse)(std::string_view text);
-    const char* expected;
-
-    Value operator()(const std::string& text) const {
-        const std::optional<Value> value = parse(text);
+// Returns a parser of values. `parse` returns an optional value, or whether the text itself is
+// one. The error is "TEXT is not EXPECTED".
+template <class Parse, class Text>
+constexpr auto kind(Parse parse, Text expected) {
+    return [=](const std::string& text) {
+        const auto value = parse(text);
         if (!value) throw UsageError(in_quotes(text) + " is not " + expected);
-        return *value;
-    }
-};
+        if constexpr (std::is_same_v<decltype(parse(text)), bool>)
+            return text;
+        else
+            return *value;
+    };
+}
 
-// A parser that returns the text itself.
-struct TextKind {
-    bool (*accepts)(std::string_view text);
-    const char* expected;
-
-    std::string operator()(const std::string& text) const {
-        if (!accepts(text)) throw UsageError(in_quotes(text) + " is not " + expected);
-        return text;
-    }
-};
-
-inline constexpr Kind<ev::Duration> duration_value{parse_duration,
-                                                   "a duration such as 1.5s, 200ms or 2m"};
-inline constexpr Kind<std::size_t> size_value{parse_size, "a size such as 512, 64k or 32M"};
-inline constexpr Kind<std::size_t> positive_size{[](std::string_view text) {
-                                                     const auto size = parse_size(text);
-                                                     return size && *size > 0 ? size
-                                                                              : std::nullopt;
-                                                 },
-                                                 size_value.expected};
+inline constexpr auto duration_value =
+    kind(parse_duration, "a duration such as 1.5s, 200ms or 2m");
+inline constexpr const char* a_size = "a size such as 512, 64k or 32M";
+inline constexpr auto size_value = kind(parse_size, a_size);
+inline constexpr auto positive_size = kind(
+    [](std::string_view text) {
+        const auto size = parse_size(text);
+        return size && *size > 0 ? size : std::nullopt;
+    },
+    a_size);
 
 // Returns a parser of numbers from 1 to `max`. `more`: what else the option takes.
 inline auto number_up_to(unsigned max, const std::string& more = {}) {
-    return [=](const std::string& text) {
-        if (const auto number = parse_number(text, 1, max)) return *number;
-        throw UsageError(in_quotes(text) + " is not a number from 1 to " + std::to_string(max) +
-                         more);
-    };
+    return kind([max](std::string_view text) { return parse_number(text, 1, max); },
+                "a number from 1 to " + std::to_string(max) + more);
 }
 
 // Returns a parser that accepts only these words.
@@ -169,8 +161,8 @@ auto set(To& to, To value) {
 
 const Framing* framing_value(const std::string& text, bool can_echo);
 
-// Throws if -4 or -6 was given and the host is a numeric address of the other family. Does not
-// look up names.
-void check_family(int family, const std::string& host);
+// Throws if the option asks for a family, and the host is a numeric address of the other one.
+// Does not look up names. `option` is -4 or -6 by default.
+void check_family(int family, const std::string& host, std::string option = {});
 
 }  // namespace yodel

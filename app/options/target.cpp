@@ -3,10 +3,10 @@
 #include "app/text/units.hpp"
 
 #include <netdb.h>
+#include <strings.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cctype>
 #include <utility>
 
 namespace yodel {
@@ -31,22 +31,22 @@ constexpr Scheme schemes[] = {
 
 // Removes the scheme from the text and returns it; null if there is none.
 const Scheme* take_scheme(std::string& text) {
-    const bool is_path = text.starts_with("unix:");
     const std::size_t slashes = text.find("://");
+    const bool is_path = text.starts_with("unix:");
     if (!is_path && slashes == text.npos) return nullptr;
-    std::string written = text.substr(0, is_path ? 5 : slashes + 3);
-    for (char& letter : written)
-        letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    const auto* const found =
-        std::find_if(std::begin(schemes), std::end(schemes),
-                     [&](const Scheme& each) { return each.prefix == written; });
+    const std::size_t size = is_path ? 5 : slashes + 3;
+    const Scheme* const found =
+        std::find_if(std::begin(schemes), std::end(schemes), [&](const Scheme& each) {
+            return each.prefix.size() == size &&
+                   ::strncasecmp(each.prefix.data(), text.c_str(), size) == 0;
+        });
     if (found == std::end(schemes))
-        throw UsageError(in_quotes(written) +
+        throw UsageError(in_quotes(text.substr(0, size)) +
                          " is not supported; use tcp://, tls://, udp://, ws:// or wss://");
-    text.erase(0, written.size());
-    if (is_path && text.empty()) throw UsageError("unix: needs a path");
-    if (text.find_first_not_of('/') == text.npos && !is_path)
-        throw UsageError(written + " needs an address, as in " + written + "localhost:7000");
+    text.erase(0, size);
+    if (text.empty() || (!is_path && text.find_first_not_of('/') == text.npos))
+        throw UsageError(std::string(found->prefix) + " needs an address, as in " +
+                         std::string(found->prefix) + (is_path ? "/run/s" : "localhost:7000"));
     return found;
 }
 
@@ -78,44 +78,35 @@ void check_service(std::string& service, bool is_alone, bool may_be_0) {
     if (number) service.erase(0, std::min(service.find_first_not_of('0'), service.size() - 1));
 }
 
-// Refuses hosts that the resolver would refuse later with a worse error.
-void check_host(const std::string& host) {
-    if (host.find_first_of(" /@[") != host.npos)
-        throw UsageError(in_quotes(host) + " is not a valid host");
-}
-
 // Cuts the host and the port, which may also be the next word.
 void cut(const std::string& text, std::vector<std::string>& words, const TargetForm& form,
          const char* default_port, Target& to) {
-    const std::size_t colon = text.rfind(':');
     const bool is_v6 = numeric_family(text) == AF_INET6;
-    const bool has_port = colon != text.npos && !text.ends_with(']') && !is_v6;
-    to.host = text.substr(0, has_port ? colon : text.npos);
-    const bool in_brackets = to.host.starts_with('[') && to.host.ends_with(']');
-    const bool has_colons =
-        has_port && !in_brackets && to.host.find_first_of("[:") != text.npos;
-    if (in_brackets) to.host = to.host.substr(1, to.host.size() - 2);
-    bool is_alone = false;
-    if (has_port) {
-        to.service = text.substr(colon + 1);
-    } else if (form.schemes && !words.empty() && words[0].find(':') == text.npos) {
+    const std::size_t colon = is_v6 || text.ends_with(']') ? text.npos : text.rfind(':');
+    const bool is_word = colon == text.npos;
+    const bool takes_next =
+        is_word && form.schemes && !words.empty() && words[0].find(':') == text.npos;
+    const bool is_alone = is_word && !takes_next && form.lone_port;
+    to.host = is_alone ? "" : text.substr(0, colon);
+    to.service = is_alone ? text : is_word ? default_port : text.substr(colon + 1);
+    if (takes_next) {
         to.service = words[0];
         words.erase(words.begin());
-    } else if (form.lone_port) {
-        is_alone = true;
-        to.service = std::exchange(to.host, "");
-    } else {
-        to.service = default_port;
     }
-    const bool lacks_port = to.service.empty() && !has_port && !is_alone;
+    const bool lacks_port = is_word && !is_alone && to.service.empty();
+    const bool in_brackets = to.host.starts_with('[') && to.host.ends_with(']');
+    if (in_brackets) to.host = to.host.substr(1, to.host.size() - 2);
     const bool is_bare = is_v6 && !form.lone_host && (is_alone || lacks_port);
+    const bool has_colons = !in_brackets && !is_v6 && to.host.find(':') != text.npos;
     if (is_bare || has_colons)
         throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
     const bool is_local = is_alone || (form.schemes && form.lone_port && !in_brackets);
     if ((to.host.empty() && !is_local) || (lacks_port && is_number(text)))
         throw UsageError("a host is missing" +
                          (text.empty() ? "" : " before " + in_quotes(text)));
-    check_host(to.host);
+    // The resolver would refuse such hosts later, with a worse error.
+    if (to.host.find_first_of(" /@[") != text.npos)
+        throw UsageError(in_quotes(to.host) + " is not a valid host");
     if (!lacks_port)
         check_service(to.service, is_alone, form.lone_port);
     else if (!form.lone_host)

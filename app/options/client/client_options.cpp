@@ -16,40 +16,39 @@ namespace {
 
 // --- Values.
 
-constexpr TextKind port_value{
-    [](std::string_view text) { return parse_number(text, 1, 65535).has_value(); },
-    "a port from 1 to 65535"};
-constexpr TextKind source_address{[](std::string_view text) {
-                                      return text == "localhost" ||
-                                             numeric_family(std::string(text)) != AF_UNSPEC;
-                                  },
-                                  "a numeric address"};
-constexpr TextKind protocol{
-    [](std::string_view text) { return !text.empty() && text.size() <= 255; },
-    "a protocol name of 1 to 255 bytes"};
-constexpr TextKind subprotocol{websocket::is_token, "the name of a subprotocol"};
-constexpr TextKind header{
-    websocket::is_header,
-    "a header that can be added, such as \"Origin: https://example.com\""};
-constexpr TextKind groups{
-    [](std::string_view text) { return bufio::TlsContext::knows_groups(std::string(text)); },
-    "a list of groups that OpenSSL knows, such as X25519:P-256"};
+constexpr auto port_value =
+    kind([](std::string_view text) { return parse_number(text, 1, 65535).has_value(); },
+         "a port from 1 to 65535");
+constexpr auto source_address = kind(
+    [](const std::string& text) {
+        return text == "localhost" || numeric_family(text) != AF_UNSPEC;
+    },
+    "a numeric address");
+constexpr auto protocol =
+    kind([](std::string_view text) { return !text.empty() && text.size() <= 255; },
+         "a protocol name of 1 to 255 bytes");
+constexpr auto subprotocol = kind(websocket::is_token, "the name of a subprotocol");
+constexpr auto header =
+    kind(websocket::is_header,
+         "a header that can be added, such as \"Origin: https://example.com\"");
+constexpr auto groups = kind(bufio::TlsContext::knows_groups,
+                             "a list of groups that OpenSSL knows, such as X25519:P-256");
 // SHA-256 in base64: 32 bytes in 44 characters.
-constexpr TextKind pin{
+constexpr auto pin = kind(
     [](std::string_view text) { return text.starts_with("sha256//") && text.size() == 8 + 44; },
-    "sha256// followed by 44 characters of base64"};
-
-unsigned retries_value(const std::string& text) {
-    if (text == "forever") return Session::forever;
-    if (const auto number = parse_number(text, 0, 1'000'000)) return *number;
-    throw UsageError(in_quotes(text) + " is not a number up to 1000000, or \"forever\"");
-}
+    "sha256// followed by 44 characters of base64");
+constexpr auto retries_value = kind(
+    [](std::string_view text) {
+        return text == "forever" ? Session::forever : parse_number(text, 0, 1'000'000);
+    },
+    "a number up to 1000000, or \"forever\"");
 
 // Returns a parser of lists.
-auto list_of(const TextKind& kind) {
-    return [kind](const std::string& text) {
+template <class Parse>
+auto list_of(Parse parse) {
+    return [parse](const std::string& text) {
         std::vector<std::string> list = comma_separated(text);
-        for (const std::string& each : list) kind(each);
+        for (const std::string& each : list) parse(each);
         return list;
     };
 }
@@ -124,27 +123,23 @@ void add_meanings(ClientOptions& options) {
     if (!framing.can_echo() && options.listens) session.framing = find_framing("crlf");
     if (!framing.can_echo() && !options.listens && !line.has("expect"))
         session.expect = Expect::any;
-    // What acts like an option: whether it does, how it is written, its name, what it excludes.
+    // What acts like an option: how it is written, its names, and what it excludes.
     const std::string label = framing.label();
     const std::string expect = line.written("expect");
-    const struct {
-        bool applies;
-        GivenOption as;
-    } meanings[] = {
-        {!framing.has_frames(), {label + ", which has no messages", "raw"}},
-        {!framing.replies_framed(), {label + ", whose replies have no frames", "unframed"}},
-        {!framing.can_echo(),
-         {label + ", whose replies never equal messages", "other-replies"}},
-        {!framing.greeting.empty(),
-         {label + ", whose greeting only a server can send", "greeting"}},
-        {session.expect == Expect::none && !expect.empty(), {expect + " none", "expect=none"}},
-        {session.expect == Expect::echo && !expect.empty(),
-         {expect + " echo", "expect=echo", "other-replies"}},
-        {options.run.probe && options.wants_generated_messages(),
-         {"-z " + line.written("generated"), "repetition"}},
-    };
-    for (const auto& each : meanings)
-        if (each.applies) line.given.push_back(each.as);
+    line.add_if(!framing.has_frames(), {label + ", which has no messages", "raw"});
+    line.add_if(!framing.replies_framed(),
+                {label + ", whose replies have no frames", "unframed"});
+    line.add_if(!framing.can_echo(),
+                {label + ", whose replies never equal messages", "other-replies"});
+    line.add_if(!framing.greeting.empty(),
+                {label + ", whose greeting only a server can send", "greeting"});
+    if (!expect.empty()) {
+        line.add_if(session.expect == Expect::none, {expect + " none", "expect=none"});
+        line.add_if(session.expect == Expect::echo,
+                    {expect + " echo", "expect=echo", "other-replies"});
+    }
+    line.add_if(options.run.probe && options.wants_generated_messages(),
+                {"-z " + line.written("generated"), "repetition"});
     if (line.has("match")) session.expect = Expect::any;
 }
 
@@ -159,18 +154,15 @@ void check_tls(ClientOptions& options) {
     if (const char* const key_log = std::getenv("SSLKEYLOGFILE")) tls.key_log_file = key_log;
 }
 
-// Refuses a host name with -n, and a source address and a target of different families.
+// Refuses a host name with -n, and a target of another family than -4, -6 or -s ask for.
 void check_families(const bufio::Endpoint& target) {
     const bufio::Endpoint endpoint = target.dialed();
-    check_family(endpoint.family, endpoint.host);
-    const int source_family = numeric_family(endpoint.source_host);
-    const int target_family = numeric_family(endpoint.host);
-    if (endpoint.numeric && !endpoint.host.empty() && target_family == AF_UNSPEC)
-        throw UsageError("-n: " + in_quotes(endpoint.host) + " is not a numeric address");
-    if (source_family != AF_UNSPEC && target_family != AF_UNSPEC &&
-        source_family != target_family)
-        throw UsageError("-s " + endpoint.source_host + " and " + endpoint.host +
-                         " are of different address families");
+    const std::string& host = endpoint.host;
+    check_family(endpoint.family, host);
+    if (endpoint.numeric && !host.empty() && numeric_family(host) == AF_UNSPEC)
+        throw UsageError("-n: " + in_quotes(host) + " is not a numeric address");
+    const std::string& source = endpoint.source_host;
+    check_family(numeric_family(source), host, "-s " + source);
 }
 
 }  // namespace

@@ -11,18 +11,18 @@ namespace yodel {
 
 namespace {
 
-constexpr Kind<std::uint64_t> rate_in_thousandths{
+constexpr auto rate_in_thousandths = kind(
     [](std::string_view text) {
         const auto rate = parse_rate(text);
         return rate && *rate >= 0.001 && *rate <= 10e6
                    ? std::optional<std::uint64_t>(std::llrint(*rate * 1000))
                    : std::nullopt;
     },
-    "a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k"};
-constexpr Kind<std::chrono::system_clock::time_point> time_value{
-    parse_timestamp, "a time such as 2026-12-01T10:00:00Z, or +5s"};
-constexpr Kind<ev::Duration> lifetime_value{
-    parse_duration, "a number of messages or a time with a unit, such as 10s"};
+    "a rate from 0.001 to 10M per second, such as 50, 2.5 or 20k");
+constexpr auto time_value =
+    kind(parse_timestamp, "a time such as 2026-12-01T10:00:00Z, or +5s");
+constexpr auto lifetime_value =
+    kind(parse_duration, "a number of messages or a time with a unit, such as 10s");
 
 // Two rates are the first and the last rate of a climb.
 void set_rate(LoadPlan& to, const std::string& text) {
@@ -139,13 +139,13 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
         parse_command_line(argc, argv, load_table(options), {"yodel", only_yodel, only_load});
     if (line.has("help version")) return options;
     const LoadPlan& plan = options.plan;
-    if (plan.random_arrivals) line.given.push_back({"--arrivals poisson", "arrivals=poisson"});
-    if (options.run.connections > 1) line.given.push_back({"--connections", "many"});
-    if (options.wants_generated_messages() && plan.messages_file.empty())
-        line.given.push_back({line.written("generated") + " without --messages", "generator"});
-    if (options.expects_no_reply())
-        line.given.push_back({line.written("expect") + " none", "", "",
-                              "rate, because no reply triggers the next message"});
+    line.add_if(plan.random_arrivals, {"--arrivals poisson", "arrivals=poisson"});
+    line.add_if(options.run.connections > 1, {"--connections", "many"});
+    line.add_if(options.wants_generated_messages() && plan.messages_file.empty(),
+                {line.written("generated") + " without --messages", "generator"});
+    line.add_if(options.expects_no_reply(),
+                {line.written("expect") + " none", "", "",
+                 "rate, because no reply triggers the next message"});
     finish_client(options,
                   "to compare two servers, run once for each, and compare with results.py "
                   "--compare OLD NEW");

@@ -11,8 +11,8 @@ namespace yodel {
 
 namespace {
 
-constexpr Kind<std::uint64_t> count{parse_count, "a whole number"};
-constexpr Kind<double> chance{parse_chance, "a probability from 0 to 1, such as 0.1 or 10%"};
+constexpr auto count = kind(parse_count, "a whole number");
+constexpr auto chance = kind(parse_chance, "a probability from 0 to 1, such as 0.1 or 10%");
 
 // Parses DELAY or DELAY~JITTER.
 void set_delay(Faults& to, const std::string& text) {
@@ -59,12 +59,10 @@ std::vector<Option> server_table(ServerOptions& to) {
          "udp self-signed", "tls"},
         {"--key=FILE", "private key (default: in the --cert file)", into(to.tls.key),
          "udp self-signed", "tls"},
-        {"--self-signed",
-         "use TLS with a new certificate; print its pin",
-         {},
-         "udp",
-         "",
-         "tls"},
+        {.label = "--self-signed",
+         .help = "use TLS with a new certificate; print its pin",
+         .excludes = "udp",
+         .implies = "tls"},
         {"--cacert=FILE", "require client certificates from these CAs", into(to.tls.client_ca),
          "udp", "tls"},
         {"Limits:"},

@@ -11,14 +11,14 @@ namespace {
 
 // The minimum is below the time for sending a message, so a shorter interval could only fall
 // behind. A duration that rounds to 0 is refused, because 0 means a closed loop.
-constexpr Kind<ev::Duration> interval_value{
+constexpr auto interval_value = kind(
     [](std::string_view text) {
         const auto value = parse_duration(text);
         const bool is_zero =
             value == ev::Duration::zero() && text.find_first_of("123456789") == text.npos;
         return is_zero || value >= std::chrono::microseconds(1) ? value : std::nullopt;
     },
-    "0 or a duration of at least 1us"};
+    "0 or a duration of at least 1us");
 
 // Adds an expression. Every match of any added expression is masked.
 void add_mask(std::optional<Expression>& to, const std::string& text) {
@@ -107,9 +107,10 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
                               {"yodel-load", only_load, only_yodel, load_numbers});
     if (line.has("help version")) return options;
     const JournalFile& log = options.report.log;
-    if (log.recording) line.given.push_back({"-o " + log.path, "log", "raw"});
-    if (options.wants_generated_messages() && !options.run.probe && options.replay_file.empty())
-        line.given.push_back({line.written("generated"), "generator"});
+    line.add_if(log.recording, {"-o " + log.path, "log", "raw"});
+    line.add_if(options.wants_generated_messages() && !options.run.probe &&
+                    options.replay_file.empty(),
+                {line.written("generated"), "generator"});
     finish_client(options,
                   "to compare two servers, record one (yodel -o r.json A) and replay to the "
                   "other (yodel --replay r.json B)");

@@ -78,12 +78,8 @@ void listen(ev::Loop& loop, Session::Options& session, std::optional<bufio::Acce
 bufio::TlsContext tls_context(const YodelOptions& options) {
     const bufio::TlsClientOptions& tls = options.tls;
     if (!options.listens) return bufio::TlsContext::client(tls);
-    auto context =
-        tls.certificate.empty()
-            ? bufio::TlsContext::self_signed_server()
-            : bufio::TlsContext::server({.certificate = tls.certificate, .key = tls.key});
-    if (!tls.key_log_file.empty()) context.log_keys(tls.key_log_file);
-    return context;
+    return bufio::TlsContext::server(
+        {.certificate = tls.certificate, .key = tls.key, .key_log_file = tls.key_log_file});
 }
 
 // Like nc -l: passes bytes as they are, unless an option needs messages, and awaits the end of

@@ -231,9 +231,7 @@ private:
 
 int run(ServerOptions options, int&) {
     refuse_shared_outputs({{"--port-file", options.port_file}});
-    if (options.line.has("self-signed"))
-        options.server.tls = bufio::TlsContext::self_signed_server(options.tls.client_ca);
-    else if (options.line.has("tls"))
+    if (options.line.has("tls") || options.line.has("self-signed"))
         options.server.tls = bufio::TlsContext::server(options.tls);
     Daemon(std::move(options)).run();
     return success;

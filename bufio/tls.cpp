@@ -113,6 +113,7 @@ void trust_system(TlsState& state) {
 
 // The loop's thread writes the log, so neither opening nor writing may block.
 void open_key_log(TlsState& state, const std::string& file) {
+    if (file.empty()) return;
     const std::string name = "key log " + file;
     struct stat status {};
     if (::stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
@@ -121,32 +122,40 @@ void open_key_log(TlsState& state, const std::string& file) {
     state.key_log.reset(::open(file.c_str(), flags, 0600));
     if (!state.key_log)
         throw TlsError(Reason::output, name + ": " + std::generic_category().message(errno));
-    state.key_log_file = file;
+    state.options.key_log_file = file;
     SSL_CTX_set_keylog_callback(state.ctx.get(), log_key);
 }
 
-// Clients store the sessions, as tickets. Without a session id context, a client with a
-// certificate could not resume.
-std::shared_ptr<TlsState> new_server() {
-    auto state = std::make_shared<TlsState>();
-    state->ctx = new_context(false);
-    SSL_CTX_set_session_cache_mode(state->ctx.get(), SSL_SESS_CACHE_OFF);
-    const unsigned char id[] = "yodel";
-    SSL_CTX_set_session_id_context(state->ctx.get(), id, sizeof id - 1);
-    return state;
-}
-
-void demand_certificates(SSL_CTX* context, const std::string& authorities) {
-    trust(context, authorities);
-    SSL_CTX_set_client_CA_list(context, SSL_load_client_CA_file(authorities.c_str()));
-    SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+void use_new_certificate(SSL_CTX* context) {
+    const Key key(EVP_EC_gen("P-256"));
+    if (!key)
+        throw TlsError(Reason::own_certificate,
+                       "cannot generate a key: " + take_failure().text);
+    const Certificate owner(check_allocated(X509_new()));
+    X509* const certificate = owner.get();
+    X509_set_version(certificate, X509_VERSION_3);
+    ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
+    const long hour = 3600;  // seconds
+    X509_gmtime_adj(X509_getm_notBefore(certificate), -hour);
+    X509_gmtime_adj(X509_getm_notAfter(certificate), 365 * 24 * hour);
+    X509_set_pubkey(certificate, key.get());
+    X509_NAME* const name = X509_get_subject_name(certificate);
+    const auto* const common = reinterpret_cast<const unsigned char*>("localhost");
+    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, common, -1, -1, 0);
+    X509_set_issuer_name(certificate, name);
+    X509_EXTENSION* const names = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name,
+                                                      "DNS:localhost,IP:127.0.0.1,IP:::1");
+    X509_add_ext(certificate, names, -1);
+    X509_EXTENSION_free(names);
+    X509_sign(certificate, key.get(), EVP_sha256());
+    SSL_CTX_use_certificate(context, certificate);
+    SSL_CTX_use_PrivateKey(context, key.get());
 }
 
 }  // namespace
 
 TlsContext TlsContext::client(const TlsClientOptions& options) {
     auto state = std::make_shared<TlsState>();
-    state->is_client = true;
     state->options = options;
     state->ctx = new_context(true);
     SSL_CTX* const ctx = state->ctx.get();
@@ -170,48 +179,32 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
         wire += static_cast<char>(protocol.size()) + protocol;
     SSL_CTX_set_alpn_protos(ctx, reinterpret_cast<const unsigned char*>(wire.data()),
                             static_cast<unsigned>(wire.size()));
-    if (!options.key_log_file.empty()) open_key_log(*state, options.key_log_file);
+    open_key_log(*state, options.key_log_file);
     return TlsContext(std::move(state));
 }
 
+// Clients store the sessions, as tickets. Without a session id context, a client with a
+// certificate could not resume.
 TlsContext TlsContext::server(const TlsServerOptions& options) {
-    auto state = new_server();
-    use_certificate(state->ctx.get(), options.certificate, options.key, options.must_not_block);
-    if (options.must_not_block) check_regular(Reason::trust, options.client_ca);
-    if (!options.client_ca.empty()) demand_certificates(state->ctx.get(), options.client_ca);
+    auto state = std::make_shared<TlsState>();
+    state->ctx = new_context(false);
+    SSL_CTX* const ctx = state->ctx.get();
+    SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+    const unsigned char id[] = "yodel";
+    SSL_CTX_set_session_id_context(ctx, id, sizeof id - 1);
+    if (options.certificate.empty())
+        use_new_certificate(ctx);
+    else
+        use_certificate(ctx, options.certificate, options.key, options.must_not_block);
+    if (const std::string& authorities = options.client_ca; !authorities.empty()) {
+        if (options.must_not_block) check_regular(Reason::trust, authorities);
+        trust(ctx, authorities);
+        SSL_CTX_set_client_CA_list(ctx, SSL_load_client_CA_file(authorities.c_str()));
+        SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+    }
+    open_key_log(*state, options.key_log_file);
     return TlsContext(std::move(state));
 }
-
-TlsContext TlsContext::self_signed_server(const std::string& client_ca) {
-    auto state = new_server();
-    const Key key(EVP_EC_gen("P-256"));
-    if (!key)
-        throw TlsError(Reason::own_certificate,
-                       "cannot generate a key: " + take_failure().text);
-    const Certificate owner(check_allocated(X509_new()));
-    X509* const certificate = owner.get();
-    X509_set_version(certificate, X509_VERSION_3);
-    ASN1_INTEGER_set(X509_get_serialNumber(certificate), 1);
-    const long hour = 3600;  // seconds
-    X509_gmtime_adj(X509_getm_notBefore(certificate), -hour);
-    X509_gmtime_adj(X509_getm_notAfter(certificate), 365 * 24 * hour);
-    X509_set_pubkey(certificate, key.get());
-    X509_NAME* const name = X509_get_subject_name(certificate);
-    const auto* const common = reinterpret_cast<const unsigned char*>("localhost");
-    X509_NAME_add_entry_by_txt(name, "CN", MBSTRING_UTF8, common, -1, -1, 0);
-    X509_set_issuer_name(certificate, name);
-    X509_EXTENSION* const names = X509V3_EXT_conf_nid(nullptr, nullptr, NID_subject_alt_name,
-                                                      "DNS:localhost,IP:127.0.0.1,IP:::1");
-    X509_add_ext(certificate, names, -1);
-    X509_EXTENSION_free(names);
-    X509_sign(certificate, key.get(), EVP_sha256());
-    SSL_CTX_use_certificate(state->ctx.get(), certificate);
-    SSL_CTX_use_PrivateKey(state->ctx.get(), key.get());
-    if (!client_ca.empty()) demand_certificates(state->ctx.get(), client_ca);
-    return TlsContext(std::move(state));
-}
-
-void TlsContext::log_keys(const std::string& file) { open_key_log(*state_, file); }
 
 bool TlsContext::knows_groups(const std::string& list) {
     const SslCtx context(check_allocated(SSL_CTX_new(TLS_client_method())));

@@ -48,10 +48,14 @@ struct TlsClientOptions {
 };
 
 struct TlsServerOptions {
-    std::string certificate = {};  // a PEM file: our own certificate with its chain
-    std::string key = {};          // a PEM file; empty if the key is in the certificate file
+    // A PEM file: our own certificate with its chain. Empty for a new key and a self-signed
+    // certificate for `localhost` and the loopback addresses, which a client can trust by
+    // pin().
+    std::string certificate = {};
+    std::string key = {};  // a PEM file; empty if the key is in the certificate file
     // A PEM file: the authorities for client certificates, which it makes mandatory.
     std::string client_ca = {};
+    std::string key_log_file = {};  // as for clients
     // Never blocks, for a reload: asks for no pass phrase, and refuses files that are not
     // regular.
     bool must_not_block = false;
@@ -69,13 +73,7 @@ class TlsContext {
 public:
     // These throw TlsError. They read files, and may ask for a pass phrase at the terminal.
     static TlsContext client(const TlsClientOptions& options);
-    static TlsContext server(const TlsServerOptions& options);
-    // Makes a server with a new key and a self-signed certificate for `localhost` and the
-    // loopback addresses. A client can trust the server by its pin().
-    static TlsContext self_signed_server(const std::string& client_ca = {});
-
-    // Appends the connections' secrets to the file; see TlsClientOptions. Throws TlsError.
-    void log_keys(const std::string& file);
+    static TlsContext server(const TlsServerOptions& options = {});
 
     // Both take ownership of a non-blocking socket. `host` is sent as SNI and verified against
     // the certificate; it is empty for a unix-domain socket. connect() throws TlsError if it is

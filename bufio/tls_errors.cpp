@@ -9,62 +9,22 @@
 #include <cstdio>
 #include <cstring>
 #include <ctime>
-#include <optional>
 #include <span>
 
 namespace bufio {
 
 namespace {
 
-constexpr int alert = SSL_AD_REASON_OFFSET;  // an alert from the peer is a code, too
-
-constexpr int closed[] = {SSL_R_UNEXPECTED_EOF_WHILE_READING};
 // Not TLS; a plain echo server returns our own first message.
 constexpr int foreign[] = {SSL_R_WRONG_VERSION_NUMBER, SSL_R_PACKET_LENGTH_TOO_LONG,
                            SSL_R_DATA_LENGTH_TOO_LONG, SSL_R_HTTP_REQUEST,
                            SSL_R_UNEXPECTED_MESSAGE};
-constexpr int wrong_version[] = {alert + SSL_AD_PROTOCOL_VERSION};
-// The peer refuses or lacks our certificate. The first alert may also mean something else.
-constexpr int refusal[] = {
-    alert + SSL_AD_HANDSHAKE_FAILURE,   alert + SSL_AD_BAD_CERTIFICATE,
-    alert + SSL_AD_CERTIFICATE_REVOKED, alert + SSL_AD_UNSUPPORTED_CERTIFICATE,
-    alert + SSL_AD_CERTIFICATE_EXPIRED, alert + SSL_AD_CERTIFICATE_UNKNOWN,
-    alert + SSL_AD_UNKNOWN_CA,          alert + SSL_AD_CERTIFICATE_REQUIRED};
-
-// What the peer did if a call failed with one of these codes in this situation. The first row
-// that applies counts. If our certificate is missing or refused, TLS 1.2 fails in the
-// handshake and TLS 1.3 in the first read.
-struct Cause {
-    std::span<const int> codes;    // any alert if empty
-    bool TlsSituation::*needed;    // null if the row needs nothing
-    bool TlsSituation::*absent;    // null if nothing has to be absent
-    std::optional<Reason> reason;  // that of the call if empty
-    const char* what;
-};
-constexpr Cause causes[] = {
-    {closed, &TlsSituation::handshake_done, nullptr, Reason::truncated,
-     "closed the connection without a TLS close_notify"},
-    {closed, nullptr, nullptr, Reason::handshake_interrupted,
-     "closed the connection during the TLS handshake"},
-    {foreign, nullptr, &TlsSituation::peer_speaks_tls, Reason::tls, "does not speak TLS"},
-    {refusal, &TlsSituation::certificate_requested, &TlsSituation::has_certificate,
-     Reason::own_certificate, "requires a client certificate"},
-    {refusal, &TlsSituation::certificate_withheld, nullptr, Reason::own_certificate,
-     "accepts no signature algorithm of our certificate"},
-    {std::span(refusal).subspan(1), &TlsSituation::certificate_requested, nullptr,
-     Reason::own_certificate, "refused our certificate"},
-    {{},
-     &TlsSituation::renegotiation_refused,
-     nullptr,
-     {},
-     "aborted the connection, because its renegotiation was refused"},
-    {wrong_version,
-     &TlsSituation::is_client,
-     &TlsSituation::handshake_done,
-     {},
-     "supports none of our TLS versions"},
-    {{}, nullptr, nullptr, {}, "aborted the connection"},
-};
+// Alerts of a peer that refuses or lacks our certificate. The first may also mean something
+// else.
+constexpr int refusals[] = {SSL_AD_HANDSHAKE_FAILURE,   SSL_AD_BAD_CERTIFICATE,
+                            SSL_AD_CERTIFICATE_REVOKED, SSL_AD_UNSUPPORTED_CERTIFICATE,
+                            SSL_AD_CERTIFICATE_EXPIRED, SSL_AD_CERTIFICATE_UNKNOWN,
+                            SSL_AD_UNKNOWN_CA,          SSL_AD_CERTIFICATE_REQUIRED};
 
 bool contains(std::span<const int> codes, int code) {
     return std::find(codes.begin(), codes.end(), code) != codes.end();
@@ -95,19 +55,37 @@ bool is_not_tls(int code, const TlsSituation& situation) {
     return contains(foreign, code) && !situation.peer_speaks_tls;
 }
 
+// If our certificate is missing or refused, TLS 1.2 fails in the handshake and TLS 1.3 in the
+// first read.
 End failure_end(const TlsFailure& failure, Reason reason, const TlsSituation& situation) {
-    const bool is_alert = failure.code >= alert && failure.code < alert + 256;
-    for (const Cause& cause : causes) {
-        if (!(cause.codes.empty() ? is_alert : contains(cause.codes, failure.code)) ||
-            (cause.needed && !(situation.*cause.needed)) ||
-            (cause.absent && situation.*cause.absent))
-            continue;
-        End end{cause.reason.value_or(reason), By::peer, cause.what};
-        if (is_alert)
-            end.detail = std::string("(TLS alert: ") + alert_name(failure.code - alert) + ")";
-        return end;
+    const bool done = situation.handshake_done;
+    if (failure.code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+        return {done ? Reason::truncated : Reason::handshake_interrupted, By::peer,
+                done ? "closed the connection without a TLS close_notify"
+                     : "closed the connection during the TLS handshake"};
+    if (is_not_tls(failure.code, situation))
+        return {Reason::tls, By::peer, "does not speak TLS"};
+    const int alert = failure.code - SSL_AD_REASON_OFFSET;  // an alert from the peer is a code
+    if (alert < 0 || alert > 255) return {reason, By::us, "TLS:", failure.text};
+    const std::string name = std::string("(TLS alert: ") + alert_name(alert) + ")";
+    const auto because = [&](const char* what) { return End{reason, By::peer, what, name}; };
+    const auto refused = [&](const char* what) {
+        return End{Reason::own_certificate, By::peer, what, name};
+    };
+    if (contains(refusals, alert)) {
+        const bool requested = situation.certificate_requested;
+        if (requested && !situation.has_certificate)
+            return refused("requires a client certificate");
+        if (situation.certificate_withheld)
+            return refused("accepts no signature algorithm of our certificate");
+        if (requested && alert != SSL_AD_HANDSHAKE_FAILURE)
+            return refused("refused our certificate");
     }
-    return {reason, By::us, "TLS:", failure.text};
+    if (situation.renegotiation_refused)
+        return because("aborted the connection, because its renegotiation was refused");
+    if (alert == SSL_AD_PROTOCOL_VERSION && situation.is_client && !done)
+        return because("supports none of our TLS versions");
+    return because("aborted the connection");
 }
 
 // --- Certificates. The peer chooses their texts, and the number of everything in them.
@@ -128,9 +106,8 @@ std::string clipped(const std::string& text) {
 
 std::string name_text(const X509_NAME* name) {
     const std::unique_ptr<BIO, Deleter<BIO_free>> out(BIO_new(BIO_s_mem()));
-    const unsigned long flags =
-        XN_FLAG_ONELINE & ~static_cast<unsigned long>(ASN1_STRFLGS_ESC_MSB);
-    X509_NAME_print_ex(out.get(), name, 0, flags & ~static_cast<unsigned long>(XN_FLAG_SPC_EQ));
+    constexpr unsigned long unwanted = ASN1_STRFLGS_ESC_MSB | XN_FLAG_SPC_EQ;
+    X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_ONELINE & ~unwanted);
     char* bytes = nullptr;
     const long count = BIO_get_mem_data(out.get(), &bytes);
     return clipped({bytes, static_cast<std::size_t>(std::max(count, 0L))});

@@ -60,9 +60,7 @@ struct TlsState {
     }
 
     SslCtx ctx;
-    bool is_client = false;
-    TlsClientOptions options{};  // unused by a server
-    std::string key_log_file{};
+    TlsClientOptions options{};    // a server uses only key_log_file
     Fd key_log{};                  // empty if there is no log
     bool may_read_bundle = false;  // the system's certificates are trusted and verified
     std::once_flag bundle_read{};

@@ -113,12 +113,12 @@ public:
           state_(std::move(state)),
           ssl_(check_allocated(SSL_new(state_->ctx.get()))),
           host_(host),
-          situation_{.is_client = state_->is_client,
+          situation_{.is_client = SSL_is_server(ssl_.get()) == 0,
                      .has_certificate = SSL_get_certificate(ssl_.get()) != nullptr} {
         BIO* const bio = socket_.new_bio();
         SSL_set_bio(ssl_.get(), bio, bio);
         if (SSL_set_app_data(ssl_.get(), this) != 1) throw std::bad_alloc();
-        if (state_->is_client) {
+        if (situation_.is_client) {
             start_client();
         } else {
             SSL_set_accept_state(ssl_.get());
@@ -153,7 +153,7 @@ public:
             std::rethrow_exception(std::exchange(callback_exception_, nullptr));
         if (key_log_error_ != 0)
             return fail({Reason::output, By::system, "key log",
-                         state_->key_log_file + ": " +
+                         options().key_log_file + ": " +
                              std::generic_category().message(key_log_error_)});
         if (result == 1) {
             situation_.handshake_done = true;
@@ -267,7 +267,7 @@ public:
         if (message == SSL3_MT_CERTIFICATE) {
             const bool has_context = SSL_version(ssl_.get()) >= TLS1_3_VERSION;
             const std::size_t empty = 4 + (has_context ? 1 + bytes[4] : 0) + 3;
-            situation_.certificate_requested = state_->is_client;
+            situation_.certificate_requested = situation_.is_client;
             situation_.certificate_withheld = situation_.has_certificate && size == empty;
         }
         if (type == SSL3_RT_ALERT) alert_sent_ = true;
@@ -368,13 +368,13 @@ private:
         const TlsFailure failure = take_failure();
         if (failure.code == SSL_R_CERTIFICATE_VERIFY_FAILED)
             return {Reason::certificate, By::us,
-                    state_->is_client ? "the certificate of" : "the client's certificate",
-                    (state_->is_client ? host_ + " " : "") + facts_.faults_text};
+                    situation_.is_client ? "the certificate of" : "the client's certificate",
+                    (situation_.is_client ? host_ + " " : "") + facts_.faults_text};
         // OpenSSL sends no alert for bytes that are not a TLS record. This alert (protocol
         // version) shows the client's user that the server expects TLS.
         static constexpr unsigned char alert[] = {
             SSL3_RT_ALERT, 3, 1, 0, 2, SSL3_AL_FATAL, TLS1_AD_PROTOCOL_VERSION};
-        if (!state_->is_client && !alert_sent_ && is_not_tls(failure.code, situation_))
+        if (!situation_.is_client && !alert_sent_ && is_not_tls(failure.code, situation_))
             BIO_write(SSL_get_wbio(ssl_.get()), alert, sizeof alert);
         return failure_end(failure, reason, situation_);
     }

@@ -369,7 +369,7 @@ std::unique_ptr<EchoServer> start_own_server(ev::Loop& loop, bufio::Endpoint& en
     options.max_connections = std::max(options.max_connections, connections);
     options.reflect_any = true;  // a message that a client repeats is not a loop
     if (tls) {
-        options.tls = bufio::TlsContext::self_signed_server();
+        options.tls = bufio::TlsContext::server();
         tls->pins = {options.tls->pin()};
     }
     auto server = std::make_unique<EchoServer>(loop, std::move(options), [](auto&, auto&) {});

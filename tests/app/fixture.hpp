@@ -161,7 +161,7 @@ inline int unused_port(ev::Loop& loop) { return ManualServer(loop).port(); }
 class SilentTlsServer final : private bufio::Stream::Owner {
 public:
     explicit SilentTlsServer(ev::Loop& loop)
-        : tls_(bufio::TlsContext::self_signed_server()),
+        : tls_(bufio::TlsContext::server()),
           listener_(loop, any_loopback_port(), [&](bufio::Fd socket, const bufio::Address&) {
               bufio::Stream::Owner& owner = *this;
               socket_ = socket.get();

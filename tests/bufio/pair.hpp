@@ -15,7 +15,7 @@ inline Transports make_transports(bool tls) {
     if (!tls)
         return {bufio::make_plain_transport(std::move(one)),
                 bufio::make_plain_transport(std::move(other))};
-    static const bufio::TlsContext server = bufio::TlsContext::self_signed_server();
+    static const bufio::TlsContext server = bufio::TlsContext::server();
     bufio::TlsClientOptions options;
     options.pins = {server.pin()};
     return {bufio::TlsContext::client(options).connect(std::move(one), "localhost"),

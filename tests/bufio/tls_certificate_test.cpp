@@ -334,7 +334,7 @@ TEST_CASE("refuses any key but the pinned one, whatever else would be accepted")
 }
 
 TEST_CASE("a self-signed server is trusted by its pin, and is for this host, for a year") {
-    const TlsContext server = TlsContext::self_signed_server();
+    const TlsContext server = TlsContext::server();
     for (const std::string host : {"localhost", "127.0.0.1", "::1"}) {
         CAPTURE(host);
         TlsClientOptions options;

@@ -25,7 +25,7 @@ private:
 
 void use(unsigned role, const std::string& file) {
     TlsClientOptions client;
-    if (role == 0) TlsContext::self_signed_server(file);
+    if (role == 0) TlsContext::server({.client_ca = file});
     if (role == 1) TlsContext::server({file, {}, {}});
     if (role == 2) client.ca_file = file;
     if (role == 2) TlsContext::client(client);

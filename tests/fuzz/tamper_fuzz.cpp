@@ -77,7 +77,7 @@ void carry(Fd& from, Fd& to, unsigned whim, unsigned where) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    static const TlsContext server = TlsContext::self_signed_server();
+    static const TlsContext server = TlsContext::server();
     static const TlsContext client = [] {
         TlsClientOptions options;
         options.pins = {server.pin()};

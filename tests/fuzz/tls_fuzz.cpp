@@ -38,7 +38,7 @@ void talk(std::unique_ptr<Transport> transport, Fd other, const std::uint8_t* da
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-    static const TlsContext server = TlsContext::self_signed_server();
+    static const TlsContext server = TlsContext::server();
     static const TlsContext client = [] {
         TlsClientOptions options;
         options.pins = {server.pin()};

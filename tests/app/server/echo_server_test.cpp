@@ -308,7 +308,7 @@ TEST_CASE("counts idleness from the last byte in either direction") {
 TEST_CASE("a handshake has a deadline, even if it arrives byte by byte") {
     for (const bool tls : {true, false}) {
         EchoServer::Options options;
-        if (tls) options.tls = bufio::TlsContext::self_signed_server();
+        if (tls) options.tls = bufio::TlsContext::server();
         if (!tls) options.framing = websocket_framing();
         options.handshake_timeout = 10s;
         play(options,
@@ -377,7 +377,7 @@ log => the client closed the connection inside a message, after 3 of 4 bytes; fa
 TEST_CASE("refuses a length that is too great even if the end arrives with it") {
     EchoServer::Options options = framed("len1");
     options.max_frame = 3;
-    options.tls = bufio::TlsContext::self_signed_server();
+    options.tls = bufio::TlsContext::server();
     const std::string pin = options.tls->pin();
     House house(std::move(options));
     TlsPeer peer(house, pin);
@@ -405,7 +405,7 @@ TEST_CASE("logs connections and reads if it is verbose") {
     options.verbose = true;
     play(options, "send hello; log => connected, read 5 bytes: hello; shut; got => hello end; "
                   "log => closed, 5 bytes in, 5 out");
-    options.tls = bufio::TlsContext::self_signed_server();
+    options.tls = bufio::TlsContext::server();
     const std::string pin = options.tls->pin();
     House house(options);
     TlsPeer peer(house, pin);
@@ -433,7 +433,7 @@ TEST_CASE("a drain lasts at most for the grace, and logs an undelivered echo") {
 
 TEST_CASE("a drain sends close_notify over TLS") {
     EchoServer::Options options;
-    options.tls = bufio::TlsContext::self_signed_server();
+    options.tls = bufio::TlsContext::server();
     const std::string pin = options.tls->pin();
     VirtualHouse house(std::move(options));
     TlsPeer peer(house, pin);

@@ -17,7 +17,7 @@ constexpr std::size_t limit = 1 << 20;
 struct Echo {
     explicit Echo(bool tls) {
         auto [one, other] = socket_pair();
-        static const auto server = bufio::TlsContext::self_signed_server();
+        static const auto server = bufio::TlsContext::server();
         bufio::TlsClientOptions options;
         options.pins = {server.pin()};
         near.open(loop, websocket::connect(tls ? bufio::TlsContext::client(options).connect(

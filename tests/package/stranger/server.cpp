@@ -60,7 +60,7 @@ private:
     }
 
     ev::Loop& loop_;
-    const bufio::TlsContext tls_ = bufio::TlsContext::self_signed_server();
+    const bufio::TlsContext tls_ = bufio::TlsContext::server();
     std::list<Client> clients_;
     bufio::Listener listener_;
 };

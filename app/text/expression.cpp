@@ -35,11 +35,6 @@ UsageError refusal(const std::string& text, const std::string& reason) {
     return UsageError(in_quotes(text) + " is not an extended regular expression: " + reason);
 }
 
-void release(regex_t* compiled) {
-    ::regfree(compiled);
-    delete compiled;
-}
-
 }  // namespace
 
 Expression::Expression(std::string text) : text_(std::move(text)) {
@@ -58,7 +53,10 @@ void Expression::compile() const {
         ::regerror(error, fresh.get(), reason, sizeof reason);
         throw refusal(text_, reason);
     }
-    compiled_ = {fresh.release(), release};
+    compiled_ = {fresh.release(), [](regex_t* compiled) {
+                     ::regfree(compiled);
+                     delete compiled;
+                 }};
     bytes_since_compiled_ = 0;
 }
 

@@ -27,13 +27,11 @@ std::string microseconds(ev::Duration duration) {
 
 // Appends the escape of a character, or of its two surrogates if it exceeds 16 bits.
 void append_escape(std::string& to, char32_t character) {
-    char escape[16];
     if (character >= 0x10000) {
         append_escape(to, 0xd800 + (character - 0x10000) / 0x400);
         character = 0xdc00 + character % 0x400;
     }
-    std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(character));
-    to += escape;
+    to += format("\\u%04x", static_cast<unsigned>(character));
 }
 
 // Returns the text as a JSON string from which a reader restores every byte; none if it is not
@@ -101,7 +99,12 @@ private:
         skip_space();
         bool more = peek() != end;
         while (more) {
-            if (kind == Kind::object) list.names.push_back(read_name());
+            if (kind == Kind::object) {
+                skip_space();
+                list.names.push_back(read_text());
+                skip_space();
+                take(':');
+            }
             list.items.push_back(read_value());
             skip_space();
             more = skip(',');
@@ -115,18 +118,9 @@ private:
         return list;
     }
 
-    std::string read_name() {
-        skip_space();
-        if (peek() != '"') refuse();
-        std::string name = read_text();
-        skip_space();
-        take(':');
-        return name;
-    }
-
     std::string read_text() {
         std::string text;
-        ++at_;
+        take('"');
         while (!ended() && text_[at_] != '"') {
             if (text_[at_] == '\\')
                 read_escape(text);
@@ -231,36 +225,6 @@ private:
     int depth_ = 0;
     std::size_t value_count_ = 0;
 };
-
-// Returns the size of the string at the front of a valid text, with its quotation marks.
-std::size_t string_size(std::string_view text) {
-    std::size_t end = 1;
-    while (text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-    return end + 1;
-}
-
-// Appends the valid text, and returns the offset at which the byte at `mark` is now.
-std::size_t append_indented(std::string& to, std::string_view text, std::size_t mark) {
-    std::size_t found = text.npos;
-    std::size_t depth = 0;
-    bool opened = false;  // the last byte begins a list
-    const auto break_line = [&] { to += "\n" + std::string(2 * depth, ' '); };
-    for (std::size_t at = 0, size = 1; at < text.size(); at += size) {
-        const char byte = text[at];
-        size = byte == '"' ? string_size(text.substr(at)) : 1;
-        if (is_space(byte)) continue;
-        const bool closes = byte == '}' || byte == ']';
-        if (closes) --depth;
-        if (closes != opened) break_line();
-        if (mark >= at && mark < at + size) found = to.size() + mark - at;
-        to += text.substr(at, size);
-        opened = byte == '{' || byte == '[';
-        if (opened) ++depth;
-        if (byte == ',') break_line();
-        if (byte == ':') to += ' ';
-    }
-    return found;
-}
 
 // Decodes base64. Returns none for a text that ui::base64() would not write, such as one whose
 // unused bits are not zero.
@@ -398,7 +362,27 @@ std::optional<std::string> indented_json(std::string_view text, std::size_t& mar
         return std::nullopt;
     }
     std::string indented;
-    mark = append_indented(indented, text, mark);
+    std::size_t found = text.npos;
+    std::size_t depth = 0;
+    bool opened = false;  // the last byte begins a list
+    const auto break_line = [&] { indented += "\n" + std::string(2 * depth, ' '); };
+    for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
+        const char byte = text[at];
+        end = at + 1;
+        if (is_space(byte)) continue;
+        while (byte == '"' && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
+        if (byte == '"') ++end;
+        const bool closes = byte == '}' || byte == ']';
+        if (closes) --depth;
+        if (closes != opened) break_line();
+        if (mark >= at && mark < end) found = indented.size() + mark - at;
+        indented += text.substr(at, end - at);
+        opened = byte == '{' || byte == '[';
+        if (opened) ++depth;
+        if (byte == ',') break_line();
+        if (byte == ':') indented += ' ';
+    }
+    mark = found;
     return indented;
 }
 

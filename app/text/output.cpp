@@ -15,15 +15,12 @@
 #include <cerrno>
 #include <chrono>
 #include <climits>
-#include <limits>
 #include <system_error>
 #include <utility>
 
 namespace yodel {
 
 namespace {
-
-constexpr std::size_t any_size = std::numeric_limits<std::size_t>::max();
 
 constexpr std::size_t max_pending_lines = 64 * 1024;  // bytes
 
@@ -43,20 +40,18 @@ bufio::Fd reopen(int fd) {
 
 }  // namespace
 
-Output::Output(int fd) : fd_(fd), max_write_(PIPE_BUF) {
+Output::Output(int fd) : fd_(fd) {
     struct stat status {};
     const bool invalid = ::fstat(fd, &status) != 0;  // each write will report the error
     const bool terminal = ::isatty(fd) == 1;
     const bool device = S_ISCHR(status.st_mode) && !terminal;  // such as /dev/null
-    if (invalid || S_ISREG(status.st_mode) || device) max_write_ = any_size;
     is_socket_ = S_ISSOCK(status.st_mode);
     if (S_ISFIFO(status.st_mode) || terminal) owned_fd_ = reopen(fd);
     if (owned_fd_) fd_ = owned_fd_.get();
-    if (owned_fd_ || is_socket_) max_write_ = any_size;
+    may_block_ = !(invalid || S_ISREG(status.st_mode) || device || is_socket_ || owned_fd_);
 }
 
-Output::Output(bufio::Fd file)
-    : owned_fd_(std::move(file)), fd_(owned_fd_.get()), max_write_(any_size) {}
+Output::Output(bufio::Fd file) : owned_fd_(std::move(file)), fd_(owned_fd_.get()) {}
 
 void Output::attach(ev::Loop& loop, std::function<void()> changed) {
     changed_ = std::move(changed);
@@ -127,11 +122,12 @@ void Output::write_some() {
 
 ssize_t Output::write_piece(std::string_view bytes) const {
     if (is_socket_) return ::send(fd_, bytes.data(), bytes.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (max_write_ != any_size && !ev::ready_now(fd_, ev::writable)) {
+    if (may_block_ && !ev::ready_now(fd_, ev::writable)) {
         errno = EAGAIN;
         return -1;
     }
-    return ::write(fd_, bytes.data(), std::min(bytes.size(), max_write_));
+    if (may_block_) bytes = bytes.substr(0, PIPE_BUF);
+    return ::write(fd_, bytes.data(), bytes.size());
 }
 
 // --- Diagnostics

@@ -60,7 +60,7 @@ private:
     bufio::Fd owned_fd_;  // opened here or handed over; empty: the caller owns the descriptor
     int fd_;
     bool is_socket_ = false;
-    std::size_t max_write_;  // maximum bytes per write
+    bool may_block_ = false;  // at most PIPE_BUF bytes per write, once the descriptor is ready
     bufio::Buffer buffer_;
     int error_ = 0;
     bool blocked_ = false;  // the last write found no space

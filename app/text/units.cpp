@@ -33,14 +33,6 @@ double take_unit(std::string_view& text, const Unit (&units)[count]) {
     return 1;
 }
 
-// Returns true if the text has this form, in which each `d` stands for a digit.
-bool has_form(std::string_view text, std::string_view form) {
-    const auto fits = [](char letter, char wanted) {
-        return wanted == 'd' ? letter >= '0' && letter <= '9' : letter == wanted;
-    };
-    return std::equal(text.begin(), text.end(), form.begin(), form.end(), fits);
-}
-
 // `convert`: localtime_r or gmtime_r. `decimals`: of the second, which is last in the pattern.
 std::string time_text(const char* pattern, std::chrono::system_clock::time_point at,
                       std::size_t decimals = 0,
@@ -163,26 +155,24 @@ std::optional<double> parse_rate(std::string_view text) {
 }
 
 std::optional<std::chrono::system_clock::time_point> parse_timestamp(std::string_view text) {
-    constexpr std::string_view form = "dddd-dd-ddTdd:dd:dd";
-    if (!has_form(text.substr(0, form.size()), form) || !text.ends_with('Z'))
+    constexpr const char* pattern = "%Y-%m-%dT%H:%M:%S";
+    const std::string copy(text);
+    std::tm parts{};
+    const char* const rest = ::strptime(copy.c_str(), pattern, &parts);
+    // A clock that counts nanoseconds ends in 2262.
+    if (!rest || !text.ends_with('Z') || parts.tm_year < 70 || parts.tm_year > 300)
         return std::nullopt;
-    const std::string_view subsecond = text.substr(form.size(), text.size() - form.size() - 1);
+    const auto at = std::chrono::system_clock::from_time_t(::timegm(&parts));
+    // strptime() also accepts spaces and fewer digits, and timegm() converts February 30.
+    const std::string whole = time_text(pattern, at, 0, ::gmtime_r);
+    if (!text.starts_with(whole)) return std::nullopt;
+    const std::string_view subsecond =
+        text.substr(whole.size(), text.size() - whole.size() - 1);
     const auto part = parse_decimal("0" + std::string(subsecond));
     if (!part || *part >= 1 || !(subsecond.empty() || subsecond.starts_with('.')))
         return std::nullopt;
-    const auto number = [&](std::size_t place, std::size_t digits = 2) {
-        return static_cast<int>(*parse_count(text.substr(place, digits)));
-    };
-    const int year = number(0, 4);
-    if (year < 1970 || year > 2200) return std::nullopt;  // a nanosecond clock ends in 2262
-    const std::chrono::year_month_day day(std::chrono::year(year),
-                                          std::chrono::month(static_cast<unsigned>(number(5))),
-                                          std::chrono::day(static_cast<unsigned>(number(8))));
-    if (!day.ok() || number(11) > 23 || number(14) > 59 || number(17) > 59) return std::nullopt;
     return std::chrono::time_point_cast<std::chrono::system_clock::duration>(
-        std::chrono::sys_days(day) + std::chrono::hours(number(11)) +
-        std::chrono::minutes(number(14)) + std::chrono::seconds(number(17)) +
-        std::chrono::nanoseconds(std::llrint(*part * 1e9)));
+        at + std::chrono::nanoseconds(std::llrint(*part * 1e9)));
 }
 
 std::optional<unsigned> parse_number(std::string_view text, unsigned min, unsigned max) {

@@ -149,20 +149,20 @@ int run_examination(ev::Loop& loop, YodelOptions& options, int& signo) {
     give_up_rights(options, false);
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const bool shown = ::isatty(STDERR_FILENO) == 1 && !options.report.quiet;
-    TemporaryLine line;
     Output output(loop, STDOUT_FILENO, [] {});
     const ev::Time begun = loop.read_clock();
     const auto show_check = [&](std::size_t number, std::size_t count) {
         if (shown)
-            line.show("check " + std::to_string(number) + " of " + std::to_string(count));
+            diagnostics().show_temporary("check " + std::to_string(number) + " of " +
+                                         std::to_string(count));
     };
     const auto print_lines = [&](const std::string& lines) {
-        line.clear();
+        diagnostics().clear_temporary();
         output.write(lines);
     };
     const Trouble trouble = examine(
         loop, {target, options.json(), options.report.verbose, print_lines, show_check});
-    line.clear();
+    diagnostics().clear_temporary();
     ev::Timer overdue(loop, [&] { loop.stop(); });
     if (target.max_time) overdue.start_at(begun + *target.max_time);
     while (ending.signo() == 0 && !output.done() && loop.step()) continue;

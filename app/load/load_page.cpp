@@ -412,8 +412,6 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
 LoadScreen::LoadScreen(ev::Loop& loop, Owner& owner)
     : FullScreen(loop, std::chrono::milliseconds(100)), loop_(loop), owner_(owner) {}
 
-bool LoadScreen::prepare_for_line() { return ::isatty(STDERR_FILENO) != 1; }
-
 void LoadScreen::press(const ui::Key& key) {
     const ui::Chord chord = ui::without_alt(key.chord);
     if (chord == ui::ctrl('z')) return suspend();

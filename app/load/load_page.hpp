@@ -81,7 +81,6 @@ public:
     LoadScreen(ev::Loop& loop, Owner& owner);
 
     void turn_ended() override { FullScreen::turn_ended(); }
-    bool prepare_for_line() override;
     bool stays() const override { return true; }
     void continued() override { FullScreen::continued(); }
 

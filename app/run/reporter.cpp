@@ -89,14 +89,14 @@ bool prints_recording(const Reporter::Options& options, const RunOptions& run) {
 }
 
 Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages,
-                   Hooks hooks)
+                   std::function<void()> output_changed)
     : options_(std::move(options)),
       run_(run),
       reports_messages_(messages),
-      hooks_(std::move(hooks)),
+      output_changed_(std::move(output_changed)),
       unframed_(!run.session.framing->has_frames()),
       makes_printable_(::isatty(STDOUT_FILENO) == 1),
-      output_(loop, STDOUT_FILENO, [this] { hooks_.output_changed(); }),
+      output_(loop, STDOUT_FILENO, output_changed_),
       start_(loop.now()) {
     if (!options_.log.empty()) journal_.emplace(options_.log, run.session, 1, start_);
     if (prints_recording(options_, run) && !options_.quiet)
@@ -144,7 +144,7 @@ void Reporter::report_attempt(const std::string& text, bool new_attempt) {
 }
 
 void Reporter::remark(std::size_t connection, const std::string& text) {
-    if (remark_count_ > max_remarks || !hooks_.prepare_for_line()) return;
+    if (remark_count_ > max_remarks || !options_.remarks) return;
     if (load()) ++remark_count_;
     const std::string prefix = load() ? "connection " + std::to_string(connection) + ": " : "";
     print_error(remark_count_ > max_remarks ? "more connections are not reported"
@@ -236,7 +236,7 @@ void Reporter::read(std::string_view bytes) {
 void Reporter::lane_handled() {
     if (journal_) journal_->flush();
     output_.flush();
-    hooks_.output_changed();
+    output_changed_();
 }
 
 // --- The forms.

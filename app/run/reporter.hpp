@@ -36,21 +36,16 @@ public:
         // Report totals instead of connections and generated messages, number the connections,
         // and print replies only with `verbose`.
         bool load = false;
+        bool remarks = true;  // RunClient sets it: remarks do not spoil a page
         JournalFile log = {};
         std::vector<Requirement> required = {};
     };
-    struct Hooks {
-        // Called after queued output was written, or when writing failed.
-        std::function<void()> output_changed;
-        // Called before a line is written to standard error. Returns false if the line must be
-        // omitted.
-        std::function<bool()> prepare_for_line;
-    };
 
-    // `messages`: report messages, not only connections. Throws std::system_error if the
-    // journal cannot be opened.
+    // `messages`: report messages, not only connections. Calls `output_changed` after queued
+    // output was written, or when writing failed. Throws std::system_error if the journal
+    // cannot be opened.
     Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages,
-             Hooks hooks);
+             std::function<void()> output_changed);
 
     void lane_opened(std::size_t connection, const Session& session) override;
     void lane_ended(std::size_t connection, const Session& session) override;
@@ -106,7 +101,7 @@ private:
     const Options options_;
     const RunOptions& run_;
     const bool reports_messages_;
-    const Hooks hooks_;
+    const std::function<void()> output_changed_;
     const bool unframed_;                // replies have no frames
     const bool makes_printable_;         // standard output is a terminal; escape unsafe bytes
     std::uint64_t attempt_count_ = 0;    // attempts to connect; with RunOptions::repeat

@@ -6,7 +6,6 @@
 #include "app/text/exit_status.hpp"
 #include "app/text/output.hpp"
 #include "app/text/units.hpp"
-#include "ui/text.hpp"
 
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -58,41 +57,8 @@ bool has_unread_input() {
     return count > 0;
 }
 
-constexpr ev::Duration period = std::chrono::milliseconds(200);
-
-// Returns the width of the terminal on standard error, or 80 if it is unknown.
-std::size_t columns() {
-    winsize size{};
-    ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-    return size.ws_col > 0 ? size.ws_col : 80;
-}
-
-// Shows the counts of a run on one line.
-class ProgressDisplay final : public RunDisplay {
-public:
-    ProgressDisplay(ev::Loop& loop, Owner& owner)
-        : owner_(owner), timer_(loop, [this] { show(); }) {
-        timer_.start(period);
-    }
-
-    bool prepare_for_line() override {
-        line_.clear();
-        return true;
-    }
-
-private:
-    void show() {
-        timer_.start(period);
-        const RunProgress progress = owner_.progress();
-        std::string text = progress.load ? std::to_string(progress.open) + " open, " : "";
-        if (progress.phase == RunProgress::Phase::warming_up) text += "warming up, ";
-        line_.show(text + progress_text(progress.results));
-    }
-
-    Owner& owner_;
-    TemporaryLine line_;
-    ev::Timer timer_;
-};
+// Interval between updates of the line with the counts.
+constexpr ev::Duration line_interval = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -108,11 +74,11 @@ RunClient::RunClient(ev::Loop& loop, Options options)
                        output_changed();
                    }),
       reporter_(loop, options_.report, options_.run, reports_messages(),
-                {.output_changed = [this] { output_changed(); },
-                 .prepare_for_line = [this] { return prepare_for_line(); }}),
+                [this] { output_changed(); }),
       run_(
           loop, options_.run, [this] { run_done(); },
-          reports_messages() || options_.report.verbose ? &reporter_ : nullptr) {
+          reports_messages() || options_.report.verbose ? &reporter_ : nullptr),
+      line_timer_(loop, [this] { show_line(); }) {
     const bool intervals = load() && !reports_messages() && json() && !options_.report.quiet;
     if (intervals) interval_timer_.start(std::chrono::seconds(1));
     const Session::Options& session = options_.run.session;
@@ -124,7 +90,7 @@ RunClient::RunClient(ev::Loop& loop, Options options)
         own_descriptors_ = used_descriptors();
         display_ = options_.page(*this);
     } else if (::isatty(STDERR_FILENO) == 1 && !printing && (load() || generated())) {
-        display_ = make_progress_line(loop_, *this);
+        line_timer_.start(line_interval);
     }
 }
 
@@ -132,6 +98,7 @@ RunClient::~RunClient() = default;
 
 RunClient::Options RunClient::completed(Options options) {
     RunOptions& run = options.run;
+    options.report.remarks = !options.page || ::isatty(STDERR_FILENO) != 1;
     if (options.report.load && options.report.form == Reporter::Form::json && !run.probe)
         run.samples_from = start_;
     if (options.start)
@@ -185,6 +152,14 @@ void RunClient::make_source(Options& options) {
 
 // --- Progress.
 
+void RunClient::show_line() {
+    const RunProgress now = progress();
+    std::string text = load() ? std::to_string(now.open) + " open, " : "";
+    if (now.phase == RunProgress::Phase::warming_up) text += "warming up, ";
+    diagnostics().show_temporary(text + progress_text(now.results));
+    line_timer_.start(line_interval);
+}
+
 void RunClient::interval_over() {
     const auto seconds =
         std::chrono::duration_cast<std::chrono::seconds>(interval_timer_.deadline() - start_);
@@ -208,7 +183,6 @@ RunProgress RunClient::progress() {
     if (run_.over()) now.phase = RunProgress::Phase::ending;
     if (state_.over) now.phase = RunProgress::Phase::ended;
     if (state_.over) now.elapsed = std::chrono::round<std::chrono::seconds>(results.elapsed());
-    now.load = load();
     now.connections = run.connections;
     now.open = run_.open();
     now.length = run.length;
@@ -234,16 +208,12 @@ void RunClient::turn_ended() {
     if (display_) display_->turn_ended();
     const RunOptions& run = options_.run;
     const Results& results = run_.results();
-    const auto print_line = [this](const std::string& line) {
-        prepare_for_line();
-        print_error(line);
-    };
     const bool each = run.session.listens() && !state_.over;
     while (each && printed_.failures < results.failures.size())
-        print_line(results.failures[printed_.failures++].text);
+        print_error(results.failures[printed_.failures++].text);
     if (!load() && !printed_.reply_problem && !results.reply_problem_sentence.empty()) {
         printed_.reply_problem = true;
-        print_line(results.reply_problem_sentence);
+        print_error(results.reply_problem_sentence);
     }
     if (!run.length || !run_.over() || limit_timer_.pending() || state_.out_of_time) return;
     const Session::Options& session = run.session;
@@ -300,6 +270,8 @@ void RunClient::run_done() {
     const bool stays =
         display_ && display_->stays() && !state_.interrupted && state_.signo == 0;
     if (!stays) display_.reset();
+    line_timer_.cancel();
+    diagnostics().clear_temporary();
     reporter_.close_log();
     const auto add = [this](const Trouble& trouble) {
         if (!trouble.text.empty()) troubles_.push_back(trouble);
@@ -358,10 +330,6 @@ int RunClient::report() {
 
 // --- Beside the run.
 
-std::unique_ptr<RunDisplay> make_progress_line(ev::Loop& loop, RunDisplay::Owner& owner) {
-    return std::make_unique<ProgressDisplay>(loop, owner);
-}
-
 SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {
     constexpr std::uint16_t dns_port = 53;  // long answers arrive over TCP
     SandboxRules rules{.connect_ports = {dns_port}};
@@ -371,21 +339,6 @@ SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {
     if (!any_port || !endpoint.source_host.empty())
         rules.bind_ports = {any_port ? std::uint16_t{0} : tcp_port(endpoint.source_port)};
     return rules;
-}
-
-void TemporaryLine::show(std::string text) {
-    clear();
-    if (ui::in_background(STDERR_FILENO)) return;
-    text.resize(
-        std::min(text.size(), columns() - 1));  // some terminals wrap after the last column
-    diagnostics().write_temporary(text);
-    width_ = text.size();
-}
-
-void TemporaryLine::clear() {
-    if (width_ == 0) return;
-    diagnostics().write_temporary("\r" + std::string(width_, ' ') + "\r");
-    width_ = 0;
 }
 
 }  // namespace yodel

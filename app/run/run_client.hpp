@@ -39,7 +39,6 @@ struct RunProgress {
     const Results& results;
     Phase phase = Phase::connecting;
     std::string target;
-    bool load = true;             // false: a single connection without a load
     std::size_t connections = 1;  // requested concurrent connections
     std::size_t open = 0;         // open connections
     // Planned messages per second during the last second; none: paced by the replies.
@@ -54,8 +53,8 @@ struct RunProgress {
     std::vector<Requirement::Judged> required = {};
 };
 
-// Displays a run live: on a line, or on a full-screen page. A display asks its owner for the
-// progress when it is time to draw.
+// Displays a run live, on a full-screen page. A display asks its owner for the progress when it
+// is time to draw.
 class RunDisplay {
 public:
     class Owner {
@@ -81,9 +80,6 @@ public:
 
     // Draws if it is time to. Call it after each turn of the loop.
     virtual void turn_ended() {}
-    // Call it before writing a line to standard error. Returns false if the line would spoil
-    // the display and must be omitted.
-    virtual bool prepare_for_line() = 0;
     // Returns true if the display stays after the run until a key is pressed.
     virtual bool stays() const { return false; }
     // Call it after the program was suspended.
@@ -134,7 +130,7 @@ private:
     bool reports_messages() const {
         return !load() || (!generated() && options_.from != Options::From::none);
     }
-    bool prepare_for_line() { return !display_ || display_->prepare_for_line(); }
+    void show_line();
     void output_changed();
     void interval_over();
     void run_done();
@@ -165,6 +161,7 @@ private:
     Reporter reporter_;
     Run run_;
     std::unique_ptr<RunDisplay> display_;  // null without one, or once it was removed
+    ev::Timer line_timer_;                 // shows the counts on a temporary line
 };
 
 // Records the first signal that ends the program.
@@ -200,23 +197,5 @@ int run_client(ev::Loop& loop, const typename Client::Options& options, int& sig
 
 // Returns the sandbox rules for a client that connects to the endpoint.
 SandboxRules rules_to_connect(const bufio::Endpoint& endpoint);
-
-// Shows the counts of a run on one line of the terminal on standard error.
-std::unique_ptr<RunDisplay> make_progress_line(ev::Loop& loop, RunDisplay::Owner& owner);
-
-// A line that other output must clear first. It is cut to the width of the terminal, and not
-// shown by a background job.
-class TemporaryLine {
-public:
-    TemporaryLine() = default;
-    ~TemporaryLine() { clear(); }
-    TemporaryLine(const TemporaryLine&) = delete;
-
-    void show(std::string text);  // replaces the line
-    void clear();
-
-private:
-    std::size_t width_ = 0;  // columns to clear
-};
 
 }  // namespace yodel

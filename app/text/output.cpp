@@ -7,6 +7,7 @@
 #include "ui/text.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -132,7 +133,24 @@ ssize_t Output::write_piece(std::string_view bytes) const {
 
 // --- Diagnostics
 
+void Diagnostics::show_temporary(std::string text) {
+    clear_temporary();
+    if (ui::in_background(STDERR_FILENO)) return;
+    winsize size{};
+    ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+    const std::size_t columns = size.ws_col > 0 ? size.ws_col : 80;
+    text.resize(std::min(text.size(), columns - 1));  // some terminals wrap after the last one
+    write_temporary(text);
+    temporary_width_ = text.size();
+}
+
+void Diagnostics::clear_temporary() {
+    if (temporary_width_ == 0) return;
+    write_temporary("\r" + std::string(std::exchange(temporary_width_, 0), ' ') + "\r");
+}
+
 void Diagnostics::write_line(std::string_view text) {
+    clear_temporary();
     flush();
     const bool fits =
         output_.pending() == 0 || output_.pending() + text.size() < max_pending_lines;

@@ -88,7 +88,11 @@ public:
     void remark(const std::string& text) { write_line(remark_line(text)); }
     // Writes a line unchanged, and a newline.
     void write_line(std::string_view text);
-    // Writes a temporary text to a terminal, unless lines are buffered.
+    // Shows a line on the terminal until the next line or clear_temporary(). It is cut to the
+    // terminal's width, and omitted in a background job and while lines are buffered.
+    void show_temporary(std::string text);
+    void clear_temporary();
+    // Writes a text unchanged, unless lines are buffered. Does not allocate.
     void write_temporary(std::string_view text);
 
     void attach(ev::Loop& loop);
@@ -104,6 +108,7 @@ private:
     Form form_ = Form::text;
     bool timestamps_ = false;
     std::uint64_t dropped_lines_ = 0;  // lines dropped since the last written line
+    std::size_t temporary_width_ = 0;  // columns of the temporary line
     Output output_;
 };
 

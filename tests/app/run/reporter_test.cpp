@@ -14,14 +14,12 @@ using test::VirtualLoop;
 
 namespace {
 
-const Reporter::Hooks nobody_else{[] {}, [] { return true; }};
-
 // Returns the reporter's output for the event.
 std::string printed(Reporter::Options options, const RunOptions& run,
                     const std::function<void(Reporter&)>& event) {
     const Redirected output(STDOUT_FILENO);
     VirtualLoop loop;
-    Reporter reporter(loop, std::move(options), run, true, nobody_else);
+    Reporter reporter(loop, std::move(options), run, true, [] {});
     event(reporter);
     reporter.flush();
     reporter.close_log();
@@ -147,7 +145,7 @@ TEST_CASE("a reply is printed on a terminal with its unsafe bytes escaped") {
     ::dup2(terminal.writer.get(), STDOUT_FILENO);
     VirtualLoop loop;
     const RunOptions run;
-    Reporter reporter(loop, {}, run, true, nobody_else);
+    Reporter reporter(loop, {}, run, true, [] {});
     answer(reporter, message("ab"), {"a\x1b\nb\x07", 5ms, true});
     reporter.flush();
     CHECK(test::take(terminal.reader) == "a^[\nb^G\n");

@@ -46,7 +46,6 @@ std::string text(const RunProgress& now) {
 struct Page final : RunDisplay {
     explicit Page(Owner& its_owner) : owner(its_owner) {}
     void turn_ended() override { ++turns; }
-    bool prepare_for_line() override { return false; }
     void continued() override { ++continuations; }
 
     Owner& owner;
@@ -343,48 +342,24 @@ TEST_CASE("unread output pauses a run, and is reported at the end of its time") 
     }
 }
 
-namespace {
-
-// A run that has sent one more message at each call of progress().
-struct Counting final : RunDisplay::Owner {
-    RunProgress progress() override {
-        ++results.sent;
-        return {.results = results, .target = "", .load = load, .open = 2};
-    }
-    void interrupted() override {}
-    void suspending() override {}
-
-    bool load = true;
-    Results results;
-};
-
-}  // namespace
-
 TEST_CASE("a line on a terminal shows the progress of a run, and is cleared") {
     const test::Ends terminal = test::terminal_ends();
-    const winsize narrow{.ws_row = 5, .ws_col = 11, .ws_xpixel = 0, .ws_ypixel = 0};
-    ::ioctl(terminal.writer.get(), TIOCSWINSZ, &narrow);
-    std::vector<std::string> shown;
-    {
-        const test::Redirected errors(STDERR_FILENO);
+    for (const bool load : {true, false}) {
+        ClientFixture fixture(same);
         ::dup2(terminal.writer.get(), STDERR_FILENO);
-        test::VirtualLoop loop;
-        Counting run;
-        const std::unique_ptr<RunDisplay> line = make_progress_line(loop, run);
-        const auto pass = [&](ev::Duration time) {
-            loop.pass(time);
-            shown.push_back(test::take(terminal.reader));
-        };
-        pass(199ms);
-        pass(1ms);
-        run.load = false;
-        pass(200ms);
-        line->prepare_for_line();
-        line->prepare_for_line();
-        pass(0ms);
+        fixture.start({.run = {.pace = per_second}, .report = {.quiet = true, .load = load}});
+        fixture.loop.pass(199ms);
+        const std::string before = test::take(terminal.reader);
+        fixture.loop.pass(1ms);
+        const std::string shown = test::take(terminal.reader);
+        fixture.client->quit(SIGTERM);
+        fixture.wait_for_end();
+        const std::string last = test::take(terminal.reader);
+        CHECK(before.empty());
+        CHECK(shown == (load ? "1 open, " : "") +
+                           std::string("1 sent, 1 echoed, 0 bad, 0 lost, p50 0.00 ms"));
+        CHECK(last.starts_with("\r" + std::string(shown.size(), ' ') + "\r"));
     }
-    const std::string clear = "\r          \r";
-    CHECK(shown == std::vector<std::string>{"", "2 open, 1 ", clear + "2 sent, 0 ", clear});
 }
 
 TEST_CASE("a sandbox allows a client its target, its source, and the resolver") {

@@ -2,8 +2,10 @@
 
 #include "tests/support/blocked.hpp"
 #include "tests/support/catch.hpp"
+#include "tests/support/redirected.hpp"
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 
 using namespace std::chrono_literals;
 using test::Ends;
@@ -196,4 +198,20 @@ TEST_CASE("leaves out a passing state while lines wait") {
     test::take(ends.reader);
     diagnostics.drain();
     CHECK(test::take(ends.reader) == "yodel: waits\n");
+}
+
+TEST_CASE("a temporary line fits into the terminal, and goes before the next line") {
+    const Ends terminal = test::terminal_ends();
+    const winsize narrow{.ws_row = 5, .ws_col = 11, .ws_xpixel = 0, .ws_ypixel = 0};
+    ::ioctl(terminal.writer.get(), TIOCSWINSZ, &narrow);
+    const test::Redirected errors(STDERR_FILENO);
+    ::dup2(terminal.writer.get(), STDERR_FILENO);
+    Diagnostics diagnostics(STDERR_FILENO, "yodel");
+    diagnostics.show_temporary("2 open, 1 sent");
+    diagnostics.show_temporary("2 sent");
+    diagnostics.remark("lost");
+    diagnostics.clear_temporary();
+    const std::string clear = "\r          \r";
+    CHECK(test::take(terminal.reader) ==
+          "2 open, 1 " + clear + "2 sent\r      \ryodel: lost\n");
 }

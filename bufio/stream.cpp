@@ -90,19 +90,16 @@ std::unique_ptr<Transport> make_plain_transport(Fd fd) {
 
 Stream::Stream(ev::Loop& loop, std::unique_ptr<Transport> transport, Owner& owner,
                Limits limits)
-    : transport_(std::move(transport)),
+    : loop_(loop),
+      transport_(std::move(transport)),
       owner_(owner),
       limits_(limits),
       output_(limits.output),
       watch_(loop, transport_->descriptor(), ev::none, [this](ev::Events e) { on_events(e); }),
-      resume_timer_(loop, [this] { on_events(read_waits_for_); }),
-      finish_timer_(loop, [this] {
-          end_with({Reason::timeout, By::peer, "did not close in time"});
-          notify();
-      }) {
+      timer_(loop, [this] { on_timer(); }) {
     handshake();
     handshake_reported_ = handshake_done_ && !transport_->has_handshake();
-    if (handshake_done_ && !handshake_reported_) resume_timer_.start(ev::Duration::zero());
+    if (handshake_done_ && !handshake_reported_) timer_.start(ev::Duration::zero());
     update_interest();
 }
 
@@ -120,14 +117,14 @@ void Stream::consume(std::size_t count) {
 
 bool Stream::write(std::string_view bytes) {
     if (end_ || finishing_ || bytes.size() > output_.limit() - output_.size()) return false;
-    if (handshake_done_ && !send_failure_ && output_.empty()) write_to_transport(bytes);
+    if (handshake_done_ && !output_failed_ && output_.empty()) write_to_transport(bytes);
     output_.append(bytes);
     update_interest();
     return true;
 }
 
 void Stream::ping() {
-    if (!is_open() || finishing_ || send_failure_) return;
+    if (!is_open() || finishing_ || output_failed_) return;
     transport_->ping();
     std::string_view nothing;
     if (output_.empty()) write_to_transport(nothing);
@@ -148,13 +145,15 @@ void Stream::pause_reading(bool paused) {
 void Stream::finish() {
     if (end_ || finishing_) return;
     finishing_ = true;
-    if (handshake_done_ && !send_failure_ && output_.empty()) close_output();
+    if (handshake_done_ && !output_failed_ && output_.empty()) close_output();
     update_interest();
 }
 
 void Stream::finish(ev::Duration deadline) {
     finish();
-    if (!end_) finish_timer_.start(deadline);
+    if (end_) return;
+    if (!resuming()) timer_.start(deadline);
+    finish_by_ = loop_.after(deadline);
 }
 
 void Stream::close() {
@@ -242,8 +241,9 @@ void Stream::read() {
     read_waits_for_ = result.status == IoStatus::wants_write ? ev::writable : ev::readable;
     if (result.status == IoStatus::end_of_input) input_ended_ = true;
     if (result.status == IoStatus::rejected) rejection_ = transport_->failure();
-    if (result.status == IoStatus::failed) end_with(transport_->failure());
-    if (send_failure_ && result.status != IoStatus::done) end_with(send_failure_);
+    if (result.status == IoStatus::failed ||
+        (output_failed_ && result.status != IoStatus::done))
+        end_with(transport_->failure());
     end_if_both_closed();
 }
 
@@ -251,7 +251,7 @@ void Stream::flush() {
     std::string_view rest = output_.view();
     write_to_transport(rest);
     output_.consume(output_.size() - rest.size());
-    if (!output_.empty() || send_failure_) return;
+    if (!output_.empty() || output_failed_) return;
     if (output_.capacity() > max_idle_capacity) output_.release();
     if (finishing_) close_output();
 }
@@ -280,8 +280,8 @@ void Stream::close_output() {
 
 // The stream continues to read, unless the peer has closed its side.
 void Stream::fail_output() {
-    send_failure_ = transport_->failure();
-    if (input_ended_) end_with(send_failure_);
+    output_failed_ = true;
+    if (input_ended_) end_with(transport_->failure());
 }
 
 void Stream::end_if_both_closed() {
@@ -293,8 +293,17 @@ void Stream::end_if_both_closed() {
 void Stream::end_with(End end) {
     if (end_) return;
     end_ = rejection_ ? rejection_ : std::move(end);
-    finish_timer_.cancel();
-    resume_timer_.start(ev::Duration::zero());
+    finish_by_ = ev::Time::max();
+    timer_.start(ev::Duration::zero());
+}
+
+void Stream::on_timer() {
+    if (loop_.now() >= finish_by_) {
+        end_with({Reason::timeout, By::peer, "did not close in time"});
+        return notify();
+    }
+    if (finish_by_ != ev::Time::max()) timer_.start_at(finish_by_);
+    on_events(read_waits_for_);
 }
 
 // Ignores the water marks after a failure to send, because only bytes that the system already
@@ -302,11 +311,11 @@ void Stream::end_with(End end) {
 // consumes.
 bool Stream::wants_input() const {
     return handshake_done_ && !end_ && !input_ended_ && !reading_paused_ &&
-           (!above_high_water_ || send_failure_);
+           (!above_high_water_ || output_failed_);
 }
 
 bool Stream::wants_output() const {
-    return handshake_done_ && !end_ && !send_failure_ && !output_closed_ &&
+    return handshake_done_ && !end_ && !output_failed_ && !output_closed_ &&
            (!output_.empty() || finishing_ || transport_->buffers_output());
 }
 
@@ -323,9 +332,8 @@ void Stream::update_interest() {
     if (wants_output()) wanted |= write_waits_for_;
     if (!wanted && input_ended_ && !end_) wanted = ev::hangup;
     watch_.want(wanted);
-    if ((transport_has_buffered_input_ || send_failure_) && wants_input() &&
-        !resume_timer_.pending())
-        resume_timer_.start(ev::Duration::zero());
+    if ((transport_has_buffered_input_ || output_failed_) && wants_input() && !resuming())
+        timer_.start(ev::Duration::zero());
 }
 
 // Also reports an end that was caused by a call by the owner.
@@ -336,7 +344,7 @@ void Stream::notify_of_change(std::uint64_t before) {
 }
 
 void Stream::notify() {
-    if (end_) resume_timer_.cancel();  // this call reports the end
+    if (end_) timer_.cancel();  // this call reports the end
     const std::weak_ptr<void> life = lifetime_.watch();
     owner_.stream_changed(*this);
     if (life.expired()) return;

@@ -109,7 +109,7 @@ public:
     bool is_open() const { return handshake_done_ && !end_; }
     bool finishing() const { return finishing_; }
     // Sending has failed; the stream only reads what the peer sent earlier.
-    bool output_failed() const { return static_cast<bool>(send_failure_); }
+    bool output_failed() const { return output_failed_; }
     bool output_closed() const { return output_closed_; }
     // True also if the input was rejected.
     bool input_ended() const { return input_ended_ || rejection_; }
@@ -133,11 +133,14 @@ private:
     void fail_output();
     void end_if_both_closed();
     void end_with(End end);
+    void on_timer();
+    bool resuming() const { return timer_.pending() && timer_.deadline() != finish_by_; }
     bool wants_input() const;
     bool wants_output() const;
     void update_interest();
     void notify();
 
+    ev::Loop& loop_;
     std::unique_ptr<Transport> transport_;
     Owner& owner_;
     Limits limits_;
@@ -148,12 +151,11 @@ private:
     std::string_view shared_input_;
     End end_;
     End rejection_;
-    End send_failure_;
     ev::Watch watch_;
     // Continues without an event: reads bytes that poll cannot see, or reports the handshake
-    // or the end.
-    ev::Timer resume_timer_;
-    ev::Timer finish_timer_;
+    // or the end. Otherwise it is due at finish_by_.
+    ev::Timer timer_;
+    ev::Time finish_by_ = ev::Time::max();  // when the peer must have closed its side
     std::uint64_t bytes_read_ = 0;
     std::uint64_t reads_ = 0;  // reads that brought something
     std::uint64_t bytes_written_ = 0;
@@ -170,6 +172,7 @@ private:
     bool reading_paused_ = false;
     bool input_ended_ = false;
     bool finishing_ = false;
+    bool output_failed_ = false;
     bool output_closed_ = false;
 };
 

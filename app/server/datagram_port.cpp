@@ -56,8 +56,7 @@ EchoServer::DatagramPort::DatagramPort(EchoServer& server, const bufio::Address&
       options_(server.options_),
       faulty_(options_.faults.any() || options_.faults.reorder > 0),
       dice_(options_.faults, 0),
-      due_timer_(server.loop_, [this] { send_due(); }),
-      resume_timer_(server.loop_, [this] { update_interest(); }),
+      timer_(server.loop_, [this] { advance(); }),
       socket_(bufio::bound_datagram_socket(address)),
       watch_(server.loop_, socket_.descriptor(), ev::readable,
              [this](ev::Events) { advance(); }) {}
@@ -70,24 +69,27 @@ void EchoServer::DatagramPort::stop_receiving() {
 // Reads nothing while the system accepts no answers, so that its receive buffer bounds the
 // memory.
 void EchoServer::DatagramPort::advance() {
-    send_unsent();
-    if (unsent_.empty() && !stopped_) receive();
+    send_due();
+    if (!blocked() && !stopped_ && resume_at_ <= server_.loop_.now()) receive();
     update_interest();
     server_.report_drained();
 }
 
 void EchoServer::DatagramPort::update_interest() {
-    ev::Events wanted = stopped_ || resume_timer_.pending() ? ev::none : ev::readable;
-    if (!unsent_.empty()) wanted = ev::writable;
-    watch_.want(wanted);
+    const bool paused = resume_at_ > server_.loop_.now();
+    watch_.want(blocked() ? ev::writable : stopped_ || paused ? ev::none : ev::readable);
+    ev::Time next = std::min(held_.first_due(), reordered_.first_due());
+    if (paused) next = std::min(next, resume_at_);
+    if (next != ev::Time::max() && !blocked()) timer_.start_at(next);
 }
 
 void EchoServer::DatagramPort::receive() {
     const std::span<const Datagram> datagrams = socket_.receive();
-    if (datagrams.empty() && !bufio::would_block(errno)) resume_timer_.start(receive_pause);
+    if (datagrams.empty() && !bufio::would_block(errno))
+        resume_at_ = server_.loop_.after(receive_pause);
     for (const Datagram& each : datagrams) take(each);
     send_batch();
-    send_unsent();
+    if (faulty_) send_due();
 }
 
 void EchoServer::DatagramPort::take(const Datagram& datagram) {
@@ -147,22 +149,14 @@ void EchoServer::DatagramPort::send_batch() {
         left = left.subspan(std::max<std::size_t>(count, 1));
     }
     for (const bufio::Packet& each : left)
-        unsent_.push_back({std::string(each.bytes), *each.to, *each.from, false});
+        held_.push({std::string(each.bytes), *each.to, *each.from, false}, blocked_time);
     batch_.clear();
-}
-
-void EchoServer::DatagramPort::send_unsent() {
-    std::vector<Answer> answers;
-    answers.swap(unsent_);
-    for (const Answer& each : answers) batch_.push_back({each.bytes, &each.to, &each.from});
-    send_batch();
 }
 
 // Every datagram draws the same number of random values, whatever happens to it.
 void EchoServer::DatagramPort::answer_faultily(const Datagram& datagram) {
-    const Faults& faults = options_.faults;
     const FaultDice::Plan plan = dice_.next();
-    const bool reordered = dice_.chance(faults.reorder);
+    const bool reordered = dice_.chance(options_.faults.reorder);
     Answer answer{std::string(datagram.bytes), datagram.peer, datagram.local, reordered};
     const std::size_t copies = plan.dup ? 2 : 1;
     const std::size_t memory =
@@ -172,41 +166,31 @@ void EchoServer::DatagramPort::answer_faultily(const Datagram& datagram) {
         return;
     }
     if (plan.corrupt) corrupt(answer.bytes.data(), answer.bytes.size(), plan.place, {});
-    for (std::size_t i = 0; i < copies; ++i) {
-        if (plan.delay > ev::Duration::zero()) {
-            held_.push(answer, server_.loop_.after(plan.delay));
-        } else {
-            deliver(answer);
-        }
-    }
-    restart_timer();
+    for (std::size_t i = 0; i < copies; ++i)
+        held_.push(answer, server_.loop_.after(plan.delay));
 }
 
-void EchoServer::DatagramPort::deliver(const Answer& answer) {
-    if (answer.reordered) return reordered_.push(answer, server_.loop_.after(reordering_time));
-    unsent_.push_back(answer);
-    send_reordered();
-}
-
-void EchoServer::DatagramPort::send_reordered() {
-    while (!reordered_.empty()) unsent_.push_back(reordered_.pop());
-}
-
-void EchoServer::DatagramPort::restart_timer() {
-    const ev::Time next = std::min(held_.first_due(), reordered_.first_due());
-    if (next != ev::Time::max()) due_timer_.start_at(next);
-}
-
-// Sends the answers that are due, and those held back for reordering if no later answer was
-// sent before their deadline.
+// Sends the answers that are due. One that is reordered is sent after the next one, or at its
+// deadline if there is no next one until then.
 void EchoServer::DatagramPort::send_due() {
     const ev::Time now = server_.loop_.now();
-    while (held_.first_due() <= now) deliver(held_.pop());
-    if (reordered_.first_due() <= now) send_reordered();
-    restart_timer();
-    send_unsent();
-    update_interest();
-    server_.report_drained();
+    std::vector<Answer> due;
+    const auto add_reordered = [&] {
+        while (!reordered_.empty()) due.push_back(reordered_.pop());
+    };
+    while (held_.first_due() <= now) {
+        const bool is_new = !blocked();
+        Answer answer = held_.pop();
+        if (answer.reordered) {
+            reordered_.push(std::move(answer), server_.loop_.after(reordering_time));
+            continue;
+        }
+        due.push_back(std::move(answer));
+        if (is_new) add_reordered();
+    }
+    if (reordered_.first_due() <= now) add_reordered();
+    for (const Answer& each : due) batch_.push_back({each.bytes, &each.to, &each.from});
+    send_batch();
 }
 
 }  // namespace yodel

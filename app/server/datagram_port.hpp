@@ -61,9 +61,7 @@ public:
 
     const bufio::Address& address() const { return socket_.address(); }
     void stop_receiving();
-    bool has_pending() const {
-        return !held_.empty() || !reordered_.empty() || !unsent_.empty();
-    }
+    bool has_pending() const { return !held_.empty() || !reordered_.empty(); }
 
 private:
     struct Answer {
@@ -79,25 +77,24 @@ private:
     void take(const bufio::Datagram& datagram);
     const char* refusal(const bufio::Datagram& datagram);
     void send_batch();
-    void send_unsent();
     void answer_faultily(const bufio::Datagram& datagram);
-    void deliver(const Answer& answer);
-    void send_reordered();
-    void restart_timer();
     void send_due();
+    // Whether the system has not accepted an answer yet.
+    bool blocked() const { return held_.first_due() == blocked_time; }
+
+    static constexpr ev::Time blocked_time = ev::Time::min();  // due before all others
 
     EchoServer& server_;
     const Options& options_;
     const bool faulty_;
     FaultDice dice_;
     LoopGuard loop_guard_;
-    DelayQueue<Answer> held_;
+    DelayQueue<Answer> held_;           // delayed, or not accepted by the system
     DelayQueue<Answer> reordered_;      // held until another answer is sent
     std::vector<bufio::Packet> batch_;  // answers that view received datagrams
-    std::vector<Answer> unsent_;
     bool stopped_ = false;
-    ev::Timer due_timer_;
-    ev::Timer resume_timer_;  // ends a pause after a failure to receive
+    ev::Time resume_at_{};  // end of a pause after a failure to receive
+    ev::Timer timer_;
     bufio::PacketSocket socket_;
     ev::Watch watch_;
 };

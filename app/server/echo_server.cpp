@@ -105,16 +105,25 @@ private:
         if (stream_.end()) end_with(stream_.end());
     }
 
-    template <class Due>
-    void start(ev::Timer& timer, ev::Time at, Due due) {
-        if (!timer) timer = ev::Timer(server_.loop_, std::move(due));
-        timer.start_at(at);
+    // Starts one of the two deadlines.
+    void wake_at(ev::Time& deadline, ev::Time at) {
+        deadline = at;
+        if (!timer_) timer_ = ev::Timer(server_.loop_, [this] { wake(); });
+        timer_.start_at(std::min(timeout_at_, resume_at_));
+    }
+
+    void wake() {
+        if (timeout_at_ <= server_.loop_.now()) return time_out();
+        resume_at_ = ev::Time::max();
+        if (timeout_at_ != ev::Time::max()) timer_.start_at(timeout_at_);
+        advance();
+        follow_traffic();
     }
 
     void check_handshake() {
         if (opened_ || !stream_.is_open()) return;
         opened_ = true;
-        timeout_timer_ = {};
+        timeout_at_ = ev::Time::max();
         restart_timeout(server_.options_.idle_timeout);
         const bufio::TlsFacts* const tls = stream_.tls();
         const std::string how = tls ? ", " + tls->version + " " + tls->cipher : "";
@@ -122,11 +131,14 @@ private:
     }
 
     void restart_timeout(std::optional<ev::Duration> timeout) {
-        if (timeout)
-            start(timeout_timer_, server_.loop_.after(*timeout), [this] { time_out(); });
+        if (timeout) wake_at(timeout_at_, server_.loop_.after(*timeout));
     }
 
+    // While draining, once our side is closed.
+    bool is_leaving() const { return draining_ && stream_.output_closed(); }
+
     void time_out() {
+        if (is_leaving()) return close();
         const bufio::TlsFacts* const tls = stream_.tls();
         const bool upgrade = !tls || !tls->version.empty();
         fail(opened_
@@ -144,7 +156,7 @@ private:
         seen_traffic_ = moved;
         last_traffic_at_ = server_.loop_.now();
         logged_read_ += input;
-        if (opened_) restart_timeout(server_.options_.idle_timeout);
+        if (opened_ && !is_leaving()) restart_timeout(server_.options_.idle_timeout);
         if (!server_.options_.verbose || input == 0 || stream_.finishing()) return;
         // No excerpt of WebSocket, whose bytes contain length prefixes that the peer did not
         // send.
@@ -163,17 +175,13 @@ private:
             stream_.consume(stream_.received().size());
         else
             answer();
-        if (draining_ && stream_.output_closed() && !stream_.end())
-            start(silence_timer_, last_traffic_at_ + silence_time, [this] { close(); });
+        if (is_leaving() && !stream_.end())
+            wake_at(timeout_at_, last_traffic_at_ + silence_time);
     }
 
     void answer() {
         const std::optional<ev::Time> next = responder_->answer(stream_);
-        if (next)
-            start(resume_timer_, *next, [this] {
-                advance();
-                follow_traffic();
-            });
+        if (next) wake_at(resume_at_, *next);
         if (stream_.end() || responder_->has_pending()) return;
         const bool over = stream_.input_ended() || (draining_ && stream_.held() == 0);
         if (!responder_->end() && (!over || !stream_.received().empty())) return;
@@ -206,10 +214,9 @@ private:
 
     EchoServer& server_;
     std::string peer_;
-    // Each timer is empty until it is needed.
-    ev::Timer timeout_timer_;  // of the handshake, then of idleness
-    ev::Timer resume_timer_;   // until the responder wants to be called again
-    ev::Timer silence_timer_;  // while draining
+    ev::Timer timer_;                        // empty until it is needed
+    ev::Time timeout_at_ = ev::Time::max();  // of the handshake, of idleness, or of leaving
+    ev::Time resume_at_ = ev::Time::max();   // when the responder wants to be called again
     Stream stream_;
     std::unique_ptr<Responder> responder_;
     std::uint64_t logged_read_ = 0;   // bytes_read() at the last follow_traffic()

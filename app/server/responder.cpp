@@ -242,12 +242,6 @@ private:
 
 }  // namespace
 
-bool Faults::any() const {
-    return delay > ev::Duration::zero() || jitter > ev::Duration::zero() || drop > 0 ||
-           corrupt > 0 || dup > 0 || chunk > 0 || close_after || reset_after || half_close ||
-           no_read || stall_handshake || !banner.empty();
-}
-
 // Every message draws the same number of random values, so that its fate never affects the next
 // message.
 FaultDice::Plan FaultDice::next() {

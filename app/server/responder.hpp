@@ -38,7 +38,9 @@ struct Faults {
     double reorder = 0;       // probability, of datagrams only
     std::uint64_t seed = 1;
 
-    bool any() const;  // ignores `reorder`, which streams do not have
+    bool operator==(const Faults&) const = default;
+    // Ignores `reorder`, which streams do not have.
+    bool any() const { return *this != Faults{.reorder = reorder, .seed = seed}; }
 };
 
 // Draws the faults for the messages of a connection, one message after the other.

@@ -5,12 +5,10 @@
 
 #include <curses.h>
 #include <term.h>
-#include <termios.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
-#include <cstddef>
 #include <cstdlib>
 #include <system_error>
 #include <utility>

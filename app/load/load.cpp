@@ -1,6 +1,5 @@
 #include "app/load/load.hpp"
 
-#include "app/run/sources.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
 
@@ -8,9 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <chrono>
 #include <cstdio>
-#include <optional>
 #include <utility>
 
 namespace yodel {

@@ -6,9 +6,7 @@
 #include "app/text/units.hpp"
 
 #include <chrono>
-#include <cstdint>
 #include <filesystem>
-#include <utility>
 #include <vector>
 
 namespace yodel {
@@ -322,9 +320,7 @@ void Conversation::refuse(const std::string& line, const std::string& why) {
 void Conversation::toggle_file() {
     if (refuse_without_target()) return;
     if (!file_open()) return start_file();
-    const std::string kind = options_.log.kind();
-    if (stop_file()) return add_note("stopped writing the " + kind);
-    add_note("could not write all of the " + kind + " file; stopped writing", Style::bad);
+    if (stop_file()) add_note(std::string("stopped writing the ") + options_.log.kind());
 }
 
 void Conversation::flush_file() {
@@ -338,7 +334,6 @@ void Conversation::start_file() {
         add_note("writing the " + std::string(options_.log.kind()) + " to " + name);
     } catch (const FileError& error) {
         fail_file(error.what());
-        add_note(error.what(), Style::bad);
     }
 }
 
@@ -383,14 +378,15 @@ bool Conversation::stop_file() {
     const Outcome outcome{.results = counted, .reason = "stopped"};
     const bool whole = journal_->finish(outcome.json().str());
     journal_.reset();
-    if (!whole)
-        fail_file("could not write all of the " + std::string(options_.log.kind()) + " file");
+    const std::string kind = options_.log.kind();
+    if (!whole) fail_file("could not write all of the " + kind + " file", "; stopped writing");
     return whole;
 }
 
 // Stores the first error, which decides the exit status.
-void Conversation::fail_file(const std::string& trouble) {
+void Conversation::fail_file(const std::string& trouble, const char* effect) {
     if (file_trouble_.empty()) file_trouble_ = trouble;
+    add_note(trouble + effect, Style::bad);
 }
 
 }  // namespace yodel

@@ -91,7 +91,6 @@ public:
     const Results* results_a_minute_ago() const;
     const PercentileHistory& percentile_history() const { return percentile_history_; }
     const std::deque<ev::Duration>& recent_round_trips() const { return recent_round_trips_; }
-    void void_round_trips() { session_.void_round_trips(); }
 
 private:
     void session_changed() override;
@@ -112,7 +111,7 @@ private:
     void open_file(const std::string& name);
     void add_connection();
     std::string next_file_name() const;
-    void fail_file(const std::string& trouble);
+    void fail_file(const std::string& trouble, const char* effect = "");
 
     ev::Loop& loop_;
     const Options options_;

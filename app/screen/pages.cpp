@@ -6,15 +6,12 @@
 #include "app/text/exit_status.hpp"
 #include "app/text/json.hpp"
 #include "app/text/units.hpp"
-#include "ui/frame.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <chrono>
-#include <iterator>
 #include <map>
-#include <optional>
 #include <utility>
 
 namespace yodel {
@@ -289,15 +286,6 @@ Rows statistics_page(const Statistics& statistics, int width) {
     page.add_title("Distribution");
     add_histogram(page, results.round_trips);
     return page.rows;
-}
-
-void add_recording(PageRows& page, const Recording& recording, std::uint64_t count) {
-    page.add_title("Recording");
-    page.add_fact("file", recording.name);
-    page.add_fact("messages", std::to_string(count));
-    page.add_fact("began", date_text(recording.started));
-    const std::string& trouble = recording.trouble.text;
-    if (!trouble.empty()) page.add_fact("damage", trouble, Style::bad);
 }
 
 void add_connection(PageRows& page, const Session& session, const Results& results,

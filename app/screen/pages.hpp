@@ -1,7 +1,6 @@
 // Pages of text that cover the screen or the messages. Each is composed for a given width.
 #pragma once
 
-#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/screen/transcript.hpp"
 #include "app/stats/histogram.hpp"
@@ -10,7 +9,6 @@
 #include "ui/search.hpp"
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,9 +53,6 @@ struct Statistics {
 // Returns the counts, the percentiles and their history, the notable messages, the selected one
 // in Style::selected, and a histogram of the round trips.
 Rows statistics_page(const Statistics& statistics, int width);
-
-// `count`: the number of messages in the recording.
-void add_recording(PageRows& page, const Recording& recording, std::uint64_t count);
 
 // Adds the target, the address and the timeouts and, if they are used, the facts about TCP, TLS
 // with its certificate, and WebSocket. `key_log`: the file to which TLS secrets are written;

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 namespace yodel {
 
@@ -81,7 +80,7 @@ const ui::Binding<Client> Client::table[] = {
      "start or stop a transcript file", "F9 Record"},
     {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<Find>(); }, "M-/ n N",
      "search the messages, or an opened message; next, previous match", "M-/ Find"},
-    {ui::keys(ui::alt('w')), [](Client& c) { c.copy_selected(); }, "M-w",
+    {ui::keys(ui::alt('w')), [](Client& c) { c.copy(c.transcript().selected()); }, "M-w",
      "copy the selected or opened message to the terminal's clipboard"},
     {ui::keys(ui::ctrl('c')), [](Client& c) { c.interrupt(); }, "^C",
      "clear the line; if it is empty, cancel connecting or waiting"},
@@ -94,9 +93,7 @@ const ui::Binding<Client> Client::table[] = {
 ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     : FullScreen(loop, frame_time),
       loop_(loop),
-      escapes_(options.conversation.escapes),
-      key_log_(options.key_log),
-      sandbox_(options.sandbox),
+      options_(options),
       quit_timer_(loop, [this] { mark_changed(); }),
       clock_timer_(loop, [this] { mark_changed(); }),
       conversation_(loop, options.conversation, *this) {
@@ -105,10 +102,8 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     clock_timer_.start(ev::Duration::zero());  // draws even if nothing connects
 }
 
-void ScreenClient::quit(int) { conversation_.quit(); }
-
 void ScreenClient::continued() {
-    conversation_.void_round_trips();
+    suspending();
     FullScreen::continued();
 }
 
@@ -137,8 +132,6 @@ void ScreenClient::press(const ui::Key& key) {
 bool ScreenClient::press_bound(const ui::Key& key) {
     return editor_.press(key) || ui::perform(bindings, key.chord, *this);
 }
-
-bool ScreenClient::press_in(Typing&, const ui::Key&) { return false; }
 
 // A key without a binding for Alt has its usual effect.
 bool ScreenClient::press_in(Escaped&, const ui::Key& key) {
@@ -185,7 +178,7 @@ bool ScreenClient::press_in(Find& find, const ui::Key& key) {
 // The next match is older, or further down in an opened message.
 bool ScreenClient::find_next(int step) {
     if (!pages_.empty()) return pages_.back().page.find(Style::match, step);
-    return step > 0 ? transcript().search_older() : transcript().search_newer();
+    return transcript().search_next(-step);
 }
 
 // A key that neither scrolls the page nor belongs to it closes all pages and then has its usual
@@ -194,7 +187,7 @@ bool ScreenClient::press_in(Reading& reading, const ui::Key& key) {
     if (select_notable(reading, key) || reading.page.press(key, main_height())) return true;
     if (const auto message = reading.message) {
         if (key.chord == ui::alt('/')) mode_.emplace<Find>();
-        if (key.chord == ui::alt('w')) copy(*message->event);
+        if (key.chord == ui::alt('w')) copy(message.get());
         if (key.chord == ui::alt('/') || key.chord == ui::alt('w')) return true;
         if (key.chord == ui::plain(U'e')) {
             pages_.clear();
@@ -253,7 +246,7 @@ void ScreenClient::open_message(const Transcript::Entry& of) {
 void ScreenClient::edit_again(const Event& event) {
     const std::string bytes(has_message(event.fate) ? event.message.payload
                                                     : event.reply.payload);
-    std::string line = escapes_ ? escaped(bytes) : bytes;
+    std::string line = options_.conversation.escapes ? escaped(bytes) : bytes;
     if (line.size() <= ui::KeyParser::max_paste) return editor_.set(std::move(line));
     notice_ = "too long for the line: " + bytes_text(line.size()) + "; the limit is " +
               std::to_string(ui::KeyParser::max_paste);
@@ -293,17 +286,16 @@ void ScreenClient::interrupt() {
     }
     const State state = session().state();
     if (state != State::open && state != State::closed && state != State::idle)
-        session().disconnect();
+        conversation_.session().disconnect();
 }
 
-void ScreenClient::copy_selected() {
-    if (transcript().selected()) return copy(*transcript().selected()->event);
-    notice_ = "M-Up selects; M-w then copies the message";
-}
-
-void ScreenClient::copy(const Event& event) {
-    const std::string trouble =
-        terminal().copy_to_clipboard(transcript().text_of(event, ui::max_clipboard_text + 1));
+void ScreenClient::copy(const Transcript::Entry* entry) {
+    if (!entry) {
+        notice_ = "M-Up selects; M-w then copies the message";
+        return;
+    }
+    const std::string text = transcript().text_of(*entry->event, ui::max_clipboard_text + 1);
+    const std::string trouble = terminal().copy_to_clipboard(text);
     notice_ = trouble.empty() ? "copied, if the terminal allows it (OSC 52)"
                               : "not copied; " + trouble;
 }
@@ -377,7 +369,10 @@ std::vector<Part> ScreenClient::status() const {
         parts.insert(parts.begin() + 1, {std::move(text), priority, style});
     };
     if (const Recording* const recording = conversation_.recording()) {
-        const std::string text = recording_text(*recording, conversation_.recorded_count());
+        const std::string file = recording->name.substr(recording->name.rfind('/') + 1);
+        const std::string text = "recording " + ui::printable(file) + ", " +
+                                 count_text(conversation_.recorded_count(), "message") +
+                                 local_time_text(", %Y-%m-%d %H:%M", recording->started);
         const bool connecting = session().state() != State::idle;
         if (connecting) put(Priority::detail, text, Style::status);
         if (!connecting) parts.erase(parts.begin() + 1);  // the target
@@ -387,7 +382,8 @@ std::vector<Part> ScreenClient::status() const {
         put(Priority::mode, std::to_string(count) + " " + status_word::queued,
             Style::status_warn);
     if (conversation_.file_open()) put(Priority::target, status_word::file, Style::status);
-    if (!key_log_.empty()) put(Priority::trust, status_word::key_log, Style::status_warn);
+    if (!options_.key_log.empty())
+        put(Priority::trust, status_word::key_log, Style::status_warn);
     if (!transcript.following()) {
         const std::size_t below = transcript.entries_below();
         const std::string more = below == 0 ? "" : ", " + std::to_string(below) + " below";
@@ -497,10 +493,17 @@ std::string ScreenClient::progress_hint() const {
 
 Rows ScreenClient::connection_rows(int width) {
     PageRows page(width);
-    if (const Recording* const recording = conversation_.recording())
-        add_recording(page, *recording, conversation_.recorded_count());
+    if (const Recording* const recording = conversation_.recording()) {
+        page.add_title("Recording");
+        page.add_fact("file", recording->name);
+        page.add_fact("messages", std::to_string(conversation_.recorded_count()));
+        page.add_fact("began", date_text(recording->started));
+        const std::string& trouble = recording->trouble.text;
+        if (!trouble.empty()) page.add_fact("damage", trouble, Style::bad);
+    }
     if (conversation_.connects())
-        add_connection(page, session(), conversation_.results(), key_log_, sandbox_);
+        add_connection(page, session(), conversation_.results(), options_.key_log,
+                       options_.sandbox);
     return page.rows;
 }
 

@@ -17,7 +17,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -38,7 +37,7 @@ public:
 
     // Call it for a signal that ends the program. Closes the connection, and stops the loop
     // once the session has reported the end.
-    void quit(int signo);
+    void quit(int /*signo*/) { conversation_.quit(); }
     // Call it when the program continues after a suspension.
     void continued();
     // The keys, in the order of the page of keys.
@@ -70,19 +69,18 @@ private:
     void conversation_changed() override { mark_changed(); }
     void line_refused(const std::string& line) override;
 
-    Session& session() { return conversation_.session(); }
     const Session& session() const { return conversation_.session(); }
     Transcript& transcript() { return conversation_.transcript(); }
 
     void press(const ui::Key& key) override;
-    void suspending() override { conversation_.void_round_trips(); }
+    void suspending() override { conversation_.session().void_round_trips(); }
     // Nobody sees what arrives, so an endless flood need not be read.
     void stalled(bool stalled) override { conversation_.session().pause(stalled); }
     void draw() override;
 
     bool press_bound(const ui::Key& key);
     // Each may end its mode. Returns false if the key still must have its usual effect.
-    bool press_in(Typing& typing, const ui::Key& key);
+    static bool press_in(Typing&, const ui::Key&) { return false; }
     bool press_in(Escaped& escaped, const ui::Key& key);
     bool press_in(ui::HistorySearch& search, const ui::Key& key);
     bool press_in(Find& find, const ui::Key& key);
@@ -102,8 +100,7 @@ private:
     void older_line();
     void newer_line();
     void interrupt();
-    void copy_selected();
-    void copy(const Event& event);
+    void copy(const Transcript::Entry* entry);
 
     // True while a message is selected and no line is being typed. Enter, Up and Down then
     // apply to the message.
@@ -124,9 +121,7 @@ private:
     void schedule_clock();
 
     ev::Loop& loop_;
-    const bool escapes_;
-    const std::string key_log_;
-    const std::string sandbox_;
+    const Options options_;
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;

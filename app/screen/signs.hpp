@@ -4,7 +4,7 @@
 
 #include "ui/text.hpp"
 
-#include <span>
+#include <initializer_list>
 #include <string>
 
 namespace yodel {
@@ -65,61 +65,47 @@ struct Sign {
 
 struct SignGroup {
     const char* title;
-    std::span<const Sign> signs;
+    std::initializer_list<Sign> signs;
 };
 
 constexpr Glyph as_sign(const char* text) { return {text, text}; }
 
-inline constexpr Sign counter_signs[] = {
-    {glyph::outgoing, "messages sent"},
-    {glyph::incoming, "right replies"},
-    {glyph::in_flight, "messages in flight, waiting for a reply"},
-    {glyph::bad, "bad replies"},
-    {glyph::lost, "lost messages, without a reply in time"},
-    {glyph::unsolicited, "unsolicited messages, such as a greeting"},
-};
-
-inline constexpr Sign datagram_signs[] = {
-    {as_sign(status_word::duplicate), "duplicate replies"},
-    {as_sign(status_word::reordered), "replies received after the reply to a later message"},
-};
-
-inline constexpr Sign status_signs[] = {
-    {glyph::connected, "connected"},
-    {glyph::disconnected, "not connected; the words after it give the reason"},
-    {glyph::right, "the certificate is verified, and valid for N more days"},
-    {glyph::separator, "separates the connection, the counters and the times"},
-    {{"▁▄█", ""}, "recent round trips, relative to the longest one"},
-    {as_sign(status_word::unverified), "the certificate is not verified, because of -k"},
-    {as_sign(status_word::held), "scrolled back; N newer messages are below the view"},
-    {as_sign(status_word::queued), "lines to be sent once connected"},
-    {as_sign(status_word::file), "a transcript or recording is being written"},
-    {as_sign(status_word::key_log), "TLS secrets are being written to SSLKEYLOGFILE"},
-};
-
-inline constexpr Sign message_signs[] = {
-    {glyph::sent, "a message, and when it was sent"},
-    {glyph::received, "its reply, and the round-trip time"},
-    {glyph::right, "the reply is right"},
-    {glyph::bad, "the reply is bad; its first bad byte is marked"},
-    {glyph::arrow, "between the expected and the received byte"},
-    {glyph::lost, "no reply in time"},
-    {glyph::note, "a note from yodel"},
-    {glyph::ellipsis, "the message is truncated; its full length follows"},
-};
-
-inline constexpr Sign page_signs[] = {
-    {glyph::block, "round trips up to this time, and longer than the row above"},
-    {{"░▒▓█", ".:#@"}, "this cell's share of the round trips of its column"},
-};
-
 // All signs, in the order of their explanation.
 inline constexpr SignGroup sign_groups[] = {
-    {"Counters", counter_signs},
-    {"Messages on the screen", message_signs},
-    {"Datagram counters", datagram_signs},
-    {"Rest of the status line", status_signs},
-    {"Statistics", page_signs},
+    {"Counters",
+     {{glyph::outgoing, "messages sent"},
+      {glyph::incoming, "right replies"},
+      {glyph::in_flight, "messages in flight, waiting for a reply"},
+      {glyph::bad, "bad replies"},
+      {glyph::lost, "lost messages, without a reply in time"},
+      {glyph::unsolicited, "unsolicited messages, such as a greeting"}}},
+    {"Messages on the screen",
+     {{glyph::sent, "a message, and when it was sent"},
+      {glyph::received, "its reply, and the round-trip time"},
+      {glyph::right, "the reply is right"},
+      {glyph::bad, "the reply is bad; its first bad byte is marked"},
+      {glyph::arrow, "between the expected and the received byte"},
+      {glyph::lost, "no reply in time"},
+      {glyph::note, "a note from yodel"},
+      {glyph::ellipsis, "the message is truncated; its full length follows"}}},
+    {"Datagram counters",
+     {{as_sign(status_word::duplicate), "duplicate replies"},
+      {as_sign(status_word::reordered),
+       "replies received after the reply to a later message"}}},
+    {"Rest of the status line",
+     {{glyph::connected, "connected"},
+      {glyph::disconnected, "not connected; the words after it give the reason"},
+      {glyph::right, "the certificate is verified, and valid for N more days"},
+      {glyph::separator, "separates the connection, the counters and the times"},
+      {{"▁▄█", ""}, "recent round trips, relative to the longest one"},
+      {as_sign(status_word::unverified), "the certificate is not verified, because of -k"},
+      {as_sign(status_word::held), "scrolled back; N newer messages are below the view"},
+      {as_sign(status_word::queued), "lines to be sent once connected"},
+      {as_sign(status_word::file), "a transcript or recording is being written"},
+      {as_sign(status_word::key_log), "TLS secrets are being written to SSLKEYLOGFILE"}}},
+    {"Statistics",
+     {{glyph::block, "round trips up to this time, and longer than the row above"},
+      {{"░▒▓█", ".:#@"}, "this cell's share of the round trips of its column"}}},
 };
 
 }  // namespace yodel

@@ -186,13 +186,6 @@ std::string state_words(const Session& session, ev::Time now) {
     return closed_words(session);
 }
 
-std::string recording_text(const Recording& recording, std::uint64_t count) {
-    const std::string& path = recording.name;
-    return "recording " + ui::printable(path.substr(path.rfind('/') + 1)) + ", " +
-           count_text(count, "message") +
-           local_time_text(", %Y-%m-%d %H:%M", recording.started);
-}
-
 std::vector<Part> status_parts(const Session& session, const Results& results,
                                const std::deque<ev::Duration>& recent, ev::Time now) {
     const bool up = session.state() == State::open && session.peer_known();

@@ -1,12 +1,10 @@
 // The status line, and hints about keys.
 #pragma once
 
-#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/stats/results.hpp"
 #include "ui/frame.hpp"
 
-#include <cstdint>
 #include <deque>
 #include <string>
 #include <vector>
@@ -37,9 +35,6 @@ std::string elapsed_text(ev::Duration duration, int minute_digits);
 
 // Returns the state in words, with the time since it began.
 std::string state_words(const Session& session, ev::Time now);
-
-// Returns "recording r.json, 1200 messages, 2026-11-23 18:00".
-std::string recording_text(const Recording& recording, std::uint64_t count);
 
 // The ranks of the parts, the most important first.
 struct Priority {

@@ -3,7 +3,6 @@
 #include "app/protocol/resp.hpp"
 #include "app/screen/signs.hpp"
 #include "app/text/units.hpp"
-#include "ui/frame.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
@@ -96,12 +95,6 @@ ui::Row suffix_of(const Event& event, bool checked) {
     return {{" " + glyph::right.text(), Style::good}};
 }
 
-// Returns "+1.234s", or whole seconds if there are a thousand or more.
-std::string delta_text(ev::Duration duration) {
-    const double seconds = std::chrono::duration<double>(duration).count();
-    return format(seconds < 1000 ? "+%.3fs" : "+%.0fs", seconds);
-}
-
 void show_selected(ui::Row& row, int width) {
     for (ui::Span& span : row)
         if (span.style != Style::escaped && span.style != Style::match &&
@@ -165,7 +158,7 @@ ui::Span Transcript::label(Id id) const {
     return {time + (time.empty() ? "" : " ") + kind.sign.text() + " ", kind.style};
 }
 
-// Returns "0.34ms", "+123.456s" or a clock.
+// Returns "0.34ms", "+123.456s" (in whole seconds if there are a thousand) or a clock.
 std::string Transcript::time_text(Id id) const {
     const Event& event = *at(id).event;
     const Kind kind = kind_of(event);
@@ -179,8 +172,11 @@ std::string Transcript::time_text(Id id) const {
         return padded(milliseconds_number(*event.reply.round_trip) + "ms");
     if (kind == Kind::received && event.message.id != 0) return padded("untimed");
     if (timestamps_ == Timestamps::off) return "";
-    if (timestamps_ == Timestamps::delta)
-        return padded(delta_text(id == oldest() ? ev::Duration() : at(id).at - at(id - 1).at));
+    if (timestamps_ == Timestamps::delta) {
+        const std::chrono::duration<double> since =
+            at(id).at - at(std::max(id, oldest() + 1) - 1).at;
+        return padded(format(since.count() < 1000 ? "+%.3fs" : "+%.0fs", since.count()));
+    }
     return padded(kind == Kind::lost ? "" : clock_text(at(id).at));
 }
 
@@ -236,7 +232,7 @@ std::vector<ui::Row> Transcript::rows(int width, int height) {
 
 std::size_t Transcript::entries_below() const {
     if (entries_.empty()) return 0;
-    return entries_.size() - 1 - index(std::clamp(last_shown_, oldest(), next_id_ - 1));
+    return static_cast<std::size_t>(next_id_ - 1 - std::max(last_shown_, oldest()));
 }
 
 Transcript::Place Transcript::up(Place from, std::size_t rows) const {
@@ -310,13 +306,11 @@ void Transcript::select(Id id) {
 
 void Transcript::select_older() {
     if (entries_.empty()) return;
-    const Id before = selected_id().value_or(next_id_);
-    select(before > oldest() ? before - 1 : before);
+    select(std::max(selected_.value_or(next_id_), oldest() + 1) - 1);
 }
 
 void Transcript::select_newer() {
-    const std::optional<Id> id = selected_id();
-    if (id && *id + 1 < next_id_) return select(*id + 1);
+    if (selected_ && *selected_ + 1 < next_id_) return select(*selected_ + 1);
     select_none();
     scroll_to_end();
 }
@@ -324,15 +318,6 @@ void Transcript::select_newer() {
 void Transcript::select_none() {
     selected_.reset();
     if (!entries_.empty()) show(top());
-}
-
-std::optional<Transcript::Id> Transcript::selected_id() const {
-    return selected_ && *selected_ >= oldest() ? selected_ : std::nullopt;
-}
-
-const Transcript::Entry* Transcript::selected() const {
-    const std::optional<Id> id = selected_id();
-    return id ? &at(*id) : nullptr;
 }
 
 std::string Transcript::text_of(const Event& event, std::size_t max_bytes) const {
@@ -346,27 +331,21 @@ std::string Transcript::text_of(const Event& event, std::size_t max_bytes) const
 
 bool Transcript::search(std::string text) {
     needle_ = ui::Needle(std::move(text));
-    return search_before(next_id_);
+    return select_match(next_id_ - 1, -1);
 }
 
-bool Transcript::search_before(Id end) {
-    for (Id id = end; id > oldest(); --id) {
-        if (select_match(id - 1)) return true;
+bool Transcript::search_next(int step) {
+    return select_match(selected_.value_or(next_id_) + static_cast<Id>(step), step);
+}
+
+// Selects the first match from an entry on, if there is one.
+bool Transcript::select_match(Id id, int step) {
+    for (; id - oldest() < entries_.size(); id += static_cast<Id>(step)) {
+        if (!needle_.is_in(head_of(*at(id).event, limits_.head))) continue;
+        select(id);
+        return true;
     }
     return false;
-}
-
-bool Transcript::search_newer() {
-    for (Id id = selected_id().value_or(next_id_) + 1; id < next_id_; ++id) {
-        if (select_match(id)) return true;
-    }
-    return false;
-}
-
-bool Transcript::select_match(Id id) {
-    const bool found = needle_.is_in(head_of(*at(id).event, limits_.head));
-    if (found) select(id);
-    return found;
 }
 
 }  // namespace yodel

@@ -20,7 +20,6 @@
 #include <deque>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace yodel {
@@ -82,7 +81,7 @@ public:
     void select_newer();  // after the newest: selects none and follows again
     void select_none();
     // Returns the selected entry, if there is one. Valid until an entry is appended.
-    const Entry* selected() const;
+    const Entry* selected() const { return selected_ ? &at(*selected_) : nullptr; }
     // Returns the first `max_bytes` bytes of an entry, without its time and fate. In the hex
     // view, they are hex numbers on one line.
     std::string text_of(const Event& event, std::size_t max_bytes) const;
@@ -91,10 +90,9 @@ public:
     // in hex, until the next search; an empty text ends the search. Without a match, the window
     // stays, and the result is false.
     bool search(std::string text);
-    // Select the next older or newer match. Without a match, the window stays, and the result
-    // is false.
-    bool search_older() { return search_before(selected_id().value_or(next_id_)); }
-    bool search_newer();
+    // Selects the next older (`step` -1) or newer (1) match. Without a match, the window stays,
+    // and the result is false.
+    bool search_next(int step);
 
 private:
     using Id = std::uint64_t;  // of an entry; ascends with each append()
@@ -114,8 +112,7 @@ private:
     };
 
     Id oldest() const { return next_id_ - entries_.size(); }  // meaningful if there is any
-    std::size_t index(Id id) const { return static_cast<std::size_t>(id - oldest()); }
-    const Entry& at(Id id) const { return entries_[index(id)]; }
+    const Entry& at(Id id) const { return entries_[static_cast<std::size_t>(id - oldest())]; }
     void remove(std::size_t place);
 
     ui::Span label(Id id) const;
@@ -129,10 +126,8 @@ private:
     Place top() const;
     void freeze_at(Place top);
     void show(Place top);
-    std::optional<Id> selected_id() const;
     void select(Id id);
-    bool search_before(Id end);
-    bool select_match(Id id);
+    bool select_match(Id id, int step);
 
     const bool replies_checked_;
     const bool resp_;

@@ -339,13 +339,13 @@ TEST_CASE("a search selects the entries whose body matches") {
                                               {"twenty-", Style::selected},
                                               {"one", Style::match},
                                               {" ", Style::selected}});
-    REQUIRE(transcript.search_older());
+    REQUIRE(transcript.search_next(-1));
     REQUIRE(transcript.selected() == &transcript.entries()[0]);
-    REQUIRE_FALSE(transcript.search_older());
+    REQUIRE_FALSE(transcript.search_next(-1));
     REQUIRE(transcript.selected() == &transcript.entries()[0]);
-    REQUIRE(transcript.search_newer());
+    REQUIRE(transcript.search_next(1));
     REQUIRE(transcript.selected() == &transcript.entries()[2]);
-    REQUIRE_FALSE(transcript.search_newer());
+    REQUIRE_FALSE(transcript.search_next(1));
     REQUIRE_FALSE(transcript.search("three"));
     REQUIRE_FALSE(transcript.search(""));
 }
@@ -359,11 +359,11 @@ TEST_CASE("a message search ignores case unless its text contains capitals") {
     REQUIRE(transcript.selected() == &transcript.entries()[2]);
     REQUIRE(transcript.rows(20, 3)[1] ==
             Row{{"› ", Style::dim}, {"an "}, {"error", Style::match}});
-    REQUIRE(transcript.search_older());
-    REQUIRE(transcript.search_newer());  // the next entry
+    REQUIRE(transcript.search_next(-1));
+    REQUIRE(transcript.search_next(1));  // the next entry
     REQUIRE(transcript.search("Error"));
     REQUIRE(transcript.selected() == &transcript.entries()[0]);
-    REQUIRE_FALSE(transcript.search_newer());
+    REQUIRE_FALSE(transcript.search_next(1));
 }
 
 TEST_CASE("matches and the bad byte are marked, in text and in a hex dump") {

@@ -10,11 +10,19 @@ namespace {
 // Maximum memory that an empty ledger retains, in bytes.
 constexpr std::size_t max_idle_capacity = 1024 * 1024;
 
+// Each right datagram is compared with all held ones.
+constexpr std::size_t max_held_datagrams = 256;
+
 std::optional<std::uint64_t> number_of(std::string_view payload) {
     std::uint64_t number = 0;
     const auto end = payload.data() + payload.size();
     if (std::from_chars(payload.data(), end, number).ec != std::errc()) return std::nullopt;
     return number;
+}
+
+bool differ_in_one_byte(std::string_view a, std::string_view b) {
+    const std::size_t at = first_difference(a, b);
+    return a.size() == b.size() && at < a.size() && a.substr(at + 1) == b.substr(at + 1);
 }
 
 // Every datagram that fits into a packet is accepted.
@@ -283,24 +291,16 @@ std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> numb
     return static_cast<std::size_t>(found - entries_.begin());
 }
 
-// Returns the index of the datagram to compare with a reply that is right for no message.
-// Returns none if no datagram is suitable, or if a forgotten message may expect the reply.
-std::optional<std::size_t> Ledger::find_suitable(std::string_view reply) {
+std::size_t Ledger::comparable_size(std::string_view reply) const {
     std::string space;
-    const std::size_t size = comparable_text(options_.pattern, reply, space).size();
-    const auto fits = [&](const Entry& entry) {
-        const auto right = expected(entry);
-        return !entry.over && awaited(entry) && right &&
-               comparable_text(options_.pattern, *right, space).size() == size;
-    };
-    const auto number = numbered() ? number_of(reply) : 0;
-    if (forgotten_key_ && number && *number <= *forgotten_key_) return std::nullopt;
-    if (numbered())
-        if (const auto place = find_number(number); place && fits(entries_[*place]))
-            return place;
-    for (std::size_t i = oldest_; i < entries_.size(); ++i)
-        if (fits(entries_[i])) return i;
-    return std::nullopt;
+    return comparable_text(options_.pattern, reply, space).size();
+}
+
+// Returns true if a datagram of this comparable size, read after message `read_id` was queued,
+// may be a bad reply to the message.
+bool Ledger::fits(const Entry& entry, std::size_t size, std::uint64_t read_id) const {
+    const auto right = expected(entry);
+    return !entry.over && entry.id <= read_id && right && comparable_size(*right) == size;
 }
 
 // --- Receiving.
@@ -424,14 +424,51 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
     return std::nullopt;
 }
 
-Event Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
-    if (const auto place = find(reply)) return answer(*place, reply, read_at, true);
+// Holds a bad reply if several messages may have caused it.
+std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
+    if (const auto place = find(reply)) return answer_own(*place, reply, read_at, true);
     if (options_.expected_unsolicited && options_.expected_unsolicited(reply))
         return received_event(Fate::unsolicited, reply);
     if (std::find(answered_.begin(), answered_.end(), hash_of(reply)) != answered_.end())
         return received_event(Fate::duplicate, reply);
-    if (const auto place = find_suitable(reply)) return answer(*place, reply, read_at, false);
-    return received_event(Fate::unsolicited, reply);
+    const auto number = numbered() ? number_of(reply) : 0;
+    if (forgotten_key_ && number && *number <= *forgotten_key_)
+        return received_event(Fate::unsolicited, reply);
+    const std::size_t size = comparable_size(reply);
+    if (numbered())
+        if (const auto place = find_number(number);
+            place && differ_in_one_byte(reply, payload(entries_[*place])))
+            return answer_own(*place, reply, read_at, false);
+    std::size_t oldest = 0;
+    std::size_t candidates = 0;
+    for (std::size_t i = entries_.size(); i > oldest_; --i) {
+        if (!fits(entries_[i - 1], size, read_id_)) continue;
+        oldest = i - 1;
+        ++candidates;
+    }
+    const auto earlier = static_cast<std::size_t>(std::count_if(
+        held_.begin(), held_.end(), [size](const Held& held) { return held.size == size; }));
+    if (candidates <= earlier) return received_event(Fate::unsolicited, reply);
+    if (candidates == 1) return answer(oldest, reply, read_at, false);
+    remember_answer(reply);
+    Held& held = held_.add();
+    held = {std::string(reply), read_at, read_id_};
+    held.size = size;
+    held.spare = candidates - earlier - 1;
+    held.last_answered = last_answered_;
+    held_bytes_ += reply.size() + sizeof(Held);
+    return std::nullopt;
+}
+
+// Answers a datagram by its own reply, so that no held reply can be its own.
+Event Ledger::answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
+    const auto wanted = held_.empty() || i < oldest_ ? std::nullopt : expected(entries_[i]);
+    if (wanted) {
+        const std::size_t size = comparable_size(*wanted);
+        for (Held& held : held_)
+            if (held.size == size && entries_[i].id <= held.queued) --held.spare;
+    }
+    return answer(i, reply, read_at, right);
 }
 
 std::size_t Ledger::hash_of(std::string_view reply) const {
@@ -545,6 +582,12 @@ void Ledger::resolve_held() {
 // Once there is a held reply for each message in flight, waiting longer helps only if a reply
 // may be a greeting, or may answer a late message.
 void Ledger::settle_if_decided() {
+    if (datagrams()) {
+        if (held_bytes_ > options_.max_held_bytes || held_.size() > max_held_datagrams)
+            held_[0].spare = 0;
+        settling_ = true;
+        return;
+    }
     if (held_bytes_ > options_.max_held_bytes) return resolve_held();
     const bool late_possible = late_.count > 0 && in_flight_.count > 0;
     const bool enough =
@@ -568,11 +611,42 @@ std::size_t Ledger::answerable(std::size_t messages) const {
     return messages;
 }
 
+// Answers datagram `i` by the first held reply that may be caused by it, if there is one.
+std::optional<Event> Ledger::answer_by_held(std::size_t i) {
+    const auto first = std::find_if(held_.begin(), held_.end(), [&](const Held& held) {
+        return fits(entries_[i], held.size, held.queued);
+    });
+    if (first == held_.end()) return std::nullopt;
+    std::rotate(held_.begin(), first, first + 1);
+    take_held();
+    Event event = answer(i, settled_.payload, settled_.read_at, false);
+    event.reply.reordered = event.message.id < settled_.last_answered;
+    return event;
+}
+
+std::optional<Event> Ledger::next_decided() {
+    for (const Held& held : held_) {
+        if (held.spare > 0) continue;
+        for (std::size_t i = oldest_; i < entries_.size(); ++i)
+            if (fits(entries_[i], held.size, held.queued)) return answer_by_held(i);
+    }
+    return std::nullopt;
+}
+
+void Ledger::take_held() {
+    settled_ = std::move(held_[0]);
+    held_.pop_front();
+    held_bytes_ -= settled_.payload.size() + sizeof(Held);
+}
+
 std::optional<Event> Ledger::next_resolved() {
-    if (settling_ && !held_.empty()) {
-        settled_ = std::move(held_[0]);
-        held_.pop_front();
-        held_bytes_ -= settled_.payload.size() + sizeof(Held);
+    if (settling_ && datagrams()) {
+        if (auto event = next_decided()) {
+            if (due_messages_ > 0) --due_messages_;
+            return event;
+        }
+    } else if (settling_ && !held_.empty()) {
+        take_held();
         const std::string_view reply = settled_.payload;
         if (settled_.fate != Fate::bad) return received_event(settled_.fate, reply);
         const std::size_t answers = answers_--;
@@ -600,6 +674,8 @@ void Ledger::rule_out_greeting() {
 // --- Lost messages.
 
 Event Ledger::expire_oldest() {
+    if (datagrams())
+        if (const auto event = answer_by_held(oldest_)) return *event;
     split(oldest_, first_part(entries_[oldest_]));
     const Entry& oldest = entries_[oldest_];
     if (given() && !oldest.reply && late_.count == 0)
@@ -625,6 +701,7 @@ void Ledger::lose(bool unwritten_stay) {
     std::size_t i = entries_.size();
     if (unwritten_stay && !datagrams())
         while (i > oldest_ && entries_[i - 1].end() > written_) --i;
+    for (Held& held : held_) held.spare = 0;
     settle(i);
 }
 

@@ -14,9 +14,11 @@
 // order of the replies. A reply never answers a message that was queued after it was read.
 //
 // The order of datagrams proves nothing, because the network loses, duplicates and reorders
-// them. No reply is held. A reply that is right for no message is a duplicate if it equals an
-// earlier answer. Otherwise it is a bad reply to the oldest message in flight that expects one
-// of its length, or to the message with its number. Without such a message it is unsolicited.
+// them. A reply that is right for no message is a duplicate if it equals an earlier answer.
+// Otherwise it is a bad reply to the message with its number, if it differs in one byte only,
+// or to a message in flight that expects one of its length. If there are several, it is held
+// until each of them has a reply of its own or a held one, or time runs out. If there is none,
+// it is unsolicited.
 //
 // A late message was reported as lost, because its time is out. It is remembered for a late
 // reply, up to a limit. A reply that may answer a message that was forgotten is unsolicited,
@@ -117,7 +119,8 @@ public:
     // Gives the held replies to messages now, first to late ones.
     void resolve_held();
     // Reports the oldest message in flight as lost, and marks it as late, unless it expects no
-    // reply. There must be one, and next_resolved() must have returned none.
+    // reply. A datagram is bad instead if a held reply may answer it. There must be a message
+    // in flight, and next_resolved() must have returned none.
     Event expire_oldest();
     // Loses all messages, because the connection has ended. With `unwritten_stay`, those in a
     // stream that are not fully written stay queued for the next connection.
@@ -215,8 +218,14 @@ private:
     struct Held {
         std::string payload;
         ev::Time read_at{};
-        std::uint64_t queued = 0;  // messages queued before the reply was read
-        Fate fate = Fate::bad;     // if it answers nothing: its fate
+        // Messages queued before the reply was read; with datagrams, the id of the last one.
+        std::uint64_t queued = 0;
+        Fate fate = Fate::bad;  // if it answers nothing: its fate
+        // With datagrams: its comparable size, the number of messages that it may answer
+        // beyond the held replies of its size up to this one, and last_answered_ at read_at.
+        std::size_t size = 0;
+        std::size_t spare = 0;
+        std::uint64_t last_answered = 0;
     };
     struct Sum {
         std::size_t count = 0;
@@ -257,14 +266,16 @@ private:
     std::optional<std::size_t> find(std::string_view reply);
     std::optional<std::size_t> find_in_batch(std::size_t i, std::string_view reply);
     std::optional<std::size_t> find_number(std::optional<std::uint64_t> number);
-    std::optional<std::size_t> find_suitable(std::string_view reply);
+    std::size_t comparable_size(std::string_view reply) const;
+    bool fits(const Entry& entry, std::size_t size, std::uint64_t read_id) const;
 
     bool read_greeting(std::string_view& received);
     std::optional<Event> next_framed(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_echoed(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
     std::optional<Event> match(std::string_view reply, ev::Time read_at);
-    Event match_datagram(std::string_view reply, ev::Time read_at);
+    std::optional<Event> match_datagram(std::string_view reply, ev::Time read_at);
+    Event answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool right);
     Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right);
     std::optional<ev::Duration> round_trip(const Entry& entry, ev::Time read_at);
     std::size_t hash_of(std::string_view reply) const;
@@ -277,6 +288,9 @@ private:
     void settle(std::size_t i);
     void settle_if_decided();
     std::size_t answerable(std::size_t messages) const;
+    std::optional<Event> answer_by_held(std::size_t i);
+    std::optional<Event> next_decided();
+    void take_held();
 
     const Options options_;
     Decoder decoder_;

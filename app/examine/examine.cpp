@@ -1,9 +1,12 @@
-// A new check is a row of the table and a function. Evidence for the causes of its failure is
-// in cause_of().
+// Examines a server with checks that are written as a person would do them by hand: connect,
+// send, expect. A function that waits runs the loop, so no callback may call it. It throws
+// Failed if something else arrived, and Stopped if the loop was stopped.
+//
+// A new check is a row of the table, with messages to echo or a function. Evidence for the
+// causes of its failure is in cause_of().
 
 #include "app/examine/examine.hpp"
 
-#include "app/examine/examination.hpp"
 #include "app/protocol/event.hpp"
 #include "app/text/json.hpp"
 #include "app/text/units.hpp"
@@ -11,6 +14,7 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <utility>
 
 namespace yodel {
@@ -19,6 +23,299 @@ namespace {
 
 using namespace std::chrono_literals;
 
+// What a check needs from a server:
+//     again   answer a second message on a connection
+//     size    answer a message longer than a few bytes
+//     pieces  read a message in pieces, or several messages together
+//     many    serve several clients at the same time
+//     cr      not treat 0d as an end
+enum Ability : unsigned { again = 1, size = 2, pieces = 4, many = 8, cr = 16 };
+
+struct Cause {
+    std::string text = {};  // what the evidence proves, as a clause; empty without evidence
+    unsigned lacks = 0;     // the missing abilities
+};
+
+struct Failed {
+    enum class How { other, differs, closed, silent };  // silent: not in time
+
+    std::string text = {};  // the unexpected reply or event, as a clause; empty if none
+    How how = How::other;
+    std::string expected = {};  // the right reply
+    std::string received = {};  // its beginning, or another reply
+    bufio::End end = {};        // why there is no connection, if that is the failure
+    Cause cause = {};
+    std::size_t number = 0;  // the check
+    std::size_t see = 0;     // an earlier check with the same cause
+};
+
+struct Stopped {};
+
+bool carries_stream(const Session::Options& options) {
+    return !options.endpoint.udp && !options.websocket;
+}
+
+// Returns options for connections that report all bytes as they are. Their sessions expect no
+// replies, and wait for a server that stops reading.
+Session::Options bare(Session::Options options) {
+    if (carries_stream(options)) options.framing = find_framing("raw");
+    options.expect = Expect::none;
+    options.reply_timeout = 1h;
+    options.max_time.reset();
+    options.retries = 0;
+    return options;
+}
+
+struct Examination {
+    ev::Loop& loop;
+    const Session::Options& target;
+    const std::size_t max_traces;
+
+    Session::Options options = bare(target);  // for connections
+    // Of a stream. Other transports carry bytes as messages, without frames.
+    const Framing& framing = carries_stream(target) ? *target.framing : *find_framing("raw");
+    const std::string in_time = " within " + duration_text(target.reply_timeout);
+    // All checks together may take the max_time of the target, or else 15s without the time to
+    // connect and without the lateness of this process.
+    ev::Time end_at = now() + target.max_time.value_or(15s);
+    ev::Time received_at = {};    // on any connection
+    ev::Timer tick{loop, [] {}};  // bounds each wait of the loop, so that lateness is noticed
+
+    // Of one check:
+    std::size_t connections = 0;
+    bool late = false;                     // this process was not served in time
+    std::vector<std::string> traces = {};  // sent and received bytes
+
+    // Return a message and its reply as bytes. A payload too long for the framing is cut.
+    std::string frame(std::string_view payload) const {
+        std::string bytes;
+        encode(framing, payload.substr(0, target.framing->max_payload()), bytes);
+        return bytes;
+    }
+    std::string reply(std::string_view payload) const {
+        return framing.reply ? framing.reply(payload) : frame(payload);
+    }
+    // `reply` may be incomplete.
+    std::string_view payload_of(std::string_view reply) const {
+        if (framing.reply) return reply;
+        reply = framing.partial_payload(reply);
+        if (reply.ends_with(framing.delimiter)) reply.remove_suffix(framing.delimiter.size());
+        return reply;
+    }
+
+    ev::Time now() const { return loop.read_clock(); }
+    bool over() const { return now() >= end_at; }
+
+    // Runs the loop until the condition holds. Returns false if nothing was received for
+    // `limit`, or if the time is over.
+    bool wait(const std::function<bool()>& done, ev::Duration limit) {
+        const ev::Time begun = now();
+        while (!done()) {
+            const ev::Time deadline = std::max(begun, received_at) + limit;
+            if (now() >= deadline || over()) return false;
+            tick.start_at(std::min(deadline, now() + 20ms));
+            if (!loop.step()) throw Stopped{};
+            const ev::Duration lateness = now() - tick.deadline();
+            late = late || lateness > 100ms;
+            if (lateness > 100ms && !target.max_time) end_at += lateness;
+        }
+        return true;
+    }
+    bool wait(const std::function<bool()>& done) { return wait(done, target.reply_timeout); }
+    void sleep(ev::Duration duration) {
+        const ev::Time until = now() + duration;
+        wait([&] { return now() >= until; }, duration);
+    }
+
+    void trace(std::size_t connection, const char* verb, std::string_view bytes) {
+        if (traces.size() == max_traces) return;
+        traces.push_back(std::to_string(connection) + " " + verb + " " +
+                         bytes_text(bytes.size()) + ": " +
+                         excerpt(bytes.substr(0, 256), bytes.size()));
+    }
+};
+
+// With a stream, a call may send or expect a part of a message. With datagrams and WebSocket,
+// each call sends or expects a message.
+class Connection final : private Session::Owner {
+public:
+    explicit Connection(Examination& all) : Connection(all, all.options) {}
+
+    // Waits until the connection is open.
+    Connection(Examination& all, const Session::Options& options)
+        : all_(all),
+          number_(++all.connections),
+          session_(all.loop, std::make_shared<const Session::Options>(options), *this) {
+        session_.connect();
+        const ev::Time begun = all.now();
+        const auto open = [&] { return session_.state() == Session::State::open; };
+        all.wait([&] { return open() || closed(); }, all.target.connect_timeout + 1s);
+        if (!all.target.max_time) all.end_at += all.now() - begun;
+        const bufio::End& end = session_.end();
+        const bool late = !closed() || end.reason == bufio::Reason::timeout;
+        if (!open())
+            throw Failed{.text = closed() ? end_text(session_) : "no connection in time",
+                         .how = late ? Failed::How::silent : Failed::How::other,
+                         .end = end};
+        // Later connections need no look-up.
+        all.options.endpoint.known_addresses =
+            std::make_shared<const std::vector<bufio::Address>>(1, session_.address());
+        if (all.framing.greeting.empty()) return;
+        add(expected_, all.framing.greeting);
+        expect();
+    }
+
+    // Queues a message, whose reply expect() then waits for.
+    Connection& queue(std::string_view payload) {
+        add(queue_, all_.frame(payload));
+        add(expected_, all_.reply(payload));
+        return *this;
+    }
+    Connection& queue_thousand() {
+        for (int i = 1; i <= 1000; ++i) queue("message " + std::to_string(i));
+        return *this;
+    }
+    Connection& echo(std::string_view payload) {
+        queue(payload).expect();
+        return *this;
+    }
+    // Sends the queued messages.
+    void flush() {
+        for (const std::string& each : queue_) {
+            all_.trace(number_, "sent", each);
+            session_.send(each);
+        }
+        queue_.clear();
+        session_.flush();
+    }
+    // Sends only the first bytes of what is queued for a stream, and sleeps.
+    Connection& send_part(std::size_t size, ev::Duration gap = {}) {
+        if (!is_stream()) size = queue_.front().size();
+        const std::string rest = queue_.front().substr(size);
+        queue_.front().resize(size);
+        flush();
+        if (!rest.empty()) queue_.push_back(rest);
+        all_.sleep(gap);
+        return *this;
+    }
+    // Sends the queued messages, and waits for all expected replies.
+    void expect() {
+        flush();
+        for (; !expected_.empty(); expected_.pop_front()) {
+            const std::string& reply = expected_.front();
+            const std::size_t size = is_stream() ? reply.size() : 0;
+            const auto whole = [&] { return !received_.empty() && received().size() >= size; };
+            all_.wait([&] { return whole() || ended(); });
+            const std::string_view part =
+                received().substr(0, is_stream() ? size : std::string_view::npos);
+            if (!whole() || part != reply) throw failure(reply, part);
+            received_.front().erase(0, part.size());
+            refuse_excess(reply);
+            received_.pop_front();
+        }
+    }
+
+    // Stops reading, and sends bursts of messages until the server has not accepted one for
+    // `patience`, but at most 16 MiB. `gap`: between two bursts. A burst must be smaller than
+    // the 64 KiB of a pipe, so that the last read of each is a short one.
+    Connection& flood(ev::Duration gap = 1ms, ev::Duration patience = 400ms) {
+        pause(true);
+        const ev::Time end = all_.now() + 4s;
+        const auto accepted = [&] { return session_.pending() == 0 || closed(); };
+        for (int i = 0; i < 320 && !closed() && all_.now() < end; ++i) {
+            for (int kib = 0; kib < 50; ++kib) queue(std::string(1024, "abcdefg"[i % 7]));
+            flush();
+            all_.sleep(gap);
+            if (!all_.wait(accepted, patience)) break;
+        }
+        return *this;
+    }
+    void pause(bool paused) { session_.pause(paused); }  // stops reading while paused
+
+    // Half-closes, and waits for all expected replies and the server's end.
+    void finish() {
+        flush();
+        session_.finish();
+        expect();
+        const bool in_time = all_.wait([&] { return closed(); });
+        refuse_excess({});
+        if (!in_time)
+            throw Failed{"the server did not close" + all_.in_time, Failed::How::silent};
+        if (session_.end().reason != bufio::Reason::clean) throw Failed{end_text(session_)};
+    }
+    // The server sees a reset if it has sent more than was read.
+    void leave() { session_.disconnect(); }
+
+    bool ended() const { return closed() || session_.input_ended(); }
+    // What no call has expected yet: bytes of a stream, or a message.
+    std::string_view received() const {
+        return received_.empty() ? std::string_view() : received_.front();
+    }
+    // Describes a wrong or incomplete reply.
+    Failed failure(std::string_view reply, std::string_view received) const {
+        const bufio::End& end = session_.end();
+        if (closed() && exit_status(end) == connect_failed)  // datagrams are refused
+            return {.text = end_text(session_), .end = end};
+        const auto failed = [&](Failed::How how, const std::string& text) {
+            return Failed{text, how, std::string(reply), std::string(received)};
+        };
+        if (!reply.starts_with(received)) {
+            const Reply bad = compared_reply(nullptr, reply, received, {});
+            return failed(Failed::How::differs, "the reply differs " + bad_byte_text(bad));
+        }
+        const std::string count =
+            std::to_string(received.size()) + " of " + bytes_text(reply.size()) + " came";
+        if (ended()) {
+            const bool clean = !closed() || end.reason == bufio::Reason::clean;
+            const std::string text =
+                clean ? "the server closed the connection" : end_text(session_);
+            return failed(Failed::How::closed, text + "; " + count);
+        }
+        if (!is_stream() && !received_.empty()) return failed(Failed::How::differs, count);
+        if (received.empty()) return failed(Failed::How::silent, "no reply" + all_.in_time);
+        std::string text = count + all_.in_time;
+        if (received.size() + all_.framing.delimiter.size() == reply.size())
+            text += ", without " + all_.framing.delimiter_name();
+        return failed(Failed::How::silent, text);
+    }
+
+private:
+    void session_changed() override {}
+    void session_event(const Event& event) override {
+        const std::string_view payload = event.reply.payload;
+        if (event.fate != Fate::unsolicited) return;
+        all_.trace(number_, "received", payload);
+        all_.received_at = all_.now();
+        add(received_, payload);
+        // A server that floods must neither fill our memory nor keep a check waiting.
+        const std::size_t owed = expected_.empty() ? 0 : expected_.front().size();
+        if (received().size() > owed + 1024 * 1024 || received_.size() > expected_.size() + 100)
+            leave();
+    }
+
+    bool is_stream() const { return carries_stream(session_.options()); }
+    bool closed() const { return session_.state() == Session::State::closed; }
+    void add(std::deque<std::string>& to, std::string_view bytes) const {
+        if (to.empty() || !is_stream()) to.emplace_back();
+        to.back() += bytes;
+    }
+    void refuse_excess(std::string_view reply) const {
+        if (received().empty()) return;
+        throw Failed{bytes_text(received().size()) + " more came than were sent",
+                     Failed::How::differs, std::string(reply), std::string(received())};
+    }
+
+    Examination& all_;
+    const std::size_t number_;
+    // Messages, and the bytes of a stream as one message.
+    std::deque<std::string> queue_;
+    std::deque<std::string> expected_;
+    std::deque<std::string> received_;
+    Session session_;
+};
+
+// --- Checks.
+
 constexpr std::string_view text = "in some pieces";
 constexpr std::string_view second_text = "another message";
 constexpr std::string_view blanks = "\r\t blanks \t\r";
@@ -26,31 +323,22 @@ constexpr std::string_view blanks = "\r\t blanks \t\r";
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 constexpr std::string_view long_letter = "Z";
 
-Connection& queue_thousand(Examination& all) {
-    Connection& client = all.connect();
-    for (int i = 1; i <= 1000; ++i) client.queue("message " + std::to_string(i));
-    return client;
-}
-
 // Connects, and leaves after an echo.
-void visit(Examination& all) { all.connect().echo("hello again").leave(); }
+void visit(Examination& all) { Connection(all).echo("hello again").leave(); }
 
 // Sends messages in two pieces, which are cut at these bytes.
 void send_cut(Examination& all, std::size_t first, std::size_t last) {
-    Connection& client = all.connect();
-    for (std::size_t cut = first; cut <= last; ++cut) {
-        client.send(all.frame(text).substr(0, cut));
-        all.sleep(100ms);
-        client.send(all.frame(text).substr(cut)).expect(all.reply(text));
-    }
+    Connection client(all);
+    for (std::size_t cut = first; cut <= last; ++cut)
+        client.queue(text).send_part(cut, 100ms).expect();
 }
 
 // Echoes a message on another connection. If the reply waits until the first connection has
 // closed, that proves the cause.
 void echo_beside(Examination& all, Connection& first, const char* cause) {
-    Connection* second = nullptr;
+    std::optional<Connection> second;
     try {
-        second = &all.connect();
+        second.emplace(all);
         second->echo("second");
     } catch (Failed& failed) {
         first.leave();
@@ -62,72 +350,49 @@ void echo_beside(Examination& all, Connection& first, const char* cause) {
     }
 }
 
-void one_message(Examination& all) { all.connect().echo("hello, yodel"); }
-
-void second(Examination& all) { all.connect().echo("a first message").echo(second_text); }
-
-// Without the bytes that delimit messages.
-void every_value(Examination& all) {
-    const Framing& framing = *all.options().framing;
-    std::string payload;
-    for (int i = 0; i < 256; ++i) {
-        const std::string byte(1, static_cast<char>(i));
-        if (byte != framing.delimiter && byte != framing.head) payload += byte;
-    }
-    all.connect().echo(payload);
-}
-
-void empty_message(Examination& all) { all.connect().echo(""); }
-void blanks_at_ends(Examination& all) { all.connect().echo(blanks); }
-void largest_datagram(Examination& all) { all.connect().echo(std::string(65507, 'x')); }
-void long_message(Examination& all) { all.connect().echo(std::string(70'000, 'x')); }
-
-void short_after_long(Examination& all) {
-    const std::string long_payload(3000, long_letter.front());
-    all.connect().echo(long_payload).echo("short").echo(std::string(1000, 'm'));
-}
-
 void two_pieces(Examination& all) { send_cut(all, 8, 8); }
-void length_in_pieces(Examination& all) { send_cut(all, 1, all.options().framing->overhead()); }
+void length_in_pieces(Examination& all) { send_cut(all, 1, all.framing.overhead()); }
 
 void byte_by_byte(Examination& all) {
-    Connection& client = all.connect();
-    for (const char each : all.frame(text)) {
-        client.send({&each, 1});
-        all.sleep(1ms);
-    }
-    client.expect(all.reply(text));
+    Connection client(all);
+    client.queue(text);
+    for (std::size_t left = all.frame(text).size(); left > 0; --left) client.send_part(1, 1ms);
+    client.expect();
 }
 
 // Opens a WebSocket by hand, because a transport sends no fragments. The server may echo them
 // as fragments, send the pong after the message, and pings of its own.
 void fragments(Examination& all) {
-    Connection& client = all.connect(true);
-    client.send(websocket::request_text(*all.options().websocket, "AAAAAAAAAAAAAAAAAAAAAA=="));
+    Session::Options plain = all.options;
+    plain.websocket.reset();
+    Connection client(all, bare(plain));
+    client.queue(websocket::request_text(*all.target.websocket, "AAAAAAAAAAAAAAAAAAAAAA=="));
+    client.flush();
     const auto opening = [&] { return websocket::opening_size(client.received()); };
     all.wait([&] { return opening() || client.ended(); });
     using namespace std::string_literals;
-    client.send("\x01\x83\0\0\0\0in "s + "\x89\x87\0\0\0\0between"s +
-                "\x80\x86\0\0\0\0pieces"s);
+    client.queue("\x01\x83\0\0\0\0in "s + "\x89\x87\0\0\0\0between"s +
+                 "\x80\x86\0\0\0\0pieces"s);
+    client.flush();
     std::string message;
-    bool ponged = false;
+    std::size_t pong = message.npos;
     all.wait([&] {
         message = client.received().substr(opening().value_or(0));
         // The heads of frames so short contain only control characters and bytes above 7f.
         std::erase_if(message, [](char each) { return each < ' ' || each > '~'; });
-        const std::size_t pong = message.find("between");
-        ponged = pong != message.npos;
-        if (ponged) message.erase(pong, 7);
-        return (ponged && message.ends_with("in pieces")) || client.ended();
+        pong = message.find("between");
+        if (pong != message.npos) message.erase(pong, 7);
+        return (pong != message.npos && message.ends_with("in pieces")) || client.ended();
     });
     if (!message.ends_with("in pieces")) throw client.failure("in pieces", message);
-    if (!ponged) throw Failed{"the message came without the pong"};
+    if (pong == message.npos) throw Failed{"the message came without the pong"};
 }
 
-void thousand_messages(Examination& all) { queue_thousand(all).expect(); }
+void thousand_messages(Examination& all) { Connection(all).queue_thousand().expect(); }
 
 void slow_reader(Examination& all) {
-    Connection& client = all.connect().flood(5ms);
+    Connection client(all);
+    client.flood(5ms);
     for (int i = 0; i < 20; ++i) {
         client.pause(i % 2 == 1);
         all.sleep(3ms);
@@ -137,28 +402,24 @@ void slow_reader(Examination& all) {
 }
 
 void second_client(Examination& all) {
-    echo_beside(all, all.connect().echo("first"), "it serves one client after the other");
+    echo_beside(all, Connection(all).echo("first"), "it serves one client after the other");
 }
 
 void twenty_clients(Examination& all) {
-    std::vector<Connection*> clients;
-    for (const char letter : letters)
-        clients.push_back(&all.connect().echo(std::string(9, letter)));
-    const auto frame = [&](std::size_t i) { return all.frame(std::string(9, letters[i])); };
-    const std::size_t half = all.is_stream() ? 5 : std::string::npos;
-    for (std::size_t i = 0; i < letters.size(); ++i) clients[i]->send(frame(i).substr(0, half));
-    all.sleep(100ms);
-    for (std::size_t i = 0; i < letters.size() && all.is_stream(); ++i)
-        clients[i]->send(frame(i).substr(half));
+    std::deque<Connection> clients;
+    for (const char each : letters) clients.emplace_back(all).echo(std::string(9, each));
     for (std::size_t i = 0; i < letters.size(); ++i)
-        clients[i]->expect(all.reply(std::string(9, letters[i])));
+        clients[i].queue(std::string(9, letters[i])).send_part(5);
+    all.sleep(100ms);
+    for (Connection& each : clients) each.flush();
+    for (Connection& each : clients) each.expect();
 }
 
-void half_close(Examination& all) { queue_thousand(all).finish(); }
-void close(Examination& all) { all.connect().echo("goodbye").finish(); }
+void half_close(Examination& all) { Connection(all).queue_thousand().finish(); }
+void close(Examination& all) { Connection(all).echo("goodbye").finish(); }
 
-void leaving_inside_message(Examination& all) {
-    all.connect().send(all.frame(text).substr(0, 5)).leave();
+void leaving_inside(Examination& all) {
+    Connection(all).queue(text).send_part(5).leave();
     visit(all);
 }
 
@@ -171,10 +432,11 @@ void leave_flooded(Examination& all, Connection& client) {
     }
 }
 
-void reset(Examination& all) { leave_flooded(all, all.connect().flood()); }
+void reset(Examination& all) { leave_flooded(all, Connection(all).flood()); }
 
 void never_reading(Examination& all) {
-    Connection& first = all.connect().flood(1ms, 1s);
+    Connection first(all);
+    first.flood(1ms, 1s);
     echo_beside(all, first, "it waits for a client that does not read");
     leave_flooded(all, first);
 }
@@ -185,67 +447,85 @@ void two_hundred(Examination& all) {
     for (int i = 0; i < 200 && all.now() < end; ++i) visit(all);
 }
 
-// Kinds of targets, and features of their framings.
-enum Kind : unsigned { tcp = 1, tls = 2, udp = 4, ws = 8, sized = 16, frames = 32, longs = 64 };
+using Steps = std::function<void(Examination&)>;  // throw Failed and Stopped
 
-unsigned kind_of(const Session::Options& target) {
-    if (target.endpoint.udp) return udp | frames;
-    if (target.websocket) return ws | frames | longs;
-    const Framing& framing = *target.framing;
-    return (target.tls ? tls : tcp) | (framing.has_length() ? sized : 0U) |
-           (framing.replies_framed() ? frames : 0U) |
-           (framing.max_payload() > 70'000 ? longs : 0U);
+// Echoes the messages, one after the other.
+Steps echo(std::vector<std::string> messages) {
+    return [messages = std::move(messages)](Examination& all) {
+        Connection client(all);
+        for (const std::string& each : messages) client.echo(each);
+    };
 }
-
-constexpr unsigned bytes = tcp | tls;
-constexpr unsigned streams = bytes | ws;
-constexpr unsigned all_kinds = streams | udp;
-constexpr char reset_ended[] = "a reset ended the server, by SIGPIPE or an unhandled error";
 
 struct Check {
     unsigned kinds;    // of targets
     unsigned needs;    // abilities
     const char* name;  // what the server does: "echoes an empty message"
-    void (*perform)(Examination& examination);  // throws Failed and Stopped
-    const char* fatal = "";                     // cause if the server is gone afterwards
+    Steps perform;
+    const char* fatal = "";  // cause if the server is gone afterwards
 };
 
-constexpr Check checks[] = {
-    {all_kinds, 0, "echoes a message", one_message},
-    {streams, again, "echoes a second message on the connection", second},
-    {all_kinds, 0, "echoes every byte value", every_value},
-    {frames, 0, "echoes an empty message", empty_message},
-    {all_kinds, cr, "keeps blanks, tabs and CR at both ends", blanks_at_ends},
-    {udp, size, "echoes a datagram of 65507 bytes", largest_datagram},
-    {streams, again | size, "echoes a short message after a long one", short_after_long},
-    {bytes, again | pieces, "echoes a message in two pieces", two_pieces},
-    {bytes, again | pieces, "echoes a message byte by byte", byte_by_byte},
-    {sized, again | pieces, "accepts a length in pieces", length_in_pieces},
-    {ws, pieces, "accepts a ping between fragments", fragments},
-    {streams, again | size | pieces, "echoes a thousand messages together", thousand_messages},
-    {longs, size | pieces, "echoes a message of 70000 bytes", long_message},
-    {streams, again | size | pieces, "echoes everything to a slow reader", slow_reader},
-    {all_kinds, many, "serves a second client while the first is idle", second_client},
-    {all_kinds, again | pieces | many, "serves twenty clients together", twenty_clients},
-    {tcp, again | size | pieces, "answers everything after a half-close, and closes",
-     half_close},
-    {tls, again, "answers close_notify", close},
-    {ws, again, "answers a close frame", close},
-    {streams, 0, "survives a client that leaves inside a message", leaving_inside_message},
-    {streams, 0, "survives a reset by a client", reset, reset_ended},
-    {streams, size | many, "serves a client while another never reads", never_reading,
-     reset_ended},
-    {streams, 0, "serves two hundred clients in turn", two_hundred},
-    {all_kinds, 0, "still echoes a message", one_message},
-};
+// Returns the checks for this target.
+std::vector<Check> checks_of(const Session::Options& target) {
+    // Kinds of targets, and features of their framings.
+    enum : unsigned { tcp = 1, tls = 2, udp = 4, ws = 8, sized = 16, frames = 32, longs = 64 };
+    constexpr unsigned bytes = tcp | tls;
+    constexpr unsigned streams = bytes | ws;
+    constexpr unsigned every = streams | udp;
+    const Framing& framing = *target.framing;
+    unsigned kind = target.endpoint.udp ? udp : target.websocket ? ws : target.tls ? tls : tcp;
+    if (framing.has_length() && carries_stream(target)) kind |= sized;
+    if (framing.replies_framed()) kind |= frames;
+    if (framing.max_payload() > 70'000) kind |= longs;
+    std::string values;  // without the bytes that delimit messages
+    for (int i = 0; i < 256; ++i) {
+        const std::string byte(1, static_cast<char>(i));
+        if (byte != framing.delimiter && byte != framing.head) values += byte;
+    }
+    const std::string long_payload(3000, long_letter.front());
+    const char* const reset_ended =
+        "a reset ended the server, by SIGPIPE or an unhandled error";
+    constexpr unsigned much = again | size | pieces;
+    std::vector<Check> checks = {
+        {every, 0, "echoes a message", echo({"hello, yodel"})},
+        {streams, again, "echoes a second message on the connection",
+         echo({"a first message", std::string(second_text)})},
+        {every, 0, "echoes every byte value", echo({values})},
+        {frames, 0, "echoes an empty message", echo({""})},
+        {every, cr, "keeps blanks, tabs and CR at both ends", echo({std::string(blanks)})},
+        {udp, size, "echoes a datagram of 65507 bytes", echo({std::string(65507, 'x')})},
+        {streams, again | size, "echoes a short message after a long one",
+         echo({long_payload, "short", std::string(1000, 'm')})},
+        {bytes, again | pieces, "echoes a message in two pieces", two_pieces},
+        {bytes, again | pieces, "echoes a message byte by byte", byte_by_byte},
+        {sized, again | pieces, "accepts a length in pieces", length_in_pieces},
+        {ws, pieces, "accepts a ping between fragments", fragments},
+        {streams, much, "echoes a thousand messages together", thousand_messages},
+        {longs, size | pieces, "echoes a message of 70000 bytes",
+         echo({std::string(70'000, 'x')})},
+        {streams, much, "echoes everything to a slow reader", slow_reader},
+        {every, many, "serves a second client while the first is idle", second_client},
+        {every, again | pieces | many, "serves twenty clients together", twenty_clients},
+        {tcp, much, "answers everything after a half-close, and closes", half_close},
+        {tls, again, "answers close_notify", close},
+        {ws, again, "answers a close frame", close},
+        {streams, 0, "survives a client that leaves inside a message", leaving_inside},
+        {streams, 0, "survives a reset by a client", reset, reset_ended},
+        {streams, size | many, "serves a client while another never reads", never_reading,
+         reset_ended},
+        {streams, 0, "serves two hundred clients in turn", two_hundred},
+        {every, 0, "still echoes a message", echo({"hello, yodel"})},
+    };
+    std::erase_if(checks, [&](const Check& each) { return (each.kinds & kind) == 0; });
+    return checks;
+}
 
 // --- Causes.
 
 // Returns what arrives for a message on a new connection.
 std::string answer(Examination& all, std::string_view payload) {
-    all.close_all();
-    Connection& client = all.connect();
-    client.send(all.frame(payload));
+    Connection client(all);
+    client.queue(payload).flush();
     const std::size_t size = all.reply(payload).size();
     all.wait([&] { return client.received().size() >= size || client.ended(); });
     return std::string(client.received());
@@ -254,7 +534,7 @@ std::string answer(Examination& all, std::string_view payload) {
 Cause cause_of_values(Examination& all) {
     for (const char byte : std::string_view("\0\n\r", 3)) {
         const std::string payload{'a', byte, 'b'};
-        if (payload.substr(1, 1) == all.options().framing->delimiter) continue;
+        if (payload.substr(1, 1) == all.framing.delimiter) continue;
         const std::string reply = answer(all, payload);
         const std::string_view part = all.payload_of(reply);
         if (reply == all.reply(payload)) continue;
@@ -309,117 +589,114 @@ Cause cause_of(const Failed& failed, Examination& all) {
 
 // Returns no text if the server passed. Repeats the check while it may have failed only because
 // this process was late.
-Failed perform(const Check& check, Examination& examination) {
+Failed perform(const Check& check, Examination& all) {
     for (int repetitions = 0;; ++repetitions) {
-        examination.begin_check();
+        all.traces.clear();
+        all.connections = 0;
+        all.late = false;
         try {
-            check.perform(examination);
+            check.perform(all);
             return {};
         } catch (const Failed& failed) {
-            if (failed.how != Failed::How::silent || !examination.was_late() ||
-                repetitions == 5)
+            if (failed.how != Failed::How::silent || !all.late || repetitions == 5)
                 return failed;
         }
     }
 }
 
 // Tries several times, because the server may still be busy with the connections of a check.
-bool still_answers(Examination& examination) {
+bool still_answers(const Check& echo, Examination& all) {
     for (int tries = 0; tries < 3; ++tries) {
-        if (tries > 0) examination.sleep(100ms);
-        if (perform(checks[0], examination).text.empty()) return true;
+        if (tries > 0) all.sleep(100ms);
+        if (perform(echo, all).text.empty()) return true;
     }
     return false;
 }
 
 // Finds the cause of a failure, or the earlier failure with the same cause (`roots`). `able`:
-// the abilities that other checks have proven. Returns the reason to end the examination; empty
-// if there is none.
-std::string judge(Failed& failed, const Check& check, std::vector<Failed>& roots, unsigned able,
-                  Examination& examination) {
-    if (failed.number == 1)
-        return "examinations are for echo servers; this is none, or its messages have another "
-               "framing (-f)";
-    if (!still_answers(examination) && !examination.over()) {
-        failed.cause = {check.fatal};
-        return "the server is gone since check " + std::to_string(failed.number);
-    }
+// the abilities that other checks have proven.
+void explain(Failed& failed, const Check& check, std::vector<Failed>& roots, unsigned able,
+             Examination& all) {
     for (const Failed& each : roots) {
         const bool same = each.how == failed.how || each.cause.lacks == size;
         if (!same || (each.cause.lacks & check.needs) == 0) continue;
         failed.see = each.number;
-        failed.cause = {};
-        return {};
+        return;
     }
     try {
-        if (failed.cause.text.empty()) failed.cause = cause_of(failed, examination);
+        if (failed.cause.text.empty()) failed.cause = cause_of(failed, all);
     } catch (const Failed&) {
     }
-    if (examination.was_late() || examination.over()) failed.cause = {};
+    if (all.late || all.over()) failed.cause = {};
     if (failed.cause.text.empty()) failed.cause.lacks = check.needs & ~able;
     roots.push_back(failed);
-    return {};
 }
 
-std::string json_line(const Check& check, const Failed& failed,
-                      const std::vector<std::string>& trace) {
-    JsonObject object;
-    object.text("type", "check").number("number", failed.number).text("name", check.name);
-    object.flag("ok", failed.text.empty());
-    if (!failed.text.empty()) object.text("came", failed.text);
-    if (failed.see != 0) object.number("see", failed.see);
-    if (!failed.cause.text.empty()) object.text("cause", failed.cause.text);
-    JsonArray array;
-    for (const std::string& each : trace) array.text(each);
-    if (!trace.empty()) object.array("trace", array);
-    return object.str() + '\n';
-}
-
-std::string tap_lines(const Check& check, const Failed& failed,
-                      const std::vector<std::string>& trace) {
-    std::string lines;
-    for (const std::string& each : trace) lines += "# " + each + '\n';
+std::string report(const Check& check, const Failed& failed,
+                   const std::vector<std::string>& traces, bool as_json) {
     const bool passed = failed.text.empty();
+    const std::string cause = failed.see == 0 ? failed.cause.text : "";
+    if (as_json) {
+        JsonObject object;
+        object.text("type", "check").number("number", failed.number).text("name", check.name);
+        object.flag("ok", passed);
+        if (!passed) object.text("came", failed.text);
+        if (failed.see != 0) object.number("see", failed.see);
+        if (!cause.empty()) object.text("cause", cause);
+        JsonArray array;
+        for (const std::string& each : traces) array.text(each);
+        if (!traces.empty()) object.array("trace", array);
+        return object.str() + '\n';
+    }
+    std::string lines;
+    for (const std::string& each : traces) lines += "# " + each + '\n';
     lines += (passed ? "ok " : "not ok ") + std::to_string(failed.number) + " - " + check.name;
     lines += passed ? "" : ": ";
     for (const char each : ui::printable(failed.text))
         lines += (each == '#' ? "\\" : "") + std::string(1, each);
-    const std::size_t see = failed.see;
-    const std::string why = see != 0 ? "see " + std::to_string(see) : failed.cause.text;
-    return lines + (why.empty() ? "" : " (" + why + ")") + '\n';
+    if (failed.see != 0) lines += " (see " + std::to_string(failed.see) + ")";
+    if (!cause.empty()) lines += " (" + cause + ")";
+    return lines + '\n';
 }
 
 }  // namespace
 
 Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
-    std::vector<Check> chosen;
-    for (const Check& each : checks)
-        if ((each.kinds & kind_of(options.target)) != 0) chosen.push_back(each);
-    Examination examination(loop, options.target, options.verbose);
-    const auto report = options.json ? json_line : tap_lines;
-    std::string plan = options.json ? "" : "1.." + std::to_string(chosen.size()) + '\n';
+    const std::vector<Check> checks = checks_of(options.target);
+    Examination all{loop, options.target, options.verbose ? 20'000U : 0U};
+    std::string plan = options.json ? "" : "1.." + std::to_string(checks.size()) + '\n';
     std::vector<Failed> roots;
     unsigned able = 0;
     int status = success;
     std::string reason;  // why the examination ends early
     try {
-        for (std::size_t number = 1; number <= chosen.size() && reason.empty(); ++number) {
-            const Check& check = chosen[number - 1];
-            options.check_begins(number, chosen.size());
-            Failed failed = perform(check, examination);
+        for (std::size_t number = 1; number <= checks.size() && reason.empty(); ++number) {
+            const Check& check = checks[number - 1];
+            options.check_begins(number, checks.size());
+            Failed failed = perform(check, all);
             failed.number = number;
             const bool passed = failed.text.empty();
             if (failed.end && number == 1) return {exit_status(failed.end), failed.text};
-            if (!passed && examination.over()) {
+            if (!passed && all.over()) {
                 if (status == success) status = timed_out;
                 reason = "the time is over (-m)";
                 break;
             }
-            const std::vector<std::string> trace = examination.trace();
-            if (passed) able |= check.needs;
+            const std::vector<std::string> traces = std::exchange(all.traces, {});
+            if (passed) {
+                able |= check.needs;
+            } else if (number == 1) {
+                reason = "examinations are for echo servers; this is none, or its messages "
+                         "have another framing (-f)";
+            } else if (!still_answers(checks[0], all) && !all.over()) {
+                failed.cause = {check.fatal};
+                reason = "the server is gone since check " + std::to_string(number);
+            } else {
+                explain(failed, check, roots, able, all);
+            }
             if (!passed) status = reply_bad_or_lost;
-            if (!passed) reason = judge(failed, check, roots, able, examination);
-            options.print(std::exchange(plan, {}) + report(check, failed, trace));
+            options.print(std::exchange(plan, {}) +
+                          report(check, failed, traces, options.json));
         }
     } catch (const Stopped&) {
         return {cannot_run, {}};

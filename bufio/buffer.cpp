@@ -8,10 +8,6 @@
 
 namespace bufio {
 
-// Capacity, in bytes, of the first allocation, unless more is needed. Two messages of a load
-// have space.
-static constexpr std::size_t min_capacity = 144;
-
 // Minimum capacity, in bytes, to which consume() shrinks a buffer.
 static constexpr std::size_t min_shrunk_capacity = 64 * 1024;
 
@@ -47,8 +43,7 @@ char* Buffer::reserve(std::size_t count) {
     if (count > capacity_ - end_) {
         const std::size_t need = size() + count;
         const bool fits_after_move = need <= capacity_ && begin_ >= size();
-        const std::size_t larger = std::max(2 * capacity_, min_capacity);
-        const std::size_t next_capacity = larger > limit_ / 2 ? limit_ : larger;
+        const std::size_t next_capacity = 2 * capacity_ > limit_ / 2 ? limit_ : 2 * capacity_;
         relocate(fits_after_move ? capacity_ : std::max(need, next_capacity));
     }
     return memory_ + end_;

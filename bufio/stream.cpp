@@ -116,7 +116,7 @@ void Stream::consume(std::size_t count) {
 }
 
 bool Stream::write(std::string_view bytes) {
-    if (end_ || finishing_ || bytes.size() > output_.limit() - output_.size()) return false;
+    if (ended_ || finishing_ || bytes.size() > output_.limit() - output_.size()) return false;
     if (handshake_done_ && !output_failed_ && output_.empty()) write_to_transport(bytes);
     output_.append(bytes);
     update_interest();
@@ -143,7 +143,7 @@ void Stream::pause_reading(bool paused) {
 }
 
 void Stream::finish() {
-    if (end_ || finishing_) return;
+    if (ended_ || finishing_) return;
     finishing_ = true;
     if (handshake_done_ && !output_failed_ && output_.empty()) close_output();
     update_interest();
@@ -151,7 +151,7 @@ void Stream::finish() {
 
 void Stream::finish(ev::Duration deadline) {
     finish();
-    if (end_) return;
+    if (ended_) return;
     if (!resuming()) timer_.start(deadline);
     finish_by_ = loop_.after(deadline);
 }
@@ -177,8 +177,8 @@ void Stream::abort() {
 // Returns a number that differs after each change to report. No part of it ever falls, so
 // changes cannot cancel out.
 std::uint64_t Stream::change_count() const {
-    return traffic() + handshake_reported_ + input_ended_ + output_closed_ +
-           static_cast<bool>(rejection_) + answered_ping();
+    return traffic() + handshake_reported_ + input_ended_ + output_closed_ + rejected_ +
+           answered_ping();
 }
 
 // Flushes output before it reads input, to make space for the owner's answers. Handles a
@@ -188,7 +188,7 @@ std::uint64_t Stream::change_count() const {
 // an error.
 void Stream::on_events(ev::Events events) {
     const std::uint64_t before = change_count();
-    if (!handshake_done_ && !end_) {
+    if (!handshake_done_ && !ended_) {
         handshake();
         if (wants_input()) read();  // may have arrived with the handshake
         return notify_of_change(before);
@@ -240,7 +240,8 @@ void Stream::read() {
         result.status == IoStatus::done && transport_->buffers_input();
     read_waits_for_ = result.status == IoStatus::wants_write ? ev::writable : ev::readable;
     if (result.status == IoStatus::end_of_input) input_ended_ = true;
-    if (result.status == IoStatus::rejected) rejection_ = transport_->failure();
+    if (result.status == IoStatus::rejected && !std::exchange(rejected_, true))
+        end_ = transport_->failure();
     if (result.status == IoStatus::failed ||
         (output_failed_ && result.status != IoStatus::done))
         end_with(transport_->failure());
@@ -291,8 +292,9 @@ void Stream::end_if_both_closed() {
 // Does nothing if the stream has already ended. The event in progress notifies the owner, or
 // else the timer does.
 void Stream::end_with(End end) {
-    if (end_) return;
-    end_ = rejection_ ? rejection_ : std::move(end);
+    if (ended_) return;
+    ended_ = true;
+    if (!rejected_) end_ = std::move(end);
     finish_by_ = ev::Time::max();
     timer_.start(ev::Duration::zero());
 }
@@ -310,12 +312,12 @@ void Stream::on_timer() {
 // holds can still arrive, and the owner may be waiting for space in the output before it
 // consumes.
 bool Stream::wants_input() const {
-    return handshake_done_ && !end_ && !input_ended_ && !reading_paused_ &&
+    return handshake_done_ && !ended_ && !input_ended_ && !reading_paused_ &&
            (!above_high_water_ || output_failed_);
 }
 
 bool Stream::wants_output() const {
-    return handshake_done_ && !end_ && !output_failed_ && !output_closed_ &&
+    return handshake_done_ && !ended_ && !output_failed_ && !output_closed_ &&
            (!output_.empty() || finishing_ || transport_->buffers_output());
 }
 
@@ -327,10 +329,10 @@ void Stream::update_interest() {
     if (min_readable_ > limits_.input_low) high = std::max(high, min_readable_ + read_size);
     const std::size_t low = std::max(limits_.input_low, min_readable_);
     above_high_water_ = received().size() > (above_high_water_ ? low : high);
-    ev::Events wanted = handshake_done_ || end_ ? ev::none : handshake_waits_for_;
+    ev::Events wanted = handshake_done_ || ended_ ? ev::none : handshake_waits_for_;
     if (wants_input()) wanted |= read_waits_for_;
     if (wants_output()) wanted |= write_waits_for_;
-    if (!wanted && input_ended_ && !end_) wanted = ev::hangup;
+    if (!wanted && input_ended_ && !ended_) wanted = ev::hangup;
     watch_.want(wanted);
     if ((transport_has_buffered_input_ || output_failed_) && wants_input() && !resuming())
         timer_.start(ev::Duration::zero());
@@ -339,13 +341,13 @@ void Stream::update_interest() {
 // Also reports an end that was caused by a call by the owner.
 void Stream::notify_of_change(std::uint64_t before) {
     handshake_reported_ = handshake_done_;
-    if (end_ || change_count() != before) return notify();
+    if (ended_ || change_count() != before) return notify();
     update_interest();
 }
 
 void Stream::notify() {
-    if (end_) timer_.cancel();  // this call reports the end
-    const std::weak_ptr<void> life = lifetime_.watch();
+    if (ended_) timer_.cancel();  // this call reports the end
+    const Lifetime::Watch life(lifetime_);
     owner_.stream_changed(*this);
     if (life.expired()) return;
     input_.append(shared_input_);

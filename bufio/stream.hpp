@@ -28,6 +28,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace bufio {
 
@@ -35,15 +36,28 @@ namespace bufio {
 // a member of the object.
 class Lifetime {
 public:
-    // The result expires with the object, or at end() if that is called earlier.
-    std::weak_ptr<void> watch() {
-        if (!token_) token_ = std::make_shared<char>();
-        return token_;
+    // A local variable. It expires with the object, or at end() if that is called earlier.
+    class Watch {
+    public:
+        explicit Watch(Lifetime& of) : of_(&of), outer_(std::exchange(of.innermost_, this)) {}
+        ~Watch() {
+            if (of_) of_->innermost_ = outer_;
+        }
+        Watch(const Watch&) = delete;
+        bool expired() const { return !of_; }
+
+    private:
+        friend class Lifetime;
+        Lifetime* of_;
+        Watch* outer_;
+    };
+    ~Lifetime() { end(); }
+    void end() {
+        for (; innermost_; innermost_ = innermost_->outer_) innermost_->of_ = nullptr;
     }
-    void end() { token_.reset(); }
 
 private:
-    std::shared_ptr<void> token_;
+    Watch* innermost_ = nullptr;
 };
 
 class Stream {
@@ -106,17 +120,17 @@ public:
 
     // The handshake was reported, together with bytes that arrived with it.
     bool handshake_done() const { return handshake_reported_; }
-    bool is_open() const { return handshake_done_ && !end_; }
+    bool is_open() const { return handshake_done_ && !ended_; }
     bool finishing() const { return finishing_; }
     // Sending has failed; the stream only reads what the peer sent earlier.
     bool output_failed() const { return output_failed_; }
     bool output_closed() const { return output_closed_; }
     // True also if the input was rejected.
-    bool input_ended() const { return input_ended_ || rejection_; }
+    bool input_ended() const { return input_ended_ || rejected_; }
     // The reason for which the transport rejected the input, or Reason::none. Later input is
     // discarded. The owner should finish the stream, which then ends for this reason.
-    const End& rejection() const { return rejection_; }
-    const End& end() const { return end_; }
+    const End& rejection() const { return rejected_ ? end_ : no_end; }
+    const End& end() const { return ended_ ? end_ : no_end; }
     const TlsFacts* tls() const { return transport_->tls(); }
     // For queries, such as tcp_facts(); not for reading, writing or waiting.
     int descriptor() const { return transport_->descriptor(); }
@@ -149,8 +163,7 @@ private:
     Buffer output_;
     // In the shared read buffer; empty except while notifying.
     std::string_view shared_input_;
-    End end_;
-    End rejection_;
+    End end_;  // set once the input is rejected or the stream has ended
     ev::Watch watch_;
     // Continues without an event: reads bytes that poll cannot see, or reports the handshake
     // or the end. Otherwise it is due at finish_by_.
@@ -171,6 +184,8 @@ private:
     bool transport_has_buffered_input_ = false;
     bool reading_paused_ = false;
     bool input_ended_ = false;
+    bool rejected_ = false;  // the input
+    bool ended_ = false;
     bool finishing_ = false;
     bool output_failed_ = false;
     bool output_closed_ = false;

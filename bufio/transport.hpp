@@ -52,6 +52,8 @@ struct End {
     std::string text(std::string_view peer = "the peer") const;
 };
 
+inline const End no_end;
+
 // Returns an end for the errno `code`. EPIPE, and ECONNRESET and ECONNREFUSED in their phases,
 // have reasons of their own.
 End system_end(Reason reason, const char* what, int code);
@@ -122,16 +124,16 @@ public:
     // Null without TLS. The facts are complete when the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 
-    const End& failure() const { return failure_; }
+    const End& failure() const { return failure_ ? *failure_ : no_end; }
 
 protected:
     IoResult fail(End end) {
-        failure_ = std::move(end);
+        failure_ = std::make_unique<const End>(std::move(end));
         return {IoStatus::failed};
     }
 
 private:
-    End failure_;
+    std::unique_ptr<const End> failure_;  // null without a failure, to save memory
 };
 
 // Takes ownership of the socket, which must be connected and non-blocking.

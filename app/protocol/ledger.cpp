@@ -51,8 +51,10 @@ QueuedIds Ledger::queue(std::string_view payload, ev::Time planned,
                       count_pieces(framing(), payload), planned, {});
     } else {
         for_each_piece(framing(), payload, [&](std::string_view piece) {
+            const std::size_t size = piece.size() + framing().overhead();
+            frames_.reserve(size);  // no more than is needed
             encode(framing(), piece, frames_);
-            record_queued(piece.size() + framing().overhead(), 1, planned, reply);
+            record_queued(size, 1, planned, reply);
         });
     }
     return {before + 1, static_cast<std::size_t>(last_id_ - before)};

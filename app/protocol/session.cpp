@@ -207,7 +207,7 @@ bool Session::advance_handshake() {
     situation_.attempt = ev::Time::max();
     set_state(State::open);
     situation_.pinged = loop_.now();
-    const std::weak_ptr<void> connection = lifetime_.watch();
+    const bufio::Lifetime::Watch connection(lifetime_);
     flush();
     if (connected()) owner_.session_changed();
     return !connection.expired();
@@ -246,7 +246,7 @@ bool Session::report(Event event) {
                         situation_.replies == 0, *options_);
         event.reply.payload = why;
     }
-    const std::weak_ptr<void> connection = lifetime_.watch();
+    const bufio::Lifetime::Watch connection(lifetime_);
     owner_.session_event(event);
     return !connection.expired();
 }

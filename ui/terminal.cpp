@@ -65,10 +65,7 @@ Terminal::Output::~Output() {
 }
 
 Terminal::Terminal(const termios& found_settings)
-    : found_settings_(found_settings),
-      canvas_(wants_colors()),
-      modes_(modes_of_terminal()),
-      clear_row_(control_sequence("rmcup").empty() ? control_sequence("el") : "") {}
+    : found_settings_(found_settings), canvas_(wants_colors()), modes_(modes_of_terminal()) {}
 
 // Delegates, so that the object counts as constructed, and an exception from take_over() runs
 // the destructor.
@@ -131,18 +128,17 @@ void Terminal::draw(const Frame& frame) {
     canvas_.draw(frame, size_);
     const std::string changes = canvas_.take_output();
     if (changes.empty()) return;
-    put(modes_.frame_begin + changes + modes_.frame_end);
+    pending_ += modes_.frame_begin + changes + modes_.frame_end;
     flush();
 }
 
-Size Terminal::resize() {
+void Terminal::resize() {
     winsize found{};
     ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &found);
     size_ = Size{};
     if (found.ws_row > 0) size_.rows = std::min<int>(found.ws_row, max_dimension);
     if (found.ws_col > 0) size_.columns = std::min<int>(found.ws_col, max_dimension);
     canvas_.resize(size_);
-    return size_;
 }
 
 void Terminal::restore() {
@@ -169,10 +165,11 @@ void Terminal::leave_screen() {
     // program's end.
     if (!flush_in_time()) discard_output(output_.fd);
     pending_.clear();
-    put(modes_.restore);
+    pending_ += modes_.restore;
     canvas_.end();
-    put(canvas_.take_output());
-    put(clear_row_);
+    pending_ += canvas_.take_output();
+    // Without an alternate screen, the shell's prompt appears on the last row.
+    if (control_sequence("rmcup").empty()) pending_ += control_sequence("el");
     const std::string sequences = pending_;
     if (!flush_in_time()) {
         // The sequences did not fit. Makes space by another discard, and writes all of them
@@ -191,12 +188,12 @@ bool Terminal::take_over() {
     // If the process was stopped without restore(), the current modes are our own. Saving them
     // would overwrite the user's.
     if (std::exchange(restored_, false)) {
-        put(modes_.save);
+        pending_ += modes_.save;
         // Must exist before the first change to the terminal.
         crash_restore_.emplace(output_.fd, found_settings_, crash_sequences(modes_));
     }
     if (!change_settings(canvas_.settings())) gone_ = true;
-    put(modes_.enable);
+    pending_ += modes_.enable;
     resize();
     return true;
 }
@@ -207,7 +204,7 @@ std::string Terminal::copy_to_clipboard(std::string_view text) {
     if (sequence.empty())
         return "it exceeds the limit of " + std::to_string(max_clipboard_text) + " bytes";
     if (restored_ || !flush()) return "the terminal is not ready";
-    put(sequence);
+    pending_ += sequence;
     flush();
     return {};
 }

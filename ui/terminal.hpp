@@ -66,9 +66,9 @@ public:
     // Makes the next draw() write the whole screen, on which another program may have written.
     void redraw() { canvas_.redraw(); }
 
-    // Reads and returns the terminal's size; call it after SIGWINCH. A size of 0 counts as 24
+    // Reads the terminal's size; call it after SIGWINCH. A size of 0 counts as 24
     // rows or 80 columns. Rows and columns beyond 1000 are not used.
-    Size resize();
+    void resize();
     Size size() const { return size_; }
 
     // Gives the terminal back. Waits less than half a second for a stalled terminal, and then
@@ -98,7 +98,6 @@ private:
 
     explicit Terminal(const termios& found_settings);
     bool read_bytes();
-    void put(std::string_view bytes) { pending_ += bytes; }
     bool flush_in_time();
     void leave_screen();
 
@@ -106,9 +105,6 @@ private:
     const Output output_;
     CursesCanvas canvas_;  // before the members that need its terminfo entry
     const ModeSequences modes_;
-    // Clears the last row, on which the shell's prompt appears if the terminal has no alternate
-    // screen; otherwise empty.
-    const std::string clear_row_;
     std::optional<CrashRestore> crash_restore_;  // while the terminal is taken over
     KeyParser parser_;
     std::string pending_;  // bytes that the terminal has not yet accepted

@@ -7,9 +7,11 @@
 #include <term.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <initializer_list>
 #include <system_error>
 #include <utility>
 
@@ -130,29 +132,14 @@ void on_fatal_signal(int number) {
     ::raise(number);
 }
 
-// True for signals that report a fault of the process itself.
-bool is_fault(int number) {
-    return number == SIGABRT || number == SIGSEGV || number == SIGBUS || number == SIGFPE ||
-           number == SIGILL;
-}
-
-bool ends_by_default(int number) {
-    switch (number) {
-    case SIGCHLD:
-    case SIGCONT:
-    case SIGTSTP:
-    case SIGTTIN:
-    case SIGTTOU:
-    case SIGURG:
-    case SIGWINCH: return false;
-    default: return true;
-    }
-}
-
 bool is_fatal(int number, const struct sigaction& found) {
-    if (found.sa_flags & SA_SIGINFO) return is_fault(number);
-    if (found.sa_handler == SIG_DFL) return ends_by_default(number);
-    return found.sa_handler != SIG_IGN && is_fault(number);
+    const auto is_any_of = [number](std::initializer_list<int> numbers) {
+        return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
+    };
+    const bool fault = is_any_of({SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL});
+    if (found.sa_flags & SA_SIGINFO) return fault;
+    if (found.sa_handler != SIG_DFL) return found.sa_handler != SIG_IGN && fault;
+    return !is_any_of({SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH});
 }
 
 // sigaction() refuses signals that can't be caught or that the C library reserves.

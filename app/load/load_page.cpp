@@ -22,10 +22,10 @@ namespace {
 
 int shade(std::uint64_t count, std::uint64_t all) {
     if (count == 0) return 0;
+    const auto& limits = HeatMap::shade_limits;
     const double share = static_cast<double>(count) / static_cast<double>(all);
-    const auto* const limit =
-        std::lower_bound(HeatMap::shade_limits.begin(), HeatMap::shade_limits.end(), share);
-    return 1 + static_cast<int>(limit - HeatMap::shade_limits.begin());
+    return 1 + static_cast<int>(std::lower_bound(limits.begin(), limits.end(), share) -
+                                limits.begin());
 }
 
 // --- The page.
@@ -185,12 +185,11 @@ std::vector<Part> connection_parts(const RunProgress& progress) {
         {number(failed, "failed"), 1, failed > 0 ? Style::bad : Style::normal}};
     if (progress.results.attempts > progress.connections)
         parts.push_back({number(progress.results.attempts, "attempts"), 2});
-    const auto add_time = [&parts](const char* name, const Histogram& times, int rank) {
-        if (times.count() > 0)
-            parts.push_back({name + milliseconds_text(times.percentile(99)), rank});
-    };
-    add_time("connect p99 ", progress.results.connect_times, 4);
-    add_time("handshake p99 ", progress.results.handshake_times, 3);
+    for (const auto& [name, times, rank] :
+         {std::tuple("connect p99 ", &Results::connect_times, 4),
+          {"handshake p99 ", &Results::handshake_times, 3}})
+        if (const Histogram& all = progress.results.*times; all.count() > 0)
+            parts.push_back({name + milliseconds_text(all.percentile(99)), rank});
     return parts;
 }
 
@@ -218,15 +217,14 @@ std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) 
                                std::to_string(progress.descriptor_limit),
                            0, Style::warn}}});
     const std::vector<Results::Failure>& failures = results.failures;
-    const std::size_t shown = std::min(failures.size(), max_failures);
-    for (std::size_t i = 0; i < shown; ++i)
+    for (std::size_t i = 0; i < std::min(failures.size(), max_failures); ++i)
         facts.push_back(
             {i == 0 ? 5 : 10 + static_cast<int>(i),
              i == 0 ? "failures" : "",
              {{std::to_string(failures[i].count)}, {failures[i].text, 0, Style::bad}},
              "  "});
-    if (failures.size() > shown)
-        facts.push_back({20, "", {{number(failures.size() - shown, "other kinds")}}});
+    if (failures.size() > max_failures)
+        facts.push_back({20, "", {{number(failures.size() - max_failures, "other kinds")}}});
     return facts;
 }
 
@@ -359,8 +357,7 @@ HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
         Row row{ev::Duration(Layout::upper_end(first_bucket + top - 1)), {}};
         for (const Column& column : shown) {
             const auto sum = [&column](std::size_t from, std::size_t to) {
-                return std::accumulate(&column[from], &column[from] + (to - from),
-                                       std::uint64_t{0});
+                return std::accumulate(&column[from], &column[from] + (to - from), 0ULL);
             };
             row.shades.push_back(shade(sum(end - each, top), sum(0, cell_count)));
         }

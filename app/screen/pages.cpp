@@ -89,29 +89,23 @@ void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
     add_rest(bytes.size() - end, "more");
 }
 
-struct Shown {
-    const ui::Needle& needle;
-    bool resp;  // values of Redis are decoded
-};
-
-// Adds a message or a reply, decoded if possible, and in hex.
-void add_bytes(PageRows& page, const Shown& shown, const char* name, std::string_view bytes,
-               std::size_t marked) {
+// Adds a message or a reply, decoded if possible, and in hex. `resp`: values of Redis are
+// decoded.
+void add_bytes(PageRows& page, const ui::Needle& needle, bool resp, const char* name,
+               std::string_view bytes, std::size_t marked) {
     std::size_t text_marked = marked;
     const char* form = ", indented as JSON";
     std::optional<std::string> text;
     if (bytes.size() <= max_decoded) text = indented_json(bytes, text_marked);
-    if (!text && shown.resp && bytes.size() <= max_decoded) {
+    if (!text && resp && bytes.size() <= max_decoded) {
         text = resp_text(std::string(bytes) + "\r\n");
         text_marked = no_byte;
         form = ", decoded as RESP";
     }
     page.add_title(name + (", " + bytes_text(bytes.size())) + (text ? form : ""));
-    if (text)
-        add_part(page, shown.needle, *text, text_marked, false);
-    else
-        add_part(page, shown.needle, bytes, marked, false);
-    add_part(page, shown.needle, bytes, marked, true);
+    if (!text) text_marked = marked;
+    add_part(page, needle, text ? *text : bytes, text_marked, false);
+    add_part(page, needle, bytes, marked, true);
 }
 
 std::string phases_text(const Session& session) {
@@ -325,7 +319,7 @@ Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& n
     PageRows page(width);
     const std::size_t marked = reply.difference.value_or(no_byte);
     const auto add = [&](const char* name, std::string_view bytes) {
-        add_bytes(page, {needle, resp}, name, bytes, marked);
+        add_bytes(page, needle, resp, name, bytes, marked);
     };
     page.add_title(sent ? "Message " + std::to_string(message.id) : "Unsolicited");
     if (sent)

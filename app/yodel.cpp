@@ -98,8 +98,8 @@ void listen_in_pipe(YodelOptions& options) {
 
 int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
-    session.retries = options.retries.value_or(Session::forever);
-    session.retry_after_answers = options.retries.has_value();
+    session.retry_after_answers = options.line.has("retry");
+    if (!options.line.has("retry")) session.retries = Session::forever;
     ScreenClient::Options to;
     to.conversation = {.session = session,
                        .escapes = options.escapes,
@@ -108,13 +108,12 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
                        .recording = options.recording,
                        .connects = options.connects};
     to.hex = options.report.hex;
-    if (options.use_tls) to.key_log = options.tls.key_log_file;
+    if (options.use_tls()) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);
     return run_client<ScreenClient>(loop, to, signo);
 }
 
 int run_in_pipe(ev::Loop& loop, YodelOptions& options, int& signo) {
-    options.run.session.retries = options.retries.value_or(0);
     if (options.from != RunClient::Options::From::input) minimize_timer_slack();
     if (options.listens) listen_in_pipe(options);
     const std::string sandbox = give_up_rights(options, false);
@@ -186,10 +185,10 @@ int run(YodelOptions options, int& signo) {
     std::optional<bufio::Acceptor> acceptor;
     if (options.own_server)
         server = start_own_server(loop, session.endpoint, *session.framing, 1,
-                                  options.use_tls ? &options.tls : nullptr);
+                                  options.use_tls() ? &options.tls : nullptr);
     refuse_shared_outputs(
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
-    if (options.use_tls) session.tls = tls_context(options);
+    if (options.use_tls()) session.tls = tls_context(options);
     if (options.listens) listen(loop, session, acceptor);
     if (options.listens && options.line.has("q")) session.answer_time = session.close_timeout;
     if (options.line.has("examine")) return run_examination(loop, options, signo);

@@ -32,11 +32,10 @@ int run(LoadOptions options, int& signo) {
         if (!session.endpoint.udp)
             provide_descriptors(2 * run.connections);  // both ends of each
         server = start_own_server(loop, session.endpoint, *session.framing, run.connections,
-                                  options.use_tls ? &options.tls : nullptr);
+                                  options.use_tls() ? &options.tls : nullptr);
     }
     refuse_shared_outputs({{"SSLKEYLOGFILE", options.tls.key_log_file}});
-    if (options.use_tls) session.tls = bufio::TlsContext::client(options.tls);
-    session.retries = options.retries.value_or(0);
+    if (options.use_tls()) session.tls = bufio::TlsContext::client(options.tls);
     plan_load(options.plan, options.size, options);
     // In the background, the page would stop a run that needs no terminal.
     const bool page = !options.line.has("no-tui") && !options.json() && !run.repeat &&

@@ -168,7 +168,7 @@ private:
         const std::string names = std::string(option.name()) + " ";
         result_.given.push_back({written, names + std::string(option.implies),
                                  std::string(option.excludes), std::string(option.needs)});
-        done_ = option.ends_parsing;
+        done_ = result_.has("help version");
     }
 
     const Option* find(std::string_view written) const {
@@ -272,10 +272,8 @@ std::vector<Option> joined(std::initializer_list<std::vector<Option>> tables) {
 
 std::vector<Option> common_options() {
     return {{"--no-sandbox", "do not enter the sandbox; see the manual"},
-            {.label = "-h, --help", .help = "print this text", .ends_parsing = true},
-            {.label = "-V, --version",
-             .help = "print version and libraries",
-             .ends_parsing = true}};
+            {"-h, --help", "print this text"},
+            {"-V, --version", "print version and libraries"}};
 }
 
 const Framing* framing_value(const std::string& text, bool can_echo) {

@@ -33,7 +33,6 @@ struct Option {
     std::string_view excludes = {};  // the option cannot be combined with these
     std::string_view needs = {};     // the option needs one of these
     std::string_view implies = {};   // the option counts as these, too
-    bool ends_parsing = false;       // the words after it are ignored
 
     bool is_heading() const { return !label.starts_with('-'); }
     bool has_name() const { return label.find("--") != label.npos; }

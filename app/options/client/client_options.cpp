@@ -85,7 +85,6 @@ void set_target(ClientOptions& options, const char* comparing) {
         throw UsageError(comparing);
     if (!words.empty()) throw UsageError("unexpected argument " + in_quotes(words[0]));
     options.own_server = line.operands.empty() && !options.listens && endpoint.path.empty();
-    options.use_tls = line.has("tls");
     endpoint.udp = line.has("udp");
     endpoint.host = target.host;
     endpoint.service = target.service;
@@ -93,7 +92,7 @@ void set_target(ClientOptions& options, const char* comparing) {
         websocket::Request& request = session.websocket.emplace(options.websocket);
         request.path = target.resource;
         request.host = endpoint.text();
-        const std::string_view default_port = options.use_tls ? ":443" : ":80";
+        const std::string_view default_port = options.use_tls() ? ":443" : ":80";
         if (request.host.ends_with(default_port))
             request.host.resize(request.host.size() - default_port.size());
     }
@@ -146,7 +145,7 @@ void add_meanings(ClientOptions& options) {
 void check_tls(ClientOptions& options) {
     bufio::TlsClientOptions& tls = options.tls;
     const std::string& host = options.run.session.endpoint.host;
-    if (!options.use_tls) return;
+    if (!options.use_tls()) return;
     if (!host.empty() && bufio::name_in_certificate(host).empty())
         throw UsageError(in_quotes(host) + " is neither a host name nor an address");
     if (tls.max_version && *tls.max_version < tls.min_version)
@@ -195,7 +194,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
              into(session.idle_timeout)},
             {"-m, --max-time=D", "time limit of the run (off)", into(session.max_time)},
             {"--retry=N", "number of retries (0; full-screen mode: forever)",
-             into(to.retries, retries_value), "replay examine listen repetition"},
+             into(session.retries, retries_value), "replay examine listen repetition"},
             {"--retry-delay=D", "delay before a retry; doubles up to 30s (0.5s)",
              into(session.retry_delay), "listen"}};
 }

@@ -16,13 +16,12 @@ struct ClientOptions : RunClient::Options {
     std::optional<ev::Duration> interval;  // between messages or attempts; 0: as replies arrive
     std::optional<std::size_t> size;       // bytes per generated message
     bufio::TlsClientOptions tls;
-    bool use_tls = false;
-    websocket::Request websocket;     // the request that opens a WebSocket
-    std::optional<unsigned> retries;  // none: the default of the mode
-    bool listens = false;             // accept clients, and answer by hand
-    bool own_server = false;          // no target: run an echo server in this process
+    websocket::Request websocket;  // the request that opens a WebSocket
+    bool listens = false;          // accept clients, and answer by hand
+    bool own_server = false;       // no target: run an echo server in this process
 
     bool json() const { return report.form == Reporter::Form::json; }
+    bool use_tls() const { return line.has("tls"); }
     bool expects_no_reply() const { return run.session.expect == Expect::none; }
     bool wants_generated_messages() const { return line.has("generated"); }
 };

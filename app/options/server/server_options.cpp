@@ -26,17 +26,6 @@ std::string banner_value(const std::string& text) {
     throw UsageError(escapes_expected);
 }
 
-bufio::Endpoint endpoint_value(const std::string& word, int family) {
-    std::vector<std::string> words{word};
-    const Target target = take_target(words, to_listen);
-    const char* const loopback = family == AF_INET6 ? "::1" : "127.0.0.1";
-    check_family(family, target.host);
-    return {.host = target.host.empty() ? loopback : target.host,
-            .service = target.service,
-            .family = family,
-            .passive = true};
-}
-
 }  // namespace
 
 // Rows: label, help, action, excludes, needs, implies.
@@ -109,11 +98,18 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     ServerOptions options;
     options.line = parse_command_line(argc, argv, server_table(options));
     if (options.line.has("help version")) return options;
-    for (const std::string& word : options.line.operands)
-        options.endpoints.push_back(endpoint_value(word, options.family));
+    for (const std::string& word : options.line.operands) {
+        std::vector<std::string> words{word};
+        const Target target = take_target(words, to_listen);
+        const char* const loopback = options.family == AF_INET6 ? "::1" : "127.0.0.1";
+        check_family(options.family, target.host);
+        options.endpoints.push_back({.host = target.host.empty() ? loopback : target.host,
+                                     .service = target.service,
+                                     .family = options.family,
+                                     .passive = true});
+    }
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
     options.line.check();
-
     if (options.line.has("udp") && options.line.operands.empty())
         throw UsageError("-u needs a port, because datagrams cannot be sent to the path of -U");
     return options;

@@ -135,7 +135,7 @@ void check_display(const YodelOptions& options, bool screen) {
     if (!options.read_file.empty() && !unfit.empty())
         throw UsageError(unfit + " cannot be combined with " + line.written("read") +
                          " in pipe mode");
-    if (line.has("retry-delay") && options.retries.value_or(0) == 0)
+    if (line.has("retry-delay") && options.run.session.retries == 0)
         throw UsageError("--retry-delay needs --retry in pipe mode");
 }
 

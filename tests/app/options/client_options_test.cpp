@@ -41,7 +41,7 @@ std::string plan_of(const YodelOptions& options) {
         text += ", " + std::to_string(run.size) + " bytes";
     if (run.repeat) text += ", repeated after " + duration_text(*run.repeat);
     if (run.length) text += ", for " + duration_text(*run.length);
-    if (options.use_tls) text += ", TLS";
+    if (options.use_tls()) text += ", TLS";
     if (options.own_server) text += ", own server";
     return text + forms[static_cast<int>(options.report.form)];
 }
@@ -89,7 +89,7 @@ TEST_CASE("the options of connections set their values") {
     const YodelOptions tcp =
         parse_by(parse_yodel_options,
                  "--retry forever -W200ms --idle-timeout 0 --tls -k --alpn a,b h 7");
-    CHECK(tcp.retries == Session::forever);
+    CHECK(tcp.run.session.retries == Session::forever);
     CHECK(tcp.run.session.reply_timeout == 200ms);
     CHECK_FALSE(tcp.run.session.idle_timeout);
     CHECK_FALSE(tcp.tls.verify);

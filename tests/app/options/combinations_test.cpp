@@ -58,7 +58,7 @@ std::string combinations(std::vector<Option> (*table)(Options&),
     Options unused;
     std::string text;
     for (const Option& row : table(unused)) {
-        if (row.ends_parsing || row.is_heading()) continue;
+        if (row.is_heading() || row.name() == "help" || row.name() == "version") continue;
         const std::string line = sample(row, std::string(row.needs));
         std::string refused;
         for (const std::string& choice : choices) {

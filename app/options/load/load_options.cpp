@@ -92,7 +92,7 @@ std::vector<Option> load_table(LoadOptions& to) {
         {"Load:"},
         {"--connections=N", "number of connections (1)",
          into(run.connections, number_up_to(1'000'000)), "repetition"},
-        {"--connect-rate=R", "open R connections per second (all at once)",
+        {"--connect-rate=R", "open R connections per second (all together)",
          [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); },
          "repetition"},
         {"--rate=R|R..R", "send R messages per second in total; R..R: climb",

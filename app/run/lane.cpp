@@ -42,12 +42,8 @@ constexpr std::size_t peer_high_water = 256 * 1024;
 constexpr std::size_t max_bytes_in_flight = 8 * 1024 * 1024;
 constexpr std::size_t max_total_bytes_in_flight = 256 * 1024 * 1024;
 
-// Returns the limit per connection, which allows at least one message of this size.
-constexpr std::size_t max_bytes_per_connection(std::size_t connections, std::size_t size) {
-    constexpr std::size_t min = 64 * 1024;
-    return std::min(max_bytes_in_flight,
-                    std::max(max_total_bytes_in_flight / connections, min + size));
-}
+// On each connection, this many bytes and one message are allowed in any case.
+constexpr std::size_t min_bytes_in_flight = 64 * 1024;
 
 // Maximum number of payload bytes shown of a bad reply.
 constexpr std::size_t shown_bytes = 256;
@@ -116,9 +112,8 @@ public:
     Source& source() const { return private_source ? *private_source : *lane_.generated_; }
 
     void report_trouble() {
-        if (!private_source || trouble_reported) return;
-        trouble_reported = !private_source->trouble().text.empty();
-        lane_.report_trouble(*private_source);
+        if (private_source && !trouble_reported)
+            trouble_reported = lane_.report_trouble(*private_source);
     }
 
 private:
@@ -209,8 +204,7 @@ void Lane::fail_all(const bufio::End& end) {
     results_->count_failure(end_text(end, options_.session, nullptr), exit_status(end), false,
                             share_.own_connection_count());
     results_->count_end(exit_status(end), false);
-    stop_sending();
-    end_if_done();
+    finish_all();
 }
 
 void Lane::connect_due() {
@@ -268,19 +262,9 @@ void Lane::state_changed(Connection& connection) {
     if (before == State::waiting && connection.reported_state == State::dialing)
         begin_attempt(connection);
     if (connection.reported_state == State::open) return opened(connection);
-    const bool waits = connection.reported_state == State::waiting;
-    if (!waits && connection.reported_state != State::closed) return;
-    if (!waits) connection.source().closed();
-    // An attempt that led to `waiting` was already counted.
-    if (before != State::waiting) end_attempt(connection);
-    if (!waits) return closed(connection);
-    connection.worn = false;
-    if (count_.settled > 0) settle(connection);
-    // Give up retrying if nothing is left to send.
-    const Source& source = connection.source();
-    const bool idle = source.over() && !source.ends_sending();
-    if (over() || (idle && connection.session.in_flight() == 0))
-        connection.session.disconnect();
+    if (connection.reported_state == State::waiting ||
+        connection.reported_state == State::closed)
+        ended(connection, before == State::waiting);
 }
 
 void Lane::opened(Connection& connection) {
@@ -298,12 +282,39 @@ void Lane::opened(Connection& connection) {
     settle(connection);
 }
 
-void Lane::closed(Connection& connection) {
-    const int status = exit_status(connection.session.end());
+// The connection is closed or waits for a retry. `counted`: its last attempt was counted when
+// it began to wait.
+void Lane::ended(Connection& connection, bool counted) {
+    Session& session = connection.session;
+    Source& source = connection.source();
+    const bool waits = session.state() == State::waiting;
+    bufio::End end = session.end();
+    const int status = exit_status(end);
+    if (!waits) source.closed();
+    if (!counted) {
+        // The same sentence for all, without counts.
+        if (end.reason == Reason::closed_early && options_.connections > 1)
+            end = {end.reason, end.by, session.options().early_close};
+        if (status != 0 || end.reason == Reason::unclosed)
+            results_->count_failure(end_text(end, session.options(), session.tls()), status,
+                                    connection.opened);
+        const auto facts = connection.opened ? session.tcp() : std::nullopt;
+        if (facts) results_->add_tcp(*facts);
+        if (connection.opened) --count_.open;
+        if (owner_) owner_->lane_ended(connection.number, session);
+    }
+    if (waits) {
+        connection.worn = false;
+        if (count_.settled > 0) settle(connection);
+        // Give up retrying if nothing is left to send.
+        const bool idle = source.over() && !source.ends_sending() && session.in_flight() == 0;
+        if (over() || idle) session.disconnect();
+        return;
+    }
     connection.report_trouble();
     results_->count_end(status, connection.opened);
-    const bool more = !over() && !connection.source().over();
-    connection.worn = connection.worn && connection.opened && status == 0 && more;
+    connection.worn =
+        connection.worn && connection.opened && status == 0 && !over() && !source.over();
     ++count_.gone;
     settle(connection);
     if (connection.worn) return reconnect(connection);
@@ -320,29 +331,12 @@ void Lane::reconnect(Connection& connection) {
     connection.session.connect();
 }
 
-void Lane::report_trouble(const Source& source) {
+bool Lane::report_trouble(const Source& source) {
     const Trouble trouble = source.trouble();
-    if (trouble.text.empty()) return;
+    if (trouble.text.empty()) return false;
     results_->count_failure(trouble.text, trouble.status, true);
     results_->count_end(trouble.status, true);
-}
-
-void Lane::end_attempt(Connection& connection) {
-    const Session& session = connection.session;
-    const int status = exit_status(session.end());
-    if (status != 0 || session.end().reason == Reason::unclosed) {
-        bufio::End end = session.end();
-        // The same sentence for all, without counts.
-        if (end.reason == Reason::closed_early && options_.connections > 1)
-            end = {end.reason, end.by, session.options().early_close};
-        results_->count_failure(end_text(end, session.options(), session.tls()), status,
-                                connection.opened);
-    }
-    if (connection.opened) {
-        --count_.open;
-        if (const auto facts = session.tcp()) results_->add_tcp(*facts);
-    }
-    if (owner_) owner_->lane_ended(connection.number, session);
+    return true;
 }
 
 // The lane becomes ready when all connections have settled (open loop), or one is open (closed
@@ -361,8 +355,7 @@ void Lane::end_if_done() {
                                   connecting_.timer.pending());
     if (count_.gone < connections_.size() || more || stage_ == Stage::ended) return;
     if (!over()) count_unsent({});
-    stop_sending();
-    stage_ = Stage::ended;
+    stop_sending(Stage::ended);
     step_timer_.start(ev::Duration::zero());
 }
 
@@ -446,8 +439,9 @@ bool Lane::accepts_more(const Connection& connection) const {
     if (connection.worn) return false;
     const bool streaming = options_.source && !options_.window;  // a longer queue is no faster
     if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
-    return session.in_flight_bytes() <
-           max_bytes_per_connection(options_.connections, options_.size);
+    const std::size_t share = std::max(max_total_bytes_in_flight / options_.connections,
+                                       min_bytes_in_flight + options_.size);
+    return session.in_flight_bytes() < std::min(max_bytes_in_flight, share);
 }
 
 // Returns true if the window allows another message.
@@ -472,8 +466,11 @@ void Lane::send_due() {
     for (unsigned i = 0; i < messages_per_turn; ++i) {
         const auto message = schedule_->due(loop_.now());
         if (!message) break;
+        // Send on the connection in turn or, if it is not open, on the next open one.
+        const std::size_t place = (last_planned_place_ + 1) % connections_.size();
+        const std::optional<std::size_t> open_place = next_open(place);
         // Wait for a replacement connection.
-        if (options_.churns() && !next_open(last_planned_place_) &&
+        if (options_.churns() && !open_place &&
             std::any_of(connections_.begin(), connections_.end(),
                         [](const auto& each) { return each->worn; }))
             return;
@@ -481,9 +478,7 @@ void Lane::send_due() {
         if (!next) return generated_->over() ? finish_all() : step_timer_.cancel();
         schedule_->pass(loop_.now());
         next->planned = message->planned;
-        // Send on the connection in turn or, if it is not open, on the next open one.
-        const std::size_t place = (last_planned_place_ + 1) % connections_.size();
-        last_planned_place_ = next_open(place).value_or(place);
+        last_planned_place_ = open_place.value_or(place);
         Connection& connection = *connections_[last_planned_place_];
         if (accepts_more(connection))
             send(connection, *next);
@@ -558,7 +553,7 @@ void Lane::pause(bool paused) {
 // --- Ending.
 
 // Stops sending for good. Adds this lane's share of the planned rate to the results.
-void Lane::stop_sending() {
+void Lane::stop_sending(Stage next) {
     if (stage_ == Stage::ended) return;  // step() will report it
     if (!over() && generated_) report_trouble(*generated_);
     if (!over() && schedule_ && !warming_up()) {
@@ -571,7 +566,7 @@ void Lane::stop_sending() {
         results_->planned_rate = {.planned = planned,
                                   .reached = planned * schedule_->reached_share().value_or(1)};
     }
-    stage_ = std::max(stage_, Stage::waiting);
+    stage_ = std::max(stage_, next);
     connecting_.lookup.reset();
     for (ev::Timer* timer : {&connecting_.timer, &step_timer_, &phase_timer_}) timer->cancel();
 }
@@ -591,14 +586,10 @@ void Lane::finish() {
     finish_all();
 }
 
-void Lane::close() {
-    stop_sending();
-    stage_ = std::max(stage_, Stage::closing);
-    finish_all();
-}
+void Lane::close() { finish_all(Stage::closing); }
 
-void Lane::finish_all() {
-    stop_sending();
+void Lane::finish_all(Stage next) {
+    stop_sending(next);
     for (const auto& connection : connections_) {
         connection->source().stop();
         if (stage_ >= Stage::closing || connection->reported_state == State::waiting)
@@ -659,30 +650,26 @@ void Lane::report(Connection& connection, Event event) {
     if (owner_ && !results_->is_warm_up(event)) owner_->lane_event(event);
 }
 
+// Measures round trips from the planned times, unless the connection has its own source.
 void Lane::happened(Connection& connection, Event event) {
-    const std::string_view payload = event.reply.payload;
+    const Message& message = event.message;
+    Reply& reply = event.reply;
+    const Session::Options& options = connection.session.options();
     if (event.fate == Fate::lost) return lost(connection, event);
-    if (has_message(event.fate)) return answered(connection, event);
-    if (event.fate == Fate::stale) report_reply_problem(connection, stale_text(payload));
+    if (has_message(event.fate)) {
+        connection.reply_overdue = false;
+        if (!message.late && event.frames.empty()) connection.source().left_flight(message);
+        if (!reply.right && results_->reply_problem_sentence.empty())
+            report_reply_problem(connection, bad_reply_text(message, reply, options));
+        if (options.expect == Expect::given && event.fate == Fate::echoed)
+            event.fate = Fate::as_recorded;
+        if (reply.round_trip && generated_) *reply.round_trip += message.sent - message.planned;
+    }
+    if (event.fate == Fate::stale) report_reply_problem(connection, stale_text(reply.payload));
     if (event.fate == Fate::duplicate && !results_->over_datagrams)
         report_reply_problem(connection, "the server sent a duplicate reply");
     if (event.fate == Fate::unsolicited)
-        event.fate = connection.source().judge_unsolicited(payload);
-    report(connection, event);
-}
-
-// Measures round trips from the planned times, unless the connection has its own source.
-void Lane::answered(Connection& connection, Event event) {
-    const Message& message = event.message;
-    Reply& reply = event.reply;
-    connection.reply_overdue = false;
-    if (!message.late && event.frames.empty()) connection.source().left_flight(message);
-    if (!reply.right && results_->reply_problem_sentence.empty())
-        report_reply_problem(connection,
-                             bad_reply_text(message, reply, connection.session.options()));
-    if (options_.session.expect == Expect::given && event.fate == Fate::echoed)
-        event.fate = Fate::as_recorded;
-    if (reply.round_trip && generated_) *reply.round_trip += message.sent - message.planned;
+        event.fate = connection.source().judge_unsolicited(reply.payload);
     report(connection, event);
 }
 

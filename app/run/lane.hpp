@@ -142,10 +142,9 @@ private:
 
     void state_changed(Connection& connection);
     void opened(Connection& connection);
-    void closed(Connection& connection);
+    void ended(Connection& connection, bool counted);
     void reconnect(Connection& connection);
     void begin_attempt(Connection& connection);
-    void end_attempt(Connection& connection);
     void settle(Connection& connection);
     bool begun() const { return measured_from_ != ev::Time{}; }
     bool warming_up() const {
@@ -160,21 +159,20 @@ private:
     bool window_has_space(const Connection& connection) const;
     void send_due();
     std::optional<std::size_t> next_open(std::size_t place) const;
-    void report_trouble(const Source& source);
+    bool report_trouble(const Source& source);
     bool send(Connection& connection, const Outgoing& message);
     void leave_unsent(Connection& connection, const Outgoing& message);
     void finish_if_done(Connection& connection);
 
-    void stop_sending();
+    void stop_sending(Stage next);
     void count_unsent(ev::Duration tolerance);
-    void finish_all();
+    void finish_all(Stage next = Stage::waiting);
     void time_up();
     bufio::End no_connection(const std::string& phase) const;
     void stop_connecting(bool time_is_up);
 
     void report(Connection& connection, Event event);
     void happened(Connection& connection, Event event);
-    void answered(Connection& connection, Event event);
     void lost(Connection& connection, Event event);
     void report_reply_problem(const Connection& connection, const std::string& text);
 

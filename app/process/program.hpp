@@ -3,9 +3,12 @@
 
 #include "app/text/exit_status.hpp"
 #include "bufio/listen.hpp"
+#include "ev/loop.hpp"
 
+#include <csignal>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -84,6 +87,37 @@ int run_program(const char* name, std::string_view backends, int argc, char* arg
         return run(std::move(options), signo);
     };
     return run_program(name, body, is_server);
+}
+
+// Records the first signal that ends the program.
+class EndingSignals {
+public:
+    template <class Leave>
+    EndingSignals(ev::Loop& loop, Leave leave) {
+        for (const int number : {SIGINT, SIGTERM, SIGHUP})
+            signals_.emplace_back(loop, number, [this, leave, number] {
+                if (signo_ == 0) signo_ = number;
+                std::signal(SIGTTOU, SIG_IGN);  // the summary may be written in the background
+                leave(signo_);
+            });
+    }
+    int signo() const { return signo_; }
+
+private:
+    std::vector<ev::Signal> signals_;
+    int signo_ = 0;
+};
+
+// Returns the exit status, and sets `signo` to the signal that ended the client.
+template <class Client>
+int run_client(ev::Loop& loop, const typename Client::Options& options, int& signo) {
+    std::optional<Client> client;
+    const EndingSignals ending(loop, [&](int number) { client->quit(number); });
+    const ev::Signal continued(loop, SIGCONT, [&] { client->continued(); });
+    client.emplace(loop, options);  // may set up the terminal, so handle signals first
+    while (loop.step()) client->turn_ended();
+    signo = ending.signo();
+    return client->report();
 }
 
 }  // namespace yodel

@@ -3,7 +3,6 @@
 #include "bufio/tls_internal.hpp"
 
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <openssl/rand.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -123,7 +122,6 @@ void open_key_log(TlsState& state, const std::string& file) {
     if (!state.key_log)
         throw TlsError(Reason::output, name + ": " + std::generic_category().message(errno));
     state.options.key_log_file = file;
-    SSL_CTX_set_keylog_callback(state.ctx.get(), log_key);
 }
 
 void use_new_certificate(SSL_CTX* context) {
@@ -157,7 +155,7 @@ void use_new_certificate(SSL_CTX* context) {
 TlsContext TlsContext::client(const TlsClientOptions& options) {
     auto state = std::make_shared<TlsState>();
     state->options = options;
-    state->ctx = new_context(true);
+    state->ctx = new_context(true, !options.key_log_file.empty());
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_post_handshake_auth(ctx, 1);
     SSL_CTX_set_session_cache_mode(ctx, options.resume
@@ -187,7 +185,7 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
 // certificate could not resume.
 TlsContext TlsContext::server(const TlsServerOptions& options) {
     auto state = std::make_shared<TlsState>();
-    state->ctx = new_context(false);
+    state->ctx = new_context(false, !options.key_log_file.empty());
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     const unsigned char id[] = "yodel";

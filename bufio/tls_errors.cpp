@@ -68,24 +68,24 @@ End failure_end(const TlsFailure& failure, Reason reason, const TlsSituation& si
     const int alert = failure.code - SSL_AD_REASON_OFFSET;  // an alert from the peer is a code
     if (alert < 0 || alert > 255) return {reason, By::us, "TLS:", failure.text};
     const std::string name = std::string("(TLS alert: ") + alert_name(alert) + ")";
-    const auto because = [&](const char* what) { return End{reason, By::peer, what, name}; };
-    const auto refused = [&](const char* what) {
-        return End{Reason::own_certificate, By::peer, what, name};
+    const auto end = [&](const char* what, Reason why) {
+        return End{why, By::peer, what, name};
     };
     if (contains(refusals, alert)) {
         const bool requested = situation.certificate_requested;
         if (requested && !situation.has_certificate)
-            return refused("requires a client certificate");
+            return end("requires a client certificate", Reason::own_certificate);
         if (situation.certificate_withheld)
-            return refused("accepts no signature algorithm of our certificate");
+            return end("accepts no signature algorithm of our certificate",
+                       Reason::own_certificate);
         if (requested && alert != SSL_AD_HANDSHAKE_FAILURE)
-            return refused("refused our certificate");
+            return end("refused our certificate", Reason::own_certificate);
     }
     if (situation.renegotiation_refused)
-        return because("aborted the connection, because its renegotiation was refused");
+        return end("aborted the connection, because its renegotiation was refused", reason);
     if (alert == SSL_AD_PROTOCOL_VERSION && situation.is_client && !done)
-        return because("supports none of our TLS versions");
-    return because("aborted the connection");
+        return end("supports none of our TLS versions", reason);
+    return end("aborted the connection", reason);
 }
 
 // --- Certificates. The peer chooses their texts, and the number of everything in them.

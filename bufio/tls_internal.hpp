@@ -71,9 +71,7 @@ struct TlsState {
 // --- tls_transport.cpp
 
 // Returns a context for transports, with the callbacks that they need. Throws TlsError.
-SslCtx new_context(bool client);
-// OpenSSL's callback for each line of the key log. If the write fails, the handshake fails.
-void log_key(const SSL* ssl, const char* line) noexcept;
+SslCtx new_context(bool client, bool logs_keys);
 
 // --- tls_errors.cpp
 

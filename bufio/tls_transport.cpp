@@ -218,7 +218,18 @@ public:
     // (SSL_VERIFY_NONE).
     static int verify_chain(X509_STORE_CTX* store, void*) noexcept {
         TlsTransport& self = of(store);
-        if (self.state_->may_read_bundle) self.find_issuers(store);
+        // Reads the system's bundle if the certificates sent and the directory form no chain.
+        // Other threads wait meanwhile. A bundle that can't be read contains no issuer.
+        if (TlsState& state = *self.state_; state.may_read_bundle) {
+            STACK_OF(X509)* const chain = X509_build_chain(
+                X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store),
+                X509_STORE_CTX_get0_store(store), 1, nullptr, nullptr);
+            if (!chain)
+                std::call_once(state.bundle_read,
+                               [&] { SSL_CTX_set_default_verify_file(state.ctx.get()); });
+            sk_X509_pop_free(chain, X509_free);
+            ERR_clear_error();
+        }
         X509_STORE_CTX_set_verify_cb(store, [](int accepted, X509_STORE_CTX* at) noexcept {
             if (accepted != 1) of(at).record_fault(at);
             return 1;
@@ -232,19 +243,21 @@ public:
         return 0;
     }
 
-    // Appends the line with a single write, because several programs may append to the file.
-    void log_key(const char* line) {
+    // Appends the line with a single write, because several programs may append to the file. If
+    // the write fails, the handshake fails.
+    static void log_key(const SSL* ssl, const char* line) noexcept {
+        TlsTransport& self = of(ssl);
         const std::size_t size = std::strlen(line);
         char end[] = "\n";
         const iovec whole[] = {{const_cast<char*>(line), size}, {end, 1}};
         ssize_t written = -1;
         do {
-            written = ::writev(state_->key_log.get(), whole, 2);
+            written = ::writev(self.state_->key_log.get(), whole, 2);
         } while (written < 0 && errno == EINTR);  // a signal may interrupt the write
         if (written < 0) {
-            key_log_error_ = errno;
+            self.key_log_error_ = errno;
         } else if (static_cast<std::size_t>(written) <= size) {
-            key_log_error_ = ENOSPC;
+            self.key_log_error_ = ENOSPC;
         }
     }
 
@@ -292,19 +305,6 @@ private:
     }
 
     const TlsClientOptions& options() const { return state_->options; }
-
-    // Reads the system's bundle if the certificates sent and the directory form no chain. Other
-    // threads wait meanwhile. A bundle that can't be read contains no issuer.
-    void find_issuers(X509_STORE_CTX* store) {
-        STACK_OF(X509)* const chain = X509_build_chain(
-            X509_STORE_CTX_get0_cert(store), X509_STORE_CTX_get0_untrusted(store),
-            X509_STORE_CTX_get0_store(store), 1, nullptr, nullptr);
-        if (!chain)
-            std::call_once(state_->bundle_read,
-                           [&] { SSL_CTX_set_default_verify_file(state_->ctx.get()); });
-        sk_X509_pop_free(chain, X509_free);
-        ERR_clear_error();
-    }
 
     // Called by OpenSSL, so no exception may leave it. OpenSSL reports some faults twice.
     void record_fault(X509_STORE_CTX* store) {
@@ -435,7 +435,7 @@ private:
 
 }  // namespace
 
-SslCtx new_context(bool client) {
+SslCtx new_context(bool client, bool logs_keys) {
     SslCtx context(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
     SSL_CTX* const ctx = context.get();
     if (!ctx) throw TlsError(Reason::tls, "cannot initialize OpenSSL: " + take_failure().text);
@@ -456,12 +456,10 @@ SslCtx new_context(bool client) {
         if (sent == 0) return transport.on_received(type);
         transport.on_sent(type, static_cast<const unsigned char*>(bytes), size);
     });
-    if (!client) return context;
-    SSL_CTX_sess_set_new_cb(ctx, TlsTransport::store_session);
+    if (logs_keys) SSL_CTX_set_keylog_callback(ctx, TlsTransport::log_key);
+    if (client) SSL_CTX_sess_set_new_cb(ctx, TlsTransport::store_session);
     return context;
 }
-
-void log_key(const SSL* ssl, const char* line) noexcept { TlsTransport::of(ssl).log_key(line); }
 
 std::unique_ptr<Transport> TlsContext::connect(Fd socket, const std::string& host) const {
     // OpenSSL would verify no name at all for an empty one.

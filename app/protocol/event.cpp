@@ -10,9 +10,6 @@ namespace yodel {
 
 namespace {
 
-// Small enough that the sum of a few such times does not overflow.
-constexpr ev::Duration max_time = std::chrono::hours(24 * 365);
-
 // `cut`: the payload may be shorter than its size says.
 std::string read_payload(const JsonValue& object, const std::string& name, bool cut) {
     std::string payload = object.bytes(name);
@@ -189,14 +186,13 @@ StoredEvent read_event(const JsonValue& object, ev::Time previous, bool sample) 
     const bool received = object.has("received") || object.has("received_base64");
     Event event{.fate = static_cast<Fate>(word - fate_words)};
     if (event.fate == Fate::as_recorded && !received) event.fate = Fate::unanswered_as_recorded;
-    const auto time = [&object](const char* name) { return object.time(name, max_time); };
     std::string reply_bytes;
     std::string message_bytes;
     if (has_reply(event.fate)) {
         reply_bytes = read_payload(object, "received", sample);
         event.reply = {.payload = reply_bytes, .right = object.flag("right")};
         event.reply.reordered = object.flag("reordered");
-        if (object.has("rtt_us")) event.reply.round_trip = time("rtt_us");
+        if (object.has("rtt_us")) event.reply.round_trip = object.time("rtt_us");
         if (object.has("difference")) event.reply.difference = object.count("difference");
     }
     if (has_message(event.fate)) {
@@ -204,16 +200,17 @@ StoredEvent read_event(const JsonValue& object, ev::Time previous, bool sample) 
         const bool planned = object.has("planned_us") || !object.has("sent_us");
         event.message.id = object.count("seq", 1);
         event.message.payload = message_bytes;
-        event.message.planned = ev::Time(time(planned ? "planned_us" : "sent_us"));
+        event.message.planned = ev::Time(object.time(planned ? "planned_us" : "sent_us"));
         event.message.sent = event.message.planned;
-        if (object.has("sent_us") && !sample) event.message.sent = ev::Time(time("sent_us"));
+        if (object.has("sent_us") && !sample)
+            event.message.sent = ev::Time(object.time("sent_us"));
         event.message.late = event.fate == Fate::late;
         event.at = event.reply.round_trip ? event.message.sent + *event.reply.round_trip
                                           : std::max(event.message.sent, previous);
         const std::size_t at = event.reply.difference.value_or(message_bytes.size());
         if (at < message_bytes.size()) event.reply.right_byte = message_bytes[at];
     } else {
-        event.at = ev::Time(time("received_us"));
+        event.at = ev::Time(object.time("received_us"));
     }
     if (object.has("connection"))
         event.connection =

@@ -339,8 +339,9 @@ std::uint64_t JsonValue::count(std::string_view name, std::uint64_t min,
                     " to " + std::to_string(max));
 }
 
-ev::Duration JsonValue::time(std::string_view name, ev::Duration max) const {
+ev::Duration JsonValue::time(std::string_view name) const {
     constexpr const char* expected = "a time in microseconds";
+    constexpr ev::Duration longest = std::chrono::hours(24 * 365);  // so that no sum overflows
     std::string digits = get(name, Kind::number, expected).content;
     const std::size_t point = std::min(digits.find('.'), digits.size());
     digits.erase(point, 1);
@@ -348,7 +349,7 @@ ev::Duration JsonValue::time(std::string_view name, ev::Duration max) const {
     digits.append(3 - std::min<std::size_t>(decimals, 3), '0');
     const auto count = parse_count(digits);  // of nanoseconds
     if (!count || decimals > 3) throw JsonError(in_quotes(name) + " is not " + expected);
-    if (*count > static_cast<std::uint64_t>(max.count()))
+    if (*count > static_cast<std::uint64_t>(longest.count()))
         throw JsonError(in_quotes(name) + " is too long");
     return ev::Duration(static_cast<std::int64_t>(*count));
 }

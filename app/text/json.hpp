@@ -109,8 +109,8 @@ struct JsonValue {
     // Reads a whole number without an exponent.
     std::uint64_t count(std::string_view name, std::uint64_t min = 0,
                         std::uint64_t max = max_count) const;
-    // Reads microseconds with at most three decimals, exactly.
-    ev::Duration time(std::string_view name, ev::Duration max = ev::Duration::max()) const;
+    // Reads microseconds with at most three decimals, exactly: at most a year.
+    ev::Duration time(std::string_view name) const;
 
     bool operator==(const JsonValue&) const = default;
 };

@@ -221,8 +221,8 @@ TEST_CASE("reads a number as a count or a time if that is exact") {
                 {"1e3", "", ""},
                 {"18446744073709551615", "18446744073709551615", ""},
                 {"18446744073709551616", "", ""},
-                {"9223372036854775.807", "", "9223372036854775807"},
-                {"9223372036854775.808", "", ""},
+                {"31536000000000.000", "", "31536000000000000"},
+                {"31536000000000.001", "", ""},
                 {"1e999", "", ""},
                 {"\"1\"", "", ""},
                 {"[1]", "", ""}};
@@ -243,9 +243,9 @@ TEST_CASE("reads a number as a count or a time if that is exact") {
 
 TEST_CASE("reports a member that is missing, of another kind or out of range, as one clause") {
     const JsonValue fields = read_json(
-        R"({"n":7,"big":1e3,"us":1.5,"long":1.0005,"text":"a","list":[1],"o":{"n":1}})");
+        R"({"n":7,"big":1e3,"us":1.5,"year":31536000000000.1,"long":1.0005,"text":"a","list":[1],"o":{"n":1}})");
     CHECK(fields.count("n", 7, 7) == 7);
-    CHECK((fields.time("us", 1500ns) == 1500ns));
+    CHECK((fields.time("us") == 1500ns));
     CHECK(fields.text("text") == "a");
     CHECK(fields.text_or_empty("text") == "a");
     CHECK(fields.text_or_empty("n").empty());
@@ -261,7 +261,7 @@ TEST_CASE("reports a member that is missing, of another kind or out of range, as
         {[&] { fields.count("n", 8); }, "\"n\" is not a whole number from 8 to 10000000000000"},
         {[&] { fields.count("n", 0, 6); }, "\"n\" is not a whole number from 0 to 6"},
         {[&] { fields.time("long"); }, "\"long\" is not a time in microseconds"},
-        {[&] { fields.time("us", 1499ns); }, "\"us\" is too long"},
+        {[&] { fields.time("year"); }, "\"year\" is too long"},
         {[&] { fields.text("n"); }, "\"n\" is not a string"},
         {[&] { fields.get("o", Kind::array, "an array"); }, "\"o\" is not an array"},
         {[&] { fields.get("list", Kind::object, "an object"); }, "\"list\" is not an object"},

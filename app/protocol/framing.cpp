@@ -77,13 +77,9 @@ std::size_t count_byte(std::string_view bytes, char byte) {
     return count + static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), byte));
 }
 
-std::size_t length_bytes(const Framing& framing) {
-    return framing.prefix - (framing.typed ? 1 : 0);
-}
-
-// Returns the offset in the prefix of the length's byte `i`. Byte 0 is the least significant.
-std::size_t place(const Framing& framing, std::size_t i) {
-    return framing.little_endian ? i : framing.prefix - 1 - i;
+// Returns the place of the least significant bit of a byte of the prefix.
+std::size_t shift(const Framing& framing, std::size_t offset) {
+    return 8 * (framing.little_endian ? offset : framing.prefix - 1 - offset);
 }
 
 // Returns true if the bytes consist of whole messages.
@@ -102,14 +98,14 @@ std::size_t Framing::max_payload() const {
     constexpr auto all = std::numeric_limits<std::size_t>::max();
     constexpr std::size_t max_datagram = 65507;  // in an IPv4 packet
     if (in_datagrams) return max_datagram;
-    return prefix > 0 ? all >> (8 * (sizeof all - length_bytes(*this))) : all;
+    return prefix > 0 ? all >> (8 * (sizeof all - prefix + (typed ? 1 : 0))) : all;
 }
 
 std::string Framing::header(std::string_view payload) const {
     if (prefix == 0) return std::string(head);
     std::string header(prefix, '\0');  // a framing with a length has no head
-    for (std::size_t i = 0; i < length_bytes(*this); ++i)
-        header[place(*this, i)] = static_cast<char>(payload.size() >> (8 * i));
+    for (std::size_t at = typed ? 1 : 0; at < prefix; ++at)
+        header[at] = static_cast<char>(payload.size() >> shift(*this, at));
     if (typed && !ui::is_utf8(payload)) header[0] = 1;
     return header;
 }
@@ -138,8 +134,8 @@ std::size_t Framing::frame_size(std::string_view bytes, std::size_t searched) co
 std::optional<std::size_t> Framing::payload_size(std::string_view fragment) const {
     if (prefix == 0 || fragment.size() < prefix) return std::nullopt;
     std::size_t size = 0;
-    for (std::size_t i = 0; i < length_bytes(*this); ++i)
-        size |= std::size_t{static_cast<unsigned char>(fragment[place(*this, i)])} << (8 * i);
+    for (std::size_t at = typed ? 1 : 0; at < prefix; ++at)
+        size |= std::size_t{static_cast<unsigned char>(fragment[at])} << shift(*this, at);
     return size;
 }
 

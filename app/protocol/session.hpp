@@ -130,7 +130,7 @@ public:
     const websocket::Facts* websocket() const { return facts_.websocket.get(); }
     // Queries the system about a current connection. None if there are no facts.
     std::optional<bufio::TcpFacts> tcp() const {
-        return stream_ ? options_->tcp_facts(stream_->descriptor()) : facts_.tcp;
+        return stream_ ? bufio::tcp_facts(stream_->descriptor()) : facts_.tcp;
     }
     const Options& options() const { return *options_; }
 

@@ -4,8 +4,6 @@
 #include "bufio/listen.hpp"
 #include "bufio/packets.hpp"
 
-#include <algorithm>
-
 namespace yodel {
 
 using bufio::By;
@@ -136,10 +134,6 @@ std::unique_ptr<bufio::Transport> make_transport(const SessionOptions& options,
     if (options.on_connect.empty()) return transport;
     return say_first(std::move(transport), *options.framing, options.starttls != nullptr,
                      options.on_connect, facts.opening_notes);
-}
-
-Deadline Deadlines::first() const {
-    return static_cast<Deadline>(std::min_element(begin(), end()) - begin());
 }
 
 void Situation::resume(ev::Time now) {

@@ -12,6 +12,7 @@
 #include "bufio/tls.hpp"
 #include "ev/time.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -69,9 +70,7 @@ struct SessionOptions {
     ev::Duration answer_time = std::chrono::milliseconds(500);
     std::optional<ev::Duration> idle_timeout = {};
     std::optional<ev::Duration> ping = {};  // WebSocket: time without traffic before a ping
-    // Queries the system's facts about a connection. Tests replace it.
-    std::optional<bufio::TcpFacts> (*tcp_facts)(int socket) = bufio::tcp_facts;
-    unsigned retries = 0;  // consecutive retries, or `forever`
+    unsigned retries = 0;                   // consecutive retries, or `forever`
     static constexpr unsigned forever = std::numeric_limits<unsigned>::max();
     // If false, a server that closes gracefully when it has answered all messages has announced
     // its end, as after QUIT. The end is then clean, and no retry follows.
@@ -146,7 +145,9 @@ class Deadlines : public std::array<ev::Time, deadline_count> {
 public:
     Deadlines() { fill(ev::Time::max()); }  // none
     ev::Time& operator[](Deadline which) { return at(static_cast<std::size_t>(which)); }
-    Deadline first() const;
+    Deadline first() const {
+        return static_cast<Deadline>(std::min_element(begin(), end()) - begin());
+    }
 };
 
 // What the deadlines and the end depend on. A time of 0 means that something has not begun.

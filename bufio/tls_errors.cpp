@@ -227,7 +227,8 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
 // root, which servers need not send.
 void add_fault(TlsFacts& facts, int error, int depth, const X509* certificate,
                const std::string& host) {
-    const std::string issuer = name_text(X509_get_issuer_name(certificate));
+    // Lazily, because a failure of OpenSSL itself concerns no certificate.
+    const auto issuer = [&] { return name_text(X509_get_issuer_name(certificate)); };
     std::string text;
     bool is_untrusted = true;
     bool lacks_issuer = false;
@@ -240,13 +241,13 @@ void add_fault(TlsFacts& facts, int error, int depth, const X509* certificate,
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
     case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
         lacks_issuer = depth == 0;
-        text = "was sent without the certificate of its issuer " + issuer +
+        text = "was sent without the certificate of its issuer " + issuer() +
                ", which is an intermediate or an untrusted CA";
         if (lacks_issuer) break;
         [[fallthrough]];
     case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-        text = "was issued by an untrusted CA: " + issuer;
+        text = "was issued by an untrusted CA: " + issuer();
         break;
     default:
         text = own_fault_text(error, certificate, host);

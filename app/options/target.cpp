@@ -78,6 +78,15 @@ void check_service(std::string& service, bool is_alone, bool may_be_0) {
     if (number) service.erase(0, std::min(service.find_first_not_of('0'), service.size() - 1));
 }
 
+void check_host(const std::string& host, bool may_be_empty, const std::string& text) {
+    if (host.empty() && !may_be_empty)
+        throw UsageError("a host is missing" +
+                         (text.empty() ? "" : " before " + in_quotes(text)));
+    // The resolver would refuse such hosts later, with a worse error.
+    if (host.find_first_of(" /@[") != host.npos)
+        throw UsageError(in_quotes(host) + " is not a valid host");
+}
+
 // Cuts the host and the port, which may also be the next word.
 void cut(const std::string& text, std::vector<std::string>& words, const TargetForm& form,
          const char* default_port, Target& to) {
@@ -101,12 +110,8 @@ void cut(const std::string& text, std::vector<std::string>& words, const TargetF
     if (is_bare || has_colons)
         throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
     const bool is_local = is_alone || (form.schemes && form.lone_port && !in_brackets);
-    if ((to.host.empty() && !is_local) || (lacks_port && is_number(text)))
-        throw UsageError("a host is missing" +
-                         (text.empty() ? "" : " before " + in_quotes(text)));
-    // The resolver would refuse such hosts later, with a worse error.
-    if (to.host.find_first_of(" /@[") != text.npos)
-        throw UsageError(in_quotes(to.host) + " is not a valid host");
+    check_host(lacks_port && is_number(text) ? "" : to.host,
+               is_local && !(lacks_port && is_number(text)), text);
     if (!lacks_port)
         check_service(to.service, is_alone, form.lone_port);
     else if (!form.lone_host)

@@ -284,25 +284,29 @@ void Lane::opened(Connection& connection) {
 
 // The connection is closed or waits for a retry. `counted`: its last attempt was counted when
 // it began to wait.
+void Lane::count_end(const Connection& connection) {
+    const Session& session = connection.session;
+    bufio::End end = session.end();
+    const int status = exit_status(end);
+    // The same sentence for all, without counts.
+    if (end.reason == Reason::closed_early && options_.connections > 1)
+        end = {end.reason, end.by, session.options().early_close};
+    if (status != 0 || end.reason == Reason::unclosed)
+        results_->count_failure(end_text(end, session.options(), session.tls()), status,
+                                connection.opened);
+    const auto facts = connection.opened ? session.tcp() : std::nullopt;
+    if (facts) results_->add_tcp(*facts);
+    if (connection.opened) --count_.open;
+    if (owner_) owner_->lane_ended(connection.number, session);
+}
+
 void Lane::ended(Connection& connection, bool counted) {
     Session& session = connection.session;
     Source& source = connection.source();
     const bool waits = session.state() == State::waiting;
-    bufio::End end = session.end();
-    const int status = exit_status(end);
+    const int status = exit_status(session.end());
     if (!waits) source.closed();
-    if (!counted) {
-        // The same sentence for all, without counts.
-        if (end.reason == Reason::closed_early && options_.connections > 1)
-            end = {end.reason, end.by, session.options().early_close};
-        if (status != 0 || end.reason == Reason::unclosed)
-            results_->count_failure(end_text(end, session.options(), session.tls()), status,
-                                    connection.opened);
-        const auto facts = connection.opened ? session.tcp() : std::nullopt;
-        if (facts) results_->add_tcp(*facts);
-        if (connection.opened) --count_.open;
-        if (owner_) owner_->lane_ended(connection.number, session);
-    }
+    if (!counted) count_end(connection);
     if (waits) {
         connection.worn = false;
         if (count_.settled > 0) settle(connection);

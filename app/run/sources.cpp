@@ -35,9 +35,10 @@ std::string message_refusal(std::string_view message, const Framing& framing,
     return "";
 }
 
-LineSource::LineSource(ev::Loop& loop, Options options, const std::function<void()>& changed)
+LineSource::LineSource(ev::Loop& loop, const Options& options,
+                       const std::function<void()>& changed)
     : loop_(loop),
-      options_(std::move(options)),
+      options_(options),
       lines_(*find_framing("line"), options_.max_frame),
       kept_(options_.keep ? std::make_shared<std::deque<std::string>>() : nullptr),
       watch_(loop, STDIN_FILENO, ev::none,

@@ -119,7 +119,7 @@ public:
     static constexpr std::size_t max_kept_bytes = 256 * 1024 * 1024;  // including overhead
 
     // Calls `changed` from the loop after each read.
-    LineSource(ev::Loop& loop, Options options, const std::function<void()>& changed);
+    LineSource(ev::Loop& loop, const Options& options, const std::function<void()>& changed);
 
     // Returns none if no message is complete, at the end, and after an error.
     std::optional<Outgoing> next() override;

@@ -245,6 +245,12 @@ std::optional<std::string> from_base64(std::string_view text) {
     return ui::base64(bytes) == text ? std::optional(bytes) : std::nullopt;
 }
 
+// Returns the position after the string that begins at `at`.
+std::size_t string_end(std::string_view text, std::size_t at) {
+    for (++at; text[at] != '"';) at += text[at] == '\\' ? 2 : 1;
+    return at + 1;
+}
+
 }  // namespace
 
 // --- Writing
@@ -371,8 +377,7 @@ std::optional<std::string> indented_json(std::string_view text, std::size_t& mar
         const char byte = text[at];
         end = at + 1;
         if (is_space(byte)) continue;
-        while (byte == '"' && text[end] != '"') end += text[end] == '\\' ? 2 : 1;
-        if (byte == '"') ++end;
+        if (byte == '"') end = string_end(text, at);
         const bool closes = byte == '}' || byte == ']';
         if (closes) --depth;
         if (closes != opened) break_line();

@@ -110,8 +110,8 @@ void cut(const std::string& text, std::vector<std::string>& words, const TargetF
     if (is_bare || has_colons)
         throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
     const bool is_local = is_alone || (form.schemes && form.lone_port && !in_brackets);
-    check_host(lacks_port && is_number(text) ? "" : to.host,
-               is_local && !(lacks_port && is_number(text)), text);
+    const bool is_port = lacks_port && is_number(text);
+    check_host(is_port ? "" : to.host, is_local && !is_port, text);
     if (!lacks_port)
         check_service(to.service, is_alone, form.lone_port);
     else if (!form.lone_host)

@@ -284,7 +284,7 @@ void Lane::opened(Connection& connection) {
 
 // The connection is closed or waits for a retry. `counted`: its last attempt was counted when
 // it began to wait.
-void Lane::count_end(const Connection& connection) {
+void Lane::report_end(const Connection& connection) {
     const Session& session = connection.session;
     bufio::End end = session.end();
     const int status = exit_status(end);
@@ -306,7 +306,7 @@ void Lane::ended(Connection& connection, bool counted) {
     const bool waits = session.state() == State::waiting;
     const int status = exit_status(session.end());
     if (!waits) source.closed();
-    if (!counted) count_end(connection);
+    if (!counted) report_end(connection);
     if (waits) {
         connection.worn = false;
         if (count_.settled > 0) settle(connection);

@@ -142,7 +142,7 @@ private:
 
     void state_changed(Connection& connection);
     void opened(Connection& connection);
-    void count_end(const Connection& connection);
+    void report_end(const Connection& connection);
     void ended(Connection& connection, bool counted);
     void reconnect(Connection& connection);
     void begin_attempt(Connection& connection);

@@ -48,9 +48,9 @@ public:
     // Setting `none` removes the registration and never fails. Any other interest throws
     // std::system_error if the system refuses the descriptor. A failed call changes nothing.
     virtual void set(Registration& registration, Events interest);
-    // Waits for at most `max_wait` (max(): without limit; zero or less: not at all) and appends
-    // the ready registrations. May return early with none, for example after a signal, but not
-    // so often that the loop spins.
+    // Waits for at most `max_wait` (max(): without limit; zero or less: not at all) and adds
+    // the ready registrations to `ready`, which is empty. May return early with none, for
+    // example after a signal, but not so often that the loop spins.
     virtual void wait(Duration max_wait, std::vector<Readiness>& ready);
 
 protected:

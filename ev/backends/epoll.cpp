@@ -153,9 +153,8 @@ public:
             else
                 open();  // if the system refuses epoll, poll stays in use
         }
-        const std::size_t before = ready.size();
         is_open() ? EpollBackend::wait(max_wait, ready) : Backend::wait(max_wait, ready);
-        update_excess(max_wait > max_wait.zero(), static_cast<long>(ready.size() - before));
+        update_excess(max_wait > max_wait.zero(), static_cast<long>(ready.size()));
     }
 
 private:

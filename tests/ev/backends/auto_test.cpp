@@ -128,6 +128,7 @@ TEST_CASE("auto stays with poll when epoll can't be created") {
         std::vector<Fd> rest;
         while (rest.empty() || rest.back() >= 0) rest.emplace_back(::dup(0));
         CHECK(load.changes(1, 0s, 300) == 0);
+        CHECK_THROWS_AS(ev::make_epoll_backend(), std::system_error);
     }
     CHECK_FALSE(uses_epoll());
 }

@@ -1,7 +1,10 @@
 #include "ui/terminal.hpp"
 
+#include "ui/system.hpp"
 #include "ui/text.hpp"
 
+#define NCURSES_NOMACROS  // a macro such as erase() would replace members of other classes
+#include <curses.h>
 #include <fcntl.h>
 #include <sys/ioctl.h>
 
@@ -9,8 +12,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -24,11 +29,6 @@ constexpr std::chrono::milliseconds default_escape_delay{25};
 constexpr std::chrono::milliseconds flush_timeout{200};
 constexpr std::chrono::milliseconds flush_poll_interval{5};
 constexpr int max_dimension = 1000;  // rows or columns; the rest of the screen stays empty
-
-bool wants_colors() {
-    const char* const refused = std::getenv("NO_COLOR");
-    return refused == nullptr || *refused == '\0';
-}
 
 // Adds the keypad's application mode, without which st sends F1 for Delete.
 ModeSequences modes_of_terminal() {
@@ -52,6 +52,115 @@ std::string crash_sequences(const ModeSequences& modes) {
     return sequences + "\r\n";
 }
 
+// The appearance of a style. Only the terminal's own colors and reverse video are used, so that
+// a light background is as readable as a dark one. For the same reason warnings are magenta:
+// yellow is hardly visible on white.
+struct Look {
+    attr_t monochrome;
+    attr_t attributes = monochrome;  // with colors
+    short color = -1;                // -1: the default
+};
+
+// In the order of Style.
+constexpr Look looks[] = {
+    {A_NORMAL},
+    {A_DIM},
+    {A_BOLD},
+    {A_NORMAL, A_NORMAL, COLOR_GREEN},
+    {A_BOLD, A_NORMAL, COLOR_RED},
+    {A_BOLD, A_NORMAL, COLOR_MAGENTA},
+    {A_REVERSE | A_BOLD},  // bold is visible within a reverse bar
+    {A_UNDERLINE | A_BOLD},
+    {A_REVERSE | A_UNDERLINE | A_BOLD, A_REVERSE | A_BOLD, COLOR_RED},
+    {A_REVERSE},
+    {A_REVERSE},
+    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_RED},
+    {A_REVERSE | A_BOLD, A_REVERSE, COLOR_MAGENTA},
+};
+
+[[noreturn]] void fail(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+// Takes ownership of the descriptor, even if it returns null.
+std::FILE* open_writer(int descriptor) {
+    if (descriptor < 0) return nullptr;
+    std::FILE* const file = ::fdopen(descriptor, "w");
+    if (!file) ::close(descriptor);
+    return file;
+}
+
+// Returns an unnamed file, in memory if the system supports it, or null on failure.
+std::FILE* open_memory() {
+#if UI_HAS_MEMFD
+    if (std::FILE* const memory = open_writer(::memfd_create("screen", MFD_CLOEXEC)))
+        return memory;
+#endif
+    return std::tmpfile();
+}
+
+// Saves the signal dispositions, which curses changes, and at the end of the scope restores
+// them and the terminal settings.
+class TerminalGuard {
+public:
+    explicit TerminalGuard(const termios& settings) : settings_(settings) {
+        for (std::size_t i = 0; i < std::size(numbers); ++i)
+            ::sigaction(numbers[i], nullptr, &found_[i]);
+    }
+    ~TerminalGuard() {
+        change_settings(settings_);
+        for (std::size_t i = 0; i < std::size(numbers); ++i)
+            ::sigaction(numbers[i], &found_[i], nullptr);
+    }
+    TerminalGuard(const TerminalGuard&) = delete;
+
+private:
+    // The signals that curses handles.
+    static constexpr int numbers[] = {SIGINT, SIGTERM, SIGTSTP, SIGWINCH};
+    const termios& settings_;
+    struct sigaction found_[std::size(numbers)];
+};
+
+// True if the terminal's sequence for the default colors, op, also resets the attributes, as
+// with xterm-color. Curses does not expect this.
+bool resets_attributes() {
+    const std::string sequence = control_sequence("op");
+    return sequence == "\x1b[m" || sequence == "\x1b[0m";
+}
+
+// Returns false if colors are not wanted, or the terminal has no usable ones. Each color pair
+// has the number of its style.
+bool start_colors() {
+    const char* const refused = std::getenv("NO_COLOR");
+    if ((refused && *refused != '\0') || !::has_colors() || resets_attributes()) return false;
+    ::start_color();
+    const bool has_default_colors = ::use_default_colors() == OK;
+    for (short pair = 1; pair < static_cast<short>(std::size(looks)); ++pair) {
+        const Look& look = looks[pair];
+        ::init_pair(pair, look.color < 0 && !has_default_colors ? COLOR_WHITE : look.color,
+                    has_default_colors ? -1 : COLOR_BLACK);
+    }
+    return true;
+}
+
+attr_t attributes_for(Style style, bool colors) {
+    const Look& look = looks[static_cast<std::size_t>(style)];
+    if (!colors) return look.monochrome;
+    return look.color < 0 ? look.attributes
+                          : look.attributes | COLOR_PAIR(static_cast<int>(style));
+}
+
+void draw_row(int y, const Row& row, int width, bool colors) {
+    Row safe;  // escapes control characters, which curses would obey
+    for (const Span& span : row) append_escaped(safe, span.text, span.style);
+    truncate(safe, width);
+    ::move(y, 0);
+    for (const Span& span : safe) {
+        ::attrset(static_cast<int>(attributes_for(span.style, colors)));
+        ::addstr(span.text.c_str());
+    }
+}
+
 }  // namespace
 
 Terminal::Output::Output() {
@@ -64,8 +173,29 @@ Terminal::Output::~Output() {
     if (fd != STDOUT_FILENO) ::close(fd);
 }
 
+// Starts curses on the terminal itself, because curses reads its speed and its settings. Then
+// redirects the output to a file in memory before any other step can fail, because curses has
+// already begun to write.
 Terminal::Terminal(const termios& found_settings)
-    : found_settings_(found_settings), canvas_(wants_colors()), modes_(modes_of_terminal()) {}
+    : found_settings_(found_settings), screen_(nullptr, ::delscreen) {
+    const TerminalGuard guard(found_settings_);
+    const File memory(open_memory(), std::fclose);
+    if (!memory) fail("the drawing buffer");
+    drawing_.reset(open_writer(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)));
+    if (!drawing_) fail("the terminal");
+    screen_.reset(::newterm(nullptr, drawing_.get(), stdin));
+    if (!screen_) throw std::runtime_error("curses cannot use this terminal");
+    ::raw();
+    ::noecho();
+    ::nonl();
+    ::typeahead(-1);  // curses must not look at the input, which it never reads
+    const int drawn = ::fileno(drawing_.get());
+    if (::dup2(::fileno(memory.get()), drawn) < 0) fail("the drawing buffer");
+    ::fcntl(drawn, F_SETFD, FD_CLOEXEC);
+    drawing_settings_ = terminal_settings();
+    has_colors_ = start_colors();
+    modes_ = modes_of_terminal();
+}
 
 // Delegates, so that the object counts as constructed, and an exception from take_over() runs
 // the destructor.
@@ -125,12 +255,31 @@ bool Terminal::flush_in_time() {
 
 void Terminal::draw(const Frame& frame) {
     if (restored_ || gone_ || !flush()) return;
-    canvas_.draw(frame, size_);
-    const std::string changes = canvas_.take_output();
+    ::erase();
+    const int count = std::min(size_.rows, static_cast<int>(frame.rows.size()));
+    for (int y = 0; y < count; ++y)
+        draw_row(y, frame.rows[static_cast<std::size_t>(y)], size_.columns, has_colors_);
+    ::attrset(A_NORMAL);
+    ::curs_set(frame.cursor_shown ? 1 : 0);
+    ::move(std::clamp(frame.cursor_row, 0, size_.rows - 1),
+           std::clamp(frame.cursor_column, 0, size_.columns - 1));
+    ::refresh();
+    const std::string changes = take_drawing();
     if (changes.empty()) return;
     pending_ += modes_.frame_begin + changes + modes_.frame_end;
     flush();
 }
+
+// Returns what curses has written since the last call.
+std::string Terminal::take_drawing() {
+    const int drawn = ::fileno(drawing_.get());
+    std::string output(static_cast<std::size_t>(::lseek(drawn, 0, SEEK_CUR)), '\0');
+    ::lseek(drawn, 0, SEEK_SET);
+    if (::pread(drawn, output.data(), output.size(), 0) <= 0) output.clear();
+    return output;
+}
+
+void Terminal::redraw() { ::clearok(curscr, TRUE); }
 
 void Terminal::resize() {
     winsize found{};
@@ -138,7 +287,8 @@ void Terminal::resize() {
     size_ = Size{};
     if (found.ws_row > 0) size_.rows = std::min<int>(found.ws_row, max_dimension);
     if (found.ws_col > 0) size_.columns = std::min<int>(found.ws_col, max_dimension);
-    canvas_.resize(size_);
+    ::resize_term(size_.rows, size_.columns);
+    redraw();
 }
 
 void Terminal::restore() {
@@ -166,8 +316,8 @@ void Terminal::leave_screen() {
     if (!flush_in_time()) discard_output(output_.fd);
     pending_.clear();
     pending_ += modes_.restore;
-    canvas_.end();
-    pending_ += canvas_.take_output();
+    ::endwin();
+    pending_ += take_drawing();
     // Without an alternate screen, the shell's prompt appears on the last row.
     if (control_sequence("rmcup").empty()) pending_ += control_sequence("el");
     const std::string sequences = pending_;
@@ -192,7 +342,7 @@ bool Terminal::take_over() {
         // Must exist before the first change to the terminal.
         crash_restore_.emplace(output_.fd, found_settings_, crash_sequences(modes_));
     }
-    if (!change_settings(canvas_.settings())) gone_ = true;
+    if (!change_settings(drawing_settings_)) gone_ = true;
     pending_ += modes_.enable;
     resize();
     return true;

@@ -7,9 +7,11 @@
 // The flags of the descriptors are never changed, because other processes share them. A stalled
 // terminal (stopped, or on a dead line) never blocks the program: output waits in memory. There
 // is at most one Terminal at a time, used by one thread.
+//
+// Curses would block on a stalled terminal. So it draws into a file in memory, from which this
+// class takes the bytes.
 #pragma once
 
-#include "ui/curses_canvas.hpp"
 #include "ui/frame.hpp"
 #include "ui/key.hpp"
 #include "ui/key_parser.hpp"
@@ -19,9 +21,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdio>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+
+struct screen;  // SCREEN of <curses.h>, whose macros must not leak into other files
 
 namespace ui {
 
@@ -64,7 +70,7 @@ public:
     std::string copy_to_clipboard(std::string_view text);
 
     // Makes the next draw() write the whole screen, on which another program may have written.
-    void redraw() { canvas_.redraw(); }
+    void redraw();
 
     // Reads the terminal's size; call it after SIGWINCH. A size of 0 counts as 24
     // rows or 80 columns. Rows and columns beyond 1000 are not used.
@@ -96,15 +102,21 @@ private:
         int fd = STDOUT_FILENO;
     };
 
+    using File = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
     explicit Terminal(const termios& found_settings);
     bool read_bytes();
     bool flush_in_time();
+    std::string take_drawing();
     void leave_screen();
 
     const termios found_settings_;
     const Output output_;
-    CursesCanvas canvas_;  // before the members that need its terminfo entry
-    const ModeSequences modes_;
+    File drawing_{nullptr, std::fclose};  // the output of curses
+    std::unique_ptr<screen, void (*)(screen*)> screen_;
+    termios drawing_settings_{};  // raw input, no echo
+    bool has_colors_ = false;
+    ModeSequences modes_;
     std::optional<CrashRestore> crash_restore_;  // while the terminal is taken over
     KeyParser parser_;
     std::string pending_;  // bytes that the terminal has not yet accepted

@@ -22,11 +22,11 @@ bool change_settings(const termios& settings);
 void discard_output(int fd);
 
 // Returns the control sequence of a capability by its terminfo name ("cup", "sgr0", ...); empty
-// if the terminal lacks it. A CursesCanvas must exist.
+// if the terminal lacks it. A Terminal must exist.
 std::string control_sequence(const char* capability);
 
 // Returns the reason why the terminal can't be taken over, in one sentence; empty if it can.
-// Does not change the terminal. No CursesCanvas may exist.
+// Does not change the terminal. No Terminal may exist.
 std::string terminal_trouble();
 
 // Terminal features that terminfo does not describe: the modes for bracketed paste, the wheel

@@ -55,6 +55,33 @@ TEST_CASE("restores the terminal on every exit path") {
     }
 }
 
+TEST_CASE("draws on every type of terminal, with the colors that it has") {
+    const struct {
+        const char* variable;
+        bool colored;
+    } rows[] = {
+        {"TERM=vt100", false},
+        {"TERM=screen", true},
+        {"TERM=linux", true},
+        {"TERM=xterm", true},
+        {"TERM=xterm-256color", true},
+        {"TERM=xterm-color", false},  // default colors would reset attributes
+        {"NO_COLOR=1", false},
+    };
+    for (const auto& row : rows) {
+        INFO(row.variable);
+        Tty tty(probe("quit", {row.variable}));
+        REQUIRE(tty.wait_for("size 24x80"));
+        tty.send("hi\x1b[A");
+        REQUIRE(tty.wait_for("up."));
+        CHECK(tty.cell(0, 0).reverse);
+        CHECK(tty.cell(0, 0).colored == row.colored);
+        tty.send("\r");
+        REQUIRE(tty.wait_exit() == 0);
+        REQUIRE(tty.settings_restored());
+    }
+}
+
 TEST_CASE("a paste is one key, however long") {
     std::string text = "\x1b[200~";
     for (int i = 0; i < 10'000; ++i) text += "line\x1b[A of a paste\r";

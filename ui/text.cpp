@@ -181,7 +181,6 @@ std::size_t previous_cell(std::string_view bytes, std::size_t at) {
 
 std::string base64(std::string_view bytes) {
     std::string text;
-    text.reserve((bytes.size() + 2) / 3 * 4);
     for (; !bytes.empty(); bytes.remove_prefix(std::min<std::size_t>(bytes.size(), 3))) {
         std::uint32_t bits = 0;
         for (std::size_t i = 0; i < 3; ++i)

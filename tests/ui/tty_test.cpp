@@ -124,6 +124,15 @@ TEST_CASE("every signal that ends the program restores the terminal first") {
     }
 }
 
+TEST_CASE("a signal also restores a terminal whose output the user has stopped") {
+    Tty tty(probe("quit"));
+    REQUIRE(tty.wait_for("size 24x80"));
+    tty.stop_output();
+    tty.kill(SIGTERM);
+    REQUIRE(tty.wait_exit() == 128 + SIGTERM);
+    require_restored(tty);
+}
+
 TEST_CASE("ignored signals stay ignored") {
     Tty tty(
         {{"/bin/sh", "-c", "trap '' QUIT ALRM USR1; exec \"$0\" quit", SCREEN_PROBE}, {}, {}});

@@ -183,11 +183,12 @@ public:
     // Returns true if the framing needs no greeting, or once a greeting has arrived, even an
     // invalid one.
     bool greeted(std::string_view bytes);
-    // Call it after removing whole frames that next() has not decoded.
-    void restart() {
+    // Continues between frames. `decoded`: behind whole frames that next() may not have
+    // decoded; otherwise at the beginning of another connection.
+    void restart(bool decoded = true) {
         line_offset_ = searched_ = 0;
         lines_left_ = 1;
-        decoded_ = true;
+        decoded_ = decoded;
     }
 
 private:

@@ -25,16 +25,14 @@ bool differ_in_one_byte(std::string_view a, std::string_view b) {
     return a.size() == b.size() && at < a.size() && a.substr(at + 1) == b.substr(at + 1);
 }
 
-// Every datagram that fits into a packet is accepted.
-Decoder make_decoder(const Ledger::Options& options) {
-    const Framing& framing = *options.framing;
-    return Decoder(framing, framing.in_datagrams ? framing.max_payload() : options.max_frame,
-                   options.greeted);
-}
-
 }  // namespace
 
-Ledger::Ledger(const Options& options) : options_(options), decoder_(make_decoder(options)) {}
+// Every datagram that fits into a packet is accepted.
+Ledger::Ledger(const SessionOptions& options, const Limits& limits)
+    : options_(options),
+      limits_(limits),
+      decoder_(framing(), datagrams() ? framing().max_payload() : options.max_frame,
+               options.greeted()) {}
 
 // --- Sending.
 
@@ -234,7 +232,7 @@ std::optional<std::size_t> Ledger::find_oldest() const {
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
     if (options_.expect == Expect::any) return find_oldest();
     std::string space;
-    const std::string_view wanted = comparable_text(options_.pattern, reply, space);
+    const std::string_view wanted = comparable_text(options_.pattern_or_null(), reply, space);
     std::string own_space;
     const std::string_view frames = frames_.view();
     const std::size_t overhead = framing().overhead();
@@ -245,7 +243,7 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
                    frames.substr(static_cast<std::size_t>(entry.begin - base_) + header,
                                  reply.size()) == reply;
         return entry.reply &&
-               comparable_text(options_.pattern, *entry.reply, own_space) == wanted;
+               comparable_text(options_.pattern_or_null(), *entry.reply, own_space) == wanted;
     };
     if (numbered()) {
         const auto place = find_number(number_of(reply));
@@ -295,7 +293,7 @@ std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> numb
 
 std::size_t Ledger::comparable_size(std::string_view reply) const {
     std::string space;
-    return comparable_text(options_.pattern, reply, space).size();
+    return comparable_text(options_.pattern_or_null(), reply, space).size();
 }
 
 // Returns true if a datagram of this comparable size, read after message `read_id` was queued,
@@ -475,12 +473,13 @@ Event Ledger::answer_own(std::size_t i, std::string_view reply, ev::Time read_at
 
 std::size_t Ledger::hash_of(std::string_view reply) const {
     std::string space;
-    return std::hash<std::string_view>()(comparable_text(options_.pattern, reply, space));
+    return std::hash<std::string_view>()(
+        comparable_text(options_.pattern_or_null(), reply, space));
 }
 
 void Ledger::remember_answer(std::string_view reply) {
     answered_.add() = hash_of(reply);
-    if (answered_.size() > options_.max_remembered) answered_.pop_front();
+    if (answered_.size() > limits_.remembered) answered_.pop_front();
 }
 
 // A reply that was read before its message was fully written has no round trip.
@@ -501,7 +500,7 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
     if (any)
         answer.right = !options_.pattern || options_.pattern->matches(reply);
     else if (!right)
-        answer = compared_reply(options_.pattern, wanted, reply, answer.round_trip);
+        answer = compared_reply(options_.pattern_or_null(), wanted, reply, answer.round_trip);
     greeting_ruled_out_ = true;
     if (right && !any) echoed_ = last_echoed_ = true;
     if (datagrams()) {
@@ -585,12 +584,12 @@ void Ledger::resolve_held() {
 // may be a greeting, or may answer a late message.
 void Ledger::settle_if_decided() {
     if (datagrams()) {
-        if (held_bytes_ > options_.max_held_bytes || held_.size() > max_held_datagrams)
+        if (held_bytes_ > limits_.held_bytes || held_.size() > max_held_datagrams)
             held_[0].spare = 0;
         settling_ = true;
         return;
     }
-    if (held_bytes_ > options_.max_held_bytes) return resolve_held();
+    if (held_bytes_ > limits_.held_bytes) return resolve_held();
     const bool late_possible = late_.count > 0 && in_flight_.count > 0;
     const bool enough =
         answers_ >= in_flight_.count && answerable(in_flight_.count) == in_flight_.count;
@@ -690,7 +689,7 @@ Event Ledger::expire_oldest() {
     do ++oldest_;
     while (oldest_ < entries_.size() && entries_[oldest_].over);
     while (late_.count > 1 &&
-           (late_.count > options_.max_remembered || late_.bytes > options_.max_late_bytes)) {
+           (late_.count > limits_.remembered || late_.bytes > limits_.late_bytes)) {
         const std::size_t forgotten = forgotten_ + 1;
         forgotten_key_ = numbered() ? entries_[0].key : 0;
         take(0);
@@ -708,7 +707,7 @@ void Ledger::lose(bool unwritten_stay) {
 }
 
 void Ledger::restart() {
-    decoder_ = make_decoder(options_);
+    decoder_.restart(false);
     for (Entry& entry : entries_) entry.sent = {};
     start_ = written_ = flushed_ = entries_.empty() ? queued() : entries_[0].begin;
     keeps_last_ = false;

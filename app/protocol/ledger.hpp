@@ -31,7 +31,7 @@
 
 #include "app/protocol/event.hpp"
 #include "app/protocol/framing.hpp"
-#include "app/text/expression.hpp"
+#include "app/protocol/session_options.hpp"
 #include "bufio/buffer.hpp"
 #include "bufio/transport.hpp"
 #include "ev/time.hpp"
@@ -48,12 +48,6 @@
 
 namespace yodel {
 
-enum class Expect : std::uint8_t { echo, any, none, given };
-inline constexpr const char* expect_words[] = {"echo", "any", "none", "given"};
-inline const char* word_of(Expect expect) {
-    return expect_words[static_cast<std::size_t>(expect)];
-}
-
 // The consecutive ids of the messages that a call has queued. A count of 0 means none.
 struct QueuedIds {
     std::uint64_t first = 0;
@@ -63,25 +57,16 @@ struct QueuedIds {
 
 class Ledger {
 public:
-    struct Options {
-        const Framing* framing = find_framing("line");
-        std::size_t max_frame = 32 * 1024 * 1024;  // bytes
-        Expect expect = Expect::echo;
-        bool greeted = false;   // no greeting precedes the replies, whatever the framing
-        bool coalesce = false;  // one event for messages queued together and echoed together
-        // Each datagram begins with a decimal number, and the numbers increase.
-        bool numbered = false;
-        const Expression* pattern = nullptr;  // see SessionOptions; outlives the ledger
-        // With Expect::given: returns true for an unsolicited message that is expected now.
-        // Such a message is not a bad reply. Empty: none is expected.
-        std::function<bool(std::string_view)> expected_unsolicited = {};
-        std::size_t max_held_bytes = 1024 * 1024;  // memory of the held replies
+    struct Limits {
+        std::size_t held_bytes = 1024 * 1024;  // memory of the held replies
         // Late messages to remember, and also answers to recognize duplicate datagrams.
-        std::size_t max_remembered = 16384;
-        std::size_t max_late_bytes = 1024 * 1024;
+        std::size_t remembered = 16384;
+        std::size_t late_bytes = 1024 * 1024;
     };
 
-    explicit Ledger(const Options& options);
+    // The options outlive the ledger.
+    explicit Ledger(const SessionOptions& options) : Ledger(options, Limits()) {}
+    Ledger(const SessionOptions& options, const Limits& limits);
 
     // Sending.
 
@@ -292,7 +277,8 @@ private:
     std::optional<Event> next_decided();
     void take_held();
 
-    const Options options_;
+    const SessionOptions& options_;
+    const Limits limits_;
     Decoder decoder_;
     std::uint64_t last_id_ = 0;
     std::uint64_t total_ = 0;   // messages queued; 0 with Expect::none

@@ -23,7 +23,7 @@ Session::Session(ev::Loop& loop, std::shared_ptr<const Options> options, Owner& 
     : loop_(loop),
       options_(std::move(options)),
       owner_(owner),
-      ledger_(ledger_options(*options_)),
+      ledger_(*options_),
       random_(options_->retry_seed ? *options_->retry_seed : std::random_device()()),
       timer_(loop, [this] { on_timer(); }) {}
 

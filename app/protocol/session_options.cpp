@@ -105,18 +105,6 @@ std::string SessionOptions::listening_text() const {
     return "listening " + endpoint.acceptor->address().text() + pin;
 }
 
-Ledger::Options ledger_options(const SessionOptions& options) {
-    return {.framing = options.framing,
-            .max_frame = options.max_frame,
-            .expect = options.expect,
-            .greeted = options.starttls ||
-                       (options.framing->takes_turns && !options.on_connect.empty()),
-            .coalesce = options.coalesce,
-            .numbered = options.numbered,
-            .pattern = options.pattern_or_null(),
-            .expected_unsolicited = options.expected_unsolicited};
-}
-
 std::unique_ptr<bufio::Transport> make_transport(const SessionOptions& options,
                                                  bufio::Fd socket, SessionFacts& facts) {
     const bool listens = options.listens();

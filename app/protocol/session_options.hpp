@@ -3,8 +3,8 @@
 #pragma once
 
 #include "app/protocol/dialogue.hpp"
+#include "app/protocol/event.hpp"
 #include "app/protocol/framing.hpp"
-#include "app/protocol/ledger.hpp"
 #include "app/text/expression.hpp"
 #include "app/websocket/transport.hpp"
 #include "bufio/dial.hpp"
@@ -27,6 +27,12 @@
 
 namespace yodel {
 
+enum class Expect : std::uint8_t { echo, any, none, given };
+inline constexpr const char* expect_words[] = {"echo", "any", "none", "given"};
+inline const char* word_of(Expect expect) {
+    return expect_words[static_cast<std::size_t>(expect)];
+}
+
 // `waiting`: before the next attempt. The end of the session is then the failure of the last
 // attempt.
 enum class SessionState : std::uint8_t {
@@ -48,14 +54,17 @@ struct SessionOptions {
     std::optional<websocket::Request> websocket = {};  // needs websocket_framing()
     const Framing* framing = find_framing("line");
     std::size_t max_frame = 32 * 1024 * 1024;  // bytes
-    bool numbered = false;                     // see Ledger::Options
+    // Each datagram begins with a decimal number, and the numbers increase.
+    bool numbered = false;
     Expect expect = Expect::echo;
     // With Expect::any, right replies match the pattern. With Expect::given, the parts of
     // replies that match it count as equal.
     std::optional<Expression> pattern = {};
     const Expression* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
-    bool coalesce = false;                                            // see Ledger::Options
-    std::function<bool(std::string_view)> expected_unsolicited = {};  // see Ledger::Options
+    bool coalesce = false;  // one event for messages queued together and echoed together
+    // With Expect::given: returns true for an unsolicited message that is expected now. Such a
+    // message is not a bad reply. Empty: none is expected.
+    std::function<bool(std::string_view)> expected_unsolicited = {};
     ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and handshakes
     // Limit for each reply, and for a server that reads none of our output (at least 1 s).
     ev::Duration reply_timeout = std::chrono::seconds(5);
@@ -85,6 +94,8 @@ struct SessionOptions {
     // What the server does if it closes while the user still wants to send.
     const char* early_close = "closed the connection";
 
+    // No greeting precedes the replies, because it was received before them.
+    bool greeted() const { return starttls || (framing->takes_turns && !on_connect.empty()); }
     // The peer is a client that was accepted.
     bool listens() const { return endpoint.acceptor != nullptr; }
     // If no replies are expected, the end of the input ends the connection only if its sides
@@ -117,8 +128,6 @@ struct SessionFacts {
     std::unique_ptr<bufio::TlsFacts> tls;
     std::optional<bufio::TcpFacts> tcp;
 };
-
-Ledger::Options ledger_options(const SessionOptions& options);
 
 // The facts outlive the transport.
 std::unique_ptr<bufio::Transport> make_transport(const SessionOptions& options,

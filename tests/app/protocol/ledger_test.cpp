@@ -51,7 +51,8 @@ const Framing& packets = *datagram_framing();
 // A ledger and the bytes that it has not consumed yet.
 class Scene {
 public:
-    explicit Scene(const Ledger::Options& all = {}) : options(all), ledger(all) {}
+    explicit Scene(const SessionOptions& all = {}, Ledger::Limits limits = {})
+        : options(all), ledger(options, limits) {}
 
     QueuedIds send(const std::string& text) {
         const std::size_t end = text.find('=');
@@ -112,7 +113,7 @@ public:
         return log;
     }
 
-    Ledger::Options options;
+    const SessionOptions options;
     Ledger ledger;
     std::string log;
     std::function<void()> on_event;  // called after the first logged event
@@ -229,12 +230,11 @@ const Case cases[] = {
 };
 
 std::string run(const Case& each, bool coalesce) {
-    Ledger::Options options;
+    SessionOptions options;
     options.framing = find_framing(each.framing);
     options.expect = each.expect;
     options.numbered = true;  // has no effect in a stream
-    std::optional<Expression> pattern;
-    if (each.pattern) options.pattern = &pattern.emplace(each.pattern);
+    if (each.pattern) options.pattern.emplace(each.pattern);
     options.coalesce = coalesce;
     Scene scene(options);
     return scene.perform_all(each.script);
@@ -247,7 +247,7 @@ struct Row {
 
 // Plays each script on a new stage, and compares its events.
 template <class Stage = Scene>
-void check(const Ledger::Options& options, const std::vector<Row>& rows) {
+void check(const SessionOptions& options, const std::vector<Row>& rows) {
     for (const auto& [script, events] : rows) {
         CAPTURE(script);
         CHECK(Stage(options).perform_all(script) == events);
@@ -271,7 +271,7 @@ TEST_CASE("no reply answers a message that was queued after it was read") {
             {"line", Expect::any, "x\ny\n", "right a=x;unsolicited y;"},
             {"raw", Expect::echo, "ab", "right a=a;stale b;"},
         }));
-    Ledger::Options options;
+    SessionOptions options;
     options.framing = find_framing(framing);
     options.expect = expect;
     Scene scene(options);
@@ -313,7 +313,7 @@ public:
 
     std::string reported(bool coalesce) const {
         std::mt19937 random = random_;  // a copy, so that each call draws the same numbers
-        Ledger::Options options;
+        SessionOptions options;
         options.coalesce = coalesce;
         Scene scene(options);
         for (std::size_t at = 0; at < sent_.size();) {
@@ -410,7 +410,7 @@ TEST_CASE("a late reply changes no other verdict") {
 }
 
 TEST_CASE("a reply to a forgotten message is not compared") {
-    Ledger::Options options;
+    SessionOptions options;
     options.framing = find_framing(GENERATE("line", "len4"));
     options.expect = GENERATE(Expect::echo, Expect::given);
     const bool given = options.expect == Expect::given;
@@ -440,7 +440,7 @@ TEST_CASE("a reply to a forgotten message is not compared") {
 }
 
 TEST_CASE("finds messages by their given replies") {
-    Ledger::Options options;
+    SessionOptions options;
     options.expect = Expect::given;
     options.expected_unsolicited = [](std::string_view payload) {
         return payload.starts_with('+');
@@ -471,10 +471,9 @@ TEST_CASE("finds messages by their given replies") {
 }
 
 TEST_CASE("finds messages by given replies with masked parts") {
-    const Expression mask("[0-9]+");
-    Ledger::Options options;
+    SessionOptions options;
     options.expect = Expect::given;
-    options.pattern = &mask;
+    options.pattern.emplace("[0-9]+");
     check(options,
           {
               {">a=t12 >b=t7ok <t3,t456ok, ~", "right a=t3;right b=t456ok;"},
@@ -491,7 +490,7 @@ TEST_CASE("finds messages by given replies with masked parts") {
 }
 
 TEST_CASE("a given reply without a frame has its given length") {
-    Ledger::Options options;
+    SessionOptions options;
     options.expect = Expect::given;
     options.framing = find_framing("caret");
     check(options, {
@@ -505,7 +504,7 @@ TEST_CASE("a given reply without a frame has its given length") {
 }
 
 TEST_CASE("several messages in a row expect no reply") {
-    Ledger::Options options;
+    SessionOptions options;
     options.framing = find_framing("raw");
     options.expect = Expect::given;
     check(options,
@@ -514,7 +513,8 @@ TEST_CASE("several messages in a row expect no reply") {
 
 TEST_CASE("a reply to a message that is not fully written has no round trip") {
     const auto second = [](int count) { return ev::Time{} + std::chrono::seconds(count); };
-    Ledger ledger{Ledger::Options()};
+    const SessionOptions options;
+    Ledger ledger(options);
     ledger.queue("a");
     ledger.flush(second(1));
     std::string_view received = "X\n";
@@ -528,9 +528,7 @@ TEST_CASE("a reply to a message that is not fully written has no round trip") {
 }
 
 TEST_CASE("settles held replies that take more memory than allowed") {
-    Ledger::Options options;
-    options.max_held_bytes = 1000;
-    Scene scene(options);
+    Scene scene({}, {.held_bytes = 1000});
     for (int i = 0; i < 100; ++i) scene.send("message " + std::to_string(i));
     scene.receive("message 0\n");
     scene.log.clear();
@@ -558,7 +556,8 @@ namespace {
 
 class Datagrams {
 public:
-    explicit Datagrams(const Ledger::Options& options = {}) : ledger(with_framing(options)) {}
+    explicit Datagrams(const SessionOptions& all = {}, Ledger::Limits limits = {})
+        : options(with_framing(all)), ledger(options, limits) {}
 
     void send(const std::string& payload) {
         const std::size_t end = payload.find(':');
@@ -609,6 +608,7 @@ public:
         round_trip = reply.round_trip;
     }
 
+    const SessionOptions options;
     Ledger ledger;
     ev::Time now{1h};
     std::string text;
@@ -616,7 +616,7 @@ public:
     std::function<void()> on_event;          // called after the first event
 
 private:
-    static Ledger::Options with_framing(Ledger::Options options) {
+    static SessionOptions with_framing(SessionOptions options) {
         options.framing = &packets;
         return options;
     }
@@ -681,7 +681,7 @@ TEST_CASE("no datagram answers a message that was queued after it was read") {
             {Expect::echo, true, "2bX", "1=1a +2bX 2=2bc"},
             {Expect::any, false, "1a", "1=1a +1a 2=2bc"},
         }));
-    Datagrams played({.expect = expect, .numbered = numbered});
+    Datagrams played({.numbered = numbered, .expect = expect});
     played.send("1a");
     played.on_event = [&] { played.send("2bc"); };
     played.receive({"1a", reply});
@@ -690,10 +690,9 @@ TEST_CASE("no datagram answers a message that was queued after it was read") {
 }
 
 TEST_CASE("judges any datagram by a pattern") {
-    const Expression pattern("^[+]");
-    Ledger::Options options;
+    SessionOptions options;
     options.expect = Expect::any;
-    options.pattern = &pattern;
+    options.pattern.emplace("^[+]");
     check<Datagrams>(options, {
                                   {">a >b <+x <-y", "1=+x 2~-y"},
                                   {">a W <-x", "?1late 1~-xlate"},
@@ -702,7 +701,7 @@ TEST_CASE("judges any datagram by a pattern") {
 }
 
 TEST_CASE("finds the message of a damaged datagram by its number") {
-    Ledger::Options options;
+    SessionOptions options;
     options.numbered = true;
     check<Datagrams>(
         options, {
@@ -723,7 +722,7 @@ TEST_CASE("finds the message of a damaged datagram by its number") {
 }
 
 TEST_CASE("finds messages by their given datagrams") {
-    Ledger::Options options;
+    SessionOptions options;
     options.expect = Expect::given;
     options.expected_unsolicited = [](std::string_view payload) {
         return payload.starts_with('+');
@@ -746,10 +745,9 @@ TEST_CASE("finds messages by their given datagrams") {
 }
 
 TEST_CASE("finds messages by given datagrams with masked parts") {
-    const Expression mask("[0-9]+");
-    Ledger::Options options;
+    SessionOptions options;
     options.expect = Expect::given;
-    options.pattern = &mask;
+    options.pattern.emplace("[0-9]+");
     check<Datagrams>(options, {
                                   {">a:t1 >b:u1 <u22 <t33", "2=u22 1=t33order"},
                                   {">a:t1 <t2 <t3", "1=t2 2xt3"},
@@ -790,20 +788,16 @@ TEST_CASE("forgets datagrams beyond the limits") {
     };
     for (const auto& [script, log, late_bytes] : rows) {
         CAPTURE(script);
-        Ledger::Options options;
-        options.max_remembered = 2;
-        options.max_late_bytes = late_bytes;
-        Datagrams played(options);
+        Datagrams played({}, {.remembered = 2, .late_bytes = late_bytes});
         CHECK(played.perform_all(script) == log);
         CHECK(played.ledger.in_flight_bytes() == 0);
     }
 }
 
 TEST_CASE("a datagram that may answer a forgotten message is unsolicited") {
-    Ledger::Options options;
+    SessionOptions options;
     options.numbered = GENERATE(true, false);
-    options.max_remembered = 2;
-    Datagrams log(options);
+    Datagrams log(options, {.remembered = 2});
     log.perform_all(">11 >12 >13 W W W >14 >15");
     log.text.clear();
     CHECK(log.perform_all("<11 <12 <13 <14") == "+11 2=12late 3=13late 4=14");
@@ -820,7 +814,8 @@ TEST_CASE("a datagram that may answer a forgotten message is unsolicited") {
 TEST_CASE("times messages from when they are written") {
     const bool datagrams = GENERATE(false, true);
     const Framing& framing = datagrams ? packets : *find_framing("line");
-    Ledger ledger({.framing = &framing});
+    const SessionOptions options{.framing = &framing};
+    Ledger ledger(options);
     ledger.queue("a");
     ledger.reserve_id();
     ledger.queue("b", start - 1ms);
@@ -848,7 +843,8 @@ TEST_CASE("times messages from when they are written") {
 }
 
 TEST_CASE("reports messages that were sent and echoed together with one event") {
-    Ledger ledger({.coalesce = true});
+    const SessionOptions options{.coalesce = true};
+    Ledger ledger(options);
     const QueuedIds ids = ledger.queue("a\nbc\nd");
     CHECK(ids.first == 1);
     CHECK(ids.count == 3);
@@ -901,7 +897,8 @@ TEST_CASE("the next connection sends what was not fully written") {
 TEST_CASE("a ledger allocates nothing while messages come and go") {
     const Framing* const framing =
         GENERATE(find_framing("line"), find_framing("crlf"), find_framing("len4"), &packets);
-    Ledger ledger({.framing = framing, .max_remembered = 100});
+    const SessionOptions options{.framing = framing};
+    Ledger ledger(options, {.remembered = 100});
     std::string payload(64, 'x');
     std::string frame;
     encode(*framing, payload, frame);

@@ -100,10 +100,10 @@ test:
 	@$(call run_tests,$(BUILD))
 
 bench:
-	@$(install_deps) test bench
+	@$(install_deps) test
 	@$(call configure,build/bench,-DYODEL_BENCH=ON) >/dev/null
 	@$(call compile,build/bench)
-	@tests/bench/run build/bench
+	@build/bench/benchmarks
 
 sources = find ev bufio ui app $(1) -name '*.[ch]pp'
 

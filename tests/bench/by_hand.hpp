@@ -1,63 +1,57 @@
-// The hand-written limit of the benchmarks: an echo server and a client without any library but
-// OpenSSL.
+// The parts of the benchmarks, and their hand-written limits: servers and clients without any
+// library but OpenSSL.
 #pragma once
 
-#include "tests/bench/serving_process.hpp"
+#include "tests/bench/measure.hpp"
 
-#include <netinet/tcp.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 
-#include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace bench {
+
+void compare_events();
+void measure_timers();
+void compare_servers();
+void compare_clients();
+void compare_loads();
+void compare_queues();
 
 inline constexpr std::size_t message = 64;           // bytes
 inline constexpr std::size_t in_flight = 64 * 1024;  // bytes of a bulk transfer
 
-struct Certificate {
-    std::string file;  // PEM; empty: without TLS
-    std::string key;   // PEM
-};
+// Runs what the words name, in a process of its own:
+//     by-hand serve [CERTIFICATE KEY]     echoes, with one loop around epoll
+//     by-hand datagrams                   echoes datagrams, with recvfrom and sendto
+//     by-hand queue                       see queue_bench.cpp
+//     by-hand relay PORT [AUTHORITY]      relays standard input to a port and back, over
+//                                         verified TLS if an authority is named
+// Servers print their port.
+int by_hand(const std::vector<std::string>& words);
+// Returns the command that does this.
+Command by_hand_command(const std::string& name, const Command& arguments = {});
 
-// Serves the connections of a listening socket forever, with one loop around epoll.
-[[noreturn]] void serve_by_hand(int listening, const Certificate& certificate);
+// Prints the port of a new socket on the loopback, which listens if it is a stream.
+int bound_socket(int type);
+// Returns the next connection, without delays by Nagle's algorithm.
+int accepted(int listener, int flags = 0);
+
+[[noreturn]] void serve_queue();
 
 // A blocking client.
 class Client {
 public:
-    Client(const ServingProcess& server, SSL_CTX* ctx)
-        : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
-        const auto* const generic = reinterpret_cast<const sockaddr*>(&server.address());
-        require(::connect(fd_, generic, sizeof server.address()) == 0);
-        const int on = 1;
-        ::setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-        if (!ctx) return;
-        ssl_ = SSL_new(ctx);
-        SSL_set_fd(ssl_, fd_);
-        require(SSL_connect(ssl_) == 1);
-    }
-    ~Client() {
-        SSL_free(ssl_);
-        ::close(fd_);
-    }
+    explicit Client(const std::string& port, int type = SOCK_STREAM, SSL_CTX* ctx = nullptr);
+    ~Client();
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
 
-    void write(const std::string& bytes) {
-        const auto size = static_cast<ssize_t>(bytes.size());
-        require((ssl_ ? SSL_write(ssl_, bytes.data(), static_cast<int>(size))
-                      : ::send(fd_, bytes.data(), bytes.size(), 0)) == size);
-    }
-    void read(std::size_t size) {
-        static char room[in_flight];
-        while (size > 0) {
-            const ssize_t count = ssl_ ? SSL_read(ssl_, room, static_cast<int>(size))
-                                       : ::recv(fd_, room, size, 0);
-            require(count > 0);
-            size -= static_cast<std::size_t>(count);
-        }
-    }
+    void write(std::string_view bytes);
+    // Returns the next bytes, which are valid until another client reads.
+    std::string_view read(std::size_t size);
+    int descriptor() const { return fd_; }
 
 private:
     int fd_;

@@ -1,131 +1,117 @@
-// Compares yodeld's server with a hand-written one: round trips and processor time, with and
-// without TLS, and beside many idle clients.
-
-#include "app/server/echo_server.hpp"
+// Compares yodeld with hand-written servers: round trips and processor time of connections,
+// with and without TLS, of connections beside many idle ones, and of datagrams.
 #include "tests/bench/by_hand.hpp"
-#include "tests/bench/measure.hpp"
 #include "tests/bufio/certificates.hpp"
 
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
+#include <cstring>
 #include <memory>
 
-using namespace bench;
+namespace bench {
 
 namespace {
 
-void serve_ours(int listening, const Certificate& certificate) {
-    ev::Loop loop(ev::Clock::now, "epoll");
-    yodel::EchoServer::Options options;
-    options.max_connections = 1'000'000;
-    if (!certificate.file.empty())
-        options.tls = bufio::TlsContext::server({certificate.file, certificate.key, {}});
-    yodel::EchoServer server(loop, std::move(options), [](auto&, auto&) {});
-    const ev::Watch watch(loop, listening, ev::readable, [&](ev::Events) {
-        bufio::Fd socket(::accept(listening, nullptr, nullptr));
-        bufio::prepare_socket(socket.get(), true);
-        server.accept(std::move(socket), {});
-    });
-    loop.run();
-}
-
-using Serve = void(int listening, const Certificate& certificate);
-Serve* const servers[] = {serve_by_hand, serve_ours};
-const std::vector<std::string> names{"raw epoll loop", "yodeld"};
-
-struct Running {
-    Running(Serve* serve, const Certificate& certificate, std::size_t count, SSL_CTX* ctx,
-            std::size_t idle_count = 0)
-        : server([&](int listening) { serve(listening, certificate); }) {
-        while (idle.size() < idle_count) idle.push_back(std::make_unique<Client>(server, ctx));
-        while (clients.size() < count) clients.push_back(std::make_unique<Client>(server, ctx));
-        echo_all(std::string(message, 'x'));
+// A server with its clients. The messages of a client differ from each other.
+class Running {
+public:
+    Running(const Command& command, int type, SSL_CTX* ctx, std::size_t count,
+            std::size_t idle = 0)
+        : server(command) {
+        while (idle_.size() < idle)
+            idle_.push_back(std::make_unique<Client>(server.port, type, ctx));
+        while (clients_.size() < count)
+            clients_.push_back(std::make_unique<Client>(server.port, type, ctx));
+        echo_all(message, 1);
     }
 
-    // Sends from each client, and then receives all echoes.
-    void echo_all(const std::string& bytes) {
-        for (const auto& client : clients) client->write(bytes);
-        for (const auto& client : clients) client->read(bytes.size());
+    // Sends messages from each client, and then receives all echoes.
+    void echo_all(std::size_t size, int each) {
+        bytes_.resize(size, 'x');
+        for (const auto& client : clients_)
+            for (int i = 0; i < each; ++i) {
+                ++number_;
+                std::memcpy(bytes_.data(), &number_, sizeof number_);
+                client->write(bytes_);
+            }
+        for (const auto& client : clients_)
+            for (int i = 0; i < each; ++i) client->read(size);
+    }
+    // Returns the server's nanoseconds per message.
+    double server_ns(std::size_t size, int each, int times) {
+        const double before = server.cpu_ns();
+        for (int i = 0; i < times; ++i) echo_all(size, each);
+        return (server.cpu_ns() - before) /
+               (static_cast<double>(clients_.size()) * each * times);
     }
 
-    ServingProcess server;
-    std::vector<std::unique_ptr<Client>> idle;  // send nothing
-    std::vector<std::unique_ptr<Client>> clients;
+    Server server;
+
+private:
+    std::vector<std::unique_ptr<Client>> idle_;  // send nothing
+    std::vector<std::unique_ptr<Client>> clients_;
+    std::uint64_t number_ = 0;
+    std::string bytes_;
 };
 
-using Runs = std::vector<std::unique_ptr<Running>>;
+struct Load {
+    const char* name;
+    std::size_t clients;
+    int each;  // messages that each client has in flight
+    std::size_t size;
+    int times;
+    bool is_round_trip;  // real time, not the server's processor time
+};
 
-// Returns the server's nanoseconds per message.
-double server_time(Running& running, const std::string& bytes, std::size_t times) {
-    const double before = running.server.cpu_ns();
-    for (std::size_t i = 0; i < times; ++i) running.echo_all(bytes);
-    const auto messages = static_cast<double>(times * running.clients.size());
-    return (running.server.cpu_ns() - before) / messages;
-}
+constexpr Load stream_loads[] = {{"ping p50", 1, 1, message, 500, true},
+                                 {"64KiB p50", 1, 1, in_flight, 64, true},
+                                 {"CPU 64KiB", 1, 1, in_flight, 64, false},
+                                 {"CPU 50", 50, 1, message, 20, false},
+                                 {"CPU 1000", 1000, 1, message, 3, false}};
+constexpr Load datagram_loads[] = {{"CPU 1", 1, 1, message, 4000, false},
+                                   {"CPU 1 x 64", 1, 64, message, 62, false},
+                                   {"CPU 50", 50, 1, message, 80, false},
+                                   {"CPU 50 x 4", 50, 4, message, 20, false}};
 
-// Returns the median round trip in nanoseconds of real time.
-double round_trip(Running& running, const std::string& bytes, std::size_t times) {
-    using Clock = std::chrono::steady_clock;
-    std::vector<double> each;
-    for (std::size_t i = 0; i < times; ++i) {
-        const auto before = Clock::now();
-        running.echo_all(bytes);
-        each.push_back(std::chrono::duration<double, std::nano>(Clock::now() - before).count());
-    }
-    return median(std::move(each));
-}
+using Commands = std::vector<Command>;
 
-// Prints a table of all entrants with 1, 50 and 1000 clients.
-void compare(const std::string& title, const Certificate& certificate, SSL_CTX* ctx) {
-    const auto start = [&](std::size_t clients) {
-        Runs runs;
-        for (Serve* const serve : servers)
-            runs.push_back(std::make_unique<Running>(serve, certificate, clients, ctx));
-        return runs;
-    };
-    Table table(title, names);
-    const int count = rounds(15);
-    const std::string small(message, 'x');
-    const std::string large(in_flight, 'x');
-    {
-        const Runs one = start(1);
-        table.add("ping p50", count,
-                  [&](std::size_t i) { return round_trip(*one[i], small, 500); });
-        table.add("64KiB p50", count,
-                  [&](std::size_t i) { return round_trip(*one[i], large, 64); });
-        table.add("CPU 64KiB", count,
-                  [&](std::size_t i) { return server_time(*one[i], large, 64); });
+template <std::size_t Count>
+void compare(const char* title, const Commands& commands, int type, SSL_CTX* ctx,
+             const Load (&loads)[Count]) {
+    Table table(title, {"by hand", "yodeld"});
+    for (const Load& load : loads) {
+        std::vector<std::unique_ptr<Running>> running;
+        for (const Command& command : commands)
+            running.push_back(std::make_unique<Running>(command, type, ctx, load.clients));
+        table.add(load.name, rounds(15), [&](std::size_t i) {
+            if (!load.is_round_trip)
+                return running[i]->server_ns(load.size, load.each, load.times);
+            return median_ns(load.times, [&] { running[i]->echo_all(load.size, load.each); });
+        });
     }
-    {
-        const Runs fifty = start(50);
-        table.add("CPU 50", count,
-                  [&](std::size_t i) { return server_time(*fifty[i], small, 20); });
-    }
-    const Runs thousand = start(1000);
-    table.add("CPU 1000", count,
-              [&](std::size_t i) { return server_time(*thousand[i], small, 3); });
     table.print();
 }
 
-// Raises the limit for a thousand clients of every entrant, and returns the new limit.
-std::size_t raise_descriptor_limit() {
-    rlimit limit{};
-    ::getrlimit(RLIMIT_NOFILE, &limit);
-    limit.rlim_cur = limit.rlim_max;
-    ::setrlimit(RLIMIT_NOFILE, &limit);
-    return limit.rlim_cur;
+Command yodeld(const Command& options) {
+    Command command{YODELD, "-m", "1000000"};
+    command.insert(command.end(), options.begin(), options.end());
+    return command;
 }
 
 // Runs one server at a time, because descriptors are limited.
-void compare_idle(std::size_t idle) {
-    Table table("50 clients beside " + std::to_string(idle) + " idle ones", names);
+void compare_idle(const Commands& commands) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    const std::size_t idle = std::min<std::size_t>(10'000, limit.rlim_cur - 1000);
+    Table table("50 clients beside " + std::to_string(idle) + " idle ones",
+                {"by hand", "yodeld"});
     table.add({"CPU 50", "idle bytes"}, rounds(5), [&](std::size_t i) {
-        const double before = Running(servers[i], {}, 50, nullptr).server.own_memory();
-        Running running(servers[i], {}, 50, nullptr, idle);
-        const double more = running.server.own_memory() - before;
-        return std::vector{server_time(running, std::string(message, 'x'), 200),
+        const double before =
+            Running(commands[i], SOCK_STREAM, nullptr, 50).server.memory("RssAnon:");
+        Running running(commands[i], SOCK_STREAM, nullptr, 50, idle);
+        const double more = running.server.memory("RssAnon:") - before;
+        return std::vector{running.server_ns(message, 1, 200),
                            more / static_cast<double>(idle)};
     });
     table.print();
@@ -133,14 +119,20 @@ void compare_idle(std::size_t idle) {
 
 }  // namespace
 
-int main() {
-    const std::size_t descriptors = raise_descriptor_limit();
-    begin("echo servers, messages of 64 bytes unless noted");
-    compare("Plain", {}, nullptr);
-    compare_idle(std::min<std::size_t>(10'000, descriptors - 1000));
+void compare_servers() {
+    const Commands plain{by_hand_command("serve"), yodeld({"0"})};
+    compare("servers, messages of 64 bytes", plain, SOCK_STREAM, nullptr, stream_loads);
+    compare_idle(plain);
     test::Certificates certificates;
     const test::Identity identity = certificates.make("localhost", {});
-    SSL_CTX* const ctx = SSL_CTX_new(TLS_client_method());
-    compare("TLS", {identity.certificate, identity.key}, ctx);
-    SSL_CTX_free(ctx);
+    SSL_CTX* const ctx = ::SSL_CTX_new(::TLS_client_method());
+    compare("servers, TLS",
+            {by_hand_command("serve", {identity.certificate, identity.key}),
+             yodeld({"--tls", "--cert", identity.certificate, "--key", identity.key, "0"})},
+            SOCK_STREAM, ctx, stream_loads);
+    ::SSL_CTX_free(ctx);
+    compare("servers of datagrams", {by_hand_command("datagrams"), yodeld({"-u", "0"})},
+            SOCK_DGRAM, nullptr, datagram_loads);
 }
+
+}  // namespace bench

@@ -62,13 +62,13 @@ struct PortRule {
 constexpr std::uint64_t bit(int number) { return std::uint64_t{1} << number; }
 
 // Bits 2 and 3 are the rights to read, which are not limited. Bits 4 to 12 are the rights to
-// create or remove folders, devices, sockets and so on.
+// create or remove folders, devices, sockets and so on. Every ruleset refuses to move a file
+// into another folder (bit 13).
 constexpr std::uint64_t execute = bit(0);
 constexpr std::uint64_t write_file = bit(1);
 constexpr std::uint64_t remove_file = bit(5);
 constexpr std::uint64_t make_file = bit(8);
 constexpr std::uint64_t make_or_remove = bit(13) - bit(4);
-constexpr std::uint64_t move_elsewhere = bit(13);  // from version 2
 constexpr std::uint64_t truncate_file = bit(14);   // from version 3
 constexpr std::uint64_t control_device = bit(15);  // from version 5
 constexpr std::uint64_t bind_tcp = bit(0);         // from version 4
@@ -151,7 +151,6 @@ std::string enter_sandbox(const SandboxRules& rules, int max_version) {
     const int version = std::min(system_version, max_version);
     if (version < 1) return name;
     std::uint64_t file_rights = execute | write_file | make_or_remove;
-    if (version >= 2) file_rights |= move_elsewhere;
     if (version >= 3) file_rights |= truncate_file;
     if (version >= 5) file_rights |= control_device;
     const std::uint64_t limited[] = {file_rights, bind_tcp | connect_tcp};

@@ -5,6 +5,7 @@
 #include "bufio/tls.hpp"
 #include "tests/app/process/apart.hpp"
 #include "tests/app/refusal.hpp"
+#include "tests/support/allocations.hpp"
 #include "tests/support/text.hpp"
 
 #include <fcntl.h>
@@ -33,8 +34,8 @@ std::string first_match(const std::string& file, const std::string& pattern) {
 }
 
 // Runs a program with this body.
-Outcome program(const std::function<int(int& signo)>& body) {
-    return apart([&] { return run_program("yodel", body); });
+Outcome program(const std::function<int(int& signo)>& body, bool is_server = false) {
+    return apart([&] { return run_program("yodel", body, is_server); });
 }
 
 void limit_descriptors(rlim_t soft, rlim_t hard) {
@@ -89,6 +90,32 @@ TEST_CASE("a program ends with its body's status, or with the status of the exce
         CHECK(outcome.status == row.status);
         CHECK(outcome.errors == row.errors);
     }
+}
+
+TEST_CASE("a server has statuses of its own for files that it needs") {
+    const std::pair<int, int> rows[] = {{trust_unusable, own_certificate_unusable},
+                                        {output_failed, cannot_run},
+                                        {input_failed, input_failed}};
+    for (const auto& [thrown, status] : rows)
+        CHECK(program([&](int&) -> int { throw FileError(thrown, "no"); }, true).status ==
+              status);
+}
+
+TEST_CASE("a program reports its trouble even without memory") {
+    const Outcome outcome = program([](int&) {
+        const Trouble trouble{usage_error, "no"};
+        test::allocations.refused = test::allocations.count + 1;
+        return print_trouble(trouble);
+    });
+    CHECK(outcome.status == usage_error);
+    CHECK(outcome.errors == "out of memory\n");
+}
+
+TEST_CASE("a program counts characters as the user's locale does") {
+    CHECK(apart([] {
+              ::setenv("LC_ALL", "C.UTF-8", 1);
+              return run_program("yodel", [](int&) { return MB_CUR_MAX > 1 ? 0 : 1; });
+          }).status == 0);
 }
 
 TEST_CASE("a program that is to end by a signal reports it, and dies of it") {

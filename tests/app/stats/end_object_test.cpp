@@ -65,9 +65,11 @@ TEST_CASE("writes every figure of the run") {
         R"({"type":"interval","t":7,"open":2,"sent":0,"echoed":0,)"
         R"("bad":0,"lost":0,"late":0,"unsent":0,"unsolicited":0,"duplicates":0)";
     CHECK(interval_object(none, 7, 2, recent).str() == interval + "}");
-    recent.record(5us);
+    recent.record(5us, 199);
+    recent.record(9us);
     CHECK(interval_object(none, 7, 2, recent).str() ==
-          interval + R"(,"rtt_us":{"p50":5.000,"p99":5.000},"histogram":[[5.023,1]]})");
+          interval +
+              R"(,"rtt_us":{"p50":5.023,"p99":5.023},"histogram":[[5.023,199],[9.023,1]]})");
 }
 
 TEST_CASE("writes each kind of result") {
@@ -99,6 +101,13 @@ TEST_CASE("writes each kind of result") {
              results.count_opened(1ms, 2ms, true);
          },
          R"("status":0,"probe":true,"sent":0,)", "\"rtt_us\""},
+        {"5 sent,4 echoed,1 bad",
+         [](RunResults& results) {
+             results.replay = {.as_recorded = 3, .unrecorded = 2, .missing = 1};
+         },
+         R"("replay":{"replayed":5,"matched":4,"bad":1,"lost":0,"unsolicited_matched":3,)"
+         R"("missing":1,"unrecorded":2})",
+         "probe"},
         {"", [](RunResults& results) { results = full_result(1); },
          R"("planned":505,"planned_rate":250.000,"reached_rate":240.000,)", "probe"},
     };

@@ -104,7 +104,10 @@ TEST_CASE("prefers the most specific status, and its reason") {
     decides(23, "cannot write");
     results.count_failure("refused", 7, false);
     results.count_end(7, false);
-    decides(7, "refused");
+    for (const int less : {reply_bad_or_lost, success}) {
+        results.ended_status = less;
+        decides(7, "refused");
+    }
     results.count_failure("reset", 56, true);
     results.count_end(56, true);
     decides(56, "reset");

@@ -52,6 +52,7 @@ TEST_CASE("messages that are written before the handshake follow it") {
     for (const bool tls : {false, true}) {
         Echo echo(tls);
         CHECK_FALSE(echo.near.stream->is_open());
+        CHECK_FALSE(echo.far.stream->handshake_done());  // reported by the loop
         REQUIRE(echo.near.stream->write(message("early")));
         echo.near.stream->finish();
         REQUIRE(echo.ended());

@@ -155,7 +155,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
         results_->climb = RunResults::Climb{.from = options.pace->rate(),
                                             .to = options.pace->rate(*options.length),
                                             .length = *options.length};
-    if (options.session.expect == Expect::given) results_->replay = Results::Replay{};
+    if (options.session.expect == Expect::given) results_->is_replay = true;
     if (options.lines)
         generated_ =
             std::make_unique<LineSource>(loop, *options.lines, [this] { sources_changed(); });
@@ -200,7 +200,7 @@ void Lane::looked_up(const bufio::LookupResult& result) {
 }
 
 void Lane::fail_all(const bufio::End& end) {
-    for (std::size_t i = 0; i < share_.own_connection_count(); ++i) results_->count_attempt();
+    results_->attempts += share_.own_connection_count();
     results_->count_failure(end_text(end, options_.session, nullptr), exit_status(end), false,
                             share_.own_connection_count());
     results_->count_end(exit_status(end), false);
@@ -248,7 +248,7 @@ std::shared_ptr<const Session::Options> Lane::options_of(Connection& connection)
 void Lane::begin_attempt(Connection& connection) {
     connection.opened = false;
     connection.sent = 0;
-    results_->count_attempt();
+    ++results_->attempts;
     if (options_.probe && !results_->first_sent) results_->first_sent = loop_.now();
 }
 
@@ -567,8 +567,8 @@ void Lane::stop_sending(Stage next) {
         const ev::Duration sending = std::min(schedule_->next_time() - measured_from_, end);
         results_->end_climb(sending);
         const double planned = options_.pace->rate(sending / 2) * share;
-        results_->planned_rate = {.planned = planned,
-                                  .reached = planned * schedule_->reached_share().value_or(1)};
+        results_->planned_rate = planned;
+        results_->reached_rate = planned * schedule_->reached_share().value_or(1);
     }
     stage_ = std::max(stage_, next);
     connecting_.lookup.reset();

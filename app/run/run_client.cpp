@@ -188,7 +188,7 @@ RunProgress RunClient::progress() {
     now.open = run_.open();
     now.length = run.length;
     now.count = run.count;
-    now.required = Verdict::on(results, options_.report.required).requirements;
+    now.required = judge(results, options_.report.required);
     if (run.pace) {
         constexpr ev::Duration recent = RecentRate::span;
         const ev::Duration time = std::min(now.elapsed, run.length.value_or(now.elapsed));
@@ -296,7 +296,7 @@ Outcome RunClient::outcome() const {
     const bool summarized = !json() && !reporter_.prints_replies();
     Outcome outcome{
         .results = run_.results(),
-        .verdict = Verdict::on(run_.results(), report.required),
+        .required = judge(run_.results(), report.required),
         .troubles = troubles_,
         .signo = state_.signo,
         .summary_parts = {.expects_any = session.expect == Expect::any,

@@ -44,7 +44,7 @@ Conversation::Conversation(ev::Loop& loop, const Options& options, Owner& owner)
       session_(loop, std::make_shared<const Session::Options>(options.session), *this) {
     results_.over_datagrams = options.session.framing->in_datagrams;
     recorded_results_.over_datagrams = results_.over_datagrams;
-    recorded_results_.replay = Results::Replay{};
+    recorded_results_.is_replay = true;
     if (!options_.log.empty()) open_file(options_.log.path);
 }
 
@@ -367,7 +367,7 @@ void Conversation::add_connection() {
         return start_file();
     }
     const Session::Phases& phases = session_.phases();
-    file_results_.count_attempt();
+    ++file_results_.attempts;
     file_results_.count_opened(phases.tcp, phases.handshake,
                                session_.tls() && session_.tls()->resumed, session_.tls());
     journal_->add_connection(session_);

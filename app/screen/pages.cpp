@@ -58,8 +58,8 @@ void add_histogram(PageRows& page, const Histogram& times) {
 
 void add_percentile_history(PageRows& page, const PercentileHistory& history) {
     page.add_title("Over time, one column per " + duration_text(PercentileHistory::period));
-    const auto [p50, p95] = history.percentiles();
-    for (const auto& [name, times] : {std::pair("p50", p50), {"p95", p95}}) {
+    for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}}) {
+        const std::deque<ev::Duration> times = history.percentiles(percent);
         const auto highest = std::max_element(times.begin(), times.end());
         page.add_fact(name, sparkline(times) + " highest " + milliseconds_text(*highest));
     }

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 namespace yodel {
 
@@ -13,11 +12,12 @@ std::uint64_t nanoseconds(ev::Duration duration) {
 }
 
 // Adds a duration several times. The sum saturates.
-void add_to(std::uint64_t& sum, std::uint64_t duration, std::uint64_t times) {
-    std::uint64_t product = 0;
-    const bool too_large = __builtin_mul_overflow(duration, times, &product) ||
-                           __builtin_add_overflow(sum, product, &sum);
-    if (too_large) sum = std::numeric_limits<std::uint64_t>::max();
+void add_to(ev::Duration& sum, ev::Duration duration, std::uint64_t times) {
+    ev::Duration::rep product = 0;
+    ev::Duration::rep total = 0;
+    const bool too_large = __builtin_mul_overflow(duration.count(), times, &product) ||
+                           __builtin_add_overflow(sum.count(), product, &total);
+    sum = too_large ? ev::Duration::max() : ev::Duration(total);
 }
 
 // Returns the rank of a percentile, rounded up. Computes in integers, because in floating point
@@ -39,7 +39,7 @@ void Histogram::record(ev::Duration duration, std::uint64_t times) {
     max_ = std::max(max_, duration);
     allocated_count(index(duration)) += times;
     count_ += times;
-    add_to(sum_, nanoseconds(duration), times);
+    add_to(sum_, duration, times);
 }
 
 void Histogram::add(const Histogram& other) {
@@ -61,9 +61,9 @@ Histogram Histogram::since(const Histogram& earlier) const {
 
 ev::Duration Histogram::mean() const {
     if (count_ == 0) return {};
-    const std::uint64_t rest = sum_ % count_;
-    const bool up = rest >= count_ - rest;
-    return ev::Duration(static_cast<std::int64_t>(sum_ / count_ + (up ? 1 : 0)));
+    const std::uint64_t sum = nanoseconds(sum_);
+    const std::uint64_t rest = sum % count_;
+    return ev::Duration(sum / count_ + (rest >= count_ - rest ? 1 : 0));
 }
 
 ev::Duration Histogram::percentile(double percent) const {
@@ -75,13 +75,6 @@ ev::Duration Histogram::percentile(double percent) const {
         if (seen >= rank) return std::clamp(upper_end(i), min_, max_);
     }
     return max_;
-}
-
-std::uint64_t Histogram::count_below(ev::Duration duration) const {
-    const std::size_t end = std::clamp(index(duration), first_, first_ + counts_.size());
-    return std::accumulate(counts_.begin(),
-                           counts_.begin() + static_cast<std::ptrdiff_t>(end - first_),
-                           std::uint64_t{0});
 }
 
 std::vector<Histogram::Bucket> Histogram::buckets() const {
@@ -113,27 +106,17 @@ ev::Duration Histogram::upper_end(std::size_t bucket) {
 // --- The last minutes.
 
 void PercentileHistory::record(ev::Time now, ev::Duration round_trip) {
-    if (now - begin_ >= period) {
-        append_current(past_);
-        current_ = {};
-        begin_ = now;
-    }
-    current_.record(round_trip);
+    const bool is_over = now - begin_ >= period;
+    if (is_over) begin_ = now;
+    if (is_over || periods_.empty()) periods_.emplace_back();
+    periods_.back().record(round_trip);
+    if (periods_.size() > max_periods) periods_.pop_front();
 }
 
-PercentileHistory::Percentiles PercentileHistory::percentiles() const {
-    Percentiles all = past_;
-    append_current(all);
+std::deque<ev::Duration> PercentileHistory::percentiles(double percent) const {
+    std::deque<ev::Duration> all;
+    for (const Histogram& each : periods_) all.push_back(each.percentile(percent));
     return all;
-}
-
-void PercentileHistory::append_current(Percentiles& to) const {
-    if (current_.count() == 0) return;
-    to.p50.push_back(current_.percentile(50));
-    to.p95.push_back(current_.percentile(95));
-    if (to.p50.size() <= max_periods) return;
-    to.p50.pop_front();
-    to.p95.pop_front();
 }
 
 void RecentRate::add(ev::Time now, std::uint64_t count) {

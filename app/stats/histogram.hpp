@@ -64,18 +64,15 @@ public:
     Histogram since(const Histogram& earlier) const;
 
     std::uint64_t count() const { return count_; }
-    // Return exact values, or 0 for an empty histogram. The sum is in nanoseconds and saturates
-    // at 2^64 - 1 (584 years).
+    // Return exact values, or 0 for an empty histogram. The sum saturates at 292 years.
     ev::Duration min() const { return min_; }
     ev::Duration max() const { return max_; }
-    std::uint64_t sum() const { return sum_; }
+    ev::Duration sum() const { return sum_; }
     // Rounded to a nanosecond; 0 for an empty histogram.
     ev::Duration mean() const;
     // The duration that `percent` (0 to 100) of all durations do not exceed; 0 for an empty
     // histogram.
     ev::Duration percentile(double percent) const;
-    // Counts the durations in the buckets below the bucket of this duration.
-    std::uint64_t count_below(ev::Duration duration) const;
     // Returns the buckets that are not empty, shortest durations first.
     std::vector<Bucket> buckets() const;
 
@@ -95,35 +92,27 @@ private:
     std::vector<std::uint64_t> counts_;  // one per bucket, for whole octaves
     std::size_t first_ = 0;              // bucket of the first count
     std::uint64_t count_ = 0;
-    std::uint64_t sum_ = 0;
+    ev::Duration sum_{};
     ev::Duration min_{};
     ev::Duration max_{};
 };
 
-// Two percentiles of the round trips in each of the last periods.
+// The round trips in each of the last periods.
 class PercentileHistory {
 public:
     static constexpr ev::Duration period = std::chrono::seconds(10);
     static constexpr std::size_t max_periods = 60;
 
-    struct Percentiles {
-        std::deque<ev::Duration> p50;
-        std::deque<ev::Duration> p95;
-    };
-
     // Times must not decrease from call to call.
     void record(ev::Time now, ev::Duration round_trip);
 
-    // Returns the percentiles of the periods with round trips, oldest first. The last period
-    // may be incomplete.
-    Percentiles percentiles() const;
+    // Returns the percentile of each period with round trips, oldest first. The last period may
+    // be incomplete.
+    std::deque<ev::Duration> percentiles(double percent) const;
 
 private:
-    void append_current(Percentiles& to) const;
-
-    Percentiles past_;
-    Histogram current_;  // round trips of the current period
-    ev::Time begin_{};   // start of the current period
+    std::deque<Histogram> periods_;
+    ev::Time begin_{};  // start of the last period
 };
 
 // The rate of a growing count over the last second.

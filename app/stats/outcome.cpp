@@ -18,6 +18,33 @@ namespace {
 // Percentiles of fewer times would be single messages.
 constexpr std::uint64_t min_count_for_percentiles = 20;
 
+std::string number(std::uint64_t count, const char* of) {
+    return ", " + std::to_string(count) + " " + of;
+}
+
+std::string number_if_any(std::uint64_t count, const char* of) {
+    return count > 0 ? number(count, of) : "";
+}
+
+std::string counts_text(const Results& results, const SummaryParts& parts) {
+    if (results.probe)
+        return count_text(results.opened, "connection") + " opened" +
+               number(results.failed, "failed");
+    const bool replay = results.is_replay;
+    const std::string sent = std::to_string(results.sent) + (replay ? " replayed" : " sent");
+    if (parts.listens) return sent;
+    return sent +
+           number(results.echoed, replay              ? "matched"
+                                  : parts.expects_any ? "answered"
+                                                      : "echoed") +
+           number(results.bad, "bad") + number(results.lost, "lost");
+}
+
+std::string datagrams_text(const Results& results) {
+    if (!results.over_datagrams) return number_if_any(results.duplicates, "duplicate");
+    return number(results.duplicates, "duplicate") + number(results.reordered, "reordered");
+}
+
 // Returns these percentiles and the maximum: "0.05/0.21/0.40 ms".
 std::string times_text(const Histogram& times, std::initializer_list<double> percents) {
     std::string text;
@@ -38,10 +65,6 @@ std::string round_trips_text(const Results& results) {
                                   : text;
 }
 
-std::string number(std::uint64_t count, const char* of) {
-    return ", " + std::to_string(count) + " " + of;
-}
-
 std::string connections_remark(const Results& results, const SummaryParts& parts) {
     std::string text;
     if (parts.load && results.failed > 0 && !results.probe)
@@ -57,33 +80,9 @@ std::string connections_remark(const Results& results, const SummaryParts& parts
            number(results.handshakes_resumed, "resumed");
 }
 
-std::string number_if_any(std::uint64_t count, const char* of) {
-    return count > 0 ? number(count, of) : "";
-}
-
-std::string message_counts(const Results& counts, const SummaryParts& parts) {
-    if (parts.listens) return std::to_string(counts.sent) + " sent";
-    return std::to_string(counts.sent) + " sent" +
-           number(counts.echoed, parts.expects_any ? "answered" : "echoed") +
-           number(counts.bad, "bad") + number(counts.lost, "lost");
-}
-
-std::string datagrams_text(const Results& results) {
-    if (!results.over_datagrams) return number_if_any(results.duplicates, "duplicate");
-    return number(results.duplicates, "duplicate") + number(results.reordered, "reordered");
-}
-
-std::string counts_text(const Results& results, const SummaryParts& parts) {
-    if (results.probe)
-        return count_text(results.opened, "connection") + " opened" +
-               number(results.failed, "failed");
-    if (results.replay)
-        return std::to_string(results.sent) + " replayed" + number(results.echoed, "matched") +
-               number(results.bad, "bad") + number(results.lost, "lost");
-    return message_counts(results, parts);
-}
-
 // --- The end object.
+
+std::string buckets_name(const TimesRow& row) { return std::string(row.prefix) + "histogram"; }
 
 // Returns [[upper_us, count], ...].
 JsonArray buckets_json(const Histogram& times) {
@@ -100,7 +99,7 @@ constexpr const char* main_statistics[] = {"min", "mean",  "p50",    "p90", "p95
 // Adds the counts of connections, or those of messages and the jitter of datagrams.
 void add_counts(JsonObject& object, const Results& results, bool of_connections) {
     for (const CountRow& row : count_rows)
-        if (row.whole->of_connections == of_connections && row.whole->measured(results))
+        if (row.whole->of_connections == of_connections && row.whole->of(results))
             object.number(row.name, results.*row.count);
     if (results.over_datagrams && !of_connections) object.time("jitter_us", results.jitter());
 }
@@ -112,8 +111,8 @@ void add_times(JsonObject& object, const Results& results, bool of_connections) 
         JsonObject members;
         for (const char* const name : main_statistics)
             members.time(name, *statistic(times, name));
-        object.object(row.object, members.nanoseconds("sum", times.sum()));
-        object.array(row.buckets, buckets_json(times));
+        object.object(row.object, members.time("sum", times.sum()));
+        object.array(buckets_name(row), buckets_json(times));
     }
 }
 
@@ -139,14 +138,30 @@ void add_facts(JsonObject& object, const RunResults& results) {
                 if (row.name == name) counts.number(name, results.warm_up.*row.count);
         object.object("warm_up", counts);
     }
-    if (const auto& replay = results.replay) {
+    if (results.is_replay) {
         JsonObject counts;
         counts.number("replayed", results.sent).number("matched", results.echoed);
         counts.number("bad", results.bad).number("lost", results.lost);
-        counts.number("unsolicited_matched", replay->as_recorded);
-        counts.number("missing", replay->missing).number("unrecorded", replay->unrecorded);
+        counts.number("unsolicited_matched", results.as_recorded);
+        counts.number("missing", results.missing).number("unrecorded", results.unrecorded);
         object.object("replay", counts);
     }
+}
+
+void add_requirements(JsonObject& object, const std::vector<Requirement::Judged>& required) {
+    JsonArray clauses;
+    JsonObject held;
+    bool climbed = false;
+    for (const Requirement::Judged& each : required) {
+        JsonObject clause;
+        clause.text("clause", each.clause);
+        if (!each.measured.empty()) clause.text("was", each.measured);
+        clauses.object(clause.flag("holds", each.failure.empty()));
+        climbed = climbed || each.held;
+        if (each.held) held.decimal(each.clause, *each.held);
+    }
+    if (!required.empty()) object.array("required", clauses);
+    if (climbed) object.object("held", held);
 }
 
 // --- The last words.
@@ -180,10 +195,10 @@ std::string summary(const RunResults& results, const SummaryParts& parts) {
                        number_if_any(results.unsent, "unsent");
     if (parts.listens)
         text += number(results.unsolicited, "received");
-    else if (results.replay)
-        text += number_if_any(results.replay->as_recorded, "unsolicited matched") +
-                number_if_any(results.replay->missing, "unsolicited missing") +
-                number_if_any(results.replay->unrecorded, "unsolicited not recorded");
+    else if (results.is_replay)
+        text += number_if_any(results.as_recorded, "unsolicited matched") +
+                number_if_any(results.missing, "unsolicited missing") +
+                number_if_any(results.unrecorded, "unsolicited not recorded");
     else
         text += number_if_any(results.unsolicited, "unsolicited");
     if (!parts.listens) text += datagrams_text(results);
@@ -196,21 +211,21 @@ std::string summary(const RunResults& results, const SummaryParts& parts) {
         text += "; late p50/p99 " + milliseconds_number(results.lateness.percentile(50)) + "/" +
                 milliseconds_text(late);
     if (!results.reached_planned_rate())
-        text += "; planned " + rate_text(results.planned_rate->planned) + ", reached " +
-                rate_text(results.planned_rate->reached);
+        text += "; planned " + rate_text(*results.planned_rate) + ", reached " +
+                rate_text(results.reached_rate);
     const bool timed = results.round_trips.count() > 0 && results.tcp && results.tcp->min_rtt;
     if (parts.verbose && timed && *results.tcp->min_rtt >= p50 / 10)
         text += "; p50 " + network_share_text(p50, *results.tcp->min_rtt);
     if (results.late_start.value_or(ev::Duration::zero()) > ev::Duration::zero())
         text += "; began " + milliseconds_text(*results.late_start) + " after --start-at";
     if (results.warm_up.any())
-        text += "; warm-up: " + message_counts(results.warm_up, parts) +
+        text += "; warm-up: " + counts_text(results.warm_up, parts) +
                 number_if_any(results.warm_up.unsent, "unsent");
     return text + results.unverified_remark + connections_remark(results, parts);
 }
 
-std::string progress_text(const Results& results, const SummaryParts& parts) {
-    std::string text = counts_text(results, parts) + datagrams_text(results);
+std::string progress_text(const Results& results) {
+    std::string text = counts_text(results, {}) + datagrams_text(results);
     const TimesRow& row = main_times(results);
     const Histogram& times = results.*row.times;
     if (times.count() == 0) return text;
@@ -229,26 +244,35 @@ JsonObject interval_object(const Results& results, std::uint64_t second, std::si
     const TimesRow& row = main_times(results);
     JsonObject members;
     members.time("p50", recent.percentile(50)).time("p99", recent.percentile(99));
-    return object.object(row.object, members).array(row.buckets, buckets_json(recent));
+    return object.object(row.object, members).array(buckets_name(row), buckets_json(recent));
 }
 
 Trouble Outcome::decided() const {
+    const auto failure_with = [this](int status) -> Trouble {
+        for (const Results::Failure& failure : results.failures)
+            if (failure.status == status) return {status, failure.text};
+        return {status, reason};
+    };
     if (signo != 0) return {128 + signo, signal_text(signo)};
     int status = results.ended_status;
-    const bool never_opened = results.failed_status != 0 && !verdict.tolerates("failed");
+    const bool never_opened = results.failed_status != 0 && !tolerates("failed");
     if (status <= reply_bad_or_lost && never_opened) status = results.failed_status;
-    if (status > reply_bad_or_lost) return {status, failure_with(status)};
+    if (status > reply_bad_or_lost) return failure_with(status);
     if (!troubles.empty()) return troubles.front();
-    if (verdict.failed()) return {reply_bad_or_lost, verdict.lines().front()};
+    for (const Requirement::Judged& each : required)
+        if (!each.failure.empty()) return {reply_bad_or_lost, each.failure};
     const std::string found = faults();
-    if (found.empty()) return {status, failure_with(status)};
-    return {reply_bad_or_lost, found};
+    return found.empty() ? failure_with(status) : Trouble{reply_bad_or_lost, found};
 }
 
-std::string Outcome::failure_with(int status) const {
-    for (const Results::Failure& failure : results.failures)
-        if (failure.status == status) return failure.text;
-    return reason;
+bool Outcome::tolerates(std::string_view figure) const {
+    bool found = false;
+    for (const Requirement::Judged& each : required) {
+        if (each.figure != figure) continue;
+        if (!each.failure.empty()) return false;
+        found = true;
+    }
+    return found;
 }
 
 // Lists all faults, also of the warm-up, unless a requirement tolerates them: "2 bad, 1 lost".
@@ -264,11 +288,11 @@ std::string Outcome::faults() const {
     for (const auto& [name, count, whole, fault] : count_rows) {
         const bool usual = (results.over_datagrams && count == &Results::duplicates) ||
                            (results.stale == 0 && count == &Results::unsolicited);
-        if (fault && !usual && !verdict.tolerates(name))
+        if (fault && !usual && !tolerates(name))
             add(results.*count + results.warm_up.*count, name);
     }
-    if (results.replay) add(results.replay->missing, "missing");
-    if (results.replay) add(results.replay->unrecorded, "not in the recording");
+    add(results.missing, "missing");
+    add(results.unrecorded, "not in the recording");
     return text;
 }
 
@@ -277,26 +301,29 @@ std::vector<std::string> Outcome::lines() const {
     const bool failed = status() != success;
     if (!results.reply_problem_sentence.empty() && !summary_parts.reply_problem_printed)
         lines.push_back(results.reply_problem_sentence);
-    const std::uint64_t lost = results.lost + results.warm_up.lost;
-    if (failed && lost > 0 && !results.lost_sentence.empty())
-        lines.push_back(results.lost_sentence + repeats_text(lost));
-    const auto add = [&lines](const std::vector<std::string>& more) {
-        lines.insert(lines.end(), more.begin(), more.end());
+    const auto add_repeated = [&](const std::string& sentence, std::uint64_t count) {
+        if (failed && count > 0 && !sentence.empty())
+            lines.push_back(sentence + repeats_text(count));
     };
+    add_repeated(results.lost_sentence, results.lost + results.warm_up.lost);
     const bool all = failed || summary_parts.load;
     if (all || summary_parts.summary)
-        add(failure_lines(std::span(results.failures).subspan(summary_parts.failures_printed),
-                          all));
+        for (const std::string& each : failure_lines(
+                 std::span(results.failures).subspan(summary_parts.failures_printed), all))
+            lines.push_back(each);
     // Usually a consequence of a failure.
-    const std::uint64_t unsent = results.unsent + results.warm_up.unsent;
-    if (failed && unsent > 0 && !results.unsent_sentence.empty())
-        lines.push_back(results.unsent_sentence + repeats_text(unsent));
+    add_repeated(results.unsent_sentence, results.unsent + results.warm_up.unsent);
     for (const Trouble& trouble : troubles) lines.push_back(trouble.text);
-    const bool silent = lines.empty() && !verdict.failed() && signo == 0;
+    std::vector<std::string> unmet;
+    for (const Requirement::Judged& each : required)
+        if (!each.failure.empty()) unmet.push_back(each.failure);
+    const bool silent = lines.empty() && unmet.empty() && signo == 0;
     if (summary_parts.summary || (failed && silent))
         lines.push_back(summary(results, summary_parts));
-    if (summary_parts.summary) add(verdict.held_lines());
-    add(verdict.lines());
+    for (const Requirement::Judged& each : required)
+        if (summary_parts.summary && each.held && each.failure.empty())
+            lines.push_back(each.held_text());
+    lines.insert(lines.end(), unmet.begin(), unmet.end());
     return lines;
 }
 
@@ -313,8 +340,8 @@ JsonObject Outcome::json() const {
     add_counts(object, results, false);
     if (results.planned_rate) {
         object.number("planned", results.sent + results.unsent);
-        object.decimal("planned_rate", results.planned_rate->planned);
-        object.decimal("reached_rate", results.planned_rate->reached);
+        object.decimal("planned_rate", *results.planned_rate);
+        object.decimal("reached_rate", results.reached_rate);
     }
     object.decimal("rate", results.rate());
     if (results.first_sent) {
@@ -333,7 +360,7 @@ JsonObject Outcome::json() const {
     add_times(connections, results, true);
     object.object("connections", connections);
     add_facts(object, results);
-    verdict.add_to(object);
+    add_requirements(object, required);
     if (results.samples) object.object("samples", results.samples->json());
     return object;
 }

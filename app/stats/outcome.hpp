@@ -8,6 +8,7 @@
 #include "app/text/json.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace yodel {
@@ -29,14 +30,14 @@ struct SummaryParts {
 // resumed".
 std::string summary(const RunResults& results, const SummaryParts& parts = {});
 // Returns "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms", for a run in progress.
-std::string progress_text(const Results& results, const SummaryParts& parts = {});
+std::string progress_text(const Results& results);
 // Returns the object about a second of a load. `recent`: the main times in that second.
 JsonObject interval_object(const Results& results, std::uint64_t second, std::size_t open,
                            const Histogram& recent);
 
 struct Outcome {
     const RunResults& results;
-    Verdict verdict = {};
+    std::vector<Requirement::Judged> required = {};
     // Errors of standard input or output, or of a file. The first decides the status.
     std::vector<Trouble> troubles = {};
     int signo = 0;  // the signal that ended the program; 0: none
@@ -58,8 +59,11 @@ struct Outcome {
     JsonObject json() const;  // the end object, to which the caller may add members
 
 private:
+    // Returns true if there are requirements on this figure and all of them hold. They then
+    // replace the rule that a fault, such as a lost reply or a failed connection, fails the
+    // run.
+    bool tolerates(std::string_view figure) const;
     std::string faults() const;
-    std::string failure_with(int status) const;
 };
 
 }  // namespace yodel

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "app/stats/results.hpp"
-#include "app/text/json.hpp"
 
 #include <optional>
 #include <string>
@@ -16,24 +15,6 @@
 #include <vector>
 
 namespace yodel {
-
-struct Figure {
-    enum class Kind { time, count, rate };
-    std::string name;
-    Kind kind = Kind::time;
-    const char* unmeasured = "";      // why there is no value, as a clause
-    bool of_connections = false;      // it can be measured only for the whole run
-    const CountRow* count = nullptr;  // a count
-    const TimesRow* times = nullptr;  // a statistic of times
-
-    // Returns the value in nanoseconds, as a count, or per second; none if not measured.
-    std::optional<double> value(const Results& results) const;
-};
-
-// Returns the statistic of the times: min, mean, max, or pN, the Nth percentile with 0 < N <
-// 100. Returns none if the name is none of these.
-std::optional<ev::Duration> statistic(const Histogram& times, std::string_view name);
-std::optional<Figure> find_figure(std::string_view name);
 
 class Requirement {
 public:
@@ -59,7 +40,7 @@ public:
     Judged judge(const RunResults& results) const;
 
 private:
-    bool parse_limit(std::string_view text);
+    std::optional<double> parse_value(std::string_view text) const;
     Judged measure(const Results& results) const;
     bool holds(double value) const {
         return (less_ && value < limit_) || (more_ && value > limit_) ||
@@ -79,22 +60,7 @@ private:
 // Parses clauses that are separated by commas. Throws UsageError.
 std::vector<Requirement> parse_requirements(std::string_view text);
 
-// The judgement of all requirements on the results.
-struct Verdict {
-    static Verdict on(const RunResults& results, const std::vector<Requirement>& required);
-
-    // Returns true if there are requirements on this figure and all of them hold. They then
-    // replace the rule that a fault, such as a lost reply or a failed connection, fails the
-    // run.
-    bool tolerates(std::string_view figure) const;
-    bool failed() const { return !lines().empty(); }  // a requirement does not hold
-    std::vector<std::string> lines() const;           // sentences about the failures
-    // Returns sentences about requirements that held until the end of a climb.
-    std::vector<std::string> held_lines() const;
-    // Adds an object for each requirement, and the rates up to which each held in a climb.
-    void add_to(JsonObject& end) const;
-
-    std::vector<Requirement::Judged> requirements;
-};
+std::vector<Requirement::Judged> judge(const RunResults& results,
+                                       const std::vector<Requirement>& required);
 
 }  // namespace yodel

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 namespace yodel {
 
@@ -17,21 +18,26 @@ void keep_first(Member& to, const Member& from) {
 
 // --- The figures.
 
-std::uint64_t sent_by(const Results& results) { return results.sent; }
-std::uint64_t handshakes_of(const Results& results) {
-    return results.handshakes_full + results.handshakes_resumed;
-}
-constexpr Whole of_messages{sent_by, "nothing was sent"};
-constexpr Whole of_datagrams{sent_by, "nothing was sent", false,
-                             [](const Results& results) { return results.over_datagrams; },
-                             "messages were not datagrams"};
-constexpr Whole of_due{[](const Results& results) { return results.sent + results.unsent; },
-                       "no message was due"};
-constexpr Whole of_attempts{[](const Results& results) { return results.attempts; },
-                            "no connection was attempted", true};
-constexpr Whole of_handshakes{handshakes_of, "there was no TLS handshake", true,
-                              [](const Results& results) { return handshakes_of(results) > 0; },
-                              "there was no TLS handshake"};
+using Total = std::optional<std::uint64_t>;
+
+constexpr Whole of_messages{[](const Results& results) { return Total(results.sent); },
+                            "nothing was sent"};
+constexpr Whole of_datagrams{[](const Results& results) {
+                                 return results.over_datagrams ? Total(results.sent)
+                                                               : std::nullopt;
+                             },
+                             "nothing was sent", "messages were not datagrams"};
+constexpr Whole of_due{
+    [](const Results& results) { return Total(results.sent + results.unsent); },
+    "no message was due"};
+constexpr Whole of_attempts{[](const Results& results) { return Total(results.attempts); },
+                            "no connection was attempted", "", true};
+constexpr Whole of_handshakes{[](const Results& results) {
+                                  const std::uint64_t count =
+                                      results.handshakes_full + results.handshakes_resumed;
+                                  return count > 0 ? Total(count) : std::nullopt;
+                              },
+                              "", "there was no TLS handshake", true};
 
 }  // namespace
 
@@ -53,15 +59,53 @@ constexpr std::array<CountRow, 14> count_rows{{
 }};
 
 constexpr std::array<TimesRow, 4> times_rows{{
-    {"round trip", "", &Results::round_trips, "rtt_us", "histogram", false,
-     "no reply was timed"},
-    {"lateness", "lateness_", &Results::lateness, "lateness_us", "lateness_histogram", false,
+    {"round trip", "", &Results::round_trips, "rtt_us", "no reply was timed"},
+    {"lateness", "lateness_", &Results::lateness, "lateness_us",
      "no message had a planned time"},
-    {"connect", "connect_", &Results::connect_times, "connect_us", "connect_histogram", true,
-     "no connection was opened"},
+    {"connect", "connect_", &Results::connect_times, "connect_us", "no connection was opened",
+     true},
     {"handshake", "handshake_", &Results::handshake_times, "handshake_us",
-     "handshake_histogram", true, "there was no handshake"},
+     "there was no handshake", true},
 }};
+
+std::optional<ev::Duration> statistic(const Histogram& times, std::string_view name) {
+    if (name == "min") return times.min();
+    if (name == "mean") return times.mean();
+    if (name == "max") return times.max();
+    if (!name.starts_with('p') || name.find_first_not_of("0123456789.", 1) != name.npos)
+        return std::nullopt;
+    const std::optional<double> percent = parse_decimal(name.substr(1));
+    if (!percent || *percent <= 0 || *percent >= 100) return std::nullopt;
+    return times.percentile(*percent);
+}
+
+std::optional<double> Figure::value(const Results& results) const {
+    const auto number = [](auto value) { return std::optional(static_cast<double>(value)); };
+    if (count && count->whole->of(results)) return number(results.*count->count);
+    if (times && (results.*times->times).count() > 0) {
+        const std::string own = name.substr(times->prefix.size());
+        return number(statistic(results.*times->times, own)->count());
+    }
+    if (name == "rate" && results.achieved_count() > 0) return results.rate();
+    if (name == "jitter" && !results.jitters.empty()) return number(results.jitter().count());
+    return std::nullopt;
+}
+
+std::optional<Figure> find_figure(std::string_view name) {
+    using Kind = Figure::Kind;
+    if (name == "lateness") name = "lateness_p99";
+    const std::string own(name);
+    if (name == "rate") return Figure{own, Kind::rate, "no reply was right"};
+    if (name == "jitter") return Figure{own, Kind::time, "no datagrams were timed"};
+    for (const CountRow& row : count_rows)
+        if (name == row.name)
+            return Figure{own, Kind::count, row.whole->unmeasured, row.whole->of_connections,
+                          &row};
+    for (const TimesRow& row : times_rows)
+        if (name.starts_with(row.prefix) && statistic({}, name.substr(row.prefix.size())))
+            return Figure{own, Kind::time, row.unmeasured, row.of_connections, nullptr, &row};
+    return std::nullopt;
+}
 
 const TimesRow& main_times(const Results& results) {
     if (!results.probe) return times_rows[0];
@@ -91,10 +135,10 @@ void Results::add(const Event& event) {
     case Fate::unsent: unsent += event.count; return;
     case Fate::lost: ++lost; return;
     case Fate::unanswered_as_recorded: ++echoed; return;
-    case Fate::missing: ++replay->missing; return;
+    case Fate::missing: ++missing; return;
     case Fate::duplicate: ++duplicates; return;
-    case Fate::unsolicited_as_recorded: ++replay->as_recorded; break;
-    case Fate::unrecorded: ++replay->unrecorded; break;
+    case Fate::unsolicited_as_recorded: ++as_recorded; break;
+    case Fate::unrecorded: ++unrecorded; break;
     case Fate::stale: ++stale; break;
     case Fate::unsolicited: break;
     case Fate::read:
@@ -107,7 +151,7 @@ void Results::add(const Event& event) {
 void Results::add_answer(const Event& event) {
     if (event.message.late) {
         // In a replay, a message without a recorded reply has counted as echoed.
-        --(replay && !event.message.expected ? echoed : lost);
+        --(is_replay && !event.message.expected ? echoed : lost);
         ++late;
     }
     (event.reply.right ? echoed : bad) += event.count;
@@ -117,14 +161,7 @@ void Results::add_answer(const Event& event) {
     if (event.reply.reordered) ++reordered;
     if (!event.reply.round_trip) return;
     if (jitters.size() <= event.connection) jitters.resize(event.connection + 1);
-    Jitter& connection = jitters[event.connection];
-    const auto weighted = [&] {
-        return connection.mean * static_cast<double>(connection.transits);
-    };
-    jitter_sum -= weighted();
-    connection.record(event.at - event.message.sent);
-    jitter_sum += weighted();
-    ++jitter_count;
+    jitters[event.connection].record(event.at - event.message.sent);
 }
 
 // --- Connections.
@@ -181,19 +218,23 @@ double Results::rate() const {
 }
 
 ev::Duration Results::jitter() const {
-    if (jitter_count == 0) return {};
-    return ev::Duration(std::llrint(jitter_sum / static_cast<double>(jitter_count)));
+    double sum = 0;
+    double count = 0;
+    for (const Jitter& each : jitters) {
+        sum += each.mean * static_cast<double>(each.transits);
+        count += static_cast<double>(each.transits);
+    }
+    return ev::Duration(count > 0 ? std::llrint(sum / count) : 0);
 }
 
 bool Results::reached_planned_rate() const {
     if (!planned_rate) return true;
-    const auto [planned, reached] = *planned_rate;
     if (unsent > 0) return false;
-    if (reached >= planned) return true;
-    if (reached <= 0) return false;
+    if (reached_rate >= *planned_rate) return true;
+    if (reached_rate <= 0) return false;
     constexpr double tolerated_part = 0.05;
-    const double seconds = static_cast<double>(sent) / planned;
-    const double late_by = static_cast<double>(sent) / reached - seconds;
+    const double seconds = static_cast<double>(sent) / *planned_rate;
+    const double late_by = static_cast<double>(sent) / reached_rate - seconds;
     return late_by <= std::max(tolerated_part * seconds,
                                std::chrono::duration<double>(tolerated_lateness).count());
 }
@@ -210,9 +251,14 @@ void Results::add_tcp(const bufio::TcpFacts& facts) {
 void Results::add(const Results& other) {
     for (const CountRow& row : count_rows) this->*row.count += other.*row.count;
     for (const TimesRow& row : times_rows) (this->*row.times).add(other.*row.times);
-    stale += other.stale;
-    jitter_sum += other.jitter_sum;
-    jitter_count += other.jitter_count;
+    for (const auto count :
+         {&Results::stale, &Results::as_recorded, &Results::unrecorded, &Results::missing})
+        this->*count += other.*count;
+    is_replay = is_replay || other.is_replay;
+    // A connection has the same number everywhere, and belongs to one lane.
+    jitters.resize(std::max(jitters.size(), other.jitters.size()));
+    for (std::size_t i = 0; i < other.jitters.size(); ++i)
+        if (other.jitters[i].transits > 0) jitters[i] = other.jitters[i];
     probe = (probe || other.probe) && sent == 0;
     over_datagrams = over_datagrams || other.over_datagrams;
     late_start = std::max(late_start, other.late_start);
@@ -226,17 +272,8 @@ void Results::add(const Results& other) {
     keep_first(ended_status, other.ended_status);
     keep_first(failed_status, other.failed_status);
     if (other.tcp) add_tcp(*other.tcp);
-    if (other.replay) {
-        if (!replay) replay = Replay();
-        replay->as_recorded += other.replay->as_recorded;
-        replay->unrecorded += other.replay->unrecorded;
-        replay->missing += other.replay->missing;
-    }
-    if (other.planned_rate) {
-        if (!planned_rate) planned_rate.emplace();
-        planned_rate->planned += other.planned_rate->planned;
-        planned_rate->reached += other.planned_rate->reached;
-    }
+    if (other.planned_rate) planned_rate = planned_rate.value_or(0) + *other.planned_rate;
+    reached_rate += other.reached_rate;
     for (const Failure& failure : other.failures) {
         Failure& own = failure_of(failure.text, failure.status);
         own.count += failure.count;
@@ -248,9 +285,7 @@ void Results::add(const Results& other) {
 
 Histogram RecentTimes::take(const Results& results) {
     const Histogram& all = results.*main_times(results).times;
-    Histogram recent = all.since(seen_);
-    seen_ = all;
-    return recent;
+    return all.since(std::exchange(seen_, all));
 }
 
 void Samples::add(const Event& event) {
@@ -298,12 +333,10 @@ void RunResults::add(const Event& event) {
 void RunResults::add(const RunResults& other) {
     Results::add(other);
     warm_up.add(other.warm_up);
-    if (other.samples) {
-        if (!samples)
-            samples = other.samples;
-        else
-            samples->add(*other.samples);
-    }
+    if (samples && other.samples)
+        samples->add(*other.samples);
+    else if (other.samples)
+        samples = other.samples;
     if (other.climb) {
         if (!climb) climb = other.climb;
         climb->ended = std::max(climb->ended, other.climb->ended);

@@ -32,13 +32,6 @@ namespace yodel {
 // Tolerated delay of a message after its planned time, in a short run.
 inline constexpr std::chrono::milliseconds tolerated_lateness{50};
 
-// The planned rate of messages, and the rate that the client reached until the last message was
-// sent. Both are per second.
-struct PlannedRate {
-    double planned = 0;
-    double reached = 0;
-};
-
 // The interarrival jitter of one connection (RFC 3550, 6.4.1): a running mean, with a weight of
 // one sixteenth, of the absolute difference between the transit times of consecutive replies. A
 // transit time includes both ways.
@@ -67,23 +60,18 @@ struct Results {
     Histogram round_trips;
     // Delay of each message's write after its planned time; empty without planned times.
     Histogram lateness;
-    std::optional<PlannedRate> planned_rate;  // none: no planned times
+    // Messages per second, as planned and as the client sent them.
+    std::optional<double> planned_rate;  // none: no planned times
+    double reached_rate = 0;
 
-    bool over_datagrams = false;     // messages are datagrams
-    std::vector<Jitter> jitters;     // of each connection with a reply, by its number
-    double jitter_sum = 0;           // sum over connections: mean jitter (ns) times transits
-    std::uint64_t jitter_count = 0;  // number of transit times
+    bool over_datagrams = false;  // messages are datagrams
+    std::vector<Jitter> jitters;  // of each connection by its number; empty without transits
 
-    // Unsolicited messages of a replay. Replies as recorded count as echoed, other replies as
-    // bad.
-    struct Replay {
-        std::uint64_t as_recorded = 0;
-        std::uint64_t unrecorded = 0;
-        std::uint64_t missing = 0;
-
-        bool operator==(const Replay&) const = default;
-    };
-    std::optional<Replay> replay;  // set by the owner, if a recording is replayed
+    // A recording is replayed. Replies as recorded count as echoed, other replies as bad.
+    bool is_replay = false;
+    std::uint64_t as_recorded = 0;  // unsolicited messages, and those that did not arrive
+    std::uint64_t unrecorded = 0;
+    std::uint64_t missing = 0;
 
     // Connections.
     bool probe = false;          // the run sends no messages, and counts connections instead
@@ -133,7 +121,6 @@ struct Results {
     int failed_status = 0;
 
     void add(const Event& event);
-    void count_attempt() { ++attempts; }
     // `tls`: the handshake included TLS.
     void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time,
                       bool resumed = false, bool tls = true);
@@ -170,12 +157,11 @@ private:
 
 // The total that percentages of a count refer to. If it is 0, they prove nothing.
 struct Whole {
-    std::uint64_t (*of)(const Results&);
+    // Returns none if the count is not measured. It is then not in JSON.
+    std::optional<std::uint64_t> (*of)(const Results&);
     const char* empty;  // why the total is 0, as a clause
-    bool of_connections = false;
-    // A count that is not measured is not in JSON, and has no value.
-    bool (*measured)(const Results&) = [](const Results&) { return true; };
     const char* unmeasured = "";
+    bool of_connections = false;
 };
 
 // A count that is a figure.
@@ -187,17 +173,35 @@ struct CountRow {
 };
 extern const std::array<CountRow, 14> count_rows;
 
-// A histogram. Each of its statistics is a figure.
+// A histogram. Each of its statistics is a figure. JSON contains its buckets in an array whose
+// name is the prefix and `histogram`.
 struct TimesRow {
     const char* name;
-    std::string_view prefix;  // prefix of the figures' names
+    std::string_view prefix;  // of the figures' names
     Histogram Results::*times;
-    const char* object;   // JSON object with a member for the main statistics
-    const char* buckets;  // JSON array with the buckets of the histogram
-    bool of_connections;  // both JSON members are in the object `connections`
+    const char* object;  // JSON object with a member for the main statistics
     const char* unmeasured;
+    bool of_connections = false;  // both JSON members are in the object `connections`
 };
 extern const std::array<TimesRow, 4> times_rows;
+
+struct Figure {
+    enum class Kind { time, count, rate };
+    std::string name;
+    Kind kind = Kind::time;
+    const char* unmeasured = "";      // why there is no value, as a clause
+    bool of_connections = false;      // it can be measured only for the whole run
+    const CountRow* count = nullptr;  // a count
+    const TimesRow* times = nullptr;  // a statistic of times
+
+    // Returns the value in nanoseconds, as a count, or per second; none if not measured.
+    std::optional<double> value(const Results& results) const;
+};
+
+// Returns the statistic of the times: min, mean, max, or pN, the Nth percentile with 0 < N <
+// 100. Returns none if the name is none of these.
+std::optional<ev::Duration> statistic(const Histogram& times, std::string_view name);
+std::optional<Figure> find_figure(std::string_view name);
 
 // Returns the most important times of a run: round trips or, in a probe, handshakes if there
 // are any, otherwise connect times.

@@ -6,23 +6,18 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 
 namespace yodel {
 
 namespace {
 
-// Returns nanoseconds as microseconds with three decimals.
-std::string microseconds(std::uint64_t nanoseconds) {
-    std::string decimals = std::to_string(nanoseconds % 1000);
-    decimals.insert(0, 3 - decimals.size(), '0');
-    return std::to_string(nanoseconds / 1000) + "." + decimals;
-}
-
 std::string microseconds(ev::Duration duration) {
-    const std::int64_t count = duration.count();
-    const auto magnitude = static_cast<std::uint64_t>(count < 0 ? -count : count);
-    return (count < 0 ? "-" : "") + microseconds(magnitude);
+    const std::int64_t count = std::abs(duration.count());
+    std::string decimals = std::to_string(1000 + count % 1000);
+    decimals[0] = '.';
+    return (duration.count() < 0 ? "-" : "") + std::to_string(count / 1000) + decimals;
 }
 
 // Appends the escape of a character, or of its two surrogates if it exceeds 16 bits.
@@ -274,10 +269,6 @@ JsonObject& JsonObject::array(std::string_view name, const JsonArray& value) {
 }
 
 JsonObject& JsonObject::time(std::string_view name, ev::Duration value) {
-    return add(name, microseconds(value));
-}
-
-JsonObject& JsonObject::nanoseconds(std::string_view name, std::uint64_t value) {
     return add(name, microseconds(value));
 }
 

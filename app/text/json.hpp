@@ -46,7 +46,6 @@ public:
     JsonObject& array(std::string_view name, const JsonArray& value);
     // Adds microseconds with three decimals, exactly.
     JsonObject& time(std::string_view name, ev::Duration value);
-    JsonObject& nanoseconds(std::string_view name, std::uint64_t value);
     // Adds a finite number, rounded to three decimals.
     JsonObject& decimal(std::string_view name, double value);
 

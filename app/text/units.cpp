@@ -150,7 +150,7 @@ std::optional<double> parse_rate(std::string_view text) {
     static constexpr Unit units[] = {{"k", 1e3}, {"M", 1e6}, {"G", 1e9}};
     const double factor = take_unit(text, units);
     const auto number = parse_decimal(text);
-    if (!number) return std::nullopt;
+    if (!number || !std::isfinite(*number * factor)) return std::nullopt;
     return *number * factor;
 }
 

@@ -64,8 +64,7 @@ struct SomeRun {
     void use_datagrams() {
         result->over_datagrams = true;
         result->duplicates = 21;
-        result->jitter_sum = 150'000;
-        result->jitter_count = 1;
+        result->jitters = {{.mean = 150'000, .transits = 1}};
     }
     void climb() { progress.last_rate = 20'000; }
     void require() {
@@ -87,7 +86,7 @@ struct SomeRun {
         *result = Results();
         result->probe = true;
         for (int i = 0; i < 340; ++i) {
-            result->count_attempt();
+            ++result->attempts;
             result->count_opened(80us, i * 10us, i > 10);
         }
         result->count_failure("connection refused", 7, false, 2);

@@ -210,8 +210,8 @@ TEST_CASE_METHOD(Fixture, "messages overdue at the end are still sent") {
     const RunResults& results = wait_for_end();
     CHECK(counts(results) == "3 opened, 40 sent, 40 echoed");
     REQUIRE(results.planned_rate);
-    CHECK(results.planned_rate->planned == 1000);
-    CHECK(results.planned_rate->reached < 1000);
+    CHECK(*results.planned_rate == 1000);
+    CHECK(results.reached_rate < 1000);
 }
 
 TEST_CASE_METHOD(Fixture, "overdue messages that can't be sent in time are unsent") {
@@ -224,8 +224,8 @@ TEST_CASE_METHOD(Fixture, "overdue messages that can't be sent in time are unsen
         const RunResults& results = fixture.run->results();
         CHECK(results.sent + results.unsent == 2'000'000);
         CHECK(results.sent == 256 * (200 + static_cast<std::uint64_t>(caught_up)));
-        CHECK(results.planned_rate->planned == 10'000'000);
-        CHECK(results.planned_rate->reached < 10'000'000);
+        CHECK(*results.planned_rate == 10'000'000);
+        CHECK(results.reached_rate < 10'000'000);
         CHECK(results.unsent_sentence ==
               "an overdue message was not sent before the run ended");
     }
@@ -442,7 +442,7 @@ TEST_CASE("the planned rate counts once, however the run ends") {
         fixture.start({.connections = 2, .pace = per_ms});
         fixture.until_echoed(10);
         ((*fixture.run).*end)();
-        CHECK(fixture.wait_for_end().planned_rate->planned == 1000);
+        CHECK(fixture.wait_for_end().planned_rate == 1000);
     }
 }
 
@@ -633,7 +633,7 @@ TEST_CASE_METHOD(Fixture,
     CHECK(results.over_datagrams);
     CHECK(results.lateness.max() == 2500us);
     CHECK(results.jitter() == 0ns);
-    CHECK(results.jitter_count > 0);
+    CHECK_FALSE(results.jitters.empty());
 }
 
 TEST_CASE_METHOD(Fixture, "without replies a window limits the messages in flight") {

@@ -84,7 +84,7 @@ public:
         });
         on("recent", [this](const std::string& count) {
             REQUIRE(std::to_string(it().recent_round_trips().size()) == count);
-            REQUIRE(it().percentile_history().percentiles().p50.size() == 1);
+            REQUIRE(it().percentile_history().percentiles(50).size() == 1);
         });
         on("stops", [this](const std::string&) {
             const ev::Time end = loop.time + 1h;

@@ -18,13 +18,16 @@ RunResults full_result(std::uint64_t seed) {
     result.unsolicited = 2;
     result.duplicates = 1;
     result.unsent += 5;
-    result.planned_rate = {.planned = 250, .reached = 240};
+    result.planned_rate = 250;
+    result.reached_rate = 240;
     result.count_failure("connect to db.example: \"refused\"", 7, false, 2);
     result.count_end(7, false);
     result.lateness.record(3us, 5);
     const ev::Duration connect_time = 40us * static_cast<int>(seed);
     result.count_opened(connect_time, 3 * connect_time);
-    result.replay = {.as_recorded = 1, .unrecorded = 0, .missing = seed};
+    result.is_replay = true;
+    result.as_recorded = 1;
+    result.missing = seed;
     result.late_start = 4us * static_cast<int>(seed);
     result.warm_up = test::counted("9 sent,4 echoed,2 bad,1 lost,1 unsent");
     result.add_tcp({.min_rtt = connect_time / 2, .retransmits = seed, .mss = 1448, .cwnd = 10});
@@ -57,9 +60,18 @@ TEST_CASE("writes every figure of the run") {
           R"("connections":{"attempts":0,"opened":0,"failed":0},"errors":[]})");
     const RunResults none;
     const Outcome judged{.results = none,
-                         .verdict = Verdict::on(none, parse_requirements("sent=0"))};
+                         .required = judge(none, parse_requirements("sent=0,sent>0,p50<1s"))};
     CHECK(judged.json().str().ends_with(
-        R"(,"required":[{"clause":"sent=0","was":"0","holds":true}]})"));
+        R"(,"required":[{"clause":"sent=0","was":"0","holds":true},)"
+        R"({"clause":"sent>0","was":"0","holds":false},{"clause":"p50<1s","holds":false}]})"));
+    const Outcome climbed{
+        .results = none,
+        .required = {
+            {.clause = "a", .figure = {}, .measured = "1", .failure = {}, .held = 5},
+            {.clause = "b", .figure = {}, .measured = "2", .failure = "was 2", .held = 0}}};
+    CHECK(climbed.json().str().ends_with(R"(}],"held":{"a":5.000,"b":0.000}})"));
+    CHECK(climbed.lines().at(1) == "a held up to 5/s");
+    CHECK(climbed.lines().at(2) == "was 2");
     Histogram recent;
     const std::string interval =
         R"({"type":"interval","t":7,"open":2,"sent":0,"echoed":0,)"
@@ -91,8 +103,7 @@ TEST_CASE("writes each kind of result") {
         {"1 sent,1 echoed,2 duplicates",
          [](RunResults& results) {
              results.over_datagrams = true;
-             results.jitter_sum = 40'000;
-             results.jitter_count = 1;
+             results.jitters = {{.mean = 40'000, .transits = 1}};
          },
          R"("duplicates":2,"reordered":0,"jitter_us":40.000)", "handshakes"},
         {"0 sent,1 attempts",

@@ -27,8 +27,7 @@ RunResults measured() {
             (results.*row.times).record(++number * 1us);
             (results.*row.times).record(++number * 1us);
         }
-    results.jitter_count = 1;
-    results.jitter_sum = 3000;
+    results.jitters = {{.mean = 3000, .transits = 1}};
     results.bad = 7;
     results.late_start = 9us;
     return results;

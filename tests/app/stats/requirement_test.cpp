@@ -34,12 +34,6 @@ void check(const RunResults& results, const std::vector<std::string>& rows) {
     }
 }
 
-std::string json(const Verdict& verdict) {
-    JsonObject end;
-    verdict.add_to(end);
-    return end.str();
-}
-
 }  // namespace
 
 TEST_CASE("prints nothing for a requirement that holds") {
@@ -140,18 +134,4 @@ TEST_CASE("refuses an invalid clause in one sentence") {
         for (const std::string& clause : clauses)
             CHECK(test::refusal([&clause] { parse_requirements("lost=0, " + clause + " "); }) ==
                   '"' + clause + '"' + trouble);
-}
-
-TEST_CASE("a verdict contains a sentence and an object for each requirement") {
-    const RunResults results = test::counted("100 sent");
-    const Verdict verdict = Verdict::on(results, parse_requirements("sent=100,lost>0,p50<1s"));
-    CHECK(verdict.failed());
-    CHECK(verdict.lines() ==
-          std::vector<std::string>{"required lost>0, was 0",
-                                   "required p50<1s, but no reply was timed"});
-    CHECK(json(verdict) ==
-          R"({"required":[{"clause":"sent=100","was":"100","holds":true},)"
-          R"({"clause":"lost>0","was":"0","holds":false},{"clause":"p50<1s","holds":false}]})");
-    CHECK(json({}) == "{}");
-    CHECK_FALSE(Verdict::on(results, {}).failed());
 }

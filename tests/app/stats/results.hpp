@@ -39,10 +39,9 @@ inline std::string listed(const yodel::Results& results, const yodel::Results& w
     for (const yodel::CountRow& row : yodel::count_rows) add(results.*row.count, row.name);
     for (const yodel::CountRow& row : yodel::count_rows)
         add(warm_up.*row.count, "warm-up " + std::string(row.name));
-    const auto replay = results.replay.value_or(yodel::Results::Replay{});
-    add(replay.as_recorded, "recurred");
-    add(replay.unrecorded, "unrecorded");
-    add(replay.missing, "missing");
+    add(results.as_recorded, "recurred");
+    add(results.unrecorded, "unrecorded");
+    add(results.missing, "missing");
     return yodel::join(parts, ", ");
 }
 

@@ -52,11 +52,10 @@ TEST_CASE("writes times exactly, and fractions with three decimals") {
     CHECK(JsonObject()
               .time("a", -1500ns)
               .time("b", ev::Duration::max())
-              .nanoseconds("c", 18446744073709551615u)
               .decimal("d", 1234567.8906)
               .time("e", 0ns)
-              .str() == R"({"a":-1.500,"b":9223372036854775.807,)"
-                        R"("c":18446744073709551.615,"d":1234567.891,"e":0.000})");
+              .str() ==
+          R"({"a":-1.500,"b":9223372036854775.807,"d":1234567.891,"e":0.000})");
     CHECK(JsonObject().decimal("a", -1.7e308).str().size() == 5 + 310 + 5);
 }
 

@@ -3,14 +3,11 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <optional>
 
 namespace ui {
 
 namespace {
-
-constexpr std::size_t past_the_end = std::numeric_limits<std::size_t>::max() / 2;  // rows
 
 char strongest(const Marks& marks, std::size_t begin, std::size_t end) {
     char mark = 0;
@@ -155,48 +152,6 @@ void Layout::break_row() {
     first_units_.push_back(units_);
     append(rows_.back(), std::string(indent_, ' '));
     used_ = indent_;
-}
-
-bool Page::press(const Key& key, int height) {
-    // One row of the old window stays visible.
-    const auto page = static_cast<std::size_t>(std::max(height - 1, 1));
-    const auto scroll = [&](Chord chord, std::size_t top) {
-        if (key.chord == chord) top_ = top;
-        return key.chord == chord;
-    };
-    return scroll(plain(KeyCode::down), top_ + 1) ||
-           scroll(plain(KeyCode::up), top_ - std::min<std::size_t>(top_, 1)) ||
-           scroll(plain(KeyCode::page_down), top_ + page) ||
-           scroll(plain(KeyCode::page_up), top_ - std::min(top_, page)) ||
-           scroll(alt('<'), 0) || scroll(alt('>'), past_the_end);
-}
-
-std::vector<Row> Page::rows(int width, int height) {
-    width_ = width;
-    height_ = static_cast<std::size_t>(height);
-    std::vector<Row> rows = compose_(width);
-    const std::size_t visible_count = std::min(rows.size(), height_);
-    top_ = std::min(top_, rows.size() - visible_count);
-    rows.erase(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(top_));
-    rows.resize(visible_count);
-    for (Row& row : rows) truncate(row, width);
-    return rows;
-}
-
-bool Page::find(Style style, int step) {
-    const std::vector<Row> rows = compose_(width_);
-    const auto count = static_cast<std::ptrdiff_t>(rows.size());
-    auto at = step == 0 ? 0 : static_cast<std::ptrdiff_t>(found_) + step;
-    for (; at >= 0 && at < count; at += step < 0 ? -1 : 1) {
-        const Row& row = rows[static_cast<std::size_t>(at)];
-        const auto has_style = [style](const Span& span) { return span.style == style; };
-        if (std::none_of(row.begin(), row.end(), has_style)) continue;
-        found_ = static_cast<std::size_t>(at);
-        if (found_ < top_ || found_ >= top_ + height_)
-            top_ = found_ - std::min(found_, height_ / 2);
-        return true;
-    }
-    return false;
 }
 
 }  // namespace ui

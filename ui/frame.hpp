@@ -5,13 +5,9 @@
 // ui/text.hpp. Widths are columns of the terminal.
 #pragma once
 
-#include "ui/key.hpp"
-
 #include <cstddef>
-#include <functional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace ui {
@@ -120,35 +116,6 @@ private:
     std::size_t units_ = 0;
     std::vector<Row> rows_ = std::vector<Row>(1);
     std::vector<std::size_t> first_units_ = {0};  // the first unit of each row
-};
-
-// A text that may be longer than the screen, in a window that keys scroll. It is composed
-// again for each drawing, so that it follows changes of its content and the width.
-class Page {
-public:
-    // Returns all rows of the text, for a window of `width` columns.
-    using Compose = std::function<std::vector<Row>(int width)>;
-
-    // The objects that `compose` uses must outlive the page.
-    explicit Page(Compose compose) : compose_(std::move(compose)) {}
-
-    // Scrolls by one row, by one window (`height` - 1 rows), or to the start or end, if the key
-    // is bound to that. Otherwise returns false.
-    bool press(const Key& key, int height);
-
-    // The visible rows: at most `height`, of at most `width` columns each.
-    std::vector<Row> rows(int width, int height);
-
-    // Scrolls to the first row with a part in this style, or to the next one below (`step` 1)
-    // or above (-1) the row found last. Returns false if there is none.
-    bool find(Style style, int step = 0);
-
-private:
-    Compose compose_;
-    std::size_t top_ = 0;  // the first visible row; rows() limits it to the last page
-    std::size_t found_ = 0;
-    int width_ = 80;  // of the last rows()
-    std::size_t height_ = 24;
 };
 
 }  // namespace ui

@@ -212,11 +212,12 @@ void add_round_trips(PageRows& page, const Histogram& times, const Results* befo
     add("max", [](const Histogram& of) { return of.max(); });
 }
 
-void add_notable(PageRows& page, const Entries& notable, std::optional<std::size_t> selected) {
+void add_notable(PageRows& page, const std::vector<Transcript::Entry>& notable,
+                 std::optional<std::size_t> selected) {
     if (notable.empty()) return;
     page.add_title("The slowest, and the last bad and lost");
     for (std::size_t i = 0; i < notable.size(); ++i) {
-        const Event& event = *notable[i]->event;
+        const Event& event = *notable[i].event;
         std::string name = is_failure(event) ? word_of(event.fate) : "";
         if (event.reply.round_trip)
             name += (name.empty() ? "" : " ") + milliseconds_text(*event.reply.round_trip);
@@ -244,7 +245,7 @@ void PageRows::add_fact(const std::string& name, std::string_view value, Style s
     rows.insert(rows.end(), layout.rows().begin(), layout.rows().end());
 }
 
-Entries notable_entries(const Transcript& transcript) {
+std::vector<Transcript::Entry> notable_entries(const Transcript& transcript) {
     constexpr std::size_t max_slow = 5;
     constexpr std::size_t max_failed = 20;
     std::vector<const Transcript::Entry*> slow;
@@ -261,9 +262,8 @@ Entries notable_entries(const Transcript& transcript) {
         return a->event->reply.round_trip > b->event->reply.round_trip;
     });
     failed.insert(failed.begin(), slow.begin(), slow_end);
-    Entries notable;
-    for (const Transcript::Entry* entry : failed)
-        notable.push_back(std::make_shared<const Transcript::Entry>(entry->copy()));
+    std::vector<Transcript::Entry> notable;
+    for (const Transcript::Entry* entry : failed) notable.push_back(entry->copy());
     return notable;
 }
 

@@ -9,7 +9,6 @@
 #include "ui/search.hpp"
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,16 +36,14 @@ struct PageRows {
     Rows rows;
 };
 
-using Entries = std::vector<std::shared_ptr<const Transcript::Entry>>;
-
 // Returns copies of the five slowest right replies, and of the newest bad and lost messages.
-Entries notable_entries(const Transcript& transcript);
+std::vector<Transcript::Entry> notable_entries(const Transcript& transcript);
 
 struct Statistics {
     const Results& results;
     const Results* minute_ago;  // the results a minute ago; null if they are not shown
     const PercentileHistory& history;
-    const Entries& notable;
+    const std::vector<Transcript::Entry>& notable;
     std::optional<std::size_t> selected;  // an index in `notable`
 };
 

@@ -40,9 +40,9 @@ const ui::Binding<Client> Client::table[] = {
      nullptr, "^D Quit"},
     {ui::keys(ui::plain(KeyCode::enter)), [](Client& c) { c.submit(); }, "Enter",
      "send the line; if it is empty, open the selected message (e: edit it)"},
-    {ui::keys(ui::plain(KeyCode::up), ui::ctrl('p')), [](Client& c) { c.older_line(); },
+    {ui::keys(ui::plain(KeyCode::up), ui::ctrl('p')), [](Client& c) { c.browse(true); },
      "Up Dn ^P ^N", "go through the history of sent lines"},
-    {ui::keys(ui::plain(KeyCode::down), ui::ctrl('n')), [](Client& c) { c.newer_line(); }},
+    {ui::keys(ui::plain(KeyCode::down), ui::ctrl('n')), [](Client& c) { c.browse(false); }},
     {ui::keys(ui::ctrl('r'), ui::alt('p')),
      [](Client& c) { c.mode_.emplace<ui::HistorySearch>(c.history_); }, "^R M-p",
      "search the history"},
@@ -57,12 +57,16 @@ const ui::Binding<Client> Client::table[] = {
      "M-Up M-Down", "select a message; then also Up and Down"},
     {ui::keys(ui::alt(KeyCode::down)), [](Client& c) { c.transcript().select_newer(); }},
     {ui::keys(ui::plain(KeyCode::f1), ui::alt('?')),
-     [](Client& c) { c.open_page([&c](int width) { return c.key_page(width); }); }, "F1 M-?",
+     [](Client& c) { c.pages_.push_back({&Client::key_rows}); }, "F1 M-?",
      "this page", "F1 Keys"},
-    {ui::keys(ui::plain(KeyCode::f2), ui::alt('s')), [](Client& c) { c.open_statistics(); },
+    {ui::keys(ui::plain(KeyCode::f2), ui::alt('s')), 
+     [](Client& c) {
+         c.pages_.push_back({.compose = &Client::statistics_rows,
+                             .notable = notable_entries(c.transcript())});
+     },
      "F2 M-s", "statistics; Up and Down select a slow, bad or lost message", "F2 Stats"},
     {ui::keys(ui::plain(KeyCode::f3), ui::alt('i')),
-     [](Client& c) { c.open_page([&c](int width) { return c.connection_rows(width); }); },
+     [](Client& c) { c.pages_.push_back({&Client::connection_rows}); },
      "F3 M-i", "connection and certificate", "F3 Link"},
     {ui::keys(ui::plain(KeyCode::f4), ui::alt('h')),
      [](Client& c) { c.transcript().show_hex(!c.transcript().hex()); }, "F4 M-h",
@@ -80,7 +84,7 @@ const ui::Binding<Client> Client::table[] = {
      "start or stop a transcript file", "F9 Record"},
     {ui::keys(ui::alt('/')), [](Client& c) { c.mode_.emplace<Find>(); }, "M-/ n N",
      "search the messages, or an opened message; next, previous match", "M-/ Find"},
-    {ui::keys(ui::alt('w')), [](Client& c) { c.copy(c.transcript().selected()); }, "M-w",
+    {ui::keys(ui::alt('w')), [](Client& c) { c.copy(); }, "M-w",
      "copy the selected or opened message to the terminal's clipboard"},
     {ui::keys(ui::ctrl('c')), [](Client& c) { c.interrupt(); }, "^C",
      "clear the line; if it is empty, cancel connecting or waiting"},
@@ -123,21 +127,17 @@ void ScreenClient::press(const ui::Key& key) {
     quit_timer_.cancel();
     if (interrupts) quit_timer_.start(quit_time);
     if (key.chord == ui::ctrl('l') && !literal) return terminal().redraw();  // in each mode
-    const bool done = std::visit([&](auto& mode) { return press_in(mode, key); }, mode_) ||
-                      (!pages_.empty() && press_in(pages_.back(), key));
-    if (!done && !press_bound(key)) notice_ = "this key does nothing; F1 lists the keys";
-}
-
-// Returns false if the key has no binding.
-bool ScreenClient::press_bound(const ui::Key& key) {
-    return editor_.press(key) || ui::perform(bindings, key.chord, *this);
-}
-
-// A key without a binding for Alt has its usual effect.
-bool ScreenClient::press_in(Escaped&, const ui::Key& key) {
-    mode_.emplace<Typing>();
-    if (key.chord == ui::plain(KeyCode::escape)) return true;
-    return press_bound(ui::add_alt(key));
+    const auto act = [this](const ui::Key& with) {
+        return editor_.press(with) || ui::perform(bindings, with.chord, *this);
+    };
+    if (std::exchange(escaped_, false)) {
+        // A key without a binding for Alt has its usual effect.
+        if (key.chord == ui::plain(KeyCode::escape) || act(ui::add_alt(key))) return;
+    } else if (std::visit([&](auto& mode) { return press_in(mode, key); }, mode_) ||
+               (!pages_.empty() && press_in(pages_.back(), key))) {
+        return;
+    }
+    if (!act(key)) notice_ = "this key does nothing; F1 lists the keys";
 }
 
 bool ScreenClient::press_in(ui::HistorySearch& search, const ui::Key& key) {
@@ -155,8 +155,11 @@ bool ScreenClient::press_in(Find& find, const ui::Key& key) {
         const int step = key.chord == ui::plain(U'n')   ? 1
                          : key.chord == ui::plain(U'N') ? -1
                                                         : 0;
-        find.failed = step != 0 && !find_next(step);
-        if (step != 0) return true;
+        if (step != 0) {  // the next match is older, or further down in an opened message
+            find.failed = pages_.empty() ? !transcript().search_next(-step)
+                                         : !find_on_page(Style::match, step);
+            return true;
+        }
         if (cancelled && !pages_.empty()) pages_.back().needle = {};
         mode_.emplace<Typing>();
         return cancelled && !pages_.empty();
@@ -164,8 +167,8 @@ bool ScreenClient::press_in(Find& find, const ui::Key& key) {
     if (key.chord == ui::plain(KeyCode::enter)) {
         const bool nothing = find.text.empty();  // an empty search removes the marks
         if (!pages_.empty()) pages_.back().needle = ui::Needle(find.text.text());
-        find.found = pages_.empty() ? transcript().search(find.text.text())
-                                    : pages_.back().page.find(Style::match);
+        find.found =
+            pages_.empty() ? transcript().search(find.text.text()) : find_on_page(Style::match);
         find.failed = !find.found && !nothing;
         if (nothing) mode_.emplace<Typing>();
         return true;
@@ -175,81 +178,86 @@ bool ScreenClient::press_in(Find& find, const ui::Key& key) {
     return cancelled;
 }
 
-// The next match is older, or further down in an opened message.
-bool ScreenClient::find_next(int step) {
-    if (!pages_.empty()) return pages_.back().page.find(Style::match, step);
-    return transcript().search_next(-step);
-}
-
 // A key that neither scrolls the page nor belongs to it closes all pages and then has its usual
 // effect. Enter and the cancelling keys only close the page on top.
-bool ScreenClient::press_in(Reading& reading, const ui::Key& key) {
-    if (select_notable(reading, key) || reading.page.press(key, main_height())) return true;
-    if (const auto message = reading.message) {
-        if (key.chord == ui::alt('/')) mode_.emplace<Find>();
-        if (key.chord == ui::alt('w')) copy(message.get());
-        if (key.chord == ui::alt('/') || key.chord == ui::alt('w')) return true;
-        if (key.chord == ui::plain(U'e')) {
-            pages_.clear();
-            edit_again(*message->event);
-            return true;
-        }
+bool ScreenClient::press_in(Page& page, const ui::Key& key) {
+    const ui::Chord chord = ui::without_alt(key.chord);
+    const bool up = chord == ui::plain(KeyCode::up);
+    if (!page.notable.empty() && (up || chord == ui::plain(KeyCode::down))) {
+        const std::size_t at = page.selected.value_or(0);
+        if (!page.selected)
+            page.selected = 0;
+        else
+            page.selected = up ? at - std::min<std::size_t>(at, 1)
+                               : std::min(at + 1, page.notable.size() - 1);
+        find_on_page(Style::selected);
+        return true;
+    }
+    if (page.selected && chord == ui::plain(KeyCode::enter)) {
+        open_message(page.notable[*page.selected]);
+        return true;
+    }
+    if (scroll(page, key.chord)) return true;
+    if (page.message && (key.chord == ui::alt('/') || key.chord == ui::alt('w'))) return false;
+    if (page.message && key.chord == ui::plain(U'e')) {
+        const Event& event = *page.message->event;
+        const std::string bytes(has_message(event.fate) ? event.message.payload
+                                                        : event.reply.payload);
+        std::string line = options_.conversation.escapes ? escaped(bytes) : bytes;
+        pages_.clear();
+        if (line.size() > ui::KeyParser::max_paste)
+            notice_ = "too long for the line: " + bytes_text(line.size()) + "; the limit is " +
+                      std::to_string(ui::KeyParser::max_paste);
+        else
+            editor_.set(std::move(line));
+        return true;
     }
     const bool back = key.chord == ui::plain(KeyCode::enter) || is_cancel(key);
     pages_.erase(back ? pages_.end() - 1 : pages_.begin(), pages_.end());
     return back;
 }
 
-bool ScreenClient::select_notable(Reading& reading, const ui::Key& key) {
-    const ui::Chord chord = ui::without_alt(key.chord);
-    const bool up = chord == ui::plain(KeyCode::up);
-    if (reading.notable.empty()) return false;
-    if (reading.selected && chord == ui::plain(KeyCode::enter)) {
-        open_message(*reading.notable[*reading.selected]);
+// Scrolls by a row, by a window, of which one row stays visible, or to an end. Returns false if
+// the key is not bound to that.
+bool ScreenClient::scroll(Page& page, const ui::Chord& chord) const {
+    constexpr int far = 1 << 29;  // rows
+    const int window = std::max(main_height() - 1, 1);
+    for (const auto& [bound, rows] : {std::pair(ui::plain(KeyCode::down), 1),
+                                      {ui::plain(KeyCode::up), -1},
+                                      {ui::plain(KeyCode::page_down), window},
+                                      {ui::plain(KeyCode::page_up), -window},
+                                      {ui::alt('<'), -far},
+                                      {ui::alt('>'), far}}) {
+        if (chord != bound) continue;
+        page.top = std::clamp(page.top + rows, 0, far);
         return true;
     }
-    if (!up && chord != ui::plain(KeyCode::down)) return false;
-    std::size_t at = reading.selected.value_or(0);
-    if (reading.selected && up) at -= std::min<std::size_t>(at, 1);
-    if (reading.selected && !up) at = std::min(at + 1, reading.notable.size() - 1);
-    reading.selected = at;
-    reading.page.find(Style::selected);
-    return true;
+    return false;
 }
 
-void ScreenClient::open_statistics() {
-    open_page([this](int width) {
-        const Reading& top = pages_.back();
-        return statistics_page({conversation_.results(), conversation_.results_a_minute_ago(),
-                                conversation_.percentile_history(), top.notable, top.selected},
-                               width);
-    });
-    pages_.back().notable = notable_entries(transcript());
+// Scrolls the page on top to the first row with a part in this style, or to the next one below
+// (`step` 1) or above (-1) the row found last. Returns false if there is none.
+bool ScreenClient::find_on_page(Style style, int step) {
+    Page& page = pages_.back();
+    const Rows rows = (this->*page.compose)(terminal().size().columns);
+    const int height = std::max(main_height(), 0);
+    int at = step == 0 ? 0 : page.found + step;
+    for (; at >= 0 && at < static_cast<int>(rows.size()); at += step < 0 ? -1 : 1) {
+        const ui::Row& row = rows[static_cast<std::size_t>(at)];
+        if (std::none_of(row.begin(), row.end(),
+                         [style](const ui::Span& span) { return span.style == style; }))
+            continue;
+        page.found = at;
+        if (at < page.top || at >= page.top + height) page.top = std::max(at - height / 2, 0);
+        return true;
+    }
+    return false;
 }
 
 // The page keeps its message, and shows the reply once it has arrived.
 void ScreenClient::open_message(const Transcript::Entry& of) {
     if (of.event->fate == Fate::note) return;
-    const auto entry = std::make_shared<Transcript::Entry>(of.copy());
-    open_page([this, entry](int width) {
-        if (!has_reply(entry->event->fate))
-            if (const auto* const answer = transcript().answer_to(entry->event->message))
-                *entry = answer->copy();
-        const bool resp = session().options().framing->name == "resp";
-        return message_page(*entry, resp, pages_.back().needle, width);
-    });
-    pages_.back().message = entry;
-}
-
-// Puts the message into the input line, to change and send it. The line is empty here, because
-// otherwise Enter would have sent it instead of opening a message.
-void ScreenClient::edit_again(const Event& event) {
-    const std::string bytes(has_message(event.fate) ? event.message.payload
-                                                    : event.reply.payload);
-    std::string line = options_.conversation.escapes ? escaped(bytes) : bytes;
-    if (line.size() <= ui::KeyParser::max_paste) return editor_.set(std::move(line));
-    notice_ = "too long for the line: " + bytes_text(line.size()) + "; the limit is " +
-              std::to_string(ui::KeyParser::max_paste);
+    pages_.push_back({.compose = &Client::message_rows, .message = of.copy()});
 }
 
 void ScreenClient::submit() {
@@ -263,20 +271,16 @@ void ScreenClient::submit() {
 }
 
 void ScreenClient::back_to_end() {
-    if (transcript().following() && !transcript().selected()) mode_.emplace<Escaped>();
+    escaped_ = transcript().following() && !transcript().selected();
     transcript().select_none();
     transcript().search("");
     transcript().scroll_to_end();
 }
 
-void ScreenClient::older_line() {
-    if (selecting()) return transcript().select_older();
-    if (auto line = history_.older(editor_.text())) editor_.set(std::move(*line));
-}
-
-void ScreenClient::newer_line() {
-    if (selecting()) return transcript().select_newer();
-    if (auto line = history_.newer()) editor_.set(std::move(*line));
+void ScreenClient::browse(bool older) {
+    if (selecting()) return older ? transcript().select_older() : transcript().select_newer();
+    auto line = older ? history_.older(editor_.text()) : history_.newer();
+    if (line) editor_.set(std::move(*line));
 }
 
 void ScreenClient::interrupt() {
@@ -289,7 +293,10 @@ void ScreenClient::interrupt() {
         conversation_.session().disconnect();
 }
 
-void ScreenClient::copy(const Transcript::Entry* entry) {
+// Copies the opened message, or else the selected one.
+void ScreenClient::copy() {
+    const Transcript::Entry* const entry =
+        pages_.empty() ? transcript().selected() : &*pages_.back().message;
     if (!entry) {
         notice_ = "M-Up selects; M-w then copies the message";
         return;
@@ -307,7 +314,7 @@ void ScreenClient::line_refused(const std::string& line) {
 
 const std::span<const ui::Binding<Client>> Client::bindings{table};
 
-Rows ScreenClient::key_page(int width) {
+Rows ScreenClient::key_rows(int width) {
     PageRows page(width);
     page.add_title("Keys (M-x: Alt-x, or Esc then x)");
     page.add_fact("Quit",
@@ -330,6 +337,22 @@ Rows ScreenClient::key_page(int width) {
     return page.rows;
 }
 
+Rows ScreenClient::statistics_rows(int width) {
+    const Page& page = pages_.back();
+    return statistics_page({conversation_.results(), conversation_.results_a_minute_ago(),
+                            conversation_.percentile_history(), page.notable, page.selected},
+                           width);
+}
+
+Rows ScreenClient::message_rows(int width) {
+    Page& page = pages_.back();
+    if (!has_reply(page.message->event->fate))
+        if (const auto* const answer = transcript().answer_to(page.message->event->message))
+            page.message = answer->copy();
+    const bool resp = session().options().framing->name == "resp";
+    return message_page(*page.message, resp, page.needle, width);
+}
+
 // --- The screen.
 
 // On a low screen, the input line takes precedence over the status line, and both over the
@@ -337,28 +360,37 @@ Rows ScreenClient::key_page(int width) {
 void ScreenClient::draw() {
     conversation_.flush_file();
     const ui::Size size = terminal().size();
+    const int height = std::max(main_height(), 0);
     ui::Frame frame;
-    const int height = main_height();
-    if (height > 0)
-        frame.rows = pages_.empty() ? transcript().rows(size.columns, height)
-                                    : pages_.back().page.rows(size.columns, height);
-    while (static_cast<int>(frame.rows.size()) < height) frame.rows.emplace_back();
+    if (pages_.empty()) {
+        frame.rows = transcript().rows(size.columns, height);
+    } else {
+        Page& page = pages_.back();
+        frame.rows = (this->*page.compose)(size.columns);
+        page.top = std::clamp(static_cast<int>(frame.rows.size()) - height, 0, page.top);
+        frame.rows.erase(frame.rows.begin(), frame.rows.begin() + page.top);
+    }
+    frame.rows.resize(static_cast<std::size_t>(height));
     if (size.rows > 1) frame.rows.push_back(fit_status(status(), size.columns));
     frame.cursor_row = static_cast<int>(frame.rows.size());
     frame.cursor_shown = true;
     frame.rows.push_back(input_row(size.columns, frame));
-    if (has_key_bar()) frame.rows.push_back(key_bar(size.columns));
+    if (has_key_bar()) {
+        std::vector<Part> parts;
+        for (const auto& binding : bindings)
+            if (binding.bar) parts.push_back({binding.bar, 0, Style::dim});
+        std::rotate(parts.begin(), parts.begin() + 1, parts.end());
+        for (int rank = 0; Part & part : parts) part.rank = rank++;
+        frame.rows.push_back(fit(parts, size.columns, {"  "}));
+    }
     terminal().draw(frame);
-    schedule_clock();
-}
-
-ui::Row ScreenClient::key_bar(int width) {
-    std::vector<Part> parts;
-    for (const auto& binding : bindings)
-        if (binding.bar) parts.push_back({binding.bar, 0, Style::dim});
-    std::rotate(parts.begin(), parts.begin() + 1, parts.end());
-    for (int rank = 0; Part & part : parts) part.rank = rank++;
-    return fit(parts, width, {"  "});
+    // Draws again when a time in the status line changes. It is in seconds while the connection
+    // is open, and otherwise in tenths of a second.
+    const State state = session().state();
+    if (state == State::closed || state == State::idle) return clock_timer_.cancel();
+    const ev::Duration unit = state == State::open ? ev::Duration(1s) : ev::Duration(100ms);
+    const ev::Duration elapsed = loop_.now() - session().state_since();
+    clock_timer_.start_at(session().state_since() + (elapsed / unit + 1) * unit);
 }
 
 std::vector<Part> ScreenClient::status() const {
@@ -373,10 +405,12 @@ std::vector<Part> ScreenClient::status() const {
         const std::string text = "recording " + ui::printable(file) + ", " +
                                  count_text(conversation_.recorded_count(), "message") +
                                  local_time_text(", %Y-%m-%d %H:%M", recording->started);
-        const bool connecting = session().state() != State::idle;
-        if (connecting) put(Priority::detail, text, Style::status);
-        if (!connecting) parts.erase(parts.begin() + 1);  // the target
-        if (!connecting) parts.front().text = text;
+        if (session().state() != State::idle) {
+            put(Priority::detail, text, Style::status);
+        } else {
+            parts.erase(parts.begin() + 1);  // the target
+            parts.front().text = text;
+        }
     }
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
         put(Priority::mode, std::to_string(count) + " " + status_word::queued,
@@ -403,7 +437,7 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     }
     auto* const find = std::get_if<Find>(&mode_);
     if (find) ui::append(row, find->failed ? "not found: " : "find: ", Style::dim);
-    if (std::holds_alternative<Escaped>(mode_)) ui::append(row, "Esc- ", Style::dim);
+    if (escaped_) ui::append(row, "Esc- ", Style::dim);
     ui::LineEditor& editor = find ? find->text : editor_;
     // Announces how many messages a text of several lines becomes.
     ui::Row lines_hint;
@@ -442,15 +476,6 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     return row;
 }
 
-std::string ScreenClient::page_hint() const {
-    const Reading& top = pages_.back();
-    if (top.message)
-        return "Esc goes back; e edits it; M-/ searches; M-w copies; Up Down PgUp PgDn scroll";
-    if (top.selected) return "Enter opens it; Esc goes back; Up Down select";
-    return top.notable.empty() ? "Esc goes back; Up Down PgUp PgDn scroll"
-                               : "Esc goes back; Up Down select a message; PgUp PgDn scroll";
-}
-
 // Returns the text shown instead of the input line, if there is any.
 std::string ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
@@ -463,9 +488,18 @@ std::string ScreenClient::hint_text() const {
         return find->failed ? "no more matches; n older, N newer; Esc goes back"
                             : "n older, N newer; Esc goes back to the end";
     }
-    if (!pages_.empty()) return page_hint();
+    if (!pages_.empty()) {
+        const Page& page = pages_.back();
+        if (page.message)
+            return "Esc goes back; e edits it; M-/ searches; M-w copies; Up Down PgUp PgDn "
+                   "scroll";
+        if (page.selected) return "Enter opens it; Esc goes back; Up Down select";
+        return page.notable.empty()
+                   ? "Esc goes back; Up Down PgUp PgDn scroll"
+                   : "Esc goes back; Up Down select a message; PgUp PgDn scroll";
+    }
     if (!editor_.empty()) return {};
-    if (std::holds_alternative<Escaped>(mode_))
+    if (escaped_)
         return "Esc- press a key; it then acts as with Alt; F1 lists the keys; Esc cancels";
     if (const Transcript::Entry* const entry = conversation_.transcript().selected())
         return entry->event->fate == Fate::note
@@ -505,16 +539,6 @@ Rows ScreenClient::connection_rows(int width) {
         add_connection(page, session(), conversation_.results(), options_.key_log,
                        options_.sandbox);
     return page.rows;
-}
-
-// Schedules the next redraw for the next change of a time in the status line. It is in seconds
-// while the connection is open, and otherwise in tenths of a second.
-void ScreenClient::schedule_clock() {
-    const State state = session().state();
-    if (state == State::closed || state == State::idle) return clock_timer_.cancel();
-    const ev::Duration unit = state == State::open ? ev::Duration(1s) : ev::Duration(100ms);
-    const ev::Duration elapsed = loop_.now() - session().state_since();
-    clock_timer_.start_at(session().state_since() + (elapsed / unit + 1) * unit);
 }
 
 }  // namespace yodel

@@ -13,7 +13,6 @@
 #include "ui/search.hpp"
 
 #include <cstddef>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -48,22 +47,24 @@ private:
     static const ui::Binding<ScreenClient> table[];
 
     // What the keys act on first. Each mode ends itself.
-    struct Typing {};   // the page on top, or the line with the keys of `bindings`
-    struct Escaped {};  // after Esc: the next key counts as pressed with Alt
-    struct Find {       // searches the messages, or the message on the page on top
+    struct Typing {};  // the page on top, or the line with the keys of `bindings`
+    struct Find {      // searches the messages, or the message on the page on top
         ui::LineEditor text = {};
         bool found = false;   // n and N find more matches
         bool failed = false;  // there was no match, and no key has been pressed since
     };
-    using Mode = std::variant<Typing, Escaped, ui::HistorySearch, Find>;
+    using Mode = std::variant<Typing, ui::HistorySearch, Find>;
 
-    // A page that covers the messages.
-    struct Reading {
-        ui::Page page;
-        std::shared_ptr<const Transcript::Entry> message = {};  // on the page, if any
-        Entries notable = {};                                   // on the page of statistics
-        std::optional<std::size_t> selected = {};               // an index in `notable`
-        ui::Needle needle = {};
+    // A page that covers the messages, in a window that keys scroll. It is composed again for
+    // each drawing, so that it follows changes of its content and of the width.
+    struct Page {
+        Rows (ScreenClient::*compose)(int width);       // all rows of the page on top
+        std::optional<Transcript::Entry> message = {};  // on the page, if any
+        std::vector<Transcript::Entry> notable = {};    // on the page of statistics
+        std::optional<std::size_t> selected = {};       // an index in `notable`
+        ui::Needle needle = {};                         // its matches are marked
+        int top = 0;                                    // the first visible row
+        int found = 0;                                  // the row of the last match
     };
 
     void conversation_changed() override { mark_changed(); }
@@ -78,57 +79,49 @@ private:
     void stalled(bool stalled) override { conversation_.session().pause(stalled); }
     void draw() override;
 
-    bool press_bound(const ui::Key& key);
     // Each may end its mode. Returns false if the key still must have its usual effect.
     static bool press_in(Typing&, const ui::Key&) { return false; }
-    bool press_in(Escaped& escaped, const ui::Key& key);
     bool press_in(ui::HistorySearch& search, const ui::Key& key);
     bool press_in(Find& find, const ui::Key& key);
-    bool press_in(Reading& reading, const ui::Key& key);
-    bool select_notable(Reading& reading, const ui::Key& key);
-    bool find_next(int step);
+    bool press_in(Page& page, const ui::Key& key);
+    bool scroll(Page& page, const ui::Chord& chord) const;
+    bool find_on_page(ui::Style style, int step = 0);
 
     // Actions that are too long for the table of bindings.
     void submit();
-    void open_page(ui::Page::Compose compose) {
-        pages_.push_back({ui::Page(std::move(compose))});
-    }
-    void open_statistics();
     void open_message(const Transcript::Entry& of);
-    void edit_again(const Event& event);
     void back_to_end();
-    void older_line();
-    void newer_line();
+    void browse(bool older);
     void interrupt();
-    void copy(const Transcript::Entry* entry);
+    void copy();
 
     // True while a message is selected and no line is being typed. Enter, Up and Down then
     // apply to the message.
     bool selecting() { return editor_.empty() && transcript().selected(); }
-    Rows key_page(int width);
+    Rows key_rows(int width);
+    Rows statistics_rows(int width);
     Rows connection_rows(int width);
+    Rows message_rows(int width);
 
     bool has_key_bar() const { return terminal().size().rows >= 12; }
-    static ui::Row key_bar(int width);
     // Returns the number of rows above the status line, the input line and the key bar.
     int main_height() const { return terminal().size().rows - (has_key_bar() ? 3 : 2); }
     std::vector<Part> status() const;
     std::string hint_text() const;
-    std::string page_hint() const;
     std::string progress_hint() const;
     ui::Row input_row(int width, ui::Frame& frame);
     ui::Row search_row(const ui::HistorySearch& search, int width, ui::Frame& frame) const;
-    void schedule_clock();
 
     ev::Loop& loop_;
     const Options options_;
     ui::LineEditor editor_;
     ui::History history_;
     Mode mode_;
-    std::vector<Reading> pages_;  // over the messages, the last one on top
-    std::string notice_;          // replaces the input line until the next key
-    ev::Timer quit_timer_;        // runs while another ^C quits
-    ev::Timer clock_timer_;       // fires when a displayed time changes
+    bool escaped_ = false;     // after Esc: the next key counts as pressed with Alt
+    std::vector<Page> pages_;  // over the messages, the last one on top
+    std::string notice_;       // replaces the input line until the next key
+    ev::Timer quit_timer_;     // runs while another ^C quits
+    ev::Timer clock_timer_;    // fires when a displayed time changes
     Conversation conversation_;
 };
 

@@ -175,7 +175,7 @@ TEST_CASE("the slowest right replies, and the newest bad and lost messages, are 
     transcript.append(entry({.fate = Fate::bad,
                              .message = {.payload = "\x1b"},
                              .reply = {.payload = "no", .round_trip = 9ms}}));
-    const Entries notable = notable_entries(transcript);
+    const auto notable = notable_entries(transcript);
     REQUIRE(notable.size() == 25);
     const Rows rows = statistics_page({Results(), nullptr, {}, notable, 5}, 80);
     CHECK(contains(text(rows), "\nThe slowest, and the last bad and lost\n6.0 ms      m6\n"

@@ -376,6 +376,11 @@ TEST_CASE("each key works as its help explains") {
             last "Esc goes back; Up Down PgUp PgDn scroll"; shows Up Dn ^P ^N go through the history; row 24 F1 Keys; keys PgDn
             shows M-Enter     a newline: with this framing, a new message; keys PgDn; shows … 
             keys PgDn PgDn PgDn PgDn; shows this cell's share; keys x; last x; hides on an empty line)"},
+        {"scrolling a page by rows, by windows and to its ends",
+         R"(size 6x80; keys F1; row 1 Keys; keys Down; row 1 Quit; keys Up Up; row 1 Keys
+            keys PgDn; row 2 Up Dn; keys PgUp; row 1 Keys; keys PgDn PgUp PgUp; row 1 Keys
+            keys M-> PgDn; row 4 ░▒▓█; keys Up; row 4 █; resize 9x80; row 7 ░▒▓█; keys M-<
+            row 1 Keys; resize 3x80; keys PgDn; row 1 Quit; keys PgUp; row 1 Keys)"},
         {"the page of keys for other framings",
          "-f len4; keys M-? PgDn; shows M-Enter     a newline in the message"},
         {"redrawing", R"(ECHO first; keys ^L; writes \x1b[2J; shows ‹ first; keys M-s ^L

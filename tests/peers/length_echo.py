@@ -7,9 +7,6 @@ length_echo.py ask PORT SIZE [tls]
                                  sends hello1 hello2 hello3, a message of SIZE bytes, and
                                  hello5, all before it reads a byte, like a client with one
                                  thread; then it checks the replies
-length_echo.py cut PORT SIZE     sends a message of 5 bytes and the first SIZE bytes of the
-                                 frame of a message of 10, closes its side, and prints
-                                 everything received
 """
 import socket
 import struct
@@ -71,13 +68,5 @@ def ask(port, size, tls=""):
     print("all came back")
 
 
-def cut(port, size):
-    with connect(port) as sock:
-        sock.sendall(frame(b"whole") + frame(b"0123456789")[: int(size)])
-        sock.shutdown(socket.SHUT_WR)
-        while part := sock.recv(65536):
-            sys.stdout.buffer.write(part)
-
-
 if __name__ == "__main__":
-    {"serve": lambda port: serve(port, answer), "ask": ask, "cut": cut}[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:])
+    {"serve": lambda port: serve(port, answer), "ask": ask}[sys.argv[1]](int(sys.argv[2]), *sys.argv[3:])

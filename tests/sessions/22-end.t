@@ -45,7 +45,7 @@ A server that stays open is left after -q, also if it goes on talking. A probe d
   tick
   yodel: the server did not close within 200ms (-q)
   yodel: 0 sent, 0 answered, 0 bad, 0 lost, * unsolicited (glob)
-  $ play 'flood:xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n'
+  $ play 'talk:400000*x'
   $ echo a | yodel --quiet -f raw --expect none -W 200ms -q 200ms 127.0.0.1 $PORT | dd bs=4k status=none >flood
 
 A server that closes before the end of the input has ended the conversation, whether or not

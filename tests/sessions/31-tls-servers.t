@@ -1,11 +1,20 @@
 Servers that TLS must judge
 ===========================
 
-A script makes a certificate of each class; the servers are in Python.
+The servers are in Python. Each has a certificate of another class.
 
   $ need openssl
-  $ sh "$PEERS/tls_classes.sh" .
-  $ class() { name=$1; shift; start python3 "$PEERS/tls_server.py" 0 $name.pem $name.key "$@"; }
+  $ host=DNS:localhost,IP:127.0.0.1
+  $ certify right $host && certify client && certify sha1 $host -md sha1
+  $ certify expired $host -enddate 20210101000000Z && certify early $host -startdate 20480101000000Z
+  $ certify elsewhere DNS:example.org && certify nameless && SUBJECT=localhost certify common
+  $ AUTHORITY=unknown certify untrusted $host && AUTHORITY=unknown certify stranger
+  $ certify intermediate '' -extensions authority
+  $ AUTHORITY=intermediate certify incomplete $host
+  $ cat incomplete.pem intermediate.pem >chained.pem && cp incomplete.key chained.key
+  $ openssl genpkey -quiet -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out short.key 2>log; certify short $host
+  $ new_key alone 2>log; openssl req -x509 -key alone.key -out alone.pem -subj /CN=alone -addext subjectAltName=$host
+  $ class() { play tls:$1.pem:$1.key${2:+:$2} rest; }
   $ hello() { echo hello | yodel --cacert ca.pem "$@" tls://127.0.0.1:$PORT; }
   $ class right && hello --quiet
   hello
@@ -83,14 +92,8 @@ The two sides may have no version or group in common, or an end that is not orde
   $ hello --quiet --groups X25519
   yodel: the server aborted the connection (TLS alert: handshake failure)
   [35]
-  $ class right abrupt && hello --quiet -c 5 -i 50ms 2>&1 | grep close_notify
+  $ play tls:right.pem:right.key echo close && hello --quiet -c 5 -i 50ms 2>&1 | grep close_notify
   yodel: the server closed the connection without a TLS close_notify
-  $ class right small-hello && hello --quiet -w 300ms --alpn "a$(printf ',%040d' $(seq 40))"
-  yodel: no connection to 127.0.0.1:* within 300ms (-w): still in the TLS handshake with 127.0.0.1:*; the server did not answer a ClientHello of * bytes, which exceeds one TCP segment and is too large for some servers and middleboxes; --groups X25519 makes it smaller (glob)
-  [28]
-  $ hello --quiet -w 300ms --groups X25519 --alpn "a$(printf ',%040d' $(seq 40))"
-  yodel: no connection to 127.0.0.1:* within 300ms (-w): still in the TLS handshake with 127.0.0.1:*; the server did not answer a ClientHello of * bytes, which exceeds one TCP segment and is too large for some servers and middleboxes (glob)
-  [28]
 
 Other servers speak no TLS, or break off.
 

@@ -15,7 +15,7 @@ A client in Python that reads only after sending all gets all. A message that is
   all came back
   all came back
   all came back
-  $ python3 "$PEERS/length_echo.py" cut $PORT 9 | od -c
+  $ ask 'send:\x05\0\0\0whole\n\0\0\x0001234' shut show | od -c
   0000000 005  \0  \0  \0   w   h   o   l   e
   0000011
   $ await inside $LOG && sed -n 's/.*: the client/the client/p' $LOG

@@ -3,12 +3,11 @@ Replies that match
 
 With --match, a reply is judged by a regular expression instead of its message.
 
-  $ start python3 "$PEERS/key_value.py" 0
-  $ printf 'SET a one\033[31m\nGET a\nDEL a\n' >commands
+  $ serve && printf 'OK\none\033[31m\nNONE\n' >commands
   $ yodel --match '^(OK|NONE)$' 127.0.0.1 $PORT <commands 2>log
   OK
   one\x1b[31m (esc)
-  OK
+  NONE
   [1]
   $ cat log
   yodel: reply 2 does not match "^(OK|NONE)$": one^[[31m
@@ -16,10 +15,10 @@ With --match, a reply is judged by a regular expression instead of its message.
   $ yodel --match '^(OK|NONE|one.*)$' 127.0.0.1 $PORT <commands
   OK
   one\x1b[31m (esc)
-  OK
+  NONE
   yodel: 3 sent, 3 answered, 0 bad, 0 lost; rtt * (glob)
   $ yodel --json --match '^(OK|NONE)$' 127.0.0.1 $PORT <commands 2>log | grep -o '"fate":"bad".*\|"echoed":.*"lost":[0-9]*'
-  "fate":"bad","right":false,"sent":"GET a","received":"one\u001b[31m"}
+  "fate":"bad","right":false,"sent":"one\u001b[31m","received":"one\u001b[31m"}
   "echoed":2,"bad":1,"lost":0
 
 In a load, so do own messages, at a rate, in threads, as datagrams. A requirement tolerates.
@@ -37,7 +36,7 @@ In a load, so do own messages, at a rate, in threads, as datagrams. A requiremen
   $ yodel-load --match '^(OK|NONE)$' --require bad=1 127.0.0.1 $PORT <commands 2>log
   $ yodel-load --match '^(OK|NONE)$' --require 'bad<1' 127.0.0.1 $PORT <commands 2>log
   [1]
-  $ start python3 "$PEERS/key_value.py" 0 udp
+  $ serve -u
   $ yodel -u --match '^(OK|NONE)$' 127.0.0.1 $PORT <commands 2>&1 >out | grep reply
   yodel: reply 2 does not match "^(OK|NONE)$": one^[[31m
   $ yodel-load -u --match '^(OK|NONE)$' --messages commands -c 3 127.0.0.1 $PORT
@@ -45,8 +44,11 @@ In a load, so do own messages, at a rate, in threads, as datagrams. A requiremen
   yodel-load: 3 sent, 2 answered, 1 bad, 0 lost, 0 duplicate, 0 reordered, */s; rtt * (glob)
   [1]
 
-Only the beginning of a long reply is examined.
+The message does not matter. Only the beginning of a long reply is examined.
 
+  $ play line 'send:PONG\n' wait && echo PING | yodel --match '^PO' 127.0.0.1 $PORT
+  PONG
+  yodel: 1 sent, 1 answered, 0 bad, 0 lost; rtt * (glob)
   $ play line "send:$(printf %05000d 0)1\\n" wait
   $ echo x | yodel --match 1 127.0.0.1 $PORT 2>&1 >out | grep reply
   yodel: reply 1 does not match "1": 0000000000000000000000000000000000000000000000000000000000000000...; only its first 4096 bytes were examined

@@ -3,9 +3,9 @@ Recordings and their replay
 
 What --json prints is a recording: an object for each message, with its times and its bytes.
 
-  $ start python3 "$PEERS/key_value.py" 0 && store=$PORT
   $ printf 'SET a one\nGET a\nDEL a\nGET a\nSET b \033[31m\377\nGET b\n' >commands
-  $ yodel --json --expect any 127.0.0.1 $store <commands >r.json 2>log
+  $ store() { play line 'send:OK\n' line "send:$1\n" line 'send:OK\n' line 'send:NONE\n' line 'send:OK\n' line "send:$2\n" wait; }
+  $ store one '\x1b[31m\xff' && yodel --json --expect any 127.0.0.1 $PORT <commands >r.json 2>log
   $ grep -o '"sent[64_base]*":"[^"]*".*"received[64_base]*":"[^"]*"' r.json
   "sent":"SET a one","received":"OK"
   "sent":"GET a","received":"one"
@@ -16,10 +16,9 @@ What --json prints is a recording: an object for each message, with its times an
 
 A replay sends the same at the same times, or without pauses with -i 0, and compares the replies.
 
-  $ echo not read | yodel --replay r.json 127.0.0.1 $store
+  $ echo not read | yodel --replay r.json 127.0.0.1 $PORT
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
-  $ start python3 "$PEERS/key_value.py" 0 broken && broken=$PORT
-  $ yodel --replay r.json -i 0 127.0.0.1 $broken 2>log
+  $ store ONE '\x1b[31M\xff' && yodel --replay r.json -i 0 127.0.0.1 $PORT 2>log
   reply 2 differs at byte 0 (expected o, got O)
       sent      GET a
       recorded  one
@@ -32,29 +31,28 @@ A replay sends the same at the same times, or without pauses with -i 0, and comp
   $ cat log
   yodel: reply 2 differs from the recording at byte 0 (expected o, got O)
   yodel: 6 replayed, 4 matched, 2 bad, 0 lost; rtt * (glob)
-  $ yodel --replay r.json -i 0 -x 127.0.0.1 $broken 2>log | grep ONE
+  $ yodel --replay r.json -i 0 -x 127.0.0.1 $PORT 2>log | grep ONE
       00000000  4f 4e 45                                         |ONE|
 
 A server that answers nothing, or too much, is found.
 
-  $ start python3 "$PEERS/key_value.py" 0 silent
+  $ play line 'send:OK\n' line line 'send:OK\n' line line 'send:OK\n' wait
   $ yodel --replay r.json -i 0 -W 200ms 127.0.0.1 $PORT 2>&1 | grep replayed
   yodel: 6 replayed, 3 matched, 0 bad, 3 lost; rtt * (glob)
-  $ start python3 "$PEERS/key_value.py" 0 ticks greeting hello && ticks=$PORT
-  $ yodel --replay r.json -i 0 127.0.0.1 $ticks >out 2>log
-  [1]
-  $ head -n 2 out && grep -o '[0-9] unsolicited not recorded' log
+  $ store one '\x1b[31m\xff\nwelcome' && yodel --replay r.json -i 0 127.0.0.1 $PORT
   an unsolicited message is not in the recording
-      now       hello
-  3 unsolicited not recorded
+      now       welcome
+  yodel: 6 replayed, 6 matched, 0 bad, 0 lost, 1 unsolicited not recorded; rtt * (glob)
+  [1]
 
 Data that answers no message, such as a greeting, must arrive again.
 
+  $ play 'send:hello\n' line 'send:OK\nchanged a\n' line 'send:one\n' wait
   $ { await hello t.json; echo SET a one; await 'changed a' t.json; echo GET a; } |
-  >     yodel --json --expect any 127.0.0.1 $ticks >t.json 2>log
-  $ yodel --replay t.json -i 0 127.0.0.1 $ticks
+  >     yodel --json --expect any 127.0.0.1 $PORT >t.json 2>log
+  $ yodel --replay t.json -i 0 127.0.0.1 $PORT
   yodel: 2 replayed, 2 matched, 0 bad, 0 lost, 2 unsolicited matched; rtt * (glob)
-  $ yodel --replay t.json -i 0 -W 200ms 127.0.0.1 $store
+  $ store one '' && yodel --replay t.json -i 0 -W 200ms 127.0.0.1 $PORT
   a recorded unsolicited message is missing
       recorded  hello
   a recorded unsolicited message is missing
@@ -72,39 +70,34 @@ Replies of several lines arrive again, too.
 
 With -o FILE.json, the recording is written beside the output. An existing file is not overwritten.
 
-  $ yodel --quiet --expect any -o o.json 127.0.0.1 $store <commands | sed -n 1,4p
+  $ store one '\x1b[31m\xff'
+  $ yodel --quiet --expect any -o o.json 127.0.0.1 $PORT <commands | sed -n 1,4p
   OK
   one
   OK
   NONE
-  $ yodel --replay o.json -i 0 127.0.0.1 $store
+  $ yodel --replay o.json -i 0 127.0.0.1 $PORT
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
-  $ yodel --json --expect any -o same.json 127.0.0.1 $store <commands >both.json 2>log
+  $ yodel --json --expect any -o same.json 127.0.0.1 $PORT <commands >both.json 2>log
   $ sed -i 's/"started":"[^"]*"//' both.json same.json && cmp both.json same.json
-  $ yodel --quiet --expect any -o o.json 127.0.0.1 $store <commands
+  $ yodel --quiet --expect any -o o.json 127.0.0.1 $PORT <commands
   yodel: cannot write the recording o.json: File exists
   [23]
-  $ yodel -f raw -o x.json 127.0.0.1 $store <commands
+  $ yodel -f raw -o x.json 127.0.0.1 $PORT <commands
   yodel: -o x.json cannot be combined with -f raw, which has no messages (yodel -h shows the options)
   [2]
 
 Datagrams and TLS are replayed in the same way.
 
-  $ start python3 "$PEERS/key_value.py" 0 udp
-  $ yodel --json --expect any udp://127.0.0.1:$PORT <commands >u.json 2>log
+  $ serve -u && yodel --json udp://127.0.0.1:$PORT <commands >u.json 2>log
   $ yodel --replay u.json -u 127.0.0.1 $PORT
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost, 0 duplicate, 0 reordered; rtt * (glob)
-  $ start python3 "$PEERS/key_value.py" 0 udp broken
-  $ yodel --replay u.json -i 0 -u 127.0.0.1 $PORT 2>log | grep differs
-  reply 2 differs at byte 0 (expected o, got O)
-  reply 6 differs at byte 4 (expected m, got M)
-  $ yodel --replay u.json 127.0.0.1 $store
-  yodel: u.json was recorded with datagrams (-u), not with -f line (yodel -h shows the options)
-  [2]
+  $ serve -u --corrupt 1 && yodel --replay u.json -i 0 -u 127.0.0.1 $PORT 2>log | grep -c differs
+  6
   $ need openssl
   $ certify server DNS:localhost
-  $ start python3 "$PEERS/key_value.py" 0 tls server.pem server.key
-  $ yodel --json --expect any --cacert ca.pem tls://localhost:$PORT <commands >s.json 2>log
+  $ play tls:server.pem:server.key rest
+  $ yodel --json --cacert ca.pem tls://localhost:$PORT <commands >s.json 2>log
   $ yodel --replay s.json --cacert ca.pem tls://localhost:$PORT
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
 
@@ -128,18 +121,15 @@ With --mask, parts of the replies are ignored, such as times and numbers.
   [1]
   $ yodel --replay m.json -i 0 --mask ':[0-9]{2}|at [0-9]+' --mask 'id=[a-z0-9]+ [a-z]+' 127.0.0.1 $PORT
   yodel: 2 replayed, 2 matched, 0 bad, 0 lost; rtt * (glob)
-  $ echo abc | yodel --json -f caret >c.json 2>log
-  $ yodel --replay c.json --mask x 127.0.0.1 $store
-  yodel: --mask cannot be combined with -f caret of c.json, whose replies have no frames (yodel -h shows the options)
-  [2]
 
 A recording may come from standard input.
 
-  $ cat r.json | yodel -i 0 --replay /dev/stdin 127.0.0.1 $store
+  $ store one '\x1b[31m\xff'
+  $ cat r.json | yodel -i 0 --replay /dev/stdin 127.0.0.1 $PORT
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
-  $ cat r.json | yodel -i 0 --replay - 127.0.0.1 $store
+  $ cat r.json | yodel -i 0 --replay - 127.0.0.1 $PORT
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
-  $ yodel -i 0 --replay - 127.0.0.1 $store <r.json
+  $ yodel -i 0 --replay - 127.0.0.1 $PORT <r.json
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   $ open_input && yodel -m 200ms --replay - <input
   yodel: standard input: no recording arrived within 200ms (--max-time)
@@ -155,7 +145,7 @@ A recording may come from standard input.
 
 A file that is no recording, or was cut or edited, is refused in one sentence.
 
-  $ refuse() { yodel --replay "$1" 127.0.0.1 $store; }
+  $ refuse() { yodel --replay "$1" 127.0.0.1 $PORT; }
   $ : >empty && refuse empty
   yodel: empty:1: the file is empty
   [2]
@@ -182,21 +172,4 @@ A file that is no recording, or was cut or edited, is refused in one sentence.
   [26]
   $ echo no | refuse -
   yodel: standard input:1: the line is not a JSON object
-  [2]
-
-Options without meaning for a recording are refused.
-
-  $ for option in '--expect echo' '-c 1' '-i 1' '--size 1' --escapes -z '--retry 1' '-f crlf' -u '--json -x'; do
-  >     yodel --replay r.json $option 127.0.0.1 $store
-  > done
-  yodel: --expect cannot be combined with --replay (yodel -h shows the options)
-  yodel: -c cannot be combined with --replay (yodel -h shows the options)
-  yodel: -i with --replay must be 0, which sends as replies arrive (yodel -h shows the options)
-  yodel: --size cannot be combined with --replay (yodel -h shows the options)
-  yodel: --escapes cannot be combined with --replay (yodel -h shows the options)
-  yodel: --replay cannot be combined with -z (yodel -h shows the options)
-  yodel: --retry cannot be combined with --replay (yodel -h shows the options)
-  yodel: r.json was recorded with -f line, not with -f crlf (yodel -h shows the options)
-  yodel: r.json was recorded with -f line, not with datagrams (-u) (yodel -h shows the options)
-  yodel: -x cannot be combined with --json (yodel -h shows the options)
   [2]

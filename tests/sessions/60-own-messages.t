@@ -3,7 +3,7 @@ Own messages in a load
 
 yodel-load sends the lines of --messages in turn, over and over, at a planned rate.
 
-  $ start python3 "$PEERS/key_value.py" 0
+  $ serve
   $ printf 'SET a one\nGET a\nDEL a\n' >commands
   $ for arrivals in even poisson; do
   >     yodel-load --messages commands --expect any --rate 500 --arrivals $arrivals -c 20 --connections 2 127.0.0.1 $PORT

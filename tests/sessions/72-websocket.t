@@ -3,7 +3,7 @@ WebSocket
 
 With --ping, an idle connection sends pings, whose pongs are required. They do not disturb a recording or a load.
 
-  $ start python3 "$PEERS/websocket_server_steps.py" 0 open echo:1 read frame:8a:1 read frame:8a:2 rest
+  $ play open frames:1 read frame:8a:1 read frame:8a:2 frames
   $ (echo a; await 'ping 32' $LOG; echo b) | yodel -o r.json --ping 10ms ws://127.0.0.1:$PORT 2>log
   a
   b
@@ -17,7 +17,7 @@ With --ping, an idle connection sends pings, whose pongs are required. They do n
 
 A server that does not answer them is given up after -W.
 
-  $ start python3 "$PEERS/websocket_server_steps.py" 0 open read end
+  $ play open read wait
   $ open_input
   $ yodel --ping 10ms -W 200ms ws://127.0.0.1:$PORT <input
   yodel: the server did not answer a ping within 200ms (-W)

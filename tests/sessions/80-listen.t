@@ -109,7 +109,7 @@ The client's own words stay as they are.
 
   $ mkfifo silent && exec 6<>silent
   $ listen ws://:0 <silent
-  $ python3 "$PEERS/websocket_steps.py" $PORT open 'frame:88:\x0f\xa0the server is on fire' end >log 2>&1
+  $ ask open 'frame:88:\x0f\xa0the server is on fire' end >log 2>&1
   $ left 1d
   status 56
   yodel: the client closed with 4000 application code: the server is on fire

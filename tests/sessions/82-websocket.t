@@ -4,9 +4,8 @@ WebSocket
 With ws:// or wss://, each line is a message: text if it is UTF-8. The server is known as with tls://.
 
   $ printf 'hello\n\nh\303\274\n\377\376\nb\303\n' >lines && head -c 1M /dev/zero | tr '\0' x >>lines && echo >>lines
-  $ speak() { start python3 "$PEERS/websocket_server_steps.py" 0 "$@"; }
-  $ speak open rest
-  $ yodel --quiet ws://127.0.0.1:$PORT <lines | cmp - lines; await close $LOG && sed 1d $LOG
+  $ play open frames
+  $ yodel --quiet ws://127.0.0.1:$PORT <lines | cmp - lines; await close $LOG && cat $LOG
   text hello
   text 
   text h\xc3\xbc (esc)
@@ -81,32 +80,32 @@ Connections are timed, loaded, judged, recorded and replayed like others.
 
 A server that opens no WebSocket is reported in one sentence.
 
-  $ refused() { speak "$@" && echo a | yodel --quiet -w 500ms --subprotocol other ws://127.0.0.1:$PORT; echo $?; }
-  $ refused request 'send:HTTP/1.1 404 Not Found\r\nX: y\r\n\r\nno such page' end
+  $ refused() { play "$@" && echo a | yodel --quiet -w 500ms --subprotocol other ws://127.0.0.1:$PORT; echo $?; }
+  $ refused request 'send:HTTP/1.1 404 Not Found\r\nX: y\r\n\r\nno such page' wait
   yodel: the server refused the WebSocket upgrade: 404 Not Found
   7
-  $ refused request 'send:HTTP/1.1 101 Yes\r\nUpgr' shut end
+  $ refused request 'send:HTTP/1.1 101 Yes\r\nUpgr' shut wait
   yodel: the server closed the connection during the WebSocket handshake
   7
   $ refused request reset
   yodel: the WebSocket handshake failed: Connection reset by peer
   7
-  $ refused request 'send:\x15\x03\x01\0\2\2\x46' end
+  $ refused request 'send:\x15\x03\x01\0\2\2\x46' wait
   yodel: the server speaks TLS; use wss://
   35
-  $ refused 'open:Sec-WebSocket-Protocol: chat' end
+  $ refused 'open:Sec-WebSocket-Protocol: chat' wait
   yodel: the server's WebSocket upgrade is invalid: it selects a subprotocol that was not offered
   7
-  $ refused request 'send:HTTP/1.1 101 Y' end
+  $ refused request 'send:HTTP/1.1 101 Y' wait
   yodel: no connection to 127.0.0.1:* within 500ms (-w): still in the WebSocket handshake with 127.0.0.1:* (glob)
   28
 
 So is one that breaks the protocol, or leaves. The server learns why.
 
   $ after() {
-  >     speak open read read "$@" end
+  >     play open read read "$@" end
   >     printf 'a\nb\n' | yodel --quiet --max-frame 2000 ws://127.0.0.1:$PORT >out; echo $?
-  >     await ended $LOG && sed '1d; /^text [ab]$/d' $LOG | xargs
+  >     await ended $LOG && sed '/^text [ab]$/d' $LOG | xargs
   > }
   $ after 'frame:88:\x03\xe9bye'
   yodel: the server closed the connection after 0 of 2 replies (1001 going away: bye)
@@ -120,7 +119,7 @@ So is one that breaks the protocol, or leaves. The server learns why.
   yodel: the server closed the connection after 0 of 2 replies (no status)
   56
   close without a code ended
-  $ after masked:81:a
+  $ after wrong:81:a
   yodel: the server violated the WebSocket protocol: a frame is masked
   56
   close 1002 ended
@@ -147,10 +146,10 @@ So is one that breaks the protocol, or leaves. The server learns why.
   $ after frame:81:a frame:81:b 'frame:88:\x03\xe8'
   0
   close 1000 ended
-  $ after frame:01:a frame:89:pp read frame:80: frame:82:b rest
+  $ after frame:01:a frame:89:pp read frame:80: frame:82:b frames
   0
   pong 7070 close 1000 ended
-  $ speak open read read reset
+  $ play open read read reset
   $ printf 'a\nb\n' | yodel --quiet ws://127.0.0.1:$PORT
   yodel: receiving failed: Connection reset by peer
   [56]
@@ -158,14 +157,14 @@ So is one that breaks the protocol, or leaves. The server learns why.
 Messages that arrive with the upgrade answer nothing.
 
   $ for greeting in welcome '9000*w'; do for expect in echo any; do
-  >     speak "open with 81:$greeting" rest
+  >     play open "frame:81:$greeting" frames
   >     printf 'a\nb\n' | yodel --quiet --json --expect $expect ws://127.0.0.1:$PORT | grep -o '"echoed":2\|"unsolicited":1' | xargs
   > done; done
   echoed:2 unsolicited:1
   echoed:2 unsolicited:1
   echoed:2 unsolicited:1
   echoed:2 unsolicited:1
-  $ speak "open with 81:welcome,hello" rest
+  $ play open frame:81:welcome frame:81:hello frames
   $ for i in 1 2 3 4 5 6 7 8; do echo a | yodel --quiet --json --match '^a' ws://127.0.0.1:$PORT | grep -o '"unsolicited":.'; done | xargs
   unsolicited:2 unsolicited:2 unsolicited:2 unsolicited:2 unsolicited:2 unsolicited:2 unsolicited:2 unsolicited:2
 
@@ -173,14 +172,14 @@ A close frame ends a run that awaits no replies, and is answered. Without one, i
 
   $ open_input
   $ for code in '\x03\xe8' ''; do
-  >     speak open read frame:88:$code end && printf 'a\n' >input
-  >     yodel --quiet --expect none ws://127.0.0.1:$PORT <input; await ended $LOG && sed 1d $LOG | xargs
+  >     play open read frame:88:$code end && printf 'a\n' >input
+  >     yodel --quiet --expect none ws://127.0.0.1:$PORT <input; await ended $LOG && xargs <$LOG
   > done
   yodel: the server closed before the end of the input (1000 normal closure)
   text a close 1000 ended
   yodel: the server closed before the end of the input (no status)
   text a close without a code ended
-  $ speak open read read shut
+  $ play open read read shut
   $ echo a | yodel --quiet --expect none ws://127.0.0.1:$PORT
   yodel: the server ended the connection without a close frame
   [56]

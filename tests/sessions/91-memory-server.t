@@ -7,16 +7,16 @@ Memory of a server
 
 A server reads no more from clients that send and never read.
 
-  $ serve; python3 "$PEERS/deaf.py" $PORT 50 && counters | cut -d ' ' -f 1,2; peak 65536 $SERVER
-  stuck
+  $ serve; ask 50 flood:x input </dev/null | uniq && counters | cut -d ' ' -f 1,2; peak 65536 $SERVER
+  flooded
   50 accepted,
   below 65536
-  $ serve --self-signed; python3 "$PEERS/deaf.py" $PORT 50 tls && counters | cut -d ' ' -f 1,2; peak 73728 $SERVER
-  stuck
+  $ serve --self-signed; ask 50 tls flood:x input </dev/null | uniq && counters | cut -d ' ' -f 1,2; peak 73728 $SERVER
+  flooded
   50 accepted,
   below 73728
   $ for frames in '89:125*x' 81:x; do
-  >     serve --ws --max-frame 1M; python3 "$PEERS/websocket_steps.py" $PORT open flood:$frames reset | tail -n 1
+  >     serve --ws --max-frame 1M; ask open flood:$frames reset | tail -n 1
   >     counters | cut -d ' ' -f 1,2; peak 16384 $SERVER
   > done
   flooded
@@ -39,6 +39,6 @@ Memory for long messages goes back to the system after them.
   $ serve -f len4le && python3 "$PEERS/length_echo.py" ask $PORT 33554432 >out && returned $SERVER
   returned
   $ serve --ws && open_input
-  $ (exec 9>&-; python3 "$PEERS/websocket_steps.py" $PORT open 'frame:01:20000000*x' frame:80:y read:1 input) <input >text & client=$!
+  $ (exec 9>&-; ask open 'frame:01:20000000*x' frame:80:y read:1 input) <input >text & client=$!
   $ await 'text of 20000001 bytes' text && returned $SERVER; exec 9>&-; wait $client
   returned

@@ -58,7 +58,7 @@ With TLS the program trusts the certificate that it made for itself. It closes w
 
 Failures of TLS have words in the status line, and a status of their own.
 
-  $ certify old DNS:localhost 20210101 && certify other DNS:example.org 20210101 && certify good DNS:localhost
+  $ certify old DNS:localhost -enddate 20210101000000Z && certify other DNS:example.org -enddate 20210101000000Z && certify good DNS:localhost
   $ failure() { words=$1 && shift && screen yodel --tls localhost $PORT "$@" -- "wait $words" 'keys ^C^C' gone 'wait yodel: the '; }
   $ serve --tls --cert old.pem --key old.key && failure 'CERT EXPIRED 2021-01-01' --cacert ca.pem
   status 60

@@ -6,14 +6,16 @@
 #   spawn COMMAND...          starts any program in the background
 #                             All three set $SERVER to the process and $LOG to the file of its output, the first two
 #                             also $PORT. The process ends with the transcript.
-#   play STEP...              makes a server in Python perform these steps of $PEERS/scripted.py from the next
-#                             connection on, and sets $PORT. There is one such server in a transcript.
+#   play STEP...              makes a server in Python perform these steps of $PEERS/steps.py from the next connection
+#                             on, and sets $PORT and $LOG, which is empty. There is one such server in a transcript.
+#   ask STEP...               performs such steps as a client on $PORT
 #   counters                  makes yodeld print its counters but the first, once for each server
 #   await TEXT FILE           waits until a line of the file matches TEXT, as for grep
 #   open_input [TEXT]         makes the FIFO `input`, which contains TEXT, as for printf, and never ends:
 #                             yodel <input; printf TEXT >input adds text
-#   certify NAME NAMES [END]  makes NAME.pem and NAME.key, signed by the authority ca.pem and valid for NAMES
-#                             (DNS:localhost,IP:127.0.0.1) until END (20210101)
+#   certify NAME [NAMES [OPTION...]]
+#                             makes NAME.pem and NAME.key, valid for NAMES (DNS:localhost,IP:127.0.0.1) and signed by
+#                             $AUTHORITY.pem (ca), which is made if it is missing; with options of `openssl ca`
 #   stop SIGNAL PROCESS       sends the signal to a process in the background, and returns its status
 #   need PROBE...             skips the transcript if something is missing, as for contrib/packaging/deps
 #   skip REASON               skips the transcript; `make test` prints the reason
@@ -34,15 +36,18 @@ serve() { start yodeld "$@" 0; }
 play() {
     printf '%s\n' "$@" >"$TMPDIR/steps"
     if [ -z "$player" ]; then
-        start python3 "$PEERS/scripted.py" 0 "@$TMPDIR/steps"
-        player=$PORT
+        start python3 "$PEERS/steps.py" serve 0 "@$TMPDIR/steps"
+        player=$PORT player_log=$LOG
     fi
-    PORT=$player
+    : >"$player_log"
+    PORT=$player LOG=$player_log
 }
+
+ask() { python3 "$PEERS/steps.py" ask "$PORT" "$@"; }
 
 spawn() {
     LOG=$(mktemp)
-    "$@" <&8 >"$LOG" 2>&1 &
+    "$@" <&8 >>"$LOG" 2>&1 &
     SERVER=$!
     echo $SERVER >>"$servers"
 } 8<&0
@@ -78,18 +83,25 @@ open_input() {
     printf "${1-}" >input
 }
 
+new_key() { openssl genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out "$1.key"; }
+
 certify() {
+    name=$1 names=${2:+-addext "subjectAltName=$2"} authority=${AUTHORITY:-ca}
+    shift; [ $# -eq 0 ] || shift
     {
-        new_key="-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes"
-        if [ ! -e ca.pem ]; then
-            openssl req -x509 $new_key -keyout ca.key -out ca.pem -days 30 -subj '/CN=Test Authority'
-            : >ca.index
-            printf '%s\n' >ca.cnf '[ca]' default_ca=d '[d]' new_certs_dir=. database=ca.index rand_serial=yes \
-                default_md=sha256 policy=p copy_extensions=copy '[p]' commonName=supplied
+        if [ ! -e "$authority.pem" ]; then
+            new_key "$authority"
+            openssl req -x509 -key "$authority.key" -out "$authority.pem" -days 30 -subj "/CN=$authority"
         fi
-        openssl req $new_key -keyout "$1.key" -out "$1.csr" -subj "/CN=$1" -addext "subjectAltName=$2"
-        openssl ca -batch -notext -config ca.cnf -cert ca.pem -keyfile ca.key -in "$1.csr" -out "$1.pem" \
-            -startdate 20200101000000Z -enddate "${3:-20491231}000000Z"
+        printf '%s\n' >ca.cnf '[ca]' default_ca=d '[d]' new_certs_dir=. database=ca.index rand_serial=yes \
+            default_md=sha256 policy=p copy_extensions=copy unique_subject=no '[p]' commonName=supplied \
+            '[authority]' basicConstraints=critical,CA:TRUE
+        : >>ca.index
+        [ -e "$name.key" ] || new_key "$name"
+        # shellcheck disable=SC2086  # two words
+        openssl req -new -key "$name.key" -out "$name.csr" -subj "/CN=${SUBJECT:-$name}" $names
+        openssl ca -batch -notext -config ca.cnf -cert "$authority.pem" -keyfile "$authority.key" -in "$name.csr" \
+            -out "$name.pem" -startdate 20200101000000Z -enddate 20491231000000Z "$@"
     } >openssl.log 2>&1 || cat openssl.log
 }
 

@@ -2,18 +2,217 @@
 
 #include "bufio/tls_internal.hpp"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <openssl/rand.h>
+#include <openssl/sha.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <ctime>
 #include <new>
 #include <sstream>
 #include <system_error>
 
 namespace bufio {
+
+TlsFailure take_failure() {
+    unsigned long chosen = ERR_peek_error();
+    int code = 0;
+    for (unsigned long error = ERR_get_error(); error != 0; error = ERR_get_error()) {
+        if (ERR_GET_LIB(error) != ERR_LIB_SSL || ERR_COMMON_ERROR(error)) continue;
+        chosen = error;
+        code = ERR_GET_REASON(error);
+    }
+    if (ERR_SYSTEM_ERROR(chosen))
+        return {0, std::generic_category().message(ERR_GET_REASON(chosen))};
+    const char* const text = ERR_reason_error_string(chosen);
+    return {code, text ? text : "no reason given"};
+}
+
+// --- Texts about certificates. The peer chooses their contents, and the number of everything
+// in them.
+
+namespace {
+
+constexpr int max_chain = 10;  // certificates to describe
+constexpr int max_named = 3;   // hosts of a certificate to name
+constexpr int max_faults = 5;  // to describe
+
+// Truncates a text after at most 255 bytes, but not inside a UTF-8 character.
+std::string clipped(const std::string& text) {
+    std::size_t size = 255;
+    if (text.size() <= size) return text;
+    while (size > 252 && (static_cast<unsigned char>(text[size]) & 0xc0) == 0x80) --size;
+    return text.substr(0, size) + "...";
+}
+
+std::string name_text(const X509_NAME* name) {
+    const std::unique_ptr<BIO, Deleter<BIO_free>> out(BIO_new(BIO_s_mem()));
+    constexpr unsigned long unwanted = ASN1_STRFLGS_ESC_MSB | XN_FLAG_SPC_EQ;
+    X509_NAME_print_ex(out.get(), name, 0, XN_FLAG_ONELINE & ~unwanted);
+    char* bytes = nullptr;
+    const long count = BIO_get_mem_data(out.get(), &bytes);
+    return clipped({bytes, static_cast<std::size_t>(std::max(count, 0L))});
+}
+
+std::string date_text(const ASN1_TIME* time) {
+    std::tm parts{};
+    if (ASN1_TIME_to_tm(time, &parts) != 1) return "0000-00-00";
+    char text[40];
+    return {text, std::strftime(text, sizeof text, "%F", &parts)};
+}
+
+// The bytes of a DNS name or an IP address of any length.
+std::string host_text(const ASN1_STRING* string, bool is_address) {
+    const auto* const bytes = ASN1_STRING_get0_data(string);
+    const auto size = static_cast<std::size_t>(ASN1_STRING_length(string));
+    if (!is_address) return clipped({reinterpret_cast<const char*>(bytes), size});
+    const bool v4 = size == sizeof(in_addr);
+    if (!v4 && size != sizeof(in6_addr)) return "an address of unknown type";
+    char text[INET6_ADDRSTRLEN];
+    return ::inet_ntop(v4 ? AF_INET : AF_INET6, bytes, text, sizeof text);
+}
+
+// A host in the subject is ignored (RFC 9525). The text explains this, because it surprises
+// owners of old certificates.
+std::string name_mismatch_text(const X509* certificate, const std::string& host) {
+    const std::unique_ptr<GENERAL_NAMES, Deleter<GENERAL_NAMES_free>> names(
+        static_cast<GENERAL_NAMES*>(
+            X509_get_ext_d2i(certificate, NID_subject_alt_name, nullptr, nullptr)));
+    if (!names)
+        return "names no host: it has no subject alternative name, and its subject " +
+               name_text(X509_get_subject_name(certificate)) + " is ignored";
+    std::string list;
+    int count = 0;
+    for (int i = 0; i < sk_GENERAL_NAME_num(names.get()); ++i) {
+        const GENERAL_NAME* const name = sk_GENERAL_NAME_value(names.get(), i);
+        if (name->type != GEN_IPADD && name->type != GEN_DNS) continue;
+        const std::string text = host_text(name->d.ia5, name->type == GEN_IPADD);
+        if (text == host) return "contains " + host + " as a DNS name, not as an IP address";
+        if (++count <= max_named) list += (count == 1 ? "" : ", ") + text;
+    }
+    if (count == 0)
+        return "names no host: its subject alternative name contains no DNS name and no "
+               "address";
+    if (count > max_named) list += " and " + std::to_string(count - max_named) + " more";
+    return "is for " + list + ", not for " + host;
+}
+
+// Returns sha256//BASE64 of a public key; empty without one, as for an unknown algorithm.
+std::string pin_of(EVP_PKEY* key) {
+    if (!key) return {};
+    unsigned char* der = nullptr;
+    const int size = i2d_PUBKEY(key, &der);
+    if (size <= 0) throw std::bad_alloc();  // the only possible failure
+    unsigned char digest[SHA256_DIGEST_LENGTH];
+    const int digested =
+        EVP_Digest(der, static_cast<std::size_t>(size), digest, nullptr, EVP_sha256(), nullptr);
+    OPENSSL_free(der);
+    if (digested != 1) throw std::bad_alloc();
+    unsigned char base64[2 * sizeof digest];
+    EVP_EncodeBlock(base64, digest, sizeof digest);
+    return "sha256//" + std::string(reinterpret_cast<char*>(base64));
+}
+
+std::string weak_key_text(const X509* certificate) {
+    const EVP_PKEY* const key = X509_get0_pubkey(certificate);
+    if (!key) return "has a key that is too weak";
+    return "has a key of " + std::to_string(EVP_PKEY_get_bits(key)) + " bits (" +
+           OBJ_nid2sn(EVP_PKEY_get_base_id(key)) + "), which is too weak";
+}
+
+// The faults of a certificate itself, whoever has issued it.
+std::string own_fault_text(int error, const X509* certificate, const std::string& host) {
+    switch (error) {
+    case X509_V_ERR_CERT_HAS_EXPIRED:
+        return "expired on " + date_text(X509_get0_notAfter(certificate));
+    case X509_V_ERR_CERT_NOT_YET_VALID:
+        return "is not valid before " + date_text(X509_get0_notBefore(certificate));
+    case X509_V_ERR_HOSTNAME_MISMATCH:
+    case X509_V_ERR_IP_ADDRESS_MISMATCH: return name_mismatch_text(certificate, host);
+    case X509_V_ERR_EE_KEY_TOO_SMALL:
+    case X509_V_ERR_CA_KEY_TOO_SMALL: return weak_key_text(certificate);
+    case X509_V_ERR_CA_MD_TOO_WEAK:
+        return std::string("is signed with ") +
+               OBJ_nid2ln(X509_get_signature_nid(certificate)) + ", which is too weak";
+    case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: return "is self-signed";
+    default: return std::string("is refused: ") + X509_verify_cert_error_string(error);
+    }
+}
+
+}  // namespace
+
+void describe_certificate(TlsFacts& facts, const X509* certificate,
+                          const STACK_OF(X509) * chain) {
+    facts.subject = name_text(X509_get_subject_name(certificate));
+    facts.issuer = name_text(X509_get_issuer_name(certificate));
+    facts.not_after = date_text(X509_get0_notAfter(certificate));
+    int days = 0;
+    int seconds = 0;  // in addition to the days, with the same sign
+    ASN1_TIME_diff(&days, &seconds, nullptr, X509_get0_notAfter(certificate));
+    facts.days_left = days;
+    facts.expired = days < 0 || seconds < 0;
+    facts.pin = pin_of(X509_get0_pubkey(certificate));
+    facts.chain.clear();
+    const int count = sk_X509_num(chain);
+    for (int i = 0; i < std::min(count, max_chain); ++i) {
+        const X509* const link = sk_X509_value(chain, i);
+        facts.chain.push_back(name_text(X509_get_subject_name(link)) + ", until " +
+                              date_text(X509_get0_notAfter(link)));
+    }
+    if (count > max_chain) facts.chain.push_back(std::to_string(count - max_chain) + " more");
+}
+
+// If the issuer of the peer's own certificate is neither trusted here nor sent, an intermediate
+// certificate is probably missing. If only the issuer of an intermediate is missing, it is the
+// root, which servers need not send.
+void add_fault(TlsFacts& facts, int error, int depth, const X509* certificate,
+               const std::string& host) {
+    // Lazily, because a failure of OpenSSL itself concerns no certificate.
+    const auto issuer = [&] { return name_text(X509_get_issuer_name(certificate)); };
+    std::string text;
+    bool is_untrusted = true;
+    bool lacks_issuer = false;
+    switch (error) {
+    case X509_V_OK: return;
+    // The authority matches the issuer only by name. OpenSSL 3.0.2 reports this before the
+    // missing issuer; other versions report only the latter.
+    case X509_V_ERR_AKID_SKID_MISMATCH:
+    case X509_V_ERR_AKID_ISSUER_SERIAL_MISMATCH:
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+    case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+        lacks_issuer = depth == 0;
+        text = "was sent without the certificate of its issuer " + issuer() +
+               ", which is an intermediate or an untrusted CA";
+        if (lacks_issuer) break;
+        [[fallthrough]];
+    case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+    case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+        text = "was issued by an untrusted CA: " + issuer();
+        break;
+    default:
+        text = own_fault_text(error, certificate, host);
+        if (depth > 0)
+            text = "was issued by " + name_text(X509_get_subject_name(certificate)) +
+                   ", whose certificate " + text;
+        is_untrusted = error == X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT;
+    }
+    if (facts.untrusted && is_untrusted) return;  // implied by an earlier fault
+    facts.untrusted |= is_untrusted;
+    facts.incomplete_chain |= lacks_issuer;
+    ++facts.fault_count;
+    if (facts.fault_count > max_faults) return;
+    facts.faults_text += (facts.faults_text.empty() ? "" : "; it also ") + text;
+    if (facts.fault_count == max_faults) facts.faults_text += "; and more";
+}
+
+// --- Contexts.
 
 std::string tls_library_version() { return ::OpenSSL_version(OPENSSL_VERSION_STRING); }
 
@@ -24,13 +223,6 @@ void check_regular(Reason reason, const std::string& file) {
     struct stat status {};
     if (::stat(file.c_str(), &status) == 0 && !S_ISREG(status.st_mode))
         throw TlsError(reason, file + " is not a regular file, so reading it now could block");
-}
-
-// OpenSSL itself would read the pass phrase of a key from standard input if there is no
-// terminal.
-int refuse_pass_phrase(char*, int, int, void* is_wanted) noexcept {
-    *static_cast<bool*>(is_wanted) = true;
-    return -1;
 }
 
 // Returns the end of a sentence about a file that OpenSSL refuses. If the file contains no item
@@ -51,23 +243,18 @@ void use_certificate(SSL_CTX* context, const std::string& file, const std::strin
         throw TlsError(Reason::own_certificate, text);
     };
     const std::string& key_file = key.empty() ? file : key;
-    if (must_not_block) {
-        check_regular(Reason::own_certificate, file);
-        check_regular(Reason::own_certificate, key_file);
-    }
     ERR_clear_error();
     if (SSL_CTX_use_certificate_chain_file(context, file.c_str()) != 1)
         refuse("certificate " + file + load_problem_text("certificate"));
-    bool is_wanted = false;
-    if (must_not_block || !Fd(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC))) {
-        SSL_CTX_set_default_passwd_cb(context, refuse_pass_phrase);
-        SSL_CTX_set_default_passwd_cb_userdata(context, &is_wanted);
-    }
+    // OpenSSL itself would read a pass phrase from standard input if there is no terminal.
+    const bool may_ask =
+        !must_not_block && Fd(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
+    if (!may_ask)
+        SSL_CTX_set_default_passwd_cb(context, [](char*, int, int, void*) { return -1; });
     const bool loaded =
         SSL_CTX_use_PrivateKey_file(context, key_file.c_str(), SSL_FILETYPE_PEM) == 1;
-    SSL_CTX_set_default_passwd_cb(context, nullptr);
-    SSL_CTX_set_default_passwd_cb_userdata(context, nullptr);
-    if (!loaded && is_wanted)
+    if (!loaded && !may_ask &&
+        ERR_GET_REASON(ERR_peek_error()) == ERR_R_INTERRUPTED_OR_CANCELLED)
         refuse("key " + key_file + " is encrypted, and " +
                (must_not_block ? "a reload can't ask for its pass phrase"
                                : "there is no terminal to ask for its pass phrase"));
@@ -100,35 +287,18 @@ void trust_system(TlsState& state) {
     const char* const given = std::getenv(X509_get_default_cert_dir_env());
     const char* const directories = given && *given ? given : X509_get_default_cert_dir();
     if (bundle && *bundle && std::string_view(bundle) != "/dev/null") {
-        const bool is_needed = ::access(bundle, F_OK) == 0 || !any_exists(directories);
-        if (is_needed && ::access(bundle, R_OK) != 0)
+        const int code = ::access(bundle, R_OK) == 0 ? 0 : errno;
+        if (code != 0 && (code != ENOENT || !any_exists(directories)))
             throw TlsError(Reason::trust, std::string(trusted_prefix) + bundle + ": " +
-                                              std::generic_category().message(errno));
+                                              std::generic_category().message(code));
         check_regular(Reason::trust, bundle);
     }
     SSL_CTX_set_default_verify_dir(state.ctx.get());
     state.may_read_bundle = state.options.verify;
 }
 
-// The loop's thread writes the log, so neither opening nor writing may block.
-void open_key_log(TlsState& state, const std::string& file) {
-    if (file.empty()) return;
-    const std::string name = "key log " + file;
-    struct stat status {};
-    if (::stat(file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
-        throw TlsError(Reason::output, name + " is a FIFO, but must be a file");
-    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-    state.key_log.reset(::open(file.c_str(), flags, 0600));
-    if (!state.key_log)
-        throw TlsError(Reason::output, name + ": " + std::generic_category().message(errno));
-    state.options.key_log_file = file;
-}
-
 void use_new_certificate(SSL_CTX* context) {
-    const Key key(EVP_EC_gen("P-256"));
-    if (!key)
-        throw TlsError(Reason::own_certificate,
-                       "cannot generate a key: " + take_failure().text);
+    const Key key(check_allocated(EVP_EC_gen("P-256")));
     const Certificate owner(check_allocated(X509_new()));
     X509* const certificate = owner.get();
     X509_set_version(certificate, X509_VERSION_3);
@@ -146,23 +316,21 @@ void use_new_certificate(SSL_CTX* context) {
     X509_add_ext(certificate, names, -1);
     X509_EXTENSION_free(names);
     X509_sign(certificate, key.get(), EVP_sha256());
-    SSL_CTX_use_certificate(context, certificate);
-    SSL_CTX_use_PrivateKey(context, key.get());
+    SSL_CTX_use_cert_and_key(context, certificate, key.get(), nullptr, 1);
 }
 
 }  // namespace
 
 TlsContext TlsContext::client(const TlsClientOptions& options) {
-    auto state = std::make_shared<TlsState>();
+    auto state = new_state(true, options.key_log_file);
     state->options = options;
-    state->ctx = new_context(true, !options.key_log_file.empty());
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_post_handshake_auth(ctx, 1);
     SSL_CTX_set_session_cache_mode(ctx, options.resume
                                             ? SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL
                                             : SSL_SESS_CACHE_OFF);
-    const bool verifies_chain = options.verify && options.pins.empty();
-    SSL_CTX_set_verify(ctx, verifies_chain ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
+    const bool verifies = options.verify || !options.pins.empty();
+    SSL_CTX_set_verify(ctx, verifies ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nullptr);
     if (!options.ca_file.empty()) trust(ctx, options.ca_file);
     if (options.ca_file.empty() && options.pins.empty()) trust_system(*state);
     if (!options.certificate.empty()) use_certificate(ctx, options.certificate, options.key);
@@ -177,15 +345,15 @@ TlsContext TlsContext::client(const TlsClientOptions& options) {
         wire += static_cast<char>(protocol.size()) + protocol;
     SSL_CTX_set_alpn_protos(ctx, reinterpret_cast<const unsigned char*>(wire.data()),
                             static_cast<unsigned>(wire.size()));
-    open_key_log(*state, options.key_log_file);
     return TlsContext(std::move(state));
 }
 
 // Clients store the sessions, as tickets. Without a session id context, a client with a
 // certificate could not resume.
 TlsContext TlsContext::server(const TlsServerOptions& options) {
-    auto state = std::make_shared<TlsState>();
-    state->ctx = new_context(false, !options.key_log_file.empty());
+    for (const auto& file : {options.certificate, options.key, options.client_ca})
+        if (options.must_not_block) check_regular(Reason::own_certificate, file);
+    auto state = new_state(false, options.key_log_file);
     SSL_CTX* const ctx = state->ctx.get();
     SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
     const unsigned char id[] = "yodel";
@@ -195,12 +363,10 @@ TlsContext TlsContext::server(const TlsServerOptions& options) {
     else
         use_certificate(ctx, options.certificate, options.key, options.must_not_block);
     if (const std::string& authorities = options.client_ca; !authorities.empty()) {
-        if (options.must_not_block) check_regular(Reason::trust, authorities);
         trust(ctx, authorities);
         SSL_CTX_set_client_CA_list(ctx, SSL_load_client_CA_file(authorities.c_str()));
         SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
     }
-    open_key_log(*state, options.key_log_file);
     return TlsContext(std::move(state));
 }
 
@@ -212,10 +378,7 @@ bool TlsContext::knows_groups(const std::string& list) {
 }
 
 std::string TlsContext::pin() const {
-    EVP_PKEY* const key = SSL_CTX_get0_privatekey(state_->ctx.get());
-    const std::string pin = key ? pin_of(key) : std::string();
-    if (key && pin.empty()) throw std::bad_alloc();  // the only possible failure
-    return pin;
+    return pin_of(SSL_CTX_get0_privatekey(state_->ctx.get()));
 }
 
 // --- Primitives.

@@ -12,13 +12,10 @@
 #include <openssl/x509v3.h>
 
 #include <map>
-#include <memory>
 #include <mutex>
 #include <new>
-#include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace bufio {
 
@@ -70,38 +67,20 @@ struct TlsState {
 
 // --- tls_transport.cpp
 
-// Returns a context for transports, with the callbacks that they need. Throws TlsError.
-SslCtx new_context(bool client, bool logs_keys);
+// Returns the state of a context for transports, with the callbacks that they need. An empty
+// `key_log_file` stands for no log. Throws TlsError.
+std::shared_ptr<TlsState> new_state(bool client, const std::string& key_log_file);
 
-// --- tls_errors.cpp
+// --- tls.cpp
 
-// The most informative error of OpenSSL's queue after a failed call for a connection: the last
-// error of the SSL library, because earlier errors are its inner causes, or else the first
-// error.
+// The most informative error of OpenSSL's queue after a failed call: the last error of the SSL
+// library, because earlier errors are its inner causes, or else the first error.
 struct TlsFailure {
-    int code;  // SSL_R_*; 0 for errors of other libraries, which use the same numbers
+    int code;  // SSL_R_*; 0 for general errors and those of other libraries
     std::string text;
 };
-// Returns the most informative error, and clears the queue.
-TlsFailure take_failure();
+TlsFailure take_failure();  // clears the queue
 
-// Facts that determine the meaning of an error in addition to OpenSSL's code.
-struct TlsSituation {
-    bool is_client;
-    bool handshake_done = false;
-    bool peer_speaks_tls = false;        // a handshake message from it was accepted
-    bool certificate_requested = false;  // the peer requested our certificate
-    bool has_certificate;                // we have a certificate
-    bool certificate_withheld = false;   // our certificate suits none of the peer's algorithms
-    bool renegotiation_refused = false;  // the peer requested a renegotiation
-};
-
-bool is_not_tls(int code, const TlsSituation& situation);
-// Returns the end that a failure of TLS means. `reason` is that of the call that failed.
-End failure_end(const TlsFailure& failure, Reason reason, const TlsSituation& situation);
-
-// Returns sha256//BASE64 of a public key; empty if it can't be encoded.
-std::string pin_of(EVP_PKEY* key);
 void describe_certificate(TlsFacts& facts, const X509* certificate,
                           const STACK_OF(X509) * chain);
 

@@ -1,13 +1,16 @@
-// The transport of a TLS connection, on a BIO that bounds the work of one call.
+// The transport of a TLS connection, on a BIO that bounds the work of one call, and what
+// OpenSSL's errors mean for the connection.
 #include "bufio/system.hpp"
 #include "bufio/tls_internal.hpp"
 
+#include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <cstdio>
 #include <exception>
 #include <system_error>
 
@@ -19,17 +22,15 @@ namespace {
 constexpr std::size_t call_budget = 80 * 1024;
 
 // Key updates cost a thousand times more than data of the same length. A peer whose burden
-// exceeds the handshake messages that an honest peer sends in a row gets a smaller budget. The
-// burden falls by one per call, whatever data arrives.
-constexpr int max_burden = 32;
+// exceeds the handshake messages that an honest peer sends in a row gets a smaller budget, and
+// one that goes on for ever is dropped. The burden falls by one per call, whatever data
+// arrives.
+constexpr int usual_burden = 32;
+constexpr int max_burden = 10'000;
 constexpr std::size_t burdened_budget = 2 * 1024;
 
 // Limits the records of one read, because each has a cost, even if it contains one byte.
 constexpr int max_records = 256;
-
-// Maximum bytes of key updates, tickets and the like that a peer may send without any data. An
-// honest peer sends few of them, and they are small.
-constexpr std::size_t max_silent_bytes = 1024 * 1024;
 
 // Consecutive records are sent in one piece if the system can delay all but the last.
 // Otherwise each record would wake the peer.
@@ -39,86 +40,41 @@ constexpr int send_more = MSG_NOSIGNAL | MSG_MORE;
 constexpr int send_more = MSG_NOSIGNAL;
 #endif
 
-// A socket for OpenSSL. OpenSSL's own socket BIO writes without MSG_NOSIGNAL, and does not
-// limit the bytes received by one call. OpenSSL continues to read while records contain no
+const char* alert_name(int number) {
+    switch (number) {  // OpenSSL's own list lacks these
+    case SSL_AD_MISSING_EXTENSION: return "missing extension";
+    case SSL_AD_CERTIFICATE_REQUIRED: return "certificate required";
+    case SSL_AD_NO_APPLICATION_PROTOCOL: return "no application protocol";
+    default: return SSL_alert_desc_string_long(number);
+    }
+}
+
+// OpenSSL's own socket BIO writes without MSG_NOSIGNAL, and does not limit the bytes received
+// by one call, so the transport has its own. OpenSSL continues to read while records contain no
 // data, such as key updates, which cost much work. Once the budget is spent, the BIO pretends
 // that there is no more input. The descriptor stays readable, and the next turn continues.
-struct TlsSocket {
-    Fd fd;
-    std::size_t budget = 0;        // bytes that the current call may still receive
-    std::size_t silent_bytes = 0;  // bytes received since the last application data
-    int handshake_burden = 0;      // handshake messages received, minus one per call
-    int error = 0;                 // errno of the last permanent failure
-    bool record_follows = false;   // after the current record
-    bool ended = false;            // the peer closed its side
-
-    static TlsSocket& of(BIO* bio) { return *static_cast<TlsSocket*>(BIO_get_data(bio)); }
-
-    // Translates the result of a system call. OpenSSL tries again if the retry flags are set.
-    int outcome(BIO* bio, ssize_t result, int retry_flag) {
-        BIO_clear_retry_flags(bio);
-        if (result >= 0) return static_cast<int>(result);
-        if (would_block(errno) || errno == EINTR) {
-            BIO_set_flags(bio, retry_flag | BIO_FLAGS_SHOULD_RETRY);
-        } else {
-            error = errno;
-        }
-        return -1;
-    }
-
-    static int read(BIO* bio, char* to, int size) {
-        TlsSocket& self = of(bio);
-        const std::size_t allowed = std::min(static_cast<std::size_t>(size), self.budget);
-        errno = EAGAIN;
-        const ssize_t count = allowed > 0 ? ::recv(self.fd.get(), to, allowed, 0) : -1;
-        self.ended = count == 0;
-        if (count > 0) self.budget -= static_cast<std::size_t>(count);
-        if (count > 0) self.silent_bytes += static_cast<std::size_t>(count);
-        return self.outcome(bio, count, BIO_FLAGS_READ);
-    }
-
-    static int write(BIO* bio, const char* from, int size) {
-        TlsSocket& self = of(bio);
-        const int flags = self.record_follows ? send_more : MSG_NOSIGNAL;
-        return self.outcome(bio,
-                            ::send(self.fd.get(), from, static_cast<std::size_t>(size), flags),
-                            BIO_FLAGS_WRITE);
-    }
-
-    static long control(BIO* bio, int command, long, void*) {
-        return command == BIO_CTRL_EOF ? of(bio).ended : command == BIO_CTRL_FLUSH;
-    }
-
-    // Returns a BIO for this socket, which must outlive it. Throws std::bad_alloc.
-    BIO* new_bio() {
+class TlsTransport final : public Transport {
+public:
+    TlsTransport(std::shared_ptr<TlsState> state, Fd fd, const std::string& host)
+        : fd_(std::move(fd)),
+          state_(std::move(state)),
+          ssl_(check_allocated(SSL_new(state_->ctx.get()))),
+          is_client_(SSL_is_server(ssl_.get()) == 0),
+          host_(host) {
         static BIO_METHOD* const method = [] {
             const int type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK;
             BIO_METHOD* const made = check_allocated(BIO_meth_new(type, "socket"));
-            BIO_meth_set_read(made, read);
-            BIO_meth_set_write(made, write);
+            BIO_meth_set_read(made, receive);
+            BIO_meth_set_write(made, send);
             BIO_meth_set_ctrl(made, control);
             return made;
         }();
         BIO* const bio = check_allocated(BIO_new(method));
         BIO_set_data(bio, this);
         BIO_set_init(bio, 1);
-        return bio;
-    }
-};
-
-class TlsTransport final : public Transport {
-public:
-    TlsTransport(std::shared_ptr<TlsState> state, Fd fd, const std::string& host)
-        : socket_{std::move(fd)},
-          state_(std::move(state)),
-          ssl_(check_allocated(SSL_new(state_->ctx.get()))),
-          host_(host),
-          situation_{.is_client = SSL_is_server(ssl_.get()) == 0,
-                     .has_certificate = SSL_get_certificate(ssl_.get()) != nullptr} {
-        BIO* const bio = socket_.new_bio();
         SSL_set_bio(ssl_.get(), bio, bio);
         if (SSL_set_app_data(ssl_.get(), this) != 1) throw std::bad_alloc();
-        if (situation_.is_client) {
+        if (is_client_) {
             start_client();
         } else {
             SSL_set_accept_state(ssl_.get());
@@ -130,7 +86,6 @@ public:
     ~TlsTransport() override {
         SSL_set_shutdown(ssl_.get(), SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     }
-    TlsTransport(const TlsTransport&) = delete;
 
     static TlsTransport& of(const SSL* ssl) {
         return *static_cast<TlsTransport*>(SSL_get_app_data(ssl));
@@ -141,7 +96,7 @@ public:
             X509_STORE_CTX_get_ex_data(store, SSL_get_ex_data_X509_STORE_CTX_idx())));
     }
 
-    int descriptor() const override { return socket_.fd.get(); }
+    int descriptor() const override { return fd_.get(); }
     bool buffers_input() const override { return SSL_has_pending(ssl_.get()) == 1; }
     const TlsFacts* tls() const override { return &facts_; }
 
@@ -155,37 +110,22 @@ public:
             return fail({Reason::output, By::system, "key log",
                          options().key_log_file + ": " +
                              std::generic_category().message(key_log_error_)});
-        if (result == 1) {
-            situation_.handshake_done = true;
-            socket_.silent_bytes = 0;
-            collect_facts();
-            return check_pin();
-        }
-        IoResult outcome = classify_error(result, Reason::tls);
-        if (outcome.status == IoStatus::end_of_input)
-            outcome = fail(
-                failure_end({SSL_R_UNEXPECTED_EOF_WHILE_READING, {}}, Reason::tls, situation_));
-        if (outcome.status == IoStatus::failed) collect_certificate_facts();
-        return outcome;
+        if (result != 1) return outcome_of(result, Reason::tls);
+        handshake_done_ = true;
+        collect_facts();
+        return {IoStatus::done};
     }
 
     IoResult read(char* to, std::size_t size) override {
         begin_call();
+        if (handshake_burden_ > max_burden)
+            return fail({Reason::receive, By::peer, "keeps sending TLS records without data"});
         std::size_t total = 0;
         for (int records = 0; records < max_records && total < size; ++records) {
             std::size_t count = 0;
             if (records > 0) ERR_clear_error();
             const int result = SSL_read_ex(ssl_.get(), to + total, size - total, &count);
-            if (result != 1) {
-                IoResult outcome = classify_error(result, Reason::receive);
-                const bool waits = outcome.status == IoStatus::wants_read ||
-                                   outcome.status == IoStatus::wants_write;
-                if (waits && socket_.silent_bytes > max_silent_bytes)
-                    outcome = fail(
-                        {Reason::receive, By::peer, "keeps sending TLS records without data"});
-                return {outcome.status, total};
-            }
-            socket_.silent_bytes = 0;
+            if (result != 1) return {outcome_of(result, Reason::receive).status, total};
             total += count;
             if (!buffers_input()) break;
         }
@@ -195,29 +135,63 @@ public:
     IoResult write(const char* from, std::size_t size) override {
         std::size_t count = 0;
         begin_call();
-        socket_.record_follows = size > SSL3_RT_MAX_PLAIN_LENGTH;
+        record_follows_ = size > SSL3_RT_MAX_PLAIN_LENGTH;
         const int result = SSL_write_ex(ssl_.get(), from, size, &count);
-        socket_.record_follows = false;
-        return result == 1 ? IoResult{IoStatus::done, count}
-                           : classify_error(result, Reason::send);
+        record_follows_ = false;
+        return result == 1 ? IoResult{IoStatus::done, count} : outcome_of(result, Reason::send);
     }
 
     // OpenSSL refuses a shutdown inside a handshake message, so process the rest of it first.
     IoResult close_output() override {
         begin_call();
         const int handshake_result = SSL_in_init(ssl_.get()) ? SSL_do_handshake(ssl_.get()) : 1;
-        if (handshake_result != 1) return classify_error(handshake_result, Reason::send);
+        if (handshake_result != 1) return outcome_of(handshake_result, Reason::send);
         const int result = SSL_shutdown(ssl_.get());
-        return result >= 0 ? IoResult{IoStatus::done} : classify_error(result, Reason::send);
+        return result >= 0 ? IoResult{IoStatus::done} : outcome_of(result, Reason::send);
+    }
+
+    // --- Called by OpenSSL: the BIO.
+
+    static TlsTransport& of(BIO* bio) { return *static_cast<TlsTransport*>(BIO_get_data(bio)); }
+
+    static int receive(BIO* bio, char* to, int size) {
+        TlsTransport& self = of(bio);
+        const std::size_t allowed = std::min(static_cast<std::size_t>(size), self.budget_);
+        errno = EAGAIN;
+        const ssize_t count = allowed > 0 ? ::recv(self.fd_.get(), to, allowed, 0) : -1;
+        self.input_ended_ = count == 0;
+        if (count > 0) self.budget_ -= static_cast<std::size_t>(count);
+        return self.moved(bio, count, BIO_FLAGS_READ);
+    }
+
+    static int send(BIO* bio, const char* from, int size) {
+        TlsTransport& self = of(bio);
+        const int flags = self.record_follows_ ? send_more : MSG_NOSIGNAL;
+        return self.moved(bio,
+                          ::send(self.fd_.get(), from, static_cast<std::size_t>(size), flags),
+                          BIO_FLAGS_WRITE);
+    }
+
+    static long control(BIO* bio, int command, long, void*) {
+        return command == BIO_CTRL_EOF ? of(bio).input_ended_ : command == BIO_CTRL_FLUSH;
     }
 
     // --- Called by OpenSSL during a handshake.
 
     // Verifies the peer's certificate and records all faults, because OpenSSL continues after
-    // each. Returns 0 if there are any, which ends the handshake unless verification is off
-    // (SSL_VERIFY_NONE).
+    // each. A pinned key replaces the verification; any other key is refused. Returns 0 for a
+    // refusal, which ends the handshake unless verification is off (SSL_VERIFY_NONE).
     static int verify_chain(X509_STORE_CTX* store, void*) noexcept {
         TlsTransport& self = of(store);
+        self.guard([&] {
+            describe_certificate(self.facts_, X509_STORE_CTX_get0_cert(store),
+                                 X509_STORE_CTX_get0_untrusted(store));
+        });
+        const auto& pins = self.options().pins;
+        if (std::find(pins.begin(), pins.end(), self.facts_.pin) != pins.end()) {
+            X509_STORE_CTX_set_error(store, X509_V_OK);
+            return 1;
+        }
         // Reads the system's bundle if the certificates sent and the directory form no chain.
         // Other threads wait meanwhile. A bundle that can't be read contains no issuer.
         if (TlsState& state = *self.state_; state.may_read_bundle) {
@@ -237,9 +211,11 @@ public:
         const int result = X509_verify_cert(store);
         // Drop the errors of verification, which would hide the refusal of the certificate.
         ERR_clear_error();
-        if (result <= 0 && self.first_fault_ == X509_V_OK) self.record_fault(store);
-        if (self.first_fault_ == X509_V_OK) return result;
-        X509_STORE_CTX_set_error(store, self.first_fault_);  // sent to the peer in the alert
+        if (result <= 0 && self.faults_.empty()) self.record_fault(store);
+        if (pins.empty() && self.faults_.empty()) return self.callback_exception_ ? 0 : result;
+        // For the alert.
+        X509_STORE_CTX_set_error(store, self.faults_.empty() ? X509_V_ERR_CERT_REJECTED
+                                                             : self.faults_.front().first);
         return 0;
     }
 
@@ -247,25 +223,20 @@ public:
     // the write fails, the handshake fails.
     static void log_key(const SSL* ssl, const char* line) noexcept {
         TlsTransport& self = of(ssl);
-        const std::size_t size = std::strlen(line);
-        char end[] = "\n";
-        const iovec whole[] = {{const_cast<char*>(line), size}, {end, 1}};
+        char whole[512];  // a line has fewer than 300 bytes
+        const int size = std::snprintf(whole, sizeof whole, "%s\n", line);
         ssize_t written = -1;
         do {
-            written = ::writev(self.state_->key_log.get(), whole, 2);
+            written =
+                ::write(self.state_->key_log.get(), whole, static_cast<std::size_t>(size));
         } while (written < 0 && errno == EINTR);  // a signal may interrupt the write
-        if (written < 0) {
-            self.key_log_error_ = errno;
-        } else if (static_cast<std::size_t>(written) <= size) {
-            self.key_log_error_ = ENOSPC;
-        }
+        if (written != size) self.key_log_error_ = written < 0 ? errno : ENOSPC;
     }
 
     // A session of TLS 1.2 can be resumed any number of times, so the newest is enough.
     static int store_session(SSL* ssl, SSL_SESSION* session) noexcept {
         TlsState::Sessions& all = *of(ssl).sessions_;
-        const bool is_reusable = SSL_version(ssl) < TLS1_3_VERSION;
-        if (is_reusable) all.clear();
+        if (SSL_version(ssl) < TLS1_3_VERSION) all.clear();
         if (all.size() == TlsState::max_sessions) all.erase(all.begin());
         all.emplace_back(session);
         return 1;  // the transport owns the session now
@@ -277,51 +248,70 @@ public:
     void on_sent(int type, const unsigned char* bytes, std::size_t size) {
         const int message = type == SSL3_RT_HANDSHAKE && size > 4 ? bytes[0] : -1;
         if (message == SSL3_MT_CLIENT_HELLO) facts_.unanswered_hello_size = size;
-        if (message == SSL3_MT_CERTIFICATE) {
+        if (message == SSL3_MT_CERTIFICATE && is_client_) {
             const bool has_context = SSL_version(ssl_.get()) >= TLS1_3_VERSION;
             const std::size_t empty = 4 + (has_context ? 1 + bytes[4] : 0) + 3;
-            situation_.certificate_requested = situation_.is_client;
-            situation_.certificate_withheld = situation_.has_certificate && size == empty;
+            certificate_sent_ = size > empty;
+            certificate_refusal_ = certificate_sent_ ? "refused our certificate"
+                                   : SSL_get_certificate(ssl_.get())
+                                       ? "accepts no signature algorithm of our certificate"
+                                       : "requires a client certificate";
         }
-        if (type == SSL3_RT_ALERT) alert_sent_ = true;
-        if (type == SSL3_RT_ALERT && size == 2 && bytes[1] == SSL_AD_NO_RENEGOTIATION)
-            situation_.renegotiation_refused = true;
+        if (type != SSL3_RT_ALERT) return;
+        alert_sent_ = true;
+        renegotiation_refused_ |= size == 2 && bytes[1] == SSL_AD_NO_RENEGOTIATION;
     }
 
-    // OpenSSL reports a handshake message once its type is accepted. Above max_burden, the
+    // OpenSSL reports a handshake message once its type is accepted. Above usual_burden, the
     // current call receives no more bytes, but processes the bytes already received.
     void on_received(int type) {
         facts_.unanswered_hello_size = 0;
         if (type != SSL3_RT_HANDSHAKE) return;
-        situation_.peer_speaks_tls = true;
-        if (++socket_.handshake_burden > max_burden) socket_.budget = 0;
+        peer_speaks_tls_ = true;
+        if (++handshake_burden_ > usual_burden) budget_ = 0;
     }
 
 private:
     void begin_call() {
         ERR_clear_error();
-        if (socket_.handshake_burden > 0) --socket_.handshake_burden;
-        socket_.budget = socket_.handshake_burden > max_burden ? burdened_budget : call_budget;
+        if (handshake_burden_ > 0) --handshake_burden_;
+        budget_ = handshake_burden_ > usual_burden ? burdened_budget : call_budget;
+    }
+
+    // Translates the result of a system call. OpenSSL tries again if the retry flags are set.
+    int moved(BIO* bio, ssize_t result, int retry_flag) {
+        BIO_clear_retry_flags(bio);
+        if (result >= 0) return static_cast<int>(result);
+        if (would_block(errno) || errno == EINTR) {
+            BIO_set_flags(bio, retry_flag | BIO_FLAGS_SHOULD_RETRY);
+        } else {
+            socket_error_ = errno;
+        }
+        return -1;
     }
 
     const TlsClientOptions& options() const { return state_->options; }
 
-    // Called by OpenSSL, so no exception may leave it. OpenSSL reports some faults twice.
-    void record_fault(X509_STORE_CTX* store) {
-        const std::pair fault(X509_STORE_CTX_get_error(store),
-                              X509_STORE_CTX_get_error_depth(store));
-        if (first_fault_ == X509_V_OK) first_fault_ = fault.first;
+    // Calls a function for OpenSSL, through which no exception may pass.
+    template <class Call>
+    void guard(const Call& call) {
         try {
-            if (facts_.subject.empty())
-                describe_certificate(facts_, X509_STORE_CTX_get0_cert(store),
-                                     X509_STORE_CTX_get0_untrusted(store));
-            if (std::find(faults_.begin(), faults_.end(), fault) != faults_.end()) return;
-            faults_.push_back(fault);
-            add_fault(facts_, fault.first, fault.second, X509_STORE_CTX_get_current_cert(store),
-                      host_);
+            call();
         } catch (...) {
             callback_exception_ = std::current_exception();
         }
+    }
+
+    // OpenSSL reports some faults twice.
+    void record_fault(X509_STORE_CTX* store) {
+        const std::pair fault(X509_STORE_CTX_get_error(store),
+                              X509_STORE_CTX_get_error_depth(store));
+        if (std::find(faults_.begin(), faults_.end(), fault) != faults_.end()) return;
+        guard([&] {
+            faults_.push_back(fault);
+            add_fault(facts_, fault.first, fault.second, X509_STORE_CTX_get_current_cert(store),
+                      host_);
+        });
     }
 
     void start_client() {
@@ -335,7 +325,7 @@ private:
             X509_VERIFY_PARAM_set1_host(verify, host_.c_str(), 0) != 1)
             throw std::bad_alloc();
         SSL_set_connect_state(ssl_.get());
-        facts_.requested_groups = options().groups;
+        facts_.default_groups = options().groups.empty();
         if (!options().resume) return;
         sessions_ = &state_->sessions_with(host_);
         if (sessions_->empty()) return;
@@ -344,100 +334,124 @@ private:
         if (SSL_SESSION_get_protocol_version(newest) == TLS1_3_VERSION) sessions_->pop_back();
     }
 
-    // Once the peer has sent close_notify, OpenSSL reports "zero return" also for a failed
-    // write.
-    IoResult classify_error(int result, Reason reason) {
+    // Returns what the failure of a call means. `reason` is that of the call. Once the peer has
+    // sent close_notify, OpenSSL reports "zero return" also for a failed write.
+    IoResult outcome_of(int result, Reason reason) {
         const int error = SSL_get_error(ssl_.get(), result);
         if (error == SSL_ERROR_WANT_READ) return {IoStatus::wants_read};
         if (error == SSL_ERROR_WANT_WRITE) return {IoStatus::wants_write};
         const bool closed = error == SSL_ERROR_ZERO_RETURN;
-        if (closed && reason != Reason::send) return {IoStatus::end_of_input};
+        if (closed && reason == Reason::receive) return {IoStatus::end_of_input};
         // SSL_ERROR_SYSCALL without an errno is a failure of OpenSSL itself, such as a lack of
         // memory.
-        const bool is_system_error = error == SSL_ERROR_SYSCALL && socket_.error != 0;
-        if (!closed && !is_system_error) return fail(protocol_failure(reason));
-        if (!situation_.handshake_done)
+        if (socket_error_ == 0 || error == SSL_ERROR_SSL)
+            return fail(protocol_end(reason, closed));
+        if (!handshake_done_)
             return fail(system_end(Reason::handshake_interrupted,
-                                   "the TLS handshake failed:", socket_.error));
+                                   "the TLS handshake failed:", socket_error_));
         const bool receiving = reason == Reason::receive;
         return fail(system_end(
-            reason, receiving ? "receiving failed:" : "sending failed:", socket_.error));
+            reason, receiving ? "receiving failed:" : "sending failed:", socket_error_));
     }
 
-    End protocol_failure(Reason reason) {
+    End protocol_end(Reason reason, bool closed) {
         const TlsFailure failure = take_failure();
+        if (failure.code == SSL_R_CERTIFICATE_VERIFY_FAILED && !options().pins.empty())
+            return {Reason::pin, By::us, "the public key of",
+                    host_ + (facts_.pin.empty()
+                                 ? " cannot be encoded for comparison with the pin"
+                                 : " does not match the pin; its pin is " + facts_.pin)};
         if (failure.code == SSL_R_CERTIFICATE_VERIFY_FAILED)
             return {Reason::certificate, By::us,
-                    situation_.is_client ? "the certificate of" : "the client's certificate",
-                    (situation_.is_client ? host_ + " " : "") + facts_.faults_text};
+                    is_client_ ? "the certificate of" : "the client's certificate",
+                    (is_client_ ? host_ + " " : "") + facts_.faults_text};
+        if (closed || failure.code == SSL_R_UNEXPECTED_EOF_WHILE_READING)
+            return {handshake_done_ ? Reason::truncated : Reason::handshake_interrupted,
+                    By::peer,
+                    handshake_done_ ? "closed the connection without a TLS close_notify"
+                                    : "closed the connection during the TLS handshake"};
+        const int alert = failure.code - SSL_AD_REASON_OFFSET;
+        if (alert >= 0 && alert <= 255) return alert_end(reason, alert);
+        if (failure.code == 0 || peer_speaks_tls_ || budget_ == call_budget)
+            return {reason, By::us, "TLS:", failure.text};
         // OpenSSL sends no alert for bytes that are not a TLS record. This alert (protocol
         // version) shows the client's user that the server expects TLS.
-        static constexpr unsigned char alert[] = {
+        static constexpr unsigned char answer[] = {
             SSL3_RT_ALERT, 3, 1, 0, 2, SSL3_AL_FATAL, TLS1_AD_PROTOCOL_VERSION};
-        if (!situation_.is_client && !alert_sent_ && is_not_tls(failure.code, situation_))
-            BIO_write(SSL_get_wbio(ssl_.get()), alert, sizeof alert);
-        return failure_end(failure, reason, situation_);
+        if (!is_client_ && !alert_sent_)
+            BIO_write(SSL_get_wbio(ssl_.get()), answer, sizeof answer);
+        return {Reason::tls, By::peer, "does not speak TLS"};
+    }
+
+    // Returns the end that an alert from the peer means. If our certificate is missing or
+    // refused, TLS 1.2 fails in the handshake and TLS 1.3 in the first read.
+    End alert_end(Reason reason, int alert) const {
+        const char* what = "aborted the connection";
+        const bool general = alert == SSL_AD_HANDSHAKE_FAILURE;  // may have any cause
+        const bool refusal =
+            general || alert == SSL_AD_UNKNOWN_CA || alert == SSL_AD_CERTIFICATE_REQUIRED ||
+            (alert >= SSL_AD_BAD_CERTIFICATE && alert <= SSL_AD_CERTIFICATE_UNKNOWN);
+        if (refusal && certificate_refusal_ && !(general && certificate_sent_)) {
+            what = certificate_refusal_;
+            reason = Reason::own_certificate;
+        } else if (renegotiation_refused_) {
+            what = "aborted the connection, because its renegotiation was refused";
+        } else if (alert == SSL_AD_PROTOCOL_VERSION && is_client_ && !handshake_done_) {
+            what = "supports none of our TLS versions";
+        }
+        return {reason, By::peer, what, std::string("(TLS alert: ") + alert_name(alert) + ")"};
     }
 
     void collect_facts() {
-        facts_.version = SSL_get_version(ssl_.get());
-        facts_.cipher = SSL_get_cipher_name(ssl_.get());
-        const char* const group = SSL_group_to_name(
-            ssl_.get(), static_cast<int>(SSL_get_negotiated_group(ssl_.get())));
+        SSL* const ssl = ssl_.get();
+        facts_.version = SSL_get_version(ssl);
+        facts_.cipher = SSL_get_cipher_name(ssl);
+        const char* const group =
+            SSL_group_to_name(ssl, static_cast<int>(SSL_get_negotiated_group(ssl)));
         facts_.group = group ? group : "";
-        facts_.resumed = SSL_session_reused(ssl_.get()) == 1;
         const unsigned char* protocol = nullptr;
         unsigned int size = 0;
-        SSL_get0_alpn_selected(ssl_.get(), &protocol, &size);
+        SSL_get0_alpn_selected(ssl, &protocol, &size);
         facts_.alpn.assign(reinterpret_cast<const char*>(protocol), size);
-        collect_certificate_facts();
+        facts_.resumed = SSL_session_reused(ssl) == 1;
+        const X509* const certificate = SSL_get0_peer_certificate(ssl);
+        if (!facts_.resumed || !certificate) return;
+        // It was verified when the session began.
+        describe_certificate(facts_, certificate, SSL_get_peer_cert_chain(ssl));
+        add_fault(facts_, static_cast<int>(SSL_get_verify_result(ssl)), 0, certificate, host_);
     }
 
-    void collect_certificate_facts() {
-        const X509* const certificate = SSL_get0_peer_certificate(ssl_.get());
-        if (!certificate) return;
-        describe_certificate(facts_, certificate, SSL_get_peer_cert_chain(ssl_.get()));
-        // The certificate of a resumed session was verified when the session began.
-        if (facts_.resumed)
-            add_fault(facts_, static_cast<int>(SSL_get_verify_result(ssl_.get())), 0,
-                      certificate, host_);
-    }
-
-    // A pinned key replaces the verification of the chain. Any other key is refused.
-    IoResult check_pin() {
-        const auto& pins = options().pins;
-        if (pins.empty()) return {IoStatus::done};
-        if (std::find(pins.begin(), pins.end(), facts_.pin) == pins.end())
-            return fail({Reason::pin, By::us, "the public key of",
-                         host_ + (facts_.pin.empty()
-                                      ? " cannot be encoded for comparison with the pin"
-                                      : " does not match the pin; its pin is " + facts_.pin)});
-        facts_.faults_text.clear();
-        facts_.fault_count = 0;
-        facts_.untrusted = false;
-        facts_.incomplete_chain = false;
-        return {IoStatus::done};
-    }
-
-    TlsSocket socket_;
+    Fd fd_;
+    std::size_t budget_ = 0;       // bytes that the current call may still receive
+    int handshake_burden_ = 0;     // handshake messages received, minus one per call
+    int socket_error_ = 0;         // errno of the last permanent failure
+    bool record_follows_ = false;  // after the current record
+    bool input_ended_ = false;     // the peer closed its side
     std::shared_ptr<TlsState> state_;
     Ssl ssl_;
+    const bool is_client_;
     std::string host_;                        // the name to verify in the peer's certificate
     TlsState::Sessions* sessions_ = nullptr;  // null for a server or without resumption
     TlsFacts facts_;
     std::exception_ptr callback_exception_;    // from a callback; must not pass through OpenSSL
     std::vector<std::pair<int, int>> faults_;  // OpenSSL's codes and their places in the chain
-    int first_fault_ = X509_V_OK;              // OpenSSL's code
     int key_log_error_ = 0;                    // errno of a write to the key log
-    bool alert_sent_ = false;                  // OpenSSL has sent an alert
-    TlsSituation situation_;
+    // What the peer does if it refuses our certificate; null until it requests one.
+    const char* certificate_refusal_ = nullptr;
+    bool certificate_sent_ = false;
+    bool handshake_done_ = false;
+    bool peer_speaks_tls_ = false;        // a handshake message from it was accepted
+    bool alert_sent_ = false;             // by OpenSSL
+    bool renegotiation_refused_ = false;  // the peer requested a renegotiation
 };
 
 }  // namespace
 
-SslCtx new_context(bool client, bool logs_keys) {
-    SslCtx context(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
-    SSL_CTX* const ctx = context.get();
+// The loop's thread writes the key log, so neither opening nor writing it may block.
+std::shared_ptr<TlsState> new_state(bool client, const std::string& key_log_file) {
+    auto state = std::make_shared<TlsState>();
+    state->ctx.reset(SSL_CTX_new(client ? TLS_client_method() : TLS_server_method()));
+    SSL_CTX* const ctx = state->ctx.get();
     if (!ctx) throw TlsError(Reason::tls, "cannot initialize OpenSSL: " + take_failure().text);
     SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION);
     SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION);
@@ -456,9 +470,19 @@ SslCtx new_context(bool client, bool logs_keys) {
         if (sent == 0) return transport.on_received(type);
         transport.on_sent(type, static_cast<const unsigned char*>(bytes), size);
     });
-    if (logs_keys) SSL_CTX_set_keylog_callback(ctx, TlsTransport::log_key);
     if (client) SSL_CTX_sess_set_new_cb(ctx, TlsTransport::store_session);
-    return context;
+    if (key_log_file.empty()) return state;
+    SSL_CTX_set_keylog_callback(ctx, TlsTransport::log_key);
+    const std::string name = "key log " + key_log_file;
+    struct stat status {};
+    if (::stat(key_log_file.c_str(), &status) == 0 && S_ISFIFO(status.st_mode))
+        throw TlsError(Reason::output, name + " is a FIFO, but must be a file");
+    const int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+    state->key_log.reset(::open(key_log_file.c_str(), flags, 0600));
+    if (!state->key_log)
+        throw TlsError(Reason::output, name + ": " + std::generic_category().message(errno));
+    state->options.key_log_file = key_log_file;
+    return state;
 }
 
 std::unique_ptr<Transport> TlsContext::connect(Fd socket, const std::string& host) const {

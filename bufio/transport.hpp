@@ -78,7 +78,7 @@ struct TlsFacts {
     bool incomplete_chain = false;   // untrusted, and the issuer's certificate was not sent
     bool resumed = false;            // the session was resumed
     std::size_t unanswered_hello_size = 0;  // bytes of our ClientHello; 0 once answered
-    std::string requested_groups;  // requested key exchange groups; OpenSSL's defaults if empty
+    bool default_groups = true;  // the key exchange groups were not chosen by options
 };
 
 // The outcome of one call. After `wants_read` or `wants_write` the caller repeats the same call

@@ -189,6 +189,10 @@ struct RawClient {
     RawPeer peer;
 };
 
+std::string alert_record(int alert) {
+    return std::string("\x15\3\3\0\2\2", 6) + static_cast<char>(alert);
+}
+
 int waiting_bytes(int fd) {
     int count = 0;
     REQUIRE(::ioctl(fd, FIONREAD, &count) == 0);
@@ -262,6 +266,94 @@ TEST_CASE("reports a peer that does not speak TLS", "[tls]") {
     half.peer->send(answer == "an echo" ? std::string(hello, static_cast<std::size_t>(size))
                                         : answer);
     half.ends_with(Reason::tls, "the peer does not speak TLS");
+}
+
+TEST_CASE("explains the alert of a server that aborts the TLS handshake", "[tls]") {
+    const struct {
+        int alert;
+        std::string text;
+    } rows[] = {
+        {SSL_AD_HANDSHAKE_FAILURE, "aborted the connection (TLS alert: handshake failure)"},
+        {SSL_AD_BAD_CERTIFICATE, "aborted the connection (TLS alert: bad certificate)"},
+        {SSL_AD_MISSING_EXTENSION, "aborted the connection (TLS alert: missing extension)"},
+        {SSL_AD_NO_APPLICATION_PROTOCOL,
+         "aborted the connection (TLS alert: no application protocol)"},
+        {SSL_AD_PROTOCOL_VERSION,
+         "supports none of our TLS versions (TLS alert: protocol version)"},
+        {255, "aborted the connection (TLS alert: unknown)"},
+    };
+    for (const auto& row : rows) {
+        HalfRaw half(tls13);
+        half.peer->send(alert_record(row.alert));
+        half.ends_with(Reason::tls, "the peer " + row.text);
+    }
+}
+
+TEST_CASE("explains the alert of a server that has got our certificate", "[tls]") {
+    const struct {
+        int alert;
+        Reason reason;
+        std::string text;
+    } rows[] = {
+        {SSL_AD_BAD_CERTIFICATE, Reason::own_certificate, "refused our certificate"},
+        {SSL_AD_UNSUPPORTED_CERTIFICATE, Reason::own_certificate, "refused our certificate"},
+        {SSL_AD_CERTIFICATE_REVOKED, Reason::own_certificate, "refused our certificate"},
+        {SSL_AD_CERTIFICATE_UNKNOWN, Reason::own_certificate, "refused our certificate"},
+        {SSL_AD_ILLEGAL_PARAMETER, Reason::tls, "aborted the connection"},
+        {SSL_AD_HANDSHAKE_FAILURE, Reason::tls, "aborted the connection"},
+        {SSL_AD_PROTOCOL_VERSION, Reason::tls, "supports none of our TLS versions"},
+    };
+    TlsClientOptions options = trusting(tls12);
+    options.certificate = world().client.certificate;
+    options.key = world().client.key;
+    const TlsContext client = TlsContext::client(options);
+    for (const auto& row : rows) {
+        HalfRaw half(client);
+        SSL_CTX_set_verify(half.peer->ctx, SSL_VERIFY_PEER, nullptr);
+        half.peer->begin();
+        half.peer->handshake();  // our certificate follows
+        run_pending(half.loop);
+        half.peer->send(alert_record(row.alert));
+        REQUIRE(half.run_until([&] { return half.near.ends == 1; }));
+        CHECK(half.near.reason() == row.reason);
+        CHECK(half.near.text().starts_with("the peer " + row.text + " (TLS alert: "));
+    }
+}
+
+TEST_CASE("explains the alert of a server that ends an open connection", "[tls]") {
+    HalfRaw half(tls12);
+    half.open();
+    const bool renegotiated = GENERATE(false, true);
+    if (renegotiated) {
+        SSL_renegotiate(half.peer->ssl);
+        half.peer->handshake();
+        run_pending(half.loop);
+        half.peer->discard_input();
+    }
+    SSL_set0_rbio(half.peer->ssl, BIO_new_mem_buf("\x17\3\3\0\1x", 6));
+    CHECK_FALSE(half.peer->read());
+    half.ends_with(Reason::receive,
+                   std::string("the peer aborted the connection") +
+                       (renegotiated ? ", because its renegotiation was refused" : "") +
+                       " (TLS alert: bad record mac)");
+}
+
+TEST_CASE("a server reports a client that does not speak TLS, or aborts the handshake",
+          "[tls]") {
+    const std::string bytes =
+        GENERATE("GET / HTTP/1.1\r\n\r\n", "hello, world", "\x16\3\1\xff\xff\1", "");
+    RawClient raw;
+    if (bytes.empty()) {
+        SSL_set_max_proto_version(raw.peer.ssl, TLS1_2_VERSION);
+        raw.peer.handshake();
+        run_pending(raw.loop);
+    }
+    raw.peer.send(bytes.empty() ? alert_record(SSL_AD_PROTOCOL_VERSION) : bytes);
+    REQUIRE(run_until(raw.loop, [&] { return raw.far.ends == 1; }));
+    CHECK(raw.far.reason() == Reason::tls);
+    CHECK(raw.far.text() ==
+          (bytes.empty() ? "the peer aborted the connection (TLS alert: protocol version)"
+                         : "the peer does not speak TLS"));
 }
 
 TEST_CASE("the handshake fails without a common TLS version", "[tls]") {

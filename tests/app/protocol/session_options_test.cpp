@@ -233,38 +233,40 @@ TEST_CASE("explains an end with the option that may help") {
     using Facts = bufio::TlsFacts;
     struct Row {
         bufio::Reason reason;
-        const char* groups;
         void (*set)(Facts& facts);
         std::string remark;
     };
     const Row rows[] = {
-        {bufio::Reason::timeout, "", [](Facts&) {}, ""},
-        {bufio::Reason::timeout, "", [](Facts& tls) { tls.unanswered_hello_size = 1448; }, ""},
-        {bufio::Reason::timeout, "", [](Facts& tls) { tls.unanswered_hello_size = 1449; },
+        {bufio::Reason::timeout, [](Facts&) {}, ""},
+        {bufio::Reason::timeout, [](Facts& tls) { tls.unanswered_hello_size = 1448; }, ""},
+        {bufio::Reason::timeout, [](Facts& tls) { tls.unanswered_hello_size = 1449; },
          hello + "; --groups X25519 makes it smaller"},
-        {bufio::Reason::handshake_interrupted, "X25519",
-         [](Facts& tls) { tls.unanswered_hello_size = 1449; }, hello},
-        {bufio::Reason::tls, "", [](Facts& tls) { tls.unanswered_hello_size = 1449; }, ""},
-        {bufio::Reason::own_certificate, "", [](Facts&) {}, ""},
-        {bufio::Reason::own_certificate, "", [](Facts& tls) { tls.subject = "CN=a"; },
+        {bufio::Reason::handshake_interrupted,
+         [](Facts& tls) {
+             tls.unanswered_hello_size = 1449;
+             tls.default_groups = false;
+         },
+         hello},
+        {bufio::Reason::tls, [](Facts& tls) { tls.unanswered_hello_size = 1449; }, ""},
+        {bufio::Reason::own_certificate, [](Facts&) {}, ""},
+        {bufio::Reason::own_certificate, [](Facts& tls) { tls.subject = "CN=a"; },
          "; use --cert FILE and --key FILE"},
-        {bufio::Reason::certificate, "", [](Facts& tls) { tls.untrusted = true; },
+        {bufio::Reason::certificate, [](Facts& tls) { tls.untrusted = true; },
          "; to accept it: --cacert FILE, --pinnedpubkey P, or -k"},
-        {bufio::Reason::certificate, "",
+        {bufio::Reason::certificate,
          [](Facts& tls) {
              tls.untrusted = true;
              tls.fault_count = 2;
          },
          "; to accept it: --pinnedpubkey P, or -k"},
-        {bufio::Reason::certificate, "", [](Facts& tls) { tls.incomplete_chain = true; },
+        {bufio::Reason::certificate, [](Facts& tls) { tls.incomplete_chain = true; },
          "; the server should send its intermediate certificate; to accept it: "
          "--pinnedpubkey P, or -k"},
     };
-    for (const auto& [reason, groups, set, remark] : rows) {
+    for (const auto& [reason, set, remark] : rows) {
         Facts tls;
         tls.pin = "P";
         tls.fault_count = 1;
-        tls.requested_groups = groups;
         set(tls);
         CHECK(end_text({reason, bufio::By::us, "it ended"}, {}, &tls) == "it ended" + remark);
         CHECK(end_text({reason, bufio::By::us, "it ended"}, {}, nullptr) == "it ended");

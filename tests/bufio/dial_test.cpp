@@ -5,6 +5,7 @@
 #include "tests/bufio/system.hpp"
 
 #include <atomic>
+#include <filesystem>
 #include <future>
 #include <thread>
 
@@ -309,8 +310,9 @@ TEST_CASE("reports why it can't dial") {
          "broadcast and multicast addresses are not supported"},
         {{.path = "/" + std::string(200, 'x')}, Reason::lookup, "File name too long"},
         {{.path = "/dev/null"}, Reason::connect, "it is not a socket"},
-        {{.path = "/"}, Reason::connect, "it is not a socket"},
-        {{.path = "/proc/self/exe"}, Reason::connect, "it is not a socket"},
+        {{.path = std::filesystem::temp_directory_path()},
+         Reason::connect,
+         "it is not a socket"},
     };
     for (const auto& row : rows) {
         Dial dial(row.endpoint);

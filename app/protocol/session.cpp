@@ -1,5 +1,7 @@
 #include "app/protocol/session.hpp"
 
+#include "app/text/units.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +12,20 @@ using bufio::End;
 using bufio::Reason;
 
 namespace {
+
+// While finishing, we close our side after this time without a reply. Some services answer only
+// once our side is closed; others drop their remaining replies if it closes earlier.
+constexpr ev::Duration quiet_time = std::chrono::milliseconds(500);
+
+// Minimum timeout for a peer that accepts no output.
+constexpr ev::Duration min_write_timeout = std::chrono::seconds(1);
+
+// With datagrams, the session waits for late and duplicate replies after the last expected
+// reply: for lingering_round_trips times the longest round trip, but at least min_linger, at
+// most max_linger, and not longer than -q.
+constexpr ev::Duration min_linger = std::chrono::milliseconds(100);
+constexpr ev::Duration max_linger = std::chrono::seconds(1);
+constexpr int lingering_round_trips = 4;
 
 // A TLS server answers a client without TLS with nothing but an alert.
 bool is_tls_alert(std::string_view bytes) {
@@ -33,7 +49,7 @@ void Session::connect() {
     retries_ = 0;
     refusal_ = {};
     if (options_->max_time && state() == State::idle)
-        situation_.run = loop_.after(*options_->max_time - options_->time_spent);
+        run_ = loop_.after(*options_->max_time - options_->time_spent);
     dial();
     wake_by(loop_.now());
 }
@@ -50,9 +66,9 @@ void Session::finish() {
     flush();
     if (state() != State::open) return;
     set_state(State::finishing);
-    situation_.max_pause = {};
-    situation_.heard = loop_.now();
-    situation_.peer_ended = {};
+    progress_.max_pause = {};
+    progress_.heard = loop_.now();
+    progress_.peer_ended = {};
     if (may_close()) stream_->finish();
     wake_by(loop_.now());
 }
@@ -79,7 +95,7 @@ void Session::flush() {
     const bool greeting_overdue = now - state_since() > options_->greeting_time;
     if (state() == State::open && greeting_overdue && !ledger_.greeting_possible())
         ledger_.rule_out_greeting();
-    if (pending() == 0) situation_.accepted = now;
+    if (pending() == 0) progress_.accepted = now;
     const bool accepted = stream_->write(ledger_.flush(now));
     if (!accepted && !stream_->end()) {  // an ended stream reports its end
         end_with({Reason::limit, By::peer, "has stopped reading, and the send buffer is full"});
@@ -87,8 +103,8 @@ void Session::flush() {
     }
     ledger_.record_written(stream_->bytes_written(), now);
     observe_traffic(now);
-    if (situation_.peer_ended != ev::Time{} && options_->listens())
-        situation_.peer_ended = loop_.now();
+    if (progress_.peer_ended != ev::Time{} && options_->listens())
+        progress_.peer_ended = loop_.now();
     // The deadlines of these messages are not earlier. All other deadlines are now later.
     wake_by(now + options_->reply_timeout);
 }
@@ -96,10 +112,17 @@ void Session::flush() {
 void Session::pause(bool paused) {
     if (paused == this->paused()) return;
     if (connected()) observe();
+    const ev::Time now = loop_.now();
     if (paused) {
-        situation_.paused_at = loop_.now();
-    } else {
-        situation_.resume(loop_.now());
+        paused_at_ = now;
+    } else {  // waits continue with their remaining time
+        const ev::Time from = *std::exchange(paused_at_, std::nullopt);
+        resumed_at_ = now;
+        Progress& p = progress_;
+        p.max_pause = std::max(p.max_pause, now - std::max(entered_, from));
+        for (ev::Time* const start : {&p.active, &p.pinged, &p.accepted, &p.awaited, &p.greeted,
+                                      &p.heard, &p.peer_ended})
+            if (*start != ev::Time{}) *start += now - std::max(*start, from);
         void_round_trips();
     }
     if (!connected()) return;
@@ -124,8 +147,7 @@ void Session::dial() {
     facts_.tls.reset();
     facts_.websocket.reset();
     set_state(State::dialing);
-    situation_.attempt =
-        options_->listens() ? ev::Time::max() : loop_.after(options_->connect_timeout);
+    attempt_ = options_->listens() ? ev::Time::max() : loop_.after(options_->connect_timeout);
     dialer_ = std::make_unique<bufio::Dialer>(
         loop_, options_->endpoint,
         [this](bufio::DialResult result) { on_dialed(std::move(result)); });
@@ -140,9 +162,8 @@ void Session::on_dialed(bufio::DialResult result) {
     // Not earlier, because losses of the last connection may not have been reported before.
     ledger_.restart();
     set_state(State::handshaking);
-    if (options_->listens()) situation_.attempt = loop_.after(options_->connect_timeout);
-    situation_.connected = true;
-    situation_.active = loop_.now();
+    if (options_->listens()) attempt_ = loop_.after(options_->connect_timeout);
+    progress_ = {.active = loop_.now()};
     facts_ = {};
     facts_.address = result.address;
     facts_.phases = {result.lookup_time, result.connect_time, {}};
@@ -170,8 +191,8 @@ void Session::advance() {
 void Session::settle() {
     if (!report_resolved()) return;
     if (state() == State::finishing && may_close()) stream_->finish();
-    Deadlines due = observe();
-    wake_by(due[due.first()]);
+    observe();
+    wake_by(first_due().at);
     owner_.session_changed();
 }
 
@@ -204,9 +225,9 @@ bool Session::advance_handshake() {
     if (options_->has_handshake() && !facts_.phases.handshake)
         facts_.phases.handshake = loop_.read_clock() - state_since();
     if (!ledger_.greeted(stream_->received())) return true;
-    situation_.attempt = ev::Time::max();
+    attempt_ = ev::Time::max();
     set_state(State::open);
-    situation_.pinged = loop_.now();
+    progress_.pinged = loop_.now();
     const bufio::Lifetime::Watch connection(lifetime_);
     flush();
     if (connected()) owner_.session_changed();
@@ -235,15 +256,15 @@ std::string_view Session::partial_message() const {
 }
 
 bool Session::report(Event event) {
-    situation_.heard = loop_.now();
-    if (has_message(event.fate) && has_reply(event.fate)) situation_.replies += event.count;
+    progress_.heard = loop_.now();
+    if (has_message(event.fate) && has_reply(event.fate)) progress_.replies += event.count;
     event.at = std::max(read_at_, loop_.now());
     std::string why;
     if (event.fate == Fate::lost) {
         const bool up = state() == State::open || state() == State::finishing;
         const bool part = event.message.id == ledger_.oldest_id();  // else of an older reply
         why = loss_text(event.message, part ? partial_message() : "", up,
-                        situation_.replies == 0, *options_);
+                        progress_.replies == 0, *options_);
         event.reply.payload = why;
     }
     const bufio::Lifetime::Watch connection(lifetime_);
@@ -265,7 +286,7 @@ bool Session::on_input_ended() {
     const std::string rest(options_->framing->has_frames() ? partial_message() : "");
     if (rest.empty() && state() != State::finishing) {
         const bool ends = options_->ends_with_input() || options_->listens();
-        if (ends && situation_.peer_ended == ev::Time{}) situation_.peer_ended = loop_.now();
+        if (ends && progress_.peer_ended == ev::Time{}) progress_.peer_ended = loop_.now();
         return true;
     }
     ledger_.resolve_held();
@@ -273,7 +294,11 @@ bool Session::on_input_ended() {
     if (rest.empty() && in_flight() == 0) return true;
     End end = stream_->end() ? stream_->end() : End{Reason::closed_early};
     if (!rest.empty()) {
-        end = partial_end(*options_, rest, situation_.replies == 0 && in_flight() > 0);
+        end = end_inside_message(*options_->framing, rest);
+        if (progress_.replies == 0 && in_flight() > 0) {
+            const std::string hint = length_hint(*options_->framing, rest, options_->max_frame);
+            if (!hint.empty()) end.detail += "; " + hint;
+        }
         if (!got_tls_alert() && !report(received_event(Fate::unsolicited, rest))) return false;
     }
     end_with(std::move(end));
@@ -284,38 +309,79 @@ bool Session::on_input_ended() {
 
 // Only received or sent bytes are activity; our own timeouts are not.
 void Session::observe_traffic(ev::Time now) {
-    if (std::exchange(situation_.traffic, stream_->traffic()) != stream_->traffic())
-        situation_.active = now;
-    if (std::exchange(situation_.written, stream_->bytes_written()) != stream_->bytes_written())
-        situation_.accepted = now;
+    if (std::exchange(progress_.traffic, stream_->traffic()) != stream_->traffic())
+        progress_.active = now;
+    if (std::exchange(progress_.written, stream_->bytes_written()) != stream_->bytes_written())
+        progress_.accepted = now;
 }
 
-// Takes from the stream and the ledger what the deadlines depend on.
-Deadlines Session::observe() {
+// Notes when waits of this connection begin.
+void Session::observe() {
+    if (!connected()) return;
     const ev::Time now = loop_.now();
-    Situation& s = situation_;
-    if (!connected()) return deadlines(s, *options_);
+    Progress& p = progress_;
     observe_traffic(now);
-    s.unsent = pending() > 0 && !lossy();
-    s.in_flight = in_flight();
-    s.oldest_id = ledger_.oldest_id();
-    s.closing = stream_->finishing();
-    s.output_closed = stream_->output_closed();
-    s.input_ended = input_ended();
     // Messages that wait for the handshake of a new connection have no timeout yet.
-    const ev::Time sent = s.in_flight > 0 ? ledger_.oldest_sent_at() : ev::Time{};
-    if (std::exchange(s.oldest_sent, sent) != sent)
-        s.awaited = sent == ev::Time{} ? sent : std::max(sent, s.resumed_at);
+    const ev::Time sent = in_flight() > 0 ? ledger_.oldest_sent_at() : ev::Time{};
+    if (std::exchange(p.oldest_sent, sent) != sent)
+        p.awaited = sent == ev::Time{} ? sent : std::max(sent, resumed_at_);
     if (!ledger_.greeting_possible())
-        s.greeted = {};
-    else if (s.greeted == ev::Time{})
-        s.greeted = now;
-    const bool awaited = s.pings > stream_->answered_ping();
-    if (std::exchange(s.pong_awaited, awaited) != awaited) s.pinged = now;
-    if (s.state == State::finishing && s.in_flight == 0 && s.all_answered == ev::Time{})
-        s.all_answered = now;
-    s.max_round_trip = ledger_.max_round_trip();
-    return deadlines(s, *options_);
+        p.greeted = {};
+    else if (p.greeted == ev::Time{})
+        p.greeted = now;
+    const bool awaited = p.pings > stream_->answered_ping();
+    if (std::exchange(p.pong_awaited, awaited) != awaited) p.pinged = now;
+    if (state() == State::finishing && in_flight() == 0 && p.all_answered == ev::Time{})
+        p.all_answered = now;
+}
+
+// Returns the earliest deadline. While paused, only the attempt, the run and what was due
+// before the pause count.
+Session::Due Session::first_due() const {
+    Due first{Deadline::attempt, attempt_};
+    if (run_ < first.at) first = {Deadline::run, run_};
+    if (!connected()) return first;
+    const auto add = [&](Deadline which, ev::Time start, ev::Duration limit) {
+        if (start == ev::Time{}) return;
+        const ev::Time at = start + std::min(limit, ev::Time::max() - start);
+        if (at < first.at && (!paused() || at <= *paused_at_)) first = {which, at};
+    };
+    const Options& options = *options_;
+    const Progress& p = progress_;
+    const bool open = state() == State::open;
+    const bool finishing = state() == State::finishing;
+    if (options.idle_timeout) add(Deadline::idle, p.active, *options.idle_timeout);
+    if (open && p.pong_awaited)
+        add(Deadline::ping, p.pinged, options.reply_timeout);
+    else if (open && options.ping)
+        add(Deadline::ping, std::max(p.pinged, p.active), *options.ping);
+    if (unsent())
+        add(Deadline::output, p.accepted, std::max(options.reply_timeout, min_write_timeout));
+    add(Deadline::reply, p.awaited, options.reply_timeout);
+    if (open) add(Deadline::greeting, p.greeted, options.greeting_time);
+    if (finishing && in_flight() > 0 && !stream_->finishing() && !options.stays_open)
+        add(Deadline::quiet, p.heard, quiet_time);
+    if (finishing && in_flight() == 0) add(Deadline::end, end_deadline(), {});
+    const bool answers = options.listens() && (!options.websocket || unsent());
+    add(Deadline::early_close, p.peer_ended, answers ? options.answer_time : ev::Duration());
+    return first;
+}
+
+// Returns when the session stops waiting for the peer to close: after -q, or with datagrams at
+// the end of the linger time. Each received datagram restarts the linger time, but does not
+// extend it beyond -q. Only the longest pause extends -q, so that an owner that pauses again
+// and again cannot keep us from ending.
+ev::Time Session::end_deadline() const {
+    const ev::Duration wait = options_->close_timeout + progress_.max_pause;
+    const ev::Time limit = entered_ + std::min(wait, ev::Time::max() - entered_);
+    if (!lossy()) return limit;
+    const ev::Time answered = progress_.all_answered;
+    const ev::Time from = std::max({answered, progress_.active, resumed_at_});
+    if (options_->listens()) return from + options_->answer_time;
+    const ev::Duration wanted = lingering_round_trips * ledger_.max_round_trip();
+    const ev::Duration linger =
+        std::min(std::clamp(wanted, min_linger, max_linger), options_->close_timeout);
+    return std::min(from + linger, std::max(answered + linger, limit));
 }
 
 // Leaves a timer that is due earlier, because most deadlines move to later times before they
@@ -331,27 +397,29 @@ void Session::on_timer() {
     read_at_ = loop_.read_clock();
     if (connected() && !advance_connection()) return;
     const ev::Time now = loop_.now();
-    Deadlines due = observe();
-    const Deadline first = due.first();
-    if (due[first] > now) return settle();
-    switch (first) {
+    observe();
+    const Due due = first_due();
+    if (due.at > now) return settle();
+    switch (due.which) {
     case Deadline::attempt:
         if (state() != State::waiting) break;
         dial();
         return settle();
     case Deadline::run:
-        situation_.run = ev::Time::max();
-        if (state() != State::closed) end_with(timeout_end(first, *options_), false);
+        run_ = ev::Time::max();
+        if (state() != State::closed) end_with(timeout_end(due.which), false);
         return settle();
     case Deadline::ping:
-        if (situation_.pong_awaited) break;
-        ++situation_.pings;
+        if (progress_.pong_awaited) break;
+        ++progress_.pings;
         stream_->ping();
         return settle();
     case Deadline::reply:
         ledger_.resolve_held();
         while (report_resolved()) {
-            if (observe()[Deadline::reply] > now) return settle();
+            observe();
+            const Due next = first_due();
+            if (next.which != Deadline::reply || next.at > now) return settle();
             if (!report(ledger_.expire_oldest())) return;
         }
         return;
@@ -365,34 +433,31 @@ void Session::on_timer() {
         else if (pending() == 0)
             end_with({Reason::clean});
         else
-            situation_.peer_ended = now;
+            progress_.peer_ended = now;
         return settle();
     default: break;
     }
-    end_with(
-        timeout_end(first, *options_, first == Deadline::attempt ? phase() : "", pending()));
+    end_with(timeout_end(due.which));
     settle();
 }
 
 // --- The end of a connection.
 
 void Session::set_state(State state) {
-    situation_.state = state;
-    situation_.entered = loop_.now();
+    state_ = state;
+    entered_ = loop_.now();
 }
 
 // Ends the connection, or the attempt to make one. The caller reports it. `may_retry` is false
 // if that was decided above the connection.
 void Session::end_with(End end, bool may_retry) {
-    if (connected()) observe();
-    const std::string_view part = partial_message();
     if (may_retry && got_tls_alert())
         end = {Reason::tls, By::peer, "speaks TLS; use --tls"};
     else if (may_retry)
-        end = explained_end(std::move(end), situation_, *options_, part, websocket());
+        end = explained_end(std::move(end));
     const bool retries = may_retry && worth_retrying(end.reason);
     const bool accepts_next = options_->listens() && state() != State::dialing;
-    end_ = final_end(std::move(end), situation_, *options_, end_, !part.empty());
+    end_ = final_end(std::move(end));
     if (stream_) {
         if (stream_->tls()) facts_.tls = std::make_unique<bufio::TlsFacts>(*stream_->tls());
         facts_.tcp = tcp();
@@ -404,16 +469,93 @@ void Session::end_with(End end, bool may_retry) {
     lifetime_.end();
     timer_.cancel();
     ledger_.lose(retries && options_->framing->has_frames() && !options_->listens());
-    situation_ = {.state = retries ? State::waiting : State::closed,
-                  .entered = loop_.now(),
-                  .run = situation_.run,
-                  .paused_at = situation_.paused_at,
-                  .resumed_at = situation_.resumed_at};
+    set_state(retries ? State::waiting : State::closed);
+    attempt_ = ev::Time::max();
     if (!retries) return;
-    situation_.attempt = loop_.now();
+    attempt_ = loop_.now();
     if (!accepts_next)
-        situation_.attempt =
-            loop_.after(retry_wait(options_->retry_delay, retries_++, random_));
+        attempt_ = loop_.after(retry_wait(options_->retry_delay, retries_++, random_));
+}
+
+// Returns the end for a deadline that has passed.
+End Session::timeout_end(Deadline passed) const {
+    const auto text = [](ev::Duration limit, const char* option) {
+        return duration_text(limit) + " (" + option + ")";
+    };
+    const Options& options = *options_;
+    switch (passed) {
+    case Deadline::run:
+        return {Reason::timeout, By::us, "the run did not finish within",
+                text(*options.max_time, "--max-time")};
+    case Deadline::idle:
+        return {Reason::timeout, By::us, "nothing was sent or received for",
+                text(*options.idle_timeout, "--idle-timeout")};
+    case Deadline::ping:
+        return {Reason::timeout, By::peer, "did not answer a ping within",
+                text(options.reply_timeout, "-W")};
+    case Deadline::output:
+        return {Reason::timeout, By::peer,
+                "has stopped reading; unsent:", bytes_text(pending()) + " (-W)"};
+    case Deadline::end:
+        return {Reason::timeout, By::peer, "did not close within",
+                text(options.close_timeout, "-q")};
+    default:
+        return {Reason::timeout, By::us, "no connection to",
+                options.endpoint.text() + " within " + text(options.connect_timeout, "-w") +
+                    ": still " + phase()};
+    }
+}
+
+// Adds what the stream does not know: the messages in flight, and whether the peer may close.
+// An early end with a detail is already explained. If a server closes its side and sending
+// fails later, the server has ended the connection.
+End Session::explained_end(End end) const {
+    const std::uint64_t oldest = ledger_.oldest_id();
+    const std::string_view part = partial_message();
+    if (end.reason == Reason::reset && oldest > 0 && !part.empty())
+        return {Reason::reset, By::peer, "reset the connection inside the reply to message",
+                std::to_string(oldest) + ", " + options_->framing->fragment_text(part)};
+    const bool listens = options_->listens();
+    const bool open = state() == State::open;
+    const bool closed_first = open && end.reason == Reason::send && input_ended();
+    const bool early = end.reason == Reason::closed_early && end.detail.empty();
+    const bool left = listens && open && end.reason == Reason::clean;
+    const bool ends = listens || options_->ends_with_input();
+    if (!left && !(ends && (early || closed_first))) return end;
+    const std::size_t replies = progress_.replies;
+    const bool announced = open && replies > 0 && oldest == 0;
+    const bool clean = left || (announced && !options_->retry_after_answers);
+    end = {clean ? Reason::clean : Reason::closed_early, By::peer, "closed the connection"};
+    if (listens) return end;
+    if (in_flight() == 0)
+        end.what = options_->early_close;
+    else
+        end.detail = "after " + std::to_string(replies) + " of " +
+                     std::to_string(replies + in_flight()) + " replies";
+    if (websocket() && websocket()->closure)
+        end.detail += (end.detail.empty() ? "(" : " (") + websocket()->closure->text() + ")";
+    return end;
+}
+
+// Returns the end to report. Once all messages are answered, the peer may close early. Once our
+// side is closed, a peer that does not close in time is `unclosed`, unless nobody waits for it.
+// If the expected replies are known, it may also close without close_notify, but neither inside
+// a message nor without a WebSocket close frame.
+End Session::final_end(End end) const {
+    if (end.reason == Reason::clean) return end_ ? end_ : end;
+    const End clean = end_ ? end_ : End{Reason::clean, By::us, "closed"};
+    if (state() != State::finishing || in_flight() > 0) return end;
+    if (end.reason == Reason::closed_early) return clean;
+    if (!stream_->output_closed()) return end;
+    if (end.reason == Reason::timeout) {
+        const bool awaited = options_->close_timeout > ev::Duration::zero();
+        if (!awaited || lossy()) return clean;
+        end.reason = Reason::unclosed;
+        return end;
+    }
+    const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
+    const bool whole = known && partial_message().empty() && !options_->websocket;
+    return end.reason == Reason::truncated && whole ? clean : end;
 }
 
 // An alert proves nothing if the server merely echoed our own bytes.

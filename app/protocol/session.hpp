@@ -90,23 +90,22 @@ public:
     // timeout and --max-time keep running; the others continue after the pause.
     void pause(bool paused);
 
-    State state() const { return situation_.state; }
+    State state() const { return state_; }
     bool connected() const { return stream_ != nullptr; }  // also during the handshake
     // With datagrams, returns true once the current socket has received something. Until then
     // end() is the refusal of the last socket, if any, and a graceful end does not change it.
     bool peer_known() const {
         return connected() && (!lossy() || options_->listens() || stream_->bytes_read() > 0);
     }
-    std::string phase() const;  // phase of connecting, in words
-    ev::Time state_since() const { return situation_.entered; }  // of state()
+    std::string phase() const;                         // phase of connecting, in words
+    ev::Time state_since() const { return entered_; }  // of state()
     const bufio::End& end() const { return end_; }
     bool out_of_time() const {
-        return options_->max_time && state() != State::idle &&
-               situation_.run == ev::Time::max();
+        return options_->max_time && state() != State::idle && run_ == ev::Time::max();
     }
     // While waiting: number of the next consecutive retry, from 1, and its time.
     unsigned retry_count() const { return retries_; }
-    ev::Time retry_time() const { return situation_.attempt; }
+    ev::Time retry_time() const { return attempt_; }
     bool input_ended() const {
         return stream_ && stream_->input_ended() && !stream_->rejection();
     }
@@ -135,9 +134,47 @@ public:
     const Options& options() const { return *options_; }
 
 private:
+    enum class Deadline : std::uint8_t {
+        attempt,      // the connect timeout or, while waiting, the next attempt
+        run,          // --max-time
+        idle,         // the idle timeout
+        ping,         // the next ping, or the limit for its pong
+        output,       // limit for a peer that accepts no output
+        reply,        // the reply timeout of the oldest message in flight
+        greeting,     // the greeting time, after the first reply
+        quiet,        // while finishing: we close our side without waiting for more replies
+        end,          // limit for the peer's end, after ours
+        early_close,  // the peer's end counts as the end of the connection
+    };
+    struct Due {
+        Deadline which;
+        ev::Time at;
+    };
+    // What has happened on this connection. A time of 0 means that something has not begun.
+    struct Progress {
+        std::size_t replies = 0;    // to messages
+        std::uint64_t traffic = 0;  // see Stream::traffic()
+        std::uint64_t written = 0;  // bytes
+        std::uint64_t pings = 0;    // sent
+        bool pong_awaited = false;  // for a ping at `pinged`
+        ev::Time oldest_sent{};     // when the oldest message in flight was sent
+        ev::Duration max_pause{};   // longest pause since finish()
+        ev::Time all_answered{};    // while finishing: when nothing was in flight any more
+        // Starts of waits, which a pause interrupts:
+        ev::Time active{};      // when bytes were last sent or received
+        ev::Time pinged{};      // when the last ping was sent or answered, or could be sent
+        ev::Time accepted{};    // when the peer last accepted output
+        ev::Time awaited{};     // start of the reply timeout
+        ev::Time greeted{};     // when a possible greeting arrived
+        ev::Time heard{};       // while finishing: when the last reply arrived
+        ev::Time peer_ended{};  // when the peer closed early, or we last answered after that
+    };
+
     void stream_changed(bufio::Stream&) override { advance(); }
 
-    bool paused() const { return situation_.paused_at.has_value(); }
+    bool paused() const { return paused_at_.has_value(); }
+    // Returns true if output waits for the peer. Datagrams wait for nobody.
+    bool unsent() const { return pending() > 0 && !lossy(); }
     // While finishing: nothing more is awaited before we close our side.
     bool may_close() const {
         return in_flight() == 0 && !paused() && (!options_->stays_open || input_ended());
@@ -157,12 +194,17 @@ private:
     std::string_view partial_message() const;  // bytes of the incomplete reply
 
     void observe_traffic(ev::Time now);
-    Deadlines observe();
+    void observe();
+    Due first_due() const;
+    ev::Time end_deadline() const;
     void wake_by(ev::Time due);
     void on_timer();
 
     void set_state(State state);
     void end_with(bufio::End end, bool may_retry = true);
+    bufio::End timeout_end(Deadline passed) const;
+    bufio::End explained_end(bufio::End end) const;
+    bufio::End final_end(bufio::End end) const;
     bool got_tls_alert() const;  // the server expects TLS
     bool worth_retrying(bufio::Reason reason) const;
 
@@ -170,7 +212,13 @@ private:
     const std::shared_ptr<const Options> options_;
     Owner& owner_;
     Ledger ledger_;
-    Situation situation_;
+    State state_ = State::idle;
+    ev::Time entered_{};  // when the state was entered
+    ev::Time attempt_ = ev::Time::max();
+    ev::Time run_ = ev::Time::max();
+    std::optional<ev::Time> paused_at_;  // set while paused
+    ev::Time resumed_at_{};              // end of the last pause
+    Progress progress_;
     bufio::End end_;
     SessionFacts facts_;
     std::unique_ptr<bufio::Dialer> dialer_;  // set while dialing

@@ -1,5 +1,4 @@
-// The settings of a session, and what follows from them: deadlines, and the words for ends.
-// Pure functions of data.
+// The settings of a session, and what follows from them. Pure functions of data.
 #pragma once
 
 #include "app/protocol/dialogue.hpp"
@@ -12,8 +11,6 @@
 #include "bufio/tls.hpp"
 #include "ev/time.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -133,96 +130,12 @@ struct SessionFacts {
 std::unique_ptr<bufio::Transport> make_transport(const SessionOptions& options,
                                                  bufio::Fd socket, SessionFacts& facts);
 
-// --- Deadlines. A session calls deadlines() once in each turn that changes its situation, and
-// starts its only timer at the earliest of them.
-
-enum class Deadline : std::uint8_t {
-    attempt,      // the connect timeout or, while waiting, the next attempt
-    run,          // --max-time
-    idle,         // the idle timeout
-    ping,         // the next ping, or the limit for its pong
-    output,       // limit for a peer that accepts no output
-    reply,        // the reply timeout of the oldest message in flight
-    greeting,     // the greeting time, after the first reply
-    quiet,        // while finishing: we close our side without waiting for more replies
-    end,          // limit for the peer's end, after ours
-    early_close,  // the peer's end counts as the end of the connection
-};
-inline constexpr std::size_t deadline_count = 10;
-
-class Deadlines : public std::array<ev::Time, deadline_count> {
-public:
-    Deadlines() { fill(ev::Time::max()); }  // none
-    ev::Time& operator[](Deadline which) { return at(static_cast<std::size_t>(which)); }
-    Deadline first() const {
-        return static_cast<Deadline>(std::min_element(begin(), end()) - begin());
-    }
-};
-
-// What the deadlines and the end depend on. A time of 0 means that something has not begun.
-struct Situation {
-    SessionState state = SessionState::idle;
-    ev::Time entered{};  // when the state was entered
-    ev::Time attempt = ev::Time::max();
-    ev::Time run = ev::Time::max();
-    std::optional<ev::Time> paused_at = {};  // set while paused
-    ev::Time resumed_at{};                   // end of the last pause
-    ev::Duration max_pause{};                // longest pause since finish()
-
-    // On this connection:
-    std::size_t in_flight = 0;    // messages
-    std::size_t replies = 0;      // to messages
-    std::uint64_t oldest_id = 0;  // of the oldest message, late or not; 0 if there is none
-    ev::Time oldest_sent{};       // when the oldest message in flight was sent
-    std::uint64_t traffic = 0;    // see Stream::traffic()
-    std::uint64_t written = 0;    // bytes
-    std::uint64_t pings = 0;      // sent
-    bool connected = false;
-    bool unsent = false;         // the system has not accepted all output
-    bool closing = false;        // our side is closed, or will be once all output is sent
-    bool output_closed = false;  // our side is closed
-    bool input_ended = false;    // the peer has closed its side
-    bool pong_awaited = false;   // for a ping at `pinged`
-    ev::Time active{};           // when bytes were last sent or received
-    ev::Time pinged{};           // when the last ping was sent or answered, or could be sent
-    ev::Time accepted{};         // when the peer last accepted output
-    ev::Time awaited{};          // start of the reply timeout
-    ev::Time greeted{};          // when a possible greeting arrived
-    ev::Time heard{};            // while finishing: when the last reply arrived
-    ev::Time peer_ended{};       // when the peer closed early, or we last answered after that
-    ev::Time all_answered{};     // while finishing: when nothing was in flight any more
-    ev::Duration max_round_trip{};
-
-    // Waits that a pause has interrupted continue with their remaining time.
-    void resume(ev::Time now);
-};
-
-// While paused, only `attempt`, `run` and what was due before the pause are set.
-Deadlines deadlines(const Situation& now, const SessionOptions& options);
-
 // Returns the wait before the next attempt. It doubles with each of the earlier retries, up to
 // half a minute or the first wait, and is shortened at random by up to half, so that the
 // clients of a restarted server do not all reconnect together.
 ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& random);
 
 // --- Ends of connections, and lost messages, in words.
-
-// Returns the end for a deadline that has passed. `phase`: see Session::phase(). `unsent`:
-// bytes that the peer has not accepted.
-bufio::End timeout_end(Deadline passed, const SessionOptions& options,
-                       const std::string& phase = "", std::size_t unsent = 0);
-
-// The peer has closed its side inside a message, of which `part` was received. If it is the
-// first reply, a likely cause is added.
-bufio::End partial_end(const SessionOptions& options, std::string_view part, bool first_reply);
-
-// Adds what the stream does not know: the messages in flight, and whether the peer may close.
-// `part`: of the incomplete reply. `websocket` is null without WebSocket.
-bufio::End explained_end(bufio::End end, const Situation& now, const SessionOptions& options,
-                         std::string_view part, const websocket::Facts* websocket);
-// Returns the end to report. `before`: the end so far; see Session::peer_known().
-bufio::End final_end(bufio::End end, const Situation& now, const SessionOptions& options,
-                     const bufio::End& before, bool inside_message);
 
 // Returns why a message has no reply, as the rest of a sentence that begins with "no reply".
 // `part`: bytes of its incomplete reply; they are shown with a likely cause if it is the

@@ -352,6 +352,9 @@ TEST_CASE("reads nothing while paused, and no timeout passes") {
         {"replies that were read before a pause are reported after it",
          R"(pause when right; send a; send b; peer sends a\nb\n; reports right a=a; +1ms
             reports nothing; resume; reports right b=b untimed)"},
+        {"a message that is sent during a pause has its whole time after it",
+         R"(-W 50ms; pause; +30ms; send a; +30ms; resume; +49ms; reports nothing; +1ms
+            reports late a)"},
         {"it may pause again as soon as it resumes, and still get replies",
          "-W 5ms; send a; until bad@0 a=b ( pause; peer answers b; +5ms; resume )"},
         {"it may pause again as soon as it resumes, and still end",
@@ -502,6 +505,9 @@ TEST_CASE("traffic postpones a ping, and its pong must arrive in time") {
          R"_(upgrade; peer sends \x88\x02\x03\xe8; peer ends
             closed closed_early "the server closed the connection (1000 normal closure)")_"},
         {"none is sent without --ping", "upgrade; +24h; peer got nothing; disconnect"},
+        {"a client whose side is closed needs no more answers",
+         R"(listening; --max-time 400ms; connect; peer connects; peer sends GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n
+            open; peer sends \x88\x82\x00\x00\x00\x00\x03\xe8; closed clean)"},
     });
 }
 

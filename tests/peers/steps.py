@@ -104,7 +104,7 @@ class Peer:
     def __init__(self, sock, serves):
         self.sock = sock
         self.serves = serves
-        self.data = b""  # received, and not yet read
+        self.data = bytearray()  # received, and not yet read
         self.unsent = b""
 
     def flush(self):
@@ -125,7 +125,8 @@ class Peer:
 
     def take(self, size):
         self.receive(size)
-        taken, self.data = self.data[:size], self.data[size:]
+        taken = bytes(self.data[:size])
+        del self.data[:size]
         return taken
 
     def line(self):

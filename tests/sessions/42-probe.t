@@ -36,14 +36,14 @@ With -c or -i, it connects again and again, and prints a line for each attempt.
   seq 2: the server does not speak TLS
   [35]
   $ mkfifo lines
-  $ yodel -z -c 100 -i 20ms unix:later >lines 2>log & client=$!
+  $ yodel -z -i 20ms unix:later >lines 2>log & client=$!
   $ exec 7<lines
   $ read -r line <&7 && echo "$line"
   seq 1: cannot connect to later: No such file or directory
   $ spawn yodeld -U later 0 && sed -u '/: connected/q; d' <&7
   seq *: connected to later, look-up 0.00, connect * ms (glob)
-  $ exec 7<&- && wait $client
-  [7]
+  $ exec 7<&- && stop TERM $client
+  [143]
   $ yodel-load -z -c 3 --connections 2 127.0.0.1 1
   yodel-load: --connections cannot be combined with -z -c (yodel-load -h shows the options)
   [2]

@@ -51,7 +51,7 @@ A signal ends all threads gracefully, with the sum of all connections.
 Processes that start at the same time of day, on one host or several, add up to one run.
 
   $ serve
-  $ at=$(date -u -d '+3 sec' +%Y-%m-%dT%H:%M:%SZ)
+  $ at=$(date -u -d '+2 sec' +%Y-%m-%dT%H:%M:%SZ)
   $ for i in 1 2 3 4 5 6 7 8; do
   >     yodel-load --connections 5 --rate 50 -m 1s --start-at $at --json 127.0.0.1 $PORT >$i.json 2>$i.log & all="$all $!"
   > done; wait $all

@@ -9,8 +9,8 @@ Results read by other programs
 HdrHistogram's reader finds each round trip of an interval log of results.py, and computes the same percentiles. The end of the
 maximum's bucket may exceed the maximum.
 
-  $ lines | yodel-load --json -m 2.2 --rate 300 --connections 4 >run1 2>log
-  $ yodel-load --json -m 1.2 --rate 4k --connections 4 --threads 2 >run2 2>log
+  $ lines | yodel-load --json -m 2.2 --rate 300 --connections 4 >run1 2>log &
+  $ yodel-load --json -m 1.2 --rate 4k --connections 4 --threads 2 >run2 2>log; wait $!
   $ lines | yodel --json >run3 2>log
   $ yodel --json -u -c 30 -i 1ms >run4 2>log
   $ lines | yodel-load --json --tls -f len4 --connections 2 >run5 2>log

@@ -95,7 +95,7 @@ WebSocket, UDP and Unix-domain sockets work as for a client. With UDP, each clie
 nothing comes for -q.
 
   $ for target in ws://:0 wss://:0 udp://:0 unix:here; do
-  >     case $target in udp*) listen -q 1 $target ;; *) listen $target <input ;; esac
+  >     case $target in udp*) listen -q 300ms $target ;; *) listen $target <input ;; esac
   >     case $target in unix:*) name=$target ;; *) name=${target%:0}localhost:$PORT ;; esac
   >     echo "hello $target" | yodel --quiet --expect none $(case $target in wss*) echo -k ;; esac) $name
   >     wait $SERVER && grep hello $LOG; test ! -e here

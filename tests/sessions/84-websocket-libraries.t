@@ -44,7 +44,8 @@ Clients and servers made with libraries understand the programs, over TLS too.
 Both servers pass the examination.
 
   $ for server in "$python $PEERS/websockets_server.py" "node $PEERS/ws_server.js"; do
-  >     start $server 0 && yodel --examine ws://127.0.0.1:$PORT | grep -v '^ok'
-  > done
+  >     start $server 0
+  >     yodel --examine ws://127.0.0.1:$PORT >$PORT & all="$all $!"
+  > done; wait $all; cat [1-9]* | grep -v '^ok'
   1..18
   1..18

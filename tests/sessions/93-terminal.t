@@ -32,8 +32,8 @@ A blocked terminal delays neither keys nor signals.
   $ blocked 'keys still here' continue 'last still here'
   $ blocked 'keys ^C^C' 'left 0'
   $ blocked 'hang up' 'left 129'
-  $ for signal in INT TERM HUP; do blocked "kill $signal" 'left 130 143 129' continue 'wait yodel: ended by ' 'no screen'; done
-  $ for signal in ABRT QUIT; do blocked "kill $signal" 'left 134 131' continue 'no screen'; done
+  $ for signal in INT HUP; do blocked "kill $signal" 'left 130 129' continue 'wait yodel: ended by ' 'no screen'; done
+  $ blocked 'kill ABRT' 'left 134' continue 'no screen'
 
 While a terminal is blocked, a flood is not read, and the program rests.
 

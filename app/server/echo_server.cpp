@@ -114,8 +114,7 @@ private:
 
     void wake() {
         if (timeout_at_ <= server_.loop_.now()) return time_out();
-        resume_at_ = ev::Time::max();
-        if (timeout_at_ != ev::Time::max()) timer_.start_at(timeout_at_);
+        wake_at(resume_at_, ev::Time::max());
         advance();
         follow_traffic();
     }

@@ -23,6 +23,7 @@ TEST_CASE("prints an address as a user types it") {
     CHECK(loopback(7).text() == "127.0.0.1:7");
     CHECK(v6(1, 7).text() == "[2001:db8::1]:7");
     CHECK(Address::unix_path("/run/echo").text() == "/run/echo");
+    CHECK(Address::unix_path("/run/echo").port() == 0);
     CHECK(Address().text() == "unnamed");
     CHECK(to("::1", 7).text() == "[::1]:7");
     CHECK(to("host", 7).text() == "host:7");

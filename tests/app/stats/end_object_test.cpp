@@ -114,7 +114,10 @@ TEST_CASE("writes each kind of result") {
          R"("status":0,"probe":true,"sent":0,)", "\"rtt_us\""},
         {"5 sent,4 echoed,1 bad",
          [](RunResults& results) {
-             results.replay = {.as_recorded = 3, .unrecorded = 2, .missing = 1};
+             results.is_replay = true;
+             results.as_recorded = 3;
+             results.unrecorded = 2;
+             results.missing = 1;
          },
          R"("replay":{"replayed":5,"matched":4,"bad":1,"lost":0,"unsolicited_matched":3,)"
          R"("missing":1,"unrecorded":2})",

@@ -23,12 +23,6 @@ The name of the target is not looked up, and stays in the messages.
   > done
   cannot resolve other.invalid:1:
   cannot resolve other.invalid:1:
-  $ yodel --connect-to 127.0.0.1:$PORT
-  yodel: --connect-to needs a target, whose name it keeps (yodel -h shows the options)
-  [2]
-  $ yodel --connect-to 127.0.0.1:$PORT -U socket
-  yodel: --connect-to cannot be combined with -U (yodel -h shows the options)
-  [2]
   $ serve -u
   $ echo a | yodel --quiet --connect-to 127.0.0.1:$PORT udp://service.example:7
   a

@@ -44,9 +44,6 @@ With -c or -i, it connects again and again, and prints a line for each attempt.
   seq *: connected to later, look-up 0.00, connect * ms (glob)
   $ exec 7<&- && stop TERM $client
   [143]
-  $ yodel-load -z -c 3 --connections 2 127.0.0.1 1
-  yodel-load: --connections cannot be combined with -z -c (yodel-load -h shows the options)
-  [2]
   $ serve
 
 yodel-load opens many, and closes each as soon as it is open. With -m, they stay open; with --churn, they are

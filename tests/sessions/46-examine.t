@@ -95,6 +95,3 @@ No connection, no examination.
   $ yodel --examine 127.0.0.1 1
   yodel: cannot connect to 127.0.0.1:1: Connection refused
   [7]
-  $ yodel --examine -f resp 127.0.0.1 $PORT
-  yodel: --examine cannot be combined with -f resp, whose replies never equal messages (yodel -h shows the options)
-  [2]

@@ -83,9 +83,6 @@ With -o FILE.json, the recording is written beside the output. An existing file 
   $ yodel --quiet --expect any -o o.json 127.0.0.1 $PORT <commands
   yodel: cannot write the recording o.json: File exists
   [23]
-  $ yodel -f raw -o x.json 127.0.0.1 $PORT <commands
-  yodel: -o x.json cannot be combined with -f raw, which has no messages (yodel -h shows the options)
-  [2]
 
 Datagrams and TLS are replayed in the same way.
 

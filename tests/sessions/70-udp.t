@@ -90,21 +90,3 @@ Each form shows them, and requirements judge them. The jitter is defined in RFC 
   $ serve -u --reorder 1
   $ yodel --json -c 2 -i 0 udp://127.0.0.1:$PORT 2>log | grep -c '"fate":"echoed"'
   2
-
-Options for connections are refused.
-
-  $ for options in '-z h 7' '--tls h 7' '-k h 7' tls://h:7 tcp://h:7 '-f line h 7' '-U path' '-c 1 --size 65508' ; do
-  >     yodel -u $options
-  > done
-  yodel: -z cannot be combined with -u (yodel -h shows the options)
-  yodel: -u cannot be combined with --tls (yodel -h shows the options)
-  yodel: -k cannot be combined with -u (yodel -h shows the options)
-  yodel: -u cannot be combined with tls:// (yodel -h shows the options)
-  yodel: tcp:// cannot be combined with -u (yodel -h shows the options)
-  yodel: -f cannot be combined with -u, because each datagram is one message (yodel -h shows the options)
-  yodel: -U cannot be combined with -u (yodel -h shows the options)
-  yodel: --size: a message of 65508 bytes does not fit into a datagram (yodel -h shows the options)
-  [2]
-  $ yodel -C udp://h:7
-  yodel: -C cannot be combined with udp://, because each datagram is one message (yodel -h shows the options)
-  [2]

@@ -23,6 +23,3 @@ A server that does not answer them is given up after -W.
   yodel: the server did not answer a ping within 200ms (-W)
   yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [28]
-  $ yodel --ping 30s 127.0.0.1:$PORT
-  yodel: --ping needs a ws:// target (yodel -h shows the options)
-  [2]

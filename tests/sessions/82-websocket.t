@@ -71,12 +71,6 @@ Connections are timed, loaded, judged, recorded and replayed like others.
   $ printf 'abc\n\377\n' | yodel --quiet -x ws://127.0.0.1:$PORT
   00000000  61 62 63                                         |abc|
   00000000  ff                                               |.|
-  $ yodel --replay recording
-  yodel: recording was recorded with WebSocket (ws:// or wss://), not with -f line (yodel -h shows the options)
-  [2]
-  $ echo a | yodel --json >plain 2>log && yodel --replay plain ws://127.0.0.1:$PORT
-  yodel: plain was recorded with -f line, not with WebSocket (ws:// or wss://) (yodel -h shows the options)
-  [2]
 
 A server that opens no WebSocket is reported in one sentence.
 

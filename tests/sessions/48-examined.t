@@ -12,8 +12,8 @@ same time.
   $ serve --ws && examine websocket ws://127.0.0.1:$PORT
   $ serve -u && examine datagrams udp://127.0.0.1:$PORT
   $ examine own
-  $ start python3 "$PEERS/caret_echo.py" serve 0 && examine caret_echo -f caret 127.0.0.1 $PORT
-  $ start python3 "$PEERS/length_echo.py" serve 0 && examine length_echo -f len4le 127.0.0.1 $PORT
+  $ start python3 "$PEERS/books.py" caret 0 && examine caret_book -f caret 127.0.0.1 $PORT
+  $ start python3 "$PEERS/books.py" length 0 && examine length_book -f len4le 127.0.0.1 $PORT
   $ play open frame:89:there fragments && examine fragments ws://127.0.0.1:$PORT
   $ start python3 "$PEERS/steps.py" serve 0 rest && examine any 127.0.0.1 $PORT
   $ wait $all; for each in len2 caret tls websocket own; do others $each; done
@@ -47,14 +47,14 @@ same time.
 
 Right servers in Python pass: any echo, two servers from books, and a WebSocket server that answers in fragments.
 
-  $ for each in any caret_echo length_echo fragments; do others $each; done
+  $ for each in any caret_book length_book fragments; do others $each; done
   = any
   1..19
   ok 14 - answers everything after a half-close, and closes
-  = caret_echo
+  = caret_book
   1..18
   ok 13 - answers everything after a half-close, and closes
-  = length_echo
+  = length_book
   1..20
   ok 9 - accepts a length in pieces
   ok 15 - answers everything after a half-close, and closes

@@ -174,11 +174,12 @@ private:
         const Counters counters = server_.counters();
         std::string text;
         JsonObject object = timed_object();
-        for (const CounterRow& row : counter_rows) {
-            if (row.only_udp && !udp_) continue;
-            const std::uint64_t count = counters.*row.count;
-            text += (text.empty() ? "" : ", ") + std::to_string(count) + " " + row.name;
-            object.number(row.name, count);
+        for (const auto& [name, counter] : counter_rows) {
+            if (name.starts_with("datagram") && !udp_) continue;
+            const std::uint64_t count = counters.*counter;
+            text +=
+                (text.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(name);
+            object.number(name, count);
         }
         std::replace(text.begin(), text.end(), '_', ' ');
         remark(text, object);

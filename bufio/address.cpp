@@ -14,7 +14,6 @@
 #include <cstring>
 #include <fstream>
 #include <string_view>
-#include <system_error>
 
 namespace bufio {
 
@@ -32,8 +31,7 @@ Address::Address(const sockaddr* from, socklen_t length) : size(length) {
 
 Address Address::unix_path(const std::string& path) {
     sockaddr_un name{};
-    if (path.size() >= sizeof name.sun_path)
-        throw std::system_error(ENAMETOOLONG, std::generic_category(), path);
+    if (path.size() >= sizeof name.sun_path) return {};
     name.sun_family = AF_UNIX;
     path.copy(name.sun_path, path.size());
     const auto length = offsetof(sockaddr_un, sun_path) + path.size() + 1;

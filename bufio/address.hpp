@@ -16,7 +16,7 @@ struct Address {
 
     Address() { storage.ss_family = AF_UNSPEC; }
     Address(const sockaddr* from, socklen_t length);
-    // Throws std::system_error if the path is too long for the system.
+    // The family is AF_UNSPEC if the path is too long for the system.
     static Address unix_path(const std::string& path);
     // The local address. On failure the family is AF_UNSPEC and errno is set.
     static Address of_socket(int fd);

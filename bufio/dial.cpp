@@ -25,13 +25,16 @@ static LookupResult call_getaddrinfo(const Endpoint& endpoint, int flags = 0) {
     addrinfo hints{};
     hints.ai_family = endpoint.family;
     hints.ai_socktype = endpoint.udp ? SOCK_DGRAM : SOCK_STREAM;
-    hints.ai_flags = flags | (endpoint.passive ? AI_PASSIVE : 0);
+    // RFC 6761 reserves the name localhost for the loopback, so it is resolved without the
+    // resolver, which may lack a hosts file.
+    const bool local = endpoint.host == "localhost";
+    hints.ai_flags = flags | (endpoint.passive && !local ? AI_PASSIVE : 0);
     addrinfo* list = nullptr;
-    const char* const host = endpoint.host.empty() ? nullptr : endpoint.host.c_str();
+    const char* const host = local || endpoint.host.empty() ? nullptr : endpoint.host.c_str();
     const int code = ::getaddrinfo(host, endpoint.service.c_str(), &hints, &list);
     if (code == EAI_MEMORY) throw std::bad_alloc();
     if (code == EAI_SYSTEM) return {{}, std::generic_category().message(errno)};
-    if (code == EAI_NONAME && flags == AI_NUMERICHOST && !endpoint.numeric) return {};
+    if (code == EAI_NONAME && flags == AI_NUMERICHOST && !endpoint.numeric && !local) return {};
     if (code != 0) return {{}, ::gai_strerror(code)};
     LookupResult result;
     const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owner(list, ::freeaddrinfo);
@@ -53,25 +56,12 @@ Endpoint Endpoint::dialed() const {
     return to;
 }
 
-// RFC 6761 reserves the name localhost for the loopback, so it is resolved without the
-// resolver, which may lack a hosts file.
 LookupResult resolve_without_network(const Endpoint& target) {
     const Endpoint endpoint = target.dialed();
-    if (!endpoint.path.empty()) {
-        try {
-            return {{Address::unix_path(endpoint.path)}, {}};
-        } catch (const std::system_error& error) {
-            return {{}, error.code().message()};
-        }
-    }
-    if (endpoint.host == "localhost") {
-        Endpoint loopback = endpoint;
-        loopback.host.clear();
-        loopback.passive = false;
-        loopback.numeric = true;
-        return call_getaddrinfo(loopback, AI_NUMERICHOST);
-    }
-    return call_getaddrinfo(endpoint, AI_NUMERICHOST);
+    if (endpoint.path.empty()) return call_getaddrinfo(endpoint, AI_NUMERICHOST);
+    const Address address = Address::unix_path(endpoint.path);
+    if (address.family() == AF_UNIX) return {{address}, {}};
+    return {{}, std::generic_category().message(ENAMETOOLONG)};
 }
 
 LookupResult look_up(const Endpoint& endpoint) {

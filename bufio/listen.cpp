@@ -30,10 +30,9 @@ constexpr ev::Duration accept_pause = std::chrono::seconds(1);
                             "cannot listen on " + address.text());
 }
 
-// True if accept() can continue immediately: a signal interrupted it, or a single connection
-// was lost while it waited.
+// True if accept() can continue immediately: a single connection was lost while it waited.
 bool can_accept_next(int code) {
-    constexpr int codes[] = {EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTUNREACH};
+    constexpr int codes[] = {ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTUNREACH};
     return std::find(std::begin(codes), std::end(codes), code) != std::end(codes);
 }
 

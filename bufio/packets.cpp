@@ -268,10 +268,7 @@ std::span<const Datagram> PacketSocket::receive() {
         header.msg_control = call.controls[i].bytes;
         header.msg_controllen = sizeof call.controls[i].bytes;
     }
-    int count = 0;
-    do {
-        count = receive_some(socket_.get(), call.headers.data(), wanted);
-    } while (count < 0 && errno == EINTR);
+    const int count = receive_some(socket_.get(), call.headers.data(), wanted);
     if (count < 0) return {};
     lone_receives_ = count == 1 ? lone_receives_ + 1 : 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
@@ -301,10 +298,7 @@ std::size_t PacketSocket::send(std::span<const Packet> packets) {
         if (next.from && address_.is_wildcard())
             set_source(header, call.controls[i], *next.from);
     }
-    int sent = 0;
-    do {
-        sent = send_some(socket_.get(), call.headers.data(), count);
-    } while (sent < 0 && errno == EINTR);
+    const int sent = send_some(socket_.get(), call.headers.data(), count);
     return sent < 0 ? 0 : static_cast<std::size_t>(sent);
 }
 

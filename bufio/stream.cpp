@@ -53,23 +53,18 @@ public:
     int descriptor() const override { return fd_.get(); }
 
     IoResult read(char* to, std::size_t size) override {
-        for (;;) {
-            const ssize_t count = ::recv(fd_.get(), to, size, 0);
-            if (count > 0) return {IoStatus::done, static_cast<std::size_t>(count)};
-            if (count == 0) return {IoStatus::end_of_input};
-            if (would_block(errno)) return {IoStatus::wants_read};
-            if (errno != EINTR)
-                return fail(system_end(Reason::receive, "receiving failed:", errno));
-        }
+        const ssize_t count = ::recv(fd_.get(), to, size, 0);
+        if (count > 0) return {IoStatus::done, static_cast<std::size_t>(count)};
+        if (count == 0) return {IoStatus::end_of_input};
+        if (would_block(errno)) return {IoStatus::wants_read};
+        return fail(system_end(Reason::receive, "receiving failed:", errno));
     }
 
     IoResult write(const char* from, std::size_t size) override {
-        for (;;) {
-            const ssize_t count = ::send(fd_.get(), from, size, MSG_NOSIGNAL);
-            if (count >= 0) return {IoStatus::done, static_cast<std::size_t>(count)};
-            if (would_block(errno)) return {IoStatus::wants_write};
-            if (errno != EINTR) return fail(system_end(Reason::send, "sending failed:", errno));
-        }
+        const ssize_t count = ::send(fd_.get(), from, size, MSG_NOSIGNAL);
+        if (count >= 0) return {IoStatus::done, static_cast<std::size_t>(count)};
+        if (would_block(errno)) return {IoStatus::wants_write};
+        return fail(system_end(Reason::send, "sending failed:", errno));
     }
 
     IoResult close_output() override {

@@ -282,7 +282,7 @@ private:
     int moved(BIO* bio, ssize_t result, int retry_flag) {
         BIO_clear_retry_flags(bio);
         if (result >= 0) return static_cast<int>(result);
-        if (would_block(errno) || errno == EINTR) {
+        if (would_block(errno)) {
             BIO_set_flags(bio, retry_flag | BIO_FLAGS_SHOULD_RETRY);
         } else {
             socket_error_ = errno;

@@ -33,7 +33,7 @@ std::uint64_t key_of(const Datagram& datagram) {
 
 }  // namespace
 
-LoopGuard::Decision LoopGuard::judge(std::uint64_t key, ev::Time now) {
+unsigned LoopGuard::count(std::uint64_t key, ev::Time now) {
     Entry* const row = &entries_[key % rows * ways];
     const auto over = [&](const Entry& entry) { return now - entry.since >= second; };
     Entry* found = std::find_if(row, row + ways, [&](const Entry& entry) {
@@ -45,10 +45,8 @@ LoopGuard::Decision LoopGuard::judge(std::uint64_t key, ev::Time now) {
         });
         *found = {.key = key, .since = now, .count = 0};
     }
-    ++found->count;
-    if (found->count <= max_repeats) return Decision::answer;
-    found->since = now;
-    return found->count == max_repeats + 1 ? Decision::loop_begins : Decision::loop;
+    if (++found->count > max_repeats) found->since = now;
+    return found->count;
 }
 
 EchoServer::DatagramPort::DatagramPort(EchoServer& server, const bufio::Address& address)
@@ -123,10 +121,9 @@ const char* EchoServer::DatagramPort::refusal(const Datagram& datagram) {
         if (port->address().port() == peer.port() &&
             (same_host(peer, datagram.local) || same_host(peer, port->address())))
             return "sent by this server";
-    const LoopGuard::Decision decision =
-        loop_guard_.judge(key_of(datagram), server_.loop_.now());
-    if (decision == LoopGuard::Decision::answer) return nullptr;
-    if (decision == LoopGuard::Decision::loop_begins)
+    const unsigned count = loop_guard_.count(key_of(datagram), server_.loop_.now());
+    if (count <= LoopGuard::max_repeats) return nullptr;
+    if (count == LoopGuard::max_repeats + 1)
         server_.log_(peer.text(),
                      "the same " + bytes_text(datagram.bytes.size()) + " arrived more than " +
                          std::to_string(LoopGuard::max_repeats) +

@@ -33,14 +33,10 @@ public:
     static constexpr unsigned max_repeats = 64;  // per second
     static constexpr ev::Duration second = std::chrono::seconds(1);
 
-    enum class Decision {
-        answer,
-        loop_begins,  // more than max_repeats: report it, and do not answer
-        loop,         // still going on: do not answer until it has stopped for a second
-    };
-
-    // `key` identifies the bytes and their source address.
-    Decision judge(std::uint64_t key, ev::Time now);
+    // Returns how often the bytes have arrived within a second, this time included. Above
+    // max_repeats it is a loop, which lasts until it has stopped for a second. `key` identifies
+    // the bytes and their source address.
+    unsigned count(std::uint64_t key, ev::Time now);
 
 private:
     static constexpr std::size_t rows = 256;

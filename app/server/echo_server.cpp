@@ -40,11 +40,8 @@ constexpr int max_cut_off_logged = 8;
 // Buffered input takes memory in addition to max_buffer, so there is little of it. But the
 // low-water mark must exceed an incomplete length prefix, or reading would stall.
 Stream::Limits limits(std::size_t buffer) {
-    Stream::Limits limits;
-    limits.input_high = std::clamp<std::size_t>(buffer, 16, 16 * 1024);
-    limits.input_low = limits.input_high / 4;
-    limits.output = buffer;
-    return limits;
+    const std::size_t input = std::clamp<std::size_t>(buffer, 16, 16 * 1024);
+    return {.input_high = input, .input_low = input / 4, .output = buffer};
 }
 
 // The number of simultaneous connections whose memory is worth returning to the system.
@@ -56,16 +53,14 @@ class EchoServer::Connection final : private Stream::Owner {
 public:
     Connection(EchoServer& server, std::unique_ptr<bufio::Transport> transport,
                std::string peer)
-        : place(server.connections_.size()),
-          server_(server),
+        : server_(server),
           peer_(std::move(peer)),
           stream_(server.loop_, std::move(transport), *this, limits(server.options_.buffer())),
           responder_(make_responder(server.loop_, server.options_.faults,
                                     *server.options_.framing,
                                     {server.options_.buffer(), server.options_.max_frame},
-                                    server.counters_.accepted)) {
+                                    server.counters_.accepted, stream_)) {
         if (!stream_.is_open()) restart_timeout(server_.options_.handshake_timeout);
-        responder_->greet(stream_);
         check_handshake();
         advance();
     }
@@ -92,10 +87,9 @@ public:
     }
 
     void close() { stream_.close(); }
-
     const Stream& stream() const { return stream_; }
 
-    std::size_t place;  // the index in the server's list
+    std::list<Connection>::iterator place;  // in the server's list
 
 private:
     void stream_changed(Stream&) override {
@@ -105,11 +99,13 @@ private:
         if (stream_.end()) end_with(stream_.end());
     }
 
-    // Starts one of the two deadlines.
+    // Sets one of the two deadlines.
     void wake_at(ev::Time& deadline, ev::Time at) {
         deadline = at;
+        const ev::Time next = std::min(timeout_at_, resume_at_);
+        if (next == ev::Time::max()) return;
         if (!timer_) timer_ = ev::Timer(server_.loop_, [this] { wake(); });
-        timer_.start_at(std::min(timeout_at_, resume_at_));
+        timer_.start_at(next);
     }
 
     void wake() {
@@ -179,8 +175,7 @@ private:
     }
 
     void answer() {
-        const std::optional<ev::Time> next = responder_->answer(stream_);
-        if (next) wake_at(resume_at_, *next);
+        wake_at(resume_at_, responder_->answer());
         if (stream_.end() || responder_->has_pending()) return;
         const bool over = stream_.input_ended() || (draining_ && stream_.held() == 0);
         if (!responder_->end() && (!over || !stream_.received().empty())) return;
@@ -239,13 +234,13 @@ EchoServer::EchoServer(ev::Loop& loop, Options options, Log log)
       log_(std::move(log)),
       drain_timer_(loop,
                    [this] {
-                       for (const auto& connection : connections_) connection->drain();
+                       for (Connection& connection : connections_) connection.drain();
                        report_drained();
                    }),
       grace_timer_(loop, [this] { cut_off(); }) {}
 
 EchoServer::~EchoServer() {
-    for (const auto& connection : connections_) connection->close();
+    for (Connection& connection : connections_) connection.close();
 }
 
 const bufio::Address& EchoServer::listen(const bufio::Address& address) {
@@ -275,8 +270,8 @@ void EchoServer::accept(bufio::Fd socket, const bufio::Address& peer) {
                       "more than " + count_text(options_.max_connections, "connection") +
                           " (--max-conns)");
     try {
-        connections_.push_back(std::make_unique<Connection>(
-            *this, make_transport(std::move(socket)), peer.text()));
+        connections_.emplace_back(*this, make_transport(std::move(socket)), peer.text());
+        connections_.back().place = std::prev(connections_.end());
         crowd_ = std::max(crowd_, connections_.size());
     } catch (const std::exception& error) {
         refuse(socket, peer, error.what());
@@ -314,9 +309,9 @@ void EchoServer::drain(ev::Duration grace, std::function<void()> drained) {
 // Logs one line with the number of connections instead of a line for each if there are many.
 void EchoServer::cut_off() {
     const auto count = std::count_if(connections_.begin(), connections_.end(),
-                                     [](const auto& each) { return each->has_undelivered(); });
+                                     [](const auto& each) { return each.has_undelivered(); });
     const bool each_logged = options_.verbose || count <= max_cut_off_logged;
-    for (const auto& connection : connections_) connection->cut_off(each_logged);
+    for (Connection& connection : connections_) connection.cut_off(each_logged);
     if (!each_logged)
         log_("leaving",
              std::to_string(count) + " connections did not receive all echoes in time");
@@ -327,9 +322,9 @@ void EchoServer::cut_off() {
 Counters EchoServer::counters() const {
     Counters sum = counters_;
     sum.connections = connections_.size();
-    for (const auto& connection : connections_) {
-        sum.bytes_in += connection->stream().bytes_read();
-        sum.bytes_out += connection->stream().bytes_written();
+    for (const Connection& connection : connections_) {
+        sum.bytes_in += connection.stream().bytes_read();
+        sum.bytes_out += connection.stream().bytes_written();
     }
     return sum;
 }
@@ -337,14 +332,9 @@ Counters EchoServer::counters() const {
 void EchoServer::remove(Connection& connection) {
     counters_.bytes_in += connection.stream().bytes_read();
     counters_.bytes_out += connection.stream().bytes_written();
-    const std::size_t place = connection.place;
-    std::unique_ptr<Connection> removed = std::move(connections_[place]);
-    if (place + 1 < connections_.size()) {
-        connections_[place] = std::move(connections_.back());
-        connections_[place]->place = place;
-    }
-    connections_.pop_back();
-    removed.reset();
+    std::list<Connection> removed;
+    removed.splice(removed.end(), connections_, connection.place);
+    removed.clear();
 #if YODEL_HAS_MALLOC_TRIM
     // The C library keeps the memory of a peak, because blocks in use are among the free ones.
     if (connections_.empty() && std::exchange(crowd_, 0) >= large_crowd) ::malloc_trim(0);

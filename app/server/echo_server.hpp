@@ -13,9 +13,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 namespace yodel {
@@ -35,24 +38,20 @@ struct Counters {
     std::uint64_t datagram_bytes_out = 0;
 };
 
-struct CounterRow {
-    const char* name;  // in JSON; in text, spaces replace the underscores
-    std::uint64_t Counters::*count;
-    bool only_udp = false;  // reported only by servers that answer datagrams
-};
-inline constexpr CounterRow counter_rows[] = {
+// The names are those in JSON; in text, spaces replace the underscores.
+inline constexpr std::pair<std::string_view, std::uint64_t Counters::*> counter_rows[] = {
     {"connections", &Counters::connections},
     {"accepted", &Counters::accepted},
     {"turned_away", &Counters::turned_away},
     {"failed", &Counters::failed},
     {"bytes_in", &Counters::bytes_in},
     {"bytes_out", &Counters::bytes_out},
-    {"datagrams_in", &Counters::datagrams_in, true},
-    {"datagrams_out", &Counters::datagrams_out, true},
-    {"datagrams_unanswered", &Counters::datagrams_unanswered, true},
-    {"datagrams_dropped", &Counters::datagrams_dropped, true},
-    {"datagram_bytes_in", &Counters::datagram_bytes_in, true},
-    {"datagram_bytes_out", &Counters::datagram_bytes_out, true},
+    {"datagrams_in", &Counters::datagrams_in},
+    {"datagrams_out", &Counters::datagrams_out},
+    {"datagrams_unanswered", &Counters::datagrams_unanswered},
+    {"datagrams_dropped", &Counters::datagrams_dropped},
+    {"datagram_bytes_in", &Counters::datagram_bytes_in},
+    {"datagram_bytes_out", &Counters::datagram_bytes_out},
 };
 
 class EchoServer {
@@ -112,7 +111,7 @@ private:
     Log log_;
     Counters counters_;  // without the bytes of open connections
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;
-    std::vector<std::unique_ptr<Connection>> connections_;  // each stores its own index
+    std::list<Connection> connections_;
     std::vector<std::unique_ptr<DatagramPort>> datagram_ports_;
     std::size_t crowd_ = 0;             // most connections since there were none
     std::function<void()> on_drained_;  // empty unless draining

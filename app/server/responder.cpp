@@ -26,25 +26,26 @@ public:
     // The buffers of TLS, and input that waits for space, take memory in addition to the
     // output. A limit above 8 * max_write is reduced by 2 * max_write, so that the sum stays
     // within it.
-    FaithfulResponder(const Framing& framing, EchoLimits limits)
-        : framing_(framing),
+    FaithfulResponder(const Framing& framing, EchoLimits limits, Stream& stream)
+        : Responder(stream),
+          framing_(framing),
           limit_(limits.buffer > 8 * max_write ? limits.buffer - 2 * max_write : limits.buffer),
-          max_message_(limits.message) {}
-
-    void greet(Stream& stream) override { stream.write(framing_.greeting); }
+          max_message_(limits.message) {
+        stream.write(framing.greeting);
+    }
 
     // A write that completes immediately frees space without any event, so this continues until
     // nothing more can be answered, or max_writes is reached.
-    std::optional<ev::Time> answer(Stream& stream) override {
+    ev::Time answer() override {
         for (int i = 0; i < max_writes; ++i) {
-            if (end_) return std::nullopt;
-            const std::size_t space = limit_ - std::min(limit_, stream.pending());
+            if (end_) return ev::Time::max();
+            const std::size_t space = limit_ - std::min(limit_, stream_.pending());
             const std::size_t max = std::min(space, max_write);
-            const std::size_t count = framing_.has_length() ? whole_frames(stream, max) : max;
-            const std::string_view bytes = stream.received().substr(0, count);
-            if (bytes.empty() || !stream.write(framing_.reply ? reply_to(bytes) : bytes))
-                return std::nullopt;
-            stream.consume(bytes.size());
+            const std::size_t count = framing_.has_length() ? whole_frames(max) : max;
+            const std::string_view bytes = stream_.received().substr(0, count);
+            if (bytes.empty() || !stream_.write(framing_.reply ? reply_to(bytes) : bytes))
+                return ev::Time::max();
+            stream_.consume(bytes.size());
         }
         return ev::Time{};
     }
@@ -65,8 +66,8 @@ private:
     }
 
     // Returns the number of bytes at the front, at most `max`, that belong to whole messages.
-    std::size_t whole_frames(Stream& stream, std::size_t max) {
-        const std::string_view bytes = stream.received();
+    std::size_t whole_frames(std::size_t max) {
+        const std::string_view bytes = stream_.received();
         max = std::min(max, bytes.size());
         std::size_t at = std::min(message_bytes_left_, max);
         message_bytes_left_ -= at;
@@ -74,12 +75,12 @@ private:
             const std::string_view rest = bytes.substr(at);
             const std::size_t frame = framing_.frame_size(rest);
             const bool whole = frame <= rest.size();
-            stream.set_min_readable(whole ? 0 : frame);
+            stream_.set_min_readable(whole ? 0 : frame);
             if (frame > framing_.overhead() + max_message_) {
                 const std::size_t size = frame - framing_.overhead();
                 end_ = {bufio::Reason::limit, bufio::By::us, "",
                         above_limit_text("a message of " + bytes_text(size), max_message_)};
-            } else if (stream.input_ended() && !whole) {
+            } else if (stream_.input_ended() && !whole) {
                 end_ = end_inside_message(framing_, rest);
             }
             if (end_ || !whole) break;
@@ -101,36 +102,34 @@ private:
 class FaultyResponder final : public Responder {
 public:
     FaultyResponder(ev::Loop& loop, const Faults& faults, const Framing& framing,
-                    EchoLimits limits, std::uint64_t connection)
-        : loop_(loop),
+                    EchoLimits limits, std::uint64_t connection, Stream& stream)
+        : Responder(stream),
+          loop_(loop),
           faults_(faults),
           framing_(framing),
           limits_(limits),
           decoder_(framing, max_message()),
-          dice_(faults, connection) {}
-
-    void greet(Stream& stream) override {
-        stream.pause_reading(faults_.no_read);
-        if (faults_.stall_handshake) return;
-        stream.write(framing_.greeting);
-        stream.write(framing_.banner(faults_.banner));
-        if (faults_.half_close) stream.finish();
+          dice_(faults, connection) {
+        stream.pause_reading(faults.no_read);
+        if (faults.stall_handshake) return;
+        stream.write(framing.greeting);
+        stream.write(framing.banner(faults.banner));
+        if (faults.half_close) stream.finish();
     }
 
-    std::optional<ev::Time> answer(Stream& stream) override {
+    ev::Time answer() override {
         if (faults_.stall_handshake) {
-            stream.consume(stream.received().size());
-            return std::nullopt;
+            stream_.consume(stream_.received().size());
+            return ev::Time::max();
         }
-        const bool more = take_some(stream);
+        const bool more = take_some();
         // The next chunk is written only after the system has accepted the previous one.
         // Otherwise the system would join them.
         const int pieces = faults_.chunk > 0 ? 1 : max_writes;
-        for (int i = 0; i < pieces && stream.pending() == 0; ++i) stream.write(next_piece());
-        close_when_due(stream);
+        for (int i = 0; i < pieces && stream_.pending() == 0; ++i) stream_.write(next_piece());
+        close_when_due();
         if (more && may_take()) return ev::Time{};
-        if (held_.empty() || stream.pending() > 0) return std::nullopt;
-        return held_.first_due();
+        return stream_.pending() > 0 ? ev::Time::max() : held_.first_due();
     }
 
     bool has_pending() const override { return !held_.empty(); }
@@ -153,27 +152,27 @@ private:
 
     // Returns true if it stopped although another whole message may be available. For an
     // incomplete message, the stream must keep reading even above its high-water mark.
-    bool take_some(Stream& stream) {
+    bool take_some() {
         for (int i = 0; i < max_messages && may_take(); ++i) {
-            if (take(stream)) continue;
-            stream.set_min_readable(stream.received().size() + 1);
+            if (take()) continue;
+            stream_.set_min_readable(stream_.received().size() + 1);
             return false;
         }
-        stream.set_min_readable(0);
+        stream_.set_min_readable(0);
         return true;
     }
 
     // Returns false if there is no whole message left. After the end of the input its rest
     // counts as a message, except with a length-prefixed framing.
-    bool take(Stream& stream) {
+    bool take() {
         using Kind = Decoder::Decoded::Kind;
-        stream.consume(framing_.stray_size(stream.received()));
-        const std::string_view bytes = stream.received();
+        stream_.consume(framing_.stray_size(stream_.received()));
+        const std::string_view bytes = stream_.received();
         const Decoder::Decoded cut = decoder_.next(bytes);
-        const bool last = stream.input_ended() && !bytes.empty();
+        const bool last = stream_.input_ended() && !bytes.empty();
         if (cut.kind == Kind::message) {
             hold(bytes.substr(0, cut.used), cut.payload);
-            stream.consume(cut.used);
+            stream_.consume(cut.used);
             return true;
         }
         if (cut.kind == Kind::error) {
@@ -184,7 +183,7 @@ private:
             end_ = end_inside_message(framing_, bytes);
         } else if (last) {
             hold(bytes, framing_.partial_payload(bytes));
-            stream.consume(bytes.size());
+            stream_.consume(bytes.size());
             return true;
         }
         return false;
@@ -223,9 +222,10 @@ private:
         return due;
     }
 
-    void close_when_due(Stream& stream) {
-        if (!all_taken() || has_pending() || stream.pending() > 0 || !stream.is_open()) return;
-        if (faults_.reset_after) return stream.abort();
+    void close_when_due() {
+        if (!all_taken() || has_pending() || stream_.pending() > 0 || !stream_.is_open())
+            return;
+        if (faults_.reset_after) return stream_.abort();
         end_ = {bufio::Reason::aborted, bufio::By::us, "closed after",
                 count_text(taken_, "message")};
     }
@@ -269,9 +269,9 @@ void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_v
 
 std::unique_ptr<Responder> make_responder(ev::Loop& loop, const Faults& faults,
                                           const Framing& framing, EchoLimits limits,
-                                          std::uint64_t connection) {
-    if (!faults.any()) return std::make_unique<FaithfulResponder>(framing, limits);
-    return std::make_unique<FaultyResponder>(loop, faults, framing, limits, connection);
+                                          std::uint64_t connection, Stream& stream) {
+    if (!faults.any()) return std::make_unique<FaithfulResponder>(framing, limits, stream);
+    return std::make_unique<FaultyResponder>(loop, faults, framing, limits, connection, stream);
 }
 
 }  // namespace yodel

@@ -107,16 +107,17 @@ void corrupt(char* payload, std::size_t size, std::uint64_t place, std::string_v
 class Responder {
 public:
     virtual ~Responder() = default;
-    virtual void greet(bufio::Stream&) {}  // called once, before any other call
     // Answers the received bytes as far as there is space for the replies, and consumes them.
     // One call does a bounded amount of work. Returns the time at which it must be called again
     // even if the stream has not changed by then; a time in the past means the next turn.
-    virtual std::optional<ev::Time> answer(bufio::Stream& stream) = 0;
+    virtual ev::Time answer() = 0;
     virtual bool has_pending() const { return false; }  // replies are held to be sent later
     // Why answering has stopped although the peer may continue; Reason::none until then.
     const bufio::End& end() const { return end_; }
 
 protected:
+    explicit Responder(bufio::Stream& stream) : stream_(stream) {}
+    bufio::Stream& stream_;
     bufio::End end_;
 };
 
@@ -128,9 +129,9 @@ struct EchoLimits {
 // Without faults, echoes every byte as it arrives. A message of a length-prefixed framing is
 // answered once it is whole; until then, its received part is held in memory. If the framing
 // defines a greeting and replies, sends these instead, and answers each byte of a message as it
-// arrives. The loop, the faults and the framing must outlive the responder.
+// arrives. All that is passed by reference must outlive the responder.
 std::unique_ptr<Responder> make_responder(ev::Loop& loop, const Faults& faults,
                                           const Framing& framing, EchoLimits limits,
-                                          std::uint64_t connection);
+                                          std::uint64_t connection, bufio::Stream& stream);
 
 }  // namespace yodel

@@ -128,7 +128,8 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
         if (!take_payload(wire, to)) return Stop::failed;
         if (payload_left_ > 0) return Stop::blocked;
         head_read_ = false;
-        if (is_control(opcode_)) return read_control();
+        if (is_control(opcode_) && opcode_ != Opcode::close) return Stop::control;
+        if (is_control(opcode_)) return read_closure() ? Stop::closed : Stop::failed;
         if (fragmented_ && is_final_) {
             fragmented_ = false;
             write_message_head(held_.data(), is_text_, held_.size() - message_head_size);
@@ -234,11 +235,6 @@ bool FrameReader::take_payload(std::string_view& wire, std::span<char>& to) {
     }
     if (direct) to = to.subspan(count);
     return true;
-}
-
-FrameReader::Stop FrameReader::read_control() {
-    if (opcode_ != Opcode::close) return Stop::control;
-    return read_closure() ? Stop::closed : Stop::failed;
 }
 
 bool FrameReader::read_closure() {

@@ -83,7 +83,6 @@ private:
     std::string_view take_head(std::string_view& wire);
     bool begin(std::string_view head);
     const char* fault(std::string_view head) const;
-    Stop read_control();
     bool read_closure();
     bool take_payload(std::string_view& wire, std::span<char>& to);
     bool fail(unsigned code, std::string text);

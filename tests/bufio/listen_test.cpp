@@ -123,7 +123,7 @@ TEST_CASE("accepts no more than 64 connections a turn") {
 }
 
 TEST_CASE("a connection that was lost before it was accepted does not stop the others") {
-    for (const int code : {EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTUNREACH}) {
+    for (const int code : {ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTUNREACH}) {
         CAPTURE(code);
         ev::Loop loop;
         Counting counting(loop, loopback());

@@ -14,14 +14,13 @@ namespace test {
 
 class Answering final : private bufio::Stream::Owner {
 public:
-    // `make` takes the loop, and returns the responder.
+    // `make` takes the loop and the stream, and returns the responder.
     template <class Make>
     explicit Answering(Make make)
-        : responder_(make(loop)),
-          ends_(socket_ends()),
+        : ends_(socket_ends()),
           resume_(loop, [this] { answer(); }),
-          stream_(loop, transport(std::move(ends_.writer)), *this) {
-        responder_->greet(stream_);
+          stream_(loop, transport(std::move(ends_.writer)), *this),
+          responder_(make(loop, stream_)) {
         answer();
         loop.settle();
     }
@@ -69,14 +68,14 @@ private:
     void stream_changed(bufio::Stream&) override { answer(); }
     void answer() {
         if (stream_.end()) return;
-        const std::optional<ev::Time> next = responder_->answer(stream_);
-        if (next) resume_.start_at(*next);
+        const ev::Time next = responder_->answer();
+        if (next != ev::Time::max()) resume_.start_at(next);
     }
 
-    std::unique_ptr<yodel::Responder> responder_;
     Ends ends_;
     ev::Timer resume_;  // until the responder wants to be called again
     bufio::Stream stream_;
+    std::unique_ptr<yodel::Responder> responder_;
 };
 
 }  // namespace test

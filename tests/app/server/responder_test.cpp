@@ -19,8 +19,8 @@ namespace {
 struct Answered {
     explicit Answered(Faults all, const char* framing = "line",
                       EchoLimits limits = {1000, 1000})
-        : faults(std::move(all)), peer([&](ev::Loop& loop) {
-              return make_responder(loop, faults, *find_framing(framing), limits, 1);
+        : faults(std::move(all)), peer([&](ev::Loop& loop, bufio::Stream& stream) {
+              return make_responder(loop, faults, *find_framing(framing), limits, 1, stream);
           }) {}
 
     Faults faults;

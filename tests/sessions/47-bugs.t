@@ -1,14 +1,15 @@
 Bugs of servers from books
 ==========================
 
-Each of these servers has one bug, and is a page long. --examine finds it in the checks that are about it, and names
-the cause if there is evidence for it. One check is left out here, because it depends on how the bytes arrive.
+Each of these servers has one bug. --examine finds it in the checks that are about it, and names the cause if there is
+evidence for it. One check is left out here, because it depends on how the bytes arrive.
 
-  $ examine() {
-  >     cc -O0 -pthread -o $1 "$PEERS/bugs/$1.c" && spawn ./$1 && await 127 $LOG && yodel --examine -W 500ms $(cat $LOG) >$1.tap 2>&1
-  >     kill $SERVER
-  > } 2>>log
-  $ for source in "$PEERS"/bugs/*.c; do examine $(basename "$source" .c) & examining="$examining $!"; done; wait $examining
+  $ cc -o bugs -pthread "$PEERS/bugs.c"
+  $ for bug in $(./bugs); do
+  >     spawn ./bugs $bug && await 127 $LOG
+  >     yodel --examine -W 500ms $(cat $LOG) >$bug.tap 2>&1 & examining="$examining $!"
+  > done; wait $examining
+  [1]
   $ for tap in *.tap; do
   >     echo "= ${tap%.tap}"
   >     grep -v '^ok\|^1\.\.\|byte by byte' $tap | sed 's/: .*\( ([^()]*)\)$/\1/; s/: .*//; s/see [0-9]*/see N/'

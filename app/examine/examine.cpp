@@ -43,7 +43,7 @@ struct Failed {
     How how = How::other;
     std::string expected = {};  // the right reply
     std::string received = {};  // its beginning, or another reply
-    bufio::End end = {};        // why there is no connection, if that is the failure
+    int status = success;       // why there is no connection, if that is the failure
     Cause cause = {};
     std::size_t number = 0;  // the check
     std::size_t see = 0;     // an earlier check with the same cause
@@ -137,12 +137,12 @@ struct Examination {
 
 // With a stream, a call may send or expect a part of a message. With datagrams and WebSocket,
 // each call sends or expects a message.
-class Connection final : private Session::Owner {
+class Client final : private Session::Owner {
 public:
-    explicit Connection(Examination& all) : Connection(all, all.options) {}
+    explicit Client(Examination& all) : Client(all, all.options) {}
 
     // Waits until the connection is open.
-    Connection(Examination& all, const Session::Options& options)
+    Client(Examination& all, const Session::Options& options)
         : all_(all),
           number_(++all.connections),
           session_(all.loop, std::make_shared<const Session::Options>(options), *this) {
@@ -151,12 +151,11 @@ public:
         const auto open = [&] { return session_.state() == Session::State::open; };
         all.wait([&] { return open() || closed(); }, all.target.connect_timeout + 1s);
         if (!all.target.max_time) all.end_at += all.now() - begun;
-        const bufio::End& end = session_.end();
-        const bool late = !closed() || end.reason == bufio::Reason::timeout;
+        const bool late = !closed() || session_.end().reason == bufio::Reason::timeout;
         if (!open())
             throw Failed{.text = closed() ? end_text(session_) : "no connection in time",
                          .how = late ? Failed::How::silent : Failed::How::other,
-                         .end = end};
+                         .status = exit_status(session_.end())};
         // Later connections need no look-up.
         all.options.endpoint.known_addresses =
             std::make_shared<const std::vector<bufio::Address>>(1, session_.address());
@@ -166,16 +165,16 @@ public:
     }
 
     // Queues a message, whose reply expect() then waits for.
-    Connection& queue(std::string_view payload) {
+    Client& queue(std::string_view payload) {
         add(queue_, all_.frame(payload));
         add(expected_, all_.reply(payload));
         return *this;
     }
-    Connection& queue_thousand() {
+    Client& queue_thousand() {
         for (int i = 1; i <= 1000; ++i) queue("message " + std::to_string(i));
         return *this;
     }
-    Connection& echo(std::string_view payload) {
+    Client& echo(std::string_view payload) {
         queue(payload).expect();
         return *this;
     }
@@ -189,7 +188,7 @@ public:
         session_.flush();
     }
     // Sends only the first bytes of what is queued for a stream, and sleeps.
-    Connection& send_part(std::size_t size, ev::Duration gap = {}) {
+    Client& send_part(std::size_t size, ev::Duration gap = {}) {
         if (!is_stream()) size = queue_.front().size();
         const std::string rest = queue_.front().substr(size);
         queue_.front().resize(size);
@@ -206,8 +205,7 @@ public:
             const std::size_t size = is_stream() ? reply.size() : 0;
             const auto whole = [&] { return !received_.empty() && received().size() >= size; };
             all_.wait([&] { return whole() || ended(); });
-            const std::string_view part =
-                received().substr(0, is_stream() ? size : std::string_view::npos);
+            const std::string_view part = received().substr(0, size > 0 ? size : reply.npos);
             if (!whole() || part != reply) throw failure(reply, part);
             received_.front().erase(0, part.size());
             refuse_excess(reply);
@@ -218,7 +216,7 @@ public:
     // Stops reading, and sends bursts of messages until the server has not accepted one for
     // `patience`, but at most 16 MiB. `gap`: between two bursts. A burst must be smaller than
     // the 64 KiB of a pipe, so that the last read of each is a short one.
-    Connection& flood(ev::Duration gap = 1ms, ev::Duration patience = 400ms) {
+    Client& flood(ev::Duration gap = 1ms, ev::Duration patience = 400ms) {
         pause(true);
         const ev::Time end = all_.now() + 4s;
         const auto accepted = [&] { return session_.pending() == 0 || closed(); };
@@ -253,30 +251,31 @@ public:
     }
     // Describes a wrong or incomplete reply.
     Failed failure(std::string_view reply, std::string_view received) const {
-        const bufio::End& end = session_.end();
-        if (closed() && exit_status(end) == connect_failed)  // datagrams are refused
-            return {.text = end_text(session_), .end = end};
-        const auto failed = [&](Failed::How how, const std::string& text) {
-            return Failed{text, how, std::string(reply), std::string(received)};
-        };
-        if (!reply.starts_with(received)) {
-            const Reply bad = compared_reply(nullptr, reply, received, {});
-            return failed(Failed::How::differs, "the reply differs " + bad_byte_text(bad));
-        }
+        const bool refused = closed() && exit_status(session_.end()) == connect_failed;
+        if (refused)  // a datagram
+            return {.text = end_text(session_), .status = connect_failed};
+        Failed failed{.expected = std::string(reply), .received = std::string(received)};
         const std::string count =
-            std::to_string(received.size()) + " of " + bytes_text(reply.size()) + " came";
-        if (ended()) {
-            const bool clean = !closed() || end.reason == bufio::Reason::clean;
-            const std::string text =
-                clean ? "the server closed the connection" : end_text(session_);
-            return failed(Failed::How::closed, text + "; " + count);
+            std::to_string(received.size()) + " of " + bytes_text(reply.size()) + " arrived";
+        if (!reply.starts_with(received)) {
+            failed.how = Failed::How::differs;
+            failed.text = "the reply " + bad_text(compared_reply(nullptr, reply, received, {}));
+        } else if (ended()) {
+            const bool clean = !closed() || session_.end().reason == bufio::Reason::clean;
+            failed.how = Failed::How::closed;
+            failed.text = clean ? "the server closed the connection" : end_text(session_);
+            failed.text += "; " + count;
+        } else if (!is_stream() && !received_.empty()) {
+            failed.how = Failed::How::differs;
+            failed.text = count;
+        } else {
+            failed.how = Failed::How::silent;
+            failed.text = (received.empty() ? "no reply" : count) + all_.in_time;
+            if (!received.empty() &&
+                received.size() + all_.framing.delimiter.size() == reply.size())
+                failed.text += ", without " + all_.framing.delimiter_name();
         }
-        if (!is_stream() && !received_.empty()) return failed(Failed::How::differs, count);
-        if (received.empty()) return failed(Failed::How::silent, "no reply" + all_.in_time);
-        std::string text = count + all_.in_time;
-        if (received.size() + all_.framing.delimiter.size() == reply.size())
-            text += ", without " + all_.framing.delimiter_name();
-        return failed(Failed::How::silent, text);
+        return failed;
     }
 
 private:
@@ -301,7 +300,7 @@ private:
     }
     void refuse_excess(std::string_view reply) const {
         if (received().empty()) return;
-        throw Failed{bytes_text(received().size()) + " more came than were sent",
+        throw Failed{bytes_text(received().size()) + " more arrived than were sent",
                      Failed::How::differs, std::string(reply), std::string(received())};
     }
 
@@ -323,20 +322,17 @@ constexpr std::string_view blanks = "\r\t blanks \t\r";
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 constexpr std::string_view long_letter = "Z";
 
-// Connects, and leaves after an echo.
-void visit(Examination& all) { Connection(all).echo("hello again").leave(); }
-
 // Sends messages in two pieces, which are cut at these bytes.
 void send_cut(Examination& all, std::size_t first, std::size_t last) {
-    Connection client(all);
+    Client client(all);
     for (std::size_t cut = first; cut <= last; ++cut)
         client.queue(text).send_part(cut, 100ms).expect();
 }
 
 // Echoes a message on another connection. If the reply waits until the first connection has
 // closed, that proves the cause.
-void echo_beside(Examination& all, Connection& first, const char* cause) {
-    std::optional<Connection> second;
+void echo_beside(Examination& all, Client& first, const char* cause) {
+    std::optional<Client> second;
     try {
         second.emplace(all);
         second->echo("second");
@@ -350,11 +346,15 @@ void echo_beside(Examination& all, Connection& first, const char* cause) {
     }
 }
 
-void two_pieces(Examination& all) { send_cut(all, 8, 8); }
-void length_in_pieces(Examination& all) { send_cut(all, 1, all.framing.overhead()); }
+void long_and_short(Examination& all) {
+    Client(all)
+        .echo(std::string(3000, long_letter.front()))
+        .echo("short")
+        .echo(std::string(1000, 'm'));
+}
 
 void byte_by_byte(Examination& all) {
-    Connection client(all);
+    Client client(all);
     client.queue(text);
     for (std::size_t left = all.frame(text).size(); left > 0; --left) client.send_part(1, 1ms);
     client.expect();
@@ -365,7 +365,7 @@ void byte_by_byte(Examination& all) {
 void fragments(Examination& all) {
     Session::Options plain = all.options;
     plain.websocket.reset();
-    Connection client(all, bare(plain));
+    Client client(all, bare(plain));
     client.queue(websocket::request_text(*all.target.websocket, "AAAAAAAAAAAAAAAAAAAAAA=="));
     client.flush();
     const auto opening = [&] { return websocket::opening_size(client.received()); };
@@ -385,13 +385,11 @@ void fragments(Examination& all) {
         return (pong != message.npos && message.ends_with("in pieces")) || client.ended();
     });
     if (!message.ends_with("in pieces")) throw client.failure("in pieces", message);
-    if (pong == message.npos) throw Failed{"the message came without the pong"};
+    if (pong == message.npos) throw Failed{"the message arrived without the pong"};
 }
 
-void thousand_messages(Examination& all) { Connection(all).queue_thousand().expect(); }
-
 void slow_reader(Examination& all) {
-    Connection client(all);
+    Client client(all);
     client.flood(5ms);
     for (int i = 0; i < 20; ++i) {
         client.pause(i % 2 == 1);
@@ -401,121 +399,99 @@ void slow_reader(Examination& all) {
     client.expect();
 }
 
-void second_client(Examination& all) {
-    echo_beside(all, Connection(all).echo("first"), "it serves one client after the other");
+void idle_client(Examination& all) {
+    Client first(all);
+    echo_beside(all, first.echo("first"), "it serves one client after the other");
 }
 
+void never_reading(Examination& all) {
+    Client first(all);
+    echo_beside(all, first.flood(1ms, 1s), "it waits for a client that does not read");
+}
+
+void close(Examination& all) { Client(all).echo("goodbye").finish(); }
+
 void twenty_clients(Examination& all) {
-    std::deque<Connection> clients;
+    std::deque<Client> clients;
     for (const char each : letters) clients.emplace_back(all).echo(std::string(9, each));
     for (std::size_t i = 0; i < letters.size(); ++i)
         clients[i].queue(std::string(9, letters[i])).send_part(5);
     all.sleep(100ms);
-    for (Connection& each : clients) each.flush();
-    for (Connection& each : clients) each.expect();
+    for (Client& each : clients) each.flush();
+    for (Client& each : clients) each.expect();
 }
 
-void half_close(Examination& all) { Connection(all).queue_thousand().finish(); }
-void close(Examination& all) { Connection(all).echo("goodbye").finish(); }
-
-void leaving_inside(Examination& all) {
-    Connection(all).queue(text).send_part(5).leave();
-    visit(all);
-}
-
-// Leaves with unread bytes, which resets the connection.
-void leave_flooded(Examination& all, Connection& client) {
-    client.leave();
-    for (int i = 0; i < 3; ++i) {
-        all.sleep(100ms);
-        visit(all);
-    }
-}
-
-void reset(Examination& all) { leave_flooded(all, Connection(all).flood()); }
-
-void never_reading(Examination& all) {
-    Connection first(all);
-    first.flood(1ms, 1s);
-    echo_beside(all, first, "it waits for a client that does not read");
-    leave_flooded(all, first);
-}
-
-// Fewer if the server needs much time for each.
-void two_hundred(Examination& all) {
-    const ev::Time end = all.now() + 4s;
-    for (int i = 0; i < 200 && all.now() < end; ++i) visit(all);
-}
-
-using Steps = std::function<void(Examination&)>;  // throw Failed and Stopped
-
-// Echoes the messages, one after the other.
-Steps echo(std::vector<std::string> messages) {
-    return [messages = std::move(messages)](Examination& all) {
-        Connection client(all);
-        for (const std::string& each : messages) client.echo(each);
-    };
-}
-
-struct Check {
-    unsigned kinds;    // of targets
-    unsigned needs;    // abilities
-    const char* name;  // what the server does: "echoes an empty message"
-    Steps perform;
-    const char* fatal = "";  // cause if the server is gone afterwards
-};
-
-// Returns the checks for this target.
-std::vector<Check> checks_of(const Session::Options& target) {
-    // Kinds of targets, and features of their framings.
-    enum : unsigned { tcp = 1, tls = 2, udp = 4, ws = 8, sized = 16, frames = 32, longs = 64 };
-    constexpr unsigned bytes = tcp | tls;
-    constexpr unsigned streams = bytes | ws;
-    constexpr unsigned every = streams | udp;
-    const Framing& framing = *target.framing;
-    unsigned kind = target.endpoint.udp ? udp : target.websocket ? ws : target.tls ? tls : tcp;
-    if (framing.has_length() && carries_stream(target)) kind |= sized;
-    if (framing.replies_framed()) kind |= frames;
-    if (framing.max_payload() > 70'000) kind |= longs;
+void every_value(Examination& all) {
+    const Framing& framing = *all.target.framing;
     std::string values;  // without the bytes that delimit messages
     for (int i = 0; i < 256; ++i) {
         const std::string byte(1, static_cast<char>(i));
         if (byte != framing.delimiter && byte != framing.head) values += byte;
     }
-    const std::string long_payload(3000, long_letter.front());
-    const char* const reset_ended =
-        "a reset ended the server, by SIGPIPE or an unhandled error";
-    constexpr unsigned much = again | size | pieces;
-    std::vector<Check> checks = {
-        {every, 0, "echoes a message", echo({"hello, yodel"})},
-        {streams, again, "echoes a second message on the connection",
-         echo({"a first message", std::string(second_text)})},
-        {every, 0, "echoes every byte value", echo({values})},
-        {frames, 0, "echoes an empty message", echo({""})},
-        {every, cr, "keeps blanks, tabs and CR at both ends", echo({std::string(blanks)})},
-        {udp, size, "echoes a datagram of 65507 bytes", echo({std::string(65507, 'x')})},
-        {streams, again | size, "echoes a short message after a long one",
-         echo({long_payload, "short", std::string(1000, 'm')})},
-        {bytes, again | pieces, "echoes a message in two pieces", two_pieces},
-        {bytes, again | pieces, "echoes a message byte by byte", byte_by_byte},
-        {sized, again | pieces, "accepts a length in pieces", length_in_pieces},
-        {ws, pieces, "accepts a ping between fragments", fragments},
-        {streams, much, "echoes a thousand messages together", thousand_messages},
-        {longs, size | pieces, "echoes a message of 70000 bytes",
-         echo({std::string(70'000, 'x')})},
-        {streams, much, "echoes everything to a slow reader", slow_reader},
-        {every, many, "serves a second client while the first is idle", second_client},
-        {every, again | pieces | many, "serves twenty clients together", twenty_clients},
-        {tcp, much, "answers everything after a half-close, and closes", half_close},
-        {tls, again, "answers close_notify", close},
-        {ws, again, "answers a close frame", close},
-        {streams, 0, "survives a client that leaves inside a message", leaving_inside},
-        {streams, 0, "survives a reset by a client", reset, reset_ended},
-        {streams, size | many, "serves a client while another never reads", never_reading,
-         reset_ended},
-        {streams, 0, "serves two hundred clients in turn", two_hundred},
-        {every, 0, "still echoes a message", echo({"hello, yodel"})},
-    };
+    Client(all).echo(values);
+}
+
+struct Check {
+    unsigned kinds;                     // of targets
+    unsigned needs;                     // abilities
+    const char* name;                   // what the server does: "echoes an empty message"
+    void (*perform)(Examination& all);  // throws Failed and Stopped
+    int visits = 0;                     // clients in turn, afterwards
+    bool resets = false;                // leaves with unread bytes, which resets the connection
+};
+
+// Kinds of targets, and features of their framings.
+enum Kind : unsigned { tcp = 1, tls = 2, udp = 4, ws = 8, sized = 16, frames = 32, longs = 64 };
+constexpr unsigned bytes = tcp | tls;
+constexpr unsigned streams = bytes | ws;
+constexpr unsigned every = streams | udp;
+constexpr unsigned much = again | size | pieces;
+
+constexpr Check all_checks[] = {
+    {every, 0, "echoes a message", [](auto& all) { Client(all).echo("hello, yodel"); }},
+    {streams, again, "echoes a second message on the connection",
+     [](auto& all) { Client(all).echo("a first message").echo(second_text); }},
+    {every, 0, "echoes every byte value", every_value},
+    {frames, 0, "echoes an empty message", [](auto& all) { Client(all).echo(""); }},
+    {every, cr, "keeps blanks, tabs and CR at both ends",
+     [](auto& all) { Client(all).echo(blanks); }},
+    {udp, size, "echoes a datagram of 65507 bytes",
+     [](auto& all) { Client(all).echo(std::string(65507, 'x')); }},
+    {streams, again | size, "echoes a short message after a long one", long_and_short},
+    {bytes, again | pieces, "echoes a message in two pieces",
+     [](auto& all) { send_cut(all, 8, 8); }},
+    {bytes, again | pieces, "echoes a message byte by byte", byte_by_byte},
+    {sized, again | pieces, "accepts a length in pieces",
+     [](auto& all) { send_cut(all, 1, all.framing.overhead()); }},
+    {ws, pieces, "accepts a ping between fragments", fragments},
+    {streams, much, "echoes a thousand messages together",
+     [](auto& all) { Client(all).queue_thousand().expect(); }},
+    {longs, size | pieces, "echoes a message of 70000 bytes",
+     [](auto& all) { Client(all).echo(std::string(70'000, 'x')); }},
+    {streams, much, "echoes everything to a slow reader", slow_reader},
+    {every, many, "serves a second client while the first is idle", idle_client},
+    {every, again | pieces | many, "serves twenty clients together", twenty_clients},
+    {tcp, much, "answers everything after a half-close, and closes",
+     [](auto& all) { Client(all).queue_thousand().finish(); }},
+    {tls, again, "answers close_notify", close},
+    {ws, again, "answers a close frame", close},
+    {streams, 0, "survives a client that leaves inside a message",
+     [](auto& all) { Client(all).queue(text).send_part(5); }, 1},
+    {streams, 0, "survives a reset by a client", [](auto& all) { Client(all).flood(); }, 3,
+     true},
+    {streams, size | many, "serves a client while another never reads", never_reading, 3, true},
+    {streams, 0, "serves two hundred clients in turn", [](auto&) {}, 200},
+    {every, 0, "still echoes a message", [](auto& all) { Client(all).echo("hello, yodel"); }},
+};
+
+// Returns the checks for this target.
+std::vector<Check> checks_of(const Session::Options& target) {
+    const Framing& framing = *target.framing;
+    unsigned kind = target.endpoint.udp ? udp : target.websocket ? ws : target.tls ? tls : tcp;
+    if (framing.has_length() && carries_stream(target)) kind |= sized;
+    if (framing.replies_framed()) kind |= frames;
+    if (framing.max_payload() > 70'000) kind |= longs;
+    std::vector<Check> checks(std::begin(all_checks), std::end(all_checks));
     std::erase_if(checks, [&](const Check& each) { return (each.kinds & kind) == 0; });
     return checks;
 }
@@ -524,7 +500,7 @@ std::vector<Check> checks_of(const Session::Options& target) {
 
 // Returns what arrives for a message on a new connection.
 std::string answer(Examination& all, std::string_view payload) {
-    Connection client(all);
+    Client client(all);
     client.queue(payload).flush();
     const std::size_t size = all.reply(payload).size();
     all.wait([&] { return client.received().size() >= size || client.ended(); });
@@ -587,6 +563,15 @@ Cause cause_of(const Failed& failed, Examination& all) {
 
 // --- The examination.
 
+// Makes fewer visits if the server needs much time for each.
+void visit(Examination& all, const Check& check) {
+    const ev::Time end = all.now() + 4s;
+    for (int i = 0; i < check.visits && all.now() < end; ++i) {
+        if (check.resets) all.sleep(100ms);
+        Client(all).echo("hello again");
+    }
+}
+
 // Returns no text if the server passed. Repeats the check while it may have failed only because
 // this process was late.
 Failed perform(const Check& check, Examination& all) {
@@ -596,6 +581,7 @@ Failed perform(const Check& check, Examination& all) {
         all.late = false;
         try {
             check.perform(all);
+            visit(all, check);
             return {};
         } catch (const Failed& failed) {
             if (failed.how != Failed::How::silent || !all.late || repetitions == 5)
@@ -676,7 +662,7 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
             Failed failed = perform(check, all);
             failed.number = number;
             const bool passed = failed.text.empty();
-            if (failed.end && number == 1) return {exit_status(failed.end), failed.text};
+            if (failed.status != success && number == 1) return {failed.status, failed.text};
             if (!passed && all.over()) {
                 if (status == success) status = timed_out;
                 reason = "the time is over (-m)";
@@ -689,7 +675,10 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
                 reason = "examinations are for echo servers; this is none, or its messages "
                          "have another framing (-f)";
             } else if (!still_answers(checks[0], all) && !all.over()) {
-                failed.cause = {check.fatal};
+                if (check.resets)
+                    failed.cause = {
+                        "a reset ended the server, by SIGPIPE or an unhandled error"};
+
                 reason = "the server is gone since check " + std::to_string(number);
             } else {
                 explain(failed, check, roots, able, all);

@@ -38,14 +38,14 @@ Protocol. Examinations mostly wait, so these run at the same time.
 A server that floods costs neither memory nor time, and a reader that stops does not lock the program.
 
   $ grep '^not\|^Bail' flood
-  not ok 14 - answers everything after a half-close, and closes: * bytes more came* (glob)
+  not ok 14 - answers everything after a half-close, and closes: * bytes more arrived* (glob)
   $ serve; mkfifo stuck; exec 7<>stuck; head -c 65536 /dev/zero >&7
   $ yodel --examine -m 1 127.0.0.1 $PORT >stuck
   yodel: standard output was not read in time (-m)
   [28]
   $ exec 7>&-
 
-A failure names what came instead, and a cause if there is evidence for it. Each fault of yodeld fails the checks that it must, and no
+A failure names what arrived instead, and a cause if there is evidence for it. Each fault of yodeld fails the checks that it must, and no
 others.
 
   $ for each in server*; do echo "= ${each#server }"; grep '^not' "$each" | cut -d'(' -f1; done
@@ -63,9 +63,9 @@ others.
   = --drop 1
   not ok 1 - echoes a message: no reply within 300ms
   = --dup 1
-  not ok 1 - echoes a message: 13 bytes more came than were sent
+  not ok 1 - echoes a message: 13 bytes more arrived than were sent
   = --half-close
-  not ok 1 - echoes a message: the server closed the connection; 0 of 13 bytes came
+  not ok 1 - echoes a message: the server closed the connection; 0 of 13 bytes arrived
   = --max-conns 10
   not ok 13 - serves twenty clients together: * (glob)
   = --no-read
@@ -75,7 +75,7 @@ others.
   not ok 11 - echoes everything to a slow reader: * (glob)
   not ok 14 - answers everything after a half-close, and closes: * (glob)
 
-What was sent and what came is printed with -v, and all of it as JSON.
+What was sent and what arrived is printed with -v, and all of it as JSON.
 
   $ serve -f line --corrupt 1
   $ yodel --examine -v 127.0.0.1 $PORT

@@ -208,9 +208,9 @@ decodes UTF-8
 strips whitespace
 => 1 | 1..19 | not ok 4 - echoes an empty message: no reply within 1s | not ok 5 - keeps blanks, tabs and CR at both ends: the reply differs at byte 0 (expected 0x0d, got b) (removed at the start)
 strips the newline
-=> 1 | 1..19 | not ok 1 - echoes a message: 12 of 13 bytes came within 1s, without a newline | Bail out! NO_ECHO
+=> 1 | 1..19 | not ok 1 - echoes a message: 12 of 13 bytes arrived within 1s, without a newline | Bail out! NO_ECHO
 answers twice
-=> 1 | 1..19 | not ok 1 - echoes a message: 13 bytes more came than were sent | Bail out! NO_ECHO
+=> 1 | 1..19 | not ok 1 - echoes a message: 13 bytes more arrived than were sent | Bail out! NO_ECHO
 changes a byte
 => 1 | 1..19 | not ok 1 - echoes a message: the reply differs at byte 12 (expected 0x0a, got \#) | Bail out! NO_ECHO
 greets
@@ -218,7 +218,7 @@ greets
 serves one client
 => 1 | 1..19 | not ok 12 - serves a second client while the first is idle: no reply within 1s, until the first had closed (it serves one client after the other) | not ok 13 - serves twenty clients together: no reply within 1s (see 12) | not ok 17 - serves a client while another never reads: no reply within 1s, until the first had closed (see 12)
 closes at once
-=> 1 | 1..19 | not ok 1 - echoes a message: the server has closed the connection; 0 of 13 bytes came | Bail out! NO_ECHO
+=> 1 | 1..19 | not ok 1 - echoes a message: the server has closed the connection; 0 of 13 bytes arrived | Bail out! NO_ECHO
 )",
                       outcome);
 }

@@ -31,8 +31,8 @@ constexpr Scheme schemes[] = {
 
 // Removes the scheme from the text and returns it; null if there is none.
 const Scheme* take_scheme(std::string& text) {
-    const std::size_t slashes = text.find("://");
     const bool is_path = text.starts_with("unix:");
+    const std::size_t slashes = text.find("://");
     if (!is_path && slashes == text.npos) return nullptr;
     const std::size_t size = is_path ? 5 : slashes + 3;
     const Scheme* const found =
@@ -44,31 +44,30 @@ const Scheme* take_scheme(std::string& text) {
         throw UsageError(in_quotes(text.substr(0, size)) +
                          " is not supported; use tcp://, tls://, udp://, ws:// or wss://");
     text.erase(0, size);
-    if (text.empty() || (!is_path && text.find_first_not_of('/') == text.npos))
-        throw UsageError(std::string(found->prefix) + " needs an address, as in " +
-                         std::string(found->prefix) + (is_path ? "/run/s" : "localhost:7000"));
+    const std::string prefix(found->prefix);
+    if (text.find_first_not_of(is_path ? "" : "/") == text.npos)
+        throw UsageError(prefix + " needs an address, as in " + prefix +
+                         (is_path ? "/run/s" : "localhost:7000"));
     return found;
 }
 
 // Moves the path of a URL from the end of the text.
 std::string take_resource(std::string& text) {
     const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
-    std::string resource = text.substr(end);
+    const std::string resource = text.substr(end);
     text.erase(end);
-    const auto unusual = [](char letter) {
-        return letter <= ' ' || letter > '~' || letter == '#';
-    };
-    if (std::any_of(resource.begin(), resource.end(), unusual))
-        throw UsageError(in_quotes(resource) +
-                         " is not a path: write %20 for a space, and no fragment (#)");
+    for (const char letter : resource)
+        if (letter <= ' ' || letter > '~' || letter == '#')
+            throw UsageError(in_quotes(resource) +
+                             " is not a path: write %20 for a space, and no fragment (#)");
     return resource.starts_with('/') ? resource : "/" + resource;
 }
 
 // Refuses an invalid port, and removes the leading zeros of a number.
 void check_service(std::string& service, bool is_alone, bool may_be_0) {
     const unsigned min = may_be_0 ? 0 : 1;
-    if (service.empty()) throw UsageError("a port is missing");
     const bool number = is_number(service);
+    if (service.empty()) throw UsageError("a port is missing");
     if (!number && !::getservbyname(service.c_str(), "tcp"))
         throw UsageError(in_quotes(service) + " is neither a port nor " +
                          (is_alone ? "ADDR:PORT" : "the name of a service"));
@@ -76,15 +75,6 @@ void check_service(std::string& service, bool is_alone, bool may_be_0) {
         throw UsageError(in_quotes(service) + " is not a port from " + std::to_string(min) +
                          " to 65535");
     if (number) service.erase(0, std::min(service.find_first_not_of('0'), service.size() - 1));
-}
-
-void check_host(const std::string& host, bool may_be_empty, const std::string& text) {
-    if (host.empty() && !may_be_empty)
-        throw UsageError("a host is missing" +
-                         (text.empty() ? "" : " before " + in_quotes(text)));
-    // The resolver would refuse such hosts later, with a worse error.
-    if (host.find_first_of(" /@[") != host.npos)
-        throw UsageError(in_quotes(host) + " is not a valid host");
 }
 
 // Cuts the host and the port, which may also be the next word.
@@ -106,12 +96,15 @@ void cut(const std::string& text, std::vector<std::string>& words, const TargetF
     const bool in_brackets = to.host.starts_with('[') && to.host.ends_with(']');
     if (in_brackets) to.host = to.host.substr(1, to.host.size() - 2);
     const bool is_bare = is_v6 && !form.lone_host && (is_alone || lacks_port);
-    const bool has_colons = !in_brackets && !is_v6 && to.host.find(':') != text.npos;
-    if (is_bare || has_colons)
+    if (is_bare || (!in_brackets && !is_v6 && to.host.find(':') != text.npos))
         throw UsageError(in_quotes(text) + " is neither HOST:PORT nor [IPV6]:PORT");
-    const bool is_local = is_alone || (form.schemes && form.lone_port && !in_brackets);
-    const bool is_port = lacks_port && is_number(text);
-    check_host(is_port ? "" : to.host, is_local && !is_port, text);
+    const bool needs_host = !is_alone && (!form.schemes || !form.lone_port || in_brackets);
+    if ((lacks_port && is_number(text)) || (to.host.empty() && needs_host))
+        throw UsageError("a host is missing" +
+                         (text.empty() ? "" : " before " + in_quotes(text)));
+    // The resolver would refuse such hosts later, with a worse error.
+    if (to.host.find_first_of(" /@[") != text.npos)
+        throw UsageError(in_quotes(to.host) + " is not a valid host");
     if (!lacks_port)
         check_service(to.service, is_alone, form.lone_port);
     else if (!form.lone_host)

@@ -20,7 +20,6 @@
 #include <chrono>
 #include <csignal>
 #include <cstddef>
-#include <exception>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -44,11 +43,16 @@ class Daemon {
 public:
     explicit Daemon(ServerOptions options)
         : options_(std::move(options)),
-          server_(loop_, options_.server, [this](auto& peer, auto& text) { log(peer, text); }) {
-    }
+          server_(loop_, options_.server, [this](auto& peer, auto& text) {
+              remark(peer + ": " + text, timed_object().text("peer", peer).text("text", text));
+          }) {}
     // Blocks signals, so that a signal cannot end the program before the clean-up is complete.
     // Also runs after an exception.
-    ~Daemon() { block_signals(); }
+    ~Daemon() {
+        sigset_t all;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    }
     Daemon(const Daemon&) = delete;
 
     void run() {
@@ -67,12 +71,6 @@ public:
     }
 
 private:
-    static void block_signals() {
-        sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
-    }
-
     void listen(const bufio::Endpoint& endpoint) {
         bufio::LookupResult found = bufio::look_up(endpoint);
         std::vector<bufio::Address>& wanted = found.addresses;
@@ -185,17 +183,12 @@ private:
         remark(text, object);
     }
 
-    void log(const std::string& peer, const std::string& text) const {
-        remark(peer + ": " + text, timed_object().text("peer", peer).text("text", text));
-    }
-
     void remark(const std::string& text) const {
         remark(text, timed_object().text("text", text));
     }
 
     static JsonObject timed_object() {
-        const auto now = std::chrono::system_clock::now();
-        return JsonObject().text("time", timestamp_text(now));
+        return JsonObject().text("time", timestamp_text(std::chrono::system_clock::now()));
     }
 
     // Writes to standard output.

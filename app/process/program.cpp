@@ -26,30 +26,6 @@
 
 namespace yodel {
 
-namespace {
-
-// Describes the exception that is being handled.
-Trouble current_trouble(const char* program) {
-    try {
-        throw;
-    } catch (const WrongProgram& error) {  // its text already contains the command to type
-        return {usage_error, error.what()};
-    } catch (const UsageError& error) {
-        return {usage_error,
-                std::string(error.what()) + " (" + program + " -h shows the options)"};
-    } catch (const FileError& error) {
-        return {error.status, error.what()};
-    } catch (const bufio::TlsError& error) {
-        return {exit_status({error.reason}), error.what()};
-    } catch (const std::bad_alloc&) {
-        return {cannot_run, "out of memory"};  // short enough to need no memory
-    } catch (const std::exception& error) {
-        return {cannot_run, error.what()};
-    }
-}
-
-}  // namespace
-
 void minimize_timer_slack() {
 #if YODEL_HAS_TIMER_SLACK
     ::prctl(PR_SET_TIMERSLACK, 1UL);  // nanoseconds
@@ -68,17 +44,29 @@ int run_program(const char* name, const std::function<int(int& signo)>& body, bo
     std::setlocale(LC_CTYPE, "");
     int signo = 0;
     int status = success;
+    Trouble trouble;
     try {
         status = body(signo);
-    } catch (const std::exception&) {
-        Trouble trouble = current_trouble(name);
-        // An unusable --cacert file counts like an unusable certificate, and a server cannot
-        // run without its listening lines or port file.
-        if (is_server && trouble.status == trust_unusable)
-            trouble.status = own_certificate_unusable;
-        if (is_server && trouble.status == output_failed) trouble.status = cannot_run;
-        status = print_trouble(trouble);
+    } catch (const WrongProgram& error) {  // its text already contains the command to type
+        trouble = {usage_error, error.what()};
+    } catch (const UsageError& error) {
+        trouble = {usage_error,
+                   std::string(error.what()) + " (" + name + " -h shows the options)"};
+    } catch (const FileError& error) {
+        trouble = {error.status, error.what()};
+    } catch (const bufio::TlsError& error) {
+        trouble = {exit_status({error.reason}), error.what()};
+    } catch (const std::bad_alloc&) {
+        trouble = {cannot_run, "out of memory"};  // short enough to need no memory
+    } catch (const std::exception& error) {
+        trouble = {cannot_run, error.what()};
     }
+    // An unusable --cacert file counts like an unusable certificate, and a server cannot run
+    // without its listening lines or port file.
+    if (is_server && trouble.status == trust_unusable)
+        trouble.status = own_certificate_unusable;
+    if (is_server && trouble.status == output_failed) trouble.status = cannot_run;
+    if (trouble.status != success) status = print_trouble(trouble);
     if (signo != 0) print_error(signal_text(signo));
     diagnostics().drain();
     if (signo == 0) return status;

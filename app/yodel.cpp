@@ -33,12 +33,11 @@ namespace {
 // status. A damaged recording is shown up to the damage.
 int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
     Session::Options& session = options.run.session;
-    const bool shown = !options.read_file.empty();
-    const std::string& path = shown ? options.read_file : options.replay_file;
+    const bool shown = options.line.has("read");
     const EndingSignals ending(loop, [&](int) { loop.stop(); });
     const ev::Time begin = loop.read_clock();
-    Recording recording =
-        read_recording(loop, path, {!shown, session.max_frame}, session.max_time);
+    Recording recording = read_recording(loop, options.recording_file,
+                                         {!shown, session.max_frame}, session.max_time);
     session.time_spent = loop.read_clock() - begin;
     signo = ending.signo();
     if (signo != 0) return cannot_run;  // the signal decides the status
@@ -53,11 +52,11 @@ int await_recording(ev::Loop& loop, YodelOptions& options, int& signo) {
 std::string give_up_rights(const YodelOptions& options, bool screen) {
     if (options.line.has("no-sandbox")) return "none: --no-sandbox";
     const JournalFile& log = options.report.log;
-    if (!options.connects) return enter_sandbox({});
+    if (!options.connects()) return enter_sandbox({});
     const bufio::Endpoint& endpoint = options.run.session.endpoint;
     SandboxRules rules;
-    if (!options.listens) rules = rules_to_connect(endpoint);
-    if (options.listens && !endpoint.path.empty()) rules.removable = {endpoint.path};
+    if (!endpoint.passive) rules = rules_to_connect(endpoint);
+    if (endpoint.passive && !endpoint.path.empty()) rules.removable = {endpoint.path};
     if (!log.empty()) rules.files = {log.path};
     if (screen && log.empty()) rules.folders = {"."};  // M-o creates a file there
     if (screen && log.recording) rules.folders = {folder_of(log.path)};
@@ -77,7 +76,7 @@ void listen(ev::Loop& loop, Session::Options& session, std::optional<bufio::Acce
 
 bufio::TlsContext tls_context(const YodelOptions& options) {
     const bufio::TlsClientOptions& tls = options.tls;
-    if (!options.listens) return bufio::TlsContext::client(tls);
+    if (!options.run.session.endpoint.passive) return bufio::TlsContext::client(tls);
     return bufio::TlsContext::server(
         {.certificate = tls.certificate, .key = tls.key, .key_log_file = tls.key_log_file});
 }
@@ -106,7 +105,7 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
                        .log = options.report.log,
                        .quiet = options.report.quiet,
                        .recording = options.recording,
-                       .connects = options.connects};
+                       .connects = options.connects()};
     to.hex = options.report.hex;
     if (options.use_tls()) to.key_log = options.tls.key_log_file;
     to.sandbox = give_up_rights(options, true);
@@ -115,7 +114,7 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
 
 int run_in_pipe(ev::Loop& loop, YodelOptions& options, int& signo) {
     if (options.from != RunClient::Options::From::input) minimize_timer_slack();
-    if (options.listens) listen_in_pipe(options);
+    if (options.run.session.listens()) listen_in_pipe(options);
     const std::string sandbox = give_up_rights(options, false);
     if (options.report.verbose) print_error("sandbox: " + sandbox);
     return run_client<RunClient>(loop, options, signo);
@@ -183,18 +182,18 @@ int run(YodelOptions options, int& signo) {
     }
     std::unique_ptr<EchoServer> server;
     std::optional<bufio::Acceptor> acceptor;
-    if (options.own_server)
+    if (options.own_server())
         server = start_own_server(loop, session.endpoint, *session.framing, 1,
                                   options.use_tls() ? &options.tls : nullptr);
     refuse_shared_outputs(
         {{"-o", options.report.log.path}, {"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls()) session.tls = tls_context(options);
-    if (options.listens) listen(loop, session, acceptor);
-    if (options.listens && options.line.has("q")) session.answer_time = session.close_timeout;
+    if (session.endpoint.passive) listen(loop, session, acceptor);
+    if (session.listens() && options.line.has("q")) session.answer_time = session.close_timeout;
     if (options.line.has("examine")) return run_examination(loop, options, signo);
     const bool screen = may_have_screen(options) && can_use_screen_or_warn();
     check_display(options, screen);
-    if (!screen && !options.read_file.empty()) return print_recording(options);
+    if (!screen && options.line.has("read")) return print_recording(options);
     return screen ? run_on_screen(loop, options, signo) : run_in_pipe(loop, options, signo);
 }
 

@@ -28,7 +28,7 @@ int run(LoadOptions options, int& signo) {
     RunOptions& run = options.run;
     Session::Options& session = run.session;
     std::unique_ptr<EchoServer> server;
-    if (options.own_server) {
+    if (options.own_server()) {
         if (!session.endpoint.udp)
             provide_descriptors(2 * run.connections);  // both ends of each
         server = start_own_server(loop, session.endpoint, *session.framing, run.connections,

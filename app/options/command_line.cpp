@@ -5,8 +5,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <optional>
+#include <sstream>
 #include <utility>
 
 namespace yodel {
@@ -45,13 +47,8 @@ std::string quoted(const std::string& word) {
 
 // Returns the names in a field of a row.
 std::vector<std::string> names_in(std::string_view field) {
-    std::vector<std::string> names;
-    const std::string_view words = field.substr(0, field.find(','));
-    for (std::size_t begin = 0, end = 0; begin < words.size(); begin = end + 1) {
-        end = std::min(words.find(' ', begin), words.size());
-        names.emplace_back(words.substr(begin, end - begin));
-    }
-    return names;
+    std::istringstream words{std::string(field.substr(0, field.find(',')))};
+    return {std::istream_iterator<std::string>(words), {}};
 }
 
 bool share_name(std::string_view field, std::string_view other) {
@@ -70,8 +67,10 @@ std::string alternatives(const std::string& field) {
     std::string text;
     for (const std::string& name : names_in(field)) {
         text += text.empty() ? "" : " or ";
-        if (name == "target" || name.ends_with("://"))
-            text += name == "target" ? "a target" : "a " + name + " target";
+        if (name == "target" || name == "port")
+            text += "a " + name;
+        else if (name.ends_with("://"))
+            text += "a " + name + " target";
         else
             text += (name.size() == 1 ? "-" : "--") + name;
     }
@@ -227,10 +226,14 @@ std::string CommandLine::written(std::string_view names) const {
 
 void CommandLine::check() const {
     for (const GivenOption& each : given)
-        for (const GivenOption& other : given)
-            if (&each != &other && share_name(each.excludes, other.names))
+        for (const GivenOption& other : given) {
+            const bool all_but = each.excludes.starts_with('!');
+            const bool is_named =
+                share_name(each.excludes.substr(all_but ? 1 : 0), other.names);
+            if (&each != &other && is_named != all_but)
                 throw UsageError(each.written + " cannot be combined with " + other.written +
                                  reason_in(each.excludes));
+        }
     for (const GivenOption& each : given) {
         if (each.needs.empty() || has(each.needs)) continue;
         const bool scheme_needed = each.needs == "tls" && has("ws://");

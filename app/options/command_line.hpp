@@ -43,7 +43,7 @@ struct Option {
 struct GivenOption {
     std::string written;  // as the user wrote it
     std::string names = {};
-    std::string excludes = {};
+    std::string excludes = {};  // after a "!": all but these
     std::string needs = {};
 };
 
@@ -127,23 +127,20 @@ auto one_of(std::vector<std::pair<std::string, Value>> words) {
     };
 }
 
+inline void store(bool& flag, const std::string&) { flag = true; }
+inline void store(std::string& to, const std::string& text) { to = text; }
+inline void store(ev::Duration& to, const std::string& text) { to = duration_value(text); }
+// 0 means no limit, as in curl.
+inline void store(std::optional<ev::Duration>& limit, const std::string& text) {
+    limit = duration_value(text);
+    if (*limit == ev::Duration::zero()) limit.reset();
+}
+
 // Return an action for an option, which sets the flag, or stores the argument as a value of its
 // type or as the parser returns it. The referenced variable must outlive the table.
-inline auto into(bool& flag) {
-    return [&flag](const std::string&) { flag = true; };
-}
-inline auto into(std::string& to) {
-    return [&to](const std::string& text) { to = text; };
-}
-inline auto into(ev::Duration& to) {
-    return [&to](const std::string& text) { to = duration_value(text); };
-}
-// 0 means no limit, as in curl.
-inline auto into(std::optional<ev::Duration>& limit) {
-    return [&limit](const std::string& text) {
-        limit = duration_value(text);
-        if (*limit == ev::Duration::zero()) limit.reset();
-    };
+template <class To>
+auto into(To& to) {
+    return [&to](const std::string& text) { store(to, text); };
 }
 template <class To, class Parse>
 auto into(To& to, Parse parse) {

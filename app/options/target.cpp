@@ -116,7 +116,7 @@ void cut(const std::string& text, std::vector<std::string>& words, const TargetF
 Target take_target(std::vector<std::string>& words, const TargetForm& form) {
     std::string text = words.at(0);
     words.erase(words.begin());
-    Target target{.given = {"the target " + text, "operand target"}};
+    Target target{.given = {"the target " + text, "operand target port"}};
     if (!form.schemes && (text.starts_with("unix:") || text.find("://") != text.npos))
         throw UsageError(in_quotes(text) + " is not " + form.text);
     const Scheme* const scheme = take_scheme(text);

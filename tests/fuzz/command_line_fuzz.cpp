@@ -24,7 +24,7 @@ std::vector<std::string> words_of(std::string_view bytes) {
 }
 
 void check(const ClientOptions& options) {
-    if (options.line.has("help version") || options.own_server) return;
+    if (options.line.has("help version") || options.own_server()) return;
     bufio::Endpoint endpoint = options.run.session.endpoint;
     assert(!endpoint.path.empty() || !endpoint.service.empty());
     assert(!endpoint.text().empty());
@@ -56,7 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const int argc = static_cast<int>(words.size());
     refused_in_words([&] {
         const YodelOptions options = parse_yodel_options(argc, argv.data());
-        if (options.connects) check(options);
+        if (options.connects()) check(options);
     });
     refused_in_words([&] {
         const LoadOptions options = parse_load_options(argc, argv.data());

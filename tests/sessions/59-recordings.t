@@ -103,5 +103,5 @@ The result of a load contains its slowest and its bad messages, from all threads
 With a target, a recording needs a terminal.
 
   $ yodel -r r.json 127.0.0.1 1
-  yodel: -r with a target needs full-screen mode (yodel -h shows the options)
+  yodel: -r in pipe mode cannot be combined with the target 127.0.0.1 (yodel -h shows the options)
   [2]

@@ -140,7 +140,7 @@ Two yodels that face each other are a chat, and a recording.
 Mistakes are named.
 
   $ yodel -l
-  yodel: -l needs a port: -l [ADDR:]PORT (yodel -h shows the options)
+  yodel: -l needs a port, as in -l 7000 (yodel -h shows the options)
   [2]
   $ yodel -l -f caret 7000
   yodel: -l cannot be combined with -f caret, whose greeting only a server can send (yodel -h shows the options)

@@ -73,18 +73,18 @@ void set_target(ClientOptions& options, const char* comparing) {
     CommandLine& line = options.line;
     Session::Options& session = options.run.session;
     bufio::Endpoint& endpoint = session.endpoint;
+    const bool listens = line.has("listen");
     std::vector<std::string> words = line.operands;
     Target target;
     if (!words.empty()) {
-        target = take_target(words, options.listens ? to_accept : to_connect);
+        target = take_target(words, listens ? to_accept : to_connect);
         line.given.push_back(target.given);
         if (!target.path.empty()) endpoint.path = target.path;
     }
-    if (!options.listens &&
+    if (!listens &&
         (words.size() == 2 || (words.size() == 1 && words[0].find(':') != std::string::npos)))
         throw UsageError(comparing);
     if (!words.empty()) throw UsageError("unexpected argument " + in_quotes(words[0]));
-    options.own_server = line.operands.empty() && !options.listens && endpoint.path.empty();
     endpoint.udp = line.has("udp");
     endpoint.host = target.host;
     endpoint.service = target.service;
@@ -96,11 +96,10 @@ void set_target(ClientOptions& options, const char* comparing) {
         if (request.host.ends_with(default_port))
             request.host.resize(request.host.size() - default_port.size());
     }
-    if (!options.listens) return;
+    if (!listens) return;
     // Messages from a client answer nothing, so no reply is expected.
     session.expect = Expect::none;
     endpoint.passive = true;
-    if (endpoint.text() == ":") throw UsageError("-l needs a port: -l [ADDR:]PORT");
     if (endpoint.host.empty() && endpoint.path.empty())
         endpoint.host = endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
 }
@@ -119,8 +118,8 @@ void add_meanings(ClientOptions& options) {
     if (session.endpoint.udp) session.framing = datagram_framing();
     if (session.websocket) session.framing = websocket_framing();
     const Framing& framing = *session.framing;
-    if (!framing.can_echo() && options.listens) session.framing = find_framing("crlf");
-    if (!framing.can_echo() && !options.listens && !line.has("expect"))
+    if (!framing.can_echo() && session.endpoint.passive) session.framing = find_framing("crlf");
+    if (!framing.can_echo() && !session.endpoint.passive && !line.has("expect"))
         session.expect = Expect::any;
     // What acts like an option: how it is written, its names, and what it excludes.
     const std::string label = framing.label();
@@ -184,7 +183,7 @@ std::vector<Option> connection_options(ClientOptions& to) {
              [&](auto& text) { set_destination(endpoint, text); }, "unixsock listen",
              "target, whose name it keeps"},
             {"-U, --unixsock=PATH", "connect to this Unix-domain socket", into(endpoint.path),
-             "udp operand", "", "target"},
+             "udp operand", "", "target port"},
             {"-u, --udp", "use UDP, as with udp://", {}, "tls"},
             {"-z", "connect, report, exit; with -c or -i, like ping", into(to.run.probe),
              "udp examine"},
@@ -270,12 +269,6 @@ std::vector<Option> generated_options(ClientOptions& to) {
              "generated"},
             {"--size=SIZE", "bytes in each generated message (64)", into(to.size, size_value),
              "z replay examine read", "", "generated"}};
-}
-
-std::vector<Option> output_options(ClientOptions& to) {
-    return joined(
-        {{{"--quiet", "print results only: replies, or the summary", into(to.report.quiet)}},
-         common_options()});
 }
 
 void finish_client(ClientOptions& options, const char* comparing) {

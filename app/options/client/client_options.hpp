@@ -17,9 +17,10 @@ struct ClientOptions : RunClient::Options {
     std::optional<std::size_t> size;       // bytes per generated message
     bufio::TlsClientOptions tls;
     websocket::Request websocket;  // the request that opens a WebSocket
-    bool listens = false;          // accept clients, and answer by hand
-    bool own_server = false;       // no target: run an echo server in this process
 
+    // Without a target, an echo server runs in this process, unless a recording is shown.
+    bool own_server() const { return !line.has("target read"); }
+    bool connects() const { return line.has("target") || own_server(); }
     bool json() const { return report.form == Reporter::Form::json; }
     bool use_tls() const { return line.has("tls"); }
     bool expects_no_reply() const { return run.session.expect == Expect::none; }
@@ -32,7 +33,6 @@ std::vector<Option> connection_options(ClientOptions& to);
 std::vector<Option> tls_options(ClientOptions& to);
 std::vector<Option> message_options(ClientOptions& to);
 std::vector<Option> generated_options(ClientOptions& to);  // without a heading
-std::vector<Option> output_options(ClientOptions& to);     // without a heading
 
 // The options of only one client, so that the other one can name the right program.
 inline constexpr const char* only_yodel =

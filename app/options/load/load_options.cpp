@@ -63,23 +63,31 @@ void set_threads(LoadOptions& to, const std::string& text) {
                                           : number_up_to(max, ", or auto")(text);
 }
 
-void check_load(const LoadOptions& options) {
+// Adds what acts like an option: how it is written, its names, and what it excludes and needs.
+void add_meanings_of_load(LoadOptions& options) {
     const RunOptions& run = options.run;
+    const LoadPlan& plan = options.plan;
     const auto& length = run.session.max_time;
+    CommandLine& line = options.line;
+    line.add_if(plan.random_arrivals, {"--arrivals poisson", "arrivals=poisson"});
+    line.add_if(run.connections > 1, {"--connections", "many"});
+    line.add_if(options.wants_generated_messages() && plan.messages_file.empty(),
+                {line.written("generated") + " without --messages", "generator"});
+    line.add_if(options.expects_no_reply(),
+                {line.written("expect") + " none", "", "",
+                 "rate, because no reply triggers the next message"});
     if (run.warm_up && length && *run.warm_up > *length)
-        throw UsageError("--warm-up " + duration_text(*run.warm_up) +
-                         " is longer than the run (-m " + duration_text(*length) + ")");
-    if (run.churn > 0 && run.probe)
-        throw UsageError("--churn " + std::to_string(run.churn) +
-                         " counts messages, but -z sends none; give a time such as 10s");
-    if (run.lifetime == ev::Duration::zero() && !run.probe)
-        throw UsageError("--churn 0s needs -z, because it leaves no time for messages");
-    if (options.plan.last_rate_thousandths && !length)
-        throw UsageError("a rate that climbs needs -m, the length of the climb");
-    if (!options.plan.threads_auto && run.threads > run.connections)
-        throw UsageError("--threads " + std::to_string(run.threads) +
-                         " exceeds the number of connections (--connections " +
-                         std::to_string(run.connections) + ")");
+        line.given.push_back({"--warm-up " + duration_text(*run.warm_up), "",
+                              "max-time, which is only " + duration_text(*length)});
+    line.add_if(run.churn > 0, {"--churn " + std::to_string(run.churn), "",
+                                "z, which sends no messages; give a time such as 10s"});
+    line.add_if(run.lifetime == ev::Duration::zero(),
+                {"--churn 0s", "", "", "z, because it leaves no time for messages"});
+    line.add_if(plan.last_rate_thousandths && !length,
+                {"a rate that climbs", "", "", "m, the length of the climb"});
+    const std::string threads = std::to_string(run.threads);
+    line.add_if(!plan.threads_auto && run.threads > run.connections,
+                {"--threads " + threads, "", "", "connections=" + threads + ", one for each"});
 }
 
 }  // namespace
@@ -127,9 +135,10 @@ std::vector<Option> load_table(LoadOptions& to) {
         {"--json", "print JSON: an object each second, and the results",
          set(to.report.form, Reporter::Form::json)},
         {"-v", "report connections; print replies to input lines", into(to.report.verbose)},
-        {"--no-tui", "do not show the page, even on a terminal"}};
-    return joined({load, generated_options(to), rest, output_options(to),
-                   connection_options(to), tls_options(to), message_options(to)});
+        {"--no-tui", "do not show the page, even on a terminal"},
+        {"--quiet", "print results only: replies, or the summary", into(to.report.quiet)}};
+    return joined({load, generated_options(to), rest, common_options(), connection_options(to),
+                   tls_options(to), message_options(to)});
 }
 
 LoadOptions parse_load_options(int argc, char* argv[]) {
@@ -138,18 +147,10 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
     line =
         parse_command_line(argc, argv, load_table(options), {"yodel", only_yodel, only_load});
     if (line.has("help version")) return options;
-    const LoadPlan& plan = options.plan;
-    line.add_if(plan.random_arrivals, {"--arrivals poisson", "arrivals=poisson"});
-    line.add_if(options.run.connections > 1, {"--connections", "many"});
-    line.add_if(options.wants_generated_messages() && plan.messages_file.empty(),
-                {line.written("generated") + " without --messages", "generator"});
-    line.add_if(options.expects_no_reply(),
-                {line.written("expect") + " none", "", "",
-                 "rate, because no reply triggers the next message"});
+    add_meanings_of_load(options);
     finish_client(options,
                   "to compare two servers, run once for each, and compare with results.py "
                   "--compare OLD NEW");
-    check_load(options);
     options.plan.generated = options.wants_generated_messages();
     return options;
 }

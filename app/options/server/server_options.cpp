@@ -38,7 +38,11 @@ std::vector<Option> server_table(ServerOptions& to) {
         {"-6", "use IPv6 only", set(to.family, AF_INET6), "4"},
         {"-U, --unixsock=PATH", "also listen on this Unix-domain socket",
          [&](auto& text) { to.endpoints.push_back({.path = text, .passive = true}); }},
-        {"-u, --udp", "also answer datagrams (UDP) on each port", {}, "tls ws"},
+        {"-u, --udp",
+         "also answer datagrams (UDP) on each port",
+         {},
+         "tls ws",
+         "port, because datagrams cannot be sent to the path of -U"},
         {"--ws", "speak WebSocket, and echo each message",
          set(server.framing, websocket_framing())},
         {"--port-file=FILE", "write the ports to this file, one per line", into(to.port_file)},
@@ -101,6 +105,7 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     for (const std::string& word : options.line.operands) {
         std::vector<std::string> words{word};
         const Target target = take_target(words, to_listen);
+        options.line.given.push_back(target.given);
         const char* const loopback = options.family == AF_INET6 ? "::1" : "127.0.0.1";
         check_family(options.family, target.host);
         options.endpoints.push_back({.host = target.host.empty() ? loopback : target.host,
@@ -110,8 +115,6 @@ ServerOptions parse_server_options(int argc, char* argv[]) {
     }
     if (options.endpoints.empty()) throw UsageError("a port to listen on is missing");
     options.line.check();
-    if (options.line.has("udp") && options.line.operands.empty())
-        throw UsageError("-u needs a port, because datagrams cannot be sent to the path of -U");
     return options;
 }
 

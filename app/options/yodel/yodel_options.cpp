@@ -30,11 +30,9 @@ void add_mask(std::optional<Expression>& to, const std::string& text) {
 void plan_run(YodelOptions& options) {
     using enum RunClient::Options::From;
     RunOptions& run = options.run;
-    const bool replays = !options.replay_file.empty();
+    const bool replays = options.line.has("replay");
     const bool generates = options.line.has("generator");
     const ev::Duration interval = options.interval.value_or(std::chrono::seconds(1));
-    if (replays && options.interval && interval > ev::Duration())
-        throw UsageError("-i with --replay must be 0, which sends as replies arrive");
     options.report.probe = run.probe && !run.repeat;
     options.fast = options.interval.has_value();
     run.window = std::nullopt;
@@ -55,30 +53,23 @@ std::string framing_text(const Framing& framing) {
                                   : "-f " + std::string(framing.name);
 }
 
-// Refuses options about a service if there is no target, but only a recording.
-void check_offline(const CommandLine& line) {
-    for (const GivenOption& each : line.given)
-        if (!CommandLine{.given = {each}}.has("read no-tui quiet no-sandbox expect expect=none "
-                                              "expect=echo match hex"))
-            throw UsageError(each.written + " cannot be combined with " + line.written("read") +
-                             " without a target");
-}
-
 }  // namespace
 
 // Rows: label, help, action, excludes, needs, implies.
 std::vector<Option> yodel_table(YodelOptions& to) {
-    const std::vector<Option> listen = {
-        {"-l, --listen", "answer clients by hand; listen on [ADDR:]PORT", into(to.listens),
-         "z examine replay generated greeting"}};
+    const std::vector<Option> listen = {{"-l, --listen",
+                                         "answer clients by hand; listen on [ADDR:]PORT",
+                                         {},
+                                         "z examine replay generated greeting",
+                                         "port, as in -l 7000"}};
     const std::vector<Option> others = {
         {"-i, --interval=D", "send a message every D; 0: as replies arrive",
          into(to.interval, interval_value), "examine read", "", "generated"},
         {"--examine", "check what echo servers usually get wrong", {}, "other-replies"},
         {"Recording and replay:"},
         {"-r, --read=FILE", "show a recording; then connect to a given target",
-         into(to.read_file), "z examine replay"},
-        {"--replay=FILE", "replay a recording and require its replies", into(to.replay_file),
+         into(to.recording_file), "z examine replay"},
+        {"--replay=FILE", "replay a recording and require its replies", into(to.recording_file),
          "z examine"},
         {"--mask=REGEX", "ignore parts of replies that match, such as times",
          [&](auto& text) { add_mask(to.run.session.pattern, text); }, "", "replay"},
@@ -89,7 +80,8 @@ std::vector<Option> yodel_table(YodelOptions& to) {
         {"-o, --log=FILE", "append a transcript with times to FILE",
          [&](auto& text) { to.report.log = JournalFile(text); }, "examine"},
         {"-v", "also report connections", into(to.report.verbose)},
-        {"--no-tui", "use pipe mode, even on a terminal", {}, "examine"}};
+        {"--no-tui", "use pipe mode, even on a terminal", {}, "examine"},
+        {"--quiet", "print results only: replies, or the summary", into(to.report.quiet)}};
     return joined({connection_options(to),
                    listen,
                    tls_options(to),
@@ -97,7 +89,7 @@ std::vector<Option> yodel_table(YodelOptions& to) {
                    {{"Ping and examination:"}},
                    generated_options(to),
                    others,
-                   output_options(to)});
+                   common_options()});
 }
 
 YodelOptions parse_yodel_options(int argc, char* argv[]) {
@@ -108,35 +100,35 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
     if (line.has("help version")) return options;
     const JournalFile& log = options.report.log;
     line.add_if(log.recording, {"-o " + log.path, "log", "raw"});
-    line.add_if(options.wants_generated_messages() && !options.run.probe &&
-                    options.replay_file.empty(),
+    line.add_if(options.wants_generated_messages() && !line.has("z replay"),
                 {line.written("generated"), "generator"});
+    line.add_if(
+        options.interval > ev::Duration::zero(),
+        {line.written("interval"), "", "replay, except with 0, which sends as replies arrive"});
     finish_client(options,
                   "to compare two servers, record one (yodel -o r.json A) and replay to the "
                   "other (yodel --replay r.json B)");
-    options.connects = options.read_file.empty() || !options.own_server;
-    options.own_server = options.own_server && options.connects;
-    if (!options.connects) check_offline(line);
+    line.add_if(!options.connects(),
+                {line.written("read") + " without a target", "",
+                 "!read no-tui quiet no-sandbox expect expect=none expect=echo match hex"});
+    line.check();
     plan_run(options);
     return options;
 }
 
 bool may_have_screen(const YodelOptions& options) {
-    if (!options.read_file.empty()) return !options.line.has("no-tui");
-    return !options.line.has("no-tui examine z replay generated json");
+    return !options.line.has(
+        options.line.has("read") ? "no-tui" : "no-tui examine z replay generated json");
 }
 
 void check_display(const YodelOptions& options, bool screen) {
-    const CommandLine& line = options.line;
     if (screen) return;
-    if (!options.read_file.empty() && options.connects)
-        throw UsageError("-r with a target needs full-screen mode");
-    const std::string unfit = line.written("hex expect match");
-    if (!options.read_file.empty() && !unfit.empty())
-        throw UsageError(unfit + " cannot be combined with " + line.written("read") +
-                         " in pipe mode");
-    if (line.has("retry-delay") && options.run.session.retries == 0)
-        throw UsageError("--retry-delay needs --retry in pipe mode");
+    CommandLine line = options.line;
+    line.add_if(line.has("read"),
+                {line.written("read") + " in pipe mode", "read", "target hex expect match"});
+    line.add_if(line.has("retry-delay") && options.run.session.retries == 0,
+                {"--retry-delay in pipe mode", "", "", "retry=N"});
+    line.check();
 }
 
 void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recording) {
@@ -144,17 +136,17 @@ void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recor
     const Framing& wanted = *session.framing;
     // The samples of a load have no framing.
     const Framing& framing = recording->framing ? *recording->framing : wanted;
-    if (options.connects && session.pattern && !framing.replies_framed())
+    if (options.connects() && session.pattern && !framing.replies_framed())
         throw UsageError("--mask cannot be combined with -f " + std::string(framing.name) +
                          " of " + recording->name + ", whose replies have no frames");
     // The options for datagrams or WebSocket must be given again, but not the framing.
     const bool given =
         !framing.is_option() || !wanted.is_option() || options.line.has("framing C");
-    if (options.connects && given && &framing != &wanted)
+    if (options.connects() && given && &framing != &wanted)
         throw UsageError(recording->name + " was recorded with " + framing_text(framing) +
                          ", not with " + framing_text(wanted));
     session.framing = &framing;
-    if (!options.read_file.empty() && !session.pattern && !options.line.has("expect"))
+    if (options.line.has("read") && !session.pattern && !options.line.has("expect"))
         session.expect = recording->expect.value_or(session.expect);
     options.recording = std::move(recording);
 }

@@ -10,10 +10,7 @@
 namespace yodel {
 
 struct YodelOptions : ClientOptions {
-    std::string replay_file;  // the recording to replay; empty: none
-    std::string read_file;    // the recording to show; empty: none
-
-    bool connects = true;  // false: no target, only a recording to show
+    std::string recording_file;  // to show or to replay
 };
 
 // Parses and checks the command line. After --help or --version only that flag is set. Throws

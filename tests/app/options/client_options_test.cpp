@@ -42,7 +42,7 @@ std::string plan_of(const YodelOptions& options) {
     if (run.repeat) text += ", repeated after " + duration_text(*run.repeat);
     if (run.length) text += ", for " + duration_text(*run.length);
     if (options.use_tls()) text += ", TLS";
-    if (options.own_server) text += ", own server";
+    if (options.own_server()) text += ", own server";
     return text + forms[static_cast<int>(options.report.form)];
 }
 
@@ -328,11 +328,11 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --churn 0s -z h:7 =>
 --churn 4000000001 h:7 => --churn: "4000000001" is not a number from 1 to 4000000000
 --churn 0s h:7 => --churn 0s needs -z, because it leaves no time for messages
---churn 5 -z h:7 => --churn 5 counts messages, but -z sends none; give a time such as 10s
+--churn 5 -z h:7 => --churn 5 cannot be combined with -z, which sends no messages; give a time such as 10s
 --threads 0 h 7 => --threads: "0" is not a number from 1 to 1024, or auto
 --threads 1025 h 7 => --threads: "1025" is not a number from 1 to 1024, or auto
 --threads 2 --connections 2 h 7 =>
---threads 3 --connections 2 h 7 => --threads 3 exceeds the number of connections (--connections 2)
+--threads 3 --connections 2 h 7 => --threads 3 needs --connections=3, one for each
 --start-at soon h:7 => --start-at: "soon" is not a time such as 2026-12-01T10:00:00Z, or +5s
 --start-at 2199-12-01T10:00:00Z h:7 =>
 --start-at 2001-01-01T00:00:00Z h:7 => --start-at: "2001-01-01T00:00:00Z" has passed
@@ -343,7 +343,7 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --escapes --messages f h:7 =>
 --escapes -c 1 h:7 => --escapes cannot be combined with -c without --messages
 --warm-up 3 -m 3 -c 1 h:7 =>
---warm-up 3.1 -m 3 -c 1 h:7 => --warm-up 3.1s is longer than the run (-m 3s)
+--warm-up 3.1 -m 3 -c 1 h:7 => --warm-up 3.1s cannot be combined with -m, which is only 3s
 --require p99 h 7
 => --require: "p99" is not a requirement such as p99<5ms, lost<0.1% or rate>10k
 -z --rate 5 h:7 => --rate cannot be combined with -z

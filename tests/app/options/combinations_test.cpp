@@ -43,6 +43,8 @@ std::string sample(const Option& row, const std::string& needs) {
         {"target", " h:1"},
         {"target, whose name it keeps", " h:1"},
         {"cert", " --tls --cert f"},
+        {"port, as in -l 7000", ""},
+        {"port, because datagrams cannot be sent to the path of -U", ""},
         {"cert self-signed", " --self-signed"},
         {"tls ws", " --ws"}};
     std::string words = written(row) + " " + *std::next(name) + needed.at(needs);
@@ -117,7 +119,7 @@ TEST_CASE("a row says which options it cannot be combined with") {
 --ping: -z, --examine, -U p, -u, --tls, -f raw
 --count: --replay f, -r f, --examine, -l 7
 --size: -z, --replay f, -r f, --examine, -l 7
---interval: -r f, --examine, -l 7
+--interval: --replay f, -r f, --examine, -l 7
 --examine: -z, -c 1, --replay f, -r f, --no-tui, --expect echo, --expect none, -l 7
 --read: -z, -c 1, --replay f, --examine, --json, -u, --tls, -f raw
 --replay: -z, -c 1, -r f, --examine, --expect echo, --expect none, -l 7
@@ -265,9 +267,12 @@ TEST_CASE("options of the screen and of other runs are refused if they do not ap
     } rows[] = {
         {"-x", "", ""},
         {"-v", "", ""},
-        {"--retry-delay 1", "", "--retry-delay needs --retry in pipe mode"},
-        {"--retry-delay 1 --retry 0", "", "--retry-delay needs --retry in pipe mode"},
+        {"--retry-delay 1", "", "--retry-delay in pipe mode needs --retry=N"},
+        {"--retry-delay 1 --retry 0", "", "--retry-delay in pipe mode needs --retry=N"},
         {"--retry-delay 1 --retry 1", "", ""},
+        {"-r f", "", ""},
+        {"-r f -x", "", "-r in pipe mode cannot be combined with -x"},
+        {"-r f h:7", "", "-r in pipe mode cannot be combined with the target h:7"},
     };
     for (const auto& row : rows) {
         CAPTURE(row.words);
@@ -276,7 +281,7 @@ TEST_CASE("options of the screen and of other runs are refused if they do not ap
         CHECK(test::refusal([&] { check_display(options, false); }) == row.in_pipe);
     }
     CHECK(refusal_by(parse_yodel_options, "--replay f -i 1s") ==
-          "-i with --replay must be 0, which sends as replies arrive");
+          "-i cannot be combined with --replay, except with 0, which sends as replies arrive");
 }
 
 TEST_CASE("only a conversation may have a screen") {

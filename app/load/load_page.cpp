@@ -20,16 +20,6 @@ using ui::Style;
 
 namespace {
 
-int shade(std::uint64_t count, std::uint64_t all) {
-    if (count == 0) return 0;
-    const auto& limits = HeatMap::shade_limits;
-    const double share = static_cast<double>(count) / static_cast<double>(all);
-    return 1 + static_cast<int>(std::lower_bound(limits.begin(), limits.end(), share) -
-                                limits.begin());
-}
-
-// --- The page.
-
 // Width of the heat map's scale, in columns.
 constexpr int scale_width = 8;
 // Minimum width at which facts are shown with their names.
@@ -58,17 +48,6 @@ std::string number(std::uint64_t value, const char* unit) {
     return std::to_string(value) + " " + unit;
 }
 
-ui::Row row_of(const Fact& fact, int width) {
-    ui::Row row;
-    if (width >= width_with_names) {
-        ui::append(row, fact.name, Style::dim);
-        ui::pad(row, fact_name_width);
-    }
-    const ui::Row value = fit(fact.parts, width - ui::display_width(row), {fact.separator});
-    row.insert(row.end(), value.begin(), value.end());
-    return row;
-}
-
 // --- The facts.
 
 std::string percent_text(double share) {
@@ -95,12 +74,6 @@ std::string phase_text(const RunProgress& progress) {
     }
     if (progress.until_start) return "starts in " + duration_text(*progress.until_start);
     return "connecting";
-}
-
-Part phase_part(const RunProgress& progress) {
-    const bool up = progress.open > 0;
-    const Glyph& glyph = up ? glyph::connected : glyph::disconnected;
-    return {glyph.text() + " " + phase_text(progress), 0, up ? Style::good : Style::bold};
 }
 
 std::vector<Part> count_parts(const Results& results) {
@@ -165,19 +138,6 @@ std::vector<Part> rate_parts(const RunProgress& progress, const LoadRates& rates
     return parts;
 }
 
-// Requirements that do not hold stay longest as the width shrinks.
-std::vector<Part> requirement_parts(const std::vector<Requirement::Judged>& required) {
-    std::vector<Part> parts;
-    for (const Requirement::Judged& each : required) {
-        const bool holds = each.failure.empty();
-        const Glyph& sign = holds ? glyph::right : glyph::bad;
-        parts.push_back({sign.text() + " " + each.clause +
-                             (each.measured.empty() ? "" : " (" + each.measured + ")"),
-                         holds ? 2 : 1, holds ? Style::good : Style::bad});
-    }
-    return parts;
-}
-
 std::vector<Part> connection_parts(const RunProgress& progress) {
     const std::uint64_t failed = progress.results.failed;
     std::vector<Part> parts{
@@ -198,8 +158,15 @@ std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) 
     std::vector<Fact> facts{{1, results.probe ? "total" : "messages", count_parts(results)},
                             {4, "rate", rate_parts(progress, rates)},
                             {3, main_times(results).name, time_parts(results), "  "}};
-    if (!progress.required.empty())
-        facts.push_back({2, "required", requirement_parts(progress.required)});
+    if (!progress.required.empty()) facts.push_back({2, "required", {}});
+    for (const Requirement::Judged& each : progress.required) {
+        const bool holds = each.failure.empty();  // those that do not hold stay longest
+        const Glyph& sign = holds ? glyph::right : glyph::bad;
+        facts.back().parts.push_back(
+            {sign.text() + " " + each.clause +
+                 (each.measured.empty() ? "" : " (" + each.measured + ")"),
+             holds ? 2 : 1, holds ? Style::good : Style::bad});
+    }
     facts.push_back({6, "connections", connection_parts(progress)});
     if (const Histogram& lateness = results.lateness; lateness.count() > 0)
         facts.push_back({8,
@@ -228,79 +195,53 @@ std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) 
     return facts;
 }
 
-ui::Row single_row(const RunProgress& progress, const LoadRates& rates, int width) {
-    std::vector<Part> parts{phase_part(progress)};
-    const auto add = [&parts](std::vector<Part> more, int rank) {
-        for (Part& part : more) part.rank += rank;
-        parts.insert(parts.end(), more.begin(), more.end());
-    };
-    add(count_parts(progress.results), 1);
-    add({{rate_text(rates.right)}}, 3);
-    add(time_parts(progress.results), 3);
-    return fit(parts, width, {" "});
-}
-
 // --- The heat map.
 
-// Omits the legend if it does not fit.
-ui::Row map_title(const char* name, const HeatMap::View& view, int width) {
-    ui::Row row = fit({{std::string(name) + "s in ms", 0, Style::bold},
-                       {"column: " + duration_text(view.width), 1, Style::dim}},
-                      width, {"  "});
-    ui::Row legend{{"  share:", Style::dim}};
-    for (int shade = 1; shade <= 4; ++shade) {
-        const auto limit = static_cast<std::size_t>(shade - 1);
-        ui::append(legend, " ", Style::dim);
-        ui::append(legend, shades[shade].text());
-        ui::append(legend,
-                   limit == HeatMap::shade_limits.size()
-                       ? " more"
-                       : " to " + significant_text(HeatMap::shade_limits[limit] * 100, 2) + "%",
-                   Style::dim);
-    }
-    if (ui::display_width(row) + ui::display_width(legend) <= width)
-        row.insert(row.end(), legend.begin(), legend.end());
-    return row;
-}
-
-ui::Row map_row(const HeatMap::Row& row, ev::Duration p99) {
-    const std::string scale =
-        significant_text(std::chrono::duration<double, std::milli>(row.upper_end).count(), 2);
-    ui::Row made;
-    ui::append(made, format("%*s ", scale_width - 2, scale.c_str()), Style::dim);
-    ui::append(made, glyph::separator.text(), Style::dim);
-    for (const int shade : row.shades)
-        ui::append(made, shades[shade].text(),
-                   row.upper_end > p99 && shade > 0 ? Style::warn : Style::normal);
-    return made;
-}
-
-ui::Row map_axis(const HeatMap::View& view, int width) {
-    ui::Row row;
-    const std::size_t columns = view.rows.front().shades.size();
-    for (std::size_t at = 0; at == 0 || at < columns; at += mark_distance) {
-        ui::pad(row, scale_width - 1 + static_cast<int>(at));
-        const ev::Duration time = view.width * static_cast<std::int64_t>(at);
-        ui::append(row, glyph::separator.text() + (at == 0 ? "0s" : duration_text(time)),
-                   Style::dim);
-    }
-    ui::truncate(row, width);
-    return row;
-}
-
-void add_map(std::vector<ui::Row>& rows, const RunProgress& progress, const HeatMap& map,
-             int height, int width) {
+// Adds the map in at most `height` rows, with a title and an axis. Omits the legend if it does
+// not fit.
+void add_map(Rows& rows, const RunProgress& progress, const HeatMap& map, int height,
+             int width) {
     const auto columns = static_cast<std::size_t>(std::max(width - scale_width, 1));
     const HeatMap::View view = map.view(static_cast<std::size_t>(height - 2), columns);
     if (view.rows.empty()) return;
     const TimesRow& times = main_times(progress.results);
-    rows.push_back(map_title(times.name, view, width));
-    const ev::Duration p99 = (progress.results.*times.times).percentile(99);
-    for (const HeatMap::Row& row : view.rows) {
-        rows.push_back(map_row(row, p99));
-        ui::truncate(rows.back(), width);
+    ui::Row title = fit({{std::string(times.name) + "s in ms", 0, Style::bold},
+                         {"column: " + duration_text(view.width), 1, Style::dim}},
+                        width, {"  "});
+    ui::Row legend{{"  share:", Style::dim}};
+    for (std::size_t i = 0; i <= HeatMap::shade_limits.size(); ++i) {
+        ui::append(legend, " ", Style::dim);
+        ui::append(legend, shades[i + 1].text());
+        const bool last = i == HeatMap::shade_limits.size();
+        ui::append(legend,
+                   last ? " more"
+                        : " to " + significant_text(HeatMap::shade_limits[i] * 100, 2) + "%",
+                   Style::dim);
     }
-    rows.push_back(map_axis(view, width));
+    if (ui::display_width(title) + ui::display_width(legend) <= width)
+        title.insert(title.end(), legend.begin(), legend.end());
+    rows.push_back(std::move(title));
+    const ev::Duration p99 = (progress.results.*times.times).percentile(99);
+    for (const HeatMap::Row& each : view.rows) {
+        const double end = std::chrono::duration<double, std::milli>(each.upper_end).count();
+        ui::Row& row = rows.emplace_back();
+        ui::append(row, format("%*s ", scale_width - 2, significant_text(end, 2).c_str()),
+                   Style::dim);
+        ui::append(row, glyph::separator.text(), Style::dim);
+        for (const int shade : each.shades)
+            ui::append(row, shades[shade].text(),
+                       each.upper_end > p99 && shade > 0 ? Style::warn : Style::normal);
+        ui::truncate(row, width);
+    }
+    ui::Row& axis = rows.emplace_back();
+    const std::size_t count = view.rows.front().shades.size();
+    for (std::size_t at = 0; at == 0 || at < count; at += mark_distance) {
+        ui::pad(axis, scale_width - 1 + static_cast<int>(at));
+        const ev::Duration time = view.width * static_cast<std::int64_t>(at);
+        ui::append(axis, glyph::separator.text() + (at == 0 ? "0s" : duration_text(time)),
+                   Style::dim);
+    }
+    ui::truncate(axis, width);
 }
 
 }  // namespace
@@ -357,9 +298,13 @@ HeatMap::View HeatMap::view(std::size_t rows, std::size_t columns) const {
         Row row{ev::Duration(Layout::upper_end(first_bucket + top - 1)), {}};
         for (const Column& column : shown) {
             const auto sum = [&column](std::size_t from, std::size_t to) {
-                return std::accumulate(&column[from], &column[from] + (to - from), 0ULL);
+                return std::accumulate(&column[from], &column[from] + (to - from), 0.0);
             };
-            row.shades.push_back(shade(sum(end - each, top), sum(0, cell_count)));
+            const double share = sum(end - each, top) / std::max(sum(0, cell_count), 1.0);
+            const auto shade =
+                std::lower_bound(shade_limits.begin(), shade_limits.end(), share);
+            row.shades.push_back(share > 0 ? 1 + static_cast<int>(shade - shade_limits.begin())
+                                           : 0);
         }
         made.rows.push_back(std::move(row));
     }
@@ -375,9 +320,22 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
         rates = {seconds > 0 ? static_cast<double>(results.sent) / seconds : 0, results.rate()};
     }
     const int width = size.columns;
-    if (size.rows <= 1) return {single_row(progress, rates, width)};
-    std::vector<ui::Row> rows{
-        fit({phase_part(progress), {progress.target, 1, Style::bold}}, width, {"  "})};
+    const bool up = progress.open > 0;
+    const Glyph& glyph = up ? glyph::connected : glyph::disconnected;
+    const Part phase{glyph.text() + " " + phase_text(progress), 0,
+                     up ? Style::good : Style::bold};
+    if (size.rows <= 1) {
+        std::vector<Part> parts{phase};
+        for (auto [more, rank] : {std::pair(count_parts(progress.results), 1),
+                                  {{{rate_text(rates.right)}}, 3},
+                                  {time_parts(progress.results), 3}})
+            for (Part& part : more) {
+                part.rank += rank;
+                parts.push_back(std::move(part));
+            }
+        return {fit(parts, width, {" "})};
+    }
+    Rows rows{fit({phase, {progress.target, 1, Style::bold}}, width, {"  "})};
     std::vector<Fact> facts = facts_of(progress, rates);
     // If all connections have failed, the reasons matter more than the map.
     const bool all_failed = progress.open == 0 && !ended && !progress.results.failures.empty();
@@ -390,7 +348,15 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
         facts.erase(
             std::max_element(facts.begin(), facts.end(),
                              [](const Fact& a, const Fact& b) { return a.rank < b.rank; }));
-    for (const Fact& fact : facts) rows.push_back(row_of(fact, width));
+    for (const Fact& fact : facts) {
+        ui::Row& row = rows.emplace_back();
+        if (width >= width_with_names) {
+            ui::append(row, fact.name, Style::dim);
+            ui::pad(row, fact_name_width);
+        }
+        const ui::Row value = fit(fact.parts, width - ui::display_width(row), {fact.separator});
+        row.insert(row.end(), value.begin(), value.end());
+    }
     const int height = size.rows - static_cast<int>(rows.size()) - (hint ? 1 : 0);
     if (height >= min_map_rows + 2) add_map(rows, progress, map, height, width);
     if (!hint) return rows;

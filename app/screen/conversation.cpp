@@ -82,26 +82,21 @@ int Conversation::report() {
     return outcome.status();
 }
 
-void Conversation::add_note(std::string_view text, Style style) {
-    const Event note{.reply = {.payload = text}};
-    record(note);
-    show(note, style);
-}
-
-void Conversation::show(const Event& event, Style note_style) {
-    Transcript::Entry entry{StoredEvent(event), wall_time(), {}, note_style};
-    if (has_message(event.fate) && has_reply(event.fate))
-        if (const auto facts = session_.tcp()) entry.network = facts->min_rtt;
-    transcript_.append(std::move(entry));
-    owner_.conversation_changed();
-}
-
-// --- The recording.
-
+// Shows the recording, whose messages are counted apart from those of the session.
 void Conversation::begin() {
-    if (recording()) {
-        for (const StoredEvent& event : recording()->events) add_recorded(*event);
-        const std::string& trouble = recording()->trouble.text;
+    using std::chrono::system_clock;
+    if (const Recording* const shown = recording()) {
+        for (const StoredEvent& stored : shown->events) {
+            Event event = *stored;
+            event.message.late = event.message.late && recorded_results_.lost > 0;
+            event.message.expected = "";  // a late message was counted as lost
+            recorded_results_.add(event);
+            show(event,
+                 shown->started + std::chrono::duration_cast<system_clock::duration>(
+                                      event.at.time_since_epoch()),
+                 event.reply.right ? Style::good : Style::dim);
+        }
+        const std::string& trouble = shown->trouble.text;
         if (!trouble.empty()) add_note(trouble, Style::bad);
     }
     if (!connects()) return;
@@ -109,24 +104,23 @@ void Conversation::begin() {
     session_.connect();
 }
 
-void Conversation::add_recorded(const Event& recorded) {
-    recorded_at_ = recorded.at;
-    const Reply& reply = recorded.reply;
-    Event event = recorded;
-    event.message.late = event.message.late && recorded_results_.lost > 0;
-    event.message.expected = "";  // a late message was counted as lost
-    if (event.fate == Fate::note)
-        add_note(reply.payload, reply.right ? Style::good : Style::dim);
-    else
-        session_event(event);
-    recorded_at_.reset();
-}
-
-Transcript::WallTime Conversation::wall_time() const {
-    using std::chrono::system_clock;
-    if (!showing_recorded()) return system_clock::now();
-    return recording()->started +
-           std::chrono::duration_cast<system_clock::duration>(recorded_at_->time_since_epoch());
+void Conversation::show(const Event& event, Transcript::WallTime at, Style note_style) {
+    const bool answered = has_message(event.fate) && has_reply(event.fate);
+    Event shown = event;
+    if (session_.options().listens() && event.fate == Fate::unsolicited) {
+        shown.reply.right = true;  // a user answers, and sees how long the client took
+        if (session_.flushed_at() > session_.state_since())
+            shown.reply.round_trip = event.at - session_.flushed_at();
+    }
+    Transcript::Entry entry{StoredEvent(shown), at, {}, note_style};
+    if (answered)
+        if (const auto facts = session_.tcp()) entry.network = facts->min_rtt;
+    transcript_.append(std::move(entry));
+    owner_.conversation_changed();
+    if (!answered || !event.reply.round_trip) return;
+    percentile_history_.record(event.at, *event.reply.round_trip);
+    recent_round_trips_.push_back(*event.reply.round_trip);
+    if (recent_round_trips_.size() > recent_count) recent_round_trips_.pop_front();
 }
 
 // Adds a note and returns true if there is no target.
@@ -137,13 +131,19 @@ bool Conversation::refuse_without_target() {
 
 // --- Events of the session.
 
+// With Expect::none, a half-close by the server is reported, because messages can still be
+// sent. With any other expectation, it ends the connection.
 void Conversation::session_changed() {
     owner_.conversation_changed();
     const State state = session_.state();
     const bool opened = is_open() && reported_state_ != State::open;
-    report_state();
+    if (state != reported_state_) report_state();
     reported_state_ = state;
-    report_half_close();
+    const bool half_closed =
+        is_open() && session_.peer_half_closed() && !session_.options().listens();
+    if (half_closed && !half_close_noted_)
+        add_note("the server has shut down its sending side; you can still send", Style::warn);
+    half_close_noted_ = half_closed;
     if (opened && journal_) add_connection();
     if (is_open())
         for (const std::string& line : std::exchange(queued_lines_, {})) send(line);
@@ -152,19 +152,8 @@ void Conversation::session_changed() {
     if (over && (quitting_ || session_.out_of_time())) loop_.stop();
 }
 
-// Reports a half-close by the server with Expect::none, because messages can still be sent.
-// With any other expectation, the half-close ends the connection.
-void Conversation::report_half_close() {
-    const bool ended =
-        is_open() && session_.peer_half_closed() && !session_.options().listens();
-    if (ended && !half_close_noted_)
-        add_note("the server has shut down its sending side; you can still send", Style::warn);
-    half_close_noted_ = ended;
-}
-
 void Conversation::report_state() {
     const State state = session_.state();
-    if (state == reported_state_) return;
     const bool listens = session_.options().listens();
     const bufio::End& end = session_.end();
     if (listens && reported_state_ == State::idle)
@@ -187,45 +176,38 @@ void Conversation::report_state() {
     for (const std::string& each : session_.opening_notes()) add_note(each);
 }
 
-// Counts an event, and adds it to the journal. A recording counts a message when it has its
-// fate, because messages in flight at its end are left out.
-void Conversation::record(const Event& event) {
+void Conversation::add_note(std::string_view text, Style style) {
+    record({.reply = {.payload = text}}, style);
+}
+
+void Conversation::session_event(const Event& event) {
+    if (event.fate == Fate::read) return;
+    record(event);
+    const Reply& reply = event.reply;
+    if (event.fate == Fate::stale && results_.stale == 1)
+        add_note(stale_text(reply.payload), Style::warn);
+    if (!has_message(event.fate) || !has_reply(event.fate) || reply.right || results_.bad != 1)
+        return;
+    const std::string hint =
+        reply_hint(*session_.options().framing, event.message.payload, reply);
+    if (!hint.empty()) add_note(hint, Style::warn);
+}
+
+// Counts and shows an event, and adds it to the journal. A recording counts a message when it
+// has its fate, because messages in flight at its end are left out.
+void Conversation::record(const Event& event, Style note_style) {
     using namespace std::chrono_literals;
     auto& earlier = earlier_results_;
     if (earlier.empty() || loop_.now() - earlier.back().first >= 1s)
         earlier.emplace_back(loop_.now(), results_);
     while (loop_.now() - earlier.front().first > 1min) earlier.pop_front();
-    (showing_recorded() ? recorded_results_ : results_).add(event);
-    if (!journal_ || showing_recorded() || !journal_->add_event(event)) return;
-    if (has_message(event.fate) && event.fate != Fate::sent && event.fate != Fate::late)
-        file_results_.add({.fate = Fate::sent, .at = event.message.sent});
-    file_results_.add(event);
-}
-
-void Conversation::session_event(const Event& event) {
-    if (event.fate == Fate::read) return;
-    const Reply& reply = event.reply;
-    const bool answered = has_message(event.fate) && has_reply(event.fate);
-    record(event);
-    if (session_.options().listens() && event.fate == Fate::unsolicited) {
-        Event by_hand = event;  // a user answers, and sees how long the client took
-        by_hand.reply.right = true;
-        if (session_.flushed_at() > session_.state_since())
-            by_hand.reply.round_trip = event.at - session_.flushed_at();
-        return show(by_hand);
+    results_.add(event);
+    if (journal_ && journal_->add_event(event)) {
+        if (has_message(event.fate) && event.fate != Fate::sent && event.fate != Fate::late)
+            file_results_.add({.fate = Fate::sent, .at = event.message.sent});
+        file_results_.add(event);
     }
-    show(event);
-    if (event.fate == Fate::stale && results_.stale == 1)
-        add_note(stale_text(reply.payload), Style::warn);
-    if (answered && !reply.right && results_.bad == 1)
-        if (const std::string hint =
-                reply_hint(*session_.options().framing, event.message.payload, reply);
-            !hint.empty())
-            add_note(hint, Style::warn);
-    if (!answered || !reply.round_trip) return;
-    percentile_history_.record(event.at, *reply.round_trip);
-    recent_round_trips_.push_back(*reply.round_trip);
-    if (recent_round_trips_.size() > recent_count) recent_round_trips_.pop_front();
+    show(event, std::chrono::system_clock::now(), note_style);
 }
 
 // --- Sending.
@@ -324,30 +306,26 @@ void Conversation::toggle_file() {
 }
 
 void Conversation::flush_file() {
-    if (journal_ && !journal_->flush()) toggle_file();
+    if (journal_ && !journal_->flush()) stop_file();
 }
 
+// A transcript is appended to its file. Each recording needs a new one: x.json, x-2.json, ...
 void Conversation::start_file() {
-    const std::string name = next_file_name();
+    const std::string& first = options_.log.path;
+    std::string name = first;
+    if (first.empty())
+        name = local_time_text("yodel-%Y%m%d-%H%M%S.log", std::chrono::system_clock::now());
+    const std::size_t dot = first.rfind('.');
+    std::error_code unknown;
+    for (unsigned number = 2; options_.log.recording && std::filesystem::exists(name, unknown);
+         ++number)
+        name = first.substr(0, dot) + "-" + std::to_string(number) + first.substr(dot);
     try {
         open_file(name);
         add_note("writing the " + std::string(options_.log.kind()) + " to " + name);
     } catch (const FileError& error) {
         fail_file(error.what());
     }
-}
-
-// A transcript is appended to its file. Each recording needs a new one: x.json, x-2.json, ...
-std::string Conversation::next_file_name() const {
-    const std::string& first = options_.log.path;
-    if (first.empty()) return local_time_text("yodel-%Y%m%d-%H%M%S.log", wall_time());
-    if (!options_.log.recording) return first;
-    const std::size_t dot = first.rfind('.');
-    std::string name = first;
-    std::error_code unknown;
-    for (unsigned number = 2; std::filesystem::exists(name, unknown); ++number)
-        name = first.substr(0, dot) + "-" + std::to_string(number) + first.substr(dot);
-    return name;
 }
 
 // A recording begins with the open connection, if any, and with the next message.

@@ -95,22 +95,17 @@ public:
 private:
     void session_changed() override;
     void session_event(const Event& event) override;
-    void record(const Event& event);
-    void show(const Event& event, ui::Style note_style = ui::Style::dim);
+    void record(const Event& event, ui::Style note_style = ui::Style::dim);
+    void show(const Event& event, Transcript::WallTime at, ui::Style note_style);
     bool is_open() const { return session_.state() == Session::State::open; }
-    void add_recorded(const Event& recorded);
-    bool showing_recorded() const { return recorded_at_.has_value(); }
-    Transcript::WallTime wall_time() const;
     bool refuse_without_target();
     void report_state();
-    void report_half_close();
     void send_now(const std::string& text);
     void refuse(const std::string& line, const std::string& why);
     void start_file();
     bool stop_file();
     void open_file(const std::string& name);
     void add_connection();
-    std::string next_file_name() const;
     void fail_file(const std::string& trouble, const char* effect = "");
 
     ev::Loop& loop_;
@@ -120,7 +115,6 @@ private:
     std::optional<Journal> journal_;
     Results file_results_;  // of the events in the journal
     Results recorded_results_;
-    std::optional<ev::Time> recorded_at_;   // time of the recorded event being added
     std::deque<std::string> queued_lines_;  // lines to send over the next connection
     std::string file_trouble_;              // why a file is missing or incomplete, if one is
     std::size_t sent_together_ = 0;

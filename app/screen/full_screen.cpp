@@ -12,13 +12,6 @@
 
 namespace yodel {
 
-namespace {
-
-// A terminal that needs longer for a drawing has stalled.
-constexpr ev::Duration stall_time = std::chrono::seconds(1);
-
-}  // namespace
-
 bool can_use_screen_or_warn() {
     const char* const term = std::getenv("TERM");
     const bool able = term && *term != '\0' && std::strcmp(term, "dumb") != 0;
@@ -81,7 +74,7 @@ void FullScreen::await_display() {
     const bool waits = !terminal_.flush();
     const bool waited = display_watch_.wanted() != ev::none;
     display_watch_.want(waits ? ev::writable : ev::none);
-    if (waits && !waited) stall_timer_.start(stall_time);
+    if (waits && !waited) stall_timer_.start(std::chrono::seconds(1));
     if (!waits && waited && !stall_timer_.pending()) stalled(false);
     if (!waits) stall_timer_.cancel();
 }

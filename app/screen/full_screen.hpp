@@ -21,7 +21,10 @@ public:
     // Call it after each turn of the loop.
     void turn_ended();
     // Call it after SIGCONT. Install the handler of SIGCONT before making the screen.
-    void continued() { resuming_ = true; }
+    void continued() {
+        suspending();
+        resuming_ = true;
+    }
 
 protected:
     // Drawings are at least `frame_time` apart. The program's own signal handlers must exist
@@ -37,7 +40,8 @@ protected:
 private:
     virtual void press(const ui::Key& key) = 0;
     virtual void draw() = 0;
-    // Called before the program is stopped, because the stop would distort round trips.
+    // Called before the program is stopped, and when it continues after any stop, because stops
+    // distort round trips.
     virtual void suspending() = 0;
     // Called when the terminal has accepted no whole drawing for a second, and when it has.
     virtual void stalled(bool /*stalled*/) {}

@@ -56,15 +56,6 @@ void add_histogram(PageRows& page, const Histogram& times) {
     }
 }
 
-void add_percentile_history(PageRows& page, const PercentileHistory& history) {
-    page.add_title("Over time, one column per " + duration_text(PercentileHistory::period));
-    for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}}) {
-        const std::deque<ev::Duration> times = history.percentiles(percent);
-        const auto highest = std::max_element(times.begin(), times.end());
-        page.add_fact(name, sparkline(times) + " highest " + milliseconds_text(*highest));
-    }
-}
-
 // Adds the part of a text around the byte to mark, and how much precedes and follows it.
 void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
               std::size_t marked, bool hex) {
@@ -106,16 +97,6 @@ void add_bytes(PageRows& page, const ui::Needle& needle, bool resp, const char* 
     if (!text) text_marked = marked;
     add_part(page, needle, text ? *text : bytes, text_marked, false);
     add_part(page, needle, bytes, marked, true);
-}
-
-std::string phases_text(const Session& session) {
-    const Session::Phases& phases = session.phases();
-    std::string text = "look-up " + milliseconds_text(phases.lookup);
-    if (session.options().framing->in_datagrams) return text;
-    text += ", TCP " + milliseconds_text(phases.tcp);
-    if (!phases.handshake) return text;
-    return text + ", " + session.options().handshake() + " " +
-           milliseconds_text(*phases.handshake);
 }
 
 void add_tcp(PageRows& page, const bufio::TcpFacts& tcp, const Histogram& times) {
@@ -271,12 +252,20 @@ Rows statistics_page(const Statistics& statistics, int width) {
     const Results& results = statistics.results;
     // The column of the last minute is omitted if it does not fit.
     const Results* const before = width < 36 ? nullptr : statistics.minute_ago;
-    PageRows page(width);
+    PageRows page{width};
     add_counts(page, results, before);
     if (results.round_trips.count() > 0) add_round_trips(page, results.round_trips, before);
     add_notable(page, statistics.notable, statistics.selected);
     if (results.round_trips.count() == 0) return page.rows;
-    if (ui::utf8_locale()) add_percentile_history(page, statistics.history);
+    if (ui::utf8_locale()) {
+        page.add_title("Over time, one column per " + duration_text(PercentileHistory::period));
+        for (const auto& [name, percent] : {std::pair("p50", 50.0), {"p95", 95.0}}) {
+            const std::deque<ev::Duration> times = statistics.history.percentiles(percent);
+            page.add_fact(name,
+                          sparkline(times) + " highest " +
+                              milliseconds_text(*std::max_element(times.begin(), times.end())));
+        }
+    }
     page.add_title("Distribution");
     add_histogram(page, results.round_trips);
     return page.rows;
@@ -289,7 +278,12 @@ void add_connection(PageRows& page, const Session& session, const Results& resul
     page.add_fact("target", options.target());
     if (session.address().family() != AF_UNSPEC) {
         page.add_fact("address", session.address().text());
-        if (!options.listens()) page.add_fact("took", phases_text(session));
+        const Session::Phases& phases = session.phases();
+        std::string took = "look-up " + milliseconds_text(phases.lookup);
+        if (!options.framing->in_datagrams) took += ", TCP " + milliseconds_text(phases.tcp);
+        if (phases.handshake)
+            took += ", " + options.handshake() + " " + milliseconds_text(*phases.handshake);
+        if (!options.listens()) page.add_fact("took", took);
     }
     page.add_fact("framing", options.framing->name);
     page.add_fact("expect", word_of(options.expect));
@@ -316,7 +310,7 @@ Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& n
     const Reply& reply = event.reply;
     const bool sent = has_message(event.fate);
     const bool answered = has_reply(event.fate);
-    PageRows page(width);
+    PageRows page{width};
     const std::size_t marked = reply.difference.value_or(no_byte);
     const auto add = [&](const char* name, std::string_view bytes) {
         add_bytes(page, needle, resp, name, bytes, marked);

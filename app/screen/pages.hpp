@@ -23,8 +23,6 @@ inline constexpr int fact_name_width = 12;
 
 // Composes the rows of a page.
 struct PageRows {
-    explicit PageRows(int columns) : width(columns) {}
-
     // Adds a heading, with an empty row before it unless it is the first row.
     void add_title(const std::string& title);
     // Adds a name and its value, which wraps within its own column. If the name is too long,
@@ -32,8 +30,8 @@ struct PageRows {
     void add_fact(const std::string& name, std::string_view value,
                   ui::Style style = ui::Style::normal);
 
-    const int width;
-    Rows rows;
+    int width;
+    Rows rows = {};
 };
 
 // Returns copies of the five slowest right replies, and of the newest bad and lost messages.

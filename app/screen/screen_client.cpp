@@ -46,10 +46,10 @@ const ui::Binding<Client> Client::table[] = {
     {ui::keys(ui::ctrl('r'), ui::alt('p')),
      [](Client& c) { c.mode_.emplace<ui::HistorySearch>(c.history_); }, "^R M-p",
      "search the history"},
-    {ui::keys(ui::plain(KeyCode::page_up)), [](Client& c) { c.transcript().scroll_pages(-1); },
+    {ui::keys(ui::plain(KeyCode::page_up)), [](Client& c) { c.transcript().scroll(-1); },
      "PgUp PgDn", "scroll"},
     {ui::keys(ui::plain(KeyCode::page_down)),
-     [](Client& c) { c.transcript().scroll_pages(1); }},
+     [](Client& c) { c.transcript().scroll(1); }},
     {ui::keys(ui::alt('<')), [](Client& c) { c.transcript().scroll_to_start(); }, "M-< M->",
      "go to the first, to the last message"},
     {ui::keys(ui::alt('>')), [](Client& c) { c.transcript().scroll_to_end(); }},
@@ -104,11 +104,6 @@ ScreenClient::ScreenClient(ev::Loop& loop, const Options& options)
     transcript().show_hex(options.hex);
     conversation_.begin();
     clock_timer_.start(ev::Duration::zero());  // draws even if nothing connects
-}
-
-void ScreenClient::continued() {
-    suspending();
-    FullScreen::continued();
 }
 
 int ScreenClient::report() {
@@ -315,7 +310,7 @@ void ScreenClient::line_refused(const std::string& line) {
 const std::span<const ui::Binding<Client>> Client::bindings{table};
 
 Rows ScreenClient::key_rows(int width) {
-    PageRows page(width);
+    PageRows page{width};
     page.add_title("Keys (M-x: Alt-x, or Esc then x)");
     page.add_fact("Quit",
                   "^D on an empty line: once all replies are in; ^C twice: immediately");
@@ -526,7 +521,7 @@ std::string ScreenClient::progress_hint() const {
 }
 
 Rows ScreenClient::connection_rows(int width) {
-    PageRows page(width);
+    PageRows page{width};
     if (const Recording* const recording = conversation_.recording()) {
         page.add_title("Recording");
         page.add_fact("file", recording->name);

@@ -37,8 +37,6 @@ public:
     // Call it for a signal that ends the program. Closes the connection, and stops the loop
     // once the session has reported the end.
     void quit(int /*signo*/) { conversation_.quit(); }
-    // Call it when the program continues after a suspension.
-    void continued();
     // The keys, in the order of the page of keys.
     static const std::span<const ui::Binding<ScreenClient>> bindings;
     int report();  // also restores the terminal; see Conversation::report()

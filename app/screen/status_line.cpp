@@ -34,38 +34,24 @@ std::string reason_words(const bufio::End& end) {
     }
 }
 
-// Includes the date of an expired certificate even if it has other faults.
-std::string certificate_words(const bufio::TlsFacts* tls) {
-    if (!tls || !tls->expired) return "CERT REFUSED";
-    if (tls->fault_count == 1) return "CERT EXPIRED " + tls->not_after;
-    return (tls->untrusted ? "CERT UNTRUSTED, EXPIRED " : "CERT REFUSED, EXPIRED ") +
-           tls->not_after;
-}
-
 // Returns words for a failure that the connection page explains; empty for any other failure.
+// They include the date of an expired certificate even if it has other faults.
 std::string explained_words(const Session& session) {
+    const bufio::TlsFacts* const tls = session.tls();
     switch (session.end().reason) {
-    case bufio::Reason::certificate: return certificate_words(session.tls());
+    case bufio::Reason::certificate:
+        if (!tls || !tls->expired) return "CERT REFUSED";
+        return (tls->fault_count == 1 ? "CERT EXPIRED "
+                : tls->untrusted      ? "CERT UNTRUSTED, EXPIRED "
+                                      : "CERT REFUSED, EXPIRED ") +
+               tls->not_after;
     case bufio::Reason::own_certificate: return "CLIENT CERT REFUSED";
     case bufio::Reason::pin: return "PIN DIFFERS";
     default: return {};
     }
 }
 
-std::string closed_words(const Session& session) {
-    const std::string words = explained_words(session);
-    return words.empty() ? "closed: " + end_text(session) : words + " (M-i shows it)";
-}
-
-// Returns a function that adds a part to the group.
-auto adder(std::vector<Part>& parts, int group) {
-    return [&parts, group](int priority, std::string text, Style style = Style::status) {
-        parts.push_back({std::move(text), priority, style, group});
-    };
-}
-
-void add_tls(std::vector<Part>& parts, const bufio::TlsFacts& tls) {
-    const auto add = adder(parts, StatusGroup::connection);
+void add_tls(const auto& add, const bufio::TlsFacts& tls) {
     std::string version = tls.version;
     std::erase(version, 'v');  // TLS1.3
     add(Priority::target, version);
@@ -79,40 +65,24 @@ void add_tls(std::vector<Part>& parts, const bufio::TlsFacts& tls) {
         soon ? Style::status_warn : Style::status);
 }
 
-void add_counts(std::vector<Part>& parts, const Results& results, std::size_t in_flight,
-                bool listens) {
-    const auto add = [&](std::uint64_t count, const std::string& sign,
-                         int priority = Priority::count, Style style = Style::status) {
-        parts.push_back({std::to_string(count) + sign, priority, style, StatusGroup::counts});
+void add_counts(const auto& add, const Session& session, const Results& results) {
+    const auto count = [&](std::uint64_t number, const std::string& sign,
+                           int priority = Priority::count, Style style = Style::status) {
+        add(priority, std::to_string(number) + sign, style);
     };
-    add(results.sent, glyph::outgoing.text());
-    if (listens) return add(results.unsolicited, glyph::incoming.text());
-    add(results.echoed, glyph::incoming.text());
-    add(in_flight, glyph::in_flight.text());
-    for (const auto& [count, sign] :
+    count(results.sent, glyph::outgoing.text());
+    if (session.options().listens()) return count(results.unsolicited, glyph::incoming.text());
+    count(results.echoed, glyph::incoming.text());
+    count(session.in_flight(), glyph::in_flight.text());
+    for (const auto& [number, sign] :
          {std::pair(results.bad, glyph::bad), {results.lost, glyph::lost}})
-        add(count, sign.text(), count > 0 ? Priority::failure : Priority::count,
-            count > 0 ? Style::status_bad : Style::status);
-    for (const auto& [count, sign] :
+        count(number, sign.text(), number > 0 ? Priority::failure : Priority::count,
+              number > 0 ? Style::status_bad : Style::status);
+    for (const auto& [number, sign] :
          {std::pair(results.unsolicited, glyph::unsolicited.text()),
           {results.duplicates, std::string(" ") + status_word::duplicate},
           {results.reordered, std::string(" ") + status_word::reordered}})
-        if (count > 0) add(count, sign, Priority::count, Style::status_warn);
-}
-
-// Pads each time to four columns, enough up to ten seconds, so that the parts after them stay
-// in place.
-void add_times(std::vector<Part>& parts, const Histogram& times,
-               const std::deque<ev::Duration>& recent) {
-    const auto add = adder(parts, StatusGroup::times);
-    const auto padded = [](ev::Duration time) {
-        return format("%4s", milliseconds_number(time).c_str());
-    };
-    add(Priority::time, padded(recent.back()) + "ms");
-    if (ui::utf8_locale()) add(Priority::round_trips, sparkline(recent), Style::status);
-    for (const auto& [name, percent] :
-         {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
-        add(Priority::round_trips, name + padded(times.percentile(percent)));
+        if (number > 0) count(number, sign, Priority::count, Style::status_warn);
 }
 
 ui::Row row_of(const std::vector<Part>& parts, const std::vector<bool>& chosen,
@@ -183,33 +153,49 @@ std::string state_words(const Session& session, ev::Time now) {
                tenths_text(session.retry_time() - now) + " (F5 now)";
     case State::closed: break;
     }
-    return closed_words(session);
+    const std::string words = explained_words(session);
+    return words.empty() ? "closed: " + end_text(session) : words + " (M-i shows it)";
 }
 
+// Pads each time to four columns, enough up to ten seconds, so that the parts after them stay
+// in place.
 std::vector<Part> status_parts(const Session& session, const Results& results,
                                const std::deque<ev::Duration>& recent, ev::Time now) {
-    const bool up = session.state() == State::open && session.peer_known();
-    const Glyph& glyph = up ? glyph::connected : glyph::disconnected;
-    const Style up_style = session.peer_half_closed() ? Style::status_warn : Style::status;
-    const Style down_style =
-        exit_status(session.end()) != 0 ? Style::status_bad : Style::status;
-    std::vector<Part> parts;
-    const auto add = adder(parts, StatusGroup::connection);
-    add(Priority::state, glyph.text() + " " + ui::printable(state_words(session, now)),
-        up ? up_style : down_style);
     const Session::Options& options = session.options();
+    const bool open = session.state() == State::open;
+    std::vector<Part> parts;
+    int group = StatusGroup::connection;
+    const auto add = [&](int priority, std::string text, Style style = Style::status) {
+        parts.push_back({std::move(text), priority, style, group});
+    };
+    const std::string words = " " + ui::printable(state_words(session, now));
+    if (open && session.peer_known())
+        add(Priority::state, glyph::connected.text() + words,
+            session.peer_half_closed() ? Style::status_warn : Style::status);
+    else
+        add(Priority::state, glyph::disconnected.text() + words,
+            exit_status(session.end()) != 0 ? Style::status_bad : Style::status);
     // Without a connection the target matters more than the counters.
     if (!options.listens() || session.state() != State::dialing)
-        add(session.state() == State::open ? Priority::target : Priority::mode,
-            ui::printable(options.target()));
+        add(open ? Priority::target : Priority::mode, ui::printable(options.target()));
     const bool refused =
         session.end().reason == bufio::Reason::pin;  // the connection was not used
     if (const bufio::TlsFacts* const tls = session.tls();
         tls && !tls->version.empty() && !refused)
-        add_tls(parts, *tls);
+        add_tls(add, *tls);
     add(Priority::detail, std::string(options.framing->name));
-    add_counts(parts, results, session.in_flight(), options.listens());
-    if (!recent.empty()) add_times(parts, results.round_trips, recent);
+    group = StatusGroup::counts;
+    add_counts(add, session, results);
+    if (recent.empty()) return parts;
+    group = StatusGroup::times;
+    const auto padded = [](ev::Duration time) {
+        return format("%4s", milliseconds_number(time).c_str());
+    };
+    add(Priority::time, padded(recent.back()) + "ms");
+    if (ui::utf8_locale()) add(Priority::round_trips, sparkline(recent));
+    for (const auto& [name, percent] :
+         {std::pair("p50 ", 50.0), {"p95 ", 95.0}, {"p99 ", 99.0}})
+        add(Priority::round_trips, name + padded(results.round_trips.percentile(percent)));
     return parts;
 }
 

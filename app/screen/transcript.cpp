@@ -113,8 +113,7 @@ void Transcript::append(Entry entry) {
            (entries_.size() > limits_.entries || bytes_ > limits_.bytes)) {
         // A window that does not follow the tail shows at most height_ entries.
         const bool shows_oldest = top_ && top_->id <= oldest();
-        const std::size_t below = std::max<std::size_t>(height_, 1);
-        remove(shows_oldest ? std::min(below, entries_.size() - 2) : 0);
+        remove(shows_oldest ? std::min(height_, entries_.size() - 2) : 0);
     }
 }
 
@@ -151,33 +150,28 @@ void Transcript::next_timestamps() {
     timestamps_ = timestamps_ == clock ? delta : timestamps_ == delta ? off : clock;
 }
 
-// Returns the time, or a reply's round trip, and the sign for the kind of entry.
+// Returns the time, or a reply's round trip, and the sign for the kind of entry. The time is
+// "0.34ms", "+123.456s" (in whole seconds if there are a thousand) or a clock.
 ui::Span Transcript::label(Id id) const {
-    const auto& kind = labels[static_cast<std::size_t>(kind_of(*at(id).event))];
-    const std::string time = time_text(id);
-    return {time + (time.empty() ? "" : " ") + kind.sign.text() + " ", kind.style};
-}
-
-// Returns "0.34ms", "+123.456s" (in whole seconds if there are a thousand) or a clock.
-std::string Transcript::time_text(Id id) const {
+    using enum Timestamps;
     const Event& event = *at(id).event;
     const Kind kind = kind_of(event);
-    const int width = timestamps_ == Timestamps::off     ? 0
-                      : timestamps_ == Timestamps::delta ? 8
-                                                         : 12;
-    const auto padded = [width](const std::string& text) {
-        return format("%*s", width, text.c_str());
-    };
-    if (kind == Kind::received && event.reply.round_trip)
-        return padded(milliseconds_number(*event.reply.round_trip) + "ms");
-    if (kind == Kind::received && event.message.id != 0) return padded("untimed");
-    if (timestamps_ == Timestamps::off) return "";
-    if (timestamps_ == Timestamps::delta) {
+    const auto& [sign, style] = labels[static_cast<std::size_t>(kind)];
+    std::string time;
+    if (kind == Kind::received && event.reply.round_trip) {
+        time = milliseconds_number(*event.reply.round_trip) + "ms";
+    } else if (kind == Kind::received && event.message.id != 0) {
+        time = "untimed";
+    } else if (timestamps_ == delta) {
         const std::chrono::duration<double> since =
             at(id).at - at(std::max(id, oldest() + 1) - 1).at;
-        return padded(format(since.count() < 1000 ? "+%.3fs" : "+%.0fs", since.count()));
+        time = format(since.count() < 1000 ? "+%.3fs" : "+%.0fs", since.count());
+    } else if (timestamps_ == clock && kind != Kind::lost) {
+        time = clock_text(at(id).at);
     }
-    return padded(kind == Kind::lost ? "" : clock_text(at(id).at));
+    const int width = timestamps_ == off ? 0 : timestamps_ == delta ? 8 : 12;
+    time = format("%*s", width, time.c_str());
+    return {time + (time.empty() ? "" : " ") + sign.text() + " ", style};
 }
 
 ui::Layout Transcript::lay_out(Id id) const {
@@ -215,9 +209,9 @@ std::size_t Transcript::row_count(Id id) const { return lay_out(id).rows().size(
 
 std::vector<ui::Row> Transcript::rows(int width, int height) {
     width_ = static_cast<std::size_t>(std::max(width, 1));
-    height_ = static_cast<std::size_t>(std::max(height, 0));
+    height_ = static_cast<std::size_t>(std::max(height, 1));
     std::vector<ui::Row> seen;
-    if (entries_.empty() || height_ == 0) return seen;
+    if (entries_.empty() || height <= 0) return seen;
     auto [id, row] = top();
     for (; id < next_id_ && seen.size() < height_; ++id, row = 0) {
         ui::Layout layout = lay_out(id);
@@ -258,7 +252,7 @@ Transcript::Place Transcript::down(Place from, std::size_t rows) const {
 
 Transcript::Place Transcript::top_of_tail() const {
     const Place last{next_id_ - 1, row_count(next_id_ - 1) - 1};
-    return up(last, std::max<std::size_t>(height_, 1) - 1);
+    return up(last, height_ - 1);
 }
 
 Transcript::Place Transcript::top() const {
@@ -268,24 +262,18 @@ Transcript::Place Transcript::top() const {
     return std::min(tail, {top_->id, lay_out(top_->id).row_of(top_->unit)});
 }
 
-void Transcript::freeze_at(Place top) { top_ = {top.id, lay_out(top.id).first_unit(top.row)}; }
-
-void Transcript::show(Place top) {
-    if (top < top_of_tail())
-        freeze_at(top);
-    else
-        top_.reset();
+// Shows this place at the top, and follows the tail again if that is visible and `follows`.
+void Transcript::show(Place top, bool follows) {
+    top_ = {top.id, lay_out(top.id).first_unit(top.row)};
+    if (follows && top >= top_of_tail()) top_.reset();
 }
 
-void Transcript::scroll(int rows) {
+// One row of the old page stays visible.
+void Transcript::scroll(int pages) {
     if (entries_.empty()) return;
-    const auto count = static_cast<std::size_t>(std::abs(rows));
-    show(rows < 0 ? up(top(), count) : down(top(), count));
-}
-
-void Transcript::scroll_pages(int pages) {
-    // One row of the old page stays visible.
-    scroll(pages * static_cast<int>(std::max<std::size_t>(height_, 2) - 1));
+    const std::size_t rows =
+        static_cast<std::size_t>(std::abs(pages)) * (std::max<std::size_t>(height_, 2) - 1);
+    show(pages < 0 ? up(top(), rows) : down(top(), rows));
 }
 
 void Transcript::scroll_to_start() {
@@ -294,14 +282,14 @@ void Transcript::scroll_to_start() {
 
 void Transcript::toggle_freeze() {
     if (!following()) return scroll_to_end();
-    if (!entries_.empty()) freeze_at(top());
+    if (!entries_.empty()) show(top(), false);
 }
 
 void Transcript::select(Id id) {
     selected_ = id;
     const Place begin{id, 0};
-    const Place lowest = up({id, row_count(id) - 1}, std::max<std::size_t>(height_, 1) - 1);
-    freeze_at(std::clamp(top(), std::min(lowest, begin), begin));
+    const Place lowest = up({id, row_count(id) - 1}, height_ - 1);
+    show(std::clamp(top(), std::min(lowest, begin), begin), false);
 }
 
 void Transcript::select_older() {
@@ -331,16 +319,13 @@ std::string Transcript::text_of(const Event& event, std::size_t max_bytes) const
 
 bool Transcript::search(std::string text) {
     needle_ = ui::Needle(std::move(text));
-    return select_match(next_id_ - 1, -1);
+    return select_match(next_id_, -1);
 }
 
-bool Transcript::search_next(int step) {
-    return select_match(selected_.value_or(next_id_) + static_cast<Id>(step), step);
-}
-
-// Selects the first match from an entry on, if there is one.
-bool Transcript::select_match(Id id, int step) {
-    for (; id - oldest() < entries_.size(); id += static_cast<Id>(step)) {
+// Selects the first match after an entry, in this direction, if there is one.
+bool Transcript::select_match(Id from, int step) {
+    const auto next = static_cast<Id>(step);
+    for (Id id = from + next; id - oldest() < entries_.size(); id += next) {
         if (!needle_.is_in(head_of(*at(id).event, limits_.head))) continue;
         select(id);
         return true;

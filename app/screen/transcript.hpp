@@ -67,8 +67,7 @@ public:
     // The visible rows: at most `height`, of at most `width` columns each.
     std::vector<ui::Row> rows(int width, int height);
 
-    void scroll(int rows);  // down; negative: up
-    void scroll_pages(int pages);
+    void scroll(int pages);  // down; negative: up
     void scroll_to_start();
     void scroll_to_end() { top_.reset(); }  // follows the tail
     void toggle_freeze();  // stops following at the current position, or follows again
@@ -92,7 +91,7 @@ public:
     bool search(std::string text);
     // Selects the next older (`step` -1) or newer (1) match. Without a match, the window stays,
     // and the result is false.
-    bool search_next(int step);
+    bool search_next(int step) { return select_match(selected_.value_or(next_id_), step); }
 
 private:
     using Id = std::uint64_t;  // of an entry; ascends with each append()
@@ -116,7 +115,6 @@ private:
     void remove(std::size_t place);
 
     ui::Span label(Id id) const;
-    std::string time_text(Id id) const;
     ui::Layout lay_out(Id id) const;
     std::size_t row_count(Id id) const;
 
@@ -124,19 +122,18 @@ private:
     Place down(Place from, std::size_t rows) const;
     Place top_of_tail() const;
     Place top() const;
-    void freeze_at(Place top);
-    void show(Place top);
+    void show(Place top, bool follows = true);
     void select(Id id);
-    bool select_match(Id id, int step);
+    bool select_match(Id from, int step);
 
     const bool replies_checked_;
     const bool resp_;
     const Limits limits_;
     std::deque<Entry> entries_;
-    Id next_id_ = 0;          // the id of the next entry
-    std::size_t bytes_ = 0;   // size of entries_, computed as for Limits
-    std::size_t width_ = 80;  // width of the last rows(), at least 1
-    std::size_t height_ = 24;
+    Id next_id_ = 0;             // the id of the next entry
+    std::size_t bytes_ = 0;      // size of entries_, computed as for Limits
+    std::size_t width_ = 80;     // width of the last rows(), at least 1
+    std::size_t height_ = 24;    // of the last rows(), at least 1
     std::optional<Anchor> top_;  // none if the window follows the tail
     std::optional<Id> selected_;
     Id last_shown_ = 0;  // the last entry that rows() showed

@@ -74,7 +74,7 @@ private:
         const bool failed = session->end().reason == bufio::Reason::refused;
         Results results;
         if (session->last_id() > 0) results.round_trips.record(0ns);
-        PageRows made(120);
+        PageRows made{120};
         add_connection(made, *session, results, failed ? "/tmp/keys" : "",
                        failed ? "landlock 7" : "");
         return made.rows;
@@ -114,7 +114,7 @@ TEST_CASE("a fact wraps between words, in its own columns") {
         {80, "", {"name        "}},
         {80, "\x1b[2J", {"name        ^[[2J"}},
     }));
-    PageRows page(width);
+    PageRows page{width};
     page.add_fact("name", value);
     CHECK(texts(page.rows) == expected);
 }

@@ -72,7 +72,6 @@ std::string marked(Transcript& transcript, int width, int height) {
 bool perform(Transcript& transcript, const std::string& verb, int number) {
     const std::map<std::string, std::function<void()>> verbs{
         {"scroll", [&] { transcript.scroll(number); }},
-        {"page", [&] { transcript.scroll_pages(number); }},
         {"start", [&] { transcript.scroll_to_start(); }},
         {"end", [&] { transcript.scroll_to_end(); }},
         {"freeze", [&] { transcript.toggle_freeze(); }},
@@ -253,7 +252,7 @@ TEST_CASE("what a window shows stays while it does not follow the tail") {
     seen(transcript, 10, 3);
     transcript.select_older();
     transcript.scroll_to_start();
-    transcript.scroll(2);
+    transcript.scroll(1);
     for (int i = 10; i < 15; ++i) transcript.append(sent(std::to_string(i)));
     REQUIRE(seen(transcript, 10, 3) == "2|3|4");
     REQUIRE(transcript.entries_below() == 7);
@@ -285,16 +284,17 @@ TEST_CASE("the window follows the tail, the user and the selection") {
         const char *name, *play;
     } rows[] = {
         {"follows the tail until scrolled away",
-         "10x3 0,1,2,3,4,5,6,7,8,9 =7|8|9 10 =8|9|10 following scroll:-2 =6|7|8 scrolled "
+         "10x3 0,1,2,3,4,5,6,7,8,9 =7|8|9 10 =8|9|10 following scroll:-1 =6|7|8 scrolled "
          "below:2 "
-         "11 =6|7|8 scroll:1 =7|8|9 below:2 scroll:100 =9|10|11 following below:0"},
+         "11 =6|7|8 scroll:1 =8|9|10 below:1 scroll:100 =9|10|11 following below:0"},
         {"scrolls by pages, which overlap by a row, and to the ends",
-         "10x4 0,1,2,3,4,5,6,7,8,9 =6|7|8|9 page:-1 =3|4|5|6 start =0|1|2|3 page:-5 =0|1|2|3 "
-         "page:1 =3|4|5|6 end =6|7|8|9 freeze 10 =6|7|8|9 freeze =7|8|9|10"},
+         "10x4 0,1,2,3,4,5,6,7,8,9 =6|7|8|9 scroll:-1 =3|4|5|6 start =0|1|2|3 scroll:-5 "
+         "=0|1|2|3 "
+         "scroll:1 =3|4|5|6 end =6|7|8|9 freeze 10 =6|7|8|9 freeze =7|8|9|10"},
         {"scrolls by a row in a window of one row",
-         "10x1 0,1,2 =2 page:-1 =1 page:-1 =0 page:1 =1 page:1 =2 following"},
+         "10x1 0,1,2 =2 scroll:-1 =1 scroll:-1 =0 scroll:1 =1 scroll:1 =2 following"},
         {"scrolls within an entry",
-         "2x3 abcdef,ghijkl =gh|ij|kl scroll:-1 =ef|gh|ij scroll:-1 =cd|ef|gh"},
+         "2x2 abcdef,ghijkl =ij|kl scroll:-1 =gh|ij scroll:-1 =ef|gh scroll:-1 =cd|ef"},
         {"resizing keeps the text at the top",
          "4x2 abcdefgh,ijklmnop,qrstuvw_,yz =uvw_|yz start scroll:3 =mnop|qrst 8x2 "
          "=ijklmnop|qrstuvw_ 2x2 =mn|op 2x0 = 80x24 =abcdefgh|ijklmnop|qrstuvw_|yz 4x2 "
@@ -398,7 +398,6 @@ TEST_CASE("an empty transcript shows nothing") {
     Transcript transcript = with(0);
     REQUIRE(transcript.rows(80, 24).empty());
     transcript.scroll(-1);
-    transcript.scroll_pages(1);
     transcript.scroll_to_start();
     transcript.scroll_to_end();
     transcript.toggle_freeze();

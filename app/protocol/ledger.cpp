@@ -31,7 +31,7 @@ bool differ_in_one_byte(std::string_view a, std::string_view b) {
 Ledger::Ledger(const SessionOptions& options, const Limits& limits)
     : options_(options),
       limits_(limits),
-      decoder_(framing(), datagrams() ? framing().max_payload() : options.max_frame,
+      decoder_(framing_, datagrams() ? framing_.max_payload() : options.max_frame,
                options.greeted()) {}
 
 // --- Sending.
@@ -42,16 +42,16 @@ QueuedIds Ledger::queue(std::string_view payload, ev::Time planned,
                         std::optional<std::string_view> reply) {
     if (datagrams()) drop_answered();
     const std::uint64_t before = last_id_;
-    if (options_.coalesce && !given() && framing().joins_pieces()) {
+    if (options_.coalesce && !given() && framing_.joins_pieces()) {
         frames_.append(payload);
-        frames_.append(framing().delimiter);
-        record_queued(payload.size() + framing().delimiter.size(),
-                      count_pieces(framing(), payload), planned, {});
+        frames_.append(framing_.delimiter);
+        record_queued(payload.size() + framing_.delimiter.size(),
+                      count_pieces(framing_, payload), planned, {});
     } else {
-        for_each_piece(framing(), payload, [&](std::string_view piece) {
-            const std::size_t size = piece.size() + framing().overhead();
+        for_each_piece(framing_, payload, [&](std::string_view piece) {
+            const std::size_t size = piece.size() + framing_.overhead();
             frames_.reserve(size);  // no more than is needed
-            encode(framing(), piece, frames_);
+            encode(framing_, piece, frames_);
             record_queued(size, 1, planned, reply);
         });
     }
@@ -132,7 +132,7 @@ Message Ledger::message(const Entry& entry, bool late) const {
 }
 
 Ledger::Part Ledger::first_part(const Entry& entry) const {
-    const std::string_view delimiter = framing().delimiter;
+    const std::string_view delimiter = framing_.delimiter;
     if (entry.count == 1) return {entry.size, 1};
     return {frame(entry).find(delimiter) + delimiter.size(), 1};
 }
@@ -142,56 +142,45 @@ Ledger::Part Ledger::first_part(const Entry& entry) const {
 Ledger::Part Ledger::whole_part(const Entry& entry, std::size_t bytes) const {
     if (entry.count == 1) return {};
     const std::string_view begun = frame(entry).substr(0, bytes);
-    const std::size_t end = begun.rfind(framing().delimiter);
+    const std::size_t end = begun.rfind(framing_.delimiter);
     if (end == begun.npos) return {};
-    return {end + framing().delimiter.size(), count_pieces(framing(), begun) - 1};
+    return {end + framing_.delimiter.size(), count_pieces(framing_, begun) - 1};
 }
 
 // Moves the first messages of batch `i` to an entry of their own, before the rest.
 void Ledger::split(std::size_t i, Part part) {
-    Entry& rest = entries_[i];
-    if (part.size == rest.size) return;
-    Entry first{.id = rest.id,
-                .planned = rest.planned,
-                .sent = rest.sent,
-                .begin = rest.begin,
-                .size = part.size,
-                .count = part.count};
-    rest.drop_first(part);
-    entries_.insert(i, std::move(first));
+    if (part.size < entries_[i].size) entries_.insert(i, entries_[i].take_first(part));
 }
 
-// Removes entry `i`. Its frames stay valid until the next call.
-const Ledger::Entry& Ledger::remove(std::size_t i) {
+// Removes the first messages of entry `i`. Their frames stay valid until the next call.
+const Ledger::Entry& Ledger::take(std::size_t i, Part part) {
     keeps_last_ = false;
     release();
     Entry& entry = entries_[i];
     Sum& sum = i < oldest_ ? late_ : in_flight_;
-    sum.count -= entry.count;
-    sum.bytes -= entry.size;
+    sum.count -= part.count;
+    sum.bytes -= part.size;
     equal_bytes_ = forgotten_ = 0;
     last_echoed_ = false;
-    keeps_last_ = framing().replies_framed() && !datagrams();
+    keeps_last_ = framing_.replies_framed() && !datagrams();
+    if (part.size < entry.size) {
+        taken_ = entry.take_first(part);
+        return taken_;
+    }
     taken_ = std::move(entry);
-    entries_[i].over = true;
+    entry.over = true;
     while (oldest_ < entries_.size() && entries_[oldest_].over) ++oldest_;
     for (; !entries_.empty() && entries_[0].over; entries_.pop_front()) --oldest_;
     return taken_;
-}
-
-// Removes the first message of entry `i`.
-const Ledger::Entry& Ledger::take(std::size_t i) {
-    split(i, first_part(entries_[i]));
-    return remove(i);
 }
 
 // Frees the frames of the removed messages, except the last one if it stays for
 // is_last_removed().
 void Ledger::release() {
     if (keeps_last_ && taken_.count > 1) {
-        const std::string_view delimiter = framing().delimiter;
+        const std::string_view delimiter = framing_.delimiter;
         const std::string_view others = frame(taken_).substr(0, taken_.size - delimiter.size());
-        taken_.drop_first({others.rfind(delimiter) + delimiter.size(), taken_.count - 1});
+        taken_.take_first({others.rfind(delimiter) + delimiter.size(), taken_.count - 1});
     }
     const std::uint64_t left = entries_.empty() ? flushed_ : entries_[0].begin;
     const std::uint64_t to = std::max(base_, keeps_last_ ? taken_.begin : left);
@@ -207,7 +196,7 @@ void Ledger::drop_answered() {
     if (frames_.size() < 2 * size + enough || !all_written()) return;
     const std::uint64_t begin = queued() - size;
     std::string frames;
-    Queue<Entry> entries;
+    Queue entries;
     for (Entry& entry : entries_) {
         if (entry.over) continue;
         frames += frame(entry);
@@ -223,20 +212,18 @@ void Ledger::drop_answered() {
 
 // --- Finding.
 
-std::optional<std::size_t> Ledger::find_oldest() const {
-    if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
-    return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
-}
-
 // Returns the index of the message that the reply is right for; none if there is none.
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
-    if (options_.expect == Expect::any) return find_oldest();
+    if (options_.expect == Expect::any) {
+        if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
+        return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
+    }
     std::string space;
     const std::string_view wanted = comparable_text(options_.pattern_or_null(), reply, space);
     std::string own_space;
     const std::string_view frames = frames_.view();
-    const std::size_t overhead = framing().overhead();
-    const std::size_t header = overhead - framing().delimiter.size();
+    const std::size_t overhead = framing_.overhead();
+    const std::size_t header = overhead - framing_.delimiter.size();
     const auto equals = [&](const Entry& entry) {
         if (!given())
             return entry.size == reply.size() + overhead &&
@@ -268,10 +255,10 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
 std::optional<std::size_t> Ledger::find_in_batch(std::size_t i, std::string_view reply) {
     Part before;
     bool found = false;
-    for_each_piece(framing(), payload(entries_[i]), [&](std::string_view piece) {
+    for_each_piece(framing_, payload(entries_[i]), [&](std::string_view piece) {
         found = found || piece == reply;
         if (found) return;
-        before.size += piece.size() + framing().delimiter.size();
+        before.size += piece.size() + framing_.delimiter.size();
         ++before.count;
     });
     if (!found) return std::nullopt;
@@ -320,27 +307,24 @@ std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) 
     std::optional<Event> event;
     for (bool more = true; more && !event;) {
         if (settling_) event = next_resolved();
-        if (event || !read_greeting(received)) break;
+        if (event) break;
+        if (!greeted_) {
+            const std::string_view greeting = framing_.greeting;
+            if (!received.starts_with(greeting.substr(0, received.size())))
+                refusal_ = {bufio::Reason::receive, bufio::By::peer,
+                            "did not send the greeting",
+                            std::string(greeting) + " of " + framing_.label()};
+            if (!received.starts_with(greeting)) break;
+            received.remove_prefix(greeting.size());
+            greeted_ = true;
+        }
         const std::size_t before = received.size();
-        event = framing().replies_framed() ? next_framed(received, read_at)
-                                           : next_unframed(received, read_at);
+        event = framing_.replies_framed() ? next_framed(received, read_at)
+                                          : next_unframed(received, read_at);
         more = settling_ || received.size() != before;
     }
     remaining_input_ = received.size();
     return event;
-}
-
-// Returns true once the framing's greeting has been received.
-bool Ledger::read_greeting(std::string_view& received) {
-    const std::string_view greeting = framing().greeting;
-    if (greeted_) return true;
-    if (!received.starts_with(greeting.substr(0, received.size())))
-        refusal_ = {bufio::Reason::receive, bufio::By::peer, "did not send the greeting",
-                    std::string(greeting) + " of " + framing().label()};
-    if (!received.starts_with(greeting)) return false;
-    received.remove_prefix(greeting.size());
-    greeted_ = true;
-    return true;
 }
 
 std::optional<Event> Ledger::next_framed(std::string_view& received, ev::Time read_at) {
@@ -378,19 +362,14 @@ std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time re
         settle(0);
         return std::nullopt;
     }
-    const bool late = oldest_ > 0;
-    const std::size_t equal_bytes = equal_bytes_ - part.size;
-    split(0, part);
-    const Entry& batch = remove(0);
-    equal_bytes_ = equal_bytes;
+    const std::size_t rest = equal_bytes_ - part.size;
+    Event event = answer(0, part, {}, read_at, true);
+    event.reply.payload = event.message.payload;
+    equal_bytes_ = rest;
     received.remove_prefix(part.size);
     decoder_.restart();
-    greeting_ruled_out_ = echoed_ = last_echoed_ = true;
-    const Message answered = message(batch, late);
-    Event event =
-        answered_event(answered, {answered.payload, round_trip(batch, read_at), true});
     event.count = part.count;
-    if (part.count > 1) event.frames = frame(batch);
+    if (part.count > 1) event.frames = frame(taken_);
     return event;
 }
 
@@ -414,8 +393,7 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
         answers_nothing = true;
     }
     if (answers_nothing && held_.empty()) return unsolicited(reply);
-    Held& held = held_.add();
-    held = {std::string(reply), read_at, read_total_};
+    Held& held = held_.emplace_back(Held{std::string(reply), read_at, read_total_});
     held_bytes_ += reply.size() + sizeof(Held);
     if (answers_nothing)
         held.fate = unsolicited(reply).fate;
@@ -451,11 +429,12 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
     if (candidates <= earlier) return received_event(Fate::unsolicited, reply);
     if (candidates == 1) return answer(oldest, reply, read_at, false);
     remember_answer(reply);
-    Held& held = held_.add();
-    held = {std::string(reply), read_at, read_id_};
-    held.size = size;
-    held.spare = candidates - earlier - 1;
-    held.last_answered = last_answered_;
+    held_.push_back({.payload = std::string(reply),
+                     .read_at = read_at,
+                     .queued = read_id_,
+                     .size = size,
+                     .spare = candidates - earlier - 1,
+                     .last_answered = last_answered_});
     held_bytes_ += reply.size() + sizeof(Held);
     return std::nullopt;
 }
@@ -478,8 +457,12 @@ std::size_t Ledger::hash_of(std::string_view reply) const {
 }
 
 void Ledger::remember_answer(std::string_view reply) {
-    answered_.add() = hash_of(reply);
-    if (answered_.size() > limits_.remembered) answered_.pop_front();
+    const std::size_t hash = hash_of(reply);
+    if (answered_.size() < limits_.remembered)
+        answered_.push_back(hash);
+    else
+        answered_[answers_remembered_ % limits_.remembered] = hash;
+    ++answers_remembered_;
 }
 
 // A reply that was read before its message was fully written has no round trip.
@@ -490,23 +473,27 @@ std::optional<ev::Duration> Ledger::round_trip(const Entry& entry, ev::Time read
 }
 
 // In a stream, the messages before this one are late, and will not be answered.
-Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
-    for (; !datagrams() && i > 0; --i) take(0);
+Event Ledger::answer(std::size_t i, Part part, std::string_view reply, ev::Time read_at,
+                     bool right) {
+    for (; i > 0 && !datagrams(); --i) take(0);
     const bool late = i < oldest_;
-    const Entry& entry = take(i);
-    const bool any = options_.expect == Expect::any;
-    const auto wanted = framing().reply && !given() ? right_reply_ : expected(entry);
+    const Entry& entry = take(i, part);
     Reply answer{reply, round_trip(entry, read_at), right};
-    if (any)
-        answer.right = !options_.pattern || options_.pattern->matches(reply);
-    else if (!right)
-        answer = compared_reply(options_.pattern_or_null(), wanted, reply, answer.round_trip);
     greeting_ruled_out_ = true;
-    if (right && !any) echoed_ = last_echoed_ = true;
+    if (options_.expect == Expect::any) {
+        answer.right = !options_.pattern || options_.pattern->matches(reply);
+    } else {
+        if (right)
+            echoed_ = last_echoed_ = true;
+        else
+            answer = compared_reply(options_.pattern_or_null(),
+                                    framing_.reply && !given() ? right_reply_ : expected(entry),
+                                    reply, answer.round_trip);
+        if (datagrams() && expected(entry)) remember_answer(*expected(entry));
+    }
     if (datagrams()) {
         answer.reordered = entry.id < last_answered_;
         last_answered_ = std::max(last_answered_, entry.id);
-        if (wanted && !any) remember_answer(*wanted);
         if (!right) remember_answer(reply);
     }
     return answered_event(message(entry, late), answer);
@@ -542,8 +529,8 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
         const std::string_view all = std::exchange(received, {});
         return any && any_awaited() ? answer(*find(all), all, read_at, true) : unsolicited(all);
     }
-    const bool computed = framing().reply && !given();
-    if (computed && right_reply_.empty()) right_reply_ = framing().reply(payload(entries_[0]));
+    const bool computed = framing_.reply && !given();
+    if (computed && right_reply_.empty()) right_reply_ = framing_.reply(payload(entries_[0]));
     const std::string_view right = computed ? right_reply_ : *expected(entries_[0]);
     equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
     if (received.size() < right.size()) return std::nullopt;
@@ -566,8 +553,19 @@ void Ledger::settle(std::size_t i) {
     const std::size_t timely_replies = answerable(messages - late);
     const std::size_t late_replies = std::min(answers_ - timely_replies, late);
     for (std::size_t left = late - late_replies; left > 0; --left) take(0);
-    due_messages_ = messages - (late - late_replies);
-    due_replies_ = timely_replies + late_replies;
+    settle(timely_replies + late_replies, messages - late - timely_replies);
+}
+
+// The last `replies` of the held replies answer the oldest messages. The next `losses` messages
+// are lost.
+void Ledger::settle(std::size_t replies, std::size_t losses) {
+    for (Held& held : held_) {
+        if (datagrams() || answers_ == replies) break;
+        if (held.fate != Fate::bad) continue;
+        held.fate = unsolicited(held.payload).fate;
+        --answers_;
+    }
+    losses_ = losses;
     settling_ = true;
 }
 
@@ -575,9 +573,7 @@ void Ledger::settle(std::size_t i) {
 void Ledger::resolve_held() {
     if (held_.empty()) return;
     const std::size_t late = std::min(answers_, late_.count);
-    due_replies_ = late + answerable(std::min(answers_ - late, in_flight_.count));
-    due_messages_ = due_replies_;
-    settling_ = true;
+    settle(late + answerable(std::min(answers_ - late, in_flight_.count)), 0);
 }
 
 // Once there is a held reply for each message in flight, waiting longer helps only if a reply
@@ -585,7 +581,7 @@ void Ledger::resolve_held() {
 void Ledger::settle_if_decided() {
     if (datagrams()) {
         if (held_bytes_ > limits_.held_bytes || held_.size() > max_held_datagrams)
-            held_[0].spare = 0;
+            held_.front().spare = 0;
         settling_ = true;
         return;
     }
@@ -602,10 +598,9 @@ std::size_t Ledger::answerable(std::size_t messages) const {
     const std::uint64_t before = total_ - in_flight_.count;  // messages queued before these
     messages = std::min(messages, answers_);
     std::size_t newer = 0;  // replies
-    for (std::size_t i = held_.size(); i > 0 && newer < messages; --i) {
-        const Held& reply = held_[i - 1];
-        if (reply.fate != Fate::bad) continue;
-        const std::uint64_t possible = newer + reply.queued - std::min(reply.queued, before);
+    for (auto reply = held_.rbegin(); reply != held_.rend() && newer < messages; ++reply) {
+        if (reply->fate != Fate::bad) continue;
+        const std::uint64_t possible = newer + reply->queued - std::min(reply->queued, before);
         messages = static_cast<std::size_t>(std::min<std::uint64_t>(messages, possible));
         ++newer;
     }
@@ -618,8 +613,7 @@ std::optional<Event> Ledger::answer_by_held(std::size_t i) {
         return fits(entries_[i], held.size, held.queued);
     });
     if (first == held_.end()) return std::nullopt;
-    std::rotate(held_.begin(), first, first + 1);
-    take_held();
+    take_held(first);
     Event event = answer(i, settled_.payload, settled_.read_at, false);
     event.reply.reordered = event.message.id < settled_.last_answered;
     return event;
@@ -634,31 +628,28 @@ std::optional<Event> Ledger::next_decided() {
     return std::nullopt;
 }
 
-void Ledger::take_held() {
-    settled_ = std::move(held_[0]);
-    held_.pop_front();
+void Ledger::take_held(std::list<Held>::iterator held) {
+    settled_ = std::move(*held);
+    held_.erase(held);
     held_bytes_ -= settled_.payload.size() + sizeof(Held);
 }
 
 std::optional<Event> Ledger::next_resolved() {
     if (settling_ && datagrams()) {
         if (auto event = next_decided()) {
-            if (due_messages_ > 0) --due_messages_;
+            if (losses_ > 0) --losses_;
             return event;
         }
     } else if (settling_ && !held_.empty()) {
-        take_held();
+        take_held(held_.begin());
         const std::string_view reply = settled_.payload;
         if (settled_.fate != Fate::bad) return received_event(settled_.fate, reply);
-        const std::size_t answers = answers_--;
-        if (answers > due_replies_) return unsolicited(reply);
-        --due_replies_;
-        --due_messages_;
+        --answers_;
         return answer(0, reply, settled_.read_at, false);
     }
-    settling_ = due_messages_ > 0;
+    settling_ = losses_ > 0;
     if (!settling_) return std::nullopt;
-    --due_messages_;
+    --losses_;
     return Event{.fate = Fate::lost, .message = message(take(0), false)};
 }
 
@@ -680,7 +671,7 @@ Event Ledger::expire_oldest() {
     split(oldest_, first_part(entries_[oldest_]));
     const Entry& oldest = entries_[oldest_];
     if (given() && !oldest.reply && late_.count == 0)
-        return {.fate = Fate::lost, .message = message(remove(oldest_), true)};
+        return {.fate = Fate::lost, .message = message(take(oldest_), true)};
     const Event event{.fate = Fate::lost, .message = message(oldest, true)};
     --in_flight_.count;
     in_flight_.bytes -= oldest.size;

@@ -38,7 +38,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -132,46 +132,6 @@ public:
     ev::Duration max_round_trip() const { return max_round_trip_; }
 
 private:
-    // A queue in contiguous memory. Unlike std::deque, it does not allocate while it is empty,
-    // or while its size stays the same.
-    template <class Item>
-    class Queue {
-    public:
-        bool empty() const { return begin_ == items_.size(); }
-        std::size_t size() const { return items_.size() - begin_; }
-        Item& operator[](std::size_t i) { return items_[begin_ + i]; }
-        const Item& operator[](std::size_t i) const { return items_[begin_ + i]; }
-        Item* begin() { return items_.data() + begin_; }
-        Item* end() { return items_.data() + items_.size(); }
-        Item& add() {
-            if (items_.size() == items_.capacity() && begin_ > size()) drop_removed();
-            return items_.emplace_back();
-        }
-        void insert(std::size_t i, Item item) {
-            if (i == 0 && begin_ > 0)
-                items_[--begin_] = std::move(item);
-            else
-                items_.insert(items_.begin() + static_cast<std::ptrdiff_t>(begin_ + i),
-                              std::move(item));
-        }
-        void pop_front() {
-            ++begin_;
-            if (!empty()) return;
-            drop_removed();
-            constexpr std::size_t max_idle_capacity = 64;  // items
-            if (items_.capacity() > max_idle_capacity) std::vector<Item>().swap(items_);
-        }
-
-    private:
-        void drop_removed() {
-            items_.erase(items_.begin(), items_.begin() + static_cast<std::ptrdiff_t>(begin_));
-            begin_ = 0;
-        }
-
-        std::vector<Item> items_;
-        std::size_t begin_ = 0;  // index of the first item; the items before it were removed
-    };
-
     // Consecutive messages at the front of an entry.
     struct Part {
         std::size_t size = 0;  // bytes of their frames
@@ -193,12 +153,56 @@ private:
         std::unique_ptr<const std::string> reply = {};  // with Expect::given
 
         std::uint64_t end() const { return begin + size; }
-        void drop_first(Part part) {
+        // Returns the first messages, and keeps the others.
+        Entry take_first(Part part) {
+            Entry first{.id = id,
+                        .planned = planned,
+                        .sent = sent,
+                        .begin = begin,
+                        .size = part.size,
+                        .count = part.count};
             id += part.count;
             begin += part.size;
             size -= part.size;
             count -= part.count;
+            return first;
         }
+    };
+    // A queue in contiguous memory. Unlike std::deque, it does not allocate while it is empty,
+    // or while its size stays the same.
+    class Queue {
+    public:
+        bool empty() const { return begin_ == entries_.size(); }
+        std::size_t size() const { return entries_.size() - begin_; }
+        Entry& operator[](std::size_t i) { return entries_[begin_ + i]; }
+        const Entry& operator[](std::size_t i) const { return entries_[begin_ + i]; }
+        Entry* begin() { return entries_.data() + begin_; }
+        Entry* end() { return entries_.data() + entries_.size(); }
+        Entry& add() {
+            if (entries_.size() == entries_.capacity() && begin_ > size()) drop_removed();
+            return entries_.emplace_back();
+        }
+        void insert(std::size_t i, Entry entry) {
+            entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(begin_ + i),
+                            std::move(entry));
+        }
+        void pop_front() {
+            ++begin_;
+            if (!empty()) return;
+            drop_removed();
+            constexpr std::size_t max_idle_capacity = 64;  // entries
+            if (entries_.capacity() > max_idle_capacity) std::vector<Entry>().swap(entries_);
+        }
+
+    private:
+        void drop_removed() {
+            entries_.erase(entries_.begin(),
+                           entries_.begin() + static_cast<std::ptrdiff_t>(begin_));
+            begin_ = 0;
+        }
+
+        std::vector<Entry> entries_;
+        std::size_t begin_ = 0;  // index of the first entry; those before it were removed
     };
     struct Held {
         std::string payload;
@@ -217,8 +221,7 @@ private:
         std::size_t bytes = 0;
     };
 
-    const Framing& framing() const { return *options_.framing; }
-    bool datagrams() const { return framing().in_datagrams; }
+    bool datagrams() const { return framing_.in_datagrams; }
     bool given() const { return options_.expect == Expect::given; }
     // The order of replies in a stream makes numbers useless.
     bool numbered() const { return options_.numbered && datagrams(); }
@@ -232,36 +235,38 @@ private:
 
     std::string_view frame(const Entry& entry) const;
     std::string_view payload(const Entry& entry) const {
-        return framing().payload(frame(entry));
+        return framing_.payload(frame(entry));
     }
     std::optional<std::string_view> expected(const Entry& entry) const;
     Message message(const Entry& entry, bool late) const;
     Part first_part(const Entry& entry) const;
     Part whole_part(const Entry& entry, std::size_t bytes) const;
     void split(std::size_t i, Part part);
-    const Entry& remove(std::size_t i);
-    const Entry& take(std::size_t i);
+    const Entry& take(std::size_t i, Part part);
+    const Entry& take(std::size_t i) { return take(i, first_part(entries_[i])); }
     void release();
     void drop_answered();
 
     // A reply answers only messages that were queued before it was read.
     bool awaited(const Entry& entry) const { return entry.id <= read_id_; }
     bool any_awaited() const { return !entries_.empty() && awaited(entries_[0]); }
-    std::optional<std::size_t> find_oldest() const;
     std::optional<std::size_t> find(std::string_view reply);
     std::optional<std::size_t> find_in_batch(std::size_t i, std::string_view reply);
     std::optional<std::size_t> find_number(std::optional<std::uint64_t> number);
     std::size_t comparable_size(std::string_view reply) const;
     bool fits(const Entry& entry, std::size_t size, std::uint64_t read_id) const;
 
-    bool read_greeting(std::string_view& received);
     std::optional<Event> next_framed(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_echoed(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
     std::optional<Event> match(std::string_view reply, ev::Time read_at);
     std::optional<Event> match_datagram(std::string_view reply, ev::Time read_at);
     Event answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool right);
-    Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right);
+    Event answer(std::size_t i, Part part, std::string_view reply, ev::Time read_at,
+                 bool right);
+    Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
+        return answer(i, first_part(entries_[i]), reply, read_at, right);
+    }
     std::optional<ev::Duration> round_trip(const Entry& entry, ev::Time read_at);
     std::size_t hash_of(std::string_view reply) const;
     void remember_answer(std::string_view reply);
@@ -271,13 +276,15 @@ private:
     Event unsolicited(std::string_view reply) const;
 
     void settle(std::size_t i);
+    void settle(std::size_t replies, std::size_t losses);
     void settle_if_decided();
     std::size_t answerable(std::size_t messages) const;
     std::optional<Event> answer_by_held(std::size_t i);
     std::optional<Event> next_decided();
-    void take_held();
+    void take_held(std::list<Held>::iterator held);
 
     const SessionOptions& options_;
+    const Framing& framing_ = *options_.framing;
     const Limits limits_;
     Decoder decoder_;
     std::uint64_t last_id_ = 0;
@@ -286,7 +293,7 @@ private:
 
     // Late messages, then those in flight, each in the order of sending. The first entry is not
     // over.
-    Queue<Entry> entries_;
+    Queue entries_;
     std::size_t oldest_ = 0;  // index of the oldest message in flight
     Sum in_flight_, late_;
     bufio::Buffer frames_;
@@ -310,14 +317,12 @@ private:
     std::string right_reply_;  // right reply to the oldest message, if not the message itself
     bufio::End refusal_;
 
-    Queue<Held> held_;
+    std::list<Held> held_;
     std::size_t held_bytes_ = 0;
     std::size_t answers_ = 0;  // held replies that may answer a message
-    // While replies are settled: messages to answer or lose, and replies that answer them.
-    bool settling_ = false;
-    std::size_t due_messages_ = 0;
-    std::size_t due_replies_ = 0;
-    Held settled_;  // the reply of the last event
+    bool settling_ = false;    // the fates of the held replies are decided; see settle()
+    std::size_t losses_ = 0;   // the oldest messages, to be lost after the held replies
+    Held settled_;             // the reply of the last event
 
     bool greeted_ = false;             // the framing's greeting was received
     bool greeting_ruled_out_ = false;  // the first reply is known not to be a greeting
@@ -325,7 +330,8 @@ private:
     bool last_echoed_ = false;         // the message removed last was echoed
     std::uint64_t last_answered_ = 0;  // highest id of an answered message
     ev::Duration max_round_trip_{};
-    Queue<std::size_t> answered_;  // hashes of answers, to recognize duplicate datagrams
+    std::vector<std::size_t> answered_;  // hashes of answers, to recognize duplicate datagrams
+    std::uint64_t answers_remembered_ = 0;  // the last `remembered` of them in answered_
 };
 
 }  // namespace yodel

@@ -258,10 +258,8 @@ int LineEditor::columns_to_cursor(int width) const {
     int sum = 0;
     Cells cells(text_, first_visible_);
     std::optional<Cell> cell = cells.next();
-    while (cell && cell->begin < cursor_ && sum < width) {
+    for (; cell && cell->begin < cursor_ && sum < width; cell = cells.next())
         sum += cell->width;
-        cell = cells.next();
-    }
     return sum;
 }
 
@@ -285,15 +283,12 @@ void LineEditor::scroll_to_cursor(int width) {
 LineEditor::View LineEditor::view(int width) {
     if (width <= 0) return {};
     scroll_to_cursor(width);
-    View view;
-    view.cursor = columns_to_cursor(width);
-    int used = 0;
+    View view{{}, columns_to_cursor(width)};
     Cells cells(text_, first_visible_);
     std::optional<Cell> cell = cells.next();
-    while (cell && used + cell->width <= width) {
+    for (; cell && cell->width <= width; cell = cells.next()) {
         append(view.row, cell->text, cell->escaped ? Style::escaped : Style::normal);
-        used += cell->width;
-        cell = cells.next();
+        width -= cell->width;
     }
     return view;
 }

@@ -30,26 +30,10 @@ constexpr std::chrono::milliseconds flush_timeout{200};
 constexpr std::chrono::milliseconds flush_poll_interval{5};
 constexpr int max_dimension = 1000;  // rows or columns; the rest of the screen stays empty
 
-// Adds the keypad's application mode, without which st sends F1 for Delete.
-ModeSequences modes_of_terminal() {
-    ModeSequences modes =
-        mode_sequences_for(control_sequence("cup"), control_sequence("smcup"));
-    modes.enable += control_sequence("smkx");
-    modes.restore += control_sequence("rmkx");
-    return modes;
-}
-
 termios usable_settings() {
     const std::string trouble = terminal_trouble();
     if (!trouble.empty()) throw std::runtime_error(trouble);
     return terminal_settings();
-}
-
-std::string crash_sequences(const ModeSequences& modes) {
-    std::string sequences = modes.restore;
-    for (const char* const capability : {"sgr0", "cnorm", "rmcup"})
-        sequences += control_sequence(capability);
-    return sequences + "\r\n";
 }
 
 // The appearance of a style. Only the terminal's own colors and reverse video are used, so that
@@ -121,18 +105,15 @@ private:
     struct sigaction found_[std::size(numbers)];
 };
 
-// True if the terminal's sequence for the default colors, op, also resets the attributes, as
-// with xterm-color. Curses does not expect this.
-bool resets_attributes() {
-    const std::string sequence = control_sequence("op");
-    return sequence == "\x1b[m" || sequence == "\x1b[0m";
-}
-
 // Returns false if colors are not wanted, or the terminal has no usable ones. Each color pair
 // has the number of its style.
 bool start_colors() {
     const char* const refused = std::getenv("NO_COLOR");
-    if ((refused && *refused != '\0') || !::has_colors() || resets_attributes()) return false;
+    if ((refused && *refused != '\0') || !::has_colors()) return false;
+    // Curses does not expect that the sequence for the default colors also resets the
+    // attributes, as with xterm-color.
+    const std::string defaults = control_sequence("op");
+    if (defaults == "\x1b[m" || defaults == "\x1b[0m") return false;
     ::start_color();
     const bool has_default_colors = ::use_default_colors() == OK;
     for (short pair = 1; pair < static_cast<short>(std::size(looks)); ++pair) {
@@ -194,7 +175,10 @@ Terminal::Terminal(const termios& found_settings)
     ::fcntl(drawn, F_SETFD, FD_CLOEXEC);
     drawing_settings_ = terminal_settings();
     has_colors_ = start_colors();
-    modes_ = modes_of_terminal();
+    modes_ = mode_sequences_for(control_sequence("cup"), control_sequence("smcup"));
+    // Without the keypad's application mode, st sends F1 for Delete.
+    modes_.enable += control_sequence("smkx");
+    modes_.restore += control_sequence("rmkx");
 }
 
 // Delegates, so that the object counts as constructed, and an exception from take_over() runs
@@ -340,7 +324,10 @@ bool Terminal::take_over() {
     if (std::exchange(restored_, false)) {
         pending_ += modes_.save;
         // Must exist before the first change to the terminal.
-        crash_restore_.emplace(output_.fd, found_settings_, crash_sequences(modes_));
+        std::string sequences = modes_.restore;
+        for (const char* const capability : {"sgr0", "cnorm", "rmcup"})
+            sequences += control_sequence(capability);
+        crash_restore_.emplace(output_.fd, found_settings_, sequences + "\r\n");
     }
     if (!change_settings(drawing_settings_)) gone_ = true;
     pending_ += modes_.enable;

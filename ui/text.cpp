@@ -151,10 +151,9 @@ std::string truncated(std::string_view bytes, int width) {
     std::string text;
     Cells cells(bytes);
     std::optional<Cell> cell = cells.next();
-    while (cell && cell->width <= width) {
+    for (; cell && cell->width <= width; cell = cells.next()) {
         text += cell->text;
         width -= cell->width;
-        cell = cells.next();
     }
     return text;
 }

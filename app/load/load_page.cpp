@@ -138,21 +138,6 @@ std::vector<Part> rate_parts(const RunProgress& progress, const LoadRates& rates
     return parts;
 }
 
-std::vector<Part> connection_parts(const RunProgress& progress) {
-    const std::uint64_t failed = progress.results.failed;
-    std::vector<Part> parts{
-        {std::to_string(progress.open) + " open of " + std::to_string(progress.connections), 0},
-        {number(failed, "failed"), 1, failed > 0 ? Style::bad : Style::normal}};
-    if (progress.results.attempts > progress.connections)
-        parts.push_back({number(progress.results.attempts, "attempts"), 2});
-    for (const auto& [name, times, rank] :
-         {std::tuple("connect p99 ", &Results::connect_times, 4),
-          {"handshake p99 ", &Results::handshake_times, 3}})
-        if (const Histogram& all = progress.results.*times; all.count() > 0)
-            parts.push_back({name + milliseconds_text(all.percentile(99)), rank});
-    return parts;
-}
-
 std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) {
     const Results& results = progress.results;
     std::vector<Fact> facts{{1, results.probe ? "total" : "messages", count_parts(results)},
@@ -167,7 +152,17 @@ std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) 
                  (each.measured.empty() ? "" : " (" + each.measured + ")"),
              holds ? 2 : 1, holds ? Style::good : Style::bad});
     }
-    facts.push_back({6, "connections", connection_parts(progress)});
+    std::vector<Part>& connections = facts.emplace_back(Fact{6, "connections", {}}).parts;
+    connections = {
+        {std::to_string(progress.open) + " open of " + std::to_string(progress.connections), 0},
+        {number(results.failed, "failed"), 1, results.failed > 0 ? Style::bad : Style::normal}};
+    if (results.attempts > progress.connections)
+        connections.push_back({number(results.attempts, "attempts"), 2});
+    for (const auto& [name, times, rank] :
+         {std::tuple("connect p99 ", &Results::connect_times, 4),
+          {"handshake p99 ", &Results::handshake_times, 3}})
+        if (const Histogram& all = results.*times; all.count() > 0)
+            connections.push_back({name + milliseconds_text(all.percentile(99)), rank});
     if (const Histogram& lateness = results.lateness; lateness.count() > 0)
         facts.push_back({8,
                          "lateness",

@@ -248,17 +248,14 @@ bool reconnects_to_send(const Session& session) {
 }
 
 void append_hints(ui::Row& row, std::string_view hints, int width) {
-    constexpr std::string_view separator = "; ";
-    std::vector<Part> parts;
-    int rank = row.empty() ? 0 : 1;
-    for (std::size_t end = 0; end != hints.npos; ++rank) {
-        end = hints.find(separator);
-        parts.push_back({std::string(hints.substr(0, end)), rank, Style::dim});
-        if (end != hints.npos) hints.remove_prefix(end + separator.size());
-    }
     const int space = width - ui::display_width(row);
-    const ui::Row fitting = fit(parts, space, {std::string(separator), {}, Style::dim});
-    row.insert(row.end(), fitting.begin(), fitting.end());
+    while (static_cast<int>(hints.size()) > space) {
+        const std::size_t end = hints.rfind("; ");
+        if (end == hints.npos && row.empty()) break;
+        hints = hints.substr(0, end == hints.npos ? 0 : end);
+        if (hints.empty()) break;
+    }
+    ui::append(row, hints, Style::dim);
     ui::truncate(row, width);
 }
 

@@ -82,6 +82,11 @@ TEST_CASE("keys do not depend on how their bytes are split") {
         {"\x1b[200~x\ny\x1b[201~", "paste:x\ny"},
         {"\x1b[200~\x1b[201~", "paste"},
         {"\x1b[201~k", "k"},
+        {"\033OP\033OQ\033OR\033OS", "f1 f2 f3 f4"},
+        {"\033[11~\033[12~\033[13~\033[14~\033[15~", "f1 f2 f3 f4 f5"},
+        {"\033[17~\033[18~\033[19~\033[20~", "f6 f7 f8 f9"},
+        {"\033[[A\033[[B\033[[C\033[[D\033[[E", "f1 f2 f3 f4 f5"},
+        {"\033[P\033[Q\033[S", "f1 f2 f4"},
     };
     check_split(cases);
 }
@@ -255,15 +260,4 @@ TEST_CASE("many escapes without a sequence are keys") {
     std::string keys;
     for (int i = 0; i < 49; ++i) keys += i == 0 ? "alt-escape" : " alt-escape";
     CHECK(drained(parser) == keys);
-}
-
-TEST_CASE("function keys are read as terminals send them") {
-    const Case cases[] = {
-        {"\033OP\033OQ\033OR\033OS", "f1 f2 f3 f4"},
-        {"\033[11~\033[12~\033[13~\033[14~\033[15~", "f1 f2 f3 f4 f5"},
-        {"\033[17~\033[18~\033[19~\033[20~", "f6 f7 f8 f9"},
-        {"\033[[A\033[[B\033[[C\033[[D\033[[E", "f1 f2 f3 f4 f5"},
-        {"\033[P\033[Q\033[S", "f1 f2 f4"},
-    };
-    check_split(cases);
 }

@@ -1,6 +1,6 @@
 // Shows the keys that ui::Terminal reads. Enter performs the action of the argument.
 //
-//     screen_probe quit|starve|abort|segv|overflow|throw|attacks|copy|copy-much
+//     screen_probe quit|starve|abort|segv|overflow|throw|attacks|copy
 #include "tests/support/allocations.hpp"
 #include "tests/ui/attacks.hpp"
 #include "tests/ui/key_names.hpp"
@@ -92,7 +92,6 @@ private:
         if (action_ == "attacks") attacked_ = !attacked_;
         if (action_ == "overflow") overflow(1);
         if (action_ == "copy") copy("two\nrows");
-        if (action_ == "copy-much") copy(std::string(80'000, 'x'));
     }
 
     // Makes the next allocation fail, unless it happens inside a shared C++ library.

@@ -141,18 +141,6 @@ TEST_CASE("each key narrows the search") {
     REQUIRE_FALSE(empty.failed());
 }
 
-TEST_CASE("the history search ignores case unless the text contains capitals") {
-    const auto history = with({"GET /a", "Get /b", "get /c"});
-    HistorySearch search(history);
-    type(search, "get");
-    REQUIRE(search.match() == "get /c");
-    REQUIRE(search.press({ui::ctrl('r'), {}, false}));
-    REQUIRE(search.match() == "Get /b");
-    HistorySearch exact(history);
-    type(exact, "GE");
-    REQUIRE(exact.match() == "GET /a");
-}
-
 TEST_CASE("other keys end the search") {
     const auto history = with({"a"});
     HistorySearch search(history);

@@ -187,14 +187,6 @@ TEST_CASE("copies a text to the clipboard without control characters") {
     REQUIRE(tty.wait_for("ctrl-c."));
 }
 
-TEST_CASE("does not send a text to the clipboard that terminals would ignore") {
-    Tty tty(probe("copy-much"));
-    REQUIRE(tty.wait_for("size 24x80"));
-    tty.send("\r");
-    REQUIRE(tty.wait_for("it exceeds the limit of 74991 bytes"));
-    REQUIRE(tty.output().find("\x1b]52") == std::string::npos);
-}
-
 TEST_CASE("the program starts at any size") {
     for (const Tty::Size size : {Tty::Size{1, 1}, {2, 3}, {0, 0}, {1, 200}, {300, 2000}}) {
         INFO(size.rows << "x" << size.columns);

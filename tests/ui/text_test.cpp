@@ -235,16 +235,6 @@ Validity checked(std::string_view text, std::size_t cut) {
     return check.complete() ? Validity::utf8 : Validity::cut;
 }
 
-std::string character(unsigned code) {
-    const auto last = [code](unsigned shift) {
-        return static_cast<char>(0x80 | (code >> shift & 0x3f));
-    };
-    if (code < 0x80) return {static_cast<char>(code)};
-    if (code < 0x800) return {static_cast<char>(0xc0 | code >> 6), last(0)};
-    if (code < 0x10000) return {static_cast<char>(0xe0 | code >> 12), last(6), last(0)};
-    return {static_cast<char>(0xf0 | code >> 18), last(12), last(6), last(0)};
-}
-
 }  // namespace
 
 TEST_CASE("a text that arrives in pieces is judged as a whole") {
@@ -278,38 +268,4 @@ TEST_CASE("a text that arrives in pieces is judged as a whole") {
             CHECK(checked(each.text, cut) == each.validity);
         }
     }
-}
-
-TEST_CASE("a text fails at the first byte that makes it invalid") {
-    // A set of texts of up to three bytes; strings take long in tests that are not optimized.
-    std::vector<bool> beginnings(4U << 24);
-    const auto place = [](const char* text, std::size_t size) {
-        std::size_t number = size;  // followed by the bytes
-        for (std::size_t i = 0; i < 3; ++i)
-            number = number << 8 | (i < size ? static_cast<unsigned char>(text[i]) : 0);
-        return number;
-    };
-    for (unsigned code = 0; code <= 0x10ffff; code += code < 0x10000 ? 1 : 64) {
-        if (code >= 0xd800 && code <= 0xdfff) continue;
-        const std::string whole = character(code);
-        for (std::size_t size = 1; size <= std::min<std::size_t>(whole.size(), 3); ++size)
-            if (size == whole.size() || code % 64 == 0)
-                beginnings[place(whole.data(), size)] = true;
-    }
-    // All texts of one byte, of two bytes from 0x80 on, and of three bytes from 0xe0 on.
-    int wrong = 0;
-    const auto check = [&](std::initializer_list<unsigned> bytes) {
-        char text[3]{};
-        std::copy(bytes.begin(), bytes.end(), text);
-        const bool valid = ui::Utf8Check().add({text, bytes.size()});
-        wrong += valid != beginnings[place(text, bytes.size())];
-    };
-    for (unsigned first = 0; first < 256; ++first) check({first});
-    for (unsigned first = 0x80; first < 256; ++first)
-        for (unsigned second = 0; second < 256; ++second) {
-            check({first, second});
-            if (first < 0xe0) continue;
-            for (unsigned third = 0; third < 256; ++third) check({first, second, third});
-        }
-    CHECK(wrong == 0);
 }

@@ -239,20 +239,6 @@ TEST_CASE("a low page of a load omits the map, and then the least important rows
     }
 }
 
-TEST_CASE("the page of a load shows percentiles") {
-    const test::Locale locale("C.UTF-8");
-    SomeRun run;
-    *run.result = Results();
-    for (int i = 1; i <= 1000; ++i) {
-        run.result->round_trips.record(i * 1ms, 1);
-        run.result->lateness.record(i * 1us, 1);
-    }
-    const std::string page = run.text();
-    CAPTURE(page);
-    CHECK(contains(page, "p50 501  p90 902  p99 994  p99.9 1000  p99.99 1000  max 1000 "));
-    CHECK(contains(page, "lateness    p50 0.50  p99 0.99  max 1.0 ms"));
-}
-
 TEST_CASE("the page of a load names the phase of the run") {
     const test::Locale locale("C.UTF-8");
     SomeRun run;

@@ -18,38 +18,31 @@ ended, the other side learns it, and yodel leaves.
 A file goes either way, to the byte.
 
   $ head -c 3000000 /dev/urandom >file
-  $ (yodel -l 0 <file 2>log3 & echo $! >pid; wait $!; echo "status $?" >status) & receiver=$!
-  $ await listening log3 && PORT=$(sed 's/.*://' log3)
-  $ socat -u TCP:127.0.0.1:$PORT - | cmp - file
-  $ wait $receiver; cat status
+  $ listen 0 <file && socat -u TCP:127.0.0.1:$PORT - | cmp - file
+  $ left 1d
   status 0
-  $ yodel -l 0 </dev/null >copy 2>log4 & receiver=$!
-  $ await listening log4 && PORT=$(sed 's/.*://' log4)
-  $ socat -u OPEN:file TCP:127.0.0.1:$PORT && wait $receiver && cmp copy file && sed 1d log4
-  yodel: 0 sent, * received (glob)
+  yodel: * sent, 0 received (glob)
+  $ yodel -l 0 </dev/null >copy 2>log & receiver=$!
+  $ await listening log && socat -u OPEN:file TCP:127.0.0.1:$(sed 's/.*://' log) && wait $receiver && cmp copy file
 
 A client that leaves is noticed although the input has not ended. With -q, it may be answered for longer.
 
   $ open_input
-  $ yodel -l --json 0 <input >out 2>log5 & receiver=$!
-  $ await listening log5 && echo hi | ncat --send-only 127.0.0.1 $(sed 's/.*://' log5) && wait $receiver
-  $ grep -c '"type":"message","received_bytes":2,"fate":"unsolicited"' out
+  $ listen --json 0 <input && echo hi | ncat --send-only 127.0.0.1 $PORT && wait $SERVER
+  $ grep -c '"type":"message","received_bytes":2,"fate":"unsolicited"' $LOG
   1
-  $ yodel -l -f line -q 1m 0 <input >out6 2>log6 & receiver=$!
-  $ await listening log6
-  $ (echo question; await question out6; printf 'answer\n' >input) | ncat 127.0.0.1 $(sed 's/.*://' log6) >answer & client=$!
-  $ await answer answer; kill $receiver; wait $client; cat out6 answer
-  question
+  $ listen -f line -q 1m 0 <input
+  $ (echo question; await question $LOG; printf 'answer\n' >input) | ncat 127.0.0.1 $PORT >answer & client=$!
+  $ await answer answer; stop TERM $SERVER; wait $client; cat answer
   answer
 
 A client that resets the connection, or leaves before it has read everything, is an error.
 
-  $ (yodel -l 0 <file 2>log7; echo $? >status) & receiver=$!
-  $ await listening log7; python3 -c "import socket; socket.create_connection(('127.0.0.1', $(sed 's/.*://' log7))).recv(1)"
-  $ wait $receiver; sed 1d log7; cat status
+  $ listen 0 <file; python3 -c "import socket; socket.create_connection(('127.0.0.1', $PORT)).recv(1)"
+  $ left 1d
+  status 56
   yodel: receiving failed: Connection reset by peer
   yodel: * sent, 0 received (glob)
-  56
 
 With TLS, the certificate is made on the spot, and its pin is printed. --cert and --key name another one.
 
@@ -126,13 +119,11 @@ An input error is reported while the client stays.
 
 Two yodels that face each other are a chat, and a recording.
 
-  $ mkfifo right
-  $ exec 8<>right
-  $ yodel -l -f line -o r.json 0 <right >heard-right 2>log9 & right=$!
-  $ await listening log9
+  $ mkfifo right && exec 8<>right
+  $ listen -f line -o r.json 0 <right && heard_right=$LOG
   $ open_input 'hello\n'
-  $ yodel --expect none localhost:$(sed 's/.*://' log9) <input >heard-left 2>log10 & left=$!
-  $ await hello heard-right && echo 'hello yourself' >right && await yourself heard-left && stop TERM $left; wait $right
+  $ yodel --expect none localhost:$PORT <input >heard-left 2>log & left=$!
+  $ await hello $heard_right && echo 'hello yourself' >right && await yourself heard-left && stop TERM $left; wait $SERVER
   $ grep -o '"fate":.*' r.json | sed 's/"received_us":[^,]*/T/'
   "fate":"unsolicited",T,"received":"hello"}
   "fate":"sent","sent":"hello yourself"}

@@ -49,27 +49,29 @@ void remove_stale(const Address& address) {
 
 }  // namespace
 
-Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
-                   OnExhausted on_exhausted)
-    : socket_(open_socket(address.family())),
-      address_(address),
-      on_accepted_(std::move(accepted)),
-      on_exhausted_(std::move(on_exhausted)),
-      resume_timer_(loop, [this] { update_interest(); }) {
+ListeningSocket::ListeningSocket(const Address& wanted, bool udp)
+    : fd(udp ? bound_datagram_socket(wanted) : open_socket(wanted.family())), address(wanted) {
+    const bool is_path = wanted.family() == AF_UNIX;
     const int on = 1;
-    if (!socket_) refuse(address);
-    // The watch is made before the path, because a std::bad_alloc in between would leave the
-    // path behind.
-    watch_ =
-        ev::Watch(loop, socket_.get(), ev::readable, [this](ev::Events) { accept_some(); });
-    remove_stale(address);
-    if (address.family() != AF_UNIX)
-        ::setsockopt(socket_.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (!bind_socket(socket_.get(), address)) refuse(address);
-    if (address.family() == AF_UNIX) path_.own(address.text());
-    if (::listen(socket_.get(), backlog) != 0) refuse(address);
-    if (address.family() != AF_UNIX) address_ = Address::of_socket(socket_.get());
-    if (address_.family() == AF_UNSPEC) refuse(address);
+    std::string text =
+        wanted.text();  // before the path exists, which a std::bad_alloc would leave
+    if (!fd) refuse(wanted);
+    if (!udp) {
+        remove_stale(wanted);
+        if (!is_path) ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+        if (!bind_socket(fd.get(), wanted)) refuse(wanted);
+        if (is_path) path.own(std::move(text));
+        if (::listen(fd.get(), backlog) != 0) refuse(wanted);
+    }
+    if (!is_path) address = Address::of_socket(fd.get());
+    if (address.family() == AF_UNSPEC) refuse(wanted);
+}
+
+Fd ListeningSocket::accept(Address& peer) const {
+    peer.size = sizeof peer.storage;
+    Fd socket(::accept(fd.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size));
+    if (socket) prepare_socket(socket.get(), address.family() != AF_UNIX);
+    return socket;
 }
 
 void OwnedPath::own(std::string path) {
@@ -86,90 +88,61 @@ OwnedPath::~OwnedPath() {
     if (exists && status.st_dev == device_ && status.st_ino == inode_) ::unlink(path_.c_str());
 }
 
+Listener::Listener(ev::Loop& loop, const Address& address, Callback accepted,
+                   OnExhausted on_exhausted)
+    : socket_(address, false),
+      on_accepted_(std::move(accepted)),
+      on_exhausted_(std::move(on_exhausted)),
+      watch_(loop, socket_.fd.get(), ev::readable, [this](ev::Events) { accept_some(); }),
+      resume_timer_(loop, [this] { watch_.want(ev::readable); }) {}
+
 // Accepts later, from the loop, because the caller may not have freed the descriptor yet.
 void Listener::resume() {
     if (resume_timer_.pending()) resume_timer_.start(ev::Duration::zero());
 }
 
-void Listener::pause(bool paused) {
-    paused_ = paused;
-    update_interest();
-}
-
-void Listener::update_interest() {
-    watch_.want(paused_ || resume_timer_.pending() ? ev::none : ev::readable);
-}
-
 void Listener::accept_some() {
-    for (int i = 0; i < max_accepts_per_turn && !paused_; ++i) {
+    for (int i = 0; i < max_accepts_per_turn; ++i) {
         Address peer;
-        peer.size = sizeof peer.storage;
-        Fd socket(
-            ::accept(socket_.get(), reinterpret_cast<sockaddr*>(&peer.storage), &peer.size));
-        if (!socket && can_accept_next(errno)) continue;
-        if (!socket) {
-            const int code = errno;
+        Fd socket = socket_.accept(peer);
+        const int code = errno;
+        if (socket) {
+            on_accepted_(std::move(socket), peer);
+        } else if (!can_accept_next(code)) {
             const bool was_exhausted = std::exchange(exhausted_, !would_block(code));
-            if (exhausted_) resume_timer_.start(accept_pause);
-            update_interest();
-            if (exhausted_ && !was_exhausted) on_exhausted_(code);
+            if (!exhausted_) return;
+            resume_timer_.start(accept_pause);
+            watch_.want(ev::none);
+            if (!was_exhausted) on_exhausted_(code);
             return;
         }
-        prepare_socket(socket.get(), address_.family() != AF_UNIX);
-        on_accepted_(std::move(socket), peer);
     }
-}
-
-// --- Acceptor.
-
-Acceptor::Acceptor(ev::Loop& loop, const Address& address, bool udp) : loop_(loop) {
-    if (udp) {
-        datagrams_ = bound_datagram_socket(address);
-        address_ = Address::of_socket(datagrams_.get());
-        return;
-    }
-    listener_.emplace(
-        loop, address,
-        [this](Fd socket, const Address& peer) {
-            pass_on({.socket = std::move(socket), .address = peer});
-        },
-        [this](int code) { fail(code); });
-    address_ = listener_->address();
-    cancel();
 }
 
 void Acceptor::accept(Dialer::Callback accepted) {
-    on_accepted_ = std::move(accepted);
-    if (listener_) return listener_->pause(false);
-    watch_ = ev::Watch(loop_, datagrams_.get(), ev::readable,
-                       [this](ev::Events) { accept_datagram(); });
+    watch_ = ev::Watch(loop_, socket_.fd.get(), ev::readable,
+                       [this, call = std::move(accepted)](ev::Events) { accept_peer(call); });
 }
 
-void Acceptor::cancel() {
-    on_accepted_ = nullptr;
-    if (listener_) listener_->pause(true);
-    watch_ = {};
-}
-
-void Acceptor::accept_datagram() {
-    Address peer;
-    peer.size = sizeof peer.storage;
-    const auto count = ::recvfrom(datagrams_.get(), nullptr, 0, MSG_PEEK,
-                                  reinterpret_cast<sockaddr*>(&peer.storage), &peer.size);
-    if (count < 0) return;
-    Fd copy(::fcntl(datagrams_.get(), F_DUPFD_CLOEXEC, 0));
-    if (!copy) return fail(errno);
-    pass_on({.socket = std::move(copy), .address = peer});
-}
-
-void Acceptor::fail(int code) {
-    pass_on({.end = system_end(Reason::connect, "accepting failed:", code)});
-}
-
-void Acceptor::pass_on(DialResult result) {
-    const Dialer::Callback accepted = std::exchange(on_accepted_, nullptr);
+void Acceptor::accept_peer(const Dialer::Callback& accepted) {
+    DialResult result;
+    Address& peer = result.address;
+    if (udp_) {
+        peer.size = sizeof peer.storage;
+        if (::recvfrom(socket_.fd.get(), nullptr, 0, MSG_PEEK,
+                       reinterpret_cast<sockaddr*>(&peer.storage), &peer.size) < 0)
+            return;
+        result.socket.reset(::fcntl(socket_.fd.get(), F_DUPFD_CLOEXEC, 0));
+    } else {
+        result.socket = socket_.accept(peer);
+    }
+    if (!result.socket) {
+        if (would_block(errno) || can_accept_next(errno)) return;
+        result.end = system_end(Reason::connect, "accepting failed:", errno);
+    }
+    const Dialer::Callback call = accepted;  // cancel() destroys the original
     cancel();
-    accepted(std::move(result));
+    call(std::move(result));
 }
 
 }  // namespace bufio

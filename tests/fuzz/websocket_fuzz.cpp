@@ -1,10 +1,7 @@
 // For any bytes in any pieces, into any space, the reader of frames finds the same messages and
-// the same failure as in one piece. The opening handshake reports every failure as a text. A
-// transport with any peer keeps the contract of bufio/transport.hpp, and its output is whole
-// frames.
+// the same failure as in one piece. The opening handshake reports every failure as a text.
 #include "app/websocket/frame.hpp"
 #include "app/websocket/opening.hpp"
-#include "app/websocket/transport.hpp"
 
 #include <algorithm>
 #include <cassert>
@@ -13,8 +10,6 @@
 #include <string_view>
 
 using namespace yodel::websocket;
-using bufio::IoResult;
-using bufio::IoStatus;
 
 namespace {
 
@@ -80,85 +75,6 @@ void check_opening(std::string_view bytes) {
     if (is_header(bytes)) assert(bytes.find_first_of("\r\n") == bytes.npos);
 }
 
-// Supplies the bytes of the input, then its end. Each call moves few bytes.
-class FuzzedTransport final : public bufio::Transport {
-public:
-    FuzzedTransport(std::string_view input, std::string& output, unsigned pieces)
-        : input_(input), output_(output), pieces_(pieces) {}
-    int descriptor() const override { return -1; }
-
-    IoResult read(char* to, std::size_t size) override {
-        assert(size > 0 && !ended_);
-        ended_ = input_.empty();
-        if (ended_) return {IoStatus::end_of_input};
-        const std::size_t count = input_.copy(to, std::min<std::size_t>(size, some()));
-        input_.remove_prefix(count);
-        return {count == 0 ? IoStatus::wants_read : IoStatus::done, count};
-    }
-    IoResult write(const char* from, std::size_t size) override {
-        assert(size > 0 && !closed_);
-        const std::size_t count = std::min<std::size_t>(size, some());
-        output_.append(from, count);
-        return {count == 0 ? IoStatus::wants_write : IoStatus::done, count};
-    }
-    IoResult close_output() override {
-        assert(!closed_);
-        if (some() == 0) return {IoStatus::wants_write};
-        closed_ = true;
-        return {IoStatus::done};
-    }
-
-private:
-    std::size_t some() {
-        pieces_ = pieces_ * 1103515245 + 12345;
-        return (pieces_ >> 16) % 40;
-    }
-
-    std::string_view input_;
-    std::string& output_;
-    unsigned pieces_;
-    bool ended_ = false;
-    bool closed_ = false;
-};
-
-const std::string request =
-    "GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
-
-// Echoes by a server's transport, with the calls that a stream makes.
-void check_transport(std::string_view bytes, unsigned pieces) {
-    const std::string input =
-        bytes.starts_with("GET ") ? std::string(bytes) : request + std::string(bytes);
-    std::string output;
-    const auto transport =
-        accept(std::make_unique<FuzzedTransport>(input, output, pieces), longest);
-    IoStatus status = IoStatus::wants_read;
-    while (status == IoStatus::wants_read || status == IoStatus::wants_write)
-        status = transport->handshake().status;
-    if (status == IoStatus::failed) return;
-    const std::size_t opening = output.find("\r\n\r\n") + 4;
-    std::string messages;
-    char space[64];
-    do {
-        const IoResult result = transport->read(space, sizeof space);
-        messages.append(space, result.count);
-        status = result.status;
-        if (status == IoStatus::failed || status == IoStatus::rejected) break;
-        if (!messages.empty() || transport->buffers_output()) {
-            const IoResult written = transport->write(messages.data(), messages.size());
-            assert(written.count <= messages.size());
-            messages.erase(0, written.count);
-        }
-    } while (status != IoStatus::end_of_input);
-    while (status != IoStatus::failed && !messages.empty())
-        messages.erase(0, transport->write(messages.data(), messages.size()).count);
-    while (status != IoStatus::failed && transport->close_output().status != IoStatus::done) {
-    }
-    // After bad input, the output may end inside a message, which no close frame can follow.
-    const Result written = read(std::string_view(output).substr(opening), false, 1000, 1000);
-    assert(written.failure <= 1 && (status != IoStatus::end_of_input || written.failure == 1));
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
@@ -171,6 +87,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const Result whole = read(bytes, masked, bytes.size() + 1, 1 << 16);
     assert(whole == read(bytes, masked, piece, space));
     check_opening(bytes);
-    check_transport(bytes, data[0] * 256u + data[1]);
     return 0;
 }

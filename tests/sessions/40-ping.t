@@ -13,18 +13,8 @@ With -c or -i, the program sends messages of its own, of --size bytes, one a sec
   10 bytes, seq 1, * ms* (glob)
   yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
   $ for framing in line crlf nul len1 len2 len4 len2le len4le caret raw; do
-  >     yodel --quiet -c 1000 -i 0 -f $framing 2>log && echo $framing
+  >     yodel --quiet -c 1000 -i 0 -f $framing 2>log || echo $framing
   > done
-  line
-  crlf
-  nul
-  len1
-  len2
-  len4
-  len2le
-  len4le
-  caret
-  raw
 
 Each message has its planned time, exact to the nanosecond, and none is sent earlier. How late the program
 itself was is reported. Without an interval (-i 0) there is no plan.

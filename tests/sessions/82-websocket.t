@@ -30,8 +30,8 @@ Connections are timed, loaded, judged, recorded and replayed like others.
   >     yodel --json $target <lines 2>log | grep -o '"handshake_us"' | uniq
   >     yodel-load -z --connections 5 $target 2>&1 | grep -o ' opened, 0 failed\|, handshake'
   >     for load in '--connections 4 --threads 2' '--rate 3k --warm-up 10ms' '--connections 2 --churn 50' '--size 0' '--size 100k'; do
-  >         yodel-load -c 300 $load --require lost=0 $target
-  >     done
+  >         yodel-load -c 300 $load --require lost=0 $target 2>&1 | grep -o '300 sent, 300 echoed, 0 bad, 0 lost'
+  >     done | uniq -c
   >     yodel --json $target <lines >recording 2>log
   >     yodel --replay recording $target; "$TESTDIR/../../contrib/recipes/results.py" --merge recording
   > done 2>&1 | sed 's/, UNVERIFIED[^;]*//'
@@ -39,22 +39,14 @@ Connections are timed, loaded, judged, recorded and replayed like others.
   "handshake_us"
    opened, 0 failed
   , handshake
-  yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt * (glob)
-  yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt *; warm-up: 30 sent, 30 echoed, 0 bad, 0 lost (glob)
-  yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt * (glob)
-  yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt * (glob)
-  yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt * (glob)
+        5 300 sent, 300 echoed, 0 bad, 0 lost
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
   1 run: 6 sent, 6 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   , TLS and WebSocket 
   "handshake_us"
    opened, 0 failed
   , handshake
-  yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt *; UNVERIFIED (-k): the certificate is self-signed (glob)
-  yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt *; warm-up: 30 sent, 30 echoed, 0 bad, 0 lost; UNVERIFIED (-k): the certificate is self-signed (glob)
-  yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt *; UNVERIFIED (-k): the certificate is self-signed (glob)
-  yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt *; UNVERIFIED (-k): the certificate is self-signed (glob)
-  yodel-load: 300 sent, 300 echoed, 0 bad, 0 lost, */s; rtt *; UNVERIFIED (-k): the certificate is self-signed (glob)
+        5 300 sent, 300 echoed, 0 bad, 0 lost
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt *; UNVERIFIED (-k): the certificate is self-signed (glob)
   1 run: 6 sent, 6 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   $ serve --ws

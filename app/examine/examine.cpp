@@ -629,9 +629,9 @@ std::string report(const Check& check, const Failed& failed,
         if (!passed) object.text("came", failed.text);
         if (failed.see != 0) object.number("see", failed.see);
         if (!cause.empty()) object.text("cause", cause);
-        JsonArray array;
-        for (const std::string& each : traces) array.text(each);
-        if (!traces.empty()) object.array("trace", array);
+        std::vector<std::string> strings;
+        for (const std::string& each : traces) strings.push_back(json_string(each));
+        if (!traces.empty()) object.array("trace", strings);
         return object.str() + '\n';
     }
     std::string lines;

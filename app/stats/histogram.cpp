@@ -1,7 +1,6 @@
 #include "app/stats/histogram.hpp"
 
 #include <cmath>
-#include <limits>
 
 namespace yodel {
 

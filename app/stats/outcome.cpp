@@ -3,7 +3,6 @@
 #include "app/text/output.hpp"
 #include "app/text/units.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <initializer_list>
@@ -84,11 +83,12 @@ std::string connections_remark(const Results& results, const SummaryParts& parts
 
 std::string buckets_name(const TimesRow& row) { return std::string(row.prefix) + "histogram"; }
 
-// Returns [[upper_us, count], ...].
-JsonArray buckets_json(const Histogram& times) {
-    JsonArray buckets;
+// Returns [upper_us,count] for each bucket.
+std::vector<std::string> buckets_json(const Histogram& times) {
+    std::vector<std::string> buckets;
     for (const Histogram::Bucket& bucket : times.buckets())
-        buckets.array(JsonArray().time(bucket.upper_end).number(bucket.count));
+        buckets.push_back("[" + json_microseconds(bucket.upper_end) + "," +
+                          std::to_string(bucket.count) + "]");
     return buckets;
 }
 
@@ -117,13 +117,14 @@ void add_times(JsonObject& object, const Results& results, bool of_connections) 
 }
 
 void add_facts(JsonObject& object, const RunResults& results) {
-    JsonArray errors;
+    std::vector<std::string> errors;
     for (const Results::Failure& failure : results.failures)
-        errors.object(JsonObject()
-                          .text("text", failure.text)
-                          .number("status", static_cast<std::uint64_t>(failure.status))
-                          .number("count", failure.count)
-                          .number("failed", failure.failed));
+        errors.push_back(JsonObject()
+                             .text("text", failure.text)
+                             .number("status", static_cast<std::uint64_t>(failure.status))
+                             .number("count", failure.count)
+                             .number("failed", failure.failed)
+                             .str());
     object.array("errors", errors);
     if (const auto& tcp = results.tcp) {
         JsonObject facts;
@@ -149,14 +150,14 @@ void add_facts(JsonObject& object, const RunResults& results) {
 }
 
 void add_requirements(JsonObject& object, const std::vector<Requirement::Judged>& required) {
-    JsonArray clauses;
+    std::vector<std::string> clauses;
     JsonObject held;
     bool climbed = false;
     for (const Requirement::Judged& each : required) {
         JsonObject clause;
         clause.text("clause", each.clause);
         if (!each.measured.empty()) clause.text("was", each.measured);
-        clauses.object(clause.flag("holds", each.failure.empty()));
+        clauses.push_back(clause.flag("holds", each.failure.empty()).str());
         climbed = climbed || each.held;
         if (each.held) held.decimal(each.clause, *each.held);
     }

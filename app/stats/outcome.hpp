@@ -1,5 +1,5 @@
-// Reports the end of a run, or of a conversation on the screen: the exit
-// status, the last sentences and the end object.
+// Reports the end of a run, or of a conversation on the screen: the exit status, the last
+// sentences and the end object.
 #pragma once
 
 #include "app/stats/requirement.hpp"
@@ -40,7 +40,7 @@ struct Outcome {
     std::vector<Requirement::Judged> required = {};
     // Errors of standard input or output, or of a file. The first decides the status.
     std::vector<Trouble> troubles = {};
-    int signo = 0;  // the signal that ended the program; 0: none
+    int signo = 0;  // the signal that ended the program; 0 if none did
     SummaryParts summary_parts = {};
     std::string reason = "closed";  // why the run ended, if nothing failed
 

@@ -24,8 +24,8 @@ public:
     struct Judged {
         std::string clause;
         std::string figure;
-        std::string measured;  // value as text; empty: not measured
-        std::string failure;   // "required p99<5ms, was 7.2ms"; empty: the requirement holds
+        std::string measured;  // value as text; empty if not measured
+        std::string failure;   // "required p99<5ms, was 7.2ms"; empty if it holds
         // The rate up to which the requirement held, if it was checked for each step of a
         // climb; 0 if it failed in the first step.
         std::optional<double> held = {};

@@ -16,6 +16,12 @@ void keep_first(Member& to, const Member& from) {
     if (to == Member()) to = from;
 }
 
+std::chrono::system_clock::time_point system_time(ev::Time time, ev::Duration utc_offset) {
+    using std::chrono::system_clock;
+    return system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(
+        time.time_since_epoch() + utc_offset));
+}
+
 // --- The figures.
 
 using Total = std::optional<std::uint64_t>;
@@ -201,10 +207,8 @@ void Results::count_end(int status, bool was_open) {
 // --- Values derived from the counts.
 
 std::chrono::system_clock::time_point Results::began() const {
-    using std::chrono::system_clock;
     if (!first_sent) return {};
-    return system_clock::time_point(std::chrono::duration_cast<system_clock::duration>(
-        first_sent->time_since_epoch() + utc_offset));
+    return system_time(*first_sent, utc_offset);
 }
 
 ev::Duration Results::elapsed() const {
@@ -295,8 +299,8 @@ void Samples::add(const Event& event) {
     const ev::Duration rank = reply.right ? *reply.round_trip : start_ - event.at;
     List& list = reply.right ? slowest_ : bad_;
     if (list.size() == max_count && rank <= list.rbegin()->first) return;
-    list.emplace(rank,
-                 yodel::json(event, start_, {.max_payload = max_payload, .connection = true}));
+    const EventForm form{.max_payload = max_payload, .connection = true};
+    list.emplace(rank, yodel::json(event, start_, form).str());
     if (list.size() > max_count) list.erase(std::prev(list.end()));
 }
 
@@ -308,16 +312,13 @@ void Samples::add(const Samples& other) {
 }
 
 JsonObject Samples::json() const {
-    using std::chrono::system_clock;
-    const system_clock::time_point started(std::chrono::duration_cast<system_clock::duration>(
-        start_.time_since_epoch() + system_clock_offset()));
     const auto array = [](const List& list) {
-        JsonArray objects;
-        for (const auto& [rank, object] : list) objects.object(object);
+        std::vector<std::string> objects;
+        for (const auto& [rank, object] : list) objects.push_back(object);
         return objects;
     };
     JsonObject samples;
-    samples.text("started", timestamp_text(started));
+    samples.text("started", timestamp_text(system_time(start_, system_clock_offset())));
     return samples.array("slowest", array(slowest_)).array("bad", array(bad_));
 }
 

@@ -56,12 +56,12 @@ struct Results {
     std::uint64_t unsolicited = 0;  // messages from the server that answer nothing
     std::uint64_t stale = 0;        // unsolicited messages after the connection's first echo
     std::uint64_t duplicates = 0;   // duplicate replies
-    std::uint64_t reordered = 0;    // replies that came after replies to later messages
+    std::uint64_t reordered = 0;    // replies that arrived after those to later messages
     Histogram round_trips;
     // Delay of each message's write after its planned time; empty without planned times.
     Histogram lateness;
     // Messages per second, as planned and as the client sent them.
-    std::optional<double> planned_rate;  // none: no planned times
+    std::optional<double> planned_rate;  // none without planned times
     double reached_rate = 0;
 
     bool over_datagrams = false;  // messages are datagrams
@@ -112,7 +112,7 @@ struct Results {
     ev::Time last_answered{};
     // Added to these two times, gives the UTC time since 1970.
     ev::Duration utc_offset = system_clock_offset();
-    // Delay of the start after the requested time; none: no start was requested.
+    // Delay of the start after the requested time; none if no start was requested.
     std::optional<ev::Duration> late_start;
 
     // Exit statuses of the first connection that failed for good after it had opened, and of
@@ -233,7 +233,7 @@ public:
 
 private:
     // By rank: the round trip or, of a bad reply, its negated time. The highest is first.
-    using List = std::multimap<ev::Duration, JsonObject, std::greater<>>;
+    using List = std::multimap<ev::Duration, std::string, std::greater<>>;
 
     ev::Time start_;
     List slowest_;
@@ -277,7 +277,7 @@ struct RunResults : Results {
     Results warm_up = {};
     std::optional<Climb> climb = {};
     std::vector<Results> steps = {};      // of the climb
-    std::optional<Samples> samples = {};  // none: not collected
+    std::optional<Samples> samples = {};  // none if they are not collected
 
 private:
     Results& step_of(ev::Duration planned);

@@ -1,6 +1,5 @@
 #include "app/text/json.hpp"
 
-#include "app/text/units.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
@@ -12,13 +11,6 @@
 namespace yodel {
 
 namespace {
-
-std::string microseconds(ev::Duration duration) {
-    const std::int64_t count = std::abs(duration.count());
-    std::string decimals = std::to_string(1000 + count % 1000);
-    decimals[0] = '.';
-    return (duration.count() < 0 ? "-" : "") + std::to_string(count / 1000) + decimals;
-}
 
 // Appends the escape of a character, or of its two surrogates if it exceeds 16 bits.
 void append_escape(std::string& to, char32_t character) {
@@ -52,10 +44,7 @@ std::optional<std::string> exact_json_string(std::string_view text) {
 constexpr int max_depth = 32;                  // nested arrays and objects
 constexpr std::size_t max_values = 1'000'000;  // about a hundred bytes of memory each
 
-bool is_digit(char byte) { return byte >= '0' && byte <= '9'; }
-bool is_space(char byte) {
-    return std::string_view(" \t\r\n").find(byte) != std::string_view::npos;
-}
+constexpr std::string_view spaces = " \t\r\n";
 
 // Each function reads one element from the front of the remaining text, or throws.
 class Reader {
@@ -116,18 +105,17 @@ private:
     std::string read_text() {
         std::string text;
         take('"');
-        while (!ended() && text_[at_] != '"') {
-            if (text_[at_] == '\\')
+        while (!skip('"')) {
+            if (skip('\\'))
                 read_escape(text);
             else
                 read_character(text);
         }
-        take('"');
         return text;
     }
 
     void read_character(std::string& to) {
-        if (static_cast<unsigned char>(text_[at_]) < 0x20) refuse();
+        if (static_cast<unsigned char>(peek()) < 0x20) refuse();
         const ui::CodePoint character = ui::decode(text_, at_);
         const bool cut = text_.size() - at_ < ui::encoded_size(text_[at_]);
         if (character.size == 0 && cut) at_ = text_.size();  // refuse() reports the truncation
@@ -139,33 +127,31 @@ private:
     void read_escape(std::string& to) {
         static constexpr std::string_view letters = "\"\\/bfnrt";
         static constexpr std::string_view meanings = "\"\\/\b\f\n\r\t";
-        ++at_;
-        if (peek() == 'u') return ui::append_utf8(to, read_code());
+        if (skip('u')) return ui::append_utf8(to, read_code());
         const std::size_t found = letters.find(peek());
         if (found == letters.npos) refuse();
         to += meanings[found];
         ++at_;
     }
 
-    // Reads one escape, or two if the first is a surrogate.
+    // Reads the digits of one escape, or of two if the first is a surrogate.
     char32_t read_code() {
         const char32_t value = read_four_digits();
         if (value < 0xd800 || value > 0xdfff) return value;
         if (value > 0xdbff) refuse();
         take('\\');
-        if (peek() != 'u') refuse();
+        take('u');
         const char32_t low = read_four_digits();
         if (low < 0xdc00 || low > 0xdfff) refuse();
         return 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
     }
 
-    // Starts at the letter u.
     char32_t read_four_digits() {
-        const std::string_view digits = text_.substr(++at_, 4);
+        const std::string_view digits = text_.substr(at_, 4);
         unsigned value = 0;
-        const char* const stop =
-            std::from_chars(digits.data(), digits.data() + digits.size(), value, 16).ptr;
-        const auto count = static_cast<std::size_t>(stop - digits.data());
+        const char* const begin = digits.data();
+        const auto count = static_cast<std::size_t>(
+            std::from_chars(begin, begin + digits.size(), value, 16).ptr - begin);
         at_ += count;
         if (count < 4) refuse();
         return value;
@@ -184,8 +170,9 @@ private:
     }
 
     void read_digits() {
-        if (!is_digit(peek())) refuse();
-        while (is_digit(peek())) ++at_;
+        const std::size_t begin = at_;
+        at_ = std::min(text_.find_first_not_of("0123456789", at_), text_.size());
+        if (at_ == begin) refuse();
     }
 
     JsonValue read_word(Kind kind, const std::string& word) {
@@ -193,9 +180,7 @@ private:
         return {.kind = kind, .content = word};
     }
 
-    void skip_space() {
-        while (!ended() && is_space(text_[at_])) ++at_;
-    }
+    void skip_space() { at_ = std::min(text_.find_first_not_of(spaces, at_), text_.size()); }
     // Returns false if the next byte differs.
     bool skip(char byte) {
         const bool found = peek() == byte;
@@ -259,17 +244,16 @@ std::string json_string(std::string_view text) {
     return quoted + '"';
 }
 
+std::string json_microseconds(ev::Duration duration) {
+    const std::int64_t count = std::abs(duration.count());
+    std::string decimals = std::to_string(1000 + count % 1000);
+    decimals[0] = '.';
+    return (duration.count() < 0 ? "-" : "") + std::to_string(count / 1000) + decimals;
+}
+
 JsonObject& JsonObject::bytes(std::string_view name, std::string_view value) {
     if (const auto exact = exact_json_string(value)) return add(name, *exact);
     return add(std::string(name) + "_base64", '"' + ui::base64(value) + '"');
-}
-
-JsonObject& JsonObject::array(std::string_view name, const JsonArray& value) {
-    return add(name, value.str());
-}
-
-JsonObject& JsonObject::time(std::string_view name, ev::Duration value) {
-    return add(name, microseconds(value));
 }
 
 JsonObject& JsonObject::decimal(std::string_view name, double value) {
@@ -278,17 +262,9 @@ JsonObject& JsonObject::decimal(std::string_view name, double value) {
     return add(name, digits);
 }
 
-JsonObject& JsonObject::add(std::string_view name, const std::string& value) {
+JsonObject& JsonObject::add(std::string_view name, std::string_view json) {
     if (!members_.empty()) members_ += ',';
-    members_ += json_string(name) + ':' + value;
-    return *this;
-}
-
-JsonArray& JsonArray::time(ev::Duration value) { return add(microseconds(value)); }
-
-JsonArray& JsonArray::add(const std::string& value) {
-    if (!elements_.empty()) elements_ += ',';
-    elements_ += value;
+    members_.append(json_string(name)).append(":").append(json);
     return *this;
 }
 
@@ -367,7 +343,7 @@ std::optional<std::string> indented_json(std::string_view text, std::size_t& mar
     for (std::size_t at = 0, end = 0; at < text.size(); at = end) {
         const char byte = text[at];
         end = at + 1;
-        if (is_space(byte)) continue;
+        if (spaces.find(byte) != spaces.npos) continue;
         if (byte == '"') end = string_end(text, at);
         const bool closes = byte == '}' || byte == ']';
         if (closes) --depth;

@@ -5,6 +5,7 @@
 // and reading takes linear time. A file with one object per line is read line by line.
 #pragma once
 
+#include "app/text/units.hpp"
 #include "ev/time.hpp"
 
 #include <cstdint>
@@ -23,7 +24,8 @@ namespace yodel {
 // ui::printable(), so a reader cannot restore them.
 std::string json_string(std::string_view text);
 
-class JsonArray;
+// Returns microseconds with three decimals, exactly.
+std::string json_microseconds(ev::Duration duration);
 
 // An object whose members keep the order in which they were added. Names must be unique.
 class JsonObject {
@@ -43,34 +45,21 @@ public:
     JsonObject& object(std::string_view name, const JsonObject& value) {
         return add(name, value.str());
     }
-    JsonObject& array(std::string_view name, const JsonArray& value);
-    // Adds microseconds with three decimals, exactly.
-    JsonObject& time(std::string_view name, ev::Duration value);
+    JsonObject& array(std::string_view name, const std::vector<std::string>& elements) {
+        return add(name, "[" + join(elements, ",") + "]");  // each element is JSON
+    }
+    JsonObject& time(std::string_view name, ev::Duration value) {
+        return add(name, json_microseconds(value));
+    }
     // Adds a finite number, rounded to three decimals.
     JsonObject& decimal(std::string_view name, double value);
 
     std::string str() const { return "{" + members_ + "}"; }
 
 private:
-    JsonObject& add(std::string_view name, const std::string& value);
+    JsonObject& add(std::string_view name, std::string_view json);
 
     std::string members_;
-};
-
-class JsonArray {
-public:
-    JsonArray& number(std::uint64_t value) { return add(std::to_string(value)); }
-    JsonArray& text(std::string_view value) { return add(json_string(value)); }
-    JsonArray& time(ev::Duration value);  // as in an object
-    JsonArray& object(const JsonObject& value) { return add(value.str()); }
-    JsonArray& array(const JsonArray& value) { return add(value.str()); }
-
-    std::string str() const { return "[" + elements_ + "]"; }
-
-private:
-    JsonArray& add(const std::string& value);
-
-    std::string elements_;
 };
 
 // --- Reading

@@ -43,13 +43,13 @@ bufio::Fd reopen(int fd) {
 
 Output::Output(int fd) : fd_(fd) {
     struct stat status {};
-    const bool invalid = ::fstat(fd, &status) != 0;  // each write will report the error
-    const bool terminal = ::isatty(fd) == 1;
-    const bool device = S_ISCHR(status.st_mode) && !terminal;  // such as /dev/null
+    ::fstat(fd, &status);  // each write will report an error
     is_socket_ = S_ISSOCK(status.st_mode);
-    if (S_ISFIFO(status.st_mode) || terminal) owned_fd_ = reopen(fd);
-    if (owned_fd_) fd_ = owned_fd_.get();
-    may_block_ = !(invalid || S_ISREG(status.st_mode) || device || is_socket_ || owned_fd_);
+    may_block_ = S_ISFIFO(status.st_mode) || ::isatty(fd) == 1;
+    if (may_block_) owned_fd_ = reopen(fd);
+    if (!owned_fd_) return;
+    fd_ = owned_fd_.get();
+    may_block_ = false;
 }
 
 Output::Output(bufio::Fd file) : owned_fd_(std::move(file)), fd_(owned_fd_.get()) {}
@@ -71,12 +71,6 @@ void Output::detach() {
 }
 
 std::string Output::error_text() const { return std::generic_category().message(error_); }
-
-void Output::append_line(std::string_view text) {
-    char* const space = buffer_.reserve(text.size() + 1);
-    *std::copy(text.begin(), text.end(), space) = '\n';
-    buffer_.commit(text.size() + 1);
-}
 
 void Output::write(std::string_view bytes) {
     if (buffer_.empty() && !blocked_ && error_ == 0) {

@@ -3,8 +3,8 @@
 //
 // The flags of the descriptor stay unchanged, because other processes share them. Instead, a
 // pipe or terminal is opened again with O_NONBLOCK, and a socket is written with MSG_DONTWAIT.
-// If the system cannot open a pipe again (no /proc/self/fd), at most PIPE_BUF bytes are written
-// at once, and only when the pipe is writable. This blocks only if another process fills the
+// If the system cannot open a pipe again (no /proc/self/fd), a call writes at most PIPE_BUF
+// bytes, and only when the pipe is writable. This blocks only if another process fills the
 // pipe at the same moment. A terminal written this way may block.
 #pragma once
 
@@ -39,7 +39,10 @@ public:
     void detach();
 
     void append(std::string_view bytes) { buffer_.append(bytes); }
-    void append_line(std::string_view text);  // and a newline
+    void append_line(std::string_view text) {
+        append(text);
+        append("\n");
+    }
     // Appends and flushes. Copies only the bytes that cannot be written now.
     void write(std::string_view bytes);
     // Writes as much as the reader accepts now. The attached loop writes the rest.
@@ -57,7 +60,7 @@ private:
     void write_some();
     ssize_t write_piece(std::string_view bytes) const;
 
-    bufio::Fd owned_fd_;  // opened here or handed over; empty: the caller owns the descriptor
+    bufio::Fd owned_fd_;  // opened here or handed over; empty if the caller owns it
     int fd_;
     bool is_socket_ = false;
     bool may_block_ = false;  // at most PIPE_BUF bytes per write, once the descriptor is ready

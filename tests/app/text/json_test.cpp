@@ -37,15 +37,14 @@ TEST_CASE("writes any bytes as a JSON string without control characters") {
 
 TEST_CASE("writes the members of an object and the elements of an array in their order") {
     CHECK(JsonObject().str() == "{}");
-    CHECK(JsonArray().str() == "[]");
-    const JsonArray inner = JsonArray().time(1us).number(2);
     CHECK(JsonObject()
               .text("text", "a\"b")
               .number("number", 18446744073709551615u)
               .object("object", JsonObject().flag("yes", true).flag("no", false))
-              .array("list", JsonArray().array(inner).array({}).object(JsonObject()))
+              .array("list", {"1", "{}"})
+              .array("none", {})
               .str() == R"({"text":"a\"b","number":18446744073709551615,)"
-                        R"("object":{"yes":true,"no":false},"list":[[1.000,2],[],{}]})");
+                        R"("object":{"yes":true,"no":false},"list":[1,{}],"none":[]})");
 }
 
 TEST_CASE("writes times exactly, and fractions with three decimals") {
@@ -54,8 +53,7 @@ TEST_CASE("writes times exactly, and fractions with three decimals") {
               .time("b", ev::Duration::max())
               .decimal("d", 1234567.8906)
               .time("e", 0ns)
-              .str() ==
-          R"({"a":-1.500,"b":9223372036854775.807,"d":1234567.891,"e":0.000})");
+              .str() == R"({"a":-1.500,"b":9223372036854775.807,"d":1234567.891,"e":0.000})");
     CHECK(JsonObject().decimal("a", -1.7e308).str().size() == 5 + 310 + 5);
 }
 

@@ -64,8 +64,7 @@ Reply compared_reply(const Expression* mask, std::optional<std::string_view> exp
     const auto at = difference(mask, payload, *expected);
     Reply reply{payload, round_trip, !at, at};
     if (!at) return reply;
-    const std::size_t expected_at =
-        mask ? difference(mask, *expected, payload).value_or(*at) : *at;
+    const std::size_t expected_at = difference(mask, *expected, payload).value_or(*at);
     if (expected_at < expected->size()) reply.right_byte = (*expected)[expected_at];
     return reply;
 }
@@ -79,16 +78,16 @@ std::string byte_text(std::string_view bytes, std::size_t at) {
 }
 
 std::string bad_byte_text(const Reply& bad) {
-    const auto text = [](std::optional<char> byte) {
-        if (!byte) return std::string("end");
-        const bool visible = *byte > ' ' && *byte <= '~';
-        return visible ? std::string(1, *byte) : "0x" + byte_text({&*byte, 1}, 0);
+    const auto text = [](std::string_view byte) {
+        if (byte.empty()) return std::string("end");
+        const bool visible = byte[0] > ' ' && byte[0] <= '~';
+        return visible ? std::string(byte) : "0x" + byte_text(byte, 0);
     };
-    const std::size_t at = *bad.difference;
-    const auto got =
-        at < bad.payload.size() ? std::optional<char>(bad.payload[at]) : std::nullopt;
-    return "at byte " + std::to_string(at) + " (expected " + text(bad.right_byte) + ", got " +
-           text(got) + ")";
+    const std::size_t at = std::min(*bad.difference, bad.payload.size());
+    const std::string_view right(bad.right_byte ? &*bad.right_byte : "",
+                                 bad.right_byte ? 1 : 0);
+    return "at byte " + std::to_string(*bad.difference) + " (expected " + text(right) +
+           ", got " + text(bad.payload.substr(at, 1)) + ")";
 }
 
 std::string bad_text(const Reply& bad) {
@@ -159,11 +158,12 @@ JsonObject json(const Event& event, ev::Time start, const EventForm& form) {
     const Reply* const reply = has_reply(event.fate) ? &event.reply : nullptr;
     JsonObject object;
     object.text("type", "message");
-    if (message) object.number("seq", message->id);
-    if (message) object.number("sent_bytes", message->payload.size());
+    if (message)
+        object.number("seq", message->id).number("sent_bytes", message->payload.size());
     if (reply) object.number("received_bytes", reply->payload.size());
-    if (message) object.time("planned_us", message->planned - start);
-    if (message) object.time("sent_us", message->sent - start);
+    if (message)
+        object.time("planned_us", message->planned - start)
+            .time("sent_us", message->sent - start);
     if (reply && reply->round_trip) object.time("rtt_us", *reply->round_trip);
     object.text("fate", word_of(event.fate));
     if (reply && reply->reordered) object.flag("reordered", true);

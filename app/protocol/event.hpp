@@ -54,7 +54,7 @@ inline bool has_reply(Fate fate) {
 }
 
 struct Message {
-    std::uint64_t id = 0;      // from 1, in the order of sending; 0: none
+    std::uint64_t id = 0;      // from 1, in the order of sending; 0 if there is none
     std::string_view payload;  // valid until the queue changes
     ev::Time planned{};        // when it was due
     ev::Time sent{};           // when its last byte was written; until then, time of the flush

@@ -48,10 +48,7 @@ bufio::Fd open_journal(const JournalFile& file) {
 
 [[noreturn]] void refuse(const std::string& trouble) { throw JsonError(trouble); }
 
-class Parser {
-public:
-    Parser(Recording& recording, const RecordingUse& use) : recording_(recording), use_(use) {}
-
+struct Parser {
     void parse(std::string_view text) {
         const bool blank = text.find_first_not_of(" \t\r\n") == text.npos;
         std::size_t number = 0;
@@ -63,56 +60,48 @@ public:
                 text.remove_prefix(end == text.npos ? 0 : end + 1);
             }
             if (blank) refuse("the file is empty");
-            if (!ended_) refuse("the recording is truncated: the end object is missing");
+            if (!ended) refuse("the recording is truncated: the end object is missing");
         } catch (const JsonError& error) {
-            recording_.trouble = {use_.replay ? usage_error : input_failed,
-                                  recording_.name + ":" + std::to_string(number) + ": " +
-                                      error.what()};
+            recording.trouble = {use.replay ? usage_error : input_failed,
+                                 recording.name + ":" + std::to_string(number) + ": " +
+                                     error.what()};
         }
-        if (!recording_.framing) return;
+        if (!recording.framing) return;
         // Messages are recorded when their fate is known.
         const auto place = [](const StoredEvent& event) {
             return std::pair(event->at, event->message.id);
         };
-        std::stable_sort(recording_.events.begin(), recording_.events.end(),
+        std::stable_sort(recording.events.begin(), recording.events.end(),
                          [&](const auto& a, const auto& b) { return place(a) < place(b); });
-        if (ended_) add_note(end_reason_, false);
+        if (ended) add_note(end_reason, false);
     }
 
-private:
     void parse_line(std::string_view line) {
         const std::size_t begin = line.find_first_not_of(" \t\r");
         if (begin == line.npos) return;
         if (line[begin] != '{') refuse("the line is not a JSON object");
         const JsonValue object = read_json(line);
-        if (ended_) refuse("the recording continues after its end object");
+        if (ended) refuse("the recording continues after its end object");
         const std::string type = object.text_or_empty("type");
-        if (!recording_.framing) {
-            parse_begin(type, object);
-        } else if (type == "message") {
-            parse_message(object);
-        } else if (type == "connection") {
-            if (use_.replay && !recording_.events.empty())
+        if (!recording.framing) return parse_begin(type, object);
+        if (type == "message") return parse_message(object);
+        if (type == "connection") {
+            if (use.replay && !recording.events.empty())
                 refuse("another connection begins, but only one can be replayed");
-            add_note("connected to " + object.text("address"), true);
-        } else if (type == "end") {
-            const bool silent =
-                std::all_of(recording_.events.begin(), recording_.events.end(),
-                            [](const StoredEvent& event) { return event->fate == Fate::note; });
-            ended_ = true;
-            if (use_.replay && silent) refuse("the recording contains no messages");
-            end_reason_ = object.text_or_empty("reason");
-        } else {
-            refuse("unexpected object of type \"" + type + "\"");
+            return add_note("connected to " + object.text("address"), true);
         }
+        if (type != "end") refuse("unexpected object of type \"" + type + "\"");
+        ended = true;
+        if (use.replay && silent) refuse("the recording contains no messages");
+        end_reason = object.text_or_empty("reason");
     }
 
     // The result of a load begins with objects that have no payloads.
     void parse_begin(const std::string& type, const JsonValue& object) {
         if (type == "recording") return parse_header(object);
-        if (use_.replay) refuse("this is not a recording (yodel --json prints one)");
-        ended_ = type == "end" && object.has("samples");
-        if (ended_)
+        if (use.replay) refuse("this is not a recording (yodel --json prints one)");
+        ended = type == "end" && object.has("samples");
+        if (ended)
             return parse_samples(object.get("samples", JsonValue::Kind::object, "an object"));
         if (type != "interval" && type != "connection" && type != "message")
             refuse("this is neither a recording (yodel --json) nor a load with samples");
@@ -127,39 +116,40 @@ private:
         const Framing* const framing = find_framing(name);
         if (!framing || !framing->has_frames())
             refuse("the framing \"" + name + "\" is not supported in recordings");
-        first_id_ = object.count("first", 1);
+        first_id = object.count("first", 1);
         const std::uint64_t connections = object.count("connections", 1);
-        if (connections != 1 && use_.replay)
+        if (connections != 1 && use.replay)
             refuse("this is a recording of " + std::to_string(connections) +
                    " connections, but only one can be replayed");
-        recording_.framing = framing;
+        recording.framing = framing;
         set_started(object.text_or_empty("started"));
         const std::string expect = object.text_or_empty("expect");
         for (const Expect each : {Expect::echo, Expect::any, Expect::none})
-            if (word_of(each) == expect) recording_.expect = each;
+            if (word_of(each) == expect) recording.expect = each;
     }
 
     void parse_message(const JsonValue& object) {
-        StoredEvent event = read_event(object, latest_);
-        const Framing& framing = *recording_.framing;
-        const std::string_view received = event->reply.payload;
+        StoredEvent event = read_event(object, latest);
+        const Message& message = event->message;
         const bool has_id = has_message(event->fate);
-        const bool is_new = has_id && ids_.insert(event->message.id).second;
+        const bool is_new = has_id && ids.insert(message.id).second;
         const bool late = event->fate == Fate::late;
-        if (use_.replay) {
+        if (use.replay) {
+            const Framing& framing = *recording.framing;
             const std::string suffix = " (" + framing.label() + ")";
+            const std::string_view received = event->reply.payload;
             const bool one_reply = framing.replies_framed()
                                        ? count_pieces(framing, received) == 1
                                        : !received.empty();
-            if (has_id && (count_pieces(framing, event->message.payload) != 1 ||
-                           !is_sendable(framing, use_.max_frame, event->message.payload)))
+            if (has_id && (count_pieces(framing, message.payload) != 1 ||
+                           !is_sendable(framing, use.max_frame, message.payload)))
                 refuse("\"sent\" is not exactly one valid message" + suffix);
             if (has_reply(event->fate) && !one_reply)
                 refuse("\"received\" is not exactly one reply" + suffix);
-            if (has_id && (event->message.id < first_id_ || (!is_new && !late)))
-                refuse("message " + std::to_string(event->message.id) + " appears twice");
+            if (has_id && (message.id < first_id || (!is_new && !late)))
+                refuse("message " + std::to_string(message.id) + " appears twice");
         }
-        latest_ = std::max(latest_, event->at);
+        latest = std::max(latest, event->at);
         add(std::move(event), has_id && (is_new || !late));
     }
 
@@ -177,33 +167,35 @@ private:
     }
 
     void set_started(const std::string& text) {
-        recording_.started = parse_timestamp(text).value_or(recording_.started);
+        recording.started = parse_timestamp(text).value_or(recording.started);
     }
 
     // Adds the fate of a message, and before it the sending, if requested.
     void add(StoredEvent event, bool sending) {
+        silent = false;
         Event sent = *event;
         sent.fate = Fate::sent;
         sent.at = sent.message.sent;
-        if (use_.replay && has_reply(event->fate) && event->fate != Fate::late)
+        if (use.replay && has_reply(event->fate) && event->fate != Fate::late)
             sent.message.expected = sent.reply.payload;
         sent.reply = {};
-        if (sending && event->fate != Fate::unsent) recording_.events.emplace_back(sent);
-        if (event->fate != Fate::sent) recording_.events.push_back(std::move(event));
+        if (sending && event->fate != Fate::unsent) recording.events.emplace_back(sent);
+        if (event->fate != Fate::sent) recording.events.push_back(std::move(event));
     }
 
     void add_note(const std::string& text, bool right) {
-        recording_.events.emplace_back(Event{
-            .fate = Fate::note, .reply = {.payload = text, .right = right}, .at = latest_});
+        recording.events.emplace_back(
+            Event{.reply = {.payload = text, .right = right}, .at = latest});
     }
 
-    Recording& recording_;
-    const RecordingUse use_;
-    bool ended_ = false;
-    std::uint64_t first_id_ = 1;
-    std::set<std::uint64_t> ids_ = {};
-    ev::Time latest_ = {};  // of the events
-    std::string end_reason_ = {};
+    Recording& recording;
+    const RecordingUse& use;
+    bool silent = true;  // no event of a message or a reply
+    bool ended = false;
+    std::uint64_t first_id = 1;
+    std::set<std::uint64_t> ids = {};
+    ev::Time latest = {};  // of the events
+    std::string end_reason = {};
 };
 
 }  // namespace
@@ -223,12 +215,12 @@ JsonObject recording_object(const SessionOptions& options, std::uint64_t first,
 JsonObject tls_object(const bufio::TlsFacts& facts) {
     JsonObject object;
     object.text("version", facts.version).text("cipher", facts.cipher);
-    object.text("group", facts.group);
-    object.text("alpn", facts.alpn).text("subject", facts.subject);
-    object.text("issuer", facts.issuer).text("not_after", facts.not_after);
-    object.text("pin", facts.pin).flag("verified", facts.faults_text.empty());
-    return object.text("unverified", certificate_faults_text(facts))
-        .flag("resumed", facts.resumed);
+    object.text("group", facts.group).text("alpn", facts.alpn);
+    object.text("subject", facts.subject).text("issuer", facts.issuer);
+    object.text("not_after", facts.not_after).text("pin", facts.pin);
+    object.flag("verified", facts.faults_text.empty());
+    object.text("unverified", certificate_faults_text(facts));
+    return object.flag("resumed", facts.resumed);
 }
 
 JsonObject connection_object(const Session& session, std::size_t number) {
@@ -279,12 +271,14 @@ void Journal::put(std::string_view lines) {
 
 bool Journal::flush() {
     output_.flush();
-    return check();
+    if (output_.error() != 0) fail(output_.error_text());
+    if (output_.pending() > max_pending_bytes) fail("its reader did not keep up");
+    return trouble_.empty();
 }
 
 bool Journal::drain() {
     if (trouble_.empty()) output_.drain(last_drain_time);
-    check();
+    flush();
     if (output_.pending() > 0) fail("its reader did not keep up; output is incomplete");
     return trouble_.empty();
 }
@@ -292,12 +286,6 @@ bool Journal::drain() {
 bool Journal::finish(const std::string& end) {
     if (is_recording()) put(end + "\n");
     return drain();
-}
-
-bool Journal::check() {
-    if (output_.error() != 0) fail(output_.error_text());
-    if (output_.pending() > max_pending_bytes) fail("its reader did not keep up");
-    return trouble_.empty();
 }
 
 void Journal::fail(const std::string& why) {
@@ -308,7 +296,7 @@ void Journal::fail(const std::string& why) {
 // --- Reading
 
 void parse_recording(Recording& recording, std::string_view text, const RecordingUse& use) {
-    Parser(recording, use).parse(text);
+    Parser{recording, use}.parse(text);
 }
 
 Recording read_recording(ev::Loop& loop, const std::string& path, const RecordingUse& use,
@@ -317,21 +305,21 @@ Recording read_recording(ev::Loop& loop, const std::string& path, const Recordin
     const bool standard_input = path == "-";
     Recording recording{.name = standard_input ? "standard input" : path,
                         .started = std::chrono::system_clock::now()};
+    const auto failed = [&](const std::string& why, int status = input_failed) {
+        recording.trouble = {status, recording.name + ": " + why};
+        return std::move(recording);
+    };
     // Without O_NONBLOCK, open() would wait for the writer of a pipe.
     constexpr int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     const bufio::Fd file(standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
                                         : ::open(path.c_str(), flags));
-    const auto fail = [&](const std::string& why, int status = input_failed) {
-        recording.trouble = {status, recording.name + ": " + why};
-    };
     struct stat status {};
-    if (!file || ::fstat(file.get(), &status) != 0) {
-        fail(std::generic_category().message(errno));
-        return recording;
-    }
+    if (!file || ::fstat(file.get(), &status) != 0)
+        return failed(std::generic_category().message(errno));
     if (S_ISREG(status.st_mode))
         recording.started = std::chrono::system_clock::from_time_t(status.st_mtime);
     std::string text;
+    std::string trouble;
     bool ended = false;
     ev::Timer overdue(loop, [&] { loop.stop(); });
     overdue.start(longest);
@@ -339,17 +327,18 @@ Recording read_recording(ev::Loop& loop, const std::string& path, const Recordin
         char bytes[64 * 1024];
         const ssize_t count = ::read(file.get(), bytes, sizeof bytes);
         if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
-        if (count < 0) fail(std::generic_category().message(errno));
+        if (count < 0) trouble = std::generic_category().message(errno);
+        if (count > 0) text.append(bytes, static_cast<std::size_t>(count));
+        if (text.size() > max_recording) trouble = "the recording is larger than 256 MiB";
         ended = count <= 0;
-        text.append(bytes, static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
-        if (text.size() > max_recording) fail("the recording is larger than 256 MiB");
-        if (ended || text.size() > max_recording) loop.stop();
+        if (ended || !trouble.empty()) loop.stop();
     });
     loop.run();
-    if (ended && recording.trouble.text.empty()) parse_recording(recording, text, use);
-    if (!ended && recording.trouble.text.empty())
-        fail("no recording arrived within " + duration_text(longest) + " (--max-time)",
-             timed_out);
+    if (!trouble.empty()) return failed(trouble);
+    if (!ended)
+        return failed("no recording arrived within " + duration_text(longest) + " (--max-time)",
+                      timed_out);
+    parse_recording(recording, text, use);
     return recording;
 }
 

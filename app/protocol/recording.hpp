@@ -41,7 +41,7 @@ struct JournalFile {
     bool empty() const { return path.empty(); }
     const char* kind() const { return recording ? "recording" : "transcript"; }
 
-    std::string path;  // empty: none
+    std::string path;  // empty if there is none
     bool recording = path.ends_with(".json");
 };
 
@@ -75,7 +75,6 @@ public:
 
 private:
     void put(std::string_view lines);
-    bool check();
     void fail(const std::string& why);
 
     const JournalFile file_;

@@ -1,5 +1,6 @@
 #include "app/protocol/resp.hpp"
 
+#include "app/text/expression.hpp"
 #include "app/text/units.hpp"
 
 #include <algorithm>
@@ -10,11 +11,9 @@ namespace yodel {
 
 namespace {
 
-std::string_view without_sign(std::string_view text) {
-    return text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0);
+bool is_integer(std::string_view text) {
+    return is_number(text.substr(text.starts_with('-') || text.starts_with('+') ? 1 : 0));
 }
-
-bool is_integer(std::string_view text) { return is_number(without_sign(text)); }
 
 bool is_int64(std::string_view text) {
     const std::size_t plus = text.starts_with('+') ? 1 : 0;
@@ -23,16 +22,9 @@ bool is_int64(std::string_view text) {
     return is_integer(text) && read.ec == std::errc();
 }
 
-// Accepts an integer, an optional fraction, and an optional exponent.
 bool is_double(std::string_view text) {
-    const std::string_view magnitude = without_sign(text);
-    if (magnitude == "inf" || magnitude == "nan") return true;
-    const std::size_t e = text.find_first_of("eE");
-    if (e != text.npos && !is_integer(text.substr(e + 1))) return false;
-    text = text.substr(0, e);
-    const std::size_t dot = std::min(text.find('.'), text.size());
-    const std::string_view fraction = text.substr(std::min(dot + 1, text.size()));
-    return is_integer(text.substr(0, dot)) && (fraction.empty() || is_number(fraction));
+    thread_local const Expression form("^[+-]?(inf|nan|[0-9]+([.][0-9]*)?([eE][+-]?[0-9]+)?)$");
+    return form.matches(text);
 }
 
 // Checks a value without a length.

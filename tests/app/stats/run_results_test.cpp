@@ -122,35 +122,27 @@ TEST_CASE("a requirement holds up to the rate at the end of the second before it
     }
 }
 
-TEST_CASE("a second without a message neither holds nor fails") {
-    RunResults climb = climbing(1, 2, 3s);
-    add_step(climb, 0s, 1ms);
-    add_step(climb, 2s, 9ms);
-    climb.end_climb(3s);
-    CHECK(judged(climb, "max<5ms") == "max<5ms held up to 1.33/s, then was 9ms");
-}
-
-TEST_CASE("a climb without any message is judged as a whole") {
-    RunResults climb = climbing(100, 200, 2s);
-    climb.add(Event{.fate = Fate::unsolicited, .at = test::start});
-    CHECK(climb.steps.front().unsolicited == 1);
-    CHECK(judged(climb, "lost=0") == "required lost=0, but nothing was sent");
-}
-
-TEST_CASE("a second whose replies were all lost fails a requirement about times") {
-    RunResults climb = climbing(100, 200, 2s);
-    add_step(climb, 0s, 1ms);
-    add_step(climb, 1s, 1ms, 100);
-    climb.end_climb(2s);
-    CHECK(judged(climb, "p99<5ms") == "p99<5ms held up to 150/s, then no reply was timed");
-}
-
-TEST_CASE("a climb that ends early holds up to the rate that it reached") {
-    RunResults climb = climbing(100, 500, 4s);
-    add_step(climb, 0s, 1ms);
-    add_step(climb, 1s, 1ms);
-    climb.end_climb(1500ms);
-    CHECK(judged(climb, "p99<5ms") == "p99<5ms held up to 250/s");
+TEST_CASE("a climb is judged by the seconds with messages, up to its end") {
+    struct Row {
+        std::vector<std::pair<ev::Duration, int>> steps;  // each round trip, and lost replies
+        ev::Duration ended;
+        const char* sentence;
+    };
+    const Row rows[] = {
+        {{{1ms, 0}, {}, {9ms, 0}}, 4s, "p99<5ms held up to 200/s, then was 9ms"},
+        {{{1ms, 0}, {1ms, 100}}, 4s, "p99<5ms held up to 200/s, then no reply was timed"},
+        {{{1ms, 0}, {1ms, 0}}, 1500ms, "p99<5ms held up to 250/s"},
+        {{}, 4s, "required p99<5ms, but no reply was timed"}};
+    for (const Row& row : rows) {
+        RunResults climb = climbing(100, 500, 4s);
+        climb.add(Event{.fate = Fate::unsolicited, .at = test::start});
+        for (std::size_t i = 0; i < row.steps.size(); ++i)
+            if (const auto& [round_trip, lost] = row.steps[i]; round_trip > 0ms)
+                add_step(climb, i * 1s, round_trip, lost);
+        climb.end_climb(row.ended);
+        CHECK(climb.steps.front().unsolicited == 1);
+        CHECK(judged(climb, "p99<5ms") == row.sentence);
+    }
 }
 
 TEST_CASE("the climb of a run is the sum over its threads, step for step") {

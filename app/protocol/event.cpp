@@ -117,8 +117,10 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
         if (payload[i] == reply[i]) ++equal;
     const bool damaged_echo = 2 * equal >= std::max(payload.size(), reply.size());
     if (damaged_echo || payload.starts_with(reply) || longer) return {};
-    if (reply.starts_with("220 ")) return "if the service speaks SMTP or FTP, use -f smtp";
-    for (const std::string_view word : {"+OK", "+PONG", "-ERR"})
+    // A greeting, or the answer to a message that is no command.
+    if (is_number(reply.substr(0, 3)) && reply.find_first_of(" -") == 3)
+        return "if the service speaks SMTP or FTP, use -f smtp";
+    for (const std::string_view word : {"+OK", "+PONG", "-ERR", "-NOAUTH"})
         if (reply.starts_with(word)) return "if the service speaks as Redis does, use -f resp";
     return std::string("if the service does not echo, use --expect any") +
            (ends_with_return ? "; if lines end with CRLF, use -C" : "");

@@ -7,6 +7,7 @@ It prints its port. At the end (SIGTERM) it prints the number of answers that we
 duplicated, and sent after the answer to a later message of the same client. Damage replaces a byte
 after the message's number with a wrong digit.
 """
+import collections
 import random
 import signal
 import socket
@@ -25,43 +26,34 @@ class Plan:
         self.loss, self.duplication, self.reorder, self.damage = map(float, chances)
         self.send = send
         self.held = []
-        self.numbers = {}  # by client
-        self.highest = {}
+        self.numbers = collections.Counter()  # by client
+        self.highest = collections.Counter()
         self.bad = self.lost = self.duplicates = self.reordered = 0
 
     def answer(self, text, client):
-        number = self.numbers[client] = self.numbers.get(client, 0) + 1
+        self.numbers[client] += 1
         loss, duplication, reorder, damage, place = (self.random.random() for _ in range(5))
         if loss < self.loss:
             self.lost += 1
             return
         if damage < self.damage:
             self.bad += 1
-            text = self.damaged(text, NUMBER + int(place * (len(text) - NUMBER)))
-        if reorder < self.reorder:
-            self.held.append((number, text, client, duplication < self.duplication))
-        else:
-            self.pass_on(number, text, client, duplication < self.duplication)
+            at = NUMBER + int(place * (len(text) - NUMBER))
+            text = text[:at] + (b"1" if text[at:at + 1] != b"1" else b"2") + text[at + 1:]
+        self.held.append((self.numbers[client], text, client, duplication < self.duplication))
+        if reorder >= self.reorder:
             self.release()
 
-    @staticmethod
-    def damaged(text, place):
-        digit = b"1" if text[place:place + 1] != b"1" else b"2"
-        return text[:place] + digit + text[place + 1:]
-
     def release(self):
-        held, self.held = self.held, []
-        for each in held:
-            self.pass_on(*each)
-
-    def pass_on(self, number, text, client, duplication):
-        self.send(text, client)
-        if duplication:
-            self.duplicates += 1
+        """Sends the held answers, the last one first."""
+        while self.held:
+            number, text, client, is_duplicated = self.held.pop()
             self.send(text, client)
-        highest = self.highest.get(client, 0)
-        self.reordered += number < highest
-        self.highest[client] = max(highest, number)
+            if is_duplicated:
+                self.duplicates += 1
+                self.send(text, client)
+            self.reordered += number < self.highest[client]
+            self.highest[client] = max(self.highest[client], number)
 
 
 def main():

@@ -23,8 +23,6 @@ A server that stays open is left after -q, also if it goes on talking. A probe d
   yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
   $ echo one | yodel -q 0 --quiet 127.0.0.1 $PORT
   one
-  $ echo one | yodel -q 50ms --json 127.0.0.1 $PORT 2>log | grep -o '"reason":"[^"]*"'
-  "reason":"the server did not close within 50ms (-q)"
   $ yodel -q 50ms -c 1 127.0.0.1 $PORT
   64 bytes, seq 1, * ms* (glob)
   yodel: the server did not close within 50ms (-q)
@@ -41,10 +39,6 @@ A server that stays open is left after -q, also if it goes on talking. A probe d
   tick
   yodel: the server did not close within 200ms (-q)
   yodel: 0 sent, 0 echoed, 0 bad, 0 lost, * unsolicited (glob)
-  $ yodel --expect any -q 200ms 127.0.0.1 $PORT </dev/null 2>&1 | uniq
-  tick
-  yodel: the server did not close within 200ms (-q)
-  yodel: 0 sent, 0 answered, 0 bad, 0 lost, * unsolicited (glob)
   $ play 'talk:400000*x'
   $ echo a | yodel --quiet -f raw --expect none -W 200ms -q 200ms 127.0.0.1 $PORT | dd bs=4k status=none >flood
 
@@ -57,8 +51,6 @@ something is awaited. Here the input has no end.
   yodel: the server closed before the end of the input
   yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
   [56]
-  $ open_input 'one\n' && yodel --json 127.0.0.1 $PORT <input 2>log | grep -o '"reason":"[^"]*"'
-  "reason":"the server closed before the end of the input"
   $ play echo shut wait
   $ open_input 'one\n' && yodel --quiet -f raw 127.0.0.1 $PORT <input
   one
@@ -95,11 +87,6 @@ An end inside a message is a truncation, whatever is expected. So is a reset. Bo
   yodel: 1 sent, 1 echoed, 0 bad, 0 lost, 1 unsolicited; rtt * (glob)
   [56]
   $ echo one | yodel --quiet --expect any 127.0.0.1 $PORT
-  one
-  half
-  yodel: the server closed the connection inside a message, after 4 bytes
-  [56]
-  $ echo one | yodel --quiet --expect none 127.0.0.1 $PORT
   one
   half
   yodel: the server closed the connection inside a message, after 4 bytes

@@ -24,6 +24,9 @@ Nothing lasts for ever: connecting (-w), a connection without traffic, a run as 
   yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
   $ yodel -m 50ms --quiet --retry forever --retry-delay 1ms 127.0.0.1 1 </dev/null 2>log
   [28]
+
+The server has such a limit, too. Messages every 100 ms keep the connection for 600 ms; silence does not.
+
   $ serve --idle-timeout 500ms
   $ yodel --quiet -c 7 -i 100ms 127.0.0.1 $PORT >out 2>log
   $ yodel --quiet 127.0.0.1 $PORT <input

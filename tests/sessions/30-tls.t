@@ -52,11 +52,8 @@ The options that the sentence names work.
 
 TLS to a plain port and plain text to a TLS port are both named.
 
-  $ for line in a hello 'GET / HTTP/1.0'; do echo "$line" | yodel --quiet localhost $PORT; done
+  $ for line in a hello 'GET / HTTP/1.0'; do echo "$line" | yodel --quiet localhost $PORT; done 2>&1 | uniq
   yodel: the server speaks TLS; use --tls
-  yodel: the server speaks TLS; use --tls
-  yodel: the server speaks TLS; use --tls
-  [35]
   $ serve
   $ echo a | yodel --tls -k --quiet localhost $PORT
   yodel: the server does not speak TLS

@@ -90,10 +90,6 @@ With -m, a run has a length. Its replies are awaited, at most -W.
   yodel: no connection within 200ms (--max-time): still in the TLS handshake with 127.0.0.1:* (glob)
   yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [28]
-  $ yodel --quiet -i 0 -m 200ms --tls -k 127.0.0.1 $PORT
-  yodel: no connection within 200ms (--max-time): still in the TLS handshake with 127.0.0.1:* (glob)
-  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
-  [28]
 
 Input that the program does not read is reported.
 

@@ -60,9 +60,6 @@ A server that does not greet, or closes instead, is named.
   
   yodel: the server closed the connection inside a message, after 7 bytes
   [56]
-  $ play close
-  $ echo NOOP | yodel --quiet -f smtp 127.0.0.1 $PORT 2>log
-  [56]
   $ play 'send:SSH-2.0-\x1b[2J\r\n' close
   $ echo NOOP | yodel --quiet -f smtp 127.0.0.1 $PORT
   yodel: the server sent "SSH-2.0-^[[2J", which is not valid for -f smtp

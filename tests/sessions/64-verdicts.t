@@ -50,17 +50,13 @@ A connection that fails keeps its status.
 A requirement about losses replaces the rule that none are allowed.
 
   $ serve -f line --drop 0.2
-  $ for clause in 'sent>0' 'lost<60%' 'lost<60%,bad=0' 'lost<1%'; do for connections in 1 3; do
-  >     yodel-load --rate 10k -c 100 -W 200ms --connections $connections --require "$clause" 127.0.0.1 $PORT 2>log
+  $ for clause in 'sent>0' 'lost<60%' 'lost<60%,bad=0' 'lost<1%'; do
+  >     yodel-load --rate 10k -c 100 -W 200ms --connections 3 --require "$clause" 127.0.0.1 $PORT 2>log
   >     echo $? $clause
-  > done; done
-  1 sent>0
+  > done
   1 sent>0
   0 lost<60%
-  0 lost<60%
   0 lost<60%,bad=0
-  0 lost<60%,bad=0
-  1 lost<1%
   1 lost<1%
 
 The end object names the requirement that failed.
@@ -70,16 +66,6 @@ The end object names the requirement that failed.
   $ grep -o '"reason":[^{]*"sent"\|"required":[^]]*]' judged
   "reason":"required sent=5, was 4","status":1,"sent"
   "required":[{"clause":"sent=5","was":"4","holds":false}]
-
-It also names the signal that ended the run.
-
-  $ yodel --json -i 1ms >stopped 2>log & await '"message"' stopped && stop TERM $!
-  [143]
-  $ yodel-load --json --rate 1k >ended 2>log & await '"interval"' ended && stop TERM $!
-  [143]
-  $ grep -ho '"reason":[^{]*"sent"' stopped ended
-  "reason":"ended by SIGTERM","status":143,"sent"
-  "reason":"ended by SIGTERM","status":143,"sent"
 
 If the rate climbs, each second is judged. The summary says up to which rate each clause held. From 100 to 300 per
 second, the first second contains 150 messages and the next one 250.

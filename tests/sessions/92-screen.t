@@ -9,26 +9,15 @@ screen comes back, with the summary and nothing else.
   $ screen yodel -- "$up" 'type hello' 'wait ms ‹ hello ✓' 'wait  › hello' 'wait 1↑ 1↓ 0… 0✗ 0?' 'last ' 'keys ^D' gone screen
   status 0
   yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
-  $ for keys in ^D '^C^C' 'half a line^C^C'; do for option in '' --quiet; do
-  >     screen sh -c "echo before; yodel $option; echo status \$?" -- "$up" 'type hello' 'wait ‹ hello ✓' 'keys \eOP' \
-  >         'keys \e[<64;1;1M' "keys $keys" gone screen | sed 's/rtt .*//'
-  > done; done | uniq -c | sed 's/^ *//'
-  1 status 0
-  1 before
-  1 yodel: 1 sent, 1 echoed, 0 bad, 0 lost; 
-  2 status 0
-  1 before
-  2 status 0
-  1 before
-  1 yodel: 1 sent, 1 echoed, 0 bad, 0 lost; 
-  2 status 0
-  1 before
-  2 status 0
-  1 before
-  1 yodel: 1 sent, 1 echoed, 0 bad, 0 lost; 
-  2 status 0
-  1 before
-  1 status 0
+  $ for keys in ^D '^C^C' 'half a line^C^C'; do
+  >     screen sh -c "echo before; yodel; echo status \$?" -- "$up" 'type hello' 'wait ‹ hello ✓' 'keys \eOP' \
+  >         'keys \e[<64;1;1M' "keys $keys" gone screen | sed 's/rtt .*//' | xargs
+  > done
+  status 0 before yodel: 1 sent, 1 echoed, 0 bad, 0 lost; status 0
+  status 0 before yodel: 1 sent, 1 echoed, 0 bad, 0 lost; status 0
+  status 0 before yodel: 1 sent, 1 echoed, 0 bad, 0 lost; status 0
+  $ screen sh -c "echo before; yodel --quiet; echo status \$?" -- "$up" 'keys ^D' gone screen | xargs
+  status 0 before status 0
 
 Lines that were never sent are reported, also after a failure.
 

@@ -30,13 +30,11 @@ struct Address {
     bool is_multicast() const;
 };
 
-// Asks the system for the broadcast addresses of this machine's networks.
 bool is_broadcast_or_multicast(const Address& address);
 
 // Compares IP addresses without their ports. False for paths.
 bool same_host(const Address& a, const Address& b);
 
-// True for a path whose file exists and is not a socket.
 bool is_non_socket_file(const Address& address);
 
 // Makes a socket non-blocking and close-on-exec, and TCP without Nagle's algorithm

@@ -1,5 +1,4 @@
-// Turns a name into addresses, and these into a connected socket. A name is looked up on a
-// separate thread, because the system's resolver may block for any length of time.
+// Turns a name into addresses, on a separate thread, and these into a connected socket.
 //
 // Dialing alternates between IPv6 and IPv4 addresses. The next attempt starts when an attempt
 // fails or is slow, and the first to connect wins (RFC 8305, "Happy Eyeballs"). A datagram
@@ -77,7 +76,6 @@ struct DialResult {
     ev::Duration connect_time{};  // since the end of the look-up
 };
 
-// Why one address could not be connected to.
 struct DialFailure {
     std::string text;
     bool refused = false;  // by the peer's system

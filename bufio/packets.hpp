@@ -61,10 +61,10 @@ private:
 // Takes ownership of a non-blocking UDP socket, and stores a reference to the peer's address.
 //
 // Write whole frames. A datagram that the system refuses for its size or for lack of memory is
-// dropped. Any other error of a connected socket is a failure, such as an ICMP "port
-// unreachable": of Reason::refused or Reason::connect if the peer is absent. A bound socket
-// (`connected` is false) drops each datagram that is refused. It receives from all peers, and
-// stores in `peer` the sender of the last datagram, to which it sends.
+// dropped. Any other error of a connected socket is a failure: of Reason::refused or
+// Reason::connect if the peer is absent. A bound socket (`connected` is false) drops each
+// datagram that is refused, and stores in `peer` the sender of the last datagram, to which it
+// sends.
 std::unique_ptr<Transport> make_packet_transport(Fd socket, Address& peer,
                                                  bool connected = true);
 

@@ -15,9 +15,8 @@
 // 64 KiB, the stream stops reading until the owner has consumed down to the low-water mark.
 //
 // When sending has failed, the stream still reads the bytes that the peer sent earlier, because
-// they may contain the reason. The stream ends only afterwards. A write to a closed connection
-// raises no SIGPIPE. Destroying a stream closes the connection and drops pending output. The
-// handshake has no deadline.
+// they may contain the reason, and ends only afterwards. Destroying a stream closes the
+// connection and drops pending output. The handshake has no deadline.
 #pragma once
 
 #include "bufio/buffer.hpp"
@@ -95,8 +94,7 @@ public:
     std::size_t pending() const { return output_.size(); }  // bytes of the output
     std::uint64_t bytes_read() const { return bytes_read_; }
     std::size_t held() const { return transport_->held(); }
-    // Bytes that the system has accepted, without the transport's overhead.
-    std::uint64_t bytes_written() const { return bytes_written_; }
+    std::uint64_t bytes_written() const { return bytes_written_; }  // accepted by the system
     // Rises with all that is read or written, a message that the transport holds included.
     std::uint64_t traffic() const { return reads_ + bytes_written_; }
 
@@ -118,11 +116,9 @@ public:
     void close();
     void abort();  // ends the stream now: pending output is lost, and the peer sees a reset
 
-    // The handshake was reported, together with bytes that arrived with it.
     bool handshake_done() const { return handshake_reported_; }
     bool is_open() const { return handshake_done_ && !ended_; }
     bool finishing() const { return finishing_; }
-    // Sending has failed; the stream only reads what the peer sent earlier.
     bool output_failed() const { return output_failed_; }
     bool output_closed() const { return output_closed_; }
     // True also if the input was rejected.
@@ -161,9 +157,8 @@ private:
     std::size_t min_readable_ = 0;  // bytes, from set_min_readable()
     Buffer input_;
     Buffer output_;
-    // In the shared read buffer; empty except while notifying.
-    std::string_view shared_input_;
-    End end_;  // set once the input is rejected or the stream has ended
+    std::string_view shared_input_;  // in the shared read buffer; empty except while notifying
+    End end_;                        // set once the input is rejected or the stream has ended
     ev::Watch watch_;
     // Continues without an event: reads bytes that poll cannot see, or reports the handshake
     // or the end. Otherwise it is due at finish_by_.

@@ -36,8 +36,8 @@ struct TlsClientOptions {
     // sha256//BASE64 of accepted keys; replaces verification
     std::vector<std::string> pins = {};
     bool verify = true;  // verify the chain and the name
-    // The file to append the connections' secrets to, for protocol analyzers. It can't be a
-    // FIFO. A failed write ends the handshake with Reason::output.
+    // The file to append the connections' secrets to; not a FIFO. A failed write ends the
+    // handshake with Reason::output.
     std::string key_log_file = {};
     // The key exchange groups to offer, the preferred first, as in "X25519:P-256"; empty:
     // OpenSSL's defaults. See knows_groups().
@@ -65,10 +65,9 @@ std::string tls_library_version();  // OpenSSL's at run time, as in "3.0.15"
 
 struct TlsState;
 
-// Copies are cheap and share their state, which lives as long as any copy or transport. To
-// change its certificate, a server makes another context; connections of the old context
-// continue. A client's context stores the latest sessions of each host, so that the next
-// connections to it need a shorter handshake.
+// Copies are cheap and share their state, which lives as long as any copy or transport. A
+// client's context stores the latest sessions of each host, so that the next connections to it
+// need a shorter handshake.
 class TlsContext {
 public:
     // These throw TlsError. They read files, and may ask for a pass phrase at the terminal.

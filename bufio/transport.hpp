@@ -58,8 +58,8 @@ inline const End no_end;
 // have reasons of their own.
 End system_end(Reason reason, const char* what, int code);
 
-// Facts are also available for a refused connection. Texts from the peer have a bounded length
-// but are unfiltered, so they must be made printable before they are written to a terminal.
+// Texts from the peer have a bounded length but are unfiltered, so they must be made printable
+// before they are written to a terminal.
 struct TlsFacts {
     std::string version;
     std::string cipher;

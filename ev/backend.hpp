@@ -23,7 +23,7 @@ inline constexpr Events writable = POLLOUT;
 inline constexpr Events error = POLLERR;   // only reported; also for an invalid descriptor
 inline constexpr Events hangup = POLLHUP;  // the other end is gone; always reported
 
-// Substitute for negative numbers, which poll(2) would ignore. No descriptor has this number.
+// For negative numbers, which poll(2) would ignore. No descriptor has this number.
 inline constexpr int invalid_descriptor = std::numeric_limits<int>::max();
 
 // A watched descriptor. Must not move while it has an interest.
@@ -39,8 +39,8 @@ struct Readiness {
     Events events;
 };
 
-// Waits with poll(2), which every system has. The other backends (ev/backends) derive from
-// this one. They use its list of registrations, or delegate everything to another backend.
+// Waits with poll(2). The others (ev/backends) derive from it, and use its list of
+// registrations or delegate everything to another backend.
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -66,9 +66,9 @@ protected:
 // Makes a backend by its name (see Loop::Loop()).
 std::unique_ptr<Backend> make_backend(std::string_view name);
 
-// Linux may exceed a timeout by 0.1 % of its length, or by 0.5 % in a niced process. So a wait
-// of 20 ms or more is shortened by slightly more than that, and the next turn waits for the
-// rest. Such a wait uses whole milliseconds, because calls with nanoseconds cost more.
+// Linux may exceed a timeout by 0.5 % of its length. So a wait of 20 ms or more is shortened by
+// slightly more, and the next turn waits for the rest. It uses whole milliseconds, because
+// calls with nanoseconds cost more.
 bool needs_ns(Duration max_wait);        // wait in nanoseconds if possible
 int milliseconds_of(Duration max_wait);  // -1: no limit; rounded up below 20 ms
 

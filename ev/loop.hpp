@@ -2,13 +2,11 @@
 //
 //     #include "ev/loop.hpp"
 //     #include <unistd.h>
-//     #include <csignal>
 //     #include <cstdio>
 //
 //     int main() {
 //         using namespace std::chrono_literals;
 //         ev::Loop loop;
-//         ev::Signal interrupt(loop, SIGINT, [&] { loop.stop(); });
 //         ev::Timer idle(loop, [&] { loop.stop(); });
 //         ev::Watch keyboard(loop, STDIN_FILENO, ev::readable, [&](ev::Events) {
 //             char bytes[512];
@@ -17,32 +15,25 @@
 //             std::printf("%d bytes\n", static_cast<int>(count));
 //             idle.start(5s);
 //         });
-//         idle.start(5s);
 //         loop.run();
 //     }
 //
-// Watches, timers and signals own their callbacks, can be moved, and stop waiting when they are
-// destroyed. A callback may create, change, move and destroy any of them, including its own; it
-// must not call run() or step(). The loop must outlive its objects. A default-constructed or
-// moved-from object may only be tested by operator bool, assigned to and destroyed.
+// Watches, timers and signals own their callbacks, and stop waiting when they are destroyed. A
+// callback may create, change, move and destroy any of them, including its own; it must not
+// call run() or step(). The loop must outlive its objects. A default-constructed or moved-from
+// object may only be tested by operator bool, assigned to and destroyed.
 //
 // Each turn waits until the nearest deadline at the latest. It then calls back for all signals
 // that have arrived, for all ready descriptors in any order, and for all due timers. Anything
-// started during a turn is served from the next turn on, so that a zero-length timer can't
-// starve descriptors. A timer that becomes due while the turn sleeps or runs callbacks may fire
-// only in the next turn, which does not sleep.
+// started during a turn is served from the next turn on.
 //
-// An exception from a callback passes through step() and run(). The next turn makes the
+// An exception from a callback passes through step() and run(); the next turn makes the
 // remaining calls. An operation that throws std::bad_alloc has no effect, and destroying an
 // object never allocates.
 //
-// A loop and its objects belong to one thread. Other threads reach it through a Mailbox
-// (ev/threads/mailbox.hpp) and must block signals (ev/threads/loop_thread.hpp starts such
-// threads). The child of a fork() must not use or destroy its parent's loops and objects, so it
-// must end by _exit() or exec(). It may create its own.
-//
-// EV_BACKEND in the environment names the backend of loops that are made without a name. If
-// EV_TRACE is not empty, these loops also write a line to standard error for each wait.
+// A loop and its objects belong to one thread. Other threads reach it through a Mailbox and
+// must block signals (ev/threads). The child of a fork() must not use or destroy its parent's
+// loops and objects, so it must end by _exit() or exec(). It may create its own.
 #pragma once
 
 #include "ev/backend.hpp"
@@ -58,8 +49,8 @@ namespace ev {
 
 class Loop {
 public:
-    // The state of a watch, timer or signal. If its owner is destroyed during a turn, the state
-    // is freed only after the turn, which may still refer to it.
+    // The state of a watch, timer or signal. Destroyed in a turn, it is freed after the turn,
+    // which may still refer to it.
     struct Object {
         explicit Object(Loop& parent) : loop(parent) {}
         virtual ~Object() = default;
@@ -72,10 +63,12 @@ public:
         Object* next_dead = nullptr;
     };
 
-    // The backend is the system call that waits: "poll", "epoll" (Linux) or "select" (which
-    // refuses descriptors of FD_SETSIZE or more). "auto", the default, chooses between poll and
-    // epoll. Throws std::invalid_argument for any other name, and std::system_error if no
-    // descriptor is left for epoll.
+    // The backend is the system call that waits: "poll", "epoll" (Linux), "select" (which
+    // refuses descriptors of FD_SETSIZE or more), or "auto", which chooses between poll and
+    // epoll. Without a name, EV_BACKEND in the environment names it, or else it is "auto"; and
+    // if EV_TRACE is not empty, each wait writes a line to standard error. Throws
+    // std::invalid_argument for any other name, and std::system_error if epoll gets no
+    // descriptor.
     explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {})
         : Loop(clock, make_backend(backend)) {}
     Loop(ReadClock clock, std::unique_ptr<Backend> backend)
@@ -87,17 +80,14 @@ public:
         while (step()) {
         }
     }
-    // Runs one turn, which waits for at most `max_wait`, and may return early without any
-    // callback. Returns false if stop() was called, in this turn or before it, or if there is
-    // nothing to wait for.
+    // Runs one turn, which may return early without any callback. Returns false if stop() was
+    // called, in this turn or before it, or if there is nothing to wait for.
     bool step(Duration max_wait = Duration::max());
-    // Ends run() and makes step() return false, once, at the end of the turn. Between turns, or
-    // if an exception ends the turn, it makes the next step() return without any callback.
+    // Makes step() return false, once, at the end of the turn. Between turns, or if an
+    // exception ends the turn, it makes the next step() return without any callback.
     void stop() { stopping_ = true; }
 
-    // During a turn's callbacks, all calls return the time of the first call.
-    Time now() const;
-    // Reads the clock, even within a turn, for times that must be exact.
+    Time now() const;  // all calls in a turn's callbacks return the time of the first
     Time read_clock() const { return clock_(); }
     Time after(Duration delay) const;  // now() + delay; a negative delay counts as 0
 
@@ -123,27 +113,23 @@ private:
     bool stopping_ = false;
 };
 
-// Returns the state that a watch or timer owns.
 auto& state_of(const auto& owner) {
     assert(owner && "a default-constructed or moved-from object was called");
     return *owner;
 }
 
-// Reports when a descriptor can be read or written without blocking. It does not own the
-// descriptor, which must stay open while it is watched; epoll does not report that it was
-// closed. Several watches may share a descriptor. With epoll, each but the first holds a
-// duplicate of it while it has an interest.
+// Reports when a descriptor can be read or written without blocking. The descriptor must stay
+// open while it is watched; epoll does not report that it was closed. Several watches may share
+// it. With epoll, each but the first holds a duplicate of it while it has an interest.
 //
 // Unless the watch sleeps, an error or hang-up is always reported, together with the watch's
 // whole interest, so that the callback's own read or write encounters the error. If no wanted
-// event occurs with it, the interest becomes `none`, so the error is reported only once. A
-// callback that continues, as with a datagram socket, must call want() again. A negative
-// descriptor is an error.
+// event occurs with it, the interest becomes `none`. A callback that continues, as with a
+// datagram socket, must then call want() again. A negative descriptor is an error.
 //
 // If the system refuses the descriptor, the constructor and want() throw std::system_error and
 // change nothing. poll and select refuse more watches than the process may have descriptors
-// (RLIMIT_NOFILE). If that limit is lowered later, they report an error to each watch beyond
-// it.
+// (RLIMIT_NOFILE), and report an error to those beyond a limit that is lowered later.
 class Watch {
 public:
     using Callback = std::function<void(Events)>;
@@ -152,8 +138,8 @@ public:
     Watch(Loop& loop, int fd, Events interest, Callback callback);
     explicit operator bool() const { return state_ != nullptr; }
 
-    // Changes the interest. With `none` the watch sleeps and reports nothing. With `hangup` it
-    // reports only errors and hang-ups; select can't wait for these alone.
+    // With `none` the watch sleeps and reports nothing. With `hangup` it reports only errors
+    // and hang-ups; select can't wait for these alone.
     void want(Events interest) { state_of(state_).loop.backend_->set(*state_, interest); }
     Events wanted() const { return state_of(state_).interest; }
 
@@ -169,7 +155,7 @@ private:
 };
 
 // Calls back once when its deadline has passed, never earlier. Timers with equal deadlines fire
-// in the order in which they were started. A timer that is restarted in every turn never fires.
+// in the order in which they were started.
 class Timer {
 public:
     using Callback = std::function<void()>;
@@ -192,16 +178,15 @@ private:
     std::unique_ptr<State, Loop::Object::Bury> state_;
 };
 
-// Calls back from the loop after the process has received the signal. Signals that arrive close
-// together may cause a single call. A process can have one Signal for each number; the
-// constructor throws std::system_error (EBUSY) for a second one. The destructor, and fork() in
-// the child, restore the previous disposition.
+// Calls back after the process has received the signal. Signals that arrive close together may
+// cause a single call. A second Signal for a number throws std::system_error (EBUSY). The
+// destructor, and fork() in the child, restore the previous disposition.
 class Signal {
 public:
     using Callback = std::function<void()>;
 
     Signal() = default;
-    Signal(Loop& loop, int signo, Callback callback);  // throws std::system_error
+    Signal(Loop& loop, int signo, Callback callback);
     explicit operator bool() const { return state_ != nullptr; }
 
 private:

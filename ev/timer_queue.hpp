@@ -2,13 +2,10 @@
 // turn its owner calls begin_turn(), then pop_due() until it returns null.
 //
 // One vector contains a 4-ary heap, followed by the nursery: unsorted entries that the next
-// turn merges into the heap, by a single heapify if there are many. An entry leaves the heap
-// for the nursery by swapping places with the heap's last entry, before the heap shrinks by
-// one.
+// turn merges into the heap, by a single heapify if there are many.
 //
-// A timer has at most one entry, which may be out of date: canceling a timer, or restarting it
-// for a later time, changes only the timer. The entry is refreshed or dropped when its own
-// deadline passes. So restarting an idle timer for each byte costs two stores.
+// Canceling a timer, or restarting it for a later time, leaves its entry out of date until that
+// entry's own deadline. So restarting an idle timer for each byte costs two stores.
 #pragma once
 
 #include "ev/time.hpp"
@@ -43,15 +40,14 @@ public:
         std::size_t place_ = no_place;
     };
 
-    // (Re)starts the timer. Equal deadlines come due in the order of these calls.
     void start(Item& timer, Time deadline);
     void remove(Item& timer);
 
     // Merges the nursery into the heap. Returns a time before which no timer is due.
     Time begin_turn();
     bool empty() const { return entries_.empty(); }  // after begin_turn(): no timer is pending
-    // Removes and returns the next due timer; null if none is left. A timer started since the
-    // turn began is left for the next turn, whatever its deadline.
+    // Removes and returns the next due timer, or null. A timer started since the turn began is
+    // left for the next one.
     Item* pop_due(Time now);
 
 private:
@@ -68,7 +64,7 @@ private:
 
     std::vector<Entry> entries_;  // first the heap, then the nursery
     std::size_t heap_size_ = 0;
-    std::uint64_t last_order_ = 0;        // order of the most recent start()
+    std::uint64_t last_order_ = 0;
     std::uint64_t turn_start_order_ = 0;  // last_order_ when this turn began
 };
 

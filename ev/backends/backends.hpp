@@ -1,5 +1,4 @@
-// The backends besides poll, which is ev::Backend itself. A loop usually gets its backend by
-// name (make_backend()).
+// The backends besides poll, which is ev::Backend itself.
 #pragma once
 
 #include "ev/backend.hpp"
@@ -10,8 +9,8 @@ std::string_view backend_names();  // for users, the default first
 
 // Linux only. Throws std::system_error if no descriptor is left.
 std::unique_ptr<Backend> make_epoll_backend();
-// Linux only. Chooses between poll, with which it begins, and epoll by the number of watched
-// descriptors and the share that is usually ready.
+// Linux only. Chooses between poll and epoll by the number of watched descriptors and the share
+// that is usually ready.
 std::unique_ptr<Backend> make_auto_backend();
 
 // Before `inner` sleeps, it looks once without sleeping if the last turn had events. These
@@ -20,7 +19,7 @@ std::unique_ptr<Backend> make_auto_backend();
 // w: writable, h: hang-up, e: error).
 std::unique_ptr<Backend> make_look_backend(std::unique_ptr<Backend> inner, bool traces = false);
 
-// Returns true if the descriptor has one of these events now, or an error.
+// Also true for an error.
 bool ready_now(int fd, Events events);
 
 }  // namespace ev

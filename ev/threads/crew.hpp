@@ -1,6 +1,5 @@
 // Objects of one type, one per thread. The first uses the owner's loop; each of the others uses
-// the loop of an additional thread. No lock is needed to set them up before start() and to read
-// them after join().
+// the loop of an additional thread.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -19,12 +18,12 @@ namespace ev {
 template <class T>
 class Crew {
 public:
-    // Makes the object of thread number `thread`; 0 is the owner's thread. `owner` posts tasks
-    // to the owner's loop. It is null for the first object, which uses that loop itself.
+    // `thread` is 0 for the owner's thread. `owner` posts tasks to the owner's loop; it is null
+    // for the first object, which uses that loop itself.
     using Make =
         std::function<std::unique_ptr<T>(Loop& loop, std::size_t thread, Mailbox* owner)>;
 
-    // Makes all objects, on the caller's thread. Throws std::system_error.
+    // Throws std::system_error.
     Crew(Loop& loop, std::size_t threads, const Make& make) {
         if (threads > 1) owner_.emplace(loop);
         first_ = make(loop, 0, nullptr);
@@ -36,7 +35,6 @@ public:
     void start() {
         for (const auto& worker : workers_) worker->thread.start();
     }
-    // Lets the additional threads run all posted tasks and end.
     void join() {
         for (const auto& worker : workers_) worker->thread.join();
     }

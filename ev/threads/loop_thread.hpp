@@ -1,4 +1,3 @@
-// Additional threads, each with a loop of its own.
 #pragma once
 
 #include "ev/loop.hpp"
@@ -18,9 +17,8 @@ unsigned processor_count();  // that this process may use, at least 1
 std::thread start_thread(std::function<void()> work);
 
 // A thread that runs its own loop. The loop and its objects belong to the creating thread until
-// start(), and again after join(), so that it needs no lock to set up the work and to read the
-// results. An exception from a callback ends the thread and is rethrown by a turn of the
-// owner's loop.
+// start(), and again after join(). An exception from a callback ends the thread and is rethrown
+// by a turn of the owner's loop.
 class LoopThread {
 public:
     // `owner` is the mailbox of the creating thread's loop, and must outlive this object.
@@ -31,8 +29,7 @@ public:
     Loop& loop() { return loop_; }
 
     void start();  // must be called only once
-    // Runs the task in the thread, as Mailbox does. May be called from any thread. A thread
-    // that has ended runs no more tasks.
+    // Runs the task as Mailbox does. A thread that has ended runs no more tasks.
     void post(Mailbox::Task task) { mailbox_.post(std::move(task)); }
     // Waits until all tasks posted earlier are done and the thread has ended. The objects of
     // its loop must live until then.

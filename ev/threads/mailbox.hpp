@@ -1,4 +1,3 @@
-// Tasks for a loop from other threads.
 #pragma once
 
 #include "ev/fd.hpp"
@@ -14,8 +13,7 @@ namespace ev {
 // don't starve the descriptors. While a mailbox exists, its loop has something to wait for.
 //
 // A task may destroy the mailbox; the destructor drops the remaining tasks. No thread may post
-// from then on. A turn throws std::system_error if the system can no longer watch the mailbox,
-// for example because the descriptor limit was lowered.
+// from then on. A turn throws std::system_error if the system can no longer watch the mailbox.
 class Mailbox {
 public:
     using Task = std::function<void()>;
@@ -24,7 +22,7 @@ public:
     explicit Mailbox(Loop& loop);
 
     void post(Task task);  // may be called from any thread
-    // Posts a list that was made in advance. Allocates no memory, so it can't fail.
+    // For a list that was made in advance.
     using Prepared = std::list<Task>;
     void post(Prepared prepared) noexcept;
 

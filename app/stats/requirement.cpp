@@ -160,6 +160,7 @@ std::string Requirement::Judged::held_text() const {
 std::vector<Requirement::Judged> judge(const RunResults& results,
                                        const std::vector<Requirement>& required) {
     std::vector<Requirement::Judged> all;
+    all.reserve(required.size());
     for (const Requirement& each : required) all.push_back(each.judge(results));
     return all;
 }

@@ -3,26 +3,28 @@
 //     on_terminal [ROWSxCOLUMNS] [NAME=VALUE]... COMMAND... -- STEP...
 //     on_terminal attacks          prints a line for each attack on a terminal
 //
-//     wait TEXT, last TEXT     waits until the screen shows TEXT, or its last row, without the
-//     key bar, is TEXT row N TEXT               waits until row N, counted from 1, begins with
-//     TEXT hides TEXT               the screen does not show TEXT type LINE, keys BYTES types a
-//     line, or bytes: \e, ^C and \xNN are control characters resize-ROWSxCOLUMNS, kill SIGNAL,
-//     hang up, stall, continue, stop output, sleep unsent BYTES             the program has not
-//     written BYTES alternate screen         waits for the alternate screen; `no screen` for
-//     its end cells PROPERTY           counts the cells that are `colored` or `reverse` golden
-//     NAME              waits until the screen equals tests/screens/NAME.txt, with zeros
-//                              for times; SCREENS_UPDATE=1 in the environment rewrites the file
-//     screen                   prints the rows that are not empty
-//     raw                      waits until the program has changed the settings
-//     left STATUS...           waits for the end with one of these statuses
-//     gone                     waits for the end, and prints the status and unrestored settings
-//     keys-up                  types Alt and Up
-//     paste N                  pastes N letters, and Enter
-//     second                   waits until the time in the status line has grown
-//     rests                    waits until the program writes nothing and needs no time
-//     used, written            prints the milliseconds of processor time, or the bytes written
-//     untouched                no attack has reached the terminal
-//     pid COMMAND              runs a command of the shell with the process as $PID
+// - `wait TEXT`, `last TEXT`: waits until the screen, or its last row above the key bar, shows
+//   TEXT
+// - `row N TEXT`: waits until row N, counted from 1, begins with TEXT
+// - `hides TEXT`: the screen does not show TEXT
+// - `type LINE`, `keys BYTES`: types a line, or bytes, of which \e, ^C and \xNN are control
+//   characters; `keys-up` types Alt and Up, `paste N` pastes N letters, and Enter
+// - `resize-ROWSxCOLUMNS`, `kill SIGNAL`, `hang up`, `stop output`
+// - `stall`, `continue`: stops or continues to read what the program writes; `sleep` 30 ms
+// - `unsent BYTES`: the program has not written BYTES
+// - `untouched`: no attack has reached the terminal
+// - `alternate screen`, `no screen`: waits for the alternate screen, or its end
+// - `raw`: waits until the program has changed the settings
+// - `second`: waits until the time in the status line has grown
+// - `rests`: waits until the program writes nothing and needs no time
+// - `left STATUS...`: waits for the end with one of these statuses
+// - `gone`: waits for the end, and prints the status and unrestored settings
+// - `golden NAME`: waits until the screen equals tests/screens/NAME.txt, with zeros for times;
+//   SCREENS_UPDATE=1 in the environment rewrites the file
+// - `screen`: prints the rows that are not empty
+// - `cells PROPERTY`: counts the cells that are `colored` or `reverse`
+// - `used`, `written`: prints the milliseconds of processor time, or the bytes written
+// - `pid COMMAND`: runs a command of the shell with the process as $PID
 //
 // The first step that fails prints the screen.
 #include "tests/support/text.hpp"
@@ -207,29 +209,36 @@ bool perform(Tty& tty, const std::string& step) {
     if (verb == "rests") return rests(tty);
     if (verb == "second") return seconds_pass(tty);
     if (verb == "untouched") return untouched(tty);
-    if (verb == "used") std::cout << used_ms(tty) << std::endl;
-    if (verb == "written") std::cout << tty.output().size() << std::endl;
-    if (verb == "paste")
-        tty.send("\x1b[200~" + std::string(std::stoul(rest), 'm') + "\x1b[201~\r");
     if (verb == "raw") return changes_settings(tty);
     if (verb == "left") {
         const int status = tty.wait_exit().value_or(-1);
         return (" " + rest + " ").find(" " + std::to_string(status) + " ") != rest.npos;
     }
-    if (verb == "type") tty.send(bytes_of(rest) + "\r");
-    if (verb == "keys-up") tty.send("\x1b[1;3A");
-    if (verb == "keys") tty.send(bytes_of(rest));
-    if (verb.starts_with("resize-")) tty.resize(size_from(verb.substr(7)));
-    if (verb == "kill") tty.kill(signal_of(rest));
-    if (step == "hang up") tty.hang_up();
-    if (verb == "stall" || verb == "continue") tty.stall(verb == "stall");
-    if (step == "stop output") tty.stop_output();
-    if (verb == "sleep") tty.wait_for([] { return false; }, std::chrono::milliseconds(30));
-    if (verb == "screen") print_rows(tty);
-    if (verb == "cells") std::cout << count_cells(tty, rest) << std::endl;
     if (verb == "pid")
         return std::system(("PID=" + std::to_string(tty.pid()) + "; " + rest).c_str()) == 0;
-    return true;
+    if (verb.starts_with("resize-")) {
+        tty.resize(size_from(verb.substr(7)));
+        return true;
+    }
+    const std::map<std::string, std::function<void()>> actions{
+        {"type", [&] { tty.send(bytes_of(rest) + "\r"); }},
+        {"keys", [&] { tty.send(bytes_of(rest)); }},
+        {"keys-up", [&] { tty.send("\x1b[1;3A"); }},
+        {"paste",
+         [&] { tty.send("\x1b[200~" + std::string(std::stoul(rest), 'm') + "\x1b[201~\r"); }},
+        {"kill", [&] { tty.kill(signal_of(rest)); }},
+        {"hang", [&] { tty.hang_up(); }},
+        {"stop", [&] { tty.stop_output(); }},
+        {"stall", [&] { tty.stall(true); }},
+        {"continue", [&] { tty.stall(false); }},
+        {"sleep", [&] { tty.wait_for([] { return false; }, std::chrono::milliseconds(30)); }},
+        {"screen", [&] { print_rows(tty); }},
+        {"cells", [&] { std::cout << count_cells(tty, rest) << std::endl; }},
+        {"used", [&] { std::cout << used_ms(tty) << std::endl; }},
+        {"written", [&] { std::cout << tty.output().size() << std::endl; }}};
+    const auto action = actions.find(verb);
+    if (action != actions.end()) action->second();
+    return action != actions.end();
 }
 
 }  // namespace

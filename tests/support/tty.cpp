@@ -290,8 +290,6 @@ Tty::Cell Tty::cell(int row, int column) const {
     if (cell.text.empty()) cell.text = " ";
     cell.reverse = seen.attrs.reverse;
     cell.colored = !VTERM_COLOR_IS_DEFAULT_FG(&seen.fg);
-    if (VTERM_COLOR_IS_INDEXED(&seen.bg) && !VTERM_COLOR_IS_DEFAULT_BG(&seen.bg))
-        cell.background = seen.bg.indexed.idx;
     cell.width = std::max<int>(seen.width, 1);
     return cell;
 }

@@ -72,7 +72,6 @@ public:
         std::string text;
         bool reverse = false;
         bool colored = false;  // not in the default foreground color
-        int background = -1;   // index in the palette of 256; -1: default
         int width = 1;         // columns of its character
     };
     Cell cell(int row, int column) const;

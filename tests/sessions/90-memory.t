@@ -33,13 +33,12 @@ A client whose output is not read stops reading its input.
 
   $ yes "$(printf %099d 0)" | head -c 32M >lines && mkfifo slow
   $ serve
+  $ position() { sed -n 's/pos:[^0-9]*//p' /proc/$1/fdinfo/0; }
+  $ rest() { last=0; until [ $last -gt 0 ] && [ $last = $(position $1) ]; do last=$(position $1); sleep 0.3; done; }
   $ for framing in raw line; do
   >     (exec yodel --quiet -f $framing 127.0.0.1 $PORT <lines >slow) & client=$!
-  >     exec 6<slow; before="pos: 0"; until [ "$(grep pos /proc/$client/fdinfo/0)" = "$before" ] && [ "$before" != "pos:	0" ]; do
-  >         before=$(grep pos /proc/$client/fdinfo/0); sleep 0.3
-  >     done
-  >     [ $(echo "$before" | sed -n 's/pos:[^0-9]*//p') -lt 16000000 ] && echo it stops
-  >     (head -c 16000000 <&6 >first; peak 16384 $client; cat <&6 >rest); exec 6<&-; cat first rest | cmp - lines
+  >     exec 6<slow && rest $client; [ $last -lt 16000000 ] && echo it stops
+  >     { head -c 16000000; peak 16384 $client >peak; cat; } <&6 | cmp - lines; exec 6<&-; cat peak
   > done
   it stops
   below 16384

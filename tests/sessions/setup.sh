@@ -132,7 +132,7 @@ watch_time() {
 stop_servers() {
     kill $watch
     # After the second signal, yodeld does not wait for its clients. The first one must have arrived.
-    for times in 1 2 3; do kill $(cat "$servers") && sleep 0.02; done
+    for times in 1 2 3; do kill $(cat "$servers"); sleep 0.02; done
     wait $(cat "$servers")
 } 2>/dev/null
 

@@ -144,33 +144,28 @@ bool ScreenClient::press_in(ui::HistorySearch& search, const ui::Key& key) {
 }
 
 bool ScreenClient::press_in(Find& find, const ui::Key& key) {
+    const bool on_page = !pages_.empty();
     const bool cancelled = is_cancel(key);
+    const int step = key.chord == ui::plain(U'n') ? 1 : key.chord == ui::plain(U'N') ? -1 : 0;
     find.failed = false;
-    if (find.found) {
-        const int step = key.chord == ui::plain(U'n')   ? 1
-                         : key.chord == ui::plain(U'N') ? -1
-                                                        : 0;
-        if (step != 0) {  // the next match is older, or further down in an opened message
-            find.failed = pages_.empty() ? !transcript().search_next(-step)
-                                         : !find_on_page(Style::match, step);
-            return true;
-        }
-        if (cancelled && !pages_.empty()) pages_.back().needle = {};
-        mode_.emplace<Typing>();
-        return cancelled && !pages_.empty();
-    }
-    if (key.chord == ui::plain(KeyCode::enter)) {
-        const bool nothing = find.text.empty();  // an empty search removes the marks
-        if (!pages_.empty()) pages_.back().needle = ui::Needle(find.text.text());
-        find.found =
-            pages_.empty() ? transcript().search(find.text.text()) : find_on_page(Style::match);
-        find.failed = !find.found && !nothing;
-        if (nothing) mode_.emplace<Typing>();
+    if (find.found && step != 0) {  // the next match is older, or further down on a page
+        find.failed =
+            on_page ? !find_on_page(Style::match, step) : !transcript().search_next(-step);
         return true;
     }
-    if (!cancelled && find.text.press(key)) return true;
+    if (!find.found && key.chord == ui::plain(KeyCode::enter)) {
+        const std::string& text = find.text.text();
+        if (on_page) pages_.back().needle = ui::Needle(text);
+        find.found = on_page ? find_on_page(Style::match) : transcript().search(text);
+        find.failed = !find.found;
+        if (text.empty()) mode_.emplace<Typing>();  // an empty search removes the marks
+        return true;
+    }
+    if (!find.found && !cancelled && find.text.press(key)) return true;
+    const bool done = cancelled && (on_page || !find.found);
+    if (find.found && done) pages_.back().needle = {};
     mode_.emplace<Typing>();
-    return cancelled;
+    return done;
 }
 
 // A key that neither scrolls the page nor belongs to it closes all pages and then has its usual
@@ -435,20 +430,19 @@ ui::Row ScreenClient::input_row(int width, ui::Frame& frame) {
     if (escaped_) ui::append(row, "Esc- ", Style::dim);
     ui::LineEditor& editor = find ? find->text : editor_;
     // Announces how many messages a text of several lines becomes.
-    ui::Row lines_hint;
+    std::string lines_hint;
     const auto newlines = std::count(editor.text().begin(), editor.text().end(), '\n');
     if (!find && newlines > 0 && ends_with_newline(*session().options().framing)) {
         const std::string count = std::to_string(newlines + 1);
-        const std::string text = "  " + count + " lines";
-        const std::string effect = ": Enter sends " + count + " messages";
-        ui::append(lines_hint, width < 60 ? text : text + effect, Style::dim);
+        lines_hint = "  " + count + " lines";
+        if (width >= 60) lines_hint += ": Enter sends " + count + " messages";
     }
     const int space = width - ui::display_width(row) - ui::display_width(lines_hint);
     const ui::LineEditor::View view = editor.view(std::max(space, 1));
     frame.cursor_column = ui::display_width(row) + view.cursor;
     row.insert(row.end(), view.row.begin(), view.row.end());
     if (!lines_hint.empty()) ui::pad(row, width - ui::display_width(lines_hint));
-    row.insert(row.end(), lines_hint.begin(), lines_hint.end());
+    ui::append(row, lines_hint, Style::dim);
     if (find && editor.empty()) append_hints(row, "Enter searches; Esc goes back", width);
     return row;
 }

@@ -12,7 +12,7 @@ namespace yodel {
 // A symbol: a Unicode character if the locale's encoding is UTF-8, else ASCII.
 struct Glyph {
     const char* unicode;
-    const char* ascii;
+    const char* ascii = unicode;
 
     // Returns the form for the current locale, which may change with setlocale().
     std::string text() const { return ui::utf8_locale() ? unicode : ascii; }
@@ -23,8 +23,8 @@ namespace glyph {
 inline constexpr Glyph sent{"›", ">"};  // in front of a message
 inline constexpr Glyph received{"‹", "<"};
 inline constexpr Glyph unsolicited{"«", "<<"};
-inline constexpr Glyph lost{"?", "?"};
-inline constexpr Glyph note{"-", "-"};
+inline constexpr Glyph lost{"?"};
+inline constexpr Glyph note{"-"};
 inline constexpr Glyph right{"✓", "ok"};
 inline constexpr Glyph bad{"✗", "x"};
 inline constexpr Glyph connected{"●", "*"};
@@ -68,8 +68,6 @@ struct SignGroup {
     std::initializer_list<Sign> signs;
 };
 
-constexpr Glyph as_sign(const char* text) { return {text, text}; }
-
 // All signs, in the order of their explanation.
 inline constexpr SignGroup sign_groups[] = {
     {"Counters",
@@ -89,20 +87,19 @@ inline constexpr SignGroup sign_groups[] = {
       {glyph::note, "a note from yodel"},
       {glyph::ellipsis, "the message is truncated; its full length follows"}}},
     {"Datagram counters",
-     {{as_sign(status_word::duplicate), "duplicate replies"},
-      {as_sign(status_word::reordered),
-       "replies received after the reply to a later message"}}},
+     {{{status_word::duplicate}, "duplicate replies"},
+      {{status_word::reordered}, "replies received after the reply to a later message"}}},
     {"Rest of the status line",
      {{glyph::connected, "connected"},
       {glyph::disconnected, "not connected; the words after it give the reason"},
       {glyph::right, "the certificate is verified, and valid for N more days"},
       {glyph::separator, "separates the connection, the counters and the times"},
       {{"▁▄█", ""}, "recent round trips, relative to the longest one"},
-      {as_sign(status_word::unverified), "the certificate is not verified, because of -k"},
-      {as_sign(status_word::held), "scrolled back; N newer messages are below the view"},
-      {as_sign(status_word::queued), "lines to be sent once connected"},
-      {as_sign(status_word::file), "a transcript or recording is being written"},
-      {as_sign(status_word::key_log), "TLS secrets are being written to SSLKEYLOGFILE"}}},
+      {{status_word::unverified}, "the certificate is not verified, because of -k"},
+      {{status_word::held}, "scrolled back; N newer messages are below the view"},
+      {{status_word::queued}, "lines to be sent once connected"},
+      {{status_word::file}, "a transcript or recording is being written"},
+      {{status_word::key_log}, "TLS secrets are being written to SSLKEYLOGFILE"}}},
     {"Statistics",
      {{glyph::block, "round trips up to this time, and longer than the row above"},
       {{"░▒▓█", ".:#@"}, "this cell's share of the round trips of its column"}}},

@@ -2,6 +2,7 @@
 
 #include "app/screen/signs.hpp"
 
+#include "app/text/units.hpp"
 #include "tests/support/catch.hpp"
 #include "tests/support/text.hpp"
 
@@ -42,52 +43,27 @@ std::vector<std::string> found(const std::string& text, const std::string& patte
     return parts;
 }
 
-std::string utf8(unsigned c) {
-    std::string text;
-    if (c < 0x80) return text += static_cast<char>(c);
-    if (c >= 0x800) text += static_cast<char>(0xe0 | c >> 12);
-    text += static_cast<char>(c >= 0x800 ? 0x80 | (c >> 6 & 0x3f) : 0xc0 | c >> 6);
-    return text += static_cast<char>(0x80 | (c & 0x3f));
-}
-
-// Returns a line of the manual page as plain text, without escapes and macros.
-std::string plain(const std::string& line) {
-    std::string text;
-    std::size_t end = 0;
-    const std::regex character("\\\\\\[u([0-9A-F]{4})\\]");
-    for (std::sregex_iterator it(line.begin(), line.end(), character), last; it != last; ++it) {
-        const auto at = static_cast<std::size_t>(it->position());
-        text += line.substr(end, at - end);
-        text += utf8(static_cast<unsigned>(std::stoul((*it)[1].str(), nullptr, 16)));
-        end = at + static_cast<std::size_t>(it->length());
-    }
-    text = std::regex_replace(text + line.substr(end), std::regex(R"(^\.(Fl|Ev) )"), "");
-    return std::regex_replace(text, std::regex("\\\\&|\""), "");
-}
-
-// Returns the signs of the manual page, as "SIGN (ASCII): meaning".
+// Returns the signs of the manual page as mdoc(7) rows, without the escape of punctuation.
 std::set<std::string> documented() {
     const std::string page = contents(sources + "/app/yodel.1");
     const std::size_t begin = page.find("\n.Sh STATUS LINE");
     const std::string section = page.substr(begin, page.find("\n.Sh ", begin + 1) - begin);
-    std::set<std::string> signs;
-    const std::regex columns("(.*?) Ta( .*?)? Ta (.*)");
-    for (const std::string& item : found(section, "\n\\.It ([^\n]*)")) {
-        std::smatch column;
-        const std::string row = plain(item);
-        REQUIRE(std::regex_match(row, column, columns));
-        const std::string ascii =
-            column[2].matched ? " (" + column[2].str().substr(1) + ")" : "";
-        signs.insert(column[1].str() + ascii + ": " + column[3].str());
-    }
-    return signs;
+    std::set<std::string> rows;
+    for (const std::string& row : found(section, "\n\\.It ([^\n]* Ta [^\n]*)"))
+        rows.insert(std::regex_replace(row, std::regex("\\\\&"), ""));
+    return rows;
 }
 
 std::string as_documented(const Sign& sign) {
     const std::string unicode = sign.sign.unicode;
     const std::string ascii = sign.sign.ascii;
-    const bool both = unicode != ascii && !ascii.empty();
-    return unicode + (both ? " (" + ascii + ")" : "") + ": " + sign.meaning;
+    std::string row;
+    for (std::size_t at = 0; at < unicode.size(); at += ui::decode(unicode, at).size) {
+        const auto value = static_cast<unsigned>(ui::decode(unicode, at).value);
+        row += value < 0x80 ? std::string(1, unicode[at]) : format("\\[u%04X]", value);
+    }
+    return row + " Ta " + (unicode == ascii || ascii.empty() ? "" : ascii + " ") + "Ta " +
+           sign.meaning;
 }
 
 }  // namespace

@@ -38,7 +38,6 @@ struct Span {
 
 using Row = std::vector<Span>;
 
-// The size of a screen.
 struct Size {
     int rows = 24;
     int columns = 80;

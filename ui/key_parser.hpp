@@ -21,7 +21,6 @@ public:
     // A paste becomes one key with at most `paste_limit` bytes of text.
     explicit KeyParser(std::size_t paste_limit = max_paste) : paste_limit_(paste_limit) {}
 
-    // Adds a copy of bytes that were read from the terminal.
     void feed(std::string_view bytes);
 
     // Returns the next complete key, if any. After feed(), call it until it returns none.

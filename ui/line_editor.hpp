@@ -50,7 +50,6 @@ public:
 private:
     static const Binding<LineEditor> table[];
 
-    // A replacement of bytes, which ^_ reverts.
     struct Change {
         std::size_t at;
         std::string removed;

@@ -127,8 +127,8 @@ bool start_colors() {
 attr_t attributes_for(Style style, bool colors) {
     const Look& look = looks[static_cast<std::size_t>(style)];
     if (!colors) return look.monochrome;
-    return look.color < 0 ? look.attributes
-                          : look.attributes | COLOR_PAIR(static_cast<int>(style));
+    const auto color = static_cast<attr_t>(COLOR_PAIR(static_cast<int>(style)));
+    return look.color < 0 ? look.attributes : look.attributes | color;
 }
 
 void draw_row(int y, const Row& row, int width, bool colors) {

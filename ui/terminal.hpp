@@ -39,8 +39,8 @@ public:
     ~Terminal();
     Terminal(const Terminal&) = delete;
 
-    // Returns the next key, if any. Never waits. When the terminal is readable, call it until
-    // it returns none, because input is buffered here.
+    // Never waits. When the terminal is readable, call it until it returns none, because input
+    // is buffered here.
     std::optional<Key> read_key();
 
     // True after an ESC that may be a key or begin a sequence. If nothing follows within the
@@ -61,8 +61,7 @@ public:
     // Continues to write pending output. Returns true if none is left.
     bool flush();
 
-    // Returns the descriptor to watch for writability. It never changes.
-    int output() const { return output_.fd; }
+    int output() const { return output_.fd; }  // to watch for writability; never changes
 
     // Asks the terminal to put a text into its clipboard (clipboard_sequence()). Returns the
     // reason why the text was not sent; empty if it was sent. The terminal does not answer, and

@@ -85,9 +85,10 @@ std::vector<Part> count_parts(const Results& results) {
     if (results.probe) {
         add(results.opened, "opened", 1);
         add(results.failed, "failed", 0, Style::bad);
-        if (results.handshakes_full + results.handshakes_resumed == 0) return parts;
-        add(results.handshakes_full, "full handshakes", 3);
-        add(results.handshakes_resumed, "resumed", 2);
+        if (results.handshakes_full + results.handshakes_resumed > 0) {
+            add(results.handshakes_full, "full handshakes", 3);
+            add(results.handshakes_resumed, "resumed", 2);
+        }
         return parts;
     }
     add(results.sent, "sent", 4);
@@ -122,17 +123,15 @@ std::vector<Part> time_parts(const Results& results) {
 
 std::vector<Part> rate_parts(const RunProgress& progress, const LoadRates& rates) {
     if (progress.results.probe) return {{rate_text(rates.right) + " connections opened"}};
-    const std::string right = "right " + rate_text(rates.right);
-    if (!progress.planned_rate) return {{"sent " + rate_text(rates.sent), 1}, {right}};
-    const auto behind = [&](double rate) {
-        return progress.phase == Phase::running && rate < 0.95 * *progress.planned_rate
-                   ? Style::warn
-                   : Style::normal;
+    const std::optional<double>& planned = progress.planned_rate;
+    const auto part = [&](std::string text, double rate, int rank) {
+        const bool behind =
+            planned && progress.phase == Phase::running && rate < 0.95 * *planned;
+        return Part{std::move(text), rank, behind ? Style::warn : Style::normal};
     };
-    std::vector<Part> parts{
-        {"sent " + rate_text(rates.sent) + " of " + rate_text(*progress.planned_rate), 1,
-         behind(rates.sent)},
-        {right, 0, behind(rates.right)}};
+    const std::string of = planned ? " of " + rate_text(*planned) : "";
+    std::vector<Part> parts{part("sent " + rate_text(rates.sent) + of, rates.sent, 1),
+                            part("right " + rate_text(rates.right), rates.right, 0)};
     if (progress.last_rate)
         parts.push_back({"climbing to " + rate_text(*progress.last_rate), 2});
     return parts;
@@ -338,8 +337,9 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
     const bool hint = size.rows > min_facts;
     const int left = size.rows - (hint ? 2 : 1);
     const int kept = std::max(left - preferred_map_rows, before_map);
-    const bool map_fits = left - kept >= min_map_rows + 2;
-    while (facts.size() > static_cast<std::size_t>(map_fits ? kept : left))
+    const int count =
+        left - kept >= min_map_rows + 2 ? kept : left;  // with the map, if it fits
+    while (static_cast<int>(facts.size()) > count)
         facts.erase(
             std::max_element(facts.begin(), facts.end(),
                              [](const Fact& a, const Fact& b) { return a.rank < b.rank; }));

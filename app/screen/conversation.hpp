@@ -58,8 +58,7 @@ public:
     // Sends the line, or queues it until there is a connection. Connects again if the server or
     // an error closed the last one, but not if the user did.
     void send(const std::string& line);
-    // Returns the number of messages that the last text became.
-    std::size_t sent_together() const { return sent_together_; }
+    std::size_t sent_together() const { return sent_together_; }  // messages of the last text
     std::size_t queued_lines() const { return queued_lines_.size(); }
 
     // Half-closes the connection, and stops the loop once all messages are answered.
@@ -128,8 +127,7 @@ private:
     bool half_close_noted_ = false;  // the log reports a half-close by the server
     // Many attempts to connect that fail for the same reason are reported once.
     bufio::End reported_failure_;
-    // True if this connection followed a failure, and no key has requested another one since.
-    bool retried_ = false;
+    bool retried_ = false;  // a failure preceded this connection, which no key has requested
     Session session_;
 };
 

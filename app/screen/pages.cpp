@@ -244,6 +244,7 @@ std::vector<Transcript::Entry> notable_entries(const Transcript& transcript) {
     });
     failed.insert(failed.begin(), slow.begin(), slow_end);
     std::vector<Transcript::Entry> notable;
+    notable.reserve(failed.size());
     for (const Transcript::Entry* entry : failed) notable.push_back(entry->copy());
     return notable;
 }

@@ -175,11 +175,8 @@ bool ScreenClient::press_in(Page& page, const ui::Key& key) {
     const bool up = chord == ui::plain(KeyCode::up);
     if (!page.notable.empty() && (up || chord == ui::plain(KeyCode::down))) {
         const std::size_t at = page.selected.value_or(0);
-        if (!page.selected)
-            page.selected = 0;
-        else
-            page.selected = up ? at - std::min<std::size_t>(at, 1)
-                               : std::min(at + 1, page.notable.size() - 1);
+        page.selected = up || !page.selected ? at - std::min<std::size_t>(at, 1)
+                                             : std::min(at + 1, page.notable.size() - 1);
         find_on_page(Style::selected);
         return true;
     }
@@ -469,14 +466,14 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
 std::string ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
-    if (const auto* const find = std::get_if<Find>(&mode_)) {
-        if (!find->found) return {};
-        if (!pages_.empty())
-            return find->failed ? "no more matches; n next, N previous; Esc goes back"
-                                : "n next, N previous; Esc goes back";
+    const auto* const find = std::get_if<Find>(&mode_);
+    if (find && !find->found) return {};
+    if (find && !pages_.empty())
+        return find->failed ? "no more matches; n next, N previous; Esc goes back"
+                            : "n next, N previous; Esc goes back";
+    if (find)
         return find->failed ? "no more matches; n older, N newer; Esc goes back"
                             : "n older, N newer; Esc goes back to the end";
-    }
     if (!pages_.empty()) {
         const Page& page = pages_.back();
         if (page.message)

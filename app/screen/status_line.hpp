@@ -33,7 +33,7 @@ ui::Row fit(const std::vector<Part>& parts, int width, const Separators& separat
 // Returns 4:07, or 04:07 if `minute_digits` is 2, or 1:04:07.
 std::string elapsed_text(ev::Duration duration, int minute_digits);
 
-// Returns the state in words, with the time since it began.
+// The state in words, with the time since it began.
 std::string state_words(const Session& session, ev::Time now);
 
 // The ranks of the parts, the most important first.

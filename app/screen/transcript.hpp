@@ -55,7 +55,6 @@ public:
     void append(Entry entry);
 
     const std::deque<Entry>& entries() const { return entries_; }
-    // Returns the entry with the reply to a message, if there is one.
     const Entry* answer_to(const Message& message) const;
 
     void show_hex(bool hex);
@@ -79,7 +78,7 @@ public:
     void select_older();  // begins with the newest entry
     void select_newer();  // after the newest: selects none and follows again
     void select_none();
-    // Returns the selected entry, if there is one. Valid until an entry is appended.
+    // Valid until an entry is appended.
     const Entry* selected() const { return selected_ ? &at(*selected_) : nullptr; }
     // Returns the first `max_bytes` bytes of an entry, without its time and fate. In the hex
     // view, they are hex numbers on one line.

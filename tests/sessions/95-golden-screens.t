@@ -16,13 +16,16 @@ off, because it differs between systems.
   >         'type \e[1;3A' 'wait Sent, ' "golden json-$size" 'keys \r\ei' 'wait Connection' "golden connection-$size"
   > done
 
-A tiny and an old terminal, and one without UTF-8.
+A wide, a tiny and an old terminal, and one without UTF-8.
 
-  $ on_terminal 5x20 yodel --no-sandbox unix:echo -- 'wait up 00:' 'golden start-20x5' 'type hello' 'wait ms ' \
-  >     'golden talk-20x5' 'keys \e?' 'wait Keys' 'golden keys-20x5'
-  $ for kind in vt100:TERM=vt100 ascii:LC_ALL=C; do
-  >     on_terminal ${kind#*:} yodel --no-sandbox unix:echo -- 'wait up 00:' 'type hello' 'wait ms ' "golden talk-${kind%:*}"
-  > done
+  $ talk() {
+  >     name=$1; shift
+  >     on_terminal "$@" yodel --no-sandbox unix:echo -- 'wait up 00:' "golden start-$name" 'type hello' 'wait ms ' \
+  >         "golden talk-$name" 'keys \e?' 'wait Keys' "golden keys-$name"
+  > }
+  $ for setting in '100x24 24x100' '20x5 5x20' 'vt100 TERM=vt100' 'ascii LC_ALL=C'; do
+  >     talk $setting & talks="$talks $!"
+  > done; wait $talks
 
 Replies of Redis, a server that closes the connection after each, a pasted text, statistics, and a search in an opened message.
 
@@ -35,12 +38,16 @@ Replies of Redis, a server that closes the connection after each, a pasted text,
   > sleep 0.2
   > END
   $ spawn socat UNIX-LISTEN:redis,fork EXEC:'sh redis.sh' && await_file redis
-  $ for size in 80x24 20x5; do
-  >     on_terminal ${size#*x}x${size%x*} yodel --no-sandbox -f resp --expect any unix:redis -- 'wait up 00:' 'type GET a' 'wait 3) (nil)' 'wait closed' \
-  >         'type FOO' 'wait ERR unknown' 'wait closed' 'keys \e[200~GET a\rGET b\e[201~' 'wait 2 lines' "golden resp-$size" \
-  >         'keys ^U\es' 'wait Messages' 'keys \e[B' 'wait Enter opens' "golden statistics-$size" \
-  >         'keys \r' 'wait Message' 'keys \e/' 'wait find:' 'type hello' 'wait n next' "golden found-$size"
-  > done
+  $ decoded() {
+  >     name=$1; shift
+  >     on_terminal "$@" yodel --no-sandbox -f resp --expect any unix:redis -- 'wait up 00:' 'type GET a' 'wait 3) (nil)' 'wait closed' \
+  >         'type FOO' 'wait ERR unknown' 'wait closed' 'keys \e[200~GET a\rGET b\e[201~' 'wait 2 lines' "golden resp-$name" \
+  >         'keys ^U\es' 'wait Messages' 'keys \e[B' 'wait Enter opens' "golden statistics-$name" \
+  >         'keys \r' 'wait Message' 'keys \e/' 'wait find:' 'type hello' 'wait n next' "golden found-$name"
+  > }
+  $ for setting in '100x24 24x100' '80x24 24x80' '40x10 10x40' '20x5 5x20' 'vt100 TERM=vt100' 'ascii LC_ALL=C'; do
+  >     decoded $setting & decodes="$decodes $!"
+  > done; wait $decodes
 
 A server that corrupts, and answers by hand.
 
@@ -62,6 +69,9 @@ A recording.
   > {"type":"message","seq":3,"sent_us":4000,"fate":"lost","sent":"gone"}
   > END
   $ printf '{"type":"mess' >>r.json
-  $ on_terminal TZ=UTC yodel -r r.json -- 'wait truncated' 'golden recording-80x24' 'keys \ei' 'wait damage' \
-  >     'golden recorded-80x24' 'keys \r\e[15~' 'wait nothing is connected' 'keys ^D' gone
+  $ for size in 80x24 40x10; do
+  >     on_terminal ${size#*x}x${size%x*} TZ=UTC yodel -r r.json -- 'wait truncated' "golden recording-$size" 'keys \ei' 'wait damage' \
+  >         "golden recorded-$size" 'keys \r\e[15~' 'wait nothing is connected' 'keys ^D' gone
+  > done
+  status 0
   status 0

@@ -11,7 +11,7 @@ Protocol. Examinations mostly wait, so these run at the same time.
   $ for fault in '--delay 1h' '--drop 1' '--corrupt 1' '--dup 1' --half-close --no-read '--banner hi' '--close-after 5' \
   >     '--reset-after 5' '--max-conns 10' '--chunk 100'; do
   >     serve -f line $fault
-  >     yodel --examine -W 300ms 127.0.0.1 $PORT >"server $fault" & all="$all $!"
+  >     yodel --examine -W 500ms 127.0.0.1 $PORT >"server $fault" & all="$all $!"
   > done
   $ wait $all; cat right
   1..19
@@ -59,9 +59,9 @@ others.
   = --corrupt 1
   not ok 1 - echoes a message: the reply differs at byte 7 
   = --delay 1h
-  not ok 1 - echoes a message: no reply within 300ms
+  not ok 1 - echoes a message: no reply within 500ms
   = --drop 1
-  not ok 1 - echoes a message: no reply within 300ms
+  not ok 1 - echoes a message: no reply within 500ms
   = --dup 1
   not ok 1 - echoes a message: 13 bytes more arrived than were sent
   = --half-close
@@ -69,7 +69,7 @@ others.
   = --max-conns 10
   not ok 13 - serves twenty clients together: * (glob)
   = --no-read
-  not ok 1 - echoes a message: no reply within 300ms
+  not ok 1 - echoes a message: no reply within 500ms
   = --reset-after 5
   not ok 9 - echoes a thousand messages together: * (glob)
   not ok 11 - echoes everything to a slow reader: * (glob)

@@ -159,7 +159,7 @@ private:
         undecoded_.append(bytes.data(), result.count);
         opened_ = client_ ? take_response() : take_request();
         store_end(result.status);
-        if (opened_ || refusal_ || result.status == IoStatus::done) return {IoStatus::done};
+        if (opened_ || refusal_) return {IoStatus::done};
         if (result.status == IoStatus::end_of_input)
             return fail({Reason::refused, By::peer,
                          "closed the connection during the WebSocket handshake"});

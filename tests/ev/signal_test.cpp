@@ -303,11 +303,11 @@ TEST_CASE("a signal that could not be set up works at the next attempt") {
     FakeLoop loop;
     std::optional<DescriptorLimit> limit(0);
     int calls = 0;
-    const auto make = [&] { return Signal(loop, SIGUSR1, [&] { ++calls; }); };
+    const auto make = [&] { return Signal(loop, SIGHUP, [&] { ++calls; }); };
     CHECK_THROWS_AS(make(), std::system_error);
     limit.reset();
     const Signal signal = make();
-    std::raise(SIGUSR1);
+    std::raise(SIGHUP);
     loop.step();
     CHECK(calls == 1);
 }

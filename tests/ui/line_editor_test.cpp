@@ -298,6 +298,7 @@ TEST_CASE("^_ undoes changes, typing word by word, and Alt with r undoes all") {
         {"ab_", "\177\37", "ab_"},
         {"ab_", "\33[200~c d\33[201~\37", "ab_"},
         {"one_", "\033b\033u\37", "one_"},
+        {"_", "ONE\033b\033u\37", "_"},  // upper case already, so no change
         {"ab_c", "\4\37", "abc_"},
         {"one _two three", "\033d\37", "one two_ three"},
         {"one two_", "\033b\033t\37", "one two_"},

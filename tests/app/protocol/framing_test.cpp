@@ -295,15 +295,15 @@ TEST_CASE("refuses a reply over the limit as soon as it is announced") {
 
 // Looking at all bytes each time would take minutes, until the watchdog of the tests ends it.
 TEST_CASE("looks at the bytes of a long reply once, in pieces of any size") {
-    std::string values = "*1000000\r\n";
-    for (int i = 0; i < 1'000'000; ++i) values += i % 2 == 0 ? ":1\r\n" : "$1\r\nx\r\n";
+    std::string values = "*300000\r\n";
+    for (int i = 0; i < 300'000; ++i) values += i % 2 == 0 ? ":1\r\n" : "$1\r\nx\r\n";
     CHECK(decodes_in_pieces("resp", values, 1));
-    CHECK(decodes_in_pieces("resp", "+" + std::string(3'000'000, 'x') + "\r\n", 1));
-    CHECK(decodes_in_pieces("resp", "$3000000\r\n" + std::string(3'000'000, '\r') + "\r\n", 1));
-    CHECK(decodes_in_pieces("resp", "$30000000\r\n" + std::string(30'000'000, 'x') + "\r\n",
+    CHECK(decodes_in_pieces("resp", "+" + std::string(1'000'000, 'x') + "\r\n", 1));
+    CHECK(decodes_in_pieces("resp", "$1000000\r\n" + std::string(1'000'000, '\r') + "\r\n", 1));
+    CHECK(decodes_in_pieces("resp", "$9000000\r\n" + std::string(9'000'000, 'x') + "\r\n",
                             65536));
     std::string lines;
-    for (int i = 0; i < 500'000; ++i) lines += "250-x\r\n";
+    for (int i = 0; i < 150'000; ++i) lines += "250-x\r\n";
     CHECK(decodes_in_pieces("smtp", lines + "250 x\r\n", 1));
     Decoder greeting(*find_framing("smtp"), lines.size());
     for (std::size_t size = 0; size < lines.size(); ++size)

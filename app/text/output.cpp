@@ -57,7 +57,6 @@ Output::Output(bufio::Fd file) : owned_fd_(std::move(file)), fd_(owned_fd_.get()
 void Output::attach(ev::Loop& loop, std::function<void()> changed) {
     changed_ = std::move(changed);
     watch_ = ev::Watch(loop, fd_, ev::none, [this](ev::Events) {
-        blocked_ = false;
         write_some();
         if (changed_) changed_();
     });

@@ -240,7 +240,7 @@ TEST_CASE("reads a number as a count or a time if that is exact") {
 
 TEST_CASE("reports a member that is missing, of another kind or out of range, as one clause") {
     const JsonValue fields = read_json(
-        R"({"n":7,"big":1e3,"us":1.5,"year":31536000000000.1,"long":1.0005,"text":"a","list":[1],"o":{"n":1}})");
+        R"({"n":7,"big":1e3,"us":1.5,"year":31536000000000.1,"long":1.0005,"text":"a","list":[1],"o":{"n":1},"yes":true,"no":false,"true":"true"})");
     CHECK(fields.count("n", 7, 7) == 7);
     CHECK((fields.time("us") == 1500ns));
     CHECK(fields.text("text") == "a");
@@ -248,6 +248,8 @@ TEST_CASE("reports a member that is missing, of another kind or out of range, as
     CHECK(fields.text_or_empty("n").empty());
     CHECK(fields.get("list", Kind::array, "an array").items.size() == 1);
     CHECK(fields.get("o", Kind::object, "an object").count("n") == 1);
+    CHECK(fields.flag("yes"));
+    for (const char* const name : {"no", "true", "m"}) CHECK_FALSE(fields.flag(name));
     CHECK(fields.has("n"));
     CHECK_FALSE(fields.has("m"));
     const std::pair<std::function<void()>, std::string> refusals[] = {

@@ -14,7 +14,7 @@ using test::words_of;
 
 namespace {
 
-// The parts of a target with spaces between them, or the refusal.
+// The parts of a target with spaces between them, and the words after it; or the refusal.
 std::string parts(const std::string& line) {
     Target target;
     std::vector<std::string> words = words_of(line);
@@ -24,13 +24,22 @@ std::string parts(const std::string& line) {
     if (text.starts_with("the target")) text.clear();
     for (const std::string& part : {target.host, target.service, target.path, target.resource})
         if (!part.empty()) text += (text.empty() ? "" : " ") + part;
+    for (const std::string& word : words) text += " | " + word;
     return text;
 }
 
 }  // namespace
 
-TEST_CASE("a target is a host and a port in several forms") {
+TEST_CASE("a target is a host and a port in several forms, perhaps in two words") {
     check_table(R"(h 7 => h 7
+h 7 a:7 => h 7 | a:7
+h:7 a:7 => h 7 | a:7
+h:7 a 7 => h 7 | a | 7
+tls://h:7 7 => tls:// h 7 | 7
+ws://h/a:b 7 => ws:// h 7 /a:b
+ws://h ws://a => ws:// h 80 / | ws://a
+unix:p h:7 => unix: p | h:7
+[::1] 7 => ::1 7
 h:7 => h 7
 h:7/ => h 7
 h:007 => h 7
@@ -62,33 +71,6 @@ wss://h => wss:// h 443 /
 WSS://h:7/a/b?c=d&e=/ => wss:// h 7 /a/b?c=d&e=/
 )",
                 parts);
-}
-
-TEST_CASE("a second word is the port of a target without one") {
-    check_table(
-        R"(h:7 => 1
-h 7 => 2
-h 7 a:7 => 2
-h:7 a:7 => 1
-h:7 a 7 => 1
-::1 7 => 2
-[::1] 7 => 2
-[::1]:7 h:7 => 1
-tcp:7 h:7 => 1
-tls://h 7 => 2
-tls://h:7 7 => 1
-ws://h 7 => 2
-ws://h/a:b 7 => 2
-ws://h:7/a h:7 => 1
-ws://h ws://a => 1
-unix:p h:7 => 1
-)",
-        [](const std::string& line) {
-            std::vector<std::string> words = words_of(line);
-            const std::size_t count = words.size();
-            take_target(words, to_connect);
-            return std::to_string(count - words.size());
-        });
 }
 
 TEST_CASE("an invalid target is refused with the right form") {

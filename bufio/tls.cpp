@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <new>
@@ -65,7 +66,9 @@ std::string date_text(const ASN1_TIME* time) {
     std::tm parts{};
     if (ASN1_TIME_to_tm(time, &parts) != 1) return "0000-00-00";
     char text[40];
-    return {text, std::strftime(text, sizeof text, "%F", &parts)};
+    std::snprintf(text, sizeof text, "%04d-%02d-%02d", parts.tm_year + 1900, parts.tm_mon + 1,
+                  parts.tm_mday);
+    return text;
 }
 
 // The bytes of a DNS name or an IP address of any length.

@@ -43,6 +43,7 @@ std::string plan_of(const YodelOptions& options) {
     if (run.length) text += ", for " + duration_text(*run.length);
     if (options.use_tls()) text += ", TLS";
     if (options.own_server()) text += ", own server";
+    if (run.session.endpoint.passive) text += ", listening on " + run.session.endpoint.host;
     return text + forms[static_cast<int>(options.report.form)];
 }
 
@@ -62,6 +63,9 @@ h 7 => input, line, echo
 --expect none -f resp h 7 => input, resp, none
 --match ^OK h 7 => input, line, any
 tls://h:7 => input, line, echo, TLS
+-l 7 => input, line, none, listening on 127.0.0.1
+-6 -l 7 => input, line, none, listening on ::1
+-l h 7 => input, line, none, listening on h
 -u h 7 => input, datagram, echo
 -u -f raw h 7 => input, datagram, echo
 udp://h:7 => input, datagram, echo
@@ -329,6 +333,7 @@ TEST_CASE("bad options of a load are refused in a sentence that names them") {
 --expect none -c 1 h:7
 => --expect none needs --rate, because no reply triggers the next message
 --expect none --rate 1 h:7 =>
+--window 1000000 h:7 =>
 --size 5 --messages f h:7 => --messages cannot be combined with --size
 --escapes --messages f h:7 =>
 --escapes -c 1 h:7 => --escapes cannot be combined with -c without --messages

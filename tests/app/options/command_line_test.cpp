@@ -87,6 +87,7 @@ TEST_CASE("an option of the other client is refused with the command to type") {
     check_table(R"(--rate 1k -m 10s localhost 7000
 => --rate is an option of yodel-load: yodel-load --rate 1k -m 10s localhost 7000
 --rate=1k --match (a) h 7 => --rate is an option of yodel-load: yodel-load --rate=1k --match '(a)' h 7
+h 7 --rate 1k => --rate is an option of yodel-load: yodel-load h 7 --rate 1k
 --rate fast => --rate is an option of yodel-load: yodel-load -h
 --rate 1k -x => --rate is an option of yodel-load: yodel-load -h
 h 7 -x --rate 5 => --rate is an option of yodel-load: yodel-load -h

@@ -18,12 +18,10 @@
 
 #include <unistd.h>
 
-#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <string_view>
 
 namespace yodel {
 

@@ -7,9 +7,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
-#include <optional>
 #include <sstream>
-#include <utility>
 
 namespace yodel {
 

@@ -16,7 +16,6 @@
 
 #include <cerrno>
 #include <clocale>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <map>

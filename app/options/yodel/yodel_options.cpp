@@ -1,7 +1,5 @@
 #include "app/options/yodel/yodel_options.hpp"
 
-#include "app/protocol/recording.hpp"
-
 #include <algorithm>
 #include <memory>
 

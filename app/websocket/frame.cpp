@@ -118,18 +118,18 @@ std::string Closure::text() const {
 // Each iteration makes progress or returns.
 FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to) {
     for (;;) {
-        if (!head_read_ && !has_output()) {
+        if (!pass_held(to)) return Stop::blocked;
+        if (!head_read_) {
             const std::string_view head = take_head(wire);
             if (head.empty()) return Stop::blocked;
             if (!begin(head)) return Stop::failed;
+            continue;
         }
-        if (has_output() && !pass_held(to)) return Stop::blocked;
-        if (!head_read_) continue;
         if (!take_payload(wire, to)) return Stop::failed;
         if (payload_left_ > 0) return Stop::blocked;
         head_read_ = false;
-        if (is_control(opcode_) && opcode_ != Opcode::close) return Stop::control;
-        if (is_control(opcode_)) return read_closure() ? Stop::closed : Stop::failed;
+        if (opcode_ == Opcode::close) return read_closure() ? Stop::closed : Stop::failed;
+        if (is_control(opcode_)) return Stop::control;
         if (fragmented_ && is_final_) {
             fragmented_ = false;
             write_message_head(held_.data(), is_text_, held_.size() - message_head_size);
@@ -137,8 +137,9 @@ FrameReader::Stop FrameReader::next(std::string_view& wire, std::span<char>& to)
     }
 }
 
-// Returns true once everything that was held is passed on.
+// Returns true once nothing is held that may be passed on.
 bool FrameReader::pass_held(std::span<char>& to) {
+    if (!has_output()) return true;
     const std::size_t count = held_.copy(to.data(), to.size(), written_);
     to = to.subspan(count);
     written_ += count;

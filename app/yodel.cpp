@@ -99,10 +99,10 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
     if (!options.line.has("retry")) session.retries = Session::forever;
     ScreenClient::Options to;
     to.conversation = {.session = session,
-                       .escapes = options.escapes,
+                       .escapes = options.run.escapes,
                        .log = options.report.log,
                        .quiet = options.report.quiet,
-                       .recording = options.recording,
+                       .recording = options.run.recording,
                        .connects = options.connects()};
     to.hex = options.report.hex;
     if (options.use_tls()) to.key_log = options.tls.key_log_file;
@@ -111,7 +111,7 @@ int run_on_screen(ev::Loop& loop, YodelOptions& options, int& signo) {
 }
 
 int run_in_pipe(ev::Loop& loop, YodelOptions& options, int& signo) {
-    if (options.from != RunClient::Options::From::input) minimize_timer_slack();
+    if (options.run.from != RunOptions::From::input) minimize_timer_slack();
     if (options.run.session.listens()) listen_in_pipe(options);
     const std::string sandbox = give_up_rights(options, false);
     if (options.report.verbose) print_error("sandbox: " + sandbox);
@@ -121,7 +121,7 @@ int run_in_pipe(ev::Loop& loop, YodelOptions& options, int& signo) {
 // Prints a recording as the transcript that -o would have written.
 int print_recording(const YodelOptions& options) {
     give_up_rights(options, false);
-    const Recording& recording = *options.recording;
+    const Recording& recording = *options.run.recording;
     std::string text;
     for (const StoredEvent& event : recording.events) {
         text += lines(recording.started +

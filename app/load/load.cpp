@@ -14,50 +14,38 @@ namespace yodel {
 
 namespace {
 
-using From = RunClient::Options::From;
+using From = RunOptions::From;
 
 constexpr std::size_t max_own_messages = 64 * 1024 * 1024;  // bytes
 
-std::string read_file(const std::string& name) {
-    errno = 0;
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(name.c_str(), "re"),
-                                                               std::fclose);
-    std::string text;
-    char bytes[65536];
-    for (std::size_t count = sizeof bytes; file && count > 0;) {
-        count = std::fread(bytes, 1, sizeof bytes, file.get());
-        text.append(bytes, count);
-        if (text.size() > max_own_messages)
-            throw FileError(usage_error, "--messages: " + name + " is larger than " +
-                                             std::to_string(max_own_messages / 1024 / 1024) +
-                                             " MiB");
-    }
-    if (!file || std::ferror(file.get()) != 0)
-        throw FileError(input_failed, "--messages: " + name, errno);
-    return text;
-}
-
 }  // namespace
 
-OwnMessages read_own_messages(const std::string& file, const Framing& framing,
-                              std::size_t max_frame, bool escapes) {
-    const std::string text = read_file(file);
-    if (text.empty()) throw FileError(usage_error, "--messages: " + file + " is empty");
+OwnMessages read_own_messages(const std::string& file, const LineReader::Options& lines) {
+    errno = 0;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::fopen(file.c_str(), "re"),
+                                                                std::fclose);
+    LineReader reader(lines);
     std::deque<std::string> messages;
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find('\n', begin), text.size());
-        std::optional<std::string> message = text.substr(begin, end - begin);
-        if (escapes) message = unescaped(*message);
-        std::string fault;
-        if (message) fault = message_refusal(*message, framing, max_frame);
-        if (!message) fault.append(escapes_expected).append(" (--escapes)");
-        if (!fault.empty())
-            throw FileError(usage_error, "--messages: " + file + ": line " +
-                                             std::to_string(messages.size() + 1) + ": " +
-                                             fault);
-        messages.push_back(std::move(*message));
-        begin = end + 1;
+    for (std::size_t size = 0; input && !reader.over();) {
+        constexpr std::size_t chunk = 64 * 1024;
+        const std::size_t count =
+            std::fread(reader.bytes().reserve(chunk), 1, chunk, input.get());
+        reader.bytes().commit(count);
+        if (count == 0) reader.end();
+        size += count;
+        if (size > max_own_messages)
+            throw FileError(usage_error, "--messages: " + file + " is larger than " +
+                                             std::to_string(max_own_messages / 1024 / 1024) +
+                                             " MiB");
+        while (const auto message = reader.next()) {
+            messages.emplace_back(message->payload);
+            reader.pop(*message);
+        }
     }
+    if (!input || std::ferror(input.get()) != 0)
+        throw FileError(input_failed, "--messages: " + file, errno);
+    if (const Trouble trouble = reader.trouble(); !trouble.text.empty())
+        throw FileError(trouble.status, trouble.text);
     return std::make_shared<const std::deque<std::string>>(std::move(messages));
 }
 
@@ -69,10 +57,10 @@ void plan_load(const LoadPlan& plan, std::optional<std::size_t> size,
     // If no option asks for generated messages, a load without a length sends the lines of
     // standard input unless it is a terminal.
     const bool unread = session.max_time || ::isatty(STDIN_FILENO) == 1;
-    load.from = to.probe                   ? From::none
-                : plan.generated || unread ? From::generator
-                                           : From::input;
-    const bool one_thread = load.from == From::input || plan.reads_lines();
+    to.from = plan.reads_lines()                     ? From::shared_input
+              : to.probe || plan.generated || unread ? From::generator
+                                                     : From::input;
+    const bool one_thread = to.from != From::generator;
     if (one_thread && to.threads > 1 && !plan.threads_auto)
         throw UsageError("--threads needs generated messages (-c, --size, --rate or -m), "
                          "because a single thread reads standard input");
@@ -82,7 +70,7 @@ void plan_load(const LoadPlan& plan, std::optional<std::size_t> size,
         to.length = std::exchange(to.session.max_time, std::nullopt);
         to.session.early_close = "closed before the end of the run";
     }
-    if (load.from != From::generator) return;
+    if (!to.shares_source()) return;
     to.length = session.max_time;
     if (plan.rate_thousandths) to.pace = Pace::per_second(*plan.rate_thousandths);
     if (plan.last_rate_thousandths)  // a climb has a length
@@ -90,11 +78,11 @@ void plan_load(const LoadPlan& plan, std::optional<std::size_t> size,
                                        *to.length);
     if (plan.random_arrivals) to.seed = plan.seed.value_or(1);
     to.size = size.value_or(std::min(to.size, session.max_frame));
-    if (plan.reads_lines())
-        to.lines = {session.framing, session.max_frame, load.escapes, true};
-    else if (!plan.messages_file.empty())
-        to.messages = read_own_messages(plan.messages_file, *session.framing, session.max_frame,
-                                        load.escapes);
+    if (to.from == From::generator && !plan.messages_file.empty()) {
+        LineReader::Options lines = to.line_options();
+        lines.messages_file = plan.messages_file;
+        to.messages = read_own_messages(plan.messages_file, lines);
+    }
     if (to.messages)
         for (const std::string& each : *to.messages) to.size = std::max(to.size, each.size());
 }

@@ -30,9 +30,8 @@ struct LoadPlan {
 // message. Throws UsageError, and the errors of read_own_messages().
 void plan_load(const LoadPlan& plan, std::optional<std::size_t> size, RunClient::Options& load);
 
-// Reads messages from the lines of a file. Throws FileError if it cannot be read, is empty or,
-// with the line's number, if a line cannot be sent.
-OwnMessages read_own_messages(const std::string& file, const Framing& framing,
-                              std::size_t max_frame, bool escapes);
+// Reads messages from the lines of a file, at most 64 MiB. Throws FileError if it cannot be
+// read, is empty or, with the line's number, if a line cannot be sent.
+OwnMessages read_own_messages(const std::string& file, const LineReader::Options& lines);
 
 }  // namespace yodel

@@ -63,14 +63,14 @@ std::string phase_text(const RunProgress& progress) {
     if (progress.phase == Phase::warming_up) return "warming up";
     if (progress.phase == Phase::running) {
         const std::string text = "running " + elapsed_text(progress.elapsed, 1);
-        if (progress.length)
-            return text + " of " + elapsed_text(*progress.length, 1) + ", " +
+        if (progress.run.length)
+            return text + " of " + elapsed_text(*progress.run.length, 1) + ", " +
                    percent_text(std::chrono::duration<double>(progress.elapsed) /
-                                *progress.length);
-        if (progress.count == 0) return text;
+                                *progress.run.length);
+        if (progress.run.count == 0) return text;
         const double sent = static_cast<double>(results.probe ? results.opened : results.sent);
-        return text + ", " + percent_text(sent / static_cast<double>(progress.count)) + " of " +
-               std::to_string(progress.count);
+        return text + ", " + percent_text(sent / static_cast<double>(progress.run.count)) +
+               " of " + std::to_string(progress.run.count);
     }
     if (progress.until_start) return "starts in " + duration_text(*progress.until_start);
     return "connecting";
@@ -153,9 +153,10 @@ std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) 
     }
     std::vector<Part>& connections = facts.emplace_back(Fact{6, "connections", {}}).parts;
     connections = {
-        {std::to_string(progress.open) + " open of " + std::to_string(progress.connections), 0},
+        {std::to_string(progress.open) + " open of " + std::to_string(progress.run.connections),
+         0},
         {number(results.failed, "failed"), 1, results.failed > 0 ? Style::bad : Style::normal}};
-    if (results.attempts > progress.connections)
+    if (results.attempts > progress.run.connections)
         connections.push_back({number(results.attempts, "attempts"), 2});
     for (const auto& [name, times, rank] :
          {std::tuple("connect p99 ", &Results::connect_times, 4),

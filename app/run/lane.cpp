@@ -11,6 +11,7 @@ namespace yodel {
 
 using bufio::By;
 using bufio::Reason;
+using From = RunOptions::From;
 using State = Session::State;
 
 namespace {
@@ -81,27 +82,29 @@ Event outgoing_event(Fate fate, std::uint64_t id, std::size_t count, const Outgo
 
 class Lane::Connection final : public Session::Owner, public Source::Owner {
 public:
-    Connection(Lane& lane, std::size_t its_number)
-        : session(lane.loop_, lane.options_of(*this), *this),
-          private_source(lane.options_.source ? lane.options_.source(lane.loop_, session, *this)
-                                              : nullptr),
+    Connection(Lane& lane, std::size_t its_number,
+               const std::shared_ptr<const Session::Options>& options)
+        : session(lane.loop_,
+                  lane.options_.from == From::recording ? replay_options(*options) : options,
+                  *this),
+          own_source(make_source(lane)),
           number(static_cast<std::uint32_t>(its_number)),
           lane_(lane) {
         if (lane.options_.lifetime)
             lifetime_timer = ev::Timer(lane.loop_, [this] {
                 // No connection is replaced before the run begins.
-                if (!lane_.begun() && !lane_.over())
+                if (lane_.stage_ < Stage::sending)
                     return lifetime_timer.start(*lane_.options_.lifetime);
                 worn = true;
-                lane_.advance_connection(*this);
+                advance();
             });
     }
 
     Session session;
-    const std::unique_ptr<Source> private_source;  // or null to share the lane's
-    std::uint64_t sent = 0;                        // messages on the current connection
-    ev::Timer lifetime_timer;                      // end of its lifetime, if limited
-    const std::uint32_t number;                    // from 1
+    const std::unique_ptr<Source> own_source;  // or null to share the lane's
+    std::uint64_t sent = 0;                    // messages on the current connection
+    ev::Timer lifetime_timer;                  // end of its lifetime, if limited
+    const std::uint32_t number;                // from 1
     State reported_state = State::idle;
     bool settled = false;  // it was ever open, or failed
     bool opened = false;   // the current connection is or was open
@@ -109,45 +112,292 @@ public:
     bool trouble_reported = false;
     bool reply_overdue = false;  // a reply is overdue, and none has arrived since
 
-    Source& source() const { return private_source ? *private_source : *lane_.generated_; }
+    Source& source() const { return own_source ? *own_source : *lane_.source_; }
 
-    void report_trouble() {
-        if (private_source && !trouble_reported)
-            trouble_reported = lane_.report_trouble(*private_source);
+    bool is_open() const { return reported_state == State::open; }
+
+    void begin_attempt() {
+        opened = false;
+        sent = 0;
+        ++lane_.results_->attempts;
+        if (lane_.options_.probe && !lane_.results_->first_sent)
+            lane_.results_->first_sent = lane_.loop_.now();
+    }
+
+    void advance() {
+        if (lane_.stage_ < Stage::sending) return;
+        while (!lane_.over() && !lane_.options_.pace && accepts_more() && window_has_space()) {
+            const std::optional<Outgoing> message = source().next();
+            if (!message || !send(*message)) break;
+        }
+        session.flush();
+        finish_if_done();
+    }
+
+    // Returns true if the peer is not blocked and the memory limits allow another message.
+    bool accepts_more() const {
+        if (reported_state != State::open || session.state() != State::open) return false;
+        if (worn || lane_.options_.probe) return false;
+        const bool streaming =
+            own_source && !lane_.options_.window;  // a longer queue is no faster
+        if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
+        const std::size_t share =
+            std::max(max_total_bytes_in_flight / lane_.options_.connections,
+                     min_bytes_in_flight + lane_.options_.size);
+        return session.in_flight_bytes() < std::min(max_bytes_in_flight, share);
+    }
+
+    bool send(const Outgoing& message) {
+        const QueuedIds queued =
+            message.reserved ? session.send_reserved(message.payload.size())
+                             : session.send(message.payload, message.planned, message.reply);
+        if (!queued) {
+            leave_unsent(message);
+            return false;
+        }
+        // The warm-up of a closed loop ends within a turn.
+        const ev::Time now = lane_.warming_up()
+                                 ? lane_.loop_.now()
+                                 : std::max(lane_.loop_.now(), lane_.results_->measured_from);
+        report(outgoing_event(Fate::sent, queued.first, queued.count, message, now));
+        sent += queued.count;
+        if (lane_.options_.churn > 0 && sent >= lane_.options_.churn) worn = true;
+        source().sent(message, queued);
+        if (message.planned == ev::Time{}) return true;
+        session.flush();
+        lane_.results_->at(message.planned, [&](Results& to) {
+            to.lateness.record(session.flushed_at() - message.planned);
+        });
+        if (message.planned < lane_.connections_.resumed_at()) session.void_round_trips();
+        return true;
+    }
+
+    void leave_unsent(const Outgoing& message) {
+        const std::size_t waiting = std::max(session.pending(), session.in_flight_bytes());
+        if (lane_.results_->unsent_sentence.empty())
+            lane_.results_->unsent_sentence =
+                "a message was not sent, because " +
+                (session.state() == State::open
+                     ? bytes_text(waiting) + " were waiting for the server"
+                     : "no connection was open");
+        report(
+            outgoing_event(Fate::unsent, session.reserve_id(), 1, message, lane_.loop_.now()));
+    }
+
+    void finish_if_done() {
+        if (!lane_.over() && !worn && !has_ended()) return;
+        if (session.in_flight() > 0 && !source().ends_sending()) return;
+        session.finish();
+    }
+
+    // Counts the event, and passes it to the owner, unless it is about a message of the
+    // warm-up.
+    void report(Event event) {
+        event.connection = number;
+        if (event.at == ev::Time{}) event.at = lane_.loop_.now();
+        if (event.fate != Fate::read) lane_.results_->add(event);
+        if (lane_.hooks_.owner && !lane_.results_->is_warm_up(event))
+            lane_.hooks_.owner->lane_event(event);
     }
 
 private:
+    // The options refer to this connection's source.
+    std::shared_ptr<const Session::Options> replay_options(const Session::Options& options) {
+        auto to = std::make_shared<Session::Options>(options);
+        to->expected_unsolicited = [this](std::string_view payload) {
+            return own_source->expects(payload);
+        };
+        return to;
+    }
+
+    std::unique_ptr<Source> make_source(Lane& lane) {
+        const RunOptions& options = lane.options_;
+        if (options.from == From::recording)
+            return std::make_unique<Replay>(lane.loop_, options.recording, options.fast,
+                                            session, *this);
+        if (options.from != From::input) return nullptr;
+        if (const auto* const kept = static_cast<const Lines*>(lane.source_.get()))
+            return std::make_unique<Generator>(*kept);
+        return std::make_unique<Lines>(lane.loop_,
+                                       Lines::Options{.lines = options.line_options(),
+                                                      .session = &session,
+                                                      .greeting_wait = options.greeting_wait},
+                                       [this] { source_changed(); });
+    }
+
     void session_changed() override {
-        if (reported_state != session.state()) lane_.state_changed(*this);
+        if (reported_state != session.state()) state_changed();
         source_changed();
     }
-    void session_event(const Event& event) override { lane_.happened(*this, event); }
 
     void source_changed() override {
         // A client of ours may stay for any time after the input has failed.
         if (lane_.options_.session.listens()) report_trouble();
-        if (reported_state == State::open) lane_.advance_connection(*this);
-        if (lane_.owner_) lane_.owner_->lane_handled();
+        if (is_open()) advance();
     }
     void source_missed(std::string_view payload) override {
-        lane_.report(*this, received_event(Fate::missing, payload));
+        report(received_event(Fate::missing, payload));
+    }
+    void report_trouble() {
+        if (own_source && !trouble_reported)
+            trouble_reported = lane_.report_trouble(*own_source);
+    }
+
+    void state_changed() {
+        const State before = lane_.connections_.update(*this);
+        if (before == State::open && lifetime_timer) lifetime_timer.cancel();
+        // A due message may wait for a connection. The loop sends it after this call.
+        if (lane_.schedule_ && !lane_.over() && !lane_.step_timer_.pending())
+            lane_.step_timer_.start(ev::Duration::zero());
+        const State now = reported_state;
+        if (before == State::waiting && now == State::dialing) begin_attempt();
+        if (now == State::open) on_opened();
+        if (now == State::waiting || now == State::closed) on_ended(before == State::waiting);
+    }
+
+    void on_opened() {
+        worn = false;
+        const Session::Phases& phases = session.phases();
+        const bufio::TlsFacts* const tls = session.tls();
+        lane_.results_->count_opened(phases.tcp, phases.handshake, tls && tls->resumed, tls);
+        if (lane_.options_.probe) lane_.results_->last_answered = lane_.loop_.now();
+        if (lifetime_timer) lifetime_timer.start(*lane_.options_.lifetime);
+        opened = true;
+        settled = true;
+        if (lane_.hooks_.owner) lane_.hooks_.owner->lane_opened(number, session);
+        if (lane_.results_->unverified_remark.empty())
+            lane_.results_->unverified_remark = unverified_remark({}, tls);
+        lane_.settle();
+    }
+
+    // The connection is closed or waits for a retry. `counted`: its last attempt was counted
+    // when it began to wait.
+    void report_end() {
+        bufio::End end = session.end();
+        const int status = exit_status(end);
+        // The same sentence for all, without counts.
+        if (end.reason == Reason::closed_early && lane_.options_.connections > 1)
+            end = {end.reason, end.by, session.options().early_close};
+        if (status != 0 || end.reason == Reason::unclosed)
+            lane_.results_->count_failure(end_text(end, session.options(), session.tls()),
+                                          status, opened);
+        const auto facts = opened ? session.tcp() : std::nullopt;
+        if (facts) lane_.results_->add_tcp(*facts);
+        if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session);
+    }
+
+    void on_ended(bool counted) {
+        const bool waits = session.state() == State::waiting;
+        const int status = exit_status(session.end());
+        if (!waits) source().closed();
+        if (!counted) report_end();
+        if (waits) {
+            worn = false;
+            lane_.settle();
+            settled = settled || lane_.stage_ > Stage::settling;
+            // Give up retrying if nothing is left to send.
+            const bool idle =
+                has_ended() && !source().ends_sending() && session.in_flight() == 0;
+            if (lane_.over() || idle) session.disconnect();
+            return;
+        }
+        report_trouble();
+        lane_.results_->count_end(status, opened);
+        worn = worn && opened && status == 0 && !lane_.over() && !source().over();
+        settled = true;
+        lane_.settle();
+        if (worn) return lane_.connections_.connect(*this);
+        if (lane_.options_.repeat && !lane_.over() &&
+            lane_.results_->attempts != lane_.options_.count)
+            lane_.connections_.repeat();
+        lane_.end_if_done();
+    }
+
+    // Returns true if the window allows another message.
+    bool window_has_space() const {
+        const std::size_t count = session.in_flight();
+        if (lane_.options_.window) return count < *lane_.options_.window;
+        const std::size_t bytes = session.in_flight_bytes();
+        if (session.lossy())
+            return count == 0 || (count < default_window && bytes + count * datagram_overhead <
+                                                                max_datagram_bytes_in_flight);
+        const bool few = session.options().coalesce || count < overdue_window;
+        if (reply_overdue && few && bytes < overdue_window_bytes) return true;
+        const bool own = own_source != nullptr;
+        if (session.options().framing->has_frames() || !own)
+            return count < default_window || (own && bytes < default_window_bytes);
+        return count <
+               (lane_.results_->round_trips.min() < near_time ? near_window : default_window);
+    }
+
+    // Returns true if nothing is left to send. A probe sends nothing; until its connection has
+    // been open, another attempt is worthwhile.
+    bool has_ended() const {
+        if (!lane_.options_.probe) return source().over();
+        const bool stays =
+            !lane_.options_.repeat && (lane_.options_.length || lane_.options_.lifetime);
+        return !stays && opened && lane_.stage_ >= Stage::sending;
+    }
+
+    // Measures round trips from the planned times, unless the connection has its own source.
+    void session_event(const Event& happened) override {
+        Event event = happened;
+        const Message& message = event.message;
+        Reply& reply = event.reply;
+        const Session::Options& options = session.options();
+        if (event.fate == Fate::lost) return lost(event);
+        if (has_message(event.fate)) {
+            reply_overdue = false;
+            if (!message.late && event.frames.empty()) source().left_flight(message);
+            if (!reply.right && lane_.results_->reply_problem_sentence.empty())
+                report_reply_problem(bad_reply_text(message, reply, options));
+            if (options.expect == Expect::given && event.fate == Fate::echoed)
+                event.fate = Fate::as_recorded;
+            if (reply.round_trip && !own_source)
+                *reply.round_trip += message.sent - message.planned;
+        }
+        if (event.fate == Fate::stale) report_reply_problem(stale_text(reply.payload));
+        if (event.fate == Fate::duplicate && !lane_.results_->over_datagrams)
+            report_reply_problem("the server sent a duplicate reply");
+        if (event.fate == Fate::unsolicited)
+            event.fate = source().judge_unsolicited(reply.payload);
+        report(event);
+    }
+
+    void report_reply_problem(const std::string& text) {
+        const std::string which = "connection " + std::to_string(number) + ": ";
+        if (lane_.results_->reply_problem_sentence.empty())
+            lane_.results_->reply_problem_sentence =
+                (lane_.options_.connections > 1 ? which : "") + text;
+    }
+
+    // In a replay, a message without a recorded reply expects none.
+    void lost(Event event) {
+        const Message& message = event.message;
+        reply_overdue = message.late;
+        source().left_flight(message);
+        if (lane_.stage_ >= Stage::closing) return;
+        const bool as_recorded =
+            lane_.options_.session.expect == Expect::given && !message.expected;
+        const bool explained = !message.late && exit_status(session.end()) != 0;
+        if (!as_recorded && !explained && lane_.results_->lost_sentence.empty())
+            lane_.results_->lost_sentence = remark(event);
+        if (as_recorded) event.fate = Fate::unanswered_as_recorded;
+        report(event);
     }
 
     Lane& lane_;
 };
 
-Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks,
-           Owner* owner)
+Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks)
     : loop_(loop),
       options_(options),
       share_{thread, options.threads, options.connections},
       hooks_(std::move(hooks)),
-      owner_(owner),
+      connections_(*this),
       results_(std::make_unique<RunResults>()),
       step_timer_(loop, [this] { step(); }),
       phase_timer_(loop, [this] { time_up(); }) {
-    connecting_.timer =
-        ev::Timer(loop, [this] { connecting_.session_options ? connect_due() : look_up(); });
     results_->over_datagrams = options.session.endpoint.udp;
     results_->probe = options.probe;
     if (options.samples_from) results_->samples.emplace(*options.samples_from);
@@ -155,16 +405,16 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
         results_->climb = RunResults::Climb{.from = options.pace->rate(),
                                             .to = options.pace->rate(*options.length),
                                             .length = *options.length};
-    if (options.session.expect == Expect::given) results_->is_replay = true;
-    if (options.lines)
-        generated_ =
-            std::make_unique<LineSource>(loop, *options.lines, [this] { sources_changed(); });
+    if (options.from == From::recording) results_->is_replay = true;
+    const bool keeps = options.from == From::input && options.connections > 1;
+    if (options.from == From::shared_input || keeps)
+        source_ = std::make_unique<Lines>(
+            loop, Lines::Options{.lines = options.line_options(), .keep = keeps},
+            [this] { sources_changed(); });
     else if (options.messages)
-        generated_ = std::make_unique<KeptSource>(options.messages, share_);
-    else if (!options.source)
-        generated_ = std::make_unique<Generator>(options.size);
-    connections_.reserve(share_.own_connection_count());
-    connecting_.timer.start(ev::Duration::zero());
+        source_ = std::make_unique<Generator>(options.messages, share_);
+    else if (options.from == From::generator)
+        source_ = std::make_unique<Generator>(options.size);
     limit_connecting(loop.now());
 }
 
@@ -172,60 +422,17 @@ Lane::~Lane() = default;
 
 // --- Connecting.
 
-// Looks up the name once for all connections, on another thread. A single connection looks it
-// up itself, in each attempt.
-void Lane::look_up() {
-    const bufio::Endpoint& endpoint = options_.session.endpoint;
-    if (options_.connections == 1 && !options_.churns()) {
-        connecting_.session_options = std::make_shared<Session::Options>(options_.session);
-        return connect_due();
-    }
-    const bufio::LookupResult local = bufio::resolve_without_network(endpoint);
-    if (!local.addresses.empty() || !local.error.empty()) return looked_up(local);
-    connecting_.lookup.emplace(loop_, endpoint,
-                               [this](const auto& result) { looked_up(result); });
+void Lane::connect(std::shared_ptr<const Session::Options> options) {
+    if (!over()) connections_.open(std::move(options));
 }
 
-void Lane::looked_up(const bufio::LookupResult& result) {
+void Lane::fail(const bufio::End& end) {
     if (over()) return;
-    if (result.addresses.empty())
-        return fail_all({Reason::lookup, By::system, "cannot resolve",
-                         options_.session.endpoint.dialed().text() + ": " + result.error});
-    auto options = std::make_shared<Session::Options>(options_.session);
-    options->endpoint.known_addresses =
-        std::make_shared<const std::vector<bufio::Address>>(result.addresses);
-    connecting_.session_options = std::move(options);
-    connecting_.since = loop_.now();
-    connect_due();
-}
-
-void Lane::fail_all(const bufio::End& end) {
     results_->attempts += share_.own_connection_count();
     results_->count_failure(end_text(end, options_.session, nullptr), exit_status(end), false,
                             share_.own_connection_count());
     results_->count_end(exit_status(end), false);
     finish_all();
-}
-
-void Lane::connect_due() {
-    if (options_.repeat && !connections_.empty()) return reconnect(*connections_.front());
-    const auto next = [this] {
-        if (!options_.connect_pace) return connecting_.since;
-        return connecting_.since +
-               options_.connect_pace->offset(share_.number_of(connections_.size()));
-    };
-    for (unsigned i = 0; i < connections_per_turn && next() <= loop_.now(); ++i) {
-        const std::size_t number = share_.number_of(connections_.size()) + 1;
-        Connection& connection =
-            *connections_.emplace_back(std::make_unique<Connection>(*this, number));
-        connection.session.pause(paused_);
-        begin_attempt(connection);
-        connection.session.connect();
-        if (connections_.size() == share_.own_connection_count())
-            return limit_connecting(loop_.now());
-    }
-    connecting_.timer.start_at(std::max(next(), loop_.now()));
-    limit_connecting(connecting_.timer.deadline());
 }
 
 // Stops connecting when --max-time has passed since this time, or since the requested start if
@@ -235,104 +442,77 @@ void Lane::limit_connecting(ev::Time since) {
     phase_timer_.start_at(std::max(options_.start.value_or(since), since) + *options_.length);
 }
 
-// Each session of a replay has its own options, which refer to its own source.
-std::shared_ptr<const Session::Options> Lane::options_of(Connection& connection) {
-    if (options_.session.expect != Expect::given) return connecting_.session_options;
-    auto to = std::make_shared<Session::Options>(*connecting_.session_options);
-    to->expected_unsolicited = [&connection](std::string_view payload) {
-        return connection.source().expects(payload);
-    };
-    return to;
+Lane::Connections::Connections(Lane& lane)
+    : lane_(lane), timer_(lane.loop_, [this] { open_due(); }) {
+    list_.reserve(lane.share_.own_connection_count());
 }
 
-void Lane::begin_attempt(Connection& connection) {
-    connection.opened = false;
-    connection.sent = 0;
-    ++results_->attempts;
-    if (options_.probe && !results_->first_sent) results_->first_sent = loop_.now();
+Lane::Connections::~Connections() = default;
+
+void Lane::Connections::open(std::shared_ptr<const Session::Options> options) {
+    options_ = std::move(options);
+    const std::optional<Pace>& pace = lane_.options_.connect_pace;
+    timer_.start(pace ? pace->offset(lane_.share_.thread) : ev::Duration::zero());
+    lane_.limit_connecting(timer_.deadline());
 }
 
-// --- State changes.
-
-void Lane::state_changed(Connection& connection) {
-    const State before = std::exchange(connection.reported_state, connection.session.state());
-    if (before == State::open && connection.lifetime_timer) connection.lifetime_timer.cancel();
-    // A due message may wait for a connection. The loop sends it after this call.
-    if (schedule_ && !over() && !step_timer_.pending()) step_timer_.start(ev::Duration::zero());
-    if (before == State::waiting && connection.reported_state == State::dialing)
-        begin_attempt(connection);
-    if (connection.reported_state == State::open) return opened(connection);
-    if (connection.reported_state == State::waiting ||
-        connection.reported_state == State::closed)
-        ended(connection, before == State::waiting);
-}
-
-void Lane::opened(Connection& connection) {
-    ++count_.open;
-    connection.worn = false;
-    const Session::Phases& phases = connection.session.phases();
-    const bufio::TlsFacts* const tls = connection.session.tls();
-    results_->count_opened(phases.tcp, phases.handshake, tls && tls->resumed, tls);
-    if (options_.probe) results_->last_answered = loop_.now();
-    if (connection.lifetime_timer) connection.lifetime_timer.start(*options_.lifetime);
-    connection.opened = true;
-    if (owner_) owner_->lane_opened(connection.number, connection.session);
-    if (results_->unverified_remark.empty())
-        results_->unverified_remark = unverified_remark({}, tls);
-    settle(connection);
-}
-
-// The connection is closed or waits for a retry. `counted`: its last attempt was counted when
-// it began to wait.
-void Lane::report_end(const Connection& connection) {
-    const Session& session = connection.session;
-    bufio::End end = session.end();
-    const int status = exit_status(end);
-    // The same sentence for all, without counts.
-    if (end.reason == Reason::closed_early && options_.connections > 1)
-        end = {end.reason, end.by, session.options().early_close};
-    if (status != 0 || end.reason == Reason::unclosed)
-        results_->count_failure(end_text(end, session.options(), session.tls()), status,
-                                connection.opened);
-    const auto facts = connection.opened ? session.tcp() : std::nullopt;
-    if (facts) results_->add_tcp(*facts);
-    if (connection.opened) --count_.open;
-    if (owner_) owner_->lane_ended(connection.number, session);
-}
-
-void Lane::ended(Connection& connection, bool counted) {
-    Session& session = connection.session;
-    Source& source = connection.source();
-    const bool waits = session.state() == State::waiting;
-    const int status = exit_status(session.end());
-    if (!waits) source.closed();
-    if (!counted) report_end(connection);
-    if (waits) {
-        connection.worn = false;
-        if (count_.settled > 0) settle(connection);
-        // Give up retrying if nothing is left to send.
-        const bool idle = source.over() && !source.ends_sending() && session.in_flight() == 0;
-        if (over() || idle) session.disconnect();
-        return;
+void Lane::Connections::open_due() {
+    const std::optional<Pace>& pace = lane_.options_.connect_pace;
+    const Share& share = lane_.share_;
+    const ev::Time now = lane_.loop_.now();
+    if (lane_.options_.repeat && !list_.empty()) return connect(*list_.front());
+    ev::Time due = timer_.deadline();
+    for (unsigned i = 0; i < connections_per_turn && due <= now; ++i) {
+        const std::size_t number = share.number_of(size());
+        Connection& connection =
+            *list_.emplace_back(std::make_unique<Connection>(lane_, number + 1, options_));
+        ++counts_[static_cast<std::size_t>(State::closed)];
+        connection.reported_state = State::closed;
+        connection.session.pause(paused_);
+        connect(connection);
+        if (size() == share.own_connection_count()) return lane_.limit_connecting(now);
+        if (pace) due += pace->offset(share.number_of(size())) - pace->offset(number);
     }
-    connection.report_trouble();
-    results_->count_end(status, connection.opened);
-    connection.worn =
-        connection.worn && connection.opened && status == 0 && !over() && !source.over();
-    ++count_.gone;
-    settle(connection);
-    if (connection.worn) return reconnect(connection);
-    if (options_.repeat && !over() && results_->attempts != options_.count)
-        connecting_.timer.start_at(
-            std::max(connecting_.timer.deadline() + *options_.repeat, loop_.now()));
-    end_if_done();
+    timer_.start_at(due);
+    lane_.limit_connecting(std::max(due, now));
 }
 
-void Lane::reconnect(Connection& connection) {
-    --count_.gone;
-    connection.reported_state = State::idle;
-    begin_attempt(connection);
+void Lane::Connections::connect(Connection& connection) {
+    connection.begin_attempt();
     connection.session.connect();
+    update(connection);
+}
+
+void Lane::Connections::repeat() {
+    timer_.start_at(std::max(timer_.deadline() + *lane_.options_.repeat, lane_.loop_.now()));
+}
+
+void Lane::Connections::pause(bool paused) {
+    paused_ = paused;
+    for (const auto& connection : list_) connection->session.pause(paused);
+}
+
+// Also excludes messages that are already overdue.
+void Lane::Connections::void_round_trips() {
+    resumed_at_ = lane_.loop_.now();
+    for (const auto& connection : list_) connection->session.void_round_trips();
+}
+
+State Lane::Connections::update(Connection& connection) {
+    const State before = std::exchange(connection.reported_state, connection.session.state());
+    --counts_[static_cast<std::size_t>(before)];
+    ++counts_[static_cast<std::size_t>(connection.reported_state)];
+    return before;
+}
+
+bool Lane::Connections::settled() const {
+    return open() + count(State::waiting) + count(State::closed) ==
+           lane_.share_.own_connection_count();
+}
+
+bool Lane::Connections::closed() const {
+    const bool more = size() < lane_.share_.own_connection_count() || timer_.pending();
+    return count(State::closed) == size() && (!more || lane_.over());
 }
 
 bool Lane::report_trouble(const Source& source) {
@@ -343,32 +523,25 @@ bool Lane::report_trouble(const Source& source) {
     return true;
 }
 
-// The lane becomes ready when all connections have settled (open loop), or one is open (closed
-// loop).
-void Lane::settle(Connection& connection) {
-    if (!std::exchange(connection.settled, true)) ++count_.settled;
-    if (stage_ != Stage::settling) return;
-    if (options_.pace ? count_.settled < share_.own_connection_count() : open() == 0) return;
+// In the closed loop, the lane becomes ready when a connection is open. In the open loop, the
+// others must have opened or failed as well.
+void Lane::settle() {
+    if (stage_ != Stage::settling || open() == 0) return;
+    if (options_.pace && !connections_.settled()) return;
     stage_ = Stage::ready;
     phase_timer_.cancel();  // the limit for connecting
     hooks_.ready();
 }
 
 void Lane::end_if_done() {
-    const bool more = !over() && (connections_.size() < share_.own_connection_count() ||
-                                  connecting_.timer.pending());
-    if (count_.gone < connections_.size() || more || stage_ == Stage::ended) return;
+    if (!connections_.closed() || stage_ == Stage::ended) return;
     if (!over()) count_unsent({});
     stop_sending(Stage::ended);
     step_timer_.start(ev::Duration::zero());
 }
 
-// The callback may destroy the lane.
 void Lane::step() {
-    if (stage_ == Stage::ended) {
-        const std::function<void()> done = hooks_.done;
-        return done();
-    }
+    if (stage_ == Stage::ended) return hooks_.done();
     if (schedule_) return send_due();
     begin();
 }
@@ -376,28 +549,25 @@ void Lane::step() {
 // --- Sending.
 
 void Lane::begin_at(ev::Time time) {
-    if (begun() || over()) return;
+    if (stage_ >= Stage::sending) return;
     stage_ = Stage::ready;
     phase_timer_.cancel();
     step_timer_.start_at(std::max(options_.start.value_or(time), time));
-    if (!options_.pace && step_timer_.deadline() <= loop_.now()) begin();
 }
 
 // Begins the warm-up, if any, and is called again at its end. Planned times count from the
 // requested start, not from when the timer fired.
 void Lane::begin() {
     const ev::Time start = step_timer_.deadline();
-    step_timer_.cancel();
-    const bool first = !begun();
+    const bool first = stage_ < Stage::sending;
     if (options_.start && first) results_->late_start = start - *options_.start;
+    stage_ = Stage::sending;
     const bool warm_up = first && options_.warm_up;
-    measured_from_ = options_.pace ? start : loop_.read_clock();
-    if (warm_up)
-        measured_from_ = start + *options_.warm_up;
-    else
-        // The times of a replay count from the turn of the loop, which began earlier.
-        results_->measured_from =
-            options_.pace || options_.warm_up ? measured_from_ : ev::Time{};
+    // The times of a replay count from the turn of the loop, which began earlier.
+    if (!warm_up)
+        results_->measured_from = options_.pace      ? start
+                                  : options_.warm_up ? loop_.read_clock()
+                                                     : ev::Time{};
     const std::optional<ev::Duration> length = warm_up ? options_.warm_up : options_.length;
     const std::uint64_t count = warm_up ? 0 : options_.count;
     if (length && !warm_up) phase_timer_.start_at(start + *length);
@@ -412,64 +582,24 @@ void Lane::begin() {
                           start);
         return send_due();
     }
-    if (warm_up) step_timer_.start_at(measured_from_);
-    if (count > 0 && generated_) generated_->end_after(share_.own_message_count(count));
+    if (warm_up) step_timer_.start_at(start + *options_.warm_up);
+    if (count > 0 && options_.shares_source())
+        source_->end_after(share_.own_message_count(count));
     sources_changed();
 }
 
 void Lane::sources_changed() {
     if (schedule_ && !over()) return send_due();
     for (const auto& connection : connections_)
-        if (connection->reported_state == State::open) advance_connection(*connection);
-}
-
-void Lane::advance_connection(Connection& connection) {
-    if (!begun() && !over()) return;
-    Source& source = connection.source();
-    while (!over() && !options_.pace && accepts_more(connection) &&
-           window_has_space(connection)) {
-        const std::optional<Outgoing> message = source.next();
-        if (!message || !send(connection, *message)) break;
-    }
-    connection.session.flush();
-    finish_if_done(connection);
-}
-
-// Returns true if the peer is not blocked and the memory limits allow another message.
-bool Lane::accepts_more(const Connection& connection) const {
-    const Session& session = connection.session;
-    if (connection.reported_state != State::open || session.state() != State::open)
-        return false;
-    if (connection.worn) return false;
-    const bool streaming = options_.source && !options_.window;  // a longer queue is no faster
-    if (session.pending() >= (streaming ? input_high_water : peer_high_water)) return false;
-    const std::size_t share = std::max(max_total_bytes_in_flight / options_.connections,
-                                       min_bytes_in_flight + options_.size);
-    return session.in_flight_bytes() < std::min(max_bytes_in_flight, share);
-}
-
-// Returns true if the window allows another message.
-bool Lane::window_has_space(const Connection& connection) const {
-    const Session& session = connection.session;
-    const std::size_t count = session.in_flight();
-    if (options_.window) return count < *options_.window;
-    const std::size_t bytes = session.in_flight_bytes();
-    if (session.lossy())
-        return count == 0 || (count < default_window &&
-                              bytes + count * datagram_overhead < max_datagram_bytes_in_flight);
-    const bool few = session.options().coalesce || count < overdue_window;
-    if (connection.reply_overdue && few && bytes < overdue_window_bytes) return true;
-    if (session.options().framing->has_frames() || !options_.source)
-        return count < default_window || (options_.source && bytes < default_window_bytes);
-    return count < (results_->round_trips.min() < near_time ? near_window : default_window);
+        if (connection->is_open()) connection->advance();
 }
 
 // A message that waits, also for a line of standard input, keeps its planned time, so that its
 // round trip includes the wait.
 void Lane::send_due() {
     for (unsigned i = 0; i < messages_per_turn; ++i) {
-        const auto message = schedule_->due(loop_.now());
-        if (!message) break;
+        const std::optional<ev::Time> planned = schedule_->due(loop_.now());
+        if (!planned) break;
         // Send on the connection in turn or, if it is not open, on the next open one.
         const std::size_t place = (last_planned_place_ + 1) % connections_.size();
         const std::optional<std::size_t> open_place = next_open(place);
@@ -478,21 +608,21 @@ void Lane::send_due() {
             std::any_of(connections_.begin(), connections_.end(),
                         [](const auto& each) { return each->worn; }))
             return;
-        std::optional<Outgoing> next = generated_->next();
-        if (!next) return generated_->over() ? finish_all() : step_timer_.cancel();
+        std::optional<Outgoing> next = source_->next();
+        if (!next) return source_->over() ? finish_all() : step_timer_.cancel();
         schedule_->pass(loop_.now());
-        next->planned = message->planned;
+        next->planned = *planned;
         last_planned_place_ = open_place.value_or(place);
-        Connection& connection = *connections_[last_planned_place_];
-        if (accepts_more(connection))
-            send(connection, *next);
+        Connection& connection = connections_[last_planned_place_];
+        if (connection.accepts_more())
+            connection.send(*next);
         else
-            leave_unsent(connection, *next);
+            connection.leave_unsent(*next);
     }
     if (!schedule_->over()) return step_timer_.start_at(schedule_->next_time());
     if (!warming_up()) return finish_all();
+    step_timer_.start_at(schedule_->begin() + *options_.warm_up);
     schedule_.reset();
-    step_timer_.start_at(measured_from_);
 }
 
 // Starting at `place`, searches for a connection that is open and not worn out.
@@ -500,58 +630,10 @@ std::optional<std::size_t> Lane::next_open(std::size_t place) const {
     const std::size_t count = connections_.size();
     for (std::size_t i = 0; i < count && open() > 0; ++i) {
         const std::size_t next = (place + i) % count;
-        const Connection& connection = *connections_[next];
-        if (connection.reported_state == State::open && !connection.worn) return next;
+        const Connection& connection = connections_[next];
+        if (connection.is_open() && !connection.worn) return next;
     }
     return std::nullopt;
-}
-
-bool Lane::send(Connection& connection, const Outgoing& message) {
-    Session& session = connection.session;
-    const QueuedIds queued =
-        message.reserved ? session.send_reserved(message.payload.size())
-                         : session.send(message.payload, message.planned, message.reply);
-    if (!queued) {
-        leave_unsent(connection, message);
-        return false;
-    }
-    // A closed loop begins between two turns.
-    const ev::Time now = warming_up() ? loop_.now() : std::max(loop_.now(), measured_from_);
-    report(connection, outgoing_event(Fate::sent, queued.first, queued.count, message, now));
-    connection.sent += queued.count;
-    if (options_.churn > 0 && connection.sent >= options_.churn) connection.worn = true;
-    connection.source().sent(message, queued);
-    if (message.planned == ev::Time{}) return true;
-    session.flush();
-    results_->at(message.planned, [&](Results& to) {
-        to.lateness.record(session.flushed_at() - message.planned);
-    });
-    if (message.planned < resumed_at_) session.void_round_trips();
-    return true;
-}
-
-void Lane::leave_unsent(Connection& connection, const Outgoing& message) {
-    const Session& session = connection.session;
-    const std::size_t waiting = std::max(session.pending(), session.in_flight_bytes());
-    if (results_->unsent_sentence.empty())
-        results_->unsent_sentence = "a message was not sent, because " +
-                                    (session.state() == State::open
-                                         ? bytes_text(waiting) + " were waiting for the server"
-                                         : "no connection was open");
-    report(connection, outgoing_event(Fate::unsent, connection.session.reserve_id(), 1, message,
-                                      loop_.now()));
-}
-
-void Lane::finish_if_done(Connection& connection) {
-    const bool now = over() || connection.worn;
-    if (!now && !connection.source().over()) return;
-    if (connection.session.in_flight() > 0 && !connection.source().ends_sending()) return;
-    connection.session.finish();
-}
-
-void Lane::pause(bool paused) {
-    paused_ = paused;
-    for (const auto& connection : connections_) connection->session.pause(paused);
 }
 
 // --- Ending.
@@ -559,20 +641,26 @@ void Lane::pause(bool paused) {
 // Stops sending for good. Adds this lane's share of the planned rate to the results.
 void Lane::stop_sending(Stage next) {
     if (stage_ == Stage::ended) return;  // step() will report it
-    if (!over() && generated_) report_trouble(*generated_);
+    if (!over() && source_) {
+        report_trouble(*source_);
+        source_->stop();
+    }
     if (!over() && schedule_ && !warming_up()) {
         const double share = static_cast<double>(share_.own_connection_count()) /
                              static_cast<double>(options_.connections);
         const ev::Duration end = options_.length.value_or(ev::Duration::max());
-        const ev::Duration sending = std::min(schedule_->next_time() - measured_from_, end);
+        const ev::Duration sending = std::min(schedule_->next_time() - schedule_->begin(), end);
         results_->end_climb(sending);
         const double planned = options_.pace->rate(sending / 2) * share;
         results_->planned_rate = planned;
         results_->reached_rate = planned * schedule_->reached_share().value_or(1);
     }
+    const bool was_ready = stage_ > Stage::settling;
     stage_ = std::max(stage_, next);
-    connecting_.lookup.reset();
-    for (ev::Timer* timer : {&connecting_.timer, &step_timer_, &phase_timer_}) timer->cancel();
+    if (!was_ready) hooks_.ready();
+    connections_.stop_opening();
+    step_timer_.cancel();
+    phase_timer_.cancel();
 }
 
 void Lane::count_unsent(ev::Duration tolerance) {
@@ -590,24 +678,22 @@ void Lane::finish() {
     finish_all();
 }
 
-void Lane::close() { finish_all(Stage::closing); }
-
 void Lane::finish_all(Stage next) {
     stop_sending(next);
     for (const auto& connection : connections_) {
         connection->source().stop();
         if (stage_ >= Stage::closing || connection->reported_state == State::waiting)
             connection->session.disconnect();
-        finish_if_done(*connection);
+        connection->finish_if_done();
     }
     end_if_done();
 }
 
 void Lane::time_up() {
-    if (!connecting_.session_options) return fail_all(no_connection("resolving"));
+    if (connections_.size() == 0) return fail(no_connection("resolving"));
     // A schedule that is not over still contains overdue messages.
     if (schedule_) {
-        const ev::Time last = measured_from_ + *options_.length +
+        const ev::Time last = schedule_->begin() + *options_.length +
                               std::min(max_catch_up, options_.session.reply_timeout);
         if (loop_.now() < last) return phase_timer_.start_at(last);
     }
@@ -631,70 +717,11 @@ void Lane::stop_connecting(bool time_is_up) {
             continue;
         if (time_is_up && !connection->settled) {
             session.disconnect(no_connection(session.phase()));
-            continue;
+        } else {
+            session.disconnect();
+            --results_->attempts;
         }
-        session.disconnect();
-        --results_->attempts;
     }
-}
-
-// Also excludes messages that are already overdue.
-void Lane::void_round_trips() {
-    resumed_at_ = loop_.now();
-    for (const auto& connection : connections_) connection->session.void_round_trips();
-}
-
-// --- Events.
-
-// Counts the event, and passes it to the owner, unless it is about a message of the warm-up.
-void Lane::report(Connection& connection, Event event) {
-    event.connection = connection.number;
-    if (event.at == ev::Time{}) event.at = loop_.now();
-    if (event.fate != Fate::read) results_->add(event);
-    if (owner_ && !results_->is_warm_up(event)) owner_->lane_event(event);
-}
-
-// Measures round trips from the planned times, unless the connection has its own source.
-void Lane::happened(Connection& connection, Event event) {
-    const Message& message = event.message;
-    Reply& reply = event.reply;
-    const Session::Options& options = connection.session.options();
-    if (event.fate == Fate::lost) return lost(connection, event);
-    if (has_message(event.fate)) {
-        connection.reply_overdue = false;
-        if (!message.late && event.frames.empty()) connection.source().left_flight(message);
-        if (!reply.right && results_->reply_problem_sentence.empty())
-            report_reply_problem(connection, bad_reply_text(message, reply, options));
-        if (options.expect == Expect::given && event.fate == Fate::echoed)
-            event.fate = Fate::as_recorded;
-        if (reply.round_trip && generated_) *reply.round_trip += message.sent - message.planned;
-    }
-    if (event.fate == Fate::stale) report_reply_problem(connection, stale_text(reply.payload));
-    if (event.fate == Fate::duplicate && !results_->over_datagrams)
-        report_reply_problem(connection, "the server sent a duplicate reply");
-    if (event.fate == Fate::unsolicited)
-        event.fate = connection.source().judge_unsolicited(reply.payload);
-    report(connection, event);
-}
-
-void Lane::report_reply_problem(const Connection& connection, const std::string& text) {
-    const std::string which = "connection " + std::to_string(connection.number) + ": ";
-    if (results_->reply_problem_sentence.empty())
-        results_->reply_problem_sentence = (options_.connections > 1 ? which : "") + text;
-}
-
-// In a replay, a message without a recorded reply expects none.
-void Lane::lost(Connection& connection, Event event) {
-    const Message& message = event.message;
-    connection.reply_overdue = message.late;
-    connection.source().left_flight(message);
-    if (stage_ >= Stage::closing) return;
-    const bool as_recorded = options_.session.expect == Expect::given && !message.expected;
-    const bool explained = !message.late && exit_status(connection.session.end()) != 0;
-    if (!as_recorded && !explained && results_->lost_sentence.empty())
-        results_->lost_sentence = remark(event);
-    if (as_recorded) event.fate = Fate::unanswered_as_recorded;
-    report(connection, event);
 }
 
 }  // namespace yodel

@@ -15,13 +15,14 @@
 // Sending generated messages does not allocate in the steady state.
 #pragma once
 
+#include "app/protocol/recording.hpp"
 #include "app/protocol/session.hpp"
 #include "app/run/schedule.hpp"
 #include "app/run/sources.hpp"
 #include "app/stats/results.hpp"
-#include "bufio/dial.hpp"
 #include "ev/loop.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -35,6 +36,13 @@ namespace yodel {
 
 // All counts are totals of the run, not per thread.
 struct RunOptions {
+    // Where the messages come from.
+    enum class From {
+        generator,     // generated, or `messages` over and over
+        shared_input,  // each line of standard input once, on any connection; one thread
+        input,         // standard input, on each connection; one thread
+        recording,
+    };
     Session::Options session = {};
     std::size_t connections = 1;
     std::size_t threads = 1;                // at most `connections`
@@ -43,11 +51,23 @@ struct RunOptions {
     // Lifetime of a connection before it is replaced; none: unlimited.
     std::optional<ev::Duration> lifetime = {};
     bool churns() const { return churn > 0 || lifetime; }
-    // Makes the source of each connection. Null sends `messages`, or generates messages. With
-    // a source, only `window`, `length`, `start` and `probe` of the options below apply.
-    Source::Make source = nullptr;
-    std::optional<Pace> pace =
-        {};  // rate of messages; a climb needs `length`; none: closed loop
+    From from = From::generator;
+    OwnMessages messages = {};     // sent over and over; null for generated ones
+    bool escapes = false;          // the input contains escapes such as \n and \xNN
+    ev::Duration greeting_wait{};  // see Lines::Options
+    std::shared_ptr<const Recording> recording = {};  // without trouble
+    bool fast = false;                                // see Replay
+    // The connections of a thread take turns with the messages of one source. Otherwise only
+    // `window`, `length` and `start` of the options below apply.
+    bool shares_source() const { return from <= From::shared_input && !probe; }
+    bool generates() const { return from == From::generator && !messages && !probe; }
+    LineReader::Options line_options() const {
+        LineReader::Options lines{session.framing, session.max_frame, escapes};
+        if (from == From::shared_input) lines.messages_file = "-";
+        return lines;
+    }
+    // Rate of messages; a climb needs `length`; none: closed loop.
+    std::optional<Pace> pace = {};
     std::optional<std::uint64_t> seed = {};  // for random gaps (Poisson); none: even gaps
     // Closed loop: maximum number of messages in flight per connection; none: enough to keep
     // it busy.
@@ -61,12 +81,10 @@ struct RunOptions {
     // `count` and `length` begin after the warm-up.
     std::optional<ev::Duration> warm_up = {};
     std::optional<ev::Time> start = {};  // earliest time of the first message
-    OwnMessages messages = {};           // sent repeatedly; null for generated ones
-    // Sends the lines of standard input, each once. Needs a single thread.
-    std::optional<LineSource::Options> lines = {};
-    bool generates() const { return !messages && !lines; }
-    std::size_t size = 64;  // maximum size of a message, in bytes
-    bool probe = false;     // see Results::probe
+    std::size_t size = 64;               // maximum size of a message, in bytes
+    // Sends no messages; see Results::probe. Without `length`, `lifetime` and `repeat`, closes
+    // each connection when it is open.
+    bool probe = false;
     // Probe: after each end of the connection, connects again. This time is between the
     // attempts, unless an attempt takes longer. None: connects once.
     std::optional<ev::Duration> repeat = {};
@@ -84,41 +102,43 @@ public:
         // The connection is closed or waits for a retry. It may never have been open.
         virtual void lane_ended(std::size_t connection, const Session& session) = 0;
         virtual void lane_event(const Event& event) = 0;
-        // Called when a connection has been handled, after any number of the calls above.
-        virtual void lane_handled() = 0;
 
     protected:
         ~Owner() = default;
     };
 
-    // Called from the loop. `ready`: the lane waits for begin_at(). `done`: all connections are
-    // closed; the callback may destroy the lane.
+    // Called from the loop. `ready`: the lane waits for begin_at(), or will never send; called
+    // once, before `done`. `done`: all connections are closed. The owner, which must outlive
+    // the lane, may be null.
     struct Hooks {
         std::function<void()> ready;
         std::function<void()> done;
+        Owner* owner = nullptr;
     };
 
-    // The options and the owner must outlive the lane. The owner may be null.
-    Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks,
-         Owner* owner);
+    // The options must outlive the lane.
+    Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks hooks);
     ~Lane();
     Lane(const Lane&) = delete;
 
+    // Opens the connections, whose sessions have these options.
+    void connect(std::shared_ptr<const Session::Options> options);
+    // Fails all connections instead.
+    void fail(const bufio::End& end);
     // Starts sending at this time or, if later, at RunOptions::start.
     void begin_at(ev::Time time);
-    void sources_changed();
     // While paused, reads nothing, so that back-pressure slows the peers down.
-    void pause(bool paused);
+    void pause(bool paused) { connections_.pause(paused); }
     // Stops sending, and closes the connections after their replies.
     void finish();
     // Closes the connections now. Messages in flight count neither as echoed nor as lost.
-    void close();
+    void close() { finish_all(Stage::closing); }
     // See Session.
-    void void_round_trips();
+    void void_round_trips() { connections_.void_round_trips(); }
 
     bool over() const { return stage_ >= Stage::waiting; }  // sending has ended
     const RunResults& results() const { return *results_; }
-    std::size_t open() const { return count_.open; }
+    std::size_t open() const { return connections_.open(); }
 
 private:
     class Connection;
@@ -128,42 +148,71 @@ private:
     enum class Stage {
         settling,  // connections open; begin_at() was not called, and may not be
         ready,     // begin_at() may be called, or was
+        sending,   // perhaps still warms up
         waiting,   // sending has ended
         closing,   // without waiting for replies
         ended,     // all connections are closed
     };
 
-    void look_up();
-    void looked_up(const bufio::LookupResult& result);
-    void fail_all(const bufio::End& end);
-    void connect_due();
-    void limit_connecting(ev::Time since);
-    std::shared_ptr<const Session::Options> options_of(Connection& connection);
+    // Opens the connections at their pace, and counts them by the states that they reported.
+    class Connections {
+    public:
+        explicit Connections(Lane& lane);
+        ~Connections();
 
-    void state_changed(Connection& connection);
-    void opened(Connection& connection);
-    void report_end(const Connection& connection);
-    void ended(Connection& connection, bool counted);
-    void reconnect(Connection& connection);
-    void begin_attempt(Connection& connection);
-    void settle(Connection& connection);
-    bool begun() const { return measured_from_ != ev::Time{}; }
+        void open(std::shared_ptr<const Session::Options> options);
+        void connect(Connection& connection);  // a new or a closed one
+        // With RunOptions::repeat: connects again when it is time to.
+        void repeat();
+        void stop_opening() { timer_.cancel(); }
+        void pause(bool paused);
+        void void_round_trips();
+        ev::Time resumed_at() const { return resumed_at_; }  // when they were last voided
+        // Takes the state of the connection's session over, and returns its state before.
+        Session::State update(Connection& connection);
+
+        std::size_t open() const {
+            return count(Session::State::open) + count(Session::State::finishing);
+        }
+        // Returns true if each connection is open, waits for a retry or is closed.
+        bool settled() const;
+        // Returns true if each connection is closed, and no other will be opened.
+        bool closed() const;
+
+        std::size_t size() const { return list_.size(); }
+        Connection& operator[](std::size_t place) const { return *list_[place]; }
+        auto begin() const { return list_.begin(); }
+        auto end() const { return list_.end(); }
+
+    private:
+        void open_due();
+        std::size_t count(Session::State state) const {
+            return counts_[static_cast<std::size_t>(state)];
+        }
+
+        Lane& lane_;
+        std::shared_ptr<const Session::Options> options_;
+        ev::Timer timer_;  // the next connection to open
+        std::vector<std::unique_ptr<Connection>> list_;
+        std::array<std::size_t, 7> counts_{};  // for each state
+        bool paused_ = false;
+        ev::Time resumed_at_{};
+    };
+
+    void limit_connecting(ev::Time since);
+
+    void settle();
     bool warming_up() const {
-        return begun() && !over() && results_->measured_from == ev::Time::max();
+        return stage_ == Stage::sending && results_->measured_from == ev::Time::max();
     }
     void step();
     void end_if_done();
 
     void begin();
-    void advance_connection(Connection& connection);
-    bool accepts_more(const Connection& connection) const;
-    bool window_has_space(const Connection& connection) const;
+    void sources_changed();
     void send_due();
     std::optional<std::size_t> next_open(std::size_t place) const;
     bool report_trouble(const Source& source);
-    bool send(Connection& connection, const Outgoing& message);
-    void leave_unsent(Connection& connection, const Outgoing& message);
-    void finish_if_done(Connection& connection);
 
     void stop_sending(Stage next);
     void count_unsent(ev::Duration tolerance);
@@ -172,36 +221,17 @@ private:
     bufio::End no_connection(const std::string& phase) const;
     void stop_connecting(bool time_is_up);
 
-    void report(Connection& connection, Event event);
-    void happened(Connection& connection, Event event);
-    void lost(Connection& connection, Event event);
-    void report_reply_problem(const Connection& connection, const std::string& text);
-
     ev::Loop& loop_;
     const RunOptions& options_;
     const Share share_;
     const Hooks hooks_;
-    Owner* const owner_;
-    std::unique_ptr<Source> generated_;  // shared, or null if each connection has its own
-    struct {
-        std::optional<bufio::Lookup> lookup;  // looks up the target for all connections
-        std::shared_ptr<const Session::Options> session_options;  // set after the look-up
-        ev::Time since{};
-        ev::Timer timer;  // time of the look-up, then of the next connections
-    } connecting_;
-    std::vector<std::unique_ptr<Connection>> connections_;  // created so far
-    struct {
-        std::size_t settled = 0;  // connections that were ever open, or failed
-        std::size_t open = 0;     // connections that have opened and not ended
-        std::size_t gone = 0;     // connections that are closed for good
-    } count_;
+    // Shared by the connections or, with RunOptions::From::input, kept for them. Null if the
+    // connection has its own.
+    std::unique_ptr<Source> source_;
+    Connections connections_;
     std::size_t last_planned_place_ = 0;  // connection of the last planned message
     std::optional<Schedule> schedule_;
     Stage stage_ = Stage::settling;
-    // Set when sending begins: the end of the warm-up. Earlier messages are not measured.
-    ev::Time measured_from_{};
-    bool paused_ = false;
-    ev::Time resumed_at_{};  // when void_round_trips() was last called
     std::unique_ptr<RunResults> results_;
     ev::Timer step_timer_;   // the next step; see step()
     ev::Timer phase_timer_;  // end of the run's time; before ready, limit for connecting

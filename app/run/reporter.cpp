@@ -88,15 +88,11 @@ bool prints_recording(const Reporter::Options& options, const RunOptions& run) {
            run.session.framing->has_frames();
 }
 
-Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages,
-                   std::function<void()> output_changed)
+Reporter::Reporter(ev::Loop& loop, Options options, const RunOptions& run)
     : options_(std::move(options)),
       run_(run),
-      reports_messages_(messages),
-      output_changed_(std::move(output_changed)),
-      unframed_(!run.session.framing->has_frames()),
       makes_printable_(::isatty(STDOUT_FILENO) == 1),
-      output_(loop, STDOUT_FILENO, output_changed_),
+      output_(loop, STDOUT_FILENO, [] {}),
       start_(loop.now()) {
     if (!options_.log.empty()) journal_.emplace(options_.log, run.session, 1, start_);
     if (prints_recording(options_, run) && !options_.quiet)
@@ -113,10 +109,10 @@ void Reporter::lane_opened(std::size_t connection, const Session& session) {
     if (journal_) journal_->add_connection(session);
     attempt_open_ = true;
     report_attempt(attempt_text(session));
-    if (json() && reports_messages_ && !options_.quiet)
+    if (json() && reports_messages() && !options_.quiet)
         output_.append_line(
             connection_object(session, load() ? connection : attempt_count_).str());
-    if (options_.verbose || (options_.probe && !options_.quiet)) remark(connection, text);
+    if (options_.verbose || (probe() && !options_.quiet)) remark(connection, text);
     for (const std::string& each : session.opening_notes())
         if (options_.verbose) remark(connection, each);
 }
@@ -156,7 +152,7 @@ void Reporter::remark(std::size_t connection, const std::string& text) {
 void Reporter::lane_event(const Event& event) {
     if (event.fate == Fate::sent) return sent(event);
     // Bytes without frames are logged as they are read.
-    const bool logged = unframed_ == (event.fate == Fate::read) || !has_reply(event.fate);
+    const bool logged = unframed() == (event.fate == Fate::read) || !has_reply(event.fate);
     if (journal_ && logged && event.frames.empty()) journal_->add_event(event);
     if (event.fate == Fate::read) return read(event.reply.payload);
     if (!event.frames.empty()) {  // print echoed lines without decoding them
@@ -224,7 +220,7 @@ void Reporter::unsolicited(const Event& event) {
 }
 
 void Reporter::read(std::string_view bytes) {
-    if (!unframed_ || load() || json() || options_.form == Form::sequence) return;
+    if (!unframed() || load() || json() || options_.form == Form::sequence) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(bytes));
     if (!makes_printable_) return output_.write(bytes);
     const std::string all = std::exchange(partial_character_, {}) + std::string(bytes);
@@ -233,16 +229,15 @@ void Reporter::read(std::string_view bytes) {
     print_visible(std::string_view(all).substr(0, whole));
 }
 
-void Reporter::lane_handled() {
+void Reporter::flush() {
     if (journal_) journal_->flush();
-    output_.flush();
-    output_changed_();
+    if (output_.pending() > 0) output_.flush();
 }
 
 // --- The forms.
 
 void Reporter::add_object(const Event& event) {
-    if (!json() || !reports_messages_ || options_.quiet) return;
+    if (!json() || !reports_messages() || options_.quiet) return;
     const EventForm form{.max_payload = prints_recording(options_, run_) ? whole_payload : 0,
                          .connection = load()};
     output_.append_line(yodel::json(event, start_, form).str());
@@ -250,7 +245,7 @@ void Reporter::add_object(const Event& event) {
 
 // Prints nothing for `raw` outside of a load, because read() has already printed the bytes.
 void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
-    if (!prints_replies() || (unframed_ && !load())) return;
+    if (!prints_replies() || (unframed() && !load())) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
     if (load()) output_.append(std::to_string(connection) + ": ");
     if (makes_printable_)

@@ -14,7 +14,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,7 +31,6 @@ public:
         bool hex = false;      // print a replay's differences as hex dumps
         bool quiet = false;    // print only results
         bool verbose = false;  // also report connections
-        bool probe = false;    // report connections only
         // Report totals instead of connections and generated messages, number the connections,
         // and print replies only with `verbose`.
         bool load = false;
@@ -41,19 +39,17 @@ public:
         std::vector<Requirement> required = {};
     };
 
-    // `messages`: report messages, not only connections. Calls `output_changed` after queued
-    // output was written, or when writing failed. Throws std::system_error if the journal
+    // The options of the run must outlive the reporter. Throws std::system_error if the journal
     // cannot be opened.
-    Reporter(ev::Loop& loop, Options options, const RunOptions& run, bool messages,
-             std::function<void()> output_changed);
+    Reporter(ev::Loop& loop, Options options, const RunOptions& run);
 
     void lane_opened(std::size_t connection, const Session& session) override;
     void lane_ended(std::size_t connection, const Session& session) override;
     void lane_event(const Event& event) override;
-    void lane_handled() override;
-    void flush() { lane_handled(); }
 
-    // Standard output. Call flush() after writing to it.
+    // Writes what was queued. Call it after each turn of the loop.
+    void flush();
+    // Standard output.
     Output& output() { return output_; }
     const Output& output() const { return output_; }
     // Writes an incomplete last character, and the rest of the journal. Call it after the last
@@ -64,11 +60,15 @@ public:
     bool needs_end() const {
         return options_.form == Form::json || (journal_ && journal_->is_recording());
     }
+    // Returns true if each message is reported, not only connections and counts.
+    bool reports_messages() const { return !load() || run_.from == RunOptions::From::input; }
     // A load prints replies only with `verbose`.
     bool prints_replies() const {
         const bool form = options_.form == Form::payload || options_.form == Form::hex;
-        return reports_messages_ && form && !replay() && (!load() || options_.verbose);
+        return reports_messages() && form && !replay() && (!load() || options_.verbose);
     }
+    // Returns true if connections are the result.
+    bool probe() const { return run_.probe && !run_.repeat && !load(); }
     // An error as a sentence, or an empty text.
     std::string log_trouble() const { return journal_ ? journal_->trouble() : ""; }
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
@@ -78,9 +78,10 @@ public:
 private:
     bool json() const { return options_.form == Form::json; }
     bool sequence() const {
-        return reports_messages_ && options_.form == Form::sequence && !options_.quiet;
+        return reports_messages() && options_.form == Form::sequence && !options_.quiet;
     }
     bool replay() const { return run_.session.expect == Expect::given; }
+    bool unframed() const { return !run_.session.framing->has_frames(); }
     bool load() const { return options_.load; }
     void sent(const Event& event);
     void read(std::string_view bytes);
@@ -100,9 +101,6 @@ private:
 
     const Options options_;
     const RunOptions& run_;
-    const bool reports_messages_;
-    const std::function<void()> output_changed_;
-    const bool unframed_;                // replies have no frames
     const bool makes_printable_;         // standard output is a terminal; escape unsafe bytes
     std::uint64_t attempt_count_ = 0;    // attempts to connect; with RunOptions::repeat
     bool attempt_open_ = false;          // the last attempt has opened a connection

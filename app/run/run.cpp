@@ -25,7 +25,7 @@ constexpr ev::Duration generated_greeting_time = std::chrono::seconds(2);
 
 RunOptions completed(RunOptions options) {
     provide_descriptors(options.connections + (options.threads - 1) * descriptors_per_thread);
-    if (options.source) return options;
+    if (!options.shares_source()) return options;
     options.session.early_close = "closed before the end of the run";
     options.session.greeting_time = generated_greeting_time;
     options.session.numbered =
@@ -37,44 +37,69 @@ RunOptions completed(RunOptions options) {
 }  // namespace
 
 // Makes all lanes before the first thread starts, because making one may fail.
-Run::Run(ev::Loop& loop, RunOptions options, std::function<void()> done, Lane::Owner* owner)
+Run::Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner)
     : loop_(loop),
       options_(completed(std::move(options))),
-      done_(std::move(done)),
-      settled_(options_.threads),
-      unsettled_(options_.threads),
+      unready_(options_.threads),
       running_(options_.threads),
       lanes_(loop, options_.threads,
              [this, owner](ev::Loop& own, std::size_t thread, ev::Mailbox* mailbox) {
-                 return std::make_unique<Lane>(own, options_, thread, hooks(thread, mailbox),
-                                               mailbox ? nullptr : owner);
+                 Lane::Hooks hooks = this->hooks(mailbox);
+                 if (!mailbox) hooks.owner = owner;
+                 return std::make_unique<Lane>(own, options_, thread, std::move(hooks));
              }) {
-    if (lanes_.single_threaded()) return;
-    sum_ = std::make_unique<Report>();
-    report_timer_ = ev::Timer(loop, [this] { request_reports(); });
-    report_timer_.start(report_interval);
-    lanes_.start();
+    if (!lanes_.single_threaded()) {
+        sum_ = std::make_unique<Report>();
+        report_timer_ = ev::Timer(loop, [this] { request_reports(); });
+        report_timer_.start(report_interval);
+        lanes_.start();
+    }
+    look_up();
 }
 
 Run::~Run() = default;
 
 // The hooks of a lane on another thread post to the owner's thread.
-Lane::Hooks Run::hooks(std::size_t thread, ev::Mailbox* owner_mailbox) {
-    const auto hook = [this, thread, owner_mailbox](auto call) -> std::function<void()> {
-        const auto called = [this, thread, call] { (this->*call)(thread); };
+Lane::Hooks Run::hooks(ev::Mailbox* owner_mailbox) {
+    const auto hook = [this, owner_mailbox](void (Run::*call)()) -> std::function<void()> {
+        const auto called = [this, call] { (this->*call)(); };
         if (!owner_mailbox) return called;
         return [owner_mailbox, called] { owner_mailbox->post(called); };
     };
-    return {hook(&Run::settled), hook(&Run::ended)};
+    return {hook(&Run::lane_ready), hook(&Run::lane_ended)};
 }
 
 // --- Beginning and end.
 
-void Run::settled(std::size_t thread) {
-    if (settled_[thread]) return;
-    settled_[thread] = true;
-    --unsettled_;
-    if (begun_ || (options_.pace && unsettled_ > 0)) return;
+// Looks up the name once for all connections, on another thread. A single connection looks it
+// up itself, in each attempt.
+void Run::look_up() {
+    const bufio::Endpoint& endpoint = options_.session.endpoint;
+    if (options_.connections == 1 && !options_.churns())
+        return lanes_.first().connect(std::make_shared<Session::Options>(options_.session));
+    const bufio::LookupResult local = bufio::resolve_without_network(endpoint);
+    if (!local.addresses.empty() || !local.error.empty()) return looked_up(local);
+    lookup_.emplace(loop_, endpoint, [this](const auto& result) { looked_up(result); });
+}
+
+void Run::looked_up(const bufio::LookupResult& result) {
+    if (ended()) return;
+    auto options = std::make_shared<Session::Options>(options_.session);
+    bufio::Endpoint& endpoint = options->endpoint;
+    if (result.addresses.empty())
+        return lanes_.post_to_each(
+            [end = bufio::End{bufio::Reason::lookup, bufio::By::system, "cannot resolve",
+                              endpoint.dialed().text() + ": " + result.error}](Lane& lane) {
+                lane.fail(end);
+            });
+    endpoint.known_addresses =
+        std::make_shared<const std::vector<bufio::Address>>(result.addresses);
+    lanes_.post_to_each([options](Lane& lane) { lane.connect(options); });
+}
+
+void Run::lane_ready() {
+    --unready_;
+    if (begun_ || (options_.pace && unready_ > 0)) return;
     begun_ = true;
     ev::Time start = loop_.now();
     if (options_.pace) {
@@ -84,18 +109,14 @@ void Run::settled(std::size_t thread) {
     lanes_.post_to_each([start](Lane& lane) { lane.begin_at(start); });
 }
 
-// Settles a lane that was never ready, for example because the look-up failed on its thread.
-void Run::ended(std::size_t thread) {
-    if (!lanes_.single_threaded()) settled(thread);
+void Run::lane_ended() {
     if (--running_ > 0) return;
     report_timer_ = {};
+    lookup_.reset();
     lanes_.join();
-    if (sum_) {
-        *sum_ = {};
-        lanes_.for_each_on_caller(
-            [this](const Lane& lane) { sum_->results.add(lane.results()); });
-    }
-    done_();
+    if (!sum_) return;
+    *sum_ = {};
+    lanes_.for_each_on_caller([this](const Lane& lane) { sum_->results.add(lane.results()); });
 }
 
 // Requests the next reports once these have arrived.

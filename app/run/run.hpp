@@ -9,30 +9,25 @@
 
 #include "app/run/lane.hpp"
 #include "app/stats/results.hpp"
+#include "bufio/dial.hpp"
 #include "ev/loop.hpp"
 #include "ev/threads/crew.hpp"
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <vector>
 
 namespace yodel {
 
 class Run {
 public:
-    // Calls `done` once, from the loop, when all connections are closed. The callback may
-    // destroy the run. The loop rethrows an exception from a thread. The owner may be null; it
-    // is called by the first lane only. Throws std::runtime_error if the system's limits do not
-    // allow the connections, and std::system_error if it has no threads or descriptors left.
-    Run(ev::Loop& loop, RunOptions options, std::function<void()> done,
-        Lane::Owner* owner = nullptr);
+    // The loop rethrows an exception from a thread. The owner may be null; it is called by the
+    // first lane only. Throws std::runtime_error if the system's limits do not allow the
+    // connections, and std::system_error if it has no threads or descriptors left.
+    Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner = nullptr);
     ~Run();
     Run(const Run&) = delete;
 
-    // Call it when a source of the first lane has more messages or has ended.
-    void sources_changed() { lanes_.first().sources_changed(); }
     // Call the function of the same name for each lane.
     void pause(bool paused) {
         lanes_.post_to_each([paused](Lane& lane) { lane.pause(paused); });
@@ -43,6 +38,7 @@ public:
 
     const RunOptions& options() const { return options_; }
     bool over() const { return lanes_.first().over(); }  // sending has ended
+    bool ended() const { return running_ == 0; }         // all connections are closed
     // With several threads, results() and open() may lag by a tenth of a second until the end
     // of the run.
     const RunResults& results() const {
@@ -69,19 +65,20 @@ private:
         std::size_t open = 0;
     };
 
-    Lane::Hooks hooks(std::size_t thread, ev::Mailbox* owner_mailbox);
-    void settled(std::size_t thread);
-    void ended(std::size_t thread);
+    Lane::Hooks hooks(ev::Mailbox* owner_mailbox);
+    void look_up();
+    void looked_up(const bufio::LookupResult& result);
+    void lane_ready();
+    void lane_ended();
     void request_reports();
 
     ev::Loop& loop_;
     const RunOptions options_;
-    const std::function<void()> done_;
+    std::optional<bufio::Lookup> lookup_;
     std::unique_ptr<Report> sum_;  // null with one thread
     ev::Timer report_timer_;
-    std::vector<bool> settled_;  // for each thread: ready to begin, or ended
-    std::size_t unsettled_;      // threads that are not settled
-    std::size_t running_;        // threads that have not ended
+    std::size_t unready_;  // threads that are not ready to begin
+    std::size_t running_;  // threads that have not ended
     bool begun_ = false;
     ev::Crew<Lane> lanes_;
 };

@@ -19,34 +19,12 @@
 
 namespace yodel {
 
-namespace {
+using From = RunOptions::From;
 
-using From = RunClient::Options::From;
+namespace {
 
 // Additional time at the end, for late datagrams and for our output.
 constexpr ev::Duration grace_time = std::chrono::seconds(2);
-
-// Returns true if many lines can be sent together and their echoes copied unchanged, because
-// nothing depends on a single echo.
-bool can_coalesce(const RunClient::Options& options) {
-    const RunOptions& run = options.run;
-    return run.session.framing->is_lines() && !run.window && !options.escapes &&
-           run.session.max_frame >= default_window_bytes &&
-           options.report.form == Reporter::Form::payload && options.report.log.empty() &&
-           ::isatty(STDOUT_FILENO) == 0;
-}
-
-// Returns how long a recorded run with Expect::any waits for a greeting. Without the wait,
-// a late greeting could be recorded as the first reply, and a replay, which waits for the
-// greeting, would fail.
-ev::Duration greeting_wait(const RunClient::Options& options) {
-    const bool recorded =
-        prints_recording(options.report, options.run) || options.report.log.recording;
-    const Session::Options& session = options.run.session;
-    const bool waits =
-        recorded && session.expect == Expect::any && !session.framing->in_datagrams;
-    return waits ? session.greeting_time : ev::Duration::zero();
-}
 
 // Returns true if standard input contains data, which the user probably meant to send.
 bool has_unread_input() {
@@ -58,136 +36,142 @@ bool has_unread_input() {
     return count > 0;
 }
 
-// Interval between updates of the line with the counts.
-constexpr ev::Duration line_interval = std::chrono::milliseconds(200);
+// Shows the counts on a temporary line of a terminal.
+class ProgressLine final : public RunDisplay {
+public:
+    ProgressLine(ev::Loop& loop, Owner& owner, bool load)
+        : owner_(owner), load_(load), timer_(loop, [this] { show(); }) {
+        timer_.start(interval);
+    }
+    ~ProgressLine() override { diagnostics().clear_temporary(); }
+
+private:
+    static constexpr ev::Duration interval = std::chrono::milliseconds(200);
+
+    void show() {
+        const RunProgress now = owner_.progress();
+        std::string text = load_ ? std::to_string(now.open) + " open, " : "";
+        if (now.phase == RunProgress::Phase::warming_up) text += "warming up, ";
+        diagnostics().show_temporary(text + progress_text(now.results));
+        timer_.start(interval);
+    }
+
+    Owner& owner_;
+    const bool load_;
+    ev::Timer timer_;
+};
+
+// Prints an object about each second of a load.
+class Intervals final : public RunDisplay {
+public:
+    Intervals(ev::Loop& loop, Owner& owner, Output& output)
+        : owner_(owner), output_(output), timer_(loop, [this] { print(); }) {
+        timer_.start(std::chrono::seconds(1));
+    }
+
+private:
+    void print() {
+        const RunProgress now = owner_.progress();
+        output_.append_line(
+            interval_object(now.results, ++count_, now.open, recent_.take(now.results)).str());
+        timer_.start_at(timer_.deadline() + std::chrono::seconds(1));
+    }
+
+    Owner& owner_;
+    Output& output_;
+    RecentTimes recent_;
+    std::uint64_t count_ = 0;  // of objects
+    ev::Timer timer_;
+};
 
 }  // namespace
 
 RunClient::RunClient(ev::Loop& loop, Options options)
     : loop_(loop),
-      start_(loop.now()),
       options_(completed(std::move(options))),
-      interval_timer_(loop, [this] { interval_over(); }),
-      limit_timer_(loop,
-                   [this] {
-                       state_.out_of_time = true;
-                       if (options_.run.length) run_.close();
-                       output_changed();
-                   }),
-      reporter_(loop, options_.report, options_.run, reports_messages(),
-                [this] { output_changed(); }),
-      run_(
-          loop, options_.run, [this] { run_done(); },
-          reports_messages() || options_.report.verbose ? &reporter_ : nullptr),
-      line_timer_(loop, [this] { show_line(); }) {
-    const bool intervals = load() && !reports_messages() && json() && !options_.report.quiet;
-    if (intervals) interval_timer_.start(std::chrono::seconds(1));
+      reporter_(loop, options_.report, options_.run),
+      run_(loop, options_.run,
+           reporter_.reports_messages() || options_.report.verbose ? &reporter_ : nullptr),
+      outcome_{.results = run_.results()} {
+    const Reporter::Options& report = options_.report;
     const Session::Options& session = options_.run.session;
-    if (!generated()) max_time_ = session.max_time;
-    if (max_time_) limit_timer_.start(*max_time_ - session.time_spent);
+    // The summary is printed despite --quiet if there is no other result.
+    const bool summarized = !json() && !reporter_.prints_replies();
+    outcome_.summary_parts = {.expects_any = session.expect == Expect::any,
+                              .listens = session.listens(),
+                              .load = load(),
+                              .verbose = report.verbose,
+                              .summary = !reporter_.probe() && (!report.quiet || summarized)};
+    if (!generated() && session.max_time) {
+        limit_timer_ = ev::Timer(loop, [] {});  // turn_ended() follows
+        limit_timer_.start(*session.max_time - session.time_spent);
+    }
+    if (load() && !reporter_.reports_messages() && json() && !report.quiet)
+        displays_.push_back(std::make_unique<Intervals>(loop, *this, reporter_.output()));
     // There is no progress line if replies are printed on the same terminal.
-    const bool printing = (json() || reports_messages()) && ::isatty(STDOUT_FILENO) == 1;
+    const bool printing =
+        (json() || reporter_.reports_messages()) && ::isatty(STDOUT_FILENO) == 1;
     if (options_.page) {
         own_descriptors_ = used_descriptors();
-        display_ = options_.page(*this);
+        displays_.push_back(options_.page(*this));
     } else if (::isatty(STDERR_FILENO) == 1 && !printing && (load() || generated())) {
-        line_timer_.start(line_interval);
+        displays_.push_back(std::make_unique<ProgressLine>(loop, *this, load()));
     }
 }
 
 RunClient::~RunClient() = default;
 
-RunClient::Options RunClient::completed(Options options) {
+RunClient::Options RunClient::completed(Options options) const {
     RunOptions& run = options.run;
+    Session::Options& session = run.session;
     options.report.remarks = !options.page || ::isatty(STDERR_FILENO) != 1;
     if (options.report.load && options.report.form == Reporter::Form::json && !run.probe)
-        run.samples_from = start_;
+        run.samples_from = loop_.now();
     if (options.start)
-        run.start = start_ + std::chrono::duration_cast<ev::Duration>(
-                                 *options.start - std::chrono::system_clock::now());
-    make_source(options);
-    return options;
-}
-
-void RunClient::make_source(Options& options) {
-    RunOptions& to = options.run;
-    if (options.from == From::none) {
+        run.start = loop_.now() + std::chrono::duration_cast<ev::Duration>(
+                                      *options.start - std::chrono::system_clock::now());
+    if (run.probe) {
         // A server may refuse our certificate, or the lack of one, only after the handshake.
-        const ev::Duration longest = to.session.tls ? std::chrono::seconds(1) : ev::Duration();
-        to.session.close_timeout = std::min(to.session.close_timeout, longest);
-        to.source = [stays = !to.repeat && (to.length || to.lifetime)](auto&, auto&, auto&) {
-            return std::make_unique<NoSource>(stays);
-        };
+        const ev::Duration longest = session.tls ? std::chrono::seconds(1) : ev::Duration();
+        session.close_timeout = std::min(session.close_timeout, longest);
+    } else if (run.from == From::recording) {
+        session.framing = run.recording->framing;
+        session.expect = Expect::given;
+        session.early_close = "closed before the end of the recording";
+        run.window = std::numeric_limits<unsigned>::max();
+    } else if (run.from == From::input) {
+        session.early_close = "closed before the end of the input";
+        // Many lines can be sent together and their echoes copied unchanged if nothing depends
+        // on a single echo.
+        session.coalesce = run.connections == 1 && session.framing->is_lines() && !run.window &&
+                           !run.escapes && session.max_frame >= default_window_bytes &&
+                           options.report.form == Reporter::Form::payload &&
+                           options.report.log.empty() && ::isatty(STDOUT_FILENO) == 0;
+        // A late greeting could be recorded as the first reply, and a replay, which waits for
+        // the greeting, would fail.
+        const bool recorded =
+            prints_recording(options.report, run) || options.report.log.recording;
+        if (recorded && session.expect == Expect::any && !session.framing->in_datagrams)
+            run.greeting_wait = session.greeting_time;
     }
-    if (options.from == From::recording) {
-        to.session.framing = options.recording->framing;
-        to.session.expect = Expect::given;
-        to.session.early_close = "closed before the end of the recording";
-        to.window = std::numeric_limits<unsigned>::max();
-        to.source = [recording = options.recording,
-                     fast = options.fast](auto& loop, auto& session, auto& owner) {
-            return std::make_unique<Replay>(loop, recording, fast, session, owner);
-        };
-    }
-    if (options.from != From::input) return;
-    to.session.early_close = "closed before the end of the input";
-    LineSource::Options lines{.framing = to.session.framing,
-                              .max_frame = to.session.max_frame,
-                              .escapes = options.escapes};
-    if (to.connections > 1) {
-        lines.keep = true;
-        kept_input_ =
-            std::make_unique<LineSource>(loop_, lines, [this] { run_.sources_changed(); });
-        to.source = [&input = *kept_input_](auto&, auto&, auto&) {
-            return std::make_unique<KeptSource>(input);
-        };
-        return;
-    }
-    to.session.coalesce = can_coalesce(options);
-    lines.greeting_wait = greeting_wait(options);
-    to.source = [lines](ev::Loop& loop, Session& session, Source::Owner& owner) mutable {
-        lines.session = &session;
-        return std::make_unique<LineSource>(loop, lines, [&owner] { owner.source_changed(); });
-    };
+    return options;
 }
 
 // --- Progress.
 
-void RunClient::show_line() {
-    const RunProgress now = progress();
-    std::string text = load() ? std::to_string(now.open) + " open, " : "";
-    if (now.phase == RunProgress::Phase::warming_up) text += "warming up, ";
-    diagnostics().show_temporary(text + progress_text(now.results));
-    line_timer_.start(line_interval);
-}
-
-void RunClient::interval_over() {
-    const auto seconds =
-        std::chrono::duration_cast<std::chrono::seconds>(interval_timer_.deadline() - start_);
-    reporter_.output().append_line(interval_object(run_.results(),
-                                                   static_cast<std::uint64_t>(seconds.count()),
-                                                   run_.open(), recent_.take(run_.results()))
-                                       .str());
-    interval_timer_.start_at(interval_timer_.deadline() + std::chrono::seconds(1));
-    reporter_.flush();
-}
-
 RunProgress RunClient::progress() {
     const RunResults& results = run_.results();
     const RunOptions& run = options_.run;
-    RunProgress now{.results = results, .target = run.session.target()};
+    RunProgress now{.results = results, .run = run, .target = run.session.target()};
     if (results.warm_up.any()) now.phase = RunProgress::Phase::warming_up;
     if (results.sent + (run.probe ? results.opened : 0) > 0) {
         now.phase = RunProgress::Phase::running;
         now.elapsed = std::max(loop_.now() - *results.first_sent, ev::Duration::zero());
     }
     if (run_.over()) now.phase = RunProgress::Phase::ending;
-    if (state_.over) now.phase = RunProgress::Phase::ended;
-    if (state_.over) now.elapsed = std::chrono::round<std::chrono::seconds>(results.elapsed());
-    now.connections = run.connections;
+    if (over_) now.phase = RunProgress::Phase::ended;
+    if (over_) now.elapsed = std::chrono::round<std::chrono::seconds>(results.elapsed());
     now.open = run_.open();
-    now.length = run.length;
-    now.count = run.count;
     now.required = judge(results, options_.report.required);
     if (run.pace) {
         constexpr ev::Duration recent = RecentRate::span;
@@ -203,109 +187,85 @@ RunProgress RunClient::progress() {
     return now;
 }
 
-// Reports the first bad reply immediately, because its text may suggest a remedy. After the
-// run's time, limits the time for replies, for closing connections, and for our output.
-void RunClient::turn_ended() {
-    if (display_) display_->turn_ended();
-    const RunOptions& run = options_.run;
-    const Results& results = run_.results();
-    const bool each = run.session.listens() && !state_.over;
-    while (each && printed_.failures < results.failures.size())
-        print_error(results.failures[printed_.failures++].text);
-    if (!load() && !printed_.reply_problem && !results.reply_problem_sentence.empty()) {
-        printed_.reply_problem = true;
-        print_error(results.reply_problem_sentence);
-    }
-    if (!run.length || !run_.over() || limit_timer_.pending() || state_.out_of_time) return;
-    const Session::Options& session = run.session;
-    ev::Duration rest = session.reply_timeout + session.close_timeout + grace_time;
-    if (run.probe) rest += session.connect_timeout;
-    max_time_ = *run.length + rest;
-    limit_timer_.start(rest);
-}
-
 void RunClient::continued() {
     run_.void_round_trips();
-    if (display_) display_->continued();
+    for (const auto& display : displays_) display->continued();
 }
 
 // Finishes gracefully at the first ^C. The second ^C kills the program.
 void RunClient::interrupted() {
-    if (state_.over) return loop_.stop();
-    if (std::exchange(state_.interrupted, true)) std::raise(SIGINT);
+    if (over_) return loop_.stop();
+    if (std::exchange(interrupted_, true)) std::raise(SIGINT);
     if (options_.run.session.stays_open) return run_.close();
     run_.finish();
 }
 
+void RunClient::quit(int signo) {
+    outcome_.signo = signo;
+    run_.close();
+    if (over_) loop_.stop();
+}
+
+// Reports the first bad reply immediately, because its text may suggest a remedy. Pauses the
+// run while standard output is blocked, and closes it if writing failed. Stops the loop once
+// the run is over and its output is written.
+void RunClient::turn_ended() {
+    reporter_.flush();
+    const RunOptions& run = options_.run;
+    const Results& results = run_.results();
+    SummaryParts& printed = outcome_.summary_parts;
+    if (run.session.listens() && !over_)
+        while (printed.failures_printed < results.failures.size())
+            print_error(results.failures[printed.failures_printed++].text);
+    if (!load() && !printed.reply_problem_printed && !results.reply_problem_sentence.empty()) {
+        printed.reply_problem_printed = true;
+        print_error(results.reply_problem_sentence);
+    }
+    if (run.length && run_.over() && !limit_timer_) {
+        limit_timer_ = ev::Timer(loop_, [] {});
+        limit_timer_.start(time_after_sending());
+    }
+    const Output& output = reporter_.output();
+    const bool out_of_time = limit_timer_ && !limit_timer_.pending();
+    if (!over_ && (output.error() != 0 || (out_of_time && run.length))) run_.close();
+    const bool pause = output.pending() > (paused_ ? input_high_water / 4 : input_high_water);
+    if (pause != paused_) run_.pause(pause);
+    paused_ = pause;
+    if (run_.ended() && !over_) complete();
+    for (const auto& display : displays_) display->turn_ended();
+    if (over_ && displays_.empty() && (outcome_.signo != 0 || output.done() || out_of_time))
+        loop_.stop();
+}
+
+// Returns the limit, after the run's time, for replies, for closing connections, and for our
+// output.
+ev::Duration RunClient::time_after_sending() const {
+    const Session::Options& session = options_.run.session;
+    const ev::Duration rest = session.reply_timeout + session.close_timeout + grace_time;
+    return options_.run.probe ? rest + session.connect_timeout : rest;
+}
+
 // --- The end.
 
-void RunClient::quit(int signo) {
-    state_.signo = signo;
-    run_.close();
-    if (state_.over) loop_.stop();
-}
-
-// Pauses the run while standard output is blocked, and closes it if writing failed. Stops the
-// loop once the run is over and its output is written.
-void RunClient::output_changed() {
-    Output& output = reporter_.output();
-    auto& [interrupted, paused, out_of_time, over, signo] = state_;
-    if (output.error() != 0 && !over) run_.close();
-    const bool pause = output.pending() > (paused ? input_high_water / 4 : input_high_water);
-    if (pause != paused) run_.pause(pause);
-    paused = pause;
-    if (!over) return;
-    const bool unread = signo == 0 && !output.done();
-    if (unread && !out_of_time) return;
-    if (unread && outcome().status() != timed_out)
-        troubles_.push_back(
-            {timed_out,
-             "standard output was not read within " + duration_text(*max_time_) +
-                 (options_.run.length ? " (--max-time, -W and -q)" : " (--max-time)")});
-    if (!display_) loop_.stop();
-}
-
 // Completes the journal first, because its errors affect the status in the end object.
-void RunClient::run_done() {
-    interval_timer_.cancel();
-    const bool stays =
-        display_ && display_->stays() && !state_.interrupted && state_.signo == 0;
-    if (!stays) display_.reset();
-    line_timer_.cancel();
-    diagnostics().clear_temporary();
+void RunClient::complete() {
+    over_ = true;
+    std::erase_if(displays_, [this](const auto& display) {
+        return !display->stays() || interrupted_ || outcome_.signo != 0;
+    });
     reporter_.close_log();
-    const auto add = [this](const Trouble& trouble) {
-        if (!trouble.text.empty()) troubles_.push_back(trouble);
-    };
-    if (kept_input_) add(kept_input_->trouble());
-    add({output_failed, reporter_.log_trouble()});
-    if (reporter_.needs_end()) {
-        JsonObject end = outcome().json();
-        if (reporter_.refused_certificate())
-            end.object("tls", tls_object(*reporter_.refused_certificate()));
-        reporter_.add_end(end.str());
-    }
-    state_.over = true;
-    output_changed();
+    if (const std::string trouble = reporter_.log_trouble(); !trouble.empty())
+        outcome_.troubles.push_back({output_failed, trouble});
+    if (!reporter_.needs_end()) return;
+    JsonObject end = outcome().json();
+    if (reporter_.refused_certificate())
+        end.object("tls", tls_object(*reporter_.refused_certificate()));
+    reporter_.add_end(end.str());
 }
 
-// Includes a summary despite --quiet if there is no other result.
 Outcome RunClient::outcome() const {
-    const Reporter::Options& report = options_.report;
-    const Session::Options& session = options_.run.session;
-    const bool summarized = !json() && !reporter_.prints_replies();
-    Outcome outcome{
-        .results = run_.results(),
-        .required = judge(run_.results(), report.required),
-        .troubles = troubles_,
-        .signo = state_.signo,
-        .summary_parts = {.expects_any = session.expect == Expect::any,
-                          .listens = session.listens(),
-                          .load = load(),
-                          .reply_problem_printed = printed_.reply_problem,
-                          .failures_printed = printed_.failures,
-                          .verbose = report.verbose,
-                          .summary = !report.probe && (!report.quiet || summarized)}};
+    Outcome outcome = outcome_;
+    outcome.required = judge(run_.results(), options_.report.required);
     const Output& output = reporter_.output();
     if (output.error() != 0)
         outcome.troubles.push_back({output_failed, "standard output: " + output.error_text()});
@@ -313,16 +273,24 @@ Outcome RunClient::outcome() const {
 }
 
 int RunClient::report() {
-    display_.reset();
+    displays_.clear();
+    const RunOptions& run = options_.run;
     const auto& certificate = reporter_.refused_certificate();
     if (options_.report.verbose && certificate)
         print_error("the certificate: " + certificate->subject + ", issued by " +
                     certificate->issuer + ", valid until " + certificate->not_after + ", " +
                     certificate->pin);
-    const Outcome outcome = this->outcome();
+    Outcome outcome = this->outcome();
+    const bool unread = outcome.signo == 0 && !reporter_.output().done();
+    if (unread && outcome.status() != timed_out)
+        outcome.troubles.push_back(
+            {timed_out,
+             "standard output was not read within " +
+                 (run.length ? duration_text(*run.length + time_after_sending()) +
+                                   " (--max-time, -W and -q)"
+                             : duration_text(*run.session.max_time) + " (--max-time)")});
     outcome.print();
-    const bool quiet = options_.report.quiet;
-    if (generated() && options_.run.generates() && !quiet && has_unread_input())
+    if (run.generates() && !options_.report.quiet && has_unread_input())
         print_error(
             "standard input was not read; yodel-load --messages - sends its lines instead "
             "of generated messages");

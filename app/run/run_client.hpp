@@ -1,9 +1,9 @@
-// Runs either client without the full screen: makes the source of a run, runs it, prints events
-// and results, and owns the page of a load.
+// Runs either client without the full screen: a Reporter prints what happens, displays show the
+// progress, and the outcome is printed at the end.
 //
-// A load with Form::json prints an `interval` object each second instead of an object for each
-// message. A display may show the progress: the page of the options, or a line on standard
-// error if it is a terminal.
+// The displays are the page of the options or, on a terminal, a line on standard error. A load
+// with Form::json prints an `interval` object each second instead of an object for each
+// message.
 #pragma once
 
 #include "app/process/sandbox.hpp"
@@ -36,16 +36,14 @@ struct RunProgress {
 
     // Counts so far, valid until the next turn of the loop.
     const Results& results;
-    Phase phase = Phase::connecting;
+    const RunOptions& run;
     std::string target;
-    std::size_t connections = 1;  // requested concurrent connections
-    std::size_t open = 0;         // open connections
+    Phase phase = Phase::connecting;
+    std::size_t open = 0;  // open connections
     // Planned messages per second during the last second; none: paced by the replies.
     std::optional<double> planned_rate = {};
     std::optional<double> last_rate = {};       // rate at the end of a climb
     ev::Duration elapsed{};                     // since the first message
-    std::optional<ev::Duration> length = {};    // length of the run; none: unlimited
-    std::uint64_t count = 0;                    // messages of the run; 0: unlimited
     std::optional<ev::Duration> until_start{};  // time until the requested start
     std::size_t descriptors = 0;                // descriptors in use
     std::size_t descriptor_limit = 0;           // 0: no limit
@@ -85,17 +83,11 @@ public:
     virtual void continued() {}
 };
 
-class RunClient final : private RunDisplay::Owner {
+class RunClient final : public RunDisplay::Owner {
 public:
     struct Options {
-        enum class From { generator, input, recording, none };
-
-        RunOptions run;  // RunClient sets `source`, `start` and `samples_from`
+        RunOptions run;  // RunClient sets `start`, `samples_from` and `greeting_wait`
         Reporter::Options report = {};
-        From from = From::generator;
-        bool escapes = false;  // the input contains escapes such as \n and \xNN
-        std::shared_ptr<const Recording> recording = {};  // without trouble
-        bool fast = false;                                // see Replay
         // Time of the first message.
         std::optional<std::chrono::system_clock::time_point> start = {};
         // Makes the page, which then owns standard output; may be null.
@@ -121,46 +113,26 @@ private:
     void interrupted() override;
     void suspending() override { run_.void_round_trips(); }
 
-    Options completed(Options options);
-    void make_source(Options& options);
+    Options completed(Options options) const;
     bool json() const { return options_.report.form == Reporter::Form::json; }
     bool load() const { return options_.report.load; }
-    bool generated() const { return options_.from == Options::From::generator; }
-    bool reports_messages() const {
-        return !load() || (!generated() && options_.from != Options::From::none);
-    }
-    void show_line();
-    void output_changed();
-    void interval_over();
-    void run_done();
+    bool generated() const { return options_.run.shares_source(); }
+    ev::Duration time_after_sending() const;
+    void complete();
     Outcome outcome() const;
 
     ev::Loop& loop_;
-    const ev::Time start_;
-    std::unique_ptr<LineSource> kept_input_;  // for several connections; null for one
     const Options options_;
-    struct {
-        bool interrupted = false;
-        bool paused = false;
-        bool out_of_time = false;
-        bool over = false;
-        int signo = 0;
-    } state_;
-    struct {
-        std::size_t failures = 0;    // see SummaryParts
-        bool reply_problem = false;  // the first bad reply was reported
-    } printed_;
+    bool interrupted_ = false;
+    bool paused_ = false;
+    bool over_ = false;                // the run has ended, and its end is reported
     std::size_t own_descriptors_ = 0;  // in use before the first connection
-    RecentTimes recent_;               // of the interval
-    std::vector<Trouble> troubles_;
-    ev::Timer interval_timer_;  // end of the interval
-    // Time limit, also for our output; `max_time_` is its length.
-    ev::Timer limit_timer_;
-    std::optional<ev::Duration> max_time_;
+    ev::Timer limit_timer_;  // time limit, also for our output; empty if there is none
     Reporter reporter_;
     Run run_;
-    std::unique_ptr<RunDisplay> display_;  // null without one, or once it was removed
-    ev::Timer line_timer_;                 // shows the counts on a temporary line
+    Outcome outcome_;  // without what outcome() adds
+    // After the run, those that stay.
+    std::vector<std::unique_ptr<RunDisplay>> displays_;
 };
 
 // Returns the sandbox rules for a client that connects to the endpoint.

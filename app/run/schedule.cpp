@@ -14,9 +14,8 @@ std::uint64_t share_of(std::uint64_t end, const Share& share) {
 
 }  // namespace
 
-std::optional<Schedule::Message> Schedule::due(ev::Time now) const {
-    if (over() || next_time() > now) return std::nullopt;
-    return Message{next_number_, next_time()};
+std::optional<ev::Time> Schedule::due(ev::Time now) const {
+    return over() || next_time() > now ? std::nullopt : std::optional(next_time());
 }
 
 void Schedule::pass(ev::Time now) {

@@ -70,10 +70,6 @@ public:
         std::optional<ev::Duration> length = {};  // all messages are planned before this time
         Share share = {};  // this schedule's part, if several share the pace
     };
-    struct Message {
-        std::uint64_t number;  // from 0
-        ev::Time planned;
-    };
 
     // Message 0 is planned for `begin`.
     Schedule(const Options& options, ev::Time begin)
@@ -82,8 +78,9 @@ public:
         first_ = planned_;
     }
 
-    // Returns the next message if it is due. It remains the next one until pass().
-    std::optional<Message> due(ev::Time now) const;
+    // Returns when the next message was planned if it is due. It remains the next one until
+    // pass().
+    std::optional<ev::Time> due(ev::Time now) const;
     void pass(ev::Time now);
     // Returns the actual rate divided by the planned rate, from the first to the last passed
     // message; none for fewer than two messages.
@@ -92,6 +89,7 @@ public:
     // beyond a million is an estimate.
     std::uint64_t overdue(ev::Time now) const;
     bool over() const;  // no message is left
+    ev::Time begin() const { return begin_; }
     // When the next message is due. There must be one.
     ev::Time next_time() const { return begin_ + planned_; }
 

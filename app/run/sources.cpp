@@ -26,69 +26,29 @@ constexpr unsigned modulus = 23;
 
 // --- Lines.
 
-std::string message_refusal(std::string_view message, const Framing& framing,
-                            std::size_t max_frame) {
-    if (!is_sendable(framing, max_frame, message))
-        return framing.misfit_text(message.size(), max_frame);
-    if (count_pieces(framing, message) > 1)
-        return "the message contains a delimiter of " + framing.label();
-    return "";
-}
+// A file is limited in size, so that its lines need no limit.
+LineReader::LineReader(const Options& options, bool whole)
+    : options_(options),
+      whole_(whole),
+      decoder_(*find_framing("line"), options.messages_file.value_or("-") == "-"
+                                          ? options.max_frame
+                                          : std::numeric_limits<std::size_t>::max() / 2) {}
 
-LineSource::LineSource(ev::Loop& loop, const Options& options,
-                       const std::function<void()>& changed)
-    : loop_(loop),
-      options_(options),
-      lines_(*find_framing("line"), options_.max_frame),
-      kept_(options_.keep ? std::make_shared<std::deque<std::string>>() : nullptr),
-      watch_(loop, STDIN_FILENO, ev::none,
-             [this, changed](ev::Events) {
-                 read();
-                 if (kept_) keep();
-                 changed();
-             }),
-      greeting_timer_(loop, changed) {
-    if (kept_) watch_.want(ev::readable);
-}
-
-void LineSource::read() {
-    watch_.want(ev::none);
-    const bool direct = !has_lines() && !options_.escapes;  // without a copy
-    if (direct && options_.session->state() != Session::State::open) return;
-    const std::size_t size = direct ? std::min(chunk, options_.max_frame) : chunk;
-    char* const space = direct ? options_.session->reserve(size) : buffer_.reserve(size);
-    const ssize_t count = ::read(STDIN_FILENO, space, size);
-    const bool later = count < 0 && (errno == EINTR || errno == EAGAIN);
-    if (count < 0 && !later) fail(std::generic_category().message(errno), input_failed);
-    if (count > 0 && direct) reserved_bytes_ = {space, static_cast<std::size_t>(count)};
-    if (count > 0 && !direct) buffer_.commit(static_cast<std::size_t>(count));
-    if (count == 0) ended_ = true;
-}
-
-std::optional<Outgoing> LineSource::next() {
-    if (left_ == 0) return std::nullopt;
-    if (options_.greeting_wait > ev::Duration::zero()) {
-        const ev::Time greeted = options_.session->state_since() + options_.greeting_wait;
-        if (loop_.now() < greeted) {
-            greeting_timer_.start_at(greeted);
-            return std::nullopt;
-        }
+std::optional<Outgoing> LineReader::next() {
+    const std::string_view bytes = buffer_.view();
+    if (bytes.empty()) return std::nullopt;
+    std::string_view payload = bytes.substr(0, chunk);
+    used_ = payload.size();
+    if (!whole_) {
+        const Decoder::Decoded line = decoder_.next(bytes);
+        if (line.kind == Decoder::Decoded::Kind::error) refuse(line.error);
+        const bool whole = line.kind == Decoder::Decoded::Kind::message;
+        if (!whole && !ended_) return std::nullopt;
+        payload = whole ? line.payload : buffer_.view();
+        used_ = whole ? line.used : payload.size();
+        if (used_ == 0) return std::nullopt;
     }
-    if (!reserved_bytes_.empty()) return Outgoing{.payload = reserved_bytes_, .reserved = true};
-    if (const std::string_view lines = whole_lines(); !lines.empty()) {
-        lines_.restart();
-        used_ = lines.size();
-        return Outgoing{.payload = lines.substr(0, used_ - 1)};
-    }
-    const Decoder::Decoded line = decode_next();
-    if (line.kind == Decoder::Decoded::Kind::error) refuse(line.error);
-    if (line.kind != Decoder::Decoded::Kind::message) {
-        if (!ended_) watch_.want(ev::readable);
-        return std::nullopt;
-    }
-    used_ = line.used;
-    const bool unterminated = used_ == line.payload.size();
-    std::string_view payload = line.payload;
+    const bool unterminated = used_ == payload.size();
     // The framing adds a CR to the LF. The input may already contain it.
     if (options_.framing->delimiter == "\r\n" && !unterminated && payload.ends_with('\r'))
         payload.remove_suffix(1);
@@ -99,91 +59,138 @@ std::optional<Outgoing> LineSource::next() {
         unescaped_ = std::move(*plain);
         payload = unescaped_;
     }
-    std::string fault =
-        options_.single ? message_refusal(payload, *options_.framing, options_.max_frame) : "";
+    std::string fault;
     if (!is_sendable(*options_.framing, options_.max_frame, payload))
         fault = options_.framing->misfit_text(payload.size(), options_.max_frame);
+    else if (options_.messages_file && count_pieces(*options_.framing, payload) > 1)
+        fault = "the message contains a delimiter of " + options_.framing->label();
     if (fault.empty()) return Outgoing{.payload = payload, .unterminated = unterminated};
     refuse(fault);
     return std::nullopt;
 }
 
-// Returns the lines that may be sent together, including their newlines.
-std::string_view LineSource::whole_lines() const {
-    const Session* const session = options_.session;
-    if (!session || !session->options().coalesce) return {};
-    const std::size_t in_flight = session->in_flight_bytes();
-    if (in_flight >= default_window_bytes) return {};
-    const std::string_view bytes = buffer_.view().substr(0, default_window_bytes - in_flight);
-    return bytes.substr(0, bytes.rfind('\n') + 1);
+std::optional<Outgoing> LineReader::next_lines(std::size_t size) {
+    const std::string_view bytes = buffer_.view().substr(0, size);
+    const std::size_t end = bytes.rfind('\n');
+    if (end == bytes.npos) return std::nullopt;
+    decoder_.restart();
+    used_ = end + 1;
+    return Outgoing{.payload = bytes.substr(0, end)};
 }
 
-Decoder::Decoded LineSource::decode_next() {
-    const std::string_view bytes = buffer_.view();
-    const auto whole = [](std::string_view payload) {
-        return Decoder::Decoded{.kind = Decoder::Decoded::Kind::message,
-                                .payload = payload,
-                                .used = payload.size()};
-    };
-    if (bytes.empty()) return {};
-    if (!has_lines()) return whole(bytes.substr(0, chunk));
-    Decoder::Decoded line = lines_.next(bytes);
-    const bool last = line.kind == Decoder::Decoded::Kind::incomplete && ended_;
-    return last ? whole(bytes) : line;
-}
-
-void LineSource::sent(const Outgoing& message, QueuedIds /*queued*/) {
-    --left_;
-    if (message.reserved) return void(reserved_bytes_ = {});
+void LineReader::pop(const Outgoing& message) {
     const std::string_view bytes = buffer_.view().substr(0, used_);
     line_number_ += static_cast<std::uint64_t>(std::count(bytes.begin(), bytes.end(), '\n')) +
                     (message.unterminated ? 1 : 0);
     buffer_.consume(used_);
 }
 
-// A line of --messages that cannot be sent is a usage error, as in a file.
-Trouble LineSource::trouble() const {
-    if (!options_.single) return trouble_;
-    if (trouble_.status == reply_bad_or_lost) return {usage_error, trouble_.text};
+Trouble LineReader::trouble() const {
     const bool empty = trouble_.text.empty() && over() && line_number_ == 1;
-    return empty ? Trouble{usage_error, "--messages: - is empty"} : trouble_;
+    return options_.messages_file && empty
+               ? Trouble{usage_error, "--messages: " + *options_.messages_file + " is empty"}
+               : trouble_;
 }
 
-// Ends the input because its next line cannot be sent.
-void LineSource::refuse(const std::string& text) {
-    fail(text, reply_bad_or_lost);
-    if (has_lines())
-        trouble_.text = "standard input, line " + std::to_string(line_number_) + ": " + text;
+// Ends the input because its next line cannot be sent. A line of --messages is part of the
+// command line.
+void LineReader::refuse(const std::string& text) {
+    const std::optional<std::string>& file = options_.messages_file;
+    fail(text, file ? usage_error : reply_bad_or_lost);
+    const std::string line = "line " + std::to_string(line_number_) + ": " + text;
+    if (file && *file != "-")
+        trouble_.text = "--messages: " + *file + ": " + line;
+    else if (!whole_)
+        trouble_.text = "standard input, " + line;
 }
 
-void LineSource::fail(const std::string& text, int status) {
+void LineReader::fail(const std::string& text, int status) {
     trouble_ = {status, "standard input: " + text};
     ended_ = true;
-    watch_.want(ev::none);
     buffer_.consume(buffer_.size());
 }
 
-void LineSource::keep() {
+Lines::Lines(ev::Loop& loop, const Options& options, const std::function<void()>& changed)
+    : loop_(loop),
+      options_(options),
+      reader_(options.lines, options.session && !options.lines.framing->has_frames()),
+      kept_(options.keep ? std::make_shared<std::deque<std::string>>() : nullptr),
+      watch_(loop, STDIN_FILENO, options.keep ? ev::readable : ev::none,
+             [this, changed](ev::Events) {
+                 read();
+                 if (kept_) keep();
+                 changed();
+             }),
+      greeting_timer_(loop, changed) {}
+
+void Lines::read() {
+    watch_.want(ev::none);
+    Session* const session = options_.session;
+    const LineReader::Options& lines = options_.lines;
+    // Without a copy.
+    const bool direct = session && !lines.framing->has_frames() && !lines.escapes;
+    if (direct && session->state() != Session::State::open) return;
+    const std::size_t size = direct ? std::min(chunk, lines.max_frame) : chunk;
+    char* const space = direct ? session->reserve(size) : reader_.bytes().reserve(size);
+    const ssize_t count = ::read(STDIN_FILENO, space, size);
+    const bool later = count < 0 && (errno == EINTR || errno == EAGAIN);
+    if (count < 0 && !later) reader_.fail(std::generic_category().message(errno), input_failed);
+    if (count > 0 && direct) reserved_bytes_ = {space, static_cast<std::size_t>(count)};
+    if (count > 0 && !direct) reader_.bytes().commit(static_cast<std::size_t>(count));
+    if (count == 0) reader_.end();
+}
+
+std::optional<Outgoing> Lines::next() {
+    if (left_ == 0) return std::nullopt;
+    Session* const session = options_.session;
+    if (options_.greeting_wait > ev::Duration::zero()) {
+        const ev::Time greeted = session->state_since() + options_.greeting_wait;
+        if (loop_.now() < greeted) {
+            greeting_timer_.start_at(greeted);
+            return std::nullopt;
+        }
+    }
+    if (!reserved_bytes_.empty()) return Outgoing{.payload = reserved_bytes_, .reserved = true};
+    std::optional<Outgoing> next;
+    if (session && session->options().coalesce)
+        next = reader_.next_lines(default_window_bytes -
+                                  std::min(session->in_flight_bytes(), default_window_bytes));
+    if (!next) next = reader_.next();
+    if (!next && !reader_.over()) watch_.want(ev::readable);
+    return next;
+}
+
+void Lines::sent(const Outgoing& message, QueuedIds /*queued*/) {
+    --left_;
+    if (message.reserved)
+        reserved_bytes_ = {};
+    else
+        reader_.pop(message);
+}
+
+void Lines::keep() {
     while (const auto message = next()) {
         kept_bytes_ += sizeof(std::string) + message->payload.size();
         kept_->emplace_back(message->payload);
         sent(*message, {});
     }
-    if (kept_bytes_ > max_kept_bytes)
-        fail("more than " + std::to_string(max_kept_bytes / 1024 / 1024) +
-                 " MiB, which is too much to send on every connection",
-             reply_bad_or_lost);
-}
-
-std::optional<Outgoing> KeptSource::next() {
-    if (over() || (input_ && number_ == messages_->size())) return std::nullopt;
-    const std::string& message = (*messages_)[number_ % messages_->size()];
-    number_ = share_.message_after(number_);
-    --left_;
-    return Outgoing{.payload = message};
+    if (kept_bytes_ <= max_kept_bytes) return;
+    reader_.fail("more than " + std::to_string(max_kept_bytes / 1024 / 1024) +
+                     " MiB, which is too much to send on every connection",
+                 reply_bad_or_lost);
+    stop();
 }
 
 // --- Generated messages.
+
+std::optional<Outgoing> Generator::next() {
+    if (left_ == 0 || (input_ && number_ == messages_->size())) return std::nullopt;
+    --left_;
+    if (!messages_) return Outgoing{.payload = text(++number_)};
+    const std::string& message = (*messages_)[number_ % messages_->size()];
+    number_ = share_.message_after(number_);
+    return Outgoing{.payload = message};
+}
 
 std::string_view Generator::text(std::uint64_t number) {
     char all[20];  // enough for the largest number

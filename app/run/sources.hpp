@@ -1,5 +1,5 @@
-// Sources supply the messages of a connection or of a whole lane: lines as they are read, lines
-// that are kept, generated messages, a recording, or nothing.
+// Sources supply the messages of a connection or of a whole lane: lines as they are read,
+// generated or kept messages, or a recording.
 #pragma once
 
 #include "app/protocol/recording.hpp"
@@ -57,9 +57,6 @@ public:
     protected:
         ~Owner() = default;
     };
-    // Makes the source of one connection. The loop, the session and the owner must outlive it.
-    using Make =
-        std::function<std::unique_ptr<Source>(ev::Loop&, Session& session, Owner& owner)>;
 
     Source() = default;
     Source(const Source&) = delete;
@@ -89,83 +86,122 @@ protected:
     std::uint64_t left_ = std::numeric_limits<std::uint64_t>::max();  // see end_after()
 };
 
-// Returns why the message cannot be sent as a single message; empty if it can.
-std::string message_refusal(std::string_view message, const Framing& framing,
-                            std::size_t max_frame);
-
 using OwnMessages = std::shared_ptr<const std::deque<std::string>>;
 
-// Sends each line of standard input once, or each read as a message. Reads only if a message is
-// wanted and none is left, so that back-pressure slows a fast writer down.
-//
-// If the session coalesces, many lines are sent together. With `keep`, sends nothing, but reads
-// all lines for the KeptSource of each connection.
-class LineSource final : public Source {
+// Cuts the bytes of an input into the messages of its lines.
+class LineReader {
 public:
     struct Options {
         const Framing* framing = find_framing("line");  // the connections' framing
         std::size_t max_frame = 32 * 1024 * 1024;       // limit of a message, in bytes
         bool escapes = false;                           // lines contain \n, \xNN and the like
         // The lines are --messages. Each must be a single message, and there must be one.
-        bool single = false;
+        std::optional<std::string> messages_file = {};  // its name; "-": standard input
+    };
+
+    // With `whole`, messages are the bytes as they are read, not lines.
+    explicit LineReader(const Options& options, bool whole = false);
+
+    bufio::Buffer& bytes() { return buffer_; }  // to which the input is appended
+    void end() { ended_ = true; }               // of the input
+    // Ends the input because of an error.
+    void fail(const std::string& text, int status);
+
+    // Returns none if no message is complete, at the end, and after an error. The message is
+    // valid until pop(), which removes it.
+    std::optional<Outgoing> next();
+    // Returns as many whole lines as fit into `size` bytes as a message, whose framing is
+    // `line`. None if there are none.
+    std::optional<Outgoing> next_lines(std::size_t size);
+    void pop(const Outgoing& message);
+    bool over() const { return ended_ && buffer_.empty(); }
+    Trouble trouble() const;
+
+private:
+    void refuse(const std::string& text);
+
+    const Options options_;
+    const bool whole_;
+    bufio::Buffer buffer_;
+    Decoder decoder_;
+    std::size_t used_ = 0;           // bytes that the message from next() occupies
+    std::uint64_t line_number_ = 1;  // number of the next line
+    bool ended_ = false;
+    std::string unescaped_;  // the message from next(), with its escapes replaced
+    Trouble trouble_;
+};
+
+// Sends each line of standard input once, or each read as a message. Reads only if a message is
+// wanted and none is left, so that back-pressure slows a fast writer down.
+//
+// If the session coalesces, many lines are sent together. With `keep`, sends nothing, but reads
+// all lines for the Generator of each connection.
+class Lines final : public Source {
+public:
+    static constexpr std::size_t max_kept_bytes = 256 * 1024 * 1024;  // including overhead
+
+    struct Options {
+        LineReader::Options lines = {};
         bool keep = false;
         // The only connection, which sends as long as the input lasts; null if several may
         // send. Its messages are lines or, if they have no frames, whole reads.
         Session* session = nullptr;
         // Delay before the first message, during which the service may send a greeting. Needs a
         // session.
-        ev::Duration greeting_wait{};
+        ev::Duration greeting_wait = {};
     };
-    static constexpr std::size_t max_kept_bytes = 256 * 1024 * 1024;  // including overhead
 
     // Calls `changed` from the loop after each read.
-    LineSource(ev::Loop& loop, const Options& options, const std::function<void()>& changed);
+    Lines(ev::Loop& loop, const Options& options, const std::function<void()>& changed);
 
-    // Returns none if no message is complete, at the end, and after an error.
     std::optional<Outgoing> next() override;
     void sent(const Outgoing& message, QueuedIds queued) override;
     bool over() const override {
-        return left_ == 0 || (ended_ && buffer_.empty() && reserved_bytes_.empty());
+        return left_ == 0 || (reader_.over() && reserved_bytes_.empty());
     }
-    Trouble trouble() const override;
+    Trouble trouble() const override { return reader_.trouble(); }
     bool ends_sending() const override { return options_.session != nullptr; }
     void stop() override { watch_.want(ev::none); }
     OwnMessages kept() const { return kept_; }  // grows until the end
 
 private:
-    bool has_lines() const { return !options_.session || options_.framing->has_frames(); }
     void read();
     void keep();
-    void refuse(const std::string& text);
-    void fail(const std::string& text, int status);
-    std::string_view whole_lines() const;
-    Decoder::Decoded decode_next();
 
     ev::Loop& loop_;
     const Options options_;
-    bufio::Buffer buffer_;             // bytes read and not yet sent
+    LineReader reader_;
     std::string_view reserved_bytes_;  // bytes read into the session's queue, not yet sent
-    Decoder lines_;
-    std::size_t used_ = 0;           // bytes that the message from next() occupies
-    std::uint64_t line_number_ = 1;  // number of the next line
-    bool ended_ = false;
-    std::string unescaped_;  // the message from next(), with its escapes replaced
     const std::shared_ptr<std::deque<std::string>> kept_;  // null without `keep`
     std::size_t kept_bytes_ = 0;
-    Trouble trouble_;
     ev::Watch watch_;
     ev::Timer greeting_timer_;
 };
 
-// Sends messages that are kept: lines of standard input once, on each connection, even if it
-// opens late, or the user's own messages over and over. Own message n of the run is line n
-// modulo the number of lines. The input reports its trouble once, not for each connection.
-class KeptSource final : public Source {
+// Sends generated messages, numbered from 1, or messages that are kept: the user's own over and
+// over, or each line of an input once. The connections of one thread share a source, except for
+// the lines of an input, which each connection sends, even if it opens late.
+//
+// A generated text is printable, contains no delimiter of any framing, and differs from the
+// previous text if its size allows. It consists of a number, letters, and two check letters.
+// Two such texts differ in at least three bytes, so a text with one damaged byte is still
+// closest to the original. If the check letters do not fit, they are omitted, and damage may
+// turn one text into another.
+class Generator final : public Source {
 public:
-    explicit KeptSource(const LineSource& input) : messages_(input.kept()), input_(&input) {}
-    // The connections of one thread share a source.
-    KeptSource(OwnMessages messages, const Share& share)
+    // Holds any number and the check letters.
+    static constexpr std::size_t min_checked_size = 22;
+
+    explicit Generator(std::size_t size) : text_(size, ' ') { fill(0, size); }  // bytes
+    // Own message n of the run is line n modulo the number of lines.
+    Generator(OwnMessages messages, const Share& share)
         : messages_(std::move(messages)), share_(share), number_(share.thread) {}
+    // The input reports its trouble once, not for each connection.
+    explicit Generator(const Lines& input) : messages_(input.kept()), input_(&input) {}
+
+    // Returns the text for a number: its last digits, letters, and the check letters. The view
+    // is valid until the next call. Does not allocate.
+    std::string_view text(std::uint64_t number);
 
     std::optional<Outgoing> next() override;
     bool over() const override {
@@ -173,57 +209,14 @@ public:
     }
 
 private:
-    const OwnMessages messages_;
-    const LineSource* const input_ = nullptr;
-    const Share share_;
-    std::uint64_t number_ = 0;  // of the next message
-};
-
-// Generates messages, numbered from 1. The connections of one thread share a source. A text is
-// printable, contains no delimiter of any framing, and differs from the previous text if its
-// size allows.
-//
-// A text consists of a number, letters, and two check letters. Two such texts differ in at
-// least three bytes, so a text with one damaged byte is still closest to the original. If the
-// check letters do not fit, they are omitted, and damage may turn one text into another.
-class Generator final : public Source {
-public:
-    // Holds any number and the check letters.
-    static constexpr std::size_t min_checked_size = 22;
-
-    explicit Generator(std::size_t size) : text_(size, ' ') { fill(0, size); }  // bytes
-
-    // Returns the text for a number: its last digits, letters, and the check letters. The view
-    // is valid until the next call. Does not allocate.
-    std::string_view text(std::uint64_t number);
-
-    std::optional<Outgoing> next() override {
-        if (over()) return std::nullopt;
-        --left_;
-        return Outgoing{.payload = text(++made_count_)};
-    }
-
-private:
     void fill(std::size_t begin, std::size_t end);
 
     std::string text_;
-    std::size_t digits_ = 0;  // at the front of the text
-    std::uint64_t made_count_ = 0;
-};
-
-// Sends nothing. A source that `stays` is never over. Any other is over after the first call of
-// next(), because until then a failed connection is worth a retry.
-class NoSource final : public Source {
-public:
-    explicit NoSource(bool stays) : stays_(stays) {}
-
-    std::optional<Outgoing> next() override {
-        if (!stays_) end_after(0);
-        return std::nullopt;
-    }
-
-private:
-    const bool stays_;
+    std::size_t digits_ = 0;      // at the front of the text
+    const OwnMessages messages_;  // null if messages are generated
+    const Lines* const input_ = nullptr;
+    const Share share_;
+    std::uint64_t number_ = 0;  // of the next message
 };
 
 // Sends the messages of a recording at their recorded times, or as soon as replies arrive, and

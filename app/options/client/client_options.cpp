@@ -254,7 +254,7 @@ std::vector<Option> message_options(ClientOptions& to) {
             {"--on-connect=LINE", "first line on each connection; @FILE: its lines",
              [&](auto& text) { add_first_words(session.on_connect, text); },
              "udp listen replay examine"},
-            {"--escapes", "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input", into(to.escapes),
+            {"--escapes", "interpret \\n \\r \\t \\0 \\\\ \\xNN in the input", into(to.run.escapes),
              "z replay examine raw generator"},
             {"--header=LINE", "ws://: add \"NAME: VALUE\" to the request",
              add_to(to.websocket.headers, header), "listen", "ws://"},

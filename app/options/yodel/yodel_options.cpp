@@ -26,16 +26,15 @@ void add_mask(std::optional<Expression>& to, const std::string& text) {
 
 // Generates a message every second by default.
 void plan_run(YodelOptions& options) {
-    using enum RunClient::Options::From;
+    using enum RunOptions::From;
     RunOptions& run = options.run;
     const bool replays = options.line.has("replay");
     const bool generates = options.line.has("generator");
     const ev::Duration interval = options.interval.value_or(std::chrono::seconds(1));
-    options.report.probe = run.probe && !run.repeat;
-    options.fast = options.interval.has_value();
+    run.fast = options.interval.has_value();
     run.window = std::nullopt;
     if (run.session.framing->takes_turns) run.window = 1;
-    options.from = replays ? recording : run.probe ? none : generates ? generator : input;
+    run.from = replays ? recording : run.probe || generates ? generator : input;
     Reporter::Form& form = options.report.form;
     if (options.report.hex && !replays) form = Reporter::Form::hex;
     if (!generates) return;
@@ -146,7 +145,7 @@ void use_recording(YodelOptions& options, std::shared_ptr<const Recording> recor
     session.framing = &framing;
     if (options.line.has("read") && !session.pattern && !options.line.has("expect"))
         session.expect = recording->expect.value_or(session.expect);
-    options.recording = std::move(recording);
+    options.run.recording = std::move(recording);
 }
 
 std::string yodel_help() {

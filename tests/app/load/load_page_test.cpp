@@ -29,7 +29,8 @@ std::string text(const std::vector<ui::Row>& rows) {
 struct SomeRun {
     std::unique_ptr<Results> result = std::make_unique<Results>();
     HeatMap map;
-    RunProgress progress{.results = *result, .target = "127.0.0.1:7000"};
+    RunOptions options{.connections = 200, .length = 2min};
+    RunProgress progress{.results = *result, .run = options, .target = "127.0.0.1:7000"};
 
     SomeRun() {
         result->attempts = 200;
@@ -42,11 +43,9 @@ struct SomeRun {
         result->count_failure("the server closed before the end of the run \x1b[2J", 56, false,
                               3);
         progress.phase = RunProgress::Phase::running;
-        progress.connections = 200;
         progress.open = 188;
         progress.planned_rate = 4000;
         progress.elapsed = 30s;
-        progress.length = 2min;
         progress.descriptors = 195;
         progress.descriptor_limit = 1024;
     }
@@ -244,10 +243,10 @@ TEST_CASE("the page of a load names the phase of the run") {
     SomeRun run;
     const auto line = [&] { return test::plain_text(run.page({24, 80}).front()); };
     CHECK(contains(line(), "running 0:30 of 2:00, 25%  127.0.0.1:7000"));
-    run.progress.length.reset();
-    run.progress.count = 448'180;
+    run.options.length.reset();
+    run.options.count = 448'180;
     CHECK(contains(line(), "running 0:30, 25% of 448180  127.0.0.1:7000"));
-    run.progress.count = 0;
+    run.options.count = 0;
     run.progress.elapsed = 3h + 62s;
     CHECK(contains(line(), "running 3:01:02  "));
     run.progress.phase = RunProgress::Phase::ending;
@@ -264,7 +263,8 @@ TEST_CASE("the page of a load names the phase of the run") {
 TEST_CASE("the page of a load shows no figures that there are not") {
     const test::Locale locale("C.UTF-8");
     const auto result = std::make_unique<Results>();
-    const RunProgress progress{.results = *result, .target = ""};
+    const RunOptions options;
+    const RunProgress progress{.results = *result, .run = options, .target = ""};
     const std::string page = text(load_page(progress, {}, HeatMap(), {24, 80}));
     CHECK(contains(page, "round trip  none yet\n"));
     CHECK(contains(page, "rate        sent 0/s, right 0/s\n"));

@@ -15,12 +15,13 @@ namespace {
 struct Watcher final : RunDisplay::Owner {
     RunProgress progress() override {
         ++drawings;
-        return {.results = results, .phase = phase, .target = "127.0.0.1:7"};
+        return {.results = results, .run = run, .target = "", .phase = phase};
     }
     void interrupted() override { ++interrupts; }
     void suspending() override { throw std::runtime_error("suspended"); }
 
     Results results;
+    RunOptions run;
     RunProgress::Phase phase = RunProgress::Phase::running;
     int drawings = 0;
     int interrupts = 0;

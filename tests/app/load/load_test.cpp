@@ -7,7 +7,7 @@
 
 using namespace std::chrono_literals;
 using namespace yodel;
-using From = RunClient::Options::From;
+using From = RunOptions::From;
 
 namespace {
 
@@ -26,10 +26,10 @@ RunClient::Options planned(const LoadPlan& plan, std::optional<std::size_t> size
 }  // namespace
 
 TEST_CASE("a load sends the lines of a pipe unless an option generates messages") {
-    CHECK(planned({}).from == From::input);
-    CHECK(planned({.generated = true}).from == From::generator);
-    CHECK(planned({}, {}, {.session = {.max_time = 1s}}).from == From::generator);
-    CHECK(planned({.generated = true}, {}, {.probe = true}).from == From::none);
+    CHECK(planned({}).run.from == From::input);
+    CHECK(planned({.generated = true}).run.from == From::generator);
+    CHECK(planned({}, {}, {.session = {.max_time = 1s}}).run.from == From::generator);
+    CHECK(planned({.generated = true}, {}, {.probe = true}).run.from == From::generator);
 }
 
 TEST_CASE("a load on a terminal generates messages") {
@@ -38,7 +38,7 @@ TEST_CASE("a load on a terminal generates messages") {
     ::dup2(terminal.writer.get(), STDIN_FILENO);
     RunClient::Options load{.run = {}};
     plan_load({}, {}, load);
-    CHECK(load.from == From::generator);
+    CHECK(load.run.from == From::generator);
 }
 
 TEST_CASE("a load is a closed loop with one message in flight unless options change that") {
@@ -87,8 +87,7 @@ TEST_CASE("generated messages fit the limit, and a file of messages sets the siz
     CHECK(run.size == 100);
     REQUIRE(run.messages);
     CHECK(run.messages->at(1) == line);
-    CHECK_FALSE(run.lines);
-    CHECK(planned({.messages_file = "-", .generated = true}).run.lines);
+    CHECK(planned({.messages_file = "-", .generated = true}).run.from == From::shared_input);
 }
 
 TEST_CASE("a load has no more threads than connections, and one for standard input") {

@@ -6,7 +6,7 @@
 #include <cstdio>
 
 using yodel::find_framing;
-using yodel::KeptSource;
+using yodel::Generator;
 using yodel::read_own_messages;
 
 namespace {
@@ -21,9 +21,9 @@ std::vector<std::string> read(const std::string& text, const Rules& rules = {}) 
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::tmpfile(), std::fclose);
     std::fwrite(text.data(), 1, text.size(), file.get());
     std::rewind(file.get());
-    const yodel::OwnMessages messages =
-        read_own_messages("/dev/fd/" + std::to_string(::fileno(file.get())),
-                          *find_framing(rules.framing), rules.max_frame, rules.escapes);
+    const std::string name = "/dev/fd/" + std::to_string(::fileno(file.get()));
+    const yodel::OwnMessages messages = read_own_messages(
+        name, {find_framing(rules.framing), rules.max_frame, rules.escapes, name});
     return {messages->begin(), messages->end()};
 }
 
@@ -34,7 +34,7 @@ TEST_CASE("each line of a file is a message") {
     CHECK(read("PING\nECHO a b\n") == List{"PING", "ECHO a b"});
     CHECK(read("PING\n\nlast") == List{"PING", "", "last"});
     CHECK(read("\n") == List{""});
-    CHECK(read("a\r\n", {.framing = "crlf"}) == List{"a\r"});
+    CHECK(read("a\r\n", {.framing = "crlf"}) == List{"a"});
     CHECK(read("a\\x41\\n\n", {.framing = "len2", .escapes = true}) == List{"aA\n"});
     CHECK(read("a\\x41\n") == List{"a\\x41"});
     CHECK(read(std::string(100, 'a')) == List{std::string(100, 'a')});
@@ -87,7 +87,7 @@ TEST_CASE("a message that cannot be sent is refused with its line") {
 
 TEST_CASE("a file of messages that cannot be read is refused with its name") {
     const auto read_file = [](const std::string& name) {
-        return read_own_messages(name, *find_framing("line"), 100, false);
+        return read_own_messages(name, {.messages_file = name});
     };
     try {
         read_file("/");
@@ -105,7 +105,7 @@ TEST_CASE("message n of a run is line n with any number of threads and connectio
         for (std::size_t threads = 1; threads <= connections; ++threads)
             for (std::size_t thread = 0; thread < threads; ++thread) {
                 const yodel::Share share{thread, threads, connections};
-                KeptSource source(lines, share);
+                Generator source(lines, share);
                 source.end_after(20);
                 for (std::uint64_t number = thread, sent = 0; sent < 20; ++sent) {
                     REQUIRE_FALSE(source.over());

@@ -28,17 +28,16 @@ std::string load_refused(const std::string& line) {
 // Describes the source of the messages, their framing, the expected replies, and so on.
 std::string plan_of(const YodelOptions& options) {
     const RunOptions& run = options.run;
-    static const char* const sources[] = {"generator", "input", "recording", "nothing"};
+    static const char* const sources[] = {"generator", "", "input", "recording"};
     static const char* const forms[] = {"", ", hex", ", json", ", sequence"};
     static const std::map<Expect, const char*> expectations = {
         {Expect::echo, ", echo"}, {Expect::any, ", any"}, {Expect::none, ", none"}};
-    std::string text = sources[static_cast<int>(options.from)];
+    std::string text = run.probe ? "nothing" : sources[static_cast<int>(run.from)];
     text += ", " + std::string(run.session.framing->name);
     text += expectations.at(run.session.expect);
     if (run.window) text += ", window " + std::to_string(*run.window);
     if (run.pace) text += ", " + std::to_string(std::lround(run.pace->rate())) + " per second";
-    if (options.from == RunClient::Options::From::generator)
-        text += ", " + std::to_string(run.size) + " bytes";
+    if (run.generates()) text += ", " + std::to_string(run.size) + " bytes";
     if (run.repeat) text += ", repeated after " + duration_text(*run.repeat);
     if (run.length) text += ", for " + duration_text(*run.length);
     if (options.use_tls()) text += ", TLS";
@@ -250,7 +249,7 @@ TEST_CASE("a recording is replayed with its own framing, over the protocol it wa
         CHECK(text.ends_with(row.sentence));
         CHECK(text.empty() == row.sentence.empty());
         CHECK((options.run.session.framing == recording->framing) == text.empty());
-        CHECK((options.recording == recording) == text.empty());
+        CHECK((options.run.recording == recording) == text.empty());
     }
     const std::pair<const char*, Expect> expectations[] = {{"-r f", Expect::any},
                                                            {"-r f --expect echo", Expect::echo},

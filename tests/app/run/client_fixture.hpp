@@ -20,7 +20,7 @@ namespace test {
 }();
 
 struct ClientFixture {
-    explicit ClientFixture(Server::Answer answer = nullptr, Lines greeting = {})
+    explicit ClientFixture(Server::Answer answer = nullptr, Replies greeting = {})
         : server(loop, std::move(answer), std::move(greeting)) {}
 
     void start(yodel::RunClient::Options options) {

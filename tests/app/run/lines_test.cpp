@@ -33,8 +33,8 @@ struct Typed {
 
 // Reads an input to its end, and records its messages: "[one]", or "[one" without a newline.
 struct Reader : Typed {
-    explicit Reader(LineSource::Options options)
-        : input(loop, std::move(options), [this] { take_messages(); }) {
+    explicit Reader(const Lines::Options& options)
+        : input(loop, options, [this] { take_messages(); }) {
         take_messages();
     }
     void take_messages() {
@@ -46,14 +46,14 @@ struct Reader : Typed {
     }
 
     std::string messages;
-    LineSource input;
+    Lines input;
 };
 
 // Reads a whole input in two pieces or, without a cut, byte by byte.
 struct Read : Reader {
-    Read(const LineSource::Options& options, std::string_view text,
+    Read(const LineReader::Options& options, std::string_view text,
          std::optional<std::size_t> cut)
-        : Reader(options) {
+        : Reader({.lines = options}) {
         if (cut) {
             write(text.substr(0, *cut));
             CHECK((input.over() == !input.trouble().text.empty()));
@@ -84,7 +84,7 @@ TEST_CASE("an input yields the same messages at any cut between its bytes") {
     struct Row {
         std::string text;
         std::string messages;
-        LineSource::Options options = {};
+        LineReader::Options options = {};
     };
     const Row rows[] = {
         {"", ""},
@@ -116,7 +116,7 @@ TEST_CASE("an input ends before a line that can't be sent, at any cut between it
     struct Row {
         std::string text;
         std::string trouble;
-        LineSource::Options options = {};
+        LineReader::Options options = {};
     };
     const Row rows[] = {
         {std::string(256, 'x') + "\nafter\n",
@@ -150,7 +150,7 @@ TEST_CASE("an input without lines passes on the bytes as they come") {
     const Framing* const raw = find_framing("raw");
     const Session::Options options{.framing = raw};
     Session session(loop, std::make_shared<const Session::Options>(options), nobody);
-    Reader reader({.framing = raw, .escapes = true, .session = &session});
+    Reader reader({.lines = {.framing = raw, .escapes = true}, .session = &session});
     reader.write("one\\ntw");
     CHECK(reader.messages == "[one\ntw");
     reader.write("o\n");
@@ -163,7 +163,7 @@ TEST_CASE(
     "an input is read only on demand, and a message stays the next one until it is sent") {
     Typed typed;
     int changes = 0;
-    LineSource input(typed.loop, {}, [&] { ++changes; });
+    Lines input(typed.loop, {}, [&] { ++changes; });
     typed.write("one\ntwo\nthr");
     CHECK(changes == 0);
     CHECK_FALSE(input.next());
@@ -191,7 +191,7 @@ TEST_CASE("an input that can't be read ends with the system's reason") {
     Typed typed;
     const bufio::Fd folder(::open("/", O_RDONLY | O_CLOEXEC));
     ::dup2(folder.get(), STDIN_FILENO);
-    LineSource input(typed.loop, {}, [] {});
+    Lines input(typed.loop, {}, [] {});
     CHECK_FALSE(input.next());
     typed.settle();
     CHECK(input.over());
@@ -203,11 +203,11 @@ namespace {
 
 struct Kept : Typed {
     int changes = 0;
-    LineSource input{loop, {.escapes = true, .keep = true}, [this] { ++changes; }};
+    Lines input{loop, {.lines = {.escapes = true}, .keep = true}, [this] { ++changes; }};
 };
 
 // Takes all messages that the source would send now.
-std::string take_all(KeptSource& source) {
+std::string take_all(Generator& source) {
     std::string all;
     while (const auto message = source.next()) {
         all += "[" + std::string(message->payload) + "]";
@@ -220,7 +220,7 @@ std::string take_all(KeptSource& source) {
 
 TEST_CASE("each connection sends all lines that are kept, even if it begins late") {
     Kept kept;
-    KeptSource early(kept.input);
+    Generator early(kept.input);
     kept.write("one\ntwo\n\nthr");
     CHECK(take_all(early) == "[one][two][]");
     CHECK_FALSE(early.over());
@@ -228,19 +228,19 @@ TEST_CASE("each connection sends all lines that are kept, even if it begins late
     kept.end();
     CHECK(kept.changes == 2);
     CHECK_FALSE(early.over());
-    KeptSource late(kept.input);
+    Generator late(kept.input);
     CHECK(take_all(late) == "[one][two][][thr]");
     CHECK(take_all(early) == "[thr]");
     CHECK(early.over());
     CHECK(late.over());
-    CHECK_FALSE(KeptSource(kept.input).over());
+    CHECK_FALSE(Generator(kept.input).over());
     CHECK(kept.input.trouble().text.empty());
 }
 
 TEST_CASE("an input that is kept ends before a line that can't be sent, which its connections "
           "don't report") {
     Kept kept;
-    KeptSource source(kept.input);
+    Generator source(kept.input);
     kept.write("\\x41\na\\q\nafter\n");
     CHECK(kept.input.over());
     CHECK(kept.changes > 0);

@@ -11,7 +11,7 @@
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::contains;
-using test::Lines;
+using test::Replies;
 using test::Server;
 
 namespace {
@@ -65,21 +65,21 @@ const char* const the_end = "{\"type\":\"end\"}\n";
 // Returns a server that answers the line "a" with "aa", or with the given lines: "a=aa,~x"
 // answers a with aa, and with x a second later, and "b=" answers b with nothing.
 Server::Answer answers(const std::string& lines) {
-    std::map<std::string, Lines> others;
+    std::map<std::string, Replies> others;
     for (const std::string& line : split(lines, ';')) {
         const std::size_t end = line.find('=');
         others[line.substr(0, end)] = split(line.substr(end + 1), ',');
     }
     return [others](const std::string& line) {
         const auto found = others.find(line);
-        return found == others.end() ? Lines{line + line} : found->second;
+        return found == others.end() ? Replies{line + line} : found->second;
     };
 }
 
 struct Settings {
     bool fast = false;
     ev::Duration reply_timeout = 5s;
-    Lines greeting = {};
+    Replies greeting = {};
     const char* mask = nullptr;
     std::optional<ev::Duration> interrupted = {};  // time since the start
     Reporter::Form form = Reporter::Form::payload;
@@ -100,11 +100,11 @@ Replayed replay(const std::string& recording, const Server::Answer& answer,
     REQUIRE(read->trouble.text.empty());
     test::ClientFixture fixture(answer, settings.greeting);
     RunClient::Options options{
-        .run = {.session = {.reply_timeout = settings.reply_timeout}},
+        .run = {.session = {.reply_timeout = settings.reply_timeout},
+                .from = RunOptions::From::recording,
+                .recording = read,
+                .fast = settings.fast},
         .report = {.form = settings.form},
-        .from = RunClient::Options::From::recording,
-        .recording = read,
-        .fast = settings.fast,
     };
     if (settings.mask) options.run.session.pattern.emplace(settings.mask);
     fixture.start(options);
@@ -264,14 +264,14 @@ TEST_CASE("unsolicited messages in a burst are found among any number of recorde
         for (const bool fast : {false, true}) {
             CAPTURE(place, fast);
             std::string events = "0 a=aa";
-            Lines burst{"aa"};
+            Replies burst{"aa"};
             for (int i = 1; i <= count; ++i) {
                 burst.push_back("tick " + std::to_string(i));
                 events += ";" + std::to_string((i + 9) / 10) + " +" + burst.back();
                 if (i == place) events += ";" + std::to_string((i + 9) / 10) + " b=bb";
             }
             const auto answer = [&](const std::string& line) {
-                return line == "a" ? burst : Lines{"bb"};
+                return line == "a" ? burst : Replies{"bb"};
             };
             const std::string text = recorded(events) + the_end;
             CHECK(replay(text, answer, {.fast = fast}).counts ==
@@ -308,7 +308,7 @@ Server::Answer random_server(unsigned seed, int wrong) {
     return [=, count = 0](const std::string& line) mutable {
         std::mt19937 random(seed + static_cast<unsigned>(++count) * 977U);
         const auto one_in = [&](unsigned many) { return random() % many == 0; };
-        Lines lines;
+        Replies lines;
         if (one_in(6)) lines.push_back("event " + std::to_string(count));
         if (!one_in(9)) lines.push_back(one_in(3) ? "OK" : line + "!");
         if (count == wrong && lines.empty()) lines.emplace_back();

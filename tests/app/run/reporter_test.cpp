@@ -15,11 +15,12 @@ using test::VirtualLoop;
 namespace {
 
 // Returns the reporter's output for the event.
-std::string printed(Reporter::Options options, const RunOptions& run,
+std::string printed(Reporter::Options options, RunOptions run,
                     const std::function<void(Reporter&)>& event) {
     const Redirected output(STDOUT_FILENO);
     VirtualLoop loop;
-    Reporter reporter(loop, std::move(options), run, true, [] {});
+    run.from = RunOptions::From::input;
+    Reporter reporter(loop, std::move(options), run);
     event(reporter);
     reporter.flush();
     reporter.close_log();
@@ -145,7 +146,7 @@ TEST_CASE("a reply is printed on a terminal with its unsafe bytes escaped") {
     ::dup2(terminal.writer.get(), STDOUT_FILENO);
     VirtualLoop loop;
     const RunOptions run;
-    Reporter reporter(loop, {}, run, true, [] {});
+    Reporter reporter(loop, {}, run);
     answer(reporter, message("ab"), {"a\x1b\nb\x07", 5ms, true});
     reporter.flush();
     CHECK(test::take(terminal.reader) == "a^[\nb^G\n");

@@ -15,8 +15,8 @@ using namespace std::chrono_literals;
 using namespace yodel;
 using test::ClientFixture;
 using test::contains;
-using test::Lines;
-using From = RunClient::Options::From;
+using test::Replies;
+using From = RunOptions::From;
 using Form = Reporter::Form;
 
 namespace {
@@ -24,7 +24,7 @@ namespace {
 const ev::Time begin = test::VirtualLoop::start;
 const Pace per_second = Pace::per_second(1'000);
 
-Lines same(const std::string& line) { return {line}; }
+Replies same(const std::string& line) { return {line}; }
 
 // A temporary file, removed with the object.
 struct Log {
@@ -38,8 +38,9 @@ std::string text(const RunProgress& now) {
         return std::to_string(time.value_or(0s) / 1s) + " s";
     };
     return phases[static_cast<int>(now.phase)] + (", " + std::to_string(now.open)) + " of " +
-           std::to_string(now.connections) + " open, starts in " + seconds(now.until_start) +
-           ", " + seconds(now.elapsed) + " of " + seconds(now.length);
+           std::to_string(now.run.connections) + " open, starts in " +
+           seconds(now.until_start) + ", " + seconds(now.elapsed) + " of " +
+           seconds(now.run.length);
 }
 
 // A display that counts its calls.
@@ -113,7 +114,7 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
         {"unread, quiet", {two, {.quiet = true}, From::generator}, "one\n", 0, "1\n2\n", ""},
         {"no input", {two, {}, From::generator}, "", 0, "1\n2\n", "2 sent, 2 echoed"},
         {"no messages",
-         {{.probe = true}, {.probe = true}, From::none},
+         {{.probe = true}, {}, From::generator},
          "one\n",
          0,
          "",
@@ -127,9 +128,10 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
         ClientFixture fixture;
         const bool escapes = contains(row.name, "escape");
         const auto& [run, report, from] = row.client;
-        CHECK(fixture.run_to_end(
-                  {.run = run, .report = report, .from = from, .escapes = escapes}) ==
-              row.status);
+        RunOptions with = run;
+        with.from = from;
+        with.escapes = escapes;
+        CHECK(fixture.run_to_end({.run = with, .report = report}) == row.status);
         CHECK(fixture.printed == row.output);
         const std::string& errors = fixture.reported;
         CHECK(contains(errors, row.errors));
@@ -155,10 +157,11 @@ TEST_CASE("input waits for replies if a window is given, unless none are expecte
         for (const Form form : {Form::json, Form::payload}) {
             test::StandardInput input;
             input.write("one\ntwo\nthree\n");
-            ClientFixture fixture([](const std::string&) { return Lines{}; });
-            fixture.start({.run = {.session = {.expect = row.expect}, .window = row.window},
-                           .report = {.form = form},
-                           .from = From::input});
+            ClientFixture fixture([](const std::string&) { return Replies{}; });
+            fixture.start({.run = {.session = {.expect = row.expect},
+                                   .from = From::input,
+                                   .window = row.window},
+                           .report = {.form = form}});
             fixture.loop.pass(1s);
             fixture.client->quit(SIGINT);
             fixture.wait_for_end();
@@ -186,9 +189,10 @@ TEST_CASE("a recording with --expect any waits for a greeting before its first m
         input.end();
         ClientFixture fixture(same);
         CHECK(fixture.run_to_end(
-                  {.run = {.session = {.expect = row.expect, .greeting_time = 700ms}},
-                   .report = {.log = row.recorded ? JournalFile(log.name) : JournalFile()},
-                   .from = From::input}) == 0);
+                  {.run = {.session = {.expect = row.expect, .greeting_time = 700ms},
+                           .from = From::input},
+                   .report = {.log = row.recorded ? JournalFile(log.name) : JournalFile()}}) ==
+              0);
         const ev::Time time = begin + (row.waits ? 700ms : 0ms);
         CHECK((fixture.server.times == std::vector{time, time}));
     }
@@ -210,8 +214,7 @@ TEST_CASE("a load reports each second as an object, unless each message is repor
         {"no load", {.run = run, .report = {.form = Form::json}}, 0},
         {"connections without messages",
          {.run = {.length = 3500ms, .probe = true},
-          .report = {.form = Form::json, .load = true},
-          .from = From::none},
+          .report = {.form = Form::json, .load = true}},
          3},
     };
     for (const Row& row : rows) {
@@ -281,9 +284,9 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
 }
 
 TEST_CASE("the first bad reply is reported immediately") {
-    ClientFixture fixture([](const std::string&) { return Lines{"other"}; });
+    ClientFixture fixture([](const std::string&) { return Replies{"other"}; });
     test::StandardInput input;
-    fixture.start({.run = {}, .from = From::input});
+    fixture.start({.run = {.from = From::input}});
     input.write("one\ntwo\n");
     fixture.until(
         [&] { return contains(fixture.errors->text(), "reply 1 differs from its message"); });
@@ -330,10 +333,10 @@ TEST_CASE("unread output pauses a run, and is reported at the end of its time") 
         ::dup2(pipe.writer.get(), STDOUT_FILENO);
         const bool generated = row.length.has_value();
         fixture.start({.run = {.session = {.max_time = row.max_time},
+                               .from = generated ? From::generator : From::input,
                                .pace = generated ? std::optional(per_second) : std::nullopt,
                                .length = row.length},
-                       .report = {.form = generated ? Form::json : Form::payload},
-                       .from = generated ? From::generator : From::input});
+                       .report = {.form = generated ? Form::json : Form::payload}});
         input.write(std::string(60'000, 'x') + "\n");
         input.end();
         CHECK(fixture.wait_for_end() == timed_out);

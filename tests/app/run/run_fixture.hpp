@@ -43,8 +43,7 @@ struct RunFixture {
         return options;
     }
     void start(yodel::RunOptions options, yodel::Lane::Owner* owner = nullptr) {
-        run.emplace(
-            loop, to_server(std::move(options)), [this] { ++done; }, owner);
+        run.emplace(loop, to_server(std::move(options)), owner);
     }
     void until_sent(std::uint64_t count) {
         turn_until(loop, [&] { return run->results().sent >= count; });
@@ -56,8 +55,7 @@ struct RunFixture {
         turn_until(loop, [&] { return run->open() == count; });
     }
     const yodel::RunResults& wait_for_end() {
-        turn_until(loop, [&] { return done > 0; });
-        CHECK(done == 1);
+        turn_until(loop, [&] { return run->ended(); });
         const yodel::RunResults& results = run->results();
         CHECK(results.round_trips.count() <= results.echoed + results.bad);
         CHECK(results.lateness.count() == (run->options().pace ? results.sent : 0));
@@ -75,7 +73,6 @@ struct RunFixture {
     Loop loop;
     Server server{loop};
     std::optional<yodel::Run> run;
-    int done = 0;
 };
 
 }  // namespace test

@@ -14,26 +14,20 @@ namespace {
 const ev::Time begin{100s};
 const Pace per_ms = Pace::per_second(1'000'000);
 
-// Returns the next message if it is due, and passes it.
-std::optional<Schedule::Message> take(Schedule& schedule, ev::Time now) {
-    const auto message = schedule.due(now);
-    if (message) schedule.pass(now);
-    return message;
-}
-
-std::vector<Schedule::Message> take_all(Schedule& schedule, ev::Time now) {
-    std::vector<Schedule::Message> messages;
-    while (const auto message = take(schedule, now)) messages.push_back(*message);
-    return messages;
+// Passes the messages that are due, and returns their planned times.
+std::vector<ev::Time> take_all(Schedule& schedule, ev::Time now) {
+    std::vector<ev::Time> planned;
+    while (const auto due = schedule.due(now)) {
+        planned.push_back(*due);
+        schedule.pass(now);
+    }
+    return planned;
 }
 
 // Returns the planned times of an hour.
 std::vector<ev::Time> times(const Schedule::Options& options) {
     Schedule schedule(options, begin);
-    std::vector<ev::Time> planned;
-    for (const auto& message : take_all(schedule, begin + 1h))
-        planned.push_back(message.planned);
-    return planned;
+    return take_all(schedule, begin + 1h);
 }
 
 // Calls `check` with the shares of each run of up to 8 connections.
@@ -160,19 +154,16 @@ TEST_CASE("a message is due at its planned nanosecond and not before") {
     for (std::uint64_t number = 0; number < 5'000; ++number) {
         const ev::Time planned = begin + number * 1ms;
         REQUIRE(schedule.next_time() == planned);
-        REQUIRE_FALSE(take(schedule, planned - 1ns));
-        const auto message = take(schedule, planned);
-        REQUIRE(message);
-        REQUIRE(message->number == number);
-        REQUIRE(message->planned == planned);
+        REQUIRE_FALSE(schedule.due(planned - 1ns));
+        REQUIRE(take_all(schedule, planned) == std::vector{planned});
     }
 }
 
 TEST_CASE("after a delay all due messages are sent together, each with its planned time") {
     Schedule schedule({.pace = per_ms}, begin);
-    const auto messages = take_all(schedule, begin + 1400ms);
-    REQUIRE(messages.size() == 1401);
-    for (const auto& message : messages) CHECK(message.planned == begin + message.number * 1ms);
+    const std::vector<ev::Time> planned = take_all(schedule, begin + 1400ms);
+    REQUIRE(planned.size() == 1401);
+    for (std::size_t i = 0; i < planned.size(); ++i) CHECK(planned[i] == begin + i * 1ms);
     CHECK(schedule.next_time() == begin + 1401ms);
 }
 
@@ -195,13 +186,11 @@ TEST_CASE("a schedule ends after its count of messages or its length") {
 TEST_CASE("a message stays the next one until it is passed") {
     Schedule schedule({.pace = per_ms}, begin);
     for (int i = 0; i < 3; ++i) {
-        const auto message = schedule.due(begin + 5ms);
-        REQUIRE(message);
-        CHECK(message->number == 0);
+        CHECK(schedule.due(begin + 5ms) == begin);
         CHECK(schedule.overdue(begin + 5ms) == 6);
     }
     schedule.pass(begin + 5ms);
-    CHECK(schedule.due(begin + 5ms)->number == 1);
+    CHECK(schedule.due(begin + 5ms) == begin + 1ms);
     CHECK(schedule.overdue(begin + 5ms) == 5);
 }
 
@@ -253,9 +242,8 @@ TEST_CASE("schedules that share a pace take turns, and plan the times of one sch
             options.share = share;
             Schedule schedule(options, begin);
             std::uint64_t number = share.thread;
-            for (const auto& message : take_all(schedule, begin + 1h)) {
-                REQUIRE(message.number == number);
-                all.at(number) = message.planned;
+            for (const ev::Time planned : take_all(schedule, begin + 1h)) {
+                all.at(number) = planned;
                 number = share.message_after(number);
             }
         }

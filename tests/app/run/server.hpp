@@ -8,13 +8,13 @@
 
 namespace test {
 
-using Lines = std::vector<std::string>;
+using Replies = std::vector<std::string>;
 
 // Echoes all bytes, without allocating, or answers each line with the lines that the test
 // chooses. A line that begins with ~ is sent a second later.
 class Server final : private bufio::Stream::Owner {
 public:
-    using Answer = std::function<Lines(const std::string& line)>;
+    using Answer = std::function<Replies(const std::string& line)>;
     enum class Mode {
         answers,
         answers_first,  // ignores all connections but the first
@@ -23,7 +23,7 @@ public:
         ignores,        // reads no more than its buffer holds
     };
 
-    explicit Server(ev::Loop& loop, Answer answer = nullptr, Lines greeting = {})
+    explicit Server(ev::Loop& loop, Answer answer = nullptr, Replies greeting = {})
         : loop_(loop), answer_(std::move(answer)), greeting_(std::move(greeting)) {
         listen();
     }
@@ -84,7 +84,7 @@ private:
             send(stream, answer_(line));
         }
     }
-    void send(bufio::Stream& stream, const Lines& lines) {
+    void send(bufio::Stream& stream, const Replies& lines) {
         for (const std::string& line : lines) {
             if (!line.starts_with('~')) {
                 stream.write(line + "\n");
@@ -103,7 +103,7 @@ private:
 
     ev::Loop& loop_;
     const Answer answer_;
-    const Lines greeting_;
+    const Replies greeting_;
     std::vector<ev::Timer> timers_;
     bufio::Address address_ = any_loopback_port();
     std::optional<bufio::Listener> listener_;

@@ -5,6 +5,7 @@
 #include "bufio/stream.hpp"
 #include "tests/app/fixture.hpp"
 #include "tests/support/table.hpp"
+#include "tests/support/text.hpp"
 #include "tests/support/virtual_time.hpp"
 
 #include <set>
@@ -65,6 +66,11 @@ private:
             bytes.replace(bytes.find('\x80'), 1, "\xef\xbf\xbd");
         if (bug_ == "ends at CR") std::replace(bytes.begin(), bytes.end(), '\r', '\n');
         if (bug_ == "answers twice") bytes += bytes;
+        if (bug_ == "has a small buffer") {
+            const std::uint64_t before = stream.bytes_read() - bytes.size();
+            bytes.resize(std::min<std::size_t>(bytes.size(),
+                                               4096 - std::min<std::uint64_t>(before, 4096)));
+        }
         if (bug_ == "changes a byte") bytes.back() = '#';
         if (bug_ == "was late once" && !std::exchange(late_, true))
             test::VirtualLoop::time += 2s;
@@ -105,6 +111,7 @@ std::string outcome(const std::string& bug) {
     std::istringstream lines(examined.lines);
     for (std::string each; std::getline(lines, each);)
         if (!each.starts_with("ok ")) text += " | " + each;
+    if (examined.trouble.status == 0) CHECK(test::contains(examined.lines, "\nok 19 - "));
     const std::string no_echo = "examinations are for echo servers; this is none, or its "
                                 "messages have another framing (-f)";
     const std::size_t at = text.find(no_echo);
@@ -215,6 +222,8 @@ changes a byte
 => 1 | 1..19 | not ok 1 - echoes a message: the reply differs at byte 12 (expected 0x0a, got \#) | Bail out! NO_ECHO
 greets
 => 1 | 1..19 | not ok 1 - echoes a message: the reply differs at byte 0 (expected h, got *) | Bail out! NO_ECHO
+has a small buffer
+=> 1 | 1..19 | not ok 9 - echoes a thousand messages together: 4096 of 11893 bytes arrived within 1s (a buffer of 4096 bytes) | not ok 10 - echoes a message of 70000 bytes: 4096 of 70001 bytes arrived within 1s (see 9) | not ok 11 - echoes everything to a slow reader: 4096 of 16400000 bytes arrived within 1s (see 9) | not ok 14 - answers everything after a half-close, and closes: the server closed the connection; 4096 of 11893 bytes arrived (see 9)
 serves one client
 => 1 | 1..19 | not ok 12 - serves a second client while the first is idle: no reply within 1s, until the first had closed (it serves one client after the other) | not ok 13 - serves twenty clients together: no reply within 1s (see 12) | not ok 17 - serves a client while another never reads: no reply within 1s, until the first had closed (see 12)
 closes at once

@@ -77,22 +77,10 @@ void check_service(std::string& service, bool is_alone, bool may_be_0) {
     if (number) service.erase(0, std::min(service.find_first_not_of('0'), service.size() - 1));
 }
 
-// Cuts the host and the port, which may also be the next word.
-void cut(const std::string& text, std::vector<std::string>& words, const TargetForm& form,
-         const char* default_port, Target& to) {
+// Removes the brackets of an IPv6 address, and refuses an invalid host.
+void check_host(const std::string& text, const TargetForm& form, bool is_alone, bool lacks_port,
+                Target& to) {
     const bool is_v6 = numeric_family(text) == AF_INET6;
-    const std::size_t colon = is_v6 || text.ends_with(']') ? text.npos : text.rfind(':');
-    const bool is_word = colon == text.npos;
-    const bool takes_next =
-        is_word && form.schemes && !words.empty() && words[0].find(':') == text.npos;
-    const bool is_alone = is_word && !takes_next && form.lone_port;
-    to.host = is_alone ? "" : text.substr(0, colon);
-    to.service = is_alone ? text : is_word ? default_port : text.substr(colon + 1);
-    if (takes_next) {
-        to.service = words[0];
-        words.erase(words.begin());
-    }
-    const bool lacks_port = is_word && !is_alone && to.service.empty();
     const bool in_brackets = to.host.starts_with('[') && to.host.ends_with(']');
     if (in_brackets) to.host = to.host.substr(1, to.host.size() - 2);
     const bool is_bare = is_v6 && !form.lone_host && (is_alone || lacks_port);
@@ -105,6 +93,25 @@ void cut(const std::string& text, std::vector<std::string>& words, const TargetF
     // The resolver would refuse such hosts later, with a worse error.
     if (to.host.find_first_of(" /@[") != text.npos)
         throw UsageError(in_quotes(to.host) + " is not a valid host");
+}
+
+// Cuts the host and the port, which may also be the next word.
+void cut(const std::string& text, std::vector<std::string>& words, const TargetForm& form,
+         const char* default_port, Target& to) {
+    const bool is_address = numeric_family(text) == AF_INET6 || text.ends_with(']');
+    const std::size_t colon = is_address ? text.npos : text.rfind(':');
+    const bool is_word = colon == text.npos;
+    const bool takes_next =
+        is_word && form.schemes && !words.empty() && words[0].find(':') == text.npos;
+    const bool is_alone = is_word && !takes_next && form.lone_port;
+    to.host = is_alone ? "" : text.substr(0, colon);
+    to.service = is_alone ? text : is_word ? default_port : text.substr(colon + 1);
+    if (takes_next) {
+        to.service = words[0];
+        words.erase(words.begin());
+    }
+    const bool lacks_port = is_word && !is_alone && to.service.empty();
+    check_host(text, form, is_alone, lacks_port, to);
     if (!lacks_port)
         check_service(to.service, is_alone, form.lone_port);
     else if (!form.lone_host)

@@ -75,6 +75,7 @@ private:
         if (bug_ == "was late once" && !std::exchange(late_, true))
             test::VirtualLoop::time += 2s;
         stream.write(bytes);
+        if (bug_ == "closes after a message" && bytes.size() < 100) stream.finish();
     }
 
     const std::string bug_;
@@ -222,6 +223,8 @@ changes a byte
 => 1 | 1..19 | not ok 1 - echoes a message: the reply differs at byte 12 (expected 0x0a, got \#) | Bail out! NO_ECHO
 greets
 => 1 | 1..19 | not ok 1 - echoes a message: the reply differs at byte 0 (expected h, got *) | Bail out! NO_ECHO
+closes after a message
+=> 1 | 1..19 | not ok 2 - echoes a second message on the connection: the server closed the connection; 0 of 16 bytes arrived (it closes after one message) | not ok 6 - echoes a short message after a long one: the server closed the connection; 0 of 1001 bytes arrived (see 2) | not ok 7 - echoes a message in two pieces: the server closed the connection; 8 of 15 bytes arrived (see 2) | not ok 8 - echoes a message byte by byte: the server closed the connection; 1 of 15 bytes arrived (see 2) | not ok 13 - serves twenty clients together: the server closed the connection; 0 of 10 bytes arrived (see 2)
 has a small buffer
 => 1 | 1..19 | not ok 9 - echoes a thousand messages together: 4096 of 11893 bytes arrived within 1s (a buffer of 4096 bytes) | not ok 10 - echoes a message of 70000 bytes: 4096 of 70001 bytes arrived within 1s (see 9) | not ok 11 - echoes everything to a slow reader: 4096 of 16400000 bytes arrived within 1s (see 9) | not ok 14 - answers everything after a half-close, and closes: the server closed the connection; 4096 of 11893 bytes arrived (see 9)
 serves one client

@@ -111,7 +111,7 @@ TEST_CASE("each state of a connection has its words and its hints") {
          "--tls; handshaking; +400ms; words handshake 0.4s; hint ^C cancels"},
         {"open and closing",
          R"(hint its echo is timed; words up 00:00; a line was sent; no hint
-            +12s; words up 00:12; +10min; words up 10:12; +1h; words up 1:10:12
+            +12s; words up 00:12; +10min; words up 10:12; +49min; +48s; words up 1:00:00
             send hello; finish; words closing 0.0s; +400ms; words closing 0.4s
             hint ^D quits now; disconnect; reports lost hello
             words closed: disconnected; hint F5 reconnects

@@ -55,15 +55,6 @@ bool begins_with(std::string_view answer, std::string_view word) {
             std::isalnum(static_cast<unsigned char>(answer[size])) == 0);
 }
 
-// Adds a note for each line of an answer, the first one after a prefix.
-void add_lines(std::vector<std::string>& notes, std::string prefix, std::string_view answer) {
-    while (!answer.empty()) {
-        const std::size_t end = std::min(answer.find("\r\n"), answer.size());
-        notes.push_back(std::exchange(prefix, "") + std::string(answer.substr(0, end)));
-        answer.remove_prefix(std::min(end + 2, answer.size()));
-    }
-}
-
 struct Step {
     std::string frame;            // to send; empty: the service speaks first
     std::string name;             // of the command or the option, for error texts
@@ -184,8 +175,13 @@ private:
         const std::string answer(broken ? input_ : next.payload);
         input_.erase(0, next.used);
         const bool greeting = next.kind == Kind::stray && !service_;
-        add_lines(notes_, (greeting ? "greeting" : step().note) + ": ",
-                  answer.substr(0, max_noted));
+        std::string prefix = (greeting ? "greeting" : step().note) + ": ";  // of the first line
+        for (std::string_view rest(answer.data(), std::min(answer.size(), max_noted));
+             !rest.empty();) {
+            const std::size_t end = std::min(rest.find("\r\n"), rest.size());
+            notes_.push_back(std::exchange(prefix, "") + std::string(rest.substr(0, end)));
+            rest.remove_prefix(std::min(end + 2, rest.size()));
+        }
         const std::string quoted = answer.substr(0, std::min(max_quoted, answer.find('\r')));
         if (service_) {
             const bool news = begun_ > 1 && !answer.starts_with(service_->tag);

@@ -63,33 +63,9 @@ constexpr bool is_valid(const Framing& framing) {
 }
 static_assert(std::all_of(std::begin(framings), std::end(framings), is_valid));
 
-// Counts in blocks of constant size whose counts fit into a byte, so that the compiler
-// vectorizes the loop.
-std::size_t count_byte(std::string_view bytes, char byte) {
-    constexpr std::size_t block = 240;
-    std::size_t count = 0;
-    for (; bytes.size() >= block; bytes.remove_prefix(block)) {
-        std::uint8_t some = 0;
-        for (std::size_t i = 0; i < block; ++i)
-            some = static_cast<std::uint8_t>(some + (bytes[i] == byte));
-        count += some;
-    }
-    return count + static_cast<std::size_t>(std::count(bytes.begin(), bytes.end(), byte));
-}
-
 // Returns the place of the least significant bit of a byte of the prefix.
 std::size_t shift(const Framing& framing, std::size_t offset) {
     return 8 * (framing.little_endian ? offset : framing.prefix - 1 - offset);
-}
-
-// Returns true if the bytes consist of whole messages.
-bool is_cut_by(const Framing& framing, std::string_view bytes) {
-    while (!bytes.empty()) {
-        const std::size_t size = framing.frame_size(bytes);
-        if (size > bytes.size()) return false;
-        bytes.remove_prefix(size);
-    }
-    return true;
 }
 
 }  // namespace
@@ -156,10 +132,9 @@ std::string Framing::delimiter_name() const {
 }
 
 const Framing* find_framing(std::string_view name) {
-    const auto* const it =
-        std::find_if(std::begin(framings), std::end(framings),
-                     [&](const Framing& framing) { return framing.name == name; });
-    return it == std::end(framings) ? nullptr : it;
+    for (const Framing& framing : framings)
+        if (framing.name == name) return &framing;
+    return nullptr;
 }
 
 const Framing* datagram_framing() { return find_framing("datagram"); }
@@ -185,10 +160,23 @@ std::vector<std::string> framing_list(bool can_echo) {
 }
 
 std::size_t count_pieces(const Framing& framing, std::string_view payload) {
-    if (framing.delimiter.size() == 1) return 1 + count_byte(payload, framing.delimiter[0]);
     std::size_t count = 0;
-    for_each_piece(framing, payload, [&](std::string_view) { ++count; });
-    return count;
+    if (framing.delimiter.size() != 1) {
+        for_each_piece(framing, payload, [&](std::string_view) { ++count; });
+        return count;
+    }
+    // Counts in blocks of constant size whose counts fit into a byte, so that the compiler
+    // vectorizes the loop.
+    constexpr std::size_t block = 240;
+    const char end = framing.delimiter[0];
+    for (; payload.size() >= block; payload.remove_prefix(block)) {
+        std::uint8_t some = 0;
+        for (std::size_t i = 0; i < block; ++i)
+            some = static_cast<std::uint8_t>(some + (payload[i] == end));
+        count += some;
+    }
+    return 1 + count +
+           static_cast<std::size_t>(std::count(payload.begin(), payload.end(), end));
 }
 
 std::string above_limit_text(const std::string& what, std::size_t limit) {
@@ -213,7 +201,10 @@ std::string length_hint(const Framing& framing, std::string_view bytes, std::siz
         if (other.prefix != framing.prefix || other.little_endian == framing.little_endian)
             continue;
         const std::size_t reversed = *other.payload_size(bytes);
-        if (*size > max_frame ? reversed <= max_frame : is_cut_by(other, bytes))
+        std::string_view rest = bytes;  // empty once it was cut into whole messages
+        while (!rest.empty() && other.frame_size(rest) <= rest.size())
+            rest.remove_prefix(other.frame_size(rest));
+        if (*size > max_frame ? reversed <= max_frame : rest.empty())
             return "the length prefix reads " + std::to_string(*size) + "; as " +
                    (other.little_endian ? "little" : "big") + "-endian it reads " +
                    std::to_string(reversed) + ": use -f " + std::string(other.name);

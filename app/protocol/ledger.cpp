@@ -28,7 +28,7 @@ bool differ_in_one_byte(std::string_view a, std::string_view b) {
 }  // namespace
 
 // Every datagram that fits into a packet is accepted.
-Ledger::Ledger(const SessionOptions& options, const Limits& limits)
+Ledger::Ledger(const SessionOptions& options, const LedgerLimits& limits)
     : options_(options),
       limits_(limits),
       decoder_(framing_, datagrams() ? framing_.max_payload() : options.max_frame,
@@ -168,7 +168,7 @@ const Ledger::Entry& Ledger::take(std::size_t i, Part part) {
         return taken_;
     }
     taken_ = std::move(entry);
-    entry.over = true;
+    entries_[i].over = true;
     while (oldest_ < entries_.size() && entries_[oldest_].over) ++oldest_;
     for (; !entries_.empty() && entries_[0].over; entries_.pop_front()) --oldest_;
     return taken_;
@@ -212,12 +212,14 @@ void Ledger::drop_answered() {
 
 // --- Finding.
 
+std::optional<std::size_t> Ledger::find_oldest() const {
+    if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
+    return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
+}
+
 // Returns the index of the message that the reply is right for; none if there is none.
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
-    if (options_.expect == Expect::any) {
-        if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
-        return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
-    }
+    if (options_.expect == Expect::any) return find_oldest();
     std::string space;
     const std::string_view wanted = comparable_text(options_.pattern_or_null(), reply, space);
     std::string own_space;
@@ -253,17 +255,13 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
 
 // Splits a batch before the message that equals the reply, and returns the message's index.
 std::optional<std::size_t> Ledger::find_in_batch(std::size_t i, std::string_view reply) {
-    Part before;
-    bool found = false;
-    for_each_piece(framing_, payload(entries_[i]), [&](std::string_view piece) {
-        found = found || piece == reply;
-        if (found) return;
-        before.size += piece.size() + framing_.delimiter.size();
-        ++before.count;
-    });
-    if (!found) return std::nullopt;
-    if (before.count == 0) return i;
-    split(i, before);
+    const std::string_view batch = frame(entries_[i]);
+    const std::string delimiter(framing_.delimiter);
+    const std::string framed = std::string(reply) + delimiter;
+    if (batch.starts_with(framed)) return i;
+    const std::size_t at = batch.find(delimiter + framed);
+    if (at == batch.npos) return std::nullopt;
+    split(i, whole_part(entries_[i], at + delimiter.size()));
     return i + 1;
 }
 

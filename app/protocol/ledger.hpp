@@ -55,18 +55,17 @@ struct QueuedIds {
     explicit operator bool() const { return count > 0; }
 };
 
+struct LedgerLimits {
+    std::size_t held_bytes = 1024 * 1024;  // memory of the held replies
+    // Late messages to remember, and also answers to recognize duplicate datagrams.
+    std::size_t remembered = 16384;
+    std::size_t late_bytes = 1024 * 1024;
+};
+
 class Ledger {
 public:
-    struct Limits {
-        std::size_t held_bytes = 1024 * 1024;  // memory of the held replies
-        // Late messages to remember, and also answers to recognize duplicate datagrams.
-        std::size_t remembered = 16384;
-        std::size_t late_bytes = 1024 * 1024;
-    };
-
     // The options outlive the ledger.
-    explicit Ledger(const SessionOptions& options) : Ledger(options, Limits()) {}
-    Ledger(const SessionOptions& options, const Limits& limits);
+    explicit Ledger(const SessionOptions& options, const LedgerLimits& limits = {});
 
     // Sending.
 
@@ -250,6 +249,7 @@ private:
     // A reply answers only messages that were queued before it was read.
     bool awaited(const Entry& entry) const { return entry.id <= read_id_; }
     bool any_awaited() const { return !entries_.empty() && awaited(entries_[0]); }
+    std::optional<std::size_t> find_oldest() const;
     std::optional<std::size_t> find(std::string_view reply);
     std::optional<std::size_t> find_in_batch(std::size_t i, std::string_view reply);
     std::optional<std::size_t> find_number(std::optional<std::uint64_t> number);
@@ -285,7 +285,7 @@ private:
 
     const SessionOptions& options_;
     const Framing& framing_ = *options_.framing;
-    const Limits limits_;
+    const LedgerLimits limits_;
     Decoder decoder_;
     std::uint64_t last_id_ = 0;
     std::uint64_t total_ = 0;   // messages queued; 0 with Expect::none

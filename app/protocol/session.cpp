@@ -479,30 +479,26 @@ void Session::end_with(End end, bool may_retry) {
 
 // Returns the end for a deadline that has passed.
 End Session::timeout_end(Deadline passed) const {
-    const auto text = [](ev::Duration limit, const char* option) {
-        return duration_text(limit) + " (" + option + ")";
+    const auto after = [](By by, const char* what, ev::Duration limit, const char* option) {
+        return End{Reason::timeout, by, what, duration_text(limit) + " (" + option + ")"};
     };
-    const Options& options = *options_;
+    const Options& o = *options_;
     switch (passed) {
     case Deadline::run:
-        return {Reason::timeout, By::us, "the run did not finish within",
-                text(*options.max_time, "--max-time")};
+        return after(By::us, "the run did not finish within", *o.max_time, "--max-time");
     case Deadline::idle:
-        return {Reason::timeout, By::us, "nothing was sent or received for",
-                text(*options.idle_timeout, "--idle-timeout")};
+        return after(By::us, "nothing was sent or received for", *o.idle_timeout,
+                     "--idle-timeout");
     case Deadline::ping:
-        return {Reason::timeout, By::peer, "did not answer a ping within",
-                text(options.reply_timeout, "-W")};
+        return after(By::peer, "did not answer a ping within", o.reply_timeout, "-W");
+    case Deadline::end: return after(By::peer, "did not close within", o.close_timeout, "-q");
     case Deadline::output:
         return {Reason::timeout, By::peer,
                 "has stopped reading; unsent:", bytes_text(pending()) + " (-W)"};
-    case Deadline::end:
-        return {Reason::timeout, By::peer, "did not close within",
-                text(options.close_timeout, "-q")};
     default:
         return {Reason::timeout, By::us, "no connection to",
-                options.endpoint.text() + " within " + text(options.connect_timeout, "-w") +
-                    ": still " + phase()};
+                o.endpoint.text() + " within " + duration_text(o.connect_timeout) +
+                    " (-w): still " + phase()};
     }
 }
 

@@ -8,53 +8,6 @@ namespace yodel {
 
 using bufio::Reason;
 
-namespace {
-
-// Payload of a TCP segment on Ethernet, in bytes.
-constexpr std::size_t usual_segment = 1448;
-
-// --cacert helps only if the missing trust is the only fault. If a server does not send its
-// intermediate certificate, its owner should fix that, instead of each client trusting more.
-std::string ways_to_accept(const bufio::TlsFacts& tls) {
-    std::string text;
-    if (tls.incomplete_chain) text += "; the server should send its intermediate certificate";
-    text += "; to accept it: ";
-    if (tls.untrusted && tls.fault_count == 1) text += "--cacert FILE, ";
-    return text + "--pinnedpubkey " + tls.pin + ", or -k";
-}
-
-// Returns a clause about how much of the reply was received, with a likely cause and, for a
-// late message, the missing delimiter.
-std::string partial_reply_text(const Message& message, std::string_view part, bool first,
-                               const SessionOptions& options) {
-    const Framing& framing = *options.framing;
-    const bool framed = framing.replies_framed();
-    const std::string_view begun = framed ? framing.partial_payload(part) : part;
-    std::string right(message.expected.value_or(message.payload));
-    if (framing.reply && !message.expected) right = framing.reply(right);
-    const bool compared = options.expect == Expect::echo || options.expect == Expect::given;
-    const std::size_t size = framing.payload_size(part).value_or(right.size());
-    const std::size_t at = first_difference(begun, right + std::string(framing.delimiter));
-    const bool differs =
-        compared && !options.pattern && (at < begun.size() || size != right.size());
-    std::string text = differs ? "the reply differs at byte " + std::to_string(at) + "; " : "";
-    const bool known = compared || framing.payload_size(part);
-    text += known && begun.size() <= size
-                ? std::to_string(begun.size()) + " of " + bytes_text(size)
-                : bytes_text(begun.size());
-    text += " received";
-    if (message.late && framed && framing.can_echo() && !framing.delimiter.empty())
-        text += ", without " + framing.delimiter_name();
-    std::string hint;
-    if (first && framing.prefix > 0)
-        hint = length_hint(framing, part, options.max_frame);
-    else if (first && differs)
-        hint = reply_hint(framing, right, {.payload = begun, .difference = at});
-    return text + (hint.empty() ? "" : "; " + hint);
-}
-
-}  // namespace
-
 std::string SessionOptions::target() const {
     const char* scheme = tls ? "tls://" : "tcp://";
     if (websocket) scheme = tls ? "wss://" : "ws://";
@@ -100,9 +53,32 @@ std::string loss_text(const Message& message, std::string_view part, bool connec
                       bool first_reply, const SessionOptions& options) {
     if (!message.late)
         return connected ? "; a later message was answered" : " before the connection ended";
-    const std::string text = " within " + duration_text(options.reply_timeout);
+    std::string text = " within " + duration_text(options.reply_timeout);
     if (part.empty()) return text;
-    return text + "; " + partial_reply_text(message, part, first_reply, options);
+    const Framing& framing = *options.framing;
+    const bool framed = framing.replies_framed();
+    const std::string_view begun = framed ? framing.partial_payload(part) : part;
+    std::string right(message.expected.value_or(message.payload));
+    if (framing.reply && !message.expected) right = framing.reply(right);
+    const bool compared = options.expect == Expect::echo || options.expect == Expect::given;
+    const std::size_t size = framing.payload_size(part).value_or(right.size());
+    const std::size_t at = first_difference(begun, right + std::string(framing.delimiter));
+    const bool differs =
+        compared && !options.pattern && (at < begun.size() || size != right.size());
+    text += differs ? "; the reply differs at byte " + std::to_string(at) + "; " : "; ";
+    const bool known = compared || framing.payload_size(part);
+    text += known && begun.size() <= size
+                ? std::to_string(begun.size()) + " of " + bytes_text(size)
+                : bytes_text(begun.size());
+    text += " received";
+    if (framed && framing.can_echo() && !framing.delimiter.empty())
+        text += ", without " + framing.delimiter_name();
+    std::string hint;
+    if (first_reply && framing.prefix > 0)
+        hint = length_hint(framing, part, options.max_frame);
+    else if (first_reply && differs)
+        hint = reply_hint(framing, right, {.payload = begun, .difference = at});
+    return text + (hint.empty() ? "" : "; " + hint);
 }
 
 std::string end_text(const bufio::End& end, const SessionOptions& options,
@@ -113,11 +89,21 @@ std::string end_text(const bufio::End& end, const SessionOptions& options,
     if (end.reason == Reason::unclosed && end.by != bufio::By::peer)
         text = peer + " did not close; " + text;
     if (!tls) return text;
-    if (end.reason == Reason::certificate) text += ways_to_accept(*tls);
+    if (end.reason == Reason::certificate) {
+        // If a server does not send its intermediate certificate, its owner should fix that,
+        // instead of each client trusting more. --cacert helps only if the missing trust is
+        // the only fault.
+        if (tls->incomplete_chain)
+            text += "; the server should send its intermediate certificate";
+        text += "; to accept it: ";
+        if (tls->untrusted && tls->fault_count == 1) text += "--cacert FILE, ";
+        text += "--pinnedpubkey " + tls->pin + ", or -k";
+    }
     if (end.reason == Reason::own_certificate && !tls->subject.empty())
         text += "; use --cert FILE and --key FILE";
     // Some servers and middleboxes expect the whole ClientHello in the first segment, which is
     // too small for current key exchanges.
+    constexpr std::size_t usual_segment = 1448;  // bytes of payload, on Ethernet
     const bool silent =
         end.reason == Reason::timeout || end.reason == Reason::handshake_interrupted;
     if (silent && tls->unanswered_hello_size > usual_segment) {

@@ -26,7 +26,7 @@ constexpr std::uint64_t turns_per_connection = 8;
 constexpr std::size_t bytes_at_rest = 1024 * 1024;
 constexpr std::size_t bytes_per_connection = 32 * 1024;
 constexpr std::size_t bytes_per_message = 256;
-constexpr std::size_t max_late_bytes = 1024 * 1024;  // see Ledger::Limits
+constexpr std::size_t max_late_bytes = 1024 * 1024;  // see LedgerLimits
 // Two buffers: each up to twice its content, plus the old copy while it grows.
 constexpr std::size_t memory_per_byte = 6;
 constexpr ev::Duration max_simulation = 10h;

@@ -51,7 +51,7 @@ const Framing& packets = *datagram_framing();
 // A ledger and the bytes that it has not consumed yet.
 class Scene {
 public:
-    explicit Scene(const SessionOptions& all = {}, Ledger::Limits limits = {})
+    explicit Scene(const SessionOptions& all = {}, LedgerLimits limits = {})
         : options(all), ledger(options, limits) {}
 
     QueuedIds send(const std::string& text) {
@@ -556,7 +556,7 @@ namespace {
 
 class Datagrams {
 public:
-    explicit Datagrams(const SessionOptions& all = {}, Ledger::Limits limits = {})
+    explicit Datagrams(const SessionOptions& all = {}, LedgerLimits limits = {})
         : options(with_framing(all)), ledger(options, limits) {}
 
     void send(const std::string& payload) {

@@ -40,9 +40,9 @@ std::string unsolicited(const std::string& received, int at = 7,
 std::string unsent(int seq) { return message(seq, R"("fate":"unsent","sent":"never")"); }
 
 // The events: ">a" a message, ">a=b" a message and its expected reply, "<b" a reply in time,
-// "~b" a late one, "?a" a lost message, "!a" an unsent one, "+x" an unsolicited message and
-// "-x" a note; times and notes only on request. After an error: the events before it, and the
-// sentence.
+// "~b" a late one, "?a" a lost message, "!a" an unsent one, "+x" an unsolicited message, and
+// "-x" a note, or "*x" one of a success; times and notes only on request. After an error: the
+// events before it, and the sentence.
 struct Read {
     std::string events;
     std::string trouble;
@@ -63,7 +63,9 @@ Read read(const std::string& text, bool replay = true, bool timed = false) {
         case Fate::lost:
         case Fate::unanswered_as_recorded: word = "?" + std::string(sent.payload); break;
         case Fate::late: word = "~" + std::string(each->reply.payload); break;
-        case Fate::note: word = "-" + std::string(each->reply.payload); break;
+        case Fate::note:
+            word = (each->reply.right ? "*" : "-") + std::string(each->reply.payload);
+            break;
         default:
             word = (has_message(each->fate) ? "<" : "+") + std::string(each->reply.payload);
         }
@@ -117,7 +119,7 @@ TEST_CASE("a recording contains its messages, replies, unsolicited messages and 
     const Read outcome = read(whole, true, true);
     CHECK(outcome.trouble.empty());
     CHECK(outcome.events ==
-          "-connected to 127.0.0.1:1@0 +hi@7 >a=b@1000 <b@1000 >gr\xc3\xbc\xc3\x9f=@2000 "
+          "*connected to 127.0.0.1:1@0 +hi@7 >a=b@1000 <b@1000 >gr\xc3\xbc\xc3\x9f=@2000 "
           "<@2000 >c@3000 ?c@3000 +x@3500 >\xff=\x1b@4000 <\x1b@4000 -closed@4000");
 }
 

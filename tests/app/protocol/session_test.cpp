@@ -302,6 +302,9 @@ TEST_CASE("a connection ends badly") {
         {"inside a message", R"(send hello; peer sends hel; peer ends
             reports unsolicited hel, lost hello
             closed truncated "the server closed the connection inside a message, after 3 bytes")"},
+        {"inside a message whose length is misread",
+         R"(-f len2; send abc; peer sends \x03\x00abc; peer ends; closed truncated "the server closed the connection inside a message, after 3 of 768 bytes; the length prefix reads 768; as little-endian it reads 3: use -f len2le"
+            reports unsolicited \x03\x00abc, lost abc)"},
         {"by a reset inside a message", R"(send hello; peer sends hel; +0ms; peer resets
             reports lost hello; closed reset "the server reset the connection inside the reply to message 1, after 3 bytes")"},
         {"by a frame over the limit",

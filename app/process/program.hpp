@@ -86,7 +86,7 @@ int run_program(const char* name, std::string_view backends, int argc, char* arg
         if (options.line.has("version")) return print(version_text(name, backends));
         return run(std::move(options), signo);
     };
-    return run_program(name, body, is_server);
+    return run_program(name, std::ref(body), is_server);  // needs no memory
 }
 
 // Records the first signal that ends the program.

@@ -246,7 +246,7 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
                            .length = 1min,
                            .warm_up = 10s,
                            .start = begin + 5s},
-                   .report = {.load = true},
+                   .report = {.verbose = true, .load = true},
                    .page = [&](RunDisplay::Owner& owner) {
                        auto made = std::make_unique<Page>(owner);
                        page = made.get();
@@ -281,6 +281,7 @@ TEST_CASE("a page shows the progress of a run, and ends it") {
     CHECK(calls == 11);
     CHECK(last == RunProgress::Phase::ending);
     CHECK(contains(fixture.reported, "12 sent, 11 echoed, 0 bad, 1 lost"));
+    CHECK(contains(fixture.reported, "connection 2: connected to "));
 }
 
 TEST_CASE("the first bad reply is reported immediately") {

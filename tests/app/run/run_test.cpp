@@ -642,6 +642,12 @@ TEST_CASE_METHOD(Fixture, "without replies a window limits the messages in fligh
          {.session = {.framing = find_framing("raw")}, .window = {}},
          64},
         {"long messages", {.window = {}, .size = 1 << 20}, 8},
+        {"long messages, most connections to open later",
+         {.connections = 500,
+          .connect_pace = Pace::per_second(500),
+          .window = {},
+          .size = 700'000},
+         2},
         {"datagrams", {.session = silent, .window = {}}, 64},
         {"long datagrams", {.session = silent, .window = {}, .size = 1400}, 55},
     };

@@ -37,8 +37,7 @@ bool same_host(const Address& a, const Address& b);
 
 bool is_non_socket_file(const Address& address);
 
-// Makes a socket non-blocking and close-on-exec, and TCP without Nagle's algorithm
-// (TCP_NODELAY).
+// Makes a socket non-blocking and close-on-exec, and disables Nagle's algorithm for TCP.
 void prepare_socket(int fd, bool is_tcp);
 
 // Returns a prepared stream or UDP socket. On failure it is empty and errno is set.

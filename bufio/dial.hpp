@@ -1,10 +1,9 @@
-// Turns a name into addresses, on a separate thread, and these into a connected socket.
+// Resolves a name on a separate thread, and connects a socket to one of its addresses.
 //
 // Dialing alternates between IPv6 and IPv4 addresses. The next attempt starts when an attempt
 // fails or is slow, and the first to connect wins (RFC 8305, "Happy Eyeballs"). A datagram
 // socket connects without waiting for an answer, so it uses the first address that the system
-// accepts. IPv4 comes first then, because most servers on a name such as localhost listen
-// there.
+// accepts. It tries IPv4 first, because most servers on a name such as localhost listen there.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -25,12 +24,12 @@ struct Endpoint {
     std::string host = {};             // a name, an address, or empty with a unix-domain path
     std::string service = {};          // a port or a service's name
     std::string path = {};             // unix-domain socket; overrides the host if not empty
-    int family = AF_UNSPEC;            // AF_INET or AF_INET6: addresses of this family only
+    int family = AF_UNSPEC;            // AF_INET or AF_INET6 excludes the other family
     bool numeric = false;              // never ask the resolver
     bool udp = false;                  // UDP instead of TCP
     bool passive = false;              // listen on the address instead of connecting to it
     std::string connect_host = {};     // name or address to connect to; empty for the host
-    std::string connect_service = {};  // empty: the service
+    std::string connect_service = {};  // port to connect to; empty for the service
     std::string source_host = {};      // the numeric address to connect from; empty for any
     std::string source_port = {};      // the port to connect from; empty for any
     // From an earlier look-up.

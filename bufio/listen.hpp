@@ -19,7 +19,7 @@ public:
     ~OwnedPath();
     OwnedPath(const OwnedPath&) = delete;
     void own(std::string path);  // of a file or socket that was just made
-    void renamed(std::string path) { path_ = std::move(path); }  // the file has another name
+    void renamed(std::string path) { path_ = std::move(path); }  // the file's new path
 
 private:
     std::string path_;  // empty if there is none
@@ -37,7 +37,7 @@ struct ListeningSocket {
     Fd accept(Address& peer) const;
 
     Fd fd;
-    OwnedPath path = {};  // of a unix-domain socket; after the socket, see above
+    OwnedPath path = {};  // of a unix-domain socket; destroyed before `fd`, see OwnedPath
     Address address;      // with the actual port
 };
 
@@ -48,8 +48,9 @@ public:
     using Callback = std::function<void(Fd socket, const Address& peer)>;
     using OnExhausted = std::function<void(int code)>;
 
-    // Throws as ListeningSocket does. `on_exhausted` gets the errno of the first pause until
-    // all waiting connections have been accepted. The callbacks must not destroy the listener.
+    // Throws as ListeningSocket does. When accepting pauses, calls `on_exhausted` with the
+    // errno; not again before all waiting connections have been accepted. The callbacks must
+    // not destroy the listener.
     Listener(
         ev::Loop& loop, const Address& address, Callback accepted,
         OnExhausted on_exhausted = [](int) {});
@@ -80,8 +81,8 @@ public:
 
     // Calls back once, from the loop, unless it is cancelled. The callback may call accept()
     // again. With UDP, the socket is a copy of the bound one, and the peer is the sender of the
-    // first datagram, which is still to be read. Out of descriptors or memory, the result has
-    // an end instead of a socket. The caller then waits before it calls accept() again.
+    // first datagram, which is still to be read. If descriptors or memory run out, the result
+    // has an end instead of a socket; wait before you call accept() again.
     void accept(Dialer::Callback accepted);
     void cancel() { watch_ = {}; }
 

@@ -57,8 +57,8 @@ private:
     Address address_;
 };
 
-// Turns datagrams into frames of their size, as two bytes in network order, and their bytes.
-// Takes ownership of a non-blocking UDP socket, and stores a reference to the peer's address.
+// Makes each datagram a frame: its size, as two bytes in network order, and its bytes. Takes
+// ownership of a non-blocking UDP socket, and stores a reference to the peer's address.
 //
 // Write whole frames. A datagram that the system refuses for its size or for lack of memory is
 // dropped. Any other error of a connected socket is a failure: of Reason::refused or

@@ -95,7 +95,7 @@ public:
     std::uint64_t bytes_read() const { return bytes_read_; }
     std::size_t held() const { return transport_->held(); }
     std::uint64_t bytes_written() const { return bytes_written_; }  // accepted by the system
-    // Rises with all that is read or written, a message that the transport holds included.
+    // Increases with each read and write, even if the transport holds back what was read.
     std::uint64_t traffic() const { return reads_ + bytes_written_; }
 
     // Declares that the owner needs at least `bytes` bytes to make progress. Until the next
@@ -165,7 +165,7 @@ private:
     ev::Timer timer_;
     ev::Time finish_by_ = ev::Time::max();  // when the peer must have closed its side
     std::uint64_t bytes_read_ = 0;
-    std::uint64_t reads_ = 0;  // reads that brought something
+    std::uint64_t reads_ = 0;  // reads that received something
     std::uint64_t bytes_written_ = 0;
     Lifetime lifetime_;
     ev::Events handshake_waits_for_ = ev::none;
@@ -173,9 +173,8 @@ private:
     ev::Events write_waits_for_ = ev::writable;  // the direction that the next write waits for
     bool handshake_done_ = false;
     bool handshake_reported_ = false;  // true also if there was no handshake
-    // Until the input falls to the low-water mark.
-    bool above_high_water_ = false;
-    // After the last read, bytes that poll cannot see.
+    bool above_high_water_ = false;    // until the input falls to the low-water mark
+    // The last read left bytes that poll cannot see.
     bool transport_has_buffered_input_ = false;
     bool reading_paused_ = false;
     bool input_ended_ = false;

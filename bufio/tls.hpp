@@ -27,10 +27,10 @@ struct TlsError : std::runtime_error {
 enum class TlsVersion { v1_2 = 0x303, v1_3 = 0x304 };  // as in the protocol
 
 struct TlsClientOptions {
-    // A PEM file: the trusted authorities. Empty for those of the system, in SSL_CERT_FILE and
-    // SSL_CERT_DIR, or in OpenSSL's defaults.
+    // A PEM file with the trusted authorities. Empty for those of the system, which are in
+    // SSL_CERT_FILE and SSL_CERT_DIR or, if these are unset, in OpenSSL's defaults.
     std::string ca_file = {};
-    std::string certificate = {};  // a PEM file: our own certificate with its chain
+    std::string certificate = {};  // a PEM file with our certificate and its chain
     std::string key = {};          // a PEM file; empty if the key is in the certificate file
     std::vector<std::string> alpn = {};  // the protocols to offer, the preferred first
     // sha256//BASE64 of accepted keys; replaces verification
@@ -39,8 +39,8 @@ struct TlsClientOptions {
     // The file to append the connections' secrets to; not a FIFO. A failed write ends the
     // handshake with Reason::output.
     std::string key_log_file = {};
-    // The key exchange groups to offer, the preferred first, as in "X25519:P-256"; empty:
-    // OpenSSL's defaults. See knows_groups().
+    // The key exchange groups to offer, the preferred first, as in "X25519:P-256"; OpenSSL's
+    // defaults if empty. See knows_groups().
     std::string groups = {};
     TlsVersion min_version = TlsVersion::v1_2;
     std::optional<TlsVersion> max_version = {};  // OpenSSL's latest if empty
@@ -48,16 +48,16 @@ struct TlsClientOptions {
 };
 
 struct TlsServerOptions {
-    // A PEM file: our own certificate with its chain. Empty for a new key and a self-signed
+    // A PEM file with our certificate and its chain. Empty for a new key and a self-signed
     // certificate for `localhost` and the loopback addresses, which a client can trust by
     // pin().
     std::string certificate = {};
     std::string key = {};  // a PEM file; empty if the key is in the certificate file
-    // A PEM file: the authorities for client certificates, which it makes mandatory.
+    // A PEM file with the authorities for client certificates, which it makes mandatory.
     std::string client_ca = {};
     std::string key_log_file = {};  // as for clients
-    // Never blocks, for a reload: asks for no pass phrase, and refuses files that are not
-    // regular.
+    // Asks for no pass phrase, and refuses files that are not regular, because a reload must
+    // not block.
     bool must_not_block = false;
 };
 
@@ -75,8 +75,8 @@ public:
     static TlsContext server(const TlsServerOptions& options = {});
 
     // Both take ownership of a non-blocking socket. `host` is sent as SNI and verified against
-    // the certificate; it is empty for a unix-domain socket. connect() throws TlsError if it is
-    // neither an address nor a name.
+    // the certificate; it is empty for a unix-domain socket. connect() throws TlsError for any
+    // other text that is neither an address nor a name.
     std::unique_ptr<Transport> connect(Fd socket, const std::string& host) const;
     std::unique_ptr<Transport> accept(Fd socket) const;
 

@@ -54,8 +54,8 @@ struct End {
 
 inline const End no_end;
 
-// Returns an end for the errno `code`. EPIPE, and ECONNRESET and ECONNREFUSED in their phases,
-// have reasons of their own.
+// Returns an end for the errno `code`. EPIPE, ECONNRESET while sending or receiving, and
+// ECONNREFUSED while connecting replace `reason` by a more exact one.
 End system_end(Reason reason, const char* what, int code);
 
 // Texts from the peer have a bounded length but are unfiltered, so they must be made printable
@@ -97,10 +97,10 @@ struct IoResult {
 //
 // The caller repeats handshake() until it is `done`, and only then makes the other calls.
 // Lengths must not be zero, except as buffers_output() allows. After `end_of_input` only writes
-// may follow; after close_output() is `done`, only reads. After `rejected`, writes may follow,
-// and reads, which discard all input. After a write or close_output() has `failed`, only read()
-// may be called, for the bytes that the peer sent earlier. After handshake() or read() has
-// `failed`, none of them may be called.
+// may follow; once close_output() is `done`, only reads may follow. After `rejected`, both may
+// follow, but reads discard all input. After a write or close_output() has `failed`, only
+// read() may be called, for the bytes that the peer sent earlier. After handshake() or read()
+// has `failed`, none of them may be called.
 class Transport {
 public:
     virtual ~Transport() = default;
@@ -120,7 +120,8 @@ public:
     // next write() sends them first; its size may then be 0.
     virtual bool buffers_output() const { return false; }
     virtual void ping() {}  // sent with the next write(), if the protocol contains pings
-    virtual std::uint64_t answered_ping() const { return 0; }  // the last, counted from 1
+    // Returns the number of the last answered ping, counted from 1; 0 if there is none.
+    virtual std::uint64_t answered_ping() const { return 0; }
     // Null without TLS. The facts are complete when the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 

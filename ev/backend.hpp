@@ -23,7 +23,7 @@ inline constexpr Events writable = POLLOUT;
 inline constexpr Events error = POLLERR;   // only reported; also for an invalid descriptor
 inline constexpr Events hangup = POLLHUP;  // the other end is gone; always reported
 
-// For negative numbers, which poll(2) would ignore. No descriptor has this number.
+// Replaces negative numbers, which poll(2) would ignore. No descriptor has this number.
 inline constexpr int invalid_descriptor = std::numeric_limits<int>::max();
 
 // A watched descriptor. Must not move while it has an interest.
@@ -39,7 +39,7 @@ struct Readiness {
     Events events;
 };
 
-// Waits with poll(2). The others (ev/backends) derive from it, and use its list of
+// Waits with poll(2). The other backends (ev/backends) derive from it, and use its list of
 // registrations or delegate everything to another backend.
 class Backend {
 public:
@@ -48,9 +48,9 @@ public:
     // Setting `none` removes the registration and never fails. Any other interest throws
     // std::system_error if the system refuses the descriptor. A failed call changes nothing.
     virtual void set(Registration& registration, Events interest);
-    // Waits for at most `max_wait` (max(): without limit; zero or less: not at all) and adds
-    // the ready registrations to `ready`, which is empty. May return early with none, for
-    // example after a signal, but not so often that the loop spins.
+    // Waits for at most `max_wait`, without limit if it is max(), and not at all if it is zero
+    // or less. Adds the ready registrations to `ready`, which is empty. May return early with
+    // none, for example after a signal, but not so often that the loop spins.
     virtual void wait(Duration max_wait, std::vector<Readiness>& ready);
 
 protected:
@@ -70,7 +70,7 @@ std::unique_ptr<Backend> make_backend(std::string_view name);
 // slightly more, and the next turn waits for the rest. It uses whole milliseconds, because
 // calls with nanoseconds cost more.
 bool needs_ns(Duration max_wait);        // wait in nanoseconds if possible
-int milliseconds_of(Duration max_wait);  // -1: no limit; rounded up below 20 ms
+int milliseconds_of(Duration max_wait);  // -1 for no limit; rounded up below 20 ms
 
 [[noreturn]] inline void fail(int reason, const char* call) {
     throw std::system_error(reason, std::generic_category(), call);

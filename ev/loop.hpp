@@ -49,8 +49,8 @@ namespace ev {
 
 class Loop {
 public:
-    // The state of a watch, timer or signal. Destroyed in a turn, it is freed after the turn,
-    // which may still refer to it.
+    // The state of a watch, timer or signal. If it is destroyed in a turn, its memory is freed
+    // after the turn, which may still refer to it.
     struct Object {
         explicit Object(Loop& parent) : loop(parent) {}
         virtual ~Object() = default;

@@ -20,7 +20,7 @@ namespace ev {
 class TimerQueue {
     struct Start {
         Duration::rep deadline = 0;  // since the clock's epoch
-        std::uint64_t order = 0;     // sequence number of the start; 0: not started
+        std::uint64_t order = 0;     // sequence number of the start; 0 if not started
         auto operator<=>(const Start&) const = default;
     };
 
@@ -45,7 +45,7 @@ public:
 
     // Merges the nursery into the heap. Returns a time before which no timer is due.
     Time begin_turn();
-    bool empty() const { return entries_.empty(); }  // after begin_turn(): no timer is pending
+    bool empty() const { return entries_.empty(); }  // exact only after begin_turn()
     // Removes and returns the next due timer, or null. A timer started since the turn began is
     // left for the next one.
     Item* pop_due(Time now);

@@ -21,7 +21,7 @@ constexpr std::string_view answer_introducers =
 constexpr std::size_t max_sequence = 1 << 17;
 
 struct Parsed {
-    std::size_t size = 0;  // bytes used; 0: incomplete
+    std::size_t size = 0;  // bytes used; 0 if incomplete
     std::optional<Key> key = std::nullopt;
 };
 
@@ -201,7 +201,7 @@ Parsed skip_mouse(std::string_view bytes, std::size_t at, bool whole) {
 }
 
 struct Sequence {
-    std::size_t size = 0;              // bytes used; 0: incomplete
+    std::size_t size = 0;              // bytes used; 0 if incomplete
     std::string_view parameters = {};  // before the final byte
     char final = '\0';                 // '\0': the sequence is no key
 };
@@ -306,8 +306,8 @@ Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
     return {parsed.size + 1, add_alt(*std::move(parsed.key))};
 }
 
-// Returns the key at the beginning of `bytes`. `whole`: no more bytes will follow. `nested`: an
-// ESC precedes the bytes.
+// Returns the key at the beginning of `bytes`. With `whole`, no more bytes will follow. With
+// `nested`, an ESC precedes the bytes.
 Parsed parse(std::string_view bytes, bool whole, bool nested) {
     const char first = bytes[0];
     if (first == esc) return parse_escape(bytes, whole, nested);

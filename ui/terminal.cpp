@@ -42,7 +42,7 @@ termios usable_settings() {
 struct Look {
     attr_t monochrome;
     attr_t attributes = monochrome;  // with colors
-    short color = -1;                // -1: the default
+    short color = -1;                // -1 for the default
 };
 
 // In the order of Style.

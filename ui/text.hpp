@@ -101,10 +101,10 @@ std::vector<HexRow> hex_dump(std::string_view bytes, int width, std::size_t begi
 
 struct CodePoint {
     char32_t value;
-    std::size_t size;  // bytes of its encoding; 0: not UTF-8
+    std::size_t size;  // bytes of its encoding; 0 if it is not UTF-8
 };
 
-// Returns the size of a character that begins with this byte; 0: no character does.
+// Returns the size of a character that begins with this byte; 0 if none does.
 std::size_t encoded_size(char lead);
 
 // Returns the character at `at`, which must be less than bytes.size(). Incomplete and

@@ -215,8 +215,8 @@ public:
     }
 
     // Stops reading, and sends bursts of messages until the server has not accepted one for
-    // `patience`, but at most 16 MiB. `gap`: between two bursts. A burst must be smaller than
-    // the 64 KiB of a pipe, so that the last read of each is a short one.
+    // `patience`, but at most 16 MiB. Waits for `gap` between two bursts. A burst must be
+    // smaller than the 64 KiB of a pipe, so that the last read of each is a short one.
     Client& flood(ev::Duration gap = 1ms, ev::Duration patience = 400ms) {
         pause(true);
         const ev::Time end = all_.now() + 4s;
@@ -436,7 +436,7 @@ struct Check {
     unsigned needs;                     // abilities
     const char* name;                   // what the server does: "echoes an empty message"
     void (*perform)(Examination& all);  // throws Failed and Stopped
-    int visits = 0;                     // clients in turn, afterwards
+    int visits = 0;                     // later clients, each of which must get an echo
     // The cause if the server is gone afterwards. Only a check that resets a connection has
     // one.
     std::string_view fatal = {};
@@ -568,7 +568,7 @@ Cause cause_of(const Failed& failed, Examination& all) {
 
 // --- The examination.
 
-// Makes fewer visits if the server needs much time for each.
+// Makes fewer visits if they take long.
 void visit(Examination& all, const Check& check) {
     const ev::Time end = all.now() + 4s;
     for (int i = 0; i < check.visits && all.now() < end; ++i) {

@@ -18,7 +18,7 @@ struct LoadPlan {
     std::optional<std::uint64_t> rate_thousandths = {};  // thousandths of messages per second
     // The rate at the end of the run, to which the rate climbs; none if it is constant.
     std::optional<std::uint64_t> last_rate_thousandths = {};
-    bool random_arrivals = false;            // Poisson process; false: even gaps
+    bool random_arrivals = false;            // a Poisson process instead of even gaps
     std::optional<std::uint64_t> seed = {};  // for random gaps; default 1
     std::string messages_file = {};          // empty if messages are generated
     bool reads_lines() const { return messages_file == "-"; }
@@ -26,8 +26,8 @@ struct LoadPlan {
     bool threads_auto = false;  // may reduce the number of threads
 };
 
-// Sets the source, schedule, window and messages of the run. `size`: bytes per generated
-// message. Throws UsageError, and the errors of read_own_messages().
+// Sets the source, schedule, window and messages of the run. A generated message has `size`
+// bytes. Throws UsageError, and the errors of read_own_messages().
 void plan_load(const LoadPlan& plan, std::optional<std::size_t> size, RunClient::Options& load);
 
 // Reads messages from the lines of a file, at most 64 MiB. Throws FileError if it cannot be

@@ -25,7 +25,7 @@ namespace yodel {
 
 struct Option {
     std::string_view label;      // as in the help: "-f, --framing=F"; or a heading
-    std::string_view help = {};  // empty: no row of its own in the help
+    std::string_view help = {};  // empty if the help has no row for it
     // Called with the argument, or "" if the option takes none. May throw UsageError without
     // naming the option, because the parser adds the option as the user wrote it. May be empty.
     std::function<void(const std::string&)> apply = {};
@@ -43,7 +43,7 @@ struct Option {
 struct GivenOption {
     std::string written;  // as the user wrote it
     std::string names = {};
-    std::string excludes = {};  // after a "!": all but these
+    std::string excludes = {};  // a leading "!" excludes all but these
     std::string needs = {};
 };
 
@@ -108,7 +108,8 @@ inline constexpr auto positive_size = kind(
     },
     a_size);
 
-// Returns a parser of numbers from 1 to `max`. `more`: what else the option takes.
+// Returns a parser of numbers from 1 to `max`. The error text appends `more`, which tells what
+// else the option takes.
 inline auto number_up_to(unsigned max, const std::string& more = {}) {
     return kind([max](std::string_view text) { return parse_number(text, 1, max); },
                 "a number from 1 to " + std::to_string(max) + more);

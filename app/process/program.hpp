@@ -39,8 +39,8 @@ int print(const std::string& text);
 int print_trouble(const Trouble& trouble);
 
 // Throws UsageError if two of these outputs are the same file, or one is the file of standard
-// output, because they would overwrite each other. Each output is an option and its file;
-// empty: none. Devices may be shared.
+// output, because they would overwrite each other. Each output is an option and its file, empty
+// if the option is not used. Devices may be shared.
 void refuse_shared_outputs(const std::vector<std::pair<std::string, std::string>>& outputs);
 
 // Raises the soft limit of descriptors to the hard limit if fewer than `needed` are allowed.
@@ -51,7 +51,7 @@ std::size_t raise_descriptor_limit(std::size_t needed);
 // limit. Throws std::runtime_error, with both numbers, if that does not suffice.
 void provide_descriptors(std::size_t count);
 
-// Returns the limit on descriptors; 0: no limit.
+// Returns the limit on descriptors; 0 if there is none.
 std::size_t descriptor_limit();
 // Returns the number of descriptors in use. Looks at the lowest 256 only.
 std::size_t used_descriptors();

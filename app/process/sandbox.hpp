@@ -22,7 +22,7 @@ struct SandboxRules {
     // is granted for its folder.
     std::vector<std::string> removable{};
     std::vector<std::uint16_t> connect_ports{};  // TCP ports to connect to
-    std::vector<std::uint16_t> bind_ports{};     // TCP ports to bind; 0: any free one
+    std::vector<std::uint16_t> bind_ports{};     // TCP ports to bind; 0 stands for any free one
 };
 
 // The newest version of Landlock's interface that the sandbox uses.

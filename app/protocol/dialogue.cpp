@@ -21,12 +21,13 @@ using bufio::Reason;
 
 struct Starttls {
     struct Step {
-        std::string_view command = {};  // empty: the service speaks first
-        std::string_view answer = {};   // how the right answer begins; empty: no such step
+        std::string_view command = {};  // empty if the service speaks first
+        std::string_view answer = {};   // beginning of the right answer; empty without a step
     };
     std::string_view name;
     std::string_view framing;  // frames the answers
-    // Precedes each command and its answer, while other lines are news. Empty: none.
+    // Precedes each command and its answer; lines without it are news. Empty if the protocol
+    // has no tags.
     std::string_view tag;
     std::array<Step, 3> steps;
     std::string_view delay = {};  // begins a line that announces a later answer
@@ -56,7 +57,7 @@ bool begins_with(std::string_view answer, std::string_view word) {
 }
 
 struct Step {
-    std::string frame;            // to send; empty: the service speaks first
+    std::string frame;            // to send; empty if the service speaks first
     std::string name;             // of the command or the option, for error texts
     std::string note;             // precedes the answer in the notes
     std::string_view right = {};  // with STARTTLS: how the right answer begins
@@ -76,7 +77,7 @@ public:
           steps_(std::move(steps)),
           notes_(notes) {
         if (!service) return;
-        // A copy of the descriptor in clear, because TLS owns the descriptor itself.
+        // Duplicates the descriptor for the plaintext phase, because TLS owns the original.
         bufio::Fd copy(::fcntl(descriptor(), F_DUPFD_CLOEXEC, 0));
         if (!copy) fail(bufio::system_end(Reason::tls, "copying the socket:", errno));
         clear_ = bufio::make_plain_transport(std::move(copy));
@@ -91,8 +92,8 @@ public:
         }
         const IoResult result = talk(service_ ? *clear_ : *below_);
         if (result.status != IoStatus::done || !service_) return result;
-        // Bytes in clear behind the last answer may come from an attacker, who wants them to be
-        // taken for bytes that TLS protects (CVE-2011-0411).
+        // An attacker may have sent plaintext after the last answer, so that it is taken for
+        // bytes that TLS protects (CVE-2011-0411).
         if (!input_.empty()) return refuse("sent more in clear after it " + answered());
         clear_.reset();
         return handshake();

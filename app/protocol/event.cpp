@@ -10,7 +10,7 @@ namespace yodel {
 
 namespace {
 
-// `cut`: the payload may be shorter than its size says.
+// With `cut`, the payload may be shorter than its size says.
 std::string read_payload(const JsonValue& object, const std::string& name, bool cut) {
     std::string payload = object.bytes(name);
     const std::string size = name + "_bytes";

@@ -47,7 +47,7 @@ inline constexpr const char* fate_words[] = {
 
 inline const char* word_of(Fate fate) { return fate_words[static_cast<std::size_t>(fate)]; }
 
-// Whether a message had this fate, and whether something was received.
+// Return whether an event with this fate has a message, and whether it has a reply.
 inline bool has_message(Fate fate) { return fate <= Fate::unanswered_as_recorded; }
 inline bool has_reply(Fate fate) {
     return fate > Fate::unanswered_as_recorded || (fate >= Fate::echoed && fate <= Fate::late);
@@ -79,7 +79,7 @@ struct Reply {
 struct Event {
     Fate fate = Fate::note;
     Message message = {};  // if has_message(fate)
-    // If has_reply(fate). A lost message has a payload: why, as the rest of "no reply".
+    // If has_reply(fate). For a lost message, the payload continues the words "no reply".
     Reply reply = {};
     ev::Time at{};                 // when it happened
     std::uint32_t connection = 1;  // its number, from 1
@@ -127,7 +127,7 @@ std::optional<std::size_t> difference(const Expression* mask, std::string_view a
 Reply compared_reply(const Expression* mask, std::optional<std::string_view> expected,
                      std::string_view payload, std::optional<ev::Duration> round_trip);
 
-// Return "differs at byte 7", or "does not match" without a difference.
+// Returns "differs at byte 7", or "does not match" without a difference.
 std::string differs_text(std::optional<std::size_t> difference);
 
 // Returns the byte in hex, or "end" past the last byte.
@@ -152,7 +152,7 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
 // `>` marks a sent message, `<` received bytes, and `-` a remark. Bytes that are not plain text
 // are escaped.
 
-// Returns whole lines: for a bad or duplicate reply its line and a remark.
+// Returns whole lines. The line of a bad or duplicate reply precedes a remark.
 std::string lines(std::chrono::system_clock::time_point at, const Event& event);
 
 // Returns a sentence, which names a message by its number; empty if there is none.
@@ -174,8 +174,8 @@ struct EventForm {
 JsonObject json(const Event& event, ev::Time start, const EventForm& form);
 
 // Reads an object with payloads. Times count from ev::Time{}. An event whose object does not
-// contain its time happened at `previous`. Throws JsonError. `sample`: of a load, whose
-// payloads may be cut, and whose round trip is measured from the planned time.
+// contain its time happened at `previous`. Throws JsonError. The payloads of a load's `sample`
+// may be cut, and its round trip is measured from the planned time.
 StoredEvent read_event(const JsonValue& object, ev::Time previous, bool sample = false);
 
 }  // namespace yodel

@@ -7,7 +7,7 @@
 //     line    hi\n              a delimiter
 //     len2    \0\2hi            a length
 //     caret   ^hi$              a head and a delimiter
-//     raw     hi                none: the bytes are not divided into messages
+//     raw     hi                no part, so the bytes are not divided into messages
 //
 // A service that does not echo may frame its replies differently. Its framing contains a
 // function that reads a reply line by line:
@@ -46,13 +46,13 @@ struct Framing {
     bool little_endian = false;  // byte order of the length; big-endian if false
     std::string_view head = {};  // at most one byte; bytes before it belong to no frame
     bool in_datagrams = false;   // the transport carries each message in a datagram
-    std::string_view greeting = {};  // sent by the server before all replies
+    std::string_view greeting = {};  // sent by the server before the first reply
     // Returns the right reply to a payload. It is unframed and as long as the payload. Each
     // byte depends only on the same byte of the payload, so that a server can answer in parts.
-    // Null: the right reply is the message itself, in its frame.
+    // If null, the right reply is the message itself, in its frame.
     std::string (*reply)(std::string_view payload) = nullptr;
-    // Reads a line of a reply, if replies are framed differently. `before`: the earlier lines
-    // of the reply.
+    // Reads a line of a reply, if replies are framed differently. `before` contains the earlier
+    // lines of the reply.
     ReplyLine (*reply_line)(std::string_view line, std::string_view before) = nullptr;
     std::string_view push_byte = {};  // with reply_line: first byte of an unsolicited message
     // With reply_line: first bytes of replies that report an error.
@@ -86,19 +86,19 @@ struct Framing {
     std::string_view partial_payload(std::string_view fragment) const {
         return fragment.substr(std::min(fragment.size(), head.size() + prefix));
     }
-    // Returns the size of the frame at the front; its minimum, which exceeds the size of
-    // `bytes`, while it is incomplete. `searched`: leading bytes without a whole delimiter.
+    // Returns the size of the frame at the front or, while it is incomplete, a minimum that
+    // exceeds the size of `bytes`. The first `searched` bytes contain no whole delimiter.
     std::size_t frame_size(std::string_view bytes, std::size_t searched = 0) const;
     // Returns none if the length is incomplete, or if the framing has no length.
     std::optional<std::size_t> payload_size(std::string_view fragment) const;
-    // Encodes a text that a server sends before all replies.
+    // Encodes a text that a server sends before the first reply.
     std::string banner(std::string_view text) const {
         return (typed && !text.empty() ? header(text) : "") + std::string(text);
     }
     // Returns the end of a sentence, such as "after 2 of 5 bytes".
     std::string fragment_text(std::string_view fragment) const;
     std::string delimiter_name() const;  // for example "a newline"
-    // Of the bytes before the next frame. `bytes` must begin between frames.
+    // Returns the number of bytes before the next frame. `bytes` must begin between frames.
     std::size_t stray_size(std::string_view bytes) const {
         return head.empty() ? 0 : std::min(bytes.find(head), bytes.size());
     }
@@ -117,7 +117,7 @@ const Framing* find_framing(std::string_view name);  // null if there is none
 // (bufio/packets, app/websocket).
 const Framing* datagram_framing();
 const Framing* websocket_framing();
-// Returns the arguments of -f. `can_echo`: only framings that can echo.
+// Returns the arguments of -f, with `can_echo` only those of framings that can echo.
 std::vector<std::string> framing_list(bool can_echo = false);
 
 // Cuts a payload at its delimiters, because the peer reads each piece as a message. Most
@@ -144,15 +144,15 @@ void encode(const Framing& framing, std::string_view payload, Bytes& to) {
     to.append(framing.delimiter);
 }
 
-// `what`: "a message of 70 bytes", for example.
+// `what` is, for example, "a message of 70 bytes".
 std::string above_limit_text(const std::string& what, std::size_t limit);
 
 // Explains why the length at the front exceeds `max_frame` or the bytes themselves, if it has
 // the wrong byte order. Otherwise returns an empty text.
 std::string length_hint(const Framing& framing, std::string_view bytes, std::size_t max_frame);
 
-// Returns the end of a connection that the peer closed inside a message. `fragment`: the part
-// of the frame that was received.
+// Returns the end of a connection that the peer closed inside a message. `fragment` is the
+// received part of the frame.
 bufio::End end_inside_message(const Framing& framing, std::string_view fragment);
 
 // Decodes the messages of one connection, in linear time however the bytes arrive. The decoder
@@ -160,8 +160,8 @@ bufio::End end_inside_message(const Framing& framing, std::string_view fragment)
 // bytes from their front. The framing must outlive the decoder.
 class Decoder {
 public:
-    // A payload of more than `max_frame` bytes is an error.
-    // `greeted`: no greeting precedes the replies.
+    // A payload of more than `max_frame` bytes is an error. With `greeted`, no greeting
+    // precedes the replies.
     Decoder(const Framing& framing, std::size_t max_frame, bool greeted = false)
         : framing_(&framing), max_frame_(max_frame), greeted_(greeted) {}
 
@@ -173,7 +173,7 @@ public:
             error,  // the connection can no longer be decoded
         };
         Kind kind = Kind::incomplete;
-        std::string_view payload = {};  // message or stray bytes, as a view of the argument
+        std::string_view payload = {};  // message or stray bytes, a view of the argument
         std::size_t used = 0;           // bytes to remove: the frame, or the stray bytes
         std::string error = {};         // as a sentence
     };
@@ -183,8 +183,8 @@ public:
     // Returns true if the framing needs no greeting, or once a greeting has arrived, even an
     // invalid one.
     bool greeted(std::string_view bytes);
-    // Continues between frames. `decoded`: behind whole frames that next() may not have
-    // decoded; otherwise at the beginning of another connection.
+    // Continues between frames. With `decoded`, whole frames precede, which next() need not
+    // have decoded. Without it, another connection begins.
     void restart(bool decoded = true) {
         line_offset_ = searched_ = 0;
         lines_left_ = 1;
@@ -198,7 +198,7 @@ private:
 
     const Framing* framing_;
     std::size_t max_frame_;
-    // State of the frame at the front:
+    // The frame at the front.
     std::size_t line_offset_ = 0;   // offset of the next line of a reply
     std::size_t searched_ = 0;      // bytes after it without a whole delimiter
     std::uint64_t lines_left_ = 1;  // lines of the reply still missing

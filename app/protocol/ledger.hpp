@@ -20,9 +20,9 @@
 // until each of them has a reply of its own or a held one, or time runs out. If there is none,
 // it is unsolicited.
 //
-// A late message was reported as lost, because its time is out. It is remembered for a late
-// reply, up to a limit. A reply that may answer a message that was forgotten is unsolicited,
-// because it was not compared.
+// A late message was reported as lost, because its reply timeout has passed. It is remembered,
+// up to a limit, in case a reply still arrives. A reply that may answer a message that was
+// forgotten is unsolicited, because it was not compared.
 //
 // The caller pulls events. Their views are valid until the next call:
 //
@@ -57,25 +57,27 @@ struct QueuedIds {
 
 struct LedgerLimits {
     std::size_t held_bytes = 1024 * 1024;  // memory of the held replies
-    // Late messages to remember, and also answers to recognize duplicate datagrams.
+    // Maximum number of late messages, and of answers by which duplicate datagrams are
+    // recognized.
     std::size_t remembered = 16384;
     std::size_t late_bytes = 1024 * 1024;
 };
 
 class Ledger {
 public:
-    // The options outlive the ledger.
+    // The options must outlive the ledger.
     explicit Ledger(const SessionOptions& options, const LedgerLimits& limits = {});
 
     // Sending.
 
     // Queues a message, or several if for_each_piece() cuts the payload. `planned` defaults to
-    // the time of the flush. `reply`: the expected reply with Expect::given; nullopt if none is
-    // expected.
+    // the time of the flush. With Expect::given, `reply` is the expected reply, or none if no
+    // reply is expected.
     QueuedIds queue(std::string_view payload, ev::Time planned = {},
                     std::optional<std::string_view> reply = {});
-    // Queue a message without copying it; only if a frame is just the payload. reserve()
-    // returns space for a message, and queue_reserved() queues its first `size` bytes.
+    // Queue a message without a copy, which requires that a frame is just the payload.
+    // reserve() returns space for a message, and queue_reserved() queues its first `size`
+    // bytes.
     char* reserve(std::size_t size) { return frames_.reserve(size); }
     QueuedIds queue_reserved(std::size_t size);
     std::uint64_t reserve_id() { return ++last_id_; }  // for a message that is not queued
@@ -93,21 +95,21 @@ public:
     // before the connection sends its first message, so that earlier bytes answer nothing.
     bool greeted(std::string_view received);
     // Returns the next event of the received bytes, and removes the processed bytes from their
-    // front. Returns none if it needs more bytes. `received`: all bytes not yet removed. If
-    // there are more of them than the last call left, they may answer all messages queued so
-    // far.
+    // front. Returns none if it needs more bytes. `received` must contain all bytes not yet
+    // removed. If it contains more than the last call left, the new bytes may answer all
+    // messages queued so far.
     std::optional<Event> next(std::string_view& received, ev::Time read_at);
     std::optional<Event> next_resolved();  // caused by an earlier call
     // Returns why the connection can no longer be decoded. Then nothing more is read from it.
     const bufio::End& refusal() const { return refusal_; }
-    // Gives the held replies to messages now, first to late ones.
+    // Matches the held replies with messages now, late ones first.
     void resolve_held();
     // Reports the oldest message in flight as lost, and marks it as late, unless it expects no
     // reply. A datagram is bad instead if a held reply may answer it. There must be a message
     // in flight, and next_resolved() must have returned none.
     Event expire_oldest();
-    // Loses all messages, because the connection has ended. With `unwritten_stay`, those in a
-    // stream that are not fully written stay queued for the next connection.
+    // Counts all messages as lost, because the connection has ended. With `unwritten_stay`,
+    // those in a stream that are not fully written stay queued for the next connection.
     void lose(bool unwritten_stay);
     // Prepares for the next connection, which sends the remaining messages.
     void restart();
@@ -120,11 +122,11 @@ public:
     bool echoed() const { return echoed_; }  // on this connection
 
     std::uint64_t last_id() const { return last_id_; }
-    // Of the oldest message, late or not; 0 if there is none.
+    // Includes late messages; 0 if there is no message.
     std::uint64_t oldest_id() const { return entries_.empty() ? 0 : entries_[0].id; }
     std::size_t in_flight() const { return in_flight_.count; }        // messages, not late
     std::size_t in_flight_bytes() const { return in_flight_.bytes; }  // of their frames
-    // Of the oldest message in flight. There must be one.
+    // There must be a message in flight.
     ev::Time oldest_sent_at() const { return entries_[oldest_].sent; }
     // If true, the next connection could still send a queued message.
     bool has_unwritten() const { return !datagrams() && !all_written(); }
@@ -140,8 +142,8 @@ private:
     // one entry each. Positions count the bytes of all frames.
     struct Entry {
         std::uint64_t id = 0;  // of the first message
-        // With datagrams: the number of the payload, or the last number before it; without
-        // numbers, the hash of the expected reply.
+        // Datagrams only: the payload's number, or else the last number before it. If messages
+        // have no numbers, the hash of the expected reply.
         std::uint64_t key = 0;
         ev::Time planned{};
         ev::Time sent{};
@@ -208,12 +210,12 @@ private:
         ev::Time read_at{};
         // Messages queued before the reply was read; with datagrams, the id of the last one.
         std::uint64_t queued = 0;
-        Fate fate = Fate::bad;  // if it answers nothing: its fate
-        // With datagrams: its comparable size, the number of messages that it may answer
-        // beyond the held replies of its size up to this one, and last_answered_ at read_at.
-        std::size_t size = 0;
+        Fate fate = Fate::bad;  // or its fate if it answers nothing
+        // With datagrams only:
+        std::size_t size = 0;  // see comparable_size()
+        // Messages that it may answer, less the held replies of its size up to this one.
         std::size_t spare = 0;
-        std::uint64_t last_answered = 0;
+        std::uint64_t last_answered = 0;  // last_answered_ at read_at
     };
     struct Sum {
         std::size_t count = 0;
@@ -222,7 +224,7 @@ private:
 
     bool datagrams() const { return framing_.in_datagrams; }
     bool given() const { return options_.expect == Expect::given; }
-    // The order of replies in a stream makes numbers useless.
+    // A stream keeps the order of replies, so only datagrams need numbers.
     bool numbered() const { return options_.numbered && datagrams(); }
 
     std::uint64_t queued() const { return base_ + frames_.size(); }  // end of frames_
@@ -305,8 +307,8 @@ private:
     Entry taken_;                   // the messages removed last
     bool keeps_last_ = false;       // the frame of the last of them stays in frames_
     std::size_t forgotten_ = 0;     // messages forgotten just before the oldest one
-    // Set once a message of this connection was forgotten: the number of the last of them; 0
-    // without numbers.
+    // The number of this connection's last forgotten message, 0 without numbers; unset if no
+    // message was forgotten.
     std::optional<std::uint64_t> forgotten_key_;
 
     std::uint64_t read_id_ = 0;        // the last message queued before the input was read

@@ -22,7 +22,7 @@ namespace yodel {
 // --- Objects
 
 // Returns the first object of a recording. On each connection, messages are numbered from
-// `first`. `started`: time 0 of the recording.
+// `first`. Times in the recording count from `started`.
 JsonObject recording_object(const SessionOptions& options, std::uint64_t first,
                             std::size_t connections,
                             std::chrono::system_clock::time_point started);
@@ -60,9 +60,9 @@ public:
     void add_connection(const Session& session) {
         if (is_recording()) put(connection_object(session).str() + "\n");
     }
-    // Adds the lines of an event, or to a recording the object of a message's fate (with
-    // Expect::none, of its sending). Returns true if it was recorded, which messages sent
-    // before the recording are not.
+    // Adds the lines of an event or, to a recording, the object with a message's fate. With
+    // Expect::none, sending is the fate. Returns false for a message that is older than the
+    // recording.
     bool add_event(const Event& event);
     bool flush();  // returns false if the journal has failed
     // Writes the rest, and waits a moment for a slow reader. Call it before deciding the exit
@@ -96,7 +96,7 @@ struct Recording {
     // it expects in a replay, and has its fate in a later event. Connections and the end are
     // notes. The samples of a load are in order of sending, each with its fate.
     std::vector<StoredEvent> events = {};
-    // The sentence names the line, which ended the reading. No later line has an event.
+    // Names the line at which the reading ended. No later line has an event.
     Trouble trouble = {};
 };
 
@@ -109,7 +109,7 @@ struct RecordingUse {
 void parse_recording(Recording& recording, std::string_view text, const RecordingUse& use);
 
 // Reads a file of at most 256 MiB; "-" is standard input. Runs the loop until all of it has
-// arrived. If the time passes first, or if the loop is stopped, this is the trouble.
+// arrived. If `max_time` passes first or the loop is stopped, sets Recording::trouble.
 Recording read_recording(ev::Loop& loop, const std::string& path, const RecordingUse& use,
                          std::optional<ev::Duration> max_time);
 

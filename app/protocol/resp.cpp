@@ -97,8 +97,8 @@ struct RespReader {
         }
     }
 
-    // `count`: of keys and values in a hash; of all values after `|`. Attributes are for
-    // programs: only the value that they describe, the last one, is shown.
+    // `count` includes the keys of a hash. The attributes after `|` are for programs, so only
+    // the last value is shown, which they describe.
     bool read_values(char type, std::uint64_t count, std::size_t indent, std::size_t depth) {
         if (type == '|') {
             const std::size_t before = text.size();

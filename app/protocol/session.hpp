@@ -55,7 +55,7 @@ public:
         ~Owner() = default;
     };
 
-    // The loop and the owner outlive the session. Many sessions may share their options.
+    // The loop and the owner must outlive the session. Many sessions may share their options.
     Session(ev::Loop& loop, std::shared_ptr<const Options> options, Owner& owner);
     Session(const Session&) = delete;
 
@@ -72,8 +72,8 @@ public:
     // Queues a message, or several if for_each_piece() cuts the payload. A queued message
     // counts as in flight, so call flush() before returning to the loop. Returns no ids if the
     // session is not open, or if the message is too long for the framing or --max-frame, or too
-    // short for the framing. `planned`: when the message was due; defaults to the time of
-    // flush(). `reply`: the expected reply with Expect::given; none if no reply is expected.
+    // short for the framing. The message was due at `planned`, by default at flush(). With
+    // Expect::given, `reply` is the expected reply, or none if no reply is expected.
     QueuedIds send(std::string_view payload, ev::Time planned = {},
                    std::optional<std::string_view> reply = {});
     // Send without a copy, with `raw`. reserve() returns space in the queue, and
@@ -159,7 +159,7 @@ private:
         bool pong_awaited = false;  // for a ping at `pinged`
         ev::Time oldest_sent{};     // when the oldest message in flight was sent
         ev::Duration max_pause{};   // longest pause since finish()
-        ev::Time all_answered{};    // while finishing: when nothing was in flight any more
+        ev::Time all_answered{};    // while finishing: since when nothing is in flight
         // Starts of waits, which a pause interrupts:
         ev::Time active{};      // when bytes were last sent or received
         ev::Time pinged{};      // when the last ping was sent or answered, or could be sent
@@ -175,7 +175,7 @@ private:
     bool paused() const { return paused_at_.has_value(); }
     // Returns true if output waits for the peer. Datagrams wait for nobody.
     bool unsent() const { return pending() > 0 && !lossy(); }
-    // While finishing: nothing more is awaited before we close our side.
+    // Returns true if finish() has nothing left to wait for.
     bool may_close() const {
         return in_flight() == 0 && !paused() && (!options_->stays_open || input_ended());
     }

@@ -85,7 +85,7 @@ std::string end_text(const bufio::End& end, const SessionOptions& options,
                      const bufio::TlsFacts* tls) {
     const std::string peer = options.listens() ? "the client" : "the server";
     std::string text = end.text(peer);
-    // Some other limit than that for the peer's end has passed.
+    // The text names another limit than the one for the peer's close.
     if (end.reason == Reason::unclosed && end.by != bufio::By::peer)
         text = peer + " did not close; " + text;
     if (!tls) return text;

@@ -1,4 +1,4 @@
-// The settings of a session, and what follows from them. Pure functions of data.
+// The settings of a session, and what follows from them.
 #pragma once
 
 #include "app/protocol/dialogue.hpp"
@@ -30,8 +30,7 @@ inline const char* word_of(Expect expect) {
     return expect_words[static_cast<std::size_t>(expect)];
 }
 
-// `waiting`: before the next attempt. The end of the session is then the failure of the last
-// attempt.
+// A waiting session will retry, and its end is the failure of the last attempt.
 enum class SessionState : std::uint8_t {
     idle,
     dialing,
@@ -42,7 +41,6 @@ enum class SessionState : std::uint8_t {
     closed
 };
 
-// The settings of a session.
 struct SessionOptions {
     bufio::Endpoint endpoint = {};
     std::optional<bufio::TlsContext> tls = {};
@@ -60,7 +58,7 @@ struct SessionOptions {
     const Expression* pattern_or_null() const { return pattern ? &*pattern : nullptr; }
     bool coalesce = false;  // one event for messages queued together and echoed together
     // With Expect::given: returns true for an unsolicited message that is expected now. Such a
-    // message is not a bad reply. Empty: none is expected.
+    // message is not a bad reply. If empty, none is expected.
     std::function<bool(std::string_view)> expected_unsolicited = {};
     ev::Duration connect_timeout = std::chrono::seconds(10);  // look-up, TCP and handshakes
     // Limit for each reply, and for a server that reads none of our output (at least 1 s).
@@ -71,8 +69,8 @@ struct SessionOptions {
     // Time to wait for a second reply, which would prove that the first reply was a greeting.
     // After finish() the reply timeout applies instead, because nobody watches for the reply.
     ev::Duration greeting_time = std::chrono::milliseconds(500);
-    // When listening: limit for more output after the client has closed its side, or with
-    // datagrams for more input after finish().
+    // When listening, the limit for more output after the client has closed its side or, with
+    // datagrams, for more input after finish().
     ev::Duration answer_time = std::chrono::milliseconds(500);
     std::optional<ev::Duration> idle_timeout = {};
     std::optional<ev::Duration> ping = {};  // WebSocket: time without traffic before a ping
@@ -82,18 +80,19 @@ struct SessionOptions {
     // its end, as after QUIT. The end is then clean, and no retry follows.
     bool retry_after_answers = true;
     ev::Duration retry_delay = std::chrono::milliseconds(500);  // see retry_wait()
-    // Seed for the random waits between attempts. Empty: a random seed for each session.
+    // Seed for the random waits between attempts; unset for a random seed in each session.
     std::optional<unsigned> retry_seed = {};
     // Limit for the whole session, from the first connect(). It continues after the session is
     // closed, because the user may still be writing replies.
     std::optional<ev::Duration> max_time = {};
     ev::Duration time_spent{};  // part of `max_time` that passed before the first connect()
-    // What the server does if it closes while the user still wants to send.
+    // Says in End::what that the server closed while the user still wanted to send.
     const char* early_close = "closed the connection";
 
-    // No greeting precedes the replies, because it was received before them.
+    // Returns true if the greeting is received during the handshake, so that none precedes the
+    // replies.
     bool greeted() const { return starttls || (framing->takes_turns && !on_connect.empty()); }
-    // The peer is a client that was accepted.
+    // Returns true if the peer is an accepted client.
     bool listens() const { return endpoint.acceptor != nullptr; }
     // If no replies are expected, the end of the input ends the connection only if its sides
     // close together.
@@ -126,7 +125,7 @@ struct SessionFacts {
     std::optional<bufio::TcpFacts> tcp;
 };
 
-// The facts outlive the transport.
+// The facts must outlive the transport.
 std::unique_ptr<bufio::Transport> make_transport(const SessionOptions& options,
                                                  bufio::Fd socket, SessionFacts& facts);
 
@@ -138,8 +137,8 @@ ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& 
 // --- Ends of connections, and lost messages, in words.
 
 // Returns why a message has no reply, as the rest of a sentence that begins with "no reply".
-// `part`: bytes of its incomplete reply; they are shown with a likely cause if it is the
-// first reply of the connection.
+// `part` contains the bytes of its incomplete reply. If this is the connection's first reply,
+// the text shows them and a likely cause.
 std::string loss_text(const Message& message, std::string_view part, bool connected,
                       bool first_reply, const SessionOptions& options);
 

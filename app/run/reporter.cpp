@@ -51,7 +51,7 @@ std::string hex_text(std::string_view bytes) {
 constexpr std::size_t hex_bytes = 256;
 constexpr std::size_t hex_bytes_before = 64;
 
-// Returns the times of the phases. `connect`: the name of the second one.
+// Returns the times of the phases. The second one is called `connect`.
 std::string phases_text(const Session& session, const char* connect) {
     const Session::Phases& phases = session.phases();
     std::string text = "look-up " + milliseconds_number(phases.lookup) + ", " + connect + " " +
@@ -132,7 +132,7 @@ void Reporter::lane_ended(std::size_t connection, const Session& session) {
     if (shown || (options_.verbose && again)) remark(connection, text);
 }
 
-// Prints the result of an attempt to connect, like ping. `new_attempt`: it is the first one.
+// Prints the result of an attempt to connect, like ping.
 void Reporter::report_attempt(const std::string& text, bool new_attempt) {
     if (!run_.repeat) return;
     if (new_attempt) ++attempt_count_;

@@ -65,8 +65,8 @@ class Schedule {
 public:
     struct Options {
         Pace pace;
-        std::optional<std::uint64_t> seed = {};   // for random gaps (Poisson); none: even gaps
-        std::uint64_t count = 0;                  // messages; 0: any number
+        std::optional<std::uint64_t> seed = {};   // for random gaps (Poisson); even if unset
+        std::uint64_t count = 0;                  // messages; 0 if unlimited
         std::optional<ev::Duration> length = {};  // all messages are planned before this time
         Share share = {};  // this schedule's part, if several share the pace
     };

@@ -37,7 +37,7 @@ inline constexpr std::size_t default_window_bytes = 128 * 1024;
 // A message to send. Its views are valid until the next call of the source.
 struct Outgoing {
     std::string_view payload;
-    ev::Time planned{};                          // due time; none: time of the write
+    ev::Time planned{};                          // due time; by default the time of the write
     std::optional<std::string_view> reply = {};  // see Session::send()
     bool reserved = false;                       // the payload is in Session::reserve()'s space
     bool unterminated = false;                   // last line of the input, without a newline

@@ -32,7 +32,7 @@ public:
         bool quiet = false;    // no summary at the end if all is well
         // The recording to show first, if there is one.
         std::shared_ptr<const Recording> recording = nullptr;
-        bool connects = true;  // false: there is no target, only the recording
+        bool connects = true;  // if false, there is only the recording, and no target
     };
 
     // Must not destroy the conversation from these callbacks.

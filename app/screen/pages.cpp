@@ -80,7 +80,7 @@ void add_part(PageRows& page, const ui::Needle& needle, std::string_view bytes,
     add_rest(bytes.size() - end, "more");
 }
 
-// Adds a message or a reply, decoded if possible, and in hex. `resp`: values of Redis are
+// Adds a message or a reply, decoded if possible, and in hex. With `resp`, Redis values are
 // decoded.
 void add_bytes(PageRows& page, const ui::Needle& needle, bool resp, const char* name,
                std::string_view bytes, std::size_t marked) {

@@ -50,13 +50,13 @@ struct Statistics {
 Rows statistics_page(const Statistics& statistics, int width);
 
 // Adds the target, the address and the timeouts and, if they are used, the facts about TCP, TLS
-// with its certificate, and WebSocket. `key_log`: the file to which TLS secrets are written;
-// empty: none. `sandbox`: its state; empty: omitted. Makes a system call for TCP.
+// with its certificate, and WebSocket. TLS secrets are written to the file `key_log`, and
+// `sandbox` is the sandbox's state; both are omitted if empty. Makes a system call for TCP.
 void add_connection(PageRows& page, const Session& session, const Results& results,
                     const std::string& key_log, const std::string& sandbox);
 
 // Returns a message and its reply, each as text or indented JSON and in hex, with the first
-// difference and all matches marked. `resp`: values of Redis are decoded.
+// difference and all matches marked. With `resp`, Redis values are decoded.
 Rows message_page(const Transcript::Entry& entry, bool resp, const ui::Needle& needle,
                   int width);
 

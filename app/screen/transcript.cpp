@@ -47,7 +47,7 @@ std::string_view body_of(const Event& event) {
     return has_reply(event.fate) ? event.reply.payload : event.message.payload;
 }
 
-// Returns the beginning of the body, which is shown and searched.
+// Returns the beginning of the body: the part that is shown and searched.
 std::string_view head_of(const Event& event, std::size_t size) {
     const std::string_view body = body_of(event);
     if (body.size() <= size) return body;

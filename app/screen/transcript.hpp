@@ -44,8 +44,8 @@ public:
         std::size_t head = 4096;       // bytes of a message that are shown and searched
     };
 
-    // `checked`: replies are compared, so right ones are marked. `resp`: replies are values of
-    // Redis, which are shown as redis-cli does, except in the hex view.
+    // If replies are `checked`, right ones are marked. With `resp`, they are Redis values,
+    // shown as by redis-cli, except in the hex view.
     Transcript(bool checked, bool resp, Limits limits)
         : replies_checked_(checked), resp_(resp), limits_(limits) {}
 

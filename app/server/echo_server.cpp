@@ -73,7 +73,7 @@ public:
         advance();
     }
 
-    // While output is pending, or a message is received in part.
+    // Output is pending, or a message was received in part.
     bool has_undelivered() const {
         return stream_.pending() > 0 || !stream_.received().empty() || stream_.held() > 0 ||
                responder_->has_pending();
@@ -129,7 +129,7 @@ private:
         if (timeout) wake_at(timeout_at_, server_.loop_.after(*timeout));
     }
 
-    // While draining, once our side is closed.
+    // Draining only waits for the peer to close.
     bool is_leaving() const { return draining_ && stream_.output_closed(); }
 
     void time_out() {
@@ -336,7 +336,8 @@ void EchoServer::remove(Connection& connection) {
     removed.splice(removed.end(), connections_, connection.place);
     removed.clear();
 #if YODEL_HAS_MALLOC_TRIM
-    // The C library keeps the memory of a peak, because blocks in use are among the free ones.
+    // After a peak, blocks in use lie between the freed ones, so the C library returns no
+    // memory by itself.
     if (connections_.empty() && std::exchange(crowd_, 0) >= large_crowd) ::malloc_trim(0);
 #endif
     for (const auto& listener : listeners_) listener->resume();

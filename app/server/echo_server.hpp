@@ -61,8 +61,8 @@ public:
         std::size_t max_connections = 1024;  // more are closed immediately
         // Limit of the bytes that wait to be sent on a connection; above it nothing is
         // answered, and soon nothing is read. A message with a length counts once it is whole.
-        // Empty: 1 MiB, or one such message if that is more. Also limits the answers to
-        // datagrams that faults hold back; empty: 16 MiB.
+        // If unset, 1 MiB, or one such message if that is more. Also limits the answers to
+        // datagrams that faults hold back, if unset to 16 MiB.
         std::optional<std::size_t> max_buffer;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
@@ -78,7 +78,7 @@ public:
     };
 
     // Takes a line of text without a newline, which may contain bytes that the peer chose.
-    // `peer`: its address, or a word such as "accepting" without a peer.
+    // `peer` is its address or, without a peer, a word such as "accepting".
     using Log = std::function<void(const std::string& peer, const std::string& text)>;
 
     EchoServer(ev::Loop& loop, Options options, Log log);
@@ -120,8 +120,9 @@ private:
 };
 
 // Starts a client's own echo server on a free loopback port, and completes the endpoint with
-// it. `connections`: at the same time. `tls` is changed to trust the server; null without TLS.
-// The loop must outlive the server. Throws UsageError if the framing cannot be echoed.
+// it. The server can serve `connections` clients at a time. Changes `tls` to trust the server;
+// `tls` is null without TLS. The loop must outlive the server. Throws UsageError if the framing
+// cannot be echoed.
 std::unique_ptr<EchoServer> start_own_server(ev::Loop& loop, bufio::Endpoint& endpoint,
                                              const Framing& framing, std::size_t connections,
                                              bufio::TlsClientOptions* tls);

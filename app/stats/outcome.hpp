@@ -21,7 +21,7 @@ struct SummaryParts {
     bool reply_problem_printed = false;  // the sentence about a bad reply was printed
     std::size_t failures_printed = 0;    // the first failures, whose sentences were printed
     bool verbose = false;                // include the network's share and, of a load, connects
-    bool summary = true;                 // false: only sentences about failures
+    bool summary = true;                 // if false, only sentences about failures
 };
 
 // Returns "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms",
@@ -31,7 +31,7 @@ struct SummaryParts {
 std::string summary(const RunResults& results, const SummaryParts& parts = {});
 // Returns "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms", for a run in progress.
 std::string progress_text(const Results& results);
-// Returns the object about a second of a load. `recent`: the main times in that second.
+// Returns the object about a second of a load. `recent` contains the main times of that second.
 JsonObject interval_object(const Results& results, std::uint64_t second, std::size_t open,
                            const Histogram& recent);
 

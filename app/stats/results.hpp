@@ -121,7 +121,7 @@ struct Results {
     int failed_status = 0;
 
     void add(const Event& event);
-    // `tls`: the handshake included TLS.
+    // Without `tls`, the handshake is not counted as full or resumed.
     void count_opened(ev::Duration connect_time, std::optional<ev::Duration> handshake_time,
                       bool resumed = false, bool tls = true);
     // Counts a failure of an open connection, or of an attempt, which then counts as failed.

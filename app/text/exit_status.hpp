@@ -46,7 +46,7 @@ struct WrongProgram : UsageError {
 
 // A file that cannot be read or written, or has a fault. what() is one clause that names it.
 struct FileError : std::runtime_error {
-    // `code`: errno, whose meaning ends the text; 0 if there is none.
+    // If the errno `code` is not 0, its meaning ends the text.
     FileError(int exit_status, const std::string& text, int code = 0)
         : std::runtime_error(code == 0 ? text
                                        : text + ": " + std::generic_category().message(code)),

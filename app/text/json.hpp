@@ -87,7 +87,7 @@ struct JsonValue {
     bool flag(std::string_view name) const;                  // true if the member is true
     std::string text_or_empty(std::string_view name) const;  // a text; empty if there is none
     // The others throw JsonError if the member is missing, of another kind, or out of range.
-    // `expected`: the kind in words, such as "an array".
+    // The error text names the kind by `expected`, such as "an array".
     const JsonValue& get(std::string_view name, Kind wanted, const char* expected) const;
     const std::string& text(std::string_view name) const {
         return get(name, Kind::text, "a string").content;
@@ -97,7 +97,7 @@ struct JsonValue {
     // Reads a whole number without an exponent.
     std::uint64_t count(std::string_view name, std::uint64_t min = 0,
                         std::uint64_t max = max_count) const;
-    // Reads microseconds with at most three decimals, exactly: at most a year.
+    // Reads microseconds with at most three decimals, exactly. Accepts at most a year.
     ev::Duration time(std::string_view name) const;
 
     bool operator==(const JsonValue&) const = default;
@@ -109,7 +109,8 @@ JsonValue read_json(std::string_view text);
 
 // Returns the text of an array or object with each element on a line of its own, and with
 // numbers and strings unchanged. Returns none if the text is anything else, or has no elements.
-// `mark`: the offset of a byte; becomes its offset in the result, or npos if it is omitted.
+// Changes `mark`, the offset of a byte, to the byte's offset in the result, or to npos if the
+// result omits the byte.
 std::optional<std::string> indented_json(std::string_view text, std::size_t& mark);
 
 }  // namespace yodel

@@ -33,7 +33,8 @@ double take_unit(std::string_view& text, const Unit (&units)[count]) {
     return 1;
 }
 
-// `convert`: localtime_r or gmtime_r. `decimals`: of the second, which is last in the pattern.
+// Appends `decimals` digits of the fraction to the second, which must end the pattern.
+// `convert` is localtime_r or gmtime_r.
 std::string time_text(const char* pattern, std::chrono::system_clock::time_point at,
                       std::size_t decimals = 0,
                       std::tm* (*convert)(const std::time_t*, std::tm*) = ::localtime_r) {

@@ -1,8 +1,8 @@
 // Frames of the WebSocket protocol (RFC 6455, section 5): their headers, their masks, and a
 // reader that turns them into messages. Pure.
 //
-// The code that uses this room sees a message as a type (one byte; 0: text, 1: binary), a
-// length (four bytes in network order) and a payload. It never sees a fragment.
+// The code that uses this room sees a message as a type (one byte, 0 for text and 1 for
+// binary), a length (four bytes in network order) and a payload. It never sees a fragment.
 #pragma once
 
 #include <algorithm>
@@ -33,12 +33,12 @@ constexpr unsigned no_status = 1005;  // stands for a close frame without a code
 constexpr unsigned invalid_data = 1007;
 constexpr unsigned too_big = 1009;
 
-// Writes the head of an unfragmented frame, and returns its size. `key`: null if it is not
-// masked, as the frames of a server.
+// Writes the head of an unfragmented frame, and returns its size. A null `key` leaves the frame
+// unmasked, as a server must.
 std::size_t write_head(char* to, Opcode opcode, std::uint64_t size, const Key* key);
 std::string control_frame(Opcode opcode, std::string_view payload, const Key* key);
 
-// Copies bytes and masks or unmasks them. `at`: the offset of the first byte in the payload.
+// Copies bytes and masks or unmasks them. The first byte is at the offset `at` of the payload.
 // The ranges must not overlap unless they are equal.
 void mask(char* to, const char* from, std::size_t size, Key key, std::uint64_t at);
 
@@ -52,8 +52,8 @@ struct Closure {
 
 class FrameReader {
 public:
-    // `masked`: the peer is a client, which must mask its frames. `max_message`: in bytes; at
-    // most 2^32 - 1, because a message contains its length in four bytes.
+    // With `masked`, the peer is a client, which must mask its frames. `max_message` is in
+    // bytes, at most 2^32 - 1, because a message contains its length in four bytes.
     FrameReader(bool masked, std::uint64_t max_message)
         : masked_(masked), max_message_(std::min(max_message, std::uint64_t{UINT32_MAX})) {}
 

@@ -29,7 +29,8 @@ struct Request {
 bool is_header(std::string_view line);
 bool is_token(std::string_view text);  // a token of RFC 9110, such as a subprotocol
 
-// Returns the request, with its final blank line. `key`: 24 characters of base64, new for each.
+// Returns the request, with its final blank line. Each needs a new `key` of 24 base64
+// characters.
 std::string request_text(const Request& request, std::string_view key);
 
 // Returns the size of the header at the front, including its blank line; none while incomplete.
@@ -44,7 +45,7 @@ bufio::End check_response(std::string_view response, const Request& request,
 
 struct Reply {
     std::string text;        // the response to send
-    std::string error = {};  // reason for a refusal; empty: the WebSocket is open
+    std::string error = {};  // reason for a refusal; empty if the WebSocket is open
 };
 // Answers a whole request, or refuses an incomplete request that is too long or already
 // invalid.

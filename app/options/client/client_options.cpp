@@ -121,7 +121,8 @@ void add_meanings(ClientOptions& options) {
     if (!framing.can_echo() && session.endpoint.passive) session.framing = find_framing("crlf");
     if (!framing.can_echo() && !session.endpoint.passive && !line.has("expect"))
         session.expect = Expect::any;
-    // What acts like an option: how it is written, its names, and what it excludes.
+    // Settings that exclude options as if they were options: a text for errors, names, and what
+    // the setting excludes.
     const std::string label = framing.label();
     const std::string expect = line.written("expect");
     line.add_if(!framing.has_frames(), {label + ", which has no messages", "raw"});

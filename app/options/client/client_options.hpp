@@ -43,8 +43,8 @@ inline constexpr const char* only_load =
 inline constexpr const char* load_numbers = "connections connect-rate rate seed churn window";
 
 // Sets the target from the operands, and the framing and the expectation that it implies. Then
-// checks the options. `comparing`: how to compare two servers, for the error about a second
-// target. Throws UsageError.
+// checks the options. The error about a second target quotes `comparing`, which tells how to
+// compare two servers. Throws UsageError.
 void finish_client(ClientOptions& options, const char* comparing);
 
 // The last lines of --help, which explain the arguments.

@@ -55,7 +55,7 @@ void set_churn(RunOptions& to, const std::string& text) {
         to.lifetime = lifetime_value(text);
 }
 
-// `auto`: one thread per processor.
+// The word `auto` means one thread per processor.
 void set_threads(LoadOptions& to, const std::string& text) {
     constexpr unsigned max = 1024;
     to.plan.threads_auto = text == "auto";
@@ -63,7 +63,8 @@ void set_threads(LoadOptions& to, const std::string& text) {
                                           : number_up_to(max, ", or auto")(text);
 }
 
-// Adds what acts like an option: how it is written, its names, and what it excludes and needs.
+// Adds the settings that exclude or need options as if they were options: a text for errors,
+// names, and what the setting excludes and needs.
 void add_meanings_of_load(LoadOptions& options) {
     const RunOptions& run = options.run;
     const LoadPlan& plan = options.plan;

@@ -38,7 +38,7 @@ int run(LoadOptions options, int& signo) {
     if (options.use_tls()) session.tls = bufio::TlsContext::client(options.tls);
     plan_load(options.plan, options.size, options);
     // In the background, the page would stop a run that needs no terminal.
-    const bool page = !options.line.has("no-tui") && !options.json() && !run.repeat &&
+    const bool page = !options.line.has("no-tui") && !options.json() && !run.probe_interval &&
                       !options.plan.reads_lines() && !ui::in_background(STDIN_FILENO);
     if (page && can_use_screen_or_warn())
         options.page = [&loop](RunDisplay::Owner& owner) {

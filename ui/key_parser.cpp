@@ -176,12 +176,12 @@ Parsed parse_kitty(std::size_t size, std::string_view parameters, int modifiers)
 // Parses CSI key;scan;character;down;state;count _ of Windows' win32-input-mode. The character
 // contains the effect of Ctrl, and AltGr is Alt with Ctrl.
 Parsed parse_windows(std::size_t size, std::string_view parameters) {
-    constexpr int alts = 1 | 2;
-    constexpr int controls = 4 | 8;
+    constexpr int alt_bits = 1 | 2;
+    constexpr int control_bits = 4 | 8;
     const int state = number(parameters, 4);
     const int character = number(parameters, 2);
-    const bool with_alt = (state & alts) != 0;
-    const bool with_control = (state & controls) != 0;
+    const bool with_alt = (state & alt_bits) != 0;
+    const bool with_control = (state & control_bits) != 0;
     if (number(parameters, 3) != 1) return {size};
     if (character > 0)
         return pressed_code(size, character, with_alt && !with_control ? alt_key : 0);

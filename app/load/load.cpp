@@ -53,7 +53,7 @@ void plan_load(const LoadPlan& plan, std::optional<std::size_t> size,
                RunClient::Options& load) {
     RunOptions& to = load.run;
     const Session::Options& session = to.session;
-    load.report.load = !to.repeat;
+    load.report.load = !to.probe_interval;
     // If no option asks for generated messages, a load without a length sends the lines of
     // standard input unless it is a terminal.
     const bool unread = session.max_time || ::isatty(STDIN_FILENO) == 1;
@@ -66,7 +66,7 @@ void plan_load(const LoadPlan& plan, std::optional<std::size_t> size,
                          "because a single thread reads standard input");
     to.threads = one_thread ? 1 : std::min(to.threads, to.connections);
     to.window = plan.window;
-    if (to.probe && !to.repeat) {
+    if (to.probe && !to.probe_interval) {
         to.length = std::exchange(to.session.max_time, std::nullopt);
         to.session.early_close = "closed before the end of the run";
     }

@@ -500,8 +500,8 @@ Event Ledger::answer(std::size_t i, Part part, std::string_view reply, ev::Time 
 // A duplicate equals the last echo. Other replies that follow an echo are stale. Neither is
 // known after a message was forgotten, because the reply may answer it.
 Event Ledger::unsolicited(std::string_view reply) const {
-    const bool known = options_.expect == Expect::echo && !forgotten_key_;
-    if (!known || !echoed_) return received_event(Fate::unsolicited, reply);
+    const bool decidable = options_.expect == Expect::echo && !forgotten_key_;
+    if (!decidable || !echoed_) return received_event(Fate::unsolicited, reply);
     const bool duplicate = last_echoed_ && is_last_removed(reply);
     return received_event(duplicate ? Fate::duplicate : Fate::stale, reply);
 }

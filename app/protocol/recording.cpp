@@ -302,8 +302,8 @@ void parse_recording(Recording& recording, std::string_view text, const Recordin
 Recording read_recording(ev::Loop& loop, const std::string& path, const RecordingUse& use,
                          std::optional<ev::Duration> max_time) {
     const ev::Duration longest = max_time.value_or(ev::Duration::max() / 4);
-    const bool standard_input = path == "-";
-    Recording recording{.name = standard_input ? "standard input" : path,
+    const bool is_standard_input = path == "-";
+    Recording recording{.name = is_standard_input ? "standard input" : path,
                         .started = std::chrono::system_clock::now()};
     const auto failed = [&](const std::string& why, int status = input_failed) {
         recording.trouble = {status, recording.name + ": " + why};
@@ -311,8 +311,8 @@ Recording read_recording(ev::Loop& loop, const std::string& path, const Recordin
     };
     // Without O_NONBLOCK, open() would wait for the writer of a pipe.
     constexpr int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-    const bufio::Fd file(standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
-                                        : ::open(path.c_str(), flags));
+    const bufio::Fd file(is_standard_input ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0)
+                                           : ::open(path.c_str(), flags));
     struct stat status {};
     if (!file || ::fstat(file.get(), &status) != 0)
         return failed(std::generic_category().message(errno));

@@ -307,7 +307,7 @@ private:
         settled = true;
         lane_.settle();
         if (worn) return lane_.connections_.connect(*this);
-        if (lane_.options_.repeat && !lane_.over() &&
+        if (lane_.options_.probe_interval && !lane_.over() &&
             lane_.results_->attempts != lane_.options_.count)
             lane_.connections_.repeat();
         lane_.end_if_done();
@@ -334,8 +334,8 @@ private:
     // been open, another attempt is worthwhile.
     bool has_ended() const {
         if (!lane_.options_.probe) return source().over();
-        const bool stays =
-            !lane_.options_.repeat && (lane_.options_.length || lane_.options_.lifetime);
+        const bool stays = !lane_.options_.probe_interval &&
+                           (lane_.options_.length || lane_.options_.lifetime);
         return !stays && opened && lane_.stage_ >= Stage::sending;
     }
 
@@ -460,7 +460,7 @@ void Lane::Connections::open_due() {
     const std::optional<Pace>& pace = lane_.options_.connect_pace;
     const Share& share = lane_.share_;
     const ev::Time now = lane_.loop_.now();
-    if (lane_.options_.repeat && !list_.empty()) return connect(*list_.front());
+    if (lane_.options_.probe_interval && !list_.empty()) return connect(*list_.front());
     ev::Time due = timer_.deadline();
     for (unsigned i = 0; i < connections_per_turn && due <= now; ++i) {
         const std::size_t number = share.number_of(size());
@@ -484,7 +484,8 @@ void Lane::Connections::connect(Connection& connection) {
 }
 
 void Lane::Connections::repeat() {
-    timer_.start_at(std::max(timer_.deadline() + *lane_.options_.repeat, lane_.loop_.now()));
+    timer_.start_at(
+        std::max(timer_.deadline() + *lane_.options_.probe_interval, lane_.loop_.now()));
 }
 
 void Lane::Connections::pause(bool paused) {

@@ -72,7 +72,8 @@ struct RunOptions {
     // Closed loop: maximum number of messages in flight per connection; none: enough to keep
     // it busy.
     std::optional<unsigned> window = 1;
-    std::uint64_t count = 0;  // messages or, with `repeat`, attempts to connect; 0: unlimited
+    std::uint64_t count =
+        0;  // messages or, with `probe_interval`, attempts to connect; 0: unlimited
     // Time from the first message. Overdue messages may be sent for up to one more second, and
     // then count as unsent. Connections have the same time to open before the first message. In
     // a probe, the time begins with the first open connection. At its end, connections that are
@@ -82,12 +83,12 @@ struct RunOptions {
     std::optional<ev::Duration> warm_up = {};
     std::optional<ev::Time> start = {};  // earliest time of the first message
     std::size_t size = 64;               // maximum size of a message, in bytes
-    // Sends no messages; see Results::probe. Without `length`, `lifetime` and `repeat`, closes
-    // each connection when it is open.
+    // Sends no messages; see Results::probe. Without `length`, `lifetime` and `probe_interval`,
+    // closes each connection when it is open.
     bool probe = false;
     // Probe: after each end of the connection, connects again. This time is between the
     // attempts, unless an attempt takes longer. None: connects once.
-    std::optional<ev::Duration> repeat = {};
+    std::optional<ev::Duration> probe_interval = {};
     // Collect samples of the messages, whose times count from this time; none: no samples.
     std::optional<ev::Time> samples_from = {};
 };

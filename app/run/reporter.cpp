@@ -134,7 +134,7 @@ void Reporter::lane_ended(std::size_t connection, const Session& session) {
 
 // Prints the result of an attempt to connect, like ping.
 void Reporter::report_attempt(const std::string& text, bool new_attempt) {
-    if (!run_.repeat) return;
+    if (!run_.probe_interval) return;
     if (new_attempt) ++attempt_count_;
     if (sequence()) output_.append_line("seq " + std::to_string(attempt_count_) + ": " + text);
 }

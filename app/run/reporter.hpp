@@ -68,7 +68,7 @@ public:
         return reports_messages() && form && !replay() && (!load() || options_.verbose);
     }
     // Returns true if connections are the result.
-    bool probe() const { return run_.probe && !run_.repeat && !load(); }
+    bool probe() const { return run_.probe && !run_.probe_interval && !load(); }
     // An error as a sentence, or an empty text.
     std::string log_trouble() const { return journal_ ? journal_->trouble() : ""; }
     const std::optional<bufio::TlsFacts>& refused_certificate() const {
@@ -102,7 +102,7 @@ private:
     const Options options_;
     const RunOptions& run_;
     const bool makes_printable_;         // standard output is a terminal; escape unsafe bytes
-    std::uint64_t attempt_count_ = 0;    // attempts to connect; with RunOptions::repeat
+    std::uint64_t attempt_count_ = 0;    // attempts to connect; with RunOptions::probe_interval
     bool attempt_open_ = false;          // the last attempt has opened a connection
     std::size_t remark_count_ = 0;       // lines printed about connections
     std::uint64_t unterminated_id_ = 0;  // id of the message whose reply ends without a newline

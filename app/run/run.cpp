@@ -23,7 +23,7 @@ constexpr std::size_t descriptors_per_thread = 4;
 // than in other runs, because nobody waits for the reply.
 constexpr ev::Duration generated_greeting_time = std::chrono::seconds(2);
 
-RunOptions completed(RunOptions options) {
+RunOptions prepared(RunOptions options) {
     provide_descriptors(options.connections + (options.threads - 1) * descriptors_per_thread);
     if (!options.shares_source()) return options;
     options.session.early_close = "closed before the end of the run";
@@ -39,7 +39,7 @@ RunOptions completed(RunOptions options) {
 // Makes all lanes before the first thread starts, because making one may fail.
 Run::Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner)
     : loop_(loop),
-      options_(completed(std::move(options))),
+      options_(prepared(std::move(options))),
       unready_(options_.threads),
       running_(options_.threads),
       lanes_(loop, options_.threads,

@@ -251,7 +251,7 @@ ev::Duration RunClient::time_after_sending() const {
 void RunClient::complete() {
     over_ = true;
     std::erase_if(displays_, [this](const auto& display) {
-        return !display->stays() || interrupted_ || outcome_.signo != 0;
+        return !display->stays_after_run() || interrupted_ || outcome_.signo != 0;
     });
     reporter_.close_log();
     if (const std::string trouble = reporter_.log_trouble(); !trouble.empty())

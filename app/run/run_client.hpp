@@ -77,8 +77,8 @@ public:
 
     // Draws if it is time to. Call it after each turn of the loop.
     virtual void turn_ended() {}
-    // Returns true if the display stays after the run until a key is pressed.
-    virtual bool stays() const { return false; }
+    // If true, the display stays until a key is pressed.
+    virtual bool stays_after_run() const { return false; }
     // Call it after the program was suspended.
     virtual void continued() {}
 };

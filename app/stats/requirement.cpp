@@ -33,10 +33,10 @@ Requirement::Requirement(std::string_view clause) : clause_(without_blanks(claus
         if (found) value.remove_prefix(1);
         return found;
     };
-    less_ = take('<');
-    more_ = !less_ && take('>');
-    equal_ = take('=');
-    if (!less_ && !more_ && !equal_)
+    accepts_less_ = take('<');
+    accepts_more_ = !accepts_less_ && take('>');
+    accepts_equal_ = take('=');
+    if (!accepts_less_ && !accepts_more_ && !accepts_equal_)
         throw UsageError(quoted +
                          " is not a requirement such as p99<5ms, lost<0.1% or rate>10k");
     const std::string_view name = without_blanks(text.substr(0, begin));

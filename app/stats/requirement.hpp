@@ -43,16 +43,16 @@ private:
     std::optional<double> parse_value(std::string_view text) const;
     Judged measure(const Results& results) const;
     bool holds(double value) const {
-        return (less_ && value < limit_) || (more_ && value > limit_) ||
-               (equal_ && value == limit_);
+        return (accepts_less_ && value < limit_) || (accepts_more_ && value > limit_) ||
+               (accepts_equal_ && value == limit_);
     }
     std::string value_text(double value) const;
 
     std::string clause_;
     Figure figure_;
-    bool less_ = false;  // the values that hold: less than, more than, equal to the limit
-    bool more_ = false;
-    bool equal_ = false;
+    bool accepts_less_ = false;  // values below the limit
+    bool accepts_more_ = false;
+    bool accepts_equal_ = false;
     bool percentage_ = false;
     double limit_ = 0;  // in the figure's unit, or percent
 };

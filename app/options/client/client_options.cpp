@@ -285,7 +285,7 @@ void finish_client(ClientOptions& options, const char* comparing) {
         throw UsageError("--size: " + framing.misfit_text(size, limit));
     RunOptions& run = options.run;
     if (!options.line.has("repetition")) return;
-    run.repeat = options.interval.value_or(std::chrono::seconds(1));
+    run.probe_interval = options.interval.value_or(std::chrono::seconds(1));
     run.length = std::exchange(run.session.max_time, std::nullopt);
     if (!options.json()) options.report.form = Reporter::Form::sequence;
 }

@@ -38,7 +38,7 @@ std::string plan_of(const YodelOptions& options) {
     if (run.window) text += ", window " + std::to_string(*run.window);
     if (run.pace) text += ", " + std::to_string(std::lround(run.pace->rate())) + " per second";
     if (run.generates()) text += ", " + std::to_string(run.size) + " bytes";
-    if (run.repeat) text += ", repeated after " + duration_text(*run.repeat);
+    if (run.probe_interval) text += ", repeated after " + duration_text(*run.probe_interval);
     if (run.length) text += ", for " + duration_text(*run.length);
     if (options.use_tls()) text += ", TLS";
     if (options.own_server()) text += ", own server";

@@ -339,7 +339,7 @@ void echo_beside(Examination& all, Client& first, const char* cause) {
     } catch (Failed& failed) {
         first.leave();
         if (second && all.wait([&] { return !second->received().empty(); })) {
-            failed.text += ", until the first had closed";
+            failed.text += "; it arrived once the first client had closed";
             failed.cause = {cause, many};
         }
         throw;
@@ -676,8 +676,7 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
             if (passed) {
                 able |= check.needs;
             } else if (number == 1) {
-                reason = "examinations are for echo servers; this is none, or its messages "
-                         "have another framing (-f)";
+                reason = "the server does not echo, or its messages have another framing (-f)";
             } else if (!still_answers(checks[0], all) && !all.over()) {
                 failed.cause = {std::string(check.fatal)};
                 reason = "the server is gone since check " + std::to_string(number);

@@ -98,7 +98,7 @@ private:
         std::vector<std::string_view> names(list.names.begin(), list.names.end());
         std::sort(names.begin(), names.end());
         if (std::adjacent_find(names.begin(), names.end()) != names.end())
-            throw JsonError("the line contains a duplicate name in one object");
+            throw JsonError("the line contains an object with a duplicate name");
         return list;
     }
 

@@ -38,7 +38,7 @@ std::string escaped(std::string_view bytes);
 
 // Error text for a user if unescaped() fails.
 inline constexpr const char* escapes_expected =
-    "a backslash must be followed by n, r, t, 0, a backslash, or x and two digits";
+    "a backslash must be followed by n, r, t, 0, a backslash, or x and two hex digits";
 
 // Parses a decimal number with the unit us, ms, s, m or h, by default s. Accepts at most a
 // century; rounds to the nanosecond.

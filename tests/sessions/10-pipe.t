@@ -64,7 +64,7 @@ With --escapes, a message may contain bytes that are hard to type. With -x, repl
   0000011
   $ printf 'a\nb\\q\nc\n' | yodel --quiet --escapes -f len2
   a
-  yodel: standard input, line 2: a backslash must be followed by n, r, t, 0, a backslash, or x and two digits (--escapes)
+  yodel: standard input, line 2: a backslash must be followed by n, r, t, 0, a backslash, or x and two hex digits (--escapes)
   [1]
   $ echo hi | yodel --quiet -x
   00000000  68 69                                            |hi|

@@ -37,7 +37,7 @@ evidence for it. One check is left out here, because it depends on how the bytes
   not ok 14 - answers everything after a half-close, and closes (see N)
   = fixed_size
   not ok 1 - echoes a message
-  Bail out! examinations are for echo servers; this is none, or its messages have another framing (-f)
+  Bail out! the server does not echo, or its messages have another framing (-f)
   = ignores_short_writes
   not ok 11 - echoes everything to a slow reader
   = never_closes
@@ -59,6 +59,6 @@ evidence for it. One check is left out here, because it depends on how the bytes
   not ok 14 - answers everything after a half-close, and closes (see N)
   = strips_newline
   not ok 1 - echoes a message
-  Bail out! examinations are for echo servers; this is none, or its messages have another framing (-f)
+  Bail out! the server does not echo, or its messages have another framing (-f)
   = uses_strlen
   not ok 3 - echoes every byte value (00 ends its texts)

@@ -113,8 +113,8 @@ std::string outcome(const std::string& bug) {
     for (std::string each; std::getline(lines, each);)
         if (!each.starts_with("ok ")) text += " | " + each;
     if (examined.trouble.status == 0) CHECK(test::contains(examined.lines, "\nok 19 - "));
-    const std::string no_echo = "examinations are for echo servers; this is none, or its "
-                                "messages have another framing (-f)";
+    const std::string no_echo =
+        "the server does not echo, or its messages have another framing (-f)";
     const std::size_t at = text.find(no_echo);
     return at == text.npos ? text : text.replace(at, no_echo.size(), "NO_ECHO");
 }
@@ -226,7 +226,7 @@ closes after a message
 has a small buffer
 => 1 | 1..19 | not ok 9 - echoes a thousand messages together: 4096 of 11893 bytes arrived within 1s (a buffer of 4096 bytes) | not ok 10 - echoes a message of 70000 bytes: 4096 of 70001 bytes arrived within 1s (see 9) | not ok 11 - echoes everything to a slow reader: 4096 of 16400000 bytes arrived within 1s (see 9) | not ok 14 - answers everything after a half-close, and closes: the server closed the connection; 4096 of 11893 bytes arrived (see 9)
 serves one client
-=> 1 | 1..19 | not ok 12 - serves a second client while the first is idle: no reply within 1s, until the first had closed (it serves one client after the other) | not ok 13 - serves twenty clients together: no reply within 1s (see 12) | not ok 17 - serves a client while another never reads: no reply within 1s, until the first had closed (see 12)
+=> 1 | 1..19 | not ok 12 - serves a second client while the first is idle: no reply within 1s; it arrived once the first client had closed (it serves one client after the other) | not ok 13 - serves twenty clients together: no reply within 1s (see 12) | not ok 17 - serves a client while another never reads: no reply within 1s; it arrived once the first client had closed (see 12)
 closes at once
 => 1 | 1..19 | not ok 1 - echoes a message: the server has closed the connection; 0 of 13 bytes arrived | Bail out! NO_ECHO
 )",
@@ -247,7 +247,7 @@ TEST_CASE("reports checks, causes and consequences as JSON, and the bytes") {
           R"~("trace":["1 sent 13 bytes: hello, yodel^J",)~"
           R"~("1 received 13 bytes: hello, yodel#"]})~"
           "\n"
-          R"~({"type":"end","reason":"examinations are for echo servers; this is none, )~"
+          R"~({"type":"end","reason":"the server does not echo, )~"
           R"~(or its messages have another framing (-f)"})~"
           "\n");
 }

@@ -59,7 +59,8 @@ TEST_CASE("a message that cannot be sent is refused with its line") {
         {"a\\nb", {.escapes = true}, "line 1: the message contains a delimiter of -f line"},
         {"a\\q",
          {.escapes = true},
-         "line 1: a backslash must be followed by n, r, t, 0, a backslash, or x and two digits "
+         "line 1: a backslash must be followed by n, r, t, 0, a backslash, or x and two hex "
+         "digits "
          "(--escapes)"},
         {std::string(101, 'a'),
          {},

@@ -65,7 +65,7 @@ localhost => "localhost" is neither a port nor ADDR:PORT
 --delay x~1s 7 => --delay: "x" is not a duration such as 1.5s, 200ms or 2m
 --seed=-1 7 => --seed: "-1" is not a whole number
 --banner \q 7
-=> --banner: a backslash must be followed by n, r, t, 0, a backslash, or x and two digits
+=> --banner: a backslash must be followed by n, r, t, 0, a backslash, or x and two hex digits
 --close-after 1 --reset-after 1 7 => --close-after cannot be combined with --reset-after
 )",
                 refused);

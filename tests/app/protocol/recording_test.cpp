@@ -206,7 +206,7 @@ TEST_CASE("a bad line ends the recording, and is named") {
     const auto [line, trouble] = GENERATE(table<std::string, std::string>({
         {form, "unexpected object of type \"recording\""},
         {"{\"type\":\"interval\"}", "unexpected object of type \"interval\""},
-        {"{\"a\":1,\"a\":2}", "the line contains a duplicate name in one object"},
+        {"{\"a\":1,\"a\":2}", "the line contains an object with a duplicate name"},
         {"{\"a\":tru}", "the line is not JSON at byte 8"},
         {connection, "another connection begins, but only one can be replayed"},
         {echoed(1, "a", "b"), "message 1 appears twice"},

@@ -248,7 +248,7 @@ TEST_CASE("a line is sent as it is or with its escapes replaced, or returns to t
          R"(escapes; send a\\nb; peer got a\nb\n; counts 2 sent; reports CONNECTED, a, b)"},
         {"a bad escape",
          R"(escapes; reports CONNECTED; send \\q
-            reports refuses \q, a backslash must be followed by n, r, t, 0, a backslash, or x and two digits)"},
+            reports refuses \q, a backslash must be followed by n, r, t, 0, a backslash, or x and two hex digits)"},
         {"too long", R"(--max-frame 8; reports CONNECTED; send 123456789
                         reports ... not sent: a message of 9 bytes exceeds the limit of 8 (--max-frame))"},
         {"empty", R"(-f raw; reports CONNECTED; send

@@ -146,7 +146,7 @@ TEST_CASE("refuses a text that is not JSON, with the place of the error") {
               "the line is not JSON at byte " + std::to_string(place));
     }
     CHECK(trouble(R"({"a":1,"b":2,"a":2})") ==
-          "the line contains a duplicate name in one object");
+          "the line contains an object with a duplicate name");
 }
 
 TEST_CASE("bounds the depth and the number of values") {

@@ -23,7 +23,7 @@ constexpr std::size_t call_budget = 80 * 1024;
 
 // Key updates cost a thousand times more than data of the same length. A peer whose burden
 // exceeds the handshake messages that an honest peer sends in a row gets a smaller budget, and
-// one that goes on for ever is dropped. The burden falls by one per call, whatever data
+// one that goes on forever is dropped. The burden falls by one per call, whatever data
 // arrives.
 constexpr int usual_burden = 32;
 constexpr int max_burden = 10'000;

@@ -679,7 +679,7 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
                 reason = "the server does not echo, or its messages have another framing (-f)";
             } else if (!still_answers(checks[0], all) && !all.over()) {
                 failed.cause = {std::string(check.fatal)};
-                reason = "the server is gone since check " + std::to_string(number);
+                reason = "the server has not answered since check " + std::to_string(number);
             } else {
                 explain(failed, check, roots, able, all);
             }

@@ -140,7 +140,7 @@ Target take_target(std::vector<std::string>& words, const TargetForm& form) {
     else if (form.schemes && text.ends_with('/'))
         text.pop_back();
     if (form.schemes && text.find('@') != text.npos)
-        throw UsageError("a target contains no user name or password");
+        throw UsageError("a target cannot contain a user name or password");
     cut(text, words, form, default_port, target);
     return target;
 }

@@ -42,7 +42,7 @@ constexpr Starttls services[] = {
     {"ftp", "smtp", "", {{{"", "220"}, {"AUTH TLS", "234"}}}, "120"},
 };
 
-constexpr std::size_t max_received = 64 * 1024;  // bytes of a reply, or of all in clear
+constexpr std::size_t max_received = 64 * 1024;  // bytes of a reply, or of all plaintext
 constexpr std::size_t max_noted = 4096;          // bytes of an answer in notes
 constexpr std::size_t max_quoted = 200;          // bytes of an answer in an error text
 
@@ -94,7 +94,7 @@ public:
         if (result.status != IoStatus::done || !service_) return result;
         // An attacker may have sent plaintext after the last answer, so that it is taken for
         // bytes that TLS protects (CVE-2011-0411).
-        if (!input_.empty()) return refuse("sent more in clear after it " + answered());
+        if (!input_.empty()) return refuse("sent more plaintext after it " + answered());
         clear_.reset();
         return handshake();
     }

@@ -509,7 +509,8 @@ End Session::explained_end(End end) const {
     const std::uint64_t oldest = ledger_.oldest_id();
     const std::string_view part = partial_message();
     if (end.reason == Reason::reset && oldest > 0 && !part.empty())
-        return {Reason::reset, By::peer, "reset the connection inside the reply to message",
+        return {Reason::reset, By::peer,
+                "reset the connection in the middle of the reply to message",
                 std::to_string(oldest) + ", " + options_->framing->fragment_text(part)};
     const bool listens = options_->listens();
     const bool open = state() == State::open;

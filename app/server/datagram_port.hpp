@@ -6,7 +6,7 @@
 // address gets no answer. If the same bytes arrive from the same address more than 64 times in
 // a second, they count as a loop between two services, and are not answered until they have
 // stopped for a second. Otherwise one forged datagram could make two servers answer each other
-// for ever (CVE-2024-2169).
+// forever (CVE-2024-2169).
 //
 // The faults of a datagram depend only on the seed and on its number, which counts the
 // datagrams of a port in order of arrival.

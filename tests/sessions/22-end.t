@@ -104,7 +104,7 @@ An end inside a message is a truncation, whatever is expected. So is a reset. Bo
   [56]
   $ play some send:hel reset
   $ echo hello | yodel 127.0.0.1 $PORT
-  yodel: the server reset the connection inside the reply to message 1, after 3 bytes
+  yodel: the server reset the connection in the middle of the reply to message 1, after 3 bytes
   yodel: 1 sent, 0 echoed, 0 bad, 1 lost
   [56]
   $ serve --reset-after 1

@@ -48,7 +48,7 @@ After --starttls smtp and ftp, -f smtp is the default. With -v, the answers are 
   yodel: STARTTLS: 220 go ahead
   250 ok
 
-A service that refuses is quoted. Bytes in clear behind the answer do not reach the messages.
+A service that refuses is quoted. Plaintext after the answer does not reach the messages.
 
   $ play "$smtp" 'send:454 no TLS\r\n' && client smtp
   yodel: the server answered STARTTLS with: 454 no TLS; expected 220
@@ -60,7 +60,7 @@ A service that refuses is quoted. Bytes in clear behind the answer do not reach 
   yodel: the server closed the connection before it answered STLS
   [35]
   $ play "$ftp" 'send:234 go ahead\r\n250 injected\r\n' wait && client ftp
-  yodel: the server sent more in clear after it answered AUTH TLS
+  yodel: the server sent more plaintext after it answered AUTH TLS
   [35]
 
 The connect timeout covers all steps.

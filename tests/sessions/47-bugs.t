@@ -18,7 +18,7 @@ evidence for it. One check is left out here, because it depends on how the bytes
   not ok 14 - answers everything after a half-close, and closes
   = dies_of_sigpipe
   not ok 16 - survives a reset by a client (a reset ended the server, by SIGPIPE or an unhandled error)
-  Bail out! the server is gone since check 16
+  Bail out! the server has not answered since check 16
   = echoes_16_bytes
   not ok 3 - echoes every byte value (a buffer of 16 bytes)
   not ok 6 - echoes a short message after a long one (see N)

@@ -206,7 +206,7 @@ TEST_CASE("names what a server does instead, and a proven cause") {
     test::check_table(R"(
 was late once => 0 | 1..19
 leaves
-=> 1 | 1..19 | not ok 3 - echoes every byte value: no reply within 1s | Bail out! the server is gone since check 3
+=> 1 | 1..19 | not ok 3 - echoes every byte value: no reply within 1s | Bail out! the server has not answered since check 3
 is silent
 => 1 | 1..19 | not ok 1 - echoes a message: no reply within 1s | Bail out! NO_ECHO
 ends at CR

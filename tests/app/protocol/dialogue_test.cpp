@@ -151,7 +151,7 @@ struct BrokenTransport : bufio::Transport {
 
 }  // namespace
 
-TEST_CASE("starts TLS after the conversation in clear, cut at each byte") {
+TEST_CASE("starts TLS after the conversation in plaintext, cut at each byte") {
     for (const auto& [name, service] : starttls_services()) {
         INFO(name);
         const std::vector<Step>& steps = conversations.at(name);
@@ -186,17 +186,17 @@ TEST_CASE("never starts TLS after another answer") {
     }
 }
 
-TEST_CASE("refuses bytes in clear behind the last answer") {
+TEST_CASE("refuses plaintext after the last answer") {
     for (const auto& [name, service] : starttls_services()) {
         const std::vector<Step>& steps = conversations.at(name);
         const std::string last = steps.back().answer;
         for (const std::string& more : {std::string("x"), last})
-            CHECK(starttls_failure(*service, steps, last + more).find("more in clear") !=
+            CHECK(starttls_failure(*service, steps, last + more).find("more plaintext") !=
                   std::string::npos);
     }
 }
 
-TEST_CASE("limits what a service sends in clear") {
+TEST_CASE("limits what a service sends in plaintext") {
     for (const auto& [name, service] : starttls_services()) {
         INFO(name);
         Client client(*service);

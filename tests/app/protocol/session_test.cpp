@@ -306,7 +306,7 @@ TEST_CASE("a connection ends badly") {
          R"(-f len2; send abc; peer sends \x03\x00abc; peer ends; closed truncated "the server closed the connection inside a message, after 3 of 768 bytes; the length prefix reads 768; as little-endian it reads 3: use -f len2le"
             reports unsolicited \x03\x00abc, lost abc)"},
         {"by a reset inside a message", R"(send hello; peer sends hel; +0ms; peer resets
-            reports lost hello; closed reset "the server reset the connection inside the reply to message 1, after 3 bytes")"},
+            reports lost hello; closed reset "the server reset the connection in the middle of the reply to message 1, after 3 bytes")"},
         {"by a frame over the limit",
          R"_(-f len4; --max-frame 100; peer sends \x00\x00\x01\x00
             closed limit "a message of 256 bytes exceeds the limit of 100 (--max-frame)")_"},

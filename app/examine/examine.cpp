@@ -140,35 +140,35 @@ struct Examination {
 // each call sends or expects a message.
 class Client final : private Session::Owner {
 public:
-    explicit Client(Examination& all) : Client(all, all.options) {}
+    explicit Client(Examination& exam) : Client(exam, exam.options) {}
 
     // Waits until the connection is open.
-    Client(Examination& all, const Session::Options& options)
-        : all_(all),
-          number_(++all.connections),
-          session_(all.loop, std::make_shared<const Session::Options>(options), *this) {
+    Client(Examination& exam, const Session::Options& options)
+        : exam_(exam),
+          number_(++exam.connections),
+          session_(exam.loop, std::make_shared<const Session::Options>(options), *this) {
         session_.connect();
-        const ev::Time begun = all.now();
+        const ev::Time begun = exam.now();
         const auto open = [&] { return session_.state() == Session::State::open; };
-        all.wait([&] { return open() || closed(); }, all.target.connect_timeout + 1s);
-        if (!all.target.max_time) all.end_at += all.now() - begun;
+        exam.wait([&] { return open() || closed(); }, exam.target.connect_timeout + 1s);
+        if (!exam.target.max_time) exam.end_at += exam.now() - begun;
         const bool late = !closed() || session_.end().reason == bufio::Reason::timeout;
         if (!open())
             throw Failed{.text = closed() ? end_text(session_) : "no connection in time",
                          .how = late ? Failed::silent : Failed::other,
                          .status = exit_status(session_.end())};
         // Later connections need no look-up.
-        all.options.endpoint.known_addresses =
+        exam.options.endpoint.known_addresses =
             std::make_shared<const std::vector<bufio::Address>>(1, session_.address());
-        if (all.framing.greeting.empty()) return;
-        add(expected_, all.framing.greeting);
+        if (exam.framing.greeting.empty()) return;
+        add(expected_, exam.framing.greeting);
         expect();
     }
 
     // Queues a message, whose reply expect() then waits for.
     Client& queue(std::string_view payload) {
-        add(queue_, all_.frame(payload));
-        add(expected_, all_.reply(payload));
+        add(queue_, exam_.frame(payload));
+        add(expected_, exam_.reply(payload));
         return *this;
     }
     Client& queue_thousand() {
@@ -182,7 +182,7 @@ public:
     // Sends the queued messages.
     void flush() {
         for (const std::string& each : queue_) {
-            all_.trace(number_, "sent", each);
+            exam_.trace(number_, "sent", each);
             session_.send(each);
         }
         queue_.clear();
@@ -195,7 +195,7 @@ public:
         queue_.front().resize(size);
         flush();
         if (!rest.empty()) queue_.push_back(rest);
-        all_.sleep(gap);
+        exam_.sleep(gap);
         return *this;
     }
     // Sends the queued messages, and waits for all expected replies.
@@ -205,7 +205,7 @@ public:
             const std::string& reply = expected_.front();
             const std::size_t size = is_stream() ? reply.size() : 0;
             const auto whole = [&] { return !received_.empty() && received().size() >= size; };
-            all_.wait([&] { return whole() || ended(); });
+            exam_.wait([&] { return whole() || ended(); });
             const std::string_view part = received().substr(0, size > 0 ? size : reply.npos);
             if (!whole() || part != reply) throw failure(reply, part);
             received_.front().erase(0, part.size());
@@ -219,13 +219,13 @@ public:
     // smaller than the 64 KiB of a pipe, so that the last read of each is a short one.
     Client& flood(ev::Duration gap = 1ms, ev::Duration patience = 400ms) {
         pause(true);
-        const ev::Time end = all_.now() + 4s;
+        const ev::Time end = exam_.now() + 4s;
         const auto accepted = [&] { return session_.pending() == 0 || closed(); };
-        for (int i = 0; i < 320 && !closed() && all_.now() < end; ++i) {
+        for (int i = 0; i < 320 && !closed() && exam_.now() < end; ++i) {
             for (int kib = 0; kib < 50; ++kib) queue(std::string(1024, "abcdefg"[i % 7]));
             flush();
-            all_.sleep(gap);
-            if (!all_.wait(accepted, patience)) break;
+            exam_.sleep(gap);
+            if (!exam_.wait(accepted, patience)) break;
         }
         return *this;
     }
@@ -236,9 +236,9 @@ public:
         flush();
         session_.finish();
         expect();
-        const bool in_time = all_.wait([&] { return closed(); });
+        const bool in_time = exam_.wait([&] { return closed(); });
         refuse_excess({});
-        if (!in_time) throw Failed{"the server did not close" + all_.in_time, Failed::silent};
+        if (!in_time) throw Failed{"the server did not close" + exam_.in_time, Failed::silent};
         if (session_.end().reason != bufio::Reason::clean) throw Failed{end_text(session_)};
     }
     // The server sees a reset if it has sent more than was read.
@@ -270,10 +270,10 @@ public:
             failed.text = count;
         } else {
             failed.how = Failed::silent;
-            failed.text = (received.empty() ? "no reply" : count) + all_.in_time;
+            failed.text = (received.empty() ? "no reply" : count) + exam_.in_time;
             if (!received.empty() &&
-                received.size() + all_.framing.delimiter.size() == reply.size())
-                failed.text += ", without " + all_.framing.delimiter_name();
+                received.size() + exam_.framing.delimiter.size() == reply.size())
+                failed.text += ", without " + exam_.framing.delimiter_name();
         }
         return failed;
     }
@@ -283,8 +283,8 @@ private:
     void session_event(const Event& event) override {
         const std::string_view payload = event.reply.payload;
         if (event.fate != Fate::unsolicited) return;
-        all_.trace(number_, "received", payload);
-        all_.received_at = all_.now();
+        exam_.trace(number_, "received", payload);
+        exam_.received_at = exam_.now();
         add(received_, payload);
         // A server that floods must neither fill our memory nor keep a check waiting.
         const std::size_t owed = expected_.empty() ? 0 : expected_.front().size();
@@ -304,7 +304,7 @@ private:
                      Failed::differs, std::string(reply), std::string(received())};
     }
 
-    Examination& all_;
+    Examination& exam_;
     const std::size_t number_;
     // Messages, and the bytes of a stream as one message.
     std::deque<std::string> queue_;
@@ -323,22 +323,22 @@ constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 constexpr std::string_view long_letter = "Z";
 
 // Sends messages in two pieces, which are cut at these bytes.
-void send_cut(Examination& all, std::size_t first, std::size_t last) {
-    Client client(all);
+void send_cut(Examination& exam, std::size_t first, std::size_t last) {
+    Client client(exam);
     for (std::size_t cut = first; cut <= last; ++cut)
         client.queue(text).send_part(cut, 100ms).expect();
 }
 
 // Echoes a message on another connection. If the reply waits until the first connection has
 // closed, that proves the cause.
-void echo_beside(Examination& all, Client& first, const char* cause) {
+void echo_beside(Examination& exam, Client& first, const char* cause) {
     std::optional<Client> second;
     try {
-        second.emplace(all);
+        second.emplace(exam);
         second->echo("second");
     } catch (Failed& failed) {
         first.leave();
-        if (second && all.wait([&] { return !second->received().empty(); })) {
+        if (second && exam.wait([&] { return !second->received().empty(); })) {
             failed.text += "; it arrived once the first client had closed";
             failed.cause = {cause, many};
         }
@@ -346,37 +346,37 @@ void echo_beside(Examination& all, Client& first, const char* cause) {
     }
 }
 
-void long_and_short(Examination& all) {
-    Client(all)
+void long_and_short(Examination& exam) {
+    Client(exam)
         .echo(std::string(3000, long_letter.front()))
         .echo("short")
         .echo(std::string(1000, 'm'));
 }
 
-void byte_by_byte(Examination& all) {
-    Client client(all);
+void byte_by_byte(Examination& exam) {
+    Client client(exam);
     client.queue(text);
-    for (std::size_t left = all.frame(text).size(); left > 0; --left) client.send_part(1, 1ms);
+    for (std::size_t left = exam.frame(text).size(); left > 0; --left) client.send_part(1, 1ms);
     client.expect();
 }
 
 // Opens a WebSocket by hand, because a transport sends no fragments. The server may echo them
 // as fragments, send the pong after the message, and pings of its own.
-void fragments(Examination& all) {
-    Session::Options plain = all.options;
+void fragments(Examination& exam) {
+    Session::Options plain = exam.options;
     plain.websocket.reset();
-    Client client(all, bare(plain));
-    client.queue(websocket::request_text(*all.target.websocket, "AAAAAAAAAAAAAAAAAAAAAA=="));
+    Client client(exam, bare(plain));
+    client.queue(websocket::request_text(*exam.target.websocket, "AAAAAAAAAAAAAAAAAAAAAA=="));
     client.flush();
     const auto opening = [&] { return websocket::opening_size(client.received()); };
-    all.wait([&] { return opening() || client.ended(); });
+    exam.wait([&] { return opening() || client.ended(); });
     using namespace std::string_literals;
     client.queue("\x01\x83\0\0\0\0in "s + "\x89\x87\0\0\0\0between"s +
                  "\x80\x86\0\0\0\0pieces"s);
     client.flush();
     std::string message;
     std::size_t pong = message.npos;
-    all.wait([&] {
+    exam.wait([&] {
         message = client.received().substr(opening().value_or(0));
         // The heads of frames so short contain only control characters and bytes above 7f.
         std::erase_if(message, [](char each) { return each < ' ' || each > '~'; });
@@ -388,55 +388,55 @@ void fragments(Examination& all) {
     if (pong == message.npos) throw Failed{"the message arrived without the pong"};
 }
 
-void slow_reader(Examination& all) {
-    Client client(all);
+void slow_reader(Examination& exam) {
+    Client client(exam);
     client.flood(5ms);
     for (int i = 0; i < 20; ++i) {
         client.pause(i % 2 == 1);
-        all.sleep(3ms);
+        exam.sleep(3ms);
     }
     client.pause(false);
     client.expect();
 }
 
-void idle_client(Examination& all) {
-    Client first(all);
-    echo_beside(all, first.echo("first"), "it serves one client after the other");
+void idle_client(Examination& exam) {
+    Client first(exam);
+    echo_beside(exam, first.echo("first"), "it serves one client after the other");
 }
 
-void never_reading(Examination& all) {
-    Client first(all);
-    echo_beside(all, first.flood(1ms, 1s), "it waits for a client that does not read");
+void never_reading(Examination& exam) {
+    Client first(exam);
+    echo_beside(exam, first.flood(1ms, 1s), "it waits for a client that does not read");
 }
 
-void close(Examination& all) { Client(all).echo("goodbye").finish(); }
+void close(Examination& exam) { Client(exam).echo("goodbye").finish(); }
 
-void twenty_clients(Examination& all) {
+void twenty_clients(Examination& exam) {
     std::deque<Client> clients;
-    for (const char each : letters) clients.emplace_back(all).echo(std::string(9, each));
+    for (const char each : letters) clients.emplace_back(exam).echo(std::string(9, each));
     for (std::size_t i = 0; i < letters.size(); ++i)
         clients[i].queue(std::string(9, letters[i])).send_part(5);
-    all.sleep(100ms);
+    exam.sleep(100ms);
     for (Client& each : clients) each.flush();
     for (Client& each : clients) each.expect();
 }
 
-void every_value(Examination& all) {
-    const Framing& framing = *all.target.framing;
+void every_value(Examination& exam) {
+    const Framing& framing = *exam.target.framing;
     std::string values;  // without the bytes that delimit messages
     for (int i = 0; i < 256; ++i) {
         const std::string byte(1, static_cast<char>(i));
         if (byte != framing.delimiter && byte != framing.head) values += byte;
     }
-    Client(all).echo(values);
+    Client(exam).echo(values);
 }
 
 struct Check {
-    unsigned kinds;                     // of targets
-    unsigned needs;                     // abilities
-    const char* name;                   // what the server does: "echoes an empty message"
-    void (*perform)(Examination& all);  // throws Failed and Stopped
-    int visits = 0;                     // later clients, each of which must get an echo
+    unsigned kinds;                      // of targets
+    unsigned needs;                      // abilities
+    const char* name;                    // what the server does: "echoes an empty message"
+    void (*perform)(Examination& exam);  // throws Failed and Stopped
+    int visits = 0;                      // later clients, each of which must get an echo
     // The cause if the server is gone afterwards. Only a check that resets a connection has
     // one.
     std::string_view fatal = {};
@@ -452,41 +452,41 @@ constexpr std::string_view reset_ended =
     "a reset ended the server, by SIGPIPE or an unhandled error";
 
 constexpr Check all_checks[] = {
-    {every, 0, "echoes a message", [](auto& all) { Client(all).echo("hello, yodel"); }},
+    {every, 0, "echoes a message", [](auto& exam) { Client(exam).echo("hello, yodel"); }},
     {streams, again, "echoes a second message on the connection",
-     [](auto& all) { Client(all).echo("a first message").echo(second_text); }},
+     [](auto& exam) { Client(exam).echo("a first message").echo(second_text); }},
     {every, 0, "echoes every byte value", every_value},
-    {frames, 0, "echoes an empty message", [](auto& all) { Client(all).echo(""); }},
+    {frames, 0, "echoes an empty message", [](auto& exam) { Client(exam).echo(""); }},
     {every, cr, "keeps blanks, tabs and CR at both ends",
-     [](auto& all) { Client(all).echo(blanks); }},
+     [](auto& exam) { Client(exam).echo(blanks); }},
     {udp, size, "echoes a datagram of 65507 bytes",
-     [](auto& all) { Client(all).echo(std::string(65507, 'x')); }},
+     [](auto& exam) { Client(exam).echo(std::string(65507, 'x')); }},
     {streams, again | size, "echoes a short message after a long one", long_and_short},
     {bytes, again | pieces, "echoes a message in two pieces",
-     [](auto& all) { send_cut(all, 8, 8); }},
+     [](auto& exam) { send_cut(exam, 8, 8); }},
     {bytes, again | pieces, "echoes a message byte by byte", byte_by_byte},
     {sized, again | pieces, "accepts a length in pieces",
-     [](auto& all) { send_cut(all, 1, all.framing.overhead()); }},
+     [](auto& exam) { send_cut(exam, 1, exam.framing.overhead()); }},
     {ws, pieces, "accepts a ping between fragments", fragments},
     {streams, much, "echoes a thousand messages together",
-     [](auto& all) { Client(all).queue_thousand().expect(); }},
+     [](auto& exam) { Client(exam).queue_thousand().expect(); }},
     {longs, size | pieces, "echoes a message of 70000 bytes",
-     [](auto& all) { Client(all).echo(std::string(70'000, 'x')); }},
+     [](auto& exam) { Client(exam).echo(std::string(70'000, 'x')); }},
     {streams, much, "echoes everything to a slow reader", slow_reader},
     {every, many, "serves a second client while the first is idle", idle_client},
     {every, again | pieces | many, "serves twenty clients together", twenty_clients},
     {tcp, much, "answers everything after a half-close, and closes",
-     [](auto& all) { Client(all).queue_thousand().finish(); }},
+     [](auto& exam) { Client(exam).queue_thousand().finish(); }},
     {tls, again, "answers close_notify", close},
     {ws, again, "answers a close frame", close},
     {streams, 0, "survives a client that leaves inside a message",
-     [](auto& all) { Client(all).queue(text).send_part(5); }, 1},
-    {streams, 0, "survives a reset by a client", [](auto& all) { Client(all).flood(); }, 3,
+     [](auto& exam) { Client(exam).queue(text).send_part(5); }, 1},
+    {streams, 0, "survives a reset by a client", [](auto& exam) { Client(exam).flood(); }, 3,
      reset_ended},
     {streams, size | many, "serves a client while another never reads", never_reading, 3,
      reset_ended},
     {streams, 0, "serves two hundred clients in turn", [](auto&) {}, 200},
-    {every, 0, "still echoes a message", [](auto& all) { Client(all).echo("hello, yodel"); }},
+    {every, 0, "still echoes a message", [](auto& exam) { Client(exam).echo("hello, yodel"); }},
 };
 
 // Returns the checks for this target.
@@ -504,21 +504,21 @@ std::vector<Check> checks_of(const Session::Options& target) {
 // --- Causes.
 
 // Returns what arrives for a message on a new connection.
-std::string answer(Examination& all, std::string_view payload) {
-    Client client(all);
+std::string answer(Examination& exam, std::string_view payload) {
+    Client client(exam);
     client.queue(payload).flush();
-    const std::size_t size = all.reply(payload).size();
-    all.wait([&] { return client.received().size() >= size || client.ended(); });
+    const std::size_t size = exam.reply(payload).size();
+    exam.wait([&] { return client.received().size() >= size || client.ended(); });
     return std::string(client.received());
 }
 
-Cause cause_of_values(Examination& all) {
+Cause cause_of_values(Examination& exam) {
     for (const char byte : std::string_view("\0\n\r", 3)) {
         const std::string payload{'a', byte, 'b'};
-        if (payload.substr(1, 1) == all.framing.delimiter) continue;
-        const std::string reply = answer(all, payload);
-        const std::string_view part = all.payload_of(reply);
-        if (reply == all.reply(payload)) continue;
+        if (payload.substr(1, 1) == exam.framing.delimiter) continue;
+        const std::string reply = answer(exam, payload);
+        const std::string_view part = exam.payload_of(reply);
+        if (reply == exam.reply(payload)) continue;
         const std::string name = byte_text(payload, 1);
         const unsigned lacks = byte == '\r' ? cr : 0U;
         if (part == "ab") return {name + " is removed", lacks};
@@ -526,81 +526,81 @@ Cause cause_of_values(Examination& all) {
             return {name + (byte == 0 ? " ends its texts" : " ends its messages"), lacks};
     }
     const auto echoes = [&](const char* payload) {
-        return answer(all, payload) == all.reply(payload);
+        return answer(exam, payload) == exam.reply(payload);
     };
     return {echoes("a\xc3\xa9z") && !echoes("a\x80z") ? "decoded as UTF-8" : ""};
 }
 
 // Looks for evidence in the reply, or sends more messages. Throws like a check.
-Cause cause_of(const Failed& failed, Examination& all) {
-    const std::string_view whole = all.payload_of(failed.expected);
-    const std::string_view part = all.payload_of(failed.received);
+Cause cause_of(const Failed& failed, Examination& exam) {
+    const std::string_view whole = exam.payload_of(failed.expected);
+    const std::string_view part = exam.payload_of(failed.received);
     const auto has_foreign = [&](std::string_view payload) {
-        const std::string reply = all.reply(payload);
-        const std::string_view foreign = all.payload_of(reply);
+        const std::string reply = exam.reply(payload);
+        const std::string_view foreign = exam.payload_of(reply);
         return std::any_of(foreign.begin(), foreign.end(), [&](char each) {
             return part.find(each) != part.npos && whole.find(each) == whole.npos;
         });
     };
     const bool closed = failed.how == Failed::closed && part.empty();
-    if (closed && failed.expected == all.reply(second_text))
+    if (closed && failed.expected == exam.reply(second_text))
         return {"it closes after one message", again};
     if (has_foreign(long_letter)) return {"bytes of the long message", again | pieces};
     if (has_foreign(letters)) return {"bytes of another client", many};
-    if (failed.expected == all.reply(blanks)) {
+    if (failed.expected == exam.reply(blanks)) {
         const std::size_t at = whole.find(part);
         if (part.empty() || at == whole.npos || part.size() == whole.size()) return {};
         if (at == 0) return {"removed at the end"};
         return {at + part.size() == whole.size() ? "removed at the start"
                                                  : "removed at both ends"};
     }
-    const Cause values = whole.find('\1') == whole.npos ? Cause{} : cause_of_values(all);
+    const Cause values = whole.find('\1') == whole.npos ? Cause{} : cause_of_values(exam);
     if (!values.text.empty()) return values;
     // Is a message of three times the size cut at the same byte?
     const std::size_t count = failed.received.size();
     if (count < 2 || count > 1024 * 1024 || !failed.expected.starts_with(failed.received))
         return {};
     const std::string payload(3 * count, 'x');
-    const std::string reply = answer(all, payload);
-    const bool is_cut = reply.size() == count && all.reply(payload).starts_with(reply);
+    const std::string reply = answer(exam, payload);
+    const bool is_cut = reply.size() == count && exam.reply(payload).starts_with(reply);
     return is_cut ? Cause{"a buffer of " + bytes_text(count), size} : Cause{};
 }
 
 // --- The examination.
 
 // Makes fewer visits if they take long.
-void visit(Examination& all, const Check& check) {
-    const ev::Time end = all.now() + 4s;
-    for (int i = 0; i < check.visits && all.now() < end; ++i) {
-        if (!check.fatal.empty()) all.sleep(100ms);
-        Client(all).echo("hello again");
+void visit(Examination& exam, const Check& check) {
+    const ev::Time end = exam.now() + 4s;
+    for (int i = 0; i < check.visits && exam.now() < end; ++i) {
+        if (!check.fatal.empty()) exam.sleep(100ms);
+        Client(exam).echo("hello again");
     }
 }
 
 // Returns no text if the server passed. Repeats the check while it may have failed only because
 // this process was late.
-Failed perform(const Check& check, Examination& all) {
+Failed perform(const Check& check, Examination& exam) {
     Failed result;
-    for (int i = 0; i == 0 || (i <= 5 && result.how == Failed::silent && all.late); ++i) {
+    for (int i = 0; i == 0 || (i <= 5 && result.how == Failed::silent && exam.late); ++i) {
         result = {};
-        all.connections = 0;
-        all.late = false;
+        exam.connections = 0;
+        exam.late = false;
         try {
-            check.perform(all);
-            visit(all, check);
+            check.perform(exam);
+            visit(exam, check);
         } catch (const Failed& failed) {
             result = failed;
         }
-        result.traces = std::exchange(all.traces, {});
+        result.traces = std::exchange(exam.traces, {});
     }
     return result;
 }
 
 // Tries several times, because the server may still be busy with the connections of a check.
-bool still_answers(const Check& echo, Examination& all) {
+bool still_answers(const Check& echo, Examination& exam) {
     for (int tries = 0; tries < 3; ++tries) {
-        if (tries > 0) all.sleep(100ms);
-        if (perform(echo, all).text.empty()) return true;
+        if (tries > 0) exam.sleep(100ms);
+        if (perform(echo, exam).text.empty()) return true;
     }
     return false;
 }
@@ -608,7 +608,7 @@ bool still_answers(const Check& echo, Examination& all) {
 // Finds the cause of a failure, or the earlier failure with the same cause (`roots`). `able`:
 // the abilities that other checks have proven.
 void explain(Failed& failed, const Check& check, std::vector<Failed>& roots, unsigned able,
-             Examination& all) {
+             Examination& exam) {
     for (const Failed& each : roots) {
         const bool same = each.how == failed.how || each.cause.lacks == size;
         if (!same || (each.cause.lacks & check.needs) == 0) continue;
@@ -616,10 +616,10 @@ void explain(Failed& failed, const Check& check, std::vector<Failed>& roots, uns
         return;
     }
     try {
-        if (failed.cause.text.empty()) failed.cause = cause_of(failed, all);
+        if (failed.cause.text.empty()) failed.cause = cause_of(failed, exam);
     } catch (const Failed&) {
     }
-    if (all.late || all.over()) failed.cause = {};
+    if (exam.late || exam.over()) failed.cause = {};
     if (failed.cause.text.empty()) failed.cause.lacks = check.needs & ~able;
     roots.push_back(failed);
 }
@@ -654,7 +654,7 @@ std::string report(const Check& check, const Failed& failed, bool as_json) {
 
 Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
     const std::vector<Check> checks = checks_of(options.target);
-    Examination all{loop, options.target, options.verbose ? 20'000U : 0U};
+    Examination exam{loop, options.target, options.verbose ? 20'000U : 0U};
     std::string plan = options.json ? "" : "1.." + std::to_string(checks.size()) + '\n';
     std::vector<Failed> roots;
     unsigned able = 0;
@@ -664,11 +664,11 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
         for (std::size_t number = 1; number <= checks.size() && reason.empty(); ++number) {
             const Check& check = checks[number - 1];
             options.check_begins(number, checks.size());
-            Failed failed = perform(check, all);
+            Failed failed = perform(check, exam);
             failed.number = number;
             const bool passed = failed.text.empty();
             if (failed.status != success && number == 1) return {failed.status, failed.text};
-            if (!passed && all.over()) {
+            if (!passed && exam.over()) {
                 if (status == success) status = timed_out;
                 reason = "the time is over (-m)";
                 break;
@@ -677,11 +677,11 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
                 able |= check.needs;
             } else if (number == 1) {
                 reason = "the server does not echo, or its messages have another framing (-f)";
-            } else if (!still_answers(checks[0], all) && !all.over()) {
+            } else if (!still_answers(checks[0], exam) && !exam.over()) {
                 failed.cause = {std::string(check.fatal)};
                 reason = "the server has not answered since check " + std::to_string(number);
             } else {
-                explain(failed, check, roots, able, all);
+                explain(failed, check, roots, able, exam);
             }
             if (!passed) status = reply_bad_or_lost;
             options.print(std::exchange(plan, {}) + report(check, failed, options.json));

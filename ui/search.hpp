@@ -53,7 +53,7 @@ private:
 
     std::deque<std::string> lines_;
     std::size_t bytes_ = 0;        // the sum of the sizes of lines_
-    std::size_t shown_index_ = 0;  // index of the line shown; lines_.size(): the user's own
+    std::size_t shown_index_ = 0;  // index of the line shown; lines_.size() for own_line_
     std::string own_line_;         // the user's own line while another one is shown
 };
 

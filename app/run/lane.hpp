@@ -10,7 +10,7 @@
 //
 // Reports a connection that gets no reply while others of its thread do.
 //
-// The owner is not told of the messages of a warm-up. Planned times start again after it.
+// The owner gets no events about warm-up messages. Planned times start again after the warm-up.
 //
 // Sending generated messages does not allocate in the steady state.
 #pragma once

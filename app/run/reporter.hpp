@@ -34,7 +34,7 @@ public:
         // Report totals instead of connections and generated messages, number the connections,
         // and print replies only with `verbose`.
         bool load = false;
-        bool remarks = true;  // RunClient sets it: remarks do not spoil a page
+        bool remarks = true;  // RunClient clears it if they would spoil a page
         JournalFile log = {};
         std::vector<Requirement> required = {};
     };

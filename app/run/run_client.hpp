@@ -66,7 +66,7 @@ public:
     protected:
         ~Owner() = default;
     };
-    // The owner outlives the display.
+    // The owner must outlive the display.
     using Make = std::function<std::unique_ptr<RunDisplay>(Owner& owner)>;
 
     RunDisplay() = default;

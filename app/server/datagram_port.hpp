@@ -75,7 +75,7 @@ private:
     void send_batch();
     void answer_faultily(const bufio::Datagram& datagram);
     void send_due();
-    // Whether the system has not accepted an answer yet.
+    // Returns true if the system has not accepted an answer yet.
     bool blocked() const { return held_.first_due() == blocked_time; }
 
     static constexpr ev::Time blocked_time = ev::Time::min();  // due before all others

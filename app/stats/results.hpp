@@ -82,8 +82,8 @@ struct Results {
     std::uint64_t handshakes_resumed = 0;  // TLS handshakes that resumed an earlier session
     Histogram connect_times;               // one time per connection that opened
     Histogram handshake_times;
-    // Totals of ended connections: all retransmits, and the smallest of the other facts. None:
-    // unknown.
+    // Totals of ended connections: all retransmits, and the smallest of the other facts. Unset
+    // if unknown.
     std::optional<bufio::TcpFacts> tcp;
 
     // A kind of connection failure. The text may contain bytes that a peer chose.
@@ -127,7 +127,7 @@ struct Results {
     // Counts a failure of an open connection, or of an attempt, which then counts as failed.
     void count_failure(std::string_view text, int status, bool was_open,
                        std::uint64_t times = 1);
-    // For a connection that has ended for good.
+    // Call it when a connection has ended for good.
     void count_end(int status, bool was_open);
     void add_tcp(const bufio::TcpFacts& facts);
 

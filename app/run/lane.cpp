@@ -270,8 +270,7 @@ private:
         lane_.settle();
     }
 
-    // The connection is closed or waits for a retry. `counted`: its last attempt was counted
-    // when it began to wait.
+    // The connection is closed or waits for a retry.
     void report_end() {
         bufio::End end = session.end();
         const int status = exit_status(end);
@@ -286,6 +285,7 @@ private:
         if (lane_.hooks_.owner) lane_.hooks_.owner->lane_ended(number, session);
     }
 
+    // The end of a waiting connection was already `counted` when it began to wait.
     void on_ended(bool counted) {
         const bool waits = session.state() == State::waiting;
         const int status = exit_status(session.end());

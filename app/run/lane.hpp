@@ -47,8 +47,8 @@ struct RunOptions {
     std::size_t connections = 1;
     std::size_t threads = 1;                // at most `connections`
     std::optional<Pace> connect_pace = {};  // rate of connecting; unset if all connect together
-    std::uint64_t churn = 0;  // messages per connection before it is replaced; 0: unlimited
-    // Lifetime of a connection before it is replaced; none: unlimited.
+    std::uint64_t churn = 0;  // messages before a connection is replaced; 0 if unlimited
+    // Lifetime of a connection before it is replaced; unset if unlimited.
     std::optional<ev::Duration> lifetime = {};
     bool churns() const { return churn > 0 || lifetime; }
     From from = From::generator;
@@ -66,14 +66,14 @@ struct RunOptions {
         if (from == From::shared_input) lines.messages_file = "-";
         return lines;
     }
-    // Rate of messages; a climb needs `length`; none: closed loop.
+    // Rate of messages; a climb needs `length`; unset for a closed loop.
     std::optional<Pace> pace = {};
-    std::optional<std::uint64_t> seed = {};  // for random gaps (Poisson); none: even gaps
-    // Closed loop: maximum number of messages in flight per connection; none: enough to keep
-    // it busy.
+    std::optional<std::uint64_t> seed = {};  // for random gaps (Poisson); even if unset
+    // In a closed loop, the maximum number of messages in flight per connection; if unset,
+    // enough to keep the connection busy.
     std::optional<unsigned> window = 1;
-    std::uint64_t count =
-        0;  // messages or, with `probe_interval`, attempts to connect; 0: unlimited
+    // Messages or, with `probe_interval`, attempts to connect; 0 if unlimited.
+    std::uint64_t count = 0;
     // Time from the first message. Overdue messages may be sent for up to one more second, and
     // then count as unsent. Connections have the same time to open before the first message. In
     // a probe, the time begins with the first open connection. At its end, connections that are
@@ -86,10 +86,11 @@ struct RunOptions {
     // Sends no messages; see Results::probe. Without `length`, `lifetime` and `probe_interval`,
     // closes each connection when it is open.
     bool probe = false;
-    // Probe: after each end of the connection, connects again. This time is between the
-    // attempts, unless an attempt takes longer. None: connects once.
+    // In a probe, the time from one attempt to connect to the next, unless an attempt takes
+    // longer. If unset, connects once.
     std::optional<ev::Duration> probe_interval = {};
-    // Collect samples of the messages, whose times count from this time; none: no samples.
+    // Collects samples of the messages, with times counted from this time. If unset, collects
+    // none.
     std::optional<ev::Time> samples_from = {};
 };
 
@@ -147,8 +148,8 @@ private:
 
     // In this order.
     enum class Stage {
-        settling,  // connections open; begin_at() was not called, and may not be
-        ready,     // begin_at() may be called, or was
+        settling,  // connections open; begin_at() may not be called yet
+        ready,     // begin_at() may be called, or has been called
         sending,   // perhaps still warms up
         waiting,   // sending has ended
         closing,   // without waiting for replies
@@ -163,7 +164,7 @@ private:
 
         void open(std::shared_ptr<const Session::Options> options);
         void connect(Connection& connection);  // a new or a closed one
-        // With RunOptions::repeat: connects again when it is time to.
+        // With RunOptions::probe_interval: connects again when it is time to.
         void repeat();
         void stop_opening() { timer_.cancel(); }
         void pause(bool paused);

@@ -23,8 +23,8 @@ namespace yodel {
 
 class Reporter final : public Lane::Owner {
 public:
-    // `payload`: each reply and a newline or, if there are no frames, the bytes as received.
-    // `hex`: the same as hex dumps. `sequence`: one line per reply, like ping.
+    // A payload is printed with a newline or, without frames, as received; `hex` prints it as a
+    // hex dump, and `sequence` a line about it, like ping.
     enum class Form { payload, hex, json, sequence };
     struct Options {
         Form form = Form::payload;

@@ -40,13 +40,13 @@ struct RunProgress {
     std::string target;
     Phase phase = Phase::connecting;
     std::size_t open = 0;  // open connections
-    // Planned messages per second during the last second; none: paced by the replies.
+    // Planned messages per second during the last second; unset if the replies set the pace.
     std::optional<double> planned_rate = {};
     std::optional<double> last_rate = {};       // rate at the end of a climb
     ev::Duration elapsed{};                     // since the first message
     std::optional<ev::Duration> until_start{};  // time until the requested start
     std::size_t descriptors = 0;                // descriptors in use
-    std::size_t descriptor_limit = 0;           // 0: no limit
+    std::size_t descriptor_limit = 0;           // 0 if there is none
     std::vector<Requirement::Judged> required = {};
 };
 

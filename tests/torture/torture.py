@@ -375,7 +375,7 @@ def verdict(run, listing, fault):
     vital = function in VITAL or "out of memory" in run.errors
     if run.deserted and not vital and is_while_serving(listing, fault):
         return f"the next client is not served, status {run.status}"
-    if function in VITAL:
+    if vital:
         return None  # a look-up's thread may still have its pipe
     more = run.open_files()[len(listing.open_files()):]
     return f"leaves open: {more}" if more else None

@@ -97,8 +97,8 @@ TEST_CASE("a server has statuses of its own for files that it needs") {
                                         {output_failed, cannot_run},
                                         {input_failed, input_failed}};
     for (const auto& [thrown, status] : rows)
-        CHECK(program([&](int&) -> int { throw FileError(thrown, "no"); }, true).status ==
-              status);
+        CHECK(program([reason = thrown](int&) -> int { throw FileError(reason, "no"); }, true)
+                  .status == status);
 }
 
 TEST_CASE("a program reports its trouble even without memory") {

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
-#include <sstream>
 
 namespace yodel {
 
@@ -44,14 +43,20 @@ std::string quoted(const std::string& word) {
 }
 
 // Returns the names in a field of a row.
-std::vector<std::string> names_in(std::string_view field) {
-    std::istringstream words{std::string(field.substr(0, field.find(',')))};
-    return {std::istream_iterator<std::string>(words), {}};
+std::vector<std::string_view> names_in(std::string_view field) {
+    field = field.substr(0, field.find(','));
+    std::vector<std::string_view> names;
+    while (!field.empty()) {
+        const std::size_t end = std::min(field.find(' '), field.size());
+        if (end > 0) names.push_back(field.substr(0, end));
+        field.remove_prefix(std::min(end + 1, field.size()));
+    }
+    return names;
 }
 
 bool share_name(std::string_view field, std::string_view other) {
-    const std::vector<std::string> names = names_in(field);
-    const std::vector<std::string> others = names_in(other);
+    const std::vector<std::string_view> names = names_in(field);
+    const std::vector<std::string_view> others = names_in(other);
     return std::find_first_of(names.begin(), names.end(), others.begin(), others.end()) !=
            names.end();
 }
@@ -63,7 +68,8 @@ std::string reason_in(const std::string& field) {
 // Returns the named options as a user writes them, such as "--tls or --ws".
 std::string alternatives(const std::string& field) {
     std::string text;
-    for (const std::string& name : names_in(field)) {
+    for (const std::string_view word : names_in(field)) {
+        const std::string name(word);
         text += text.empty() ? "" : " or ";
         if (name == "target" || name == "port")
             text += "a " + name;

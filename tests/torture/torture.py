@@ -375,9 +375,11 @@ def verdict(run, listing, fault):
     vital = function in VITAL or "out of memory" in run.errors
     if run.deserted and not vital and is_while_serving(listing, fault):
         return f"the next client is not served, status {run.status}"
-    if vital:
+    if function in VITAL:
         return None  # a look-up's thread may still have its pipe
     more = run.open_files()[len(listing.open_files()):]
+    if vital:  # the same thread, when memory is short
+        more = [name for name in more if not name.startswith("pipe:")]
     return f"leaves open: {more}" if more else None
 
 

@@ -27,8 +27,8 @@ struct TlsError : std::runtime_error {
 enum class TlsVersion { v1_2 = 0x303, v1_3 = 0x304 };  // as in the protocol
 
 struct TlsClientOptions {
-    // A PEM file with the trusted authorities. Empty for those of the system, which are in
-    // SSL_CERT_FILE and SSL_CERT_DIR or, if these are unset, in OpenSSL's defaults.
+    // A PEM file with the trusted authorities. If it is empty, the system's authorities are
+    // trusted: SSL_CERT_FILE and SSL_CERT_DIR or, if these are unset, OpenSSL's defaults.
     std::string ca_file = {};
     std::string certificate = {};  // a PEM file with our certificate and its chain
     std::string key = {};          // a PEM file; empty if the key is in the certificate file

@@ -76,7 +76,7 @@ std::shared_ptr<TlsState> new_state(bool client, const std::string& key_log_file
 // The most informative error of OpenSSL's queue after a failed call: the last error of the SSL
 // library, because earlier errors are its inner causes, or else the first error.
 struct TlsFailure {
-    int code;  // SSL_R_*; 0 for general errors and those of other libraries
+    int code;  // SSL_R_*, or 0 if the error is general or from another library
     std::string text;
 };
 TlsFailure take_failure();  // clears the queue

@@ -144,7 +144,7 @@ std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) 
                             {3, main_times(results).name, time_parts(results), "  "}};
     if (!progress.required.empty()) facts.push_back({2, "required", {}});
     for (const Requirement::Judged& each : progress.required) {
-        const bool holds = each.failure.empty();  // those that do not hold stay longest
+        const bool holds = each.failure.empty();  // failed requirements are left out last
         const Glyph& sign = holds ? glyph::right : glyph::bad;
         facts.back().parts.push_back(
             {sign.text() + " " + each.clause +

@@ -117,7 +117,7 @@ const Framing* find_framing(std::string_view name);  // null if there is none
 // (bufio/packets, app/websocket).
 const Framing* datagram_framing();
 const Framing* websocket_framing();
-// Returns the arguments of -f, with `can_echo` only those of framings that can echo.
+// Returns the arguments of -f. With `can_echo`, leaves out framings that cannot echo.
 std::vector<std::string> framing_list(bool can_echo = false);
 
 // Cuts a payload at its delimiters, because the peer reads each piece as a message. Most

@@ -36,7 +36,7 @@ namespace yodel {
 
 // All counts are totals of the run, not per thread.
 struct RunOptions {
-    // Where the messages come from.
+    // The origin of the messages.
     enum class From {
         generator,     // generated, or `messages` over and over
         shared_input,  // each line of standard input once, on any connection; one thread

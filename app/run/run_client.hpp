@@ -131,7 +131,7 @@ private:
     Reporter reporter_;
     Run run_;
     Outcome outcome_;  // without what outcome() adds
-    // After the run, those that stay.
+    // After the run, only displays with stays_after_run() remain.
     std::vector<std::unique_ptr<RunDisplay>> displays_;
 };
 

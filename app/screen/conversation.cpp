@@ -82,7 +82,7 @@ int Conversation::report() {
     return outcome.status();
 }
 
-// Shows the recording, whose messages are counted apart from those of the session.
+// Shows the recording. Its messages have counts of their own.
 void Conversation::begin() {
     using std::chrono::system_clock;
     if (const Recording* const shown = recording()) {

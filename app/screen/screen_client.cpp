@@ -148,7 +148,7 @@ bool ScreenClient::press_in(Find& find, const ui::Key& key) {
     const bool cancelled = is_cancel(key);
     const int step = key.chord == ui::plain(U'n') ? 1 : key.chord == ui::plain(U'N') ? -1 : 0;
     find.failed = false;
-    if (find.found && step != 0) {  // the next match is older, or further down on a page
+    if (find.found && step != 0) {  // in the transcript, the next match is older
         find.failed =
             on_page ? !find_on_page(Style::match, step) : !transcript().search_next(-step);
         return true;

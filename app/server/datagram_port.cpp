@@ -167,8 +167,8 @@ void EchoServer::DatagramPort::answer_faultily(const Datagram& datagram) {
         held_.push(answer, server_.loop_.after(plan.delay));
 }
 
-// Sends the answers that are due. One that is reordered is sent after the next one, or at its
-// deadline if there is no next one until then.
+// Sends the answers that are due. A reordered answer is sent after the next one, or at its
+// deadline if no other answer is due until then.
 void EchoServer::DatagramPort::send_due() {
     const ev::Time now = server_.loop_.now();
     std::vector<Answer> due;

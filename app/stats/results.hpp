@@ -69,9 +69,9 @@ struct Results {
 
     // A recording is replayed. Replies as recorded count as echoed, other replies as bad.
     bool is_replay = false;
-    std::uint64_t as_recorded = 0;  // unsolicited messages, and those that did not arrive
-    std::uint64_t unrecorded = 0;
-    std::uint64_t missing = 0;
+    std::uint64_t as_recorded = 0;  // unsolicited messages that the recording contains
+    std::uint64_t unrecorded = 0;   // unsolicited messages that it does not contain
+    std::uint64_t missing = 0;      // its unsolicited messages that did not arrive
 
     // Connections.
     bool probe = false;          // the run sends no messages, and counts connections instead

@@ -378,7 +378,7 @@ def verdict(run, listing, fault):
     if function in VITAL:
         return None  # a look-up's thread may still have its pipe
     more = run.open_files()[len(listing.open_files()):]
-    if vital:  # the same thread, when memory is short
+    if any(called == "pthread_create" for called, *_ in listing.calls()):  # the same thread
         more = [name for name in more if not name.startswith("pipe:")]
     return f"leaves open: {more}" if more else None
 

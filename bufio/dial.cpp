@@ -79,7 +79,8 @@ struct Lookup::Shared {
 Lookup::Lookup(ev::Loop& loop, const Endpoint& endpoint, Callback done)
     : shared_(std::make_shared<Shared>()),
       watch_(loop, shared_->pipe.fd(), ev::readable,
-             [this, done = std::move(done)](ev::Events) {
+             [this, done = std::move(done)](ev::Events events) {
+                 if (events & ev::error) ev::fail(EBADF, "poll");  // else it would never end
                  assert(shared_->ready);
                  watch_.want(ev::none);
                  done(std::move(shared_->result));

@@ -11,8 +11,9 @@ steps.py ask PORT [COUNT] STEP...     opens a connection, or several at the same
     line[:TEXT]    reads a line; any but TEXT ends the steps
     some           reads the available bytes
     receive:N      waits for N bytes, which are read later
-    wait, show     reads until the other side ends; show prints what arrived
+    wait, show[:N]     reads until the other side ends, or N bytes; show prints what arrived
     echo, rest     returns a line, or all that arrives until the other side ends
+    caret          greets with *, and returns each byte between ^ and $ increased by one
     shut, close, reset     closes the sending side, or the connection without TLS's close_notify, or resets it
     stay, input    never ends, or waits until standard input ends
     tls[:CERTIFICATE:KEY[:NAME=VALUE]...]     begins TLS; the names are newest (1.2), group, and clients, a file of
@@ -250,6 +251,18 @@ class Peer:
         while data := self.some():
             self.sock.sendall(data)
 
+    def answer_caret(self):
+        self.send(b"*")
+        inside = False
+        while data := self.some():
+            reply = bytearray()
+            for byte in data:
+                if byte == ord("$" if inside else "^"):
+                    inside = not inside
+                elif inside:
+                    reply.append((byte + 1) % 256)
+            self.send(reply)
+
     def begin_tls(self, rest):
         if not rest:
             self.sock = trusting_context().wrap_socket(self.sock)
@@ -278,9 +291,10 @@ class Peer:
          "some": self.some,
          "receive": lambda: self.receive(int(rest)) or show("received"),
          "wait": self.wait,
-         "show": lambda: [sys.stdout.buffer.write(part) for part in iter(self.some, b"")],
+         "show": lambda: [sys.stdout.buffer.write(part) for part in ([self.take(int(rest))] if rest else iter(self.some, b""))],
          "echo": lambda: self.send(self.line()),
          "rest": self.rest,
+         "caret": self.answer_caret,
          "shut": lambda: self.sock.shutdown(socket.SHUT_WR),
          "stay": threading.Event().wait,
          "input": sys.stdin.read,

@@ -12,10 +12,10 @@ same time.
   $ serve --ws && examine websocket ws://127.0.0.1:$PORT
   $ serve -u && examine datagrams udp://127.0.0.1:$PORT
   $ examine own
-  $ start python3 "$PEERS/books.py" caret 0 && examine caret_book -f caret 127.0.0.1 $PORT
-  $ start python3 "$PEERS/books.py" length 0 && examine length_book -f len4le 127.0.0.1 $PORT
+  $ start python3 "$PEERS/steps.py" serve 0 caret && examine caret_book -f caret 127.0.0.1 $PORT
   $ play open frame:89:there fragments && examine fragments ws://127.0.0.1:$PORT
   $ start python3 "$PEERS/steps.py" serve 0 rest && examine any 127.0.0.1 $PORT
+  $ examine length_book -f len4le 127.0.0.1 $PORT
   $ wait $all; for each in len2 caret tls websocket own; do others $each; done
   = len2
   1..19

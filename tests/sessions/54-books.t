@@ -1,17 +1,21 @@
 The protocols of two books
 ==========================
 
-With -f len4le, a message begins with its length, as in Build Your Own Redis. The server is in Python and shares
+With -f len4le, a message begins with its length, as in Build Your Own Redis. The servers are in Python and share
 no code with the programs.
 
-  $ start python3 "$PEERS/books.py" length 0
+  $ play rest
   $ { printf 'hello1\nhello2\nhello3\n'; head -c 33554432 /dev/zero | tr '\0' x; printf '\nhello5\n'; } >input
   $ yodel --quiet -f len4le 127.0.0.1 $PORT <input | cmp - input
 
 A client in Python that reads only after sending all gets all. A message that is cut gets no answer.
 
+  $ together() {
+  >     { printf "\\6\\0\\0\\0hello1$1"; head -c $2 /dev/zero | tr '\0' x; } >sent
+  >     ask $3 'send:\6\0\0\0hello1' "send:$1" "send:$2*x" show:$(($2 + 14)) | cmp - sent && echo all came back
+  > }
   $ serve -f len4le
-  $ for size in 1 65536 33554432; do python3 "$PEERS/books.py" ask-length $PORT $size; done
+  $ together '\1\0\0\0' 1; together '\0\0\1\0' 65536; together '\0\0\0\2' 33554432
   all came back
   all came back
   all came back
@@ -21,14 +25,13 @@ A client in Python that reads only after sending all gets all. A message that is
   $ await inside $LOG && sed -n 's/.*: the client/the client/p' $LOG
   the client closed the connection inside a message, after 5 of 10 bytes
   $ serve -f len4le --self-signed
-  $ for size in 1 33554432; do python3 "$PEERS/books.py" ask-length $PORT $size tls; done
-  all came back
+  $ together '\0\0\0\2' 33554432 tls
   all came back
 
 With -f caret, the server greets with *, a message is between ^ and $, and every byte comes back increased by
 one, as in Concurrent Servers.
 
-  $ start python3 "$PEERS/books.py" caret 0
+  $ play caret
   $ printf 'abc\nhello\n^\n' | yodel -f caret 127.0.0.1 $PORT
   bcd
   ifmmp
@@ -39,8 +42,6 @@ one, as in Concurrent Servers.
   $ serve -f caret
   $ printf '^abc$de^abte$fxyz^12325$^ab0000$abab' | yodel --quiet -f raw --expect none 127.0.0.1 $PORT; echo
   *bcdbcuf23436bc1111
-  $ python3 "$PEERS/books.py" ask-caret $PORT 5
-  all came back
   $ printf 'a\n\nb\n' | yodel -f caret 127.0.0.1 $PORT
   b
   yodel: standard input, line 2: -f caret does not allow empty messages

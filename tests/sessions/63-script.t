@@ -15,7 +15,7 @@ printed with -v or --json only, with the number of their connection.
   "type":"connection","connection":2
   $ caret() { printf 'abc\nabte\nab0000\n' | yodel-load --connections 3 -f caret -v 127.0.0.1 $PORT 2>log | sort -s -n; tail -n 1 log; }
   $ serve -f caret && caret >ours
-  $ start python3 "$PEERS/books.py" caret 0 && caret >theirs
+  $ play caret && caret >theirs
   $ for file in ours theirs; do xargs <$file; done
   1: bcd 1: bcuf 1: bc1111 2: bcd 2: bcuf 2: bc1111 3: bcd 3: bcuf 3: bc1111 yodel-load: 9 sent, 9 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   1: bcd 1: bcuf 1: bc1111 2: bcd 2: bcuf 2: bc1111 3: bcd 3: bcuf 3: bc1111 yodel-load: 9 sent, 9 echoed, 0 bad, 0 lost, */s; rtt * (glob)

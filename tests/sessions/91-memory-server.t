@@ -36,7 +36,7 @@ Memory for long messages goes back to the system after them.
 
   $ export MALLOC_MMAP_THRESHOLD_=131072
   $ returned() { until [ $(memory VmRSS $1) -lt 9000 ]; do sleep 0.01; done; [ $(memory VmHWM $1) -gt 20000 ] && echo returned; }
-  $ serve -f len4le && python3 "$PEERS/books.py" ask-length $PORT 33554432 >out && returned $SERVER
+  $ serve -f len4le && ask 'send:\0\0\0\2' 'send:33554432*x' show:33554436 >out && returned $SERVER
   returned
   $ serve --ws && open_input
   $ (exec 9>&-; ask open 'frame:01:20000000*x' frame:80:y read:1 input) <input >text & client=$!

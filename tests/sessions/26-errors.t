@@ -6,17 +6,11 @@ A usage error is one line that helps, and status 2.
   $ yodel --nonsense
   yodel: unknown option --nonsense (yodel -h shows the options)
   [2]
-  $ yodel -w localhost 7000
-  yodel: -w: "localhost" is not a duration such as 1.5s, 200ms or 2m (yodel -h shows the options)
-  [2]
   $ yodel localhost
   yodel: "localhost" needs a port: write HOST PORT or HOST:PORT (yodel -h shows the options)
   [2]
   $ yodel http://localhost:80
   yodel: "http://" is not supported; use tcp://, tls://, udp://, ws:// or wss:// (yodel -h shows the options)
-  [2]
-  $ yodel-load a:1 b:2
-  yodel-load: to compare two servers, run once for each, and compare with results.py --compare OLD NEW (yodel-load -h shows the options)
   [2]
   $ yodel -f morse localhost 7
   yodel: -f: "morse" is not a framing; the framings are line, crlf, nul, len1, len2, len4, len2le, len4le, caret, resp, smtp, raw (yodel -h shows the options)
@@ -27,9 +21,6 @@ A usage error is one line that helps, and status 2.
 
 An option of another program names that program, with the arguments in place.
 
-  $ yodel --rate 1k localhost 7000
-  yodel: --rate is an option of yodel-load: yodel-load --rate 1k localhost 7000
-  [2]
   $ yodel-load localhost 7000 --hex
   yodel-load: --hex is an option of yodel: yodel localhost 7000 --hex
   [2]
@@ -68,9 +59,6 @@ With --json, a connection that was never established has an end, too. So has a s
   "status":7,"sent":0
   $ yodeld --json --nonsense
   {"error":"unknown option --nonsense (yodeld -h shows the options)","status":2}
-  [2]
-  $ yodeld --json
-  {"error":"a port to listen on is missing (yodeld -h shows the options)","status":2}
   [2]
   $ yodeld --json 192.0.2.1:0
   {"error":"cannot listen on 192.0.2.1:0: Cannot assign requested address","status":1}

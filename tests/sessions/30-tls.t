@@ -16,23 +16,6 @@ the system or --cacert knows.
 
 A certificate that is refused is named with the reason and with the options that accept it.
 
-  $ certify old DNS:localhost -enddate 20210101000000Z
-  $ serve --tls --cert old.pem --key old.key
-  $ echo a | yodel --quiet --tls --cacert ca.pem localhost $PORT
-  yodel: the certificate of localhost expired on 2021-01-01; to accept it: --pinnedpubkey sha256//*=, or -k (glob)
-  [60]
-  $ certify other DNS:example.org
-  $ serve --tls --cert other.pem --key other.key
-  $ echo a | yodel --quiet --tls --cacert ca.pem localhost $PORT
-  yodel: the certificate of localhost is for example.org, not for localhost; to accept it: --pinnedpubkey sha256//*=, or -k (glob)
-  [60]
-  $ AUTHORITY=unknown certify strange DNS:localhost
-  $ serve --tls --cert strange.pem --key strange.key
-  $ echo a | yodel --quiet --tls --cacert ca.pem localhost $PORT
-  yodel: the certificate of localhost was sent without the certificate of its issuer CN=unknown, which is an intermediate or an untrusted CA; the server should send its intermediate certificate; to accept it: --cacert FILE, --pinnedpubkey sha256//*=, or -k (glob)
-  [60]
-  $ echo a | yodel --quiet --tls --cacert unknown.pem localhost $PORT
-  a
   $ serve --self-signed
   $ echo a | yodel --quiet --tls localhost $PORT 2>log
   [60]

@@ -8,10 +8,6 @@ Echo servers made of socat, ncat and openssl bring back every line.
   $ printf 'a\nb\n' | yodel --quiet 127.0.0.1 $PORT
   a
   b
-  $ start socat -d -d TCP-LISTEN:0,fork,bind=127.0.0.1 EXEC:cat
-  $ printf 'a\nb\n' | yodel --quiet 127.0.0.1 $PORT
-  a
-  b
   $ spawn ncat -l -k -e /bin/cat -U plain
   $ printf 'a\nb\n' | yodel --quiet --retry forever --retry-delay 10ms -m 10s unix:plain 2>log
   a

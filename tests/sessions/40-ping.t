@@ -85,11 +85,6 @@ With -m, a run has a length. Its replies are awaited, at most -W.
   yodel: no reply to message 1 within 300ms (2 times)
   yodel: 2 sent, 0 echoed, 0 bad, 2 lost* (glob)
   [1]
-  $ serve --self-signed --stall-handshake
-  $ yodel -i 10ms -m 200ms --tls -k 127.0.0.1 $PORT
-  yodel: no connection within 200ms (--max-time): still in the TLS handshake with 127.0.0.1:* (glob)
-  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
-  [28]
 
 Input that the program does not read is reported.
 

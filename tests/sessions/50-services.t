@@ -78,14 +78,10 @@ yodel-load sends own commands, at a rate, over several connections, in several t
 
   $ printf 'SET a "one two"\nGET a\nRPUSH l x\nLRANGE l 0 5\nHELLO 3\n' >commands
   $ load() { yodel-load -f resp --messages commands -c 400 "$@" unix:redis; }
-  $ load --rate 2k
-  yodel-load: 400 sent, 400 answered, 0 bad, 0 lost, */s; rtt * (glob)
-  $ load --rate 2k --connections 4 --threads 2
-  yodel-load: 400 sent, 400 answered, 0 bad, 0 lost, */s; rtt * (glob)
-  $ load --connections 3 --churn 50
-  yodel-load: 400 sent, 400 answered, 0 bad, 0 lost, */s; rtt * (glob)
-  $ load --window 20
-  yodel-load: 400 sent, 400 answered, 0 bad, 0 lost, */s; rtt * (glob)
+  $ for options in '--rate 2k' '--rate 2k --connections 4 --threads 2' '--connections 3 --churn 50' '--window 20'; do
+  >     load $options 2>&1 | grep -o '400 sent, 400 answered, 0 bad, 0 lost'
+  > done | uniq -c | xargs
+  4 400 sent, 400 answered, 0 bad, 0 lost
 
 Bytes that are no reply end the connection with a sentence.
 
@@ -96,10 +92,4 @@ Bytes that are no reply end the connection with a sentence.
   $ play line 'send:*99999999999999999999\r\n' close
   $ echo PING | yodel --quiet -f resp 127.0.0.1 $PORT
   yodel: the server sent "*99999999999999999999", which contains no valid length
-  [56]
-  $ play line 'send:$5\r\nhel' close
-  $ echo PING | yodel --quiet -f resp 127.0.0.1 $PORT
-  $5\r (esc)
-  hel
-  yodel: the server closed the connection inside a message, after 7 bytes
   [56]

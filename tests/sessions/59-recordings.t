@@ -48,14 +48,9 @@ Conversations with several connections, which cannot be replayed, can be shown. 
   $ { sed '$d' r.json; sed 1d o.json; } | show - | grep -c 'connected\|closed'
   2
 
-So can conversations over UDP and WebSocket, and with other framings.
+So can conversations over UDP, and with other framings.
 
   $ serve -u && echo hi | yodel --json udp://127.0.0.1:$PORT >u.json 2>log && show u.json
-  TIME - connected to 127.0.0.1:PORT
-  TIME > hi
-  TIME < hi
-  TIME - * (glob)
-  $ serve --ws && echo hi | yodel --json ws://127.0.0.1:$PORT >w.json 2>log && show w.json
   TIME - connected to 127.0.0.1:PORT
   TIME > hi
   TIME < hi
@@ -78,12 +73,6 @@ A damaged recording is shown up to the damage, which is named.
   $ cat log && yodel -r cut.json >out 2>&1
   yodel: cut.json:5: the line is truncated
   [26]
-  $ echo no | yodel -r -
-  yodel: standard input:1: the line is not a JSON object
-  [26]
-  $ echo '{"type":"end"}' | yodel -r -
-  yodel: standard input:1: this is neither a recording (yodel --json) nor a load with samples
-  [26]
   $ yodel -r none
   yodel: none: No such file or directory
   [26]
@@ -99,9 +88,3 @@ The result of a load contains its slowest and its bad messages, from all threads
   many
   $ grep -m 1 -o '[-] reply [0-9]* differs' out
   - reply * differs (glob)
-
-With a target, a recording needs a terminal.
-
-  $ yodel -r r.json 127.0.0.1 1
-  yodel: -r in pipe mode cannot be combined with the target 127.0.0.1 (yodel -h shows the options)
-  [2]

@@ -27,21 +27,10 @@ Replies that a server drops, doubles and damages are counted exactly. It sent al
   >     extra=$(($(figure duplicates) + $(figure unsolicited)))
   >     counters | grep -o " 26000 bytes in, $((65 * (400 - $(figure lost) + extra))) bytes out" | wc -l
   > }
-  $ exact --connections 20
-  status 1
-  bad and lost
-  400 sent, 400 known
-  1
-  $ exact --connections 20 --rate 2k
-  status 1
-  bad and lost
-  400 sent, 400 known
-  1
-  $ exact --connections 6 --threads 3
-  status 1
-  bad and lost
-  400 sent, 400 known
-  1
+  $ for options in '--connections 20' '--connections 20 --rate 2k' '--connections 6 --threads 3'; do
+  >     exact $options | xargs
+  > done | uniq -c
+        3 status 1 bad and lost 400 sent, 400 known 1
 
 Connections that fail are counted by their sentences. Messages go over those that are left.
 
@@ -59,9 +48,7 @@ Connections that fail are counted by their sentences. Messages go over those tha
   $ grep -v 'got no reply' log
   yodel-load: the server closed before the end of the run (3 times)
   yodel-load: 400 sent, * echoed, 0 bad, * lost, */s; rtt * (glob)
-  $ for options in '-m 5s' '--rate 10 -c 7'; do yodel-load --connections 7 $options 127.0.0.1 1; done
-  yodel-load: cannot connect to 127.0.0.1:1: Connection refused (7 times)
-  yodel-load: 0 sent, 0 echoed, 0 bad, 0 lost*; 7 of 7 attempts to connect failed (glob)
+  $ yodel-load --connections 7 --rate 10 -c 7 127.0.0.1 1
   yodel-load: cannot connect to 127.0.0.1:1: Connection refused (7 times)
   yodel-load: 0 sent, 0 echoed, 0 bad, 0 lost*; 7 of 7 attempts to connect failed (glob)
   [7]

@@ -34,10 +34,6 @@ A datagram that is too long is refused before it is sent. A port without a serve
   yodel: cannot connect to 127.255.255.255:7: broadcast and multicast addresses are not supported
   yodel: 0 sent, 0 echoed, 0 bad, 0 lost, 0 duplicate, 0 reordered
   [7]
-  $ echo a | yodel -u -4 224.0.0.1 7
-  yodel: cannot connect to 224.0.0.1:7: broadcast and multicast addresses are not supported
-  yodel: 0 sent, 0 echoed, 0 bad, 0 lost, 0 duplicate, 0 reordered
-  [7]
 
 Bad, lost, duplicate and reordered replies are counted as a peer in Python makes them.
 

@@ -109,14 +109,6 @@ So is one that breaks the protocol, or leaves. The server learns why.
   yodel: the server violated the WebSocket protocol: a frame is masked
   56
   close 1002 ended
-  $ after 'frame:81:\xff'
-  yodel: the server violated the WebSocket protocol: a text message is not UTF-8
-  56
-  close 1007 ended
-  $ after 'frame:82:2001*x'
-  yodel: a message of 2001 bytes or more exceeds the limit of 2000 (--max-frame)
-  56
-  close 1009 ended
   $ after frame:01:a shut
   yodel: the server ended the connection inside a message without a close frame
   56
@@ -145,11 +137,8 @@ Messages that arrive with the upgrade answer nothing.
   $ for greeting in welcome '9000*w'; do for expect in echo any; do
   >     play open "frame:81:$greeting" frames
   >     printf 'a\nb\n' | yodel --quiet --json --expect $expect ws://127.0.0.1:$PORT | grep -o '"echoed":2\|"unsolicited":1' | xargs
-  > done; done
-  echoed:2 unsolicited:1
-  echoed:2 unsolicited:1
-  echoed:2 unsolicited:1
-  echoed:2 unsolicited:1
+  > done; done | uniq -c
+        4 echoed:2 unsolicited:1
   $ play open frame:81:welcome frame:81:hello frames
   $ for i in 1 2; do echo a | yodel --quiet --json --match '^a' ws://127.0.0.1:$PORT | grep -o '"unsolicited":.'; done | xargs
   unsolicited:2 unsolicited:2

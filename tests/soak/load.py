@@ -1,22 +1,23 @@
 """The client tasks of a soak: good clients and faulty clients.
 
-Each task is a function of a Load. It talks to one server for some seconds and returns. It reports
-each failure as a sentence with Load.complain().
+Each task is a row of TASKS. It talks to one server for some seconds. Each failure is reported as a
+sentence with Load.complain().
 """
 import collections
 import json
+import pathlib
 import random
 import signal
 import socket
-import struct
 import subprocess
+import sys
 import threading
 import time
 
 HOST = "127.0.0.1"
 MAX_TASK = 5  # seconds
 PATIENCE = 60  # seconds for a program to end, on a loaded machine
-FRAMINGS = ["line", "crlf", "nul", "len1", "len2", "len4", "len2le", "len4le"]
+STEPS = pathlib.Path(__file__).parents[1] / "peers/steps.py"
 
 # The number of concurrent tasks, by round: from quiet to busy.
 INTENSITIES = [2, 4, 1, 6, 3, 10, 2, 5]
@@ -61,16 +62,13 @@ class Load:
     def work(self, seed, end):
         dice = random.Random(seed)
         while time.monotonic() < end:
-            task = dice.choices(list(TASKS), list(TASKS.values()))[0]
+            _, servers, task, *row = dice.choices(TASKS, [weight for weight, *_ in TASKS])[0]
+            server = dice.choice(servers.split())
             try:
-                task(self, dice, max(0.5, min(MAX_TASK, end - time.monotonic())))
+                task(self, dice, server, max(0.5, min(MAX_TASK, end - time.monotonic())), *row)
             except OSError as error:
-                self.complain(f"{task.__name__}: {error}")
+                self.complain(f"{task.__name__} {server}: {error}")
             self.count("tasks")
-
-    def connect(self, server):
-        self.count("connections")
-        return socket.create_connection((HOST, self.ports[server]), timeout=PATIENCE)
 
     def target(self, server):
         """Returns the command line arguments that name and trust a server."""
@@ -79,8 +77,8 @@ class Load:
             return ["--cacert", self.ca, "tls://" + address]
         return ["udp://" + address if server == "udp" else address]
 
-    def start(self, *arguments):
-        return subprocess.Popen([self.yodel_load, *map(str, arguments)], stdin=subprocess.DEVNULL,
+    def start(self, server, options):
+        return subprocess.Popen([self.yodel_load, *options.split(), *self.target(server)], stdin=subprocess.DEVNULL,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def finish(self, process, allowed):
@@ -93,82 +91,27 @@ class Load:
             self.complain(f"{process.args}: does not end")
         if process.returncode not in allowed:
             self.complain(f"{process.args}: status {process.returncode}: {errors[-300:]}")
-        end = end_object(output)
+        end = json.loads((['{}'] + [line for line in output.splitlines() if line.startswith('{"type":"end"')])[-1])
         self.count("messages", end.get("sent", 0))
         self.count("connections", end.get("connections", {}).get("opened", 0))
         return end
 
 
-def end_object(output):
-    for line in reversed(output.splitlines()):
-        if line.startswith('{"type":"end"'):
-            return json.loads(line)
-    return {}
+def drawn(dice, choices):
+    return [dice.choice(each) for each in choices]
 
 
-# --- Good clients: no reply may be wrong.
-
-# With a pace, a connection that is being replaced loses its scheduled messages.
-PACES = [["--rate", 100], ["--rate", 1000], ["--rate", 3000], ["--rate", 20]]
-CLOSED_LOOPS = [["-c", 2000], ["-c", 500, "--churn", 1], ["-c", 2000, "--churn", 10],
-                ["--churn", 3, "--window", 8]]
-
-
-def crowd_arguments(dice, seconds):
-    connections = dice.choice([1, 5, 20, 60])
-    arguments = ["--connections", connections, "--json", "-m", f"{seconds:.1f}s", "-W", "30s"]
-    arguments += dice.choice(PACES + CLOSED_LOOPS)
-    arguments += dice.choice([[], ["--connect-rate", 50]])
-    return arguments + (["--threads", 2] if connections > 1 and dice.random() < 0.3 else [])
-
-
-def crowd(load, dice, seconds, server, framing):
-    most = 200 if framing == "len1" else dice.choice([16, 100, 1000, 20000])
-    arguments = crowd_arguments(dice, seconds) + ["-f", framing, "--size", most]
-    process = load.start(*arguments, *load.target(server))
-    if load.finish(process, OVERLOADED).get("bad", 0) > 0:
+def crowd(load, dice, server, seconds, allowed, choices):
+    options = " ".join(["--json", f"-m {seconds:.1f}s", *drawn(dice, choices)])
+    process = load.start(server, options)
+    if load.finish(process, allowed).get("bad", 0) > 0 and server not in ("faulty", "udp"):
         load.complain(f"{process.args}: bad replies")
 
 
-def plain_crowd(load, dice, seconds):
-    crowd(load, dice, seconds, "plain", dice.choice(FRAMINGS))
-
-
-def tls_crowd(load, dice, seconds):
-    crowd(load, dice, seconds, "tls", dice.choice(FRAMINGS))
-
-
-def large_messages(load, dice, seconds):
-    arguments = ["--connections", 2, "-c", 20, "--size", dice.choice(["300k", "3M"]), "--json",
-                 "-m", f"{seconds:.1f}s", "-W", "60s", "-f", "len4"]
-    server = dice.choice(["plain", "tls"])
-    load.finish(load.start(*arguments, *load.target(server)), {0})
-
-
-# A datagram may always get lost, which is reported.
-def datagrams(load, dice, seconds):
-    arguments = ["--connections", dice.choice([1, 10]), "--rate", dice.choice([50, 1000]),
-                 "--size", dice.choice([10, 1000]), "-m", f"{seconds:.1f}s",
-                 "-W", "1s", "--json"]
-    load.finish(load.start(*arguments, *load.target("udp")), {0, 1})
-
-
-# --- Good clients of a server with faults.
-
-def unlucky_crowd(load, dice, seconds):
-    arguments = crowd_arguments(dice, seconds) + ["-f", "len4", "-W", "1s", "--size",
-                                                  dice.choice([10, 3000])]
-    load.finish(load.start(*arguments, *load.target("faulty")), UNLUCKY)
-
-
-# --- Faulty clients.
-
-def killed(load, dice, seconds):
+def killed(load, dice, server, seconds):
     """Dies while it sends messages."""
-    server = dice.choice(["plain", "tls", "faulty", "udp"])
-    arguments = ["--connections", 10, "--size", "60k", "-m", "60s"]
-    arguments += ["--rate", 100] if server == "udp" else ["-f", "len4", "--window", 4]
-    process = load.start(*arguments, *load.target(server))
+    pace = "--rate 100" if server == "udp" else "-f len4 --window 4"
+    process = load.start(server, f"--connections 10 --size 60k -m 60s {pace}")
     time.sleep(dice.uniform(0.05, 1))
     process.send_signal(signal.SIGKILL)
     process.communicate()
@@ -176,92 +119,60 @@ def killed(load, dice, seconds):
         load.complain(f"{process.args}: ended by itself, with {process.returncode}")
 
 
-def never_reads(load, dice, seconds):
-    """Sends until the server blocks, waits, and closes with all replies unread."""
-    with load.connect(dice.choice(["plain", "faulty"])) as connection:
-        connection.settimeout(0.2)
-        try:
-            while True:
-                connection.sendall(struct.pack(">I", 1000) + bytes(1000))
-        except OSError:  # the connection blocks, or the server gave up
-            time.sleep(dice.uniform(0, seconds / 2))
+def perform(load, dice, server, seconds, *choices):
+    """Performs steps of tests/peers/steps.py, for some seconds at most."""
+    steps = drawn(dice, choices)
+    load.count("connections", int(steps[0]) if steps[0].isdigit() else 1)
+    try:
+        done = subprocess.run([sys.executable, STEPS, "ask", str(load.ports[server]), *steps],
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=seconds)
+    except subprocess.TimeoutExpired:  # its server need not end it
+        return b""
+    if done.returncode != 0:
+        load.complain(f"{steps}: {done.stderr.decode()}")
+    return done.stdout
 
 
-def half_closes(load, dice, seconds):
+def half_closes(load, dice, server, seconds):
     """Half-closes after sending, and must receive everything back, then the end."""
-    sent = dice.randbytes(dice.choice([0, 1, 1000, 300000]))
-    with load.connect("plain") as connection:
-        writer = threading.Thread(target=send_and_half_close, args=(connection, sent))
-        writer.start()
-        with connection.makefile("rb") as replies:
-            received = replies.read()
-        writer.join()
-    if received != sent:
-        load.complain(f"half_closes: {len(received)} of {len(sent)} bytes came back")
+    size = dice.choice([1, 1000, 300000])
+    received = perform(load, dice, server, PATIENCE, [f"send:{size}*x"], ["shut"], ["show"])
+    if received != size * b"x":
+        load.complain(f"half_closes: {len(received)} of {size} bytes came back")
 
 
-def send_and_half_close(connection, data):
-    connection.sendall(data)
-    connection.shutdown(socket.SHUT_WR)
-
-
-def resets(load, dice, seconds):
-    """Cuts many connections in the middle of a message and its reply."""
-    for _ in range(dice.choice([1, 20, 100])):
-        with load.connect(dice.choice(["plain", "tls", "faulty"])) as connection:
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-            connection.send(dice.randbytes(dice.choice([1, 100, 5000])))
-
-
-def idle_crowd(load, dice, seconds):
-    """Sends one message on each connection, then waits until the server closes it."""
-    arguments = ["--connections", 5, "--rate", 0.25, "-m", f"{seconds:.1f}s", "-W", "1s", "--json"]
-    load.finish(load.start(*arguments, *load.target("hasty")), UNLUCKY)
-
-
-def leaves_at_once(load, dice, seconds):
-    for _ in range(dice.choice([1, 20, 200])):
-        load.connect(dice.choice(["plain", "hasty", "faulty"])).close()
-
-
-def garbage(load, dice, seconds):
-    """Sends bytes that are not TLS, an invalid length, or a truncated ClientHello."""
-    server = dice.choice(["tls", "hasty", "faulty"])
-    hello = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
-    with load.connect(server) as connection:
-        try:
-            connection.sendall(dice.choice([dice.randbytes(300), b"GET / HTTP/1.0\r\n\r\n", hello,
-                                            b"\xff" * 8]))
-            connection.settimeout(seconds)
-            while connection.recv(1000):
-                pass
-        except OSError:  # a reset is correct, and so is a timeout
-            pass
-
-
-def sends_slowly(load, dice, seconds):
-    """Sends an incomplete message, a byte at a time."""
-    end = time.monotonic() + seconds
-    with load.connect(dice.choice(["plain", "tls", "hasty", "faulty"])) as connection:
-        try:
-            while time.monotonic() < end:
-                connection.sendall(b"\0")
-                time.sleep(0.05)
-        except OSError:  # ended by --idle-timeout or --handshake-timeout
-            pass
-
-
-def odd_datagrams(load, dice, seconds):
+def odd_datagrams(load, dice, server, seconds):
     """Sends datagrams of any size, and never reads the answers."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
         for _ in range(200):
-            sender.sendto(dice.randbytes(dice.choice([0, 1, 1500, 60000])),
-                          (HOST, load.ports["udp"]))
+            sender.sendto(dice.randbytes(dice.choice([0, 1, 1500, 60000])), (HOST, load.ports[server]))
             time.sleep(0.002)
     load.count("datagrams", 200)
 
 
-# The weight of each task.
-TASKS = {plain_crowd: 4, tls_crowd: 4, large_messages: 2, datagrams: 3, unlucky_crowd: 3, killed: 3,
-         never_reads: 3, half_closes: 3, idle_crowd: 1, resets: 3, leaves_at_once: 2, garbage: 3, sends_slowly: 1,
-         odd_datagrams: 1}
+# With a pace, a connection that is being replaced loses its scheduled messages.
+CROWD = [["--connections 1", "--connections 5", "--connections 20", "--connections 60", "--connections 60 --threads 2"],
+         ["--rate 100", "--rate 1000", "--rate 3000", "--rate 20", "-c 2000", "-c 500 --churn 1", "-c 2000 --churn 10",
+          "--churn 3 --window 8"],
+         ["", "--connect-rate 50"]]
+MESSAGES = ["-f len1 --size 200", *(f"-f {framing} --size {size}" for size in (16, 100, 1000, 20000)
+                                    for framing in ("line", "crlf", "nul", "len2", "len4", "len2le", "len4le"))]
+TASKS = [
+    # weight, servers, task, and its choices
+    (8, "plain tls", crowd, OVERLOADED, [*CROWD, MESSAGES, ["-W 30s"]]),
+    (2, "plain tls", crowd, {0}, [["--size 300k", "--size 3M"], ["--connections 2 -c 20 -W 60s -f len4"]]),
+    (3, "udp", crowd, {0, 1}, [["--connections 1", "--connections 10"], ["--rate 50", "--rate 1000"],
+                               ["--size 10", "--size 1000"], ["-W 1s"]]),  # a datagram may always get lost
+    (3, "faulty", crowd, UNLUCKY, [*CROWD, ["--size 10", "--size 3000"], ["-f len4 -W 1s"]]),
+    (1, "hasty", crowd, UNLUCKY, [["--connections 5 --rate 0.25 -W 1s"]]),  # is idle until the server closes
+    (3, "plain tls faulty udp", killed),
+    (3, "plain", half_closes),
+    (1, "udp", odd_datagrams),
+    # Never reads, resets inside a message and its reply, leaves, speaks no TLS, or sends a byte at a time.
+    (3, "plain faulty", perform, [r"flood:251*\0\0\x03\xe8"]),
+    (3, "plain tls faulty", perform, ["1", "20", "50"], ["send:1*x", "send:100*x", "send:5000*x"], ["reset"]),
+    (2, "plain hasty faulty", perform, ["1", "20", "50"], ["close"]),
+    (3, "tls hasty faulty", perform, [r"send:300*\x8f", r"send:GET / HTTP/1.0\r\n\r\n", r"send:8*\xff",
+                                      r"send:\x16\x03\x01\x02\0\x01\0\x01\xfc\x03\x03"], ["wait"]),
+    (1, "plain tls hasty faulty", perform, [r"talk:\0"]),
+]

@@ -12,6 +12,7 @@ error.
 """
 import collections
 import contextlib
+import itertools
 import os
 import pathlib
 import pty
@@ -82,7 +83,7 @@ class Process:
         most = max(sample.descriptors for sample in self.samples) if self.samples else 0
         return self.descriptors() <= most
 
-    def end(self, signo, allowed):
+    def end(self, signo=signal.SIGTERM, allowed=frozenset({-signal.SIGTERM})):
         """Returns a sentence about a failure, or None if it ends correctly."""
         if signo and self.child.poll() is not None:
             return f"{self.name} ended by itself, with {self.child.returncode}"
@@ -103,62 +104,54 @@ def start_server(name, yodeld, certificate):
     return server
 
 
-class Talker:
+class Talker(Process):
     """A pipe client that receives a line now and then, and must print its echo."""
 
     def __init__(self, yodel, port):
-        self.process = Process("pipe", [yodel, "-W", "30s", f"{load.HOST}:{port}"],
-                               stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        super().__init__("pipe", [yodel, "-W", "30s", f"{load.HOST}:{port}"], stdin=subprocess.PIPE,
+                         stdout=subprocess.PIPE)
         self.complaint = None
         self.ending = threading.Event()
-        self.thread = threading.Thread(target=self.talk, daemon=True)
-        self.thread.start()
+        self.talker = threading.Thread(target=self.talk, daemon=True)
+        self.talker.start()
 
     def talk(self):
         number = 0
-        while not self.ending.wait(0.02):
+        while not self.ending.wait(0.02) and not self.complaint:
             number += 1
             line = b"%d %s\n" % (number, b"x" * (number * 37 % 5000))
-            self.process.child.stdin.write(line)
-            self.process.child.stdin.flush()
-            if self.process.child.stdout.readline() != line:
+            self.child.stdin.write(line)
+            self.child.stdin.flush()
+            if self.child.stdout.readline() != line:
                 self.complaint = f"pipe: line {number} came back as another one"
-                return
 
-    def end(self):
+    def end(self, signo=None, allowed=frozenset({0})):
         self.ending.set()
-        self.thread.join(load.PATIENCE)
-        self.process.child.stdin.close()
-        return self.complaint or self.process.end(None, {0})
+        self.talker.join(load.PATIENCE)
+        self.child.stdin.close()
+        return self.complaint or super().end(signo, allowed)
 
 
-class Screen:
+class Screen(Process):
     """A client on a terminal, with a simulated user."""
 
     def __init__(self, yodel, port):
         self.terminal, other = pty.openpty()
-        environment = {**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"}
-        command = [yodel, f"{load.HOST}:{port}"]
-        self.process = Process("screen", command, stdin=other, stdout=other, env=environment)
+        super().__init__("screen", [yodel, f"{load.HOST}:{port}"], stdin=other, stdout=other,
+                         env={**os.environ, "TERM": "xterm", "LC_ALL": "C.UTF-8"})
         os.close(other)
-        self.ending = threading.Event()
         for work in (self.type, self.show):
             threading.Thread(target=work, daemon=True).start()
 
     def type(self):
-        number = 0
-        while not self.ending.wait(0.05):
-            number += 1
+        for number in itertools.count():
+            time.sleep(0.05)
             os.write(self.terminal, b"typed %d %s\r" % (number, b"y" * (number % 60)))
 
     def show(self):
         with contextlib.suppress(OSError):  # the terminal is closed
             while os.read(self.terminal, 65536):
                 pass
-
-    def end(self):
-        self.ending.set()
-        return self.process.end(signal.SIGTERM, {-signal.SIGTERM})
 
 
 class Soak:
@@ -173,12 +166,11 @@ class Soak:
         self.servers = [start_server(name, yodeld, folder / "server.pem") for name in SERVERS]
         ports = {server.name: server.port for server in self.servers}
         self.load = load.Load(yodel_load, ports, str(self.ca), seed)
-        self.talker = Talker(yodel, ports["plain"])
-        self.screen = Screen(yodel, ports["plain"])
-        self.crowds = [Process(f"{name} crowd", [yodel_load, "--connections", "3", "--rate", "60",
-                                                 "--json", *self.load.target(name)],
-                               stdout=subprocess.DEVNULL) for name in ("tls", "udp")]
-        self.processes = [*self.servers, self.talker.process, self.screen.process, *self.crowds]
+        crowds = [Process(f"{name} crowd", [yodel_load, "--connections", "3", "--rate", "60",
+                                            "--json", *self.load.target(name)],
+                          stdout=subprocess.DEVNULL) for name in ("tls", "udp")]
+        self.clients = [Talker(yodel, ports["plain"]), Screen(yodel, ports["plain"]), *crowds]
+        self.processes = [*self.servers, *self.clients]
         self.pings = collections.defaultdict(list)
 
     def make_certificate(self, number):
@@ -225,8 +217,7 @@ class Soak:
 
     def ping(self, name):
         """Returns p50 and p99 of some sequential round trips, in microseconds."""
-        process = self.load.start("--connections", 1, "-c", PINGS, "--json", "-W", "30s",
-                                        *self.load.target(name))
+        process = self.load.start(name, f"--connections 1 -c {PINGS} --json -W 30s")
         times = self.load.finish(process, {0}).get("rtt_us", {})
         return times.get("p50", float("inf")), times.get("p99", float("inf"))
 
@@ -248,9 +239,8 @@ class Soak:
 
     def end(self):
         """Ends the clients, then the servers. Returns sentences about failures."""
-        ended = [self.talker.end(), self.screen.end()]
-        ended += [crowd.end(signal.SIGTERM, {-signal.SIGTERM}) for crowd in self.crowds]
-        ended += [server.end(signal.SIGTERM, {0}) for server in self.servers]
+        ended = [client.end() for client in self.clients]
+        ended += [server.end(allowed={0}) for server in self.servers]
         return [sentence for sentence in ended if sentence] + self.load.complaints
 
     def kill(self):
@@ -271,25 +261,20 @@ class Soak:
 
 
 def soak(run, minutes):
+    """Prints the results, and returns the exit status."""
     start = time.monotonic()
-    passed = 0
     run.load.run(WARM_UP_ROUND, ROUND)
     run.settle()
     run.probe()
     run.print_head()
-    number = 0
-    while passed < minutes:
+    for number in itertools.count():
         run.play_round(number)
         passed = (time.monotonic() - start) / 60
         run.print_row(passed)
-        number += 1
+        if passed >= minutes:
+            break
     findings = run.findings()
     complaints = run.end()
-    return findings, complaints
-
-
-def report(run, findings, complaints):
-    """Prints the results, and returns the exit status."""
     run.print_logs()
     print("done:", ", ".join(f"{count} {what}" for what, count in run.load.done.items()))
     for finding in findings:
@@ -312,7 +297,7 @@ def main():
     run = None
     try:
         run = Soak(pathlib.Path(sys.argv[1]), folder, int((sys.argv[3:] or ["1"])[0]))
-        return report(run, *soak(run, float(sys.argv[2])))
+        return soak(run, float(sys.argv[2]))
     except KeyboardInterrupt:
         return 1
     finally:

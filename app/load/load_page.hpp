@@ -81,7 +81,6 @@ public:
     LoadScreen(ev::Loop& loop, Owner& owner);
 
     void turn_ended() override { FullScreen::turn_ended(); }
-    bool stays_after_run() const override { return true; }
     void continued() override { FullScreen::continued(); }
 
 private:

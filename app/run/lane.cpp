@@ -116,6 +116,14 @@ public:
 
     bool is_open() const { return reported_state == State::open; }
 
+    // Takes the session's state over, and returns the state before.
+    State update_state() {
+        const State before = std::exchange(reported_state, session.state());
+        --lane_.counts_[static_cast<std::size_t>(before)];
+        ++lane_.counts_[static_cast<std::size_t>(reported_state)];
+        return before;
+    }
+
     void begin_attempt() {
         opened = false;
         sent = 0;
@@ -168,7 +176,7 @@ public:
         lane_.results_->at(message.planned, [&](Results& to) {
             to.lateness.record(session.flushed_at() - message.planned);
         });
-        if (message.planned < lane_.connections_.resumed_at()) session.void_round_trips();
+        if (message.planned < lane_.resumed_at_) session.void_round_trips();
         return true;
     }
 
@@ -244,7 +252,7 @@ private:
     }
 
     void state_changed() {
-        const State before = lane_.connections_.update(*this);
+        const State before = update_state();
         if (before == State::open && lifetime_timer) lifetime_timer.cancel();
         // A due message may wait for a connection. The loop sends it after this call.
         if (lane_.schedule_ && !lane_.over() && !lane_.step_timer_.pending())
@@ -306,10 +314,12 @@ private:
         worn = worn && opened && status == 0 && !lane_.over() && !source().over();
         settled = true;
         lane_.settle();
-        if (worn) return lane_.connections_.connect(*this);
+        if (worn) return lane_.connect(*this);
         if (lane_.options_.probe_interval && !lane_.over() &&
             lane_.results_->attempts != lane_.options_.count)
-            lane_.connections_.repeat();
+            lane_.open_timer_.start_at(
+                std::max(lane_.open_timer_.deadline() + *lane_.options_.probe_interval,
+                         lane_.loop_.now()));
         lane_.end_if_done();
     }
 
@@ -394,7 +404,7 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
       options_(options),
       share_{thread, options.threads, options.connections},
       hooks_(std::move(hooks)),
-      connections_(*this),
+      open_timer_(loop, [this] { open_due(); }),
       results_(std::make_unique<RunResults>()),
       step_timer_(loop, [this] { step(); }),
       phase_timer_(loop, [this] { time_up(); }) {
@@ -415,6 +425,8 @@ Lane::Lane(ev::Loop& loop, const RunOptions& options, std::size_t thread, Hooks 
         source_ = std::make_unique<Generator>(options.messages, share_);
     else if (options.from == From::generator)
         source_ = std::make_unique<Generator>(options.size);
+    connections_.reserve(share_.own_connection_count());
+    counts_[static_cast<std::size_t>(State::idle)] = share_.own_connection_count();
     limit_connecting(loop.now());
 }
 
@@ -423,7 +435,11 @@ Lane::~Lane() = default;
 // --- Connecting.
 
 void Lane::connect(std::shared_ptr<const Session::Options> options) {
-    if (!over()) connections_.open(std::move(options));
+    if (over()) return;
+    session_options_ = std::move(options);
+    const std::optional<Pace>& pace = options_.connect_pace;
+    open_timer_.start(pace ? pace->offset(share_.thread) : ev::Duration::zero());
+    limit_connecting(open_timer_.deadline());
 }
 
 void Lane::fail(const bufio::End& end) {
@@ -442,78 +458,50 @@ void Lane::limit_connecting(ev::Time since) {
     phase_timer_.start_at(std::max(options_.start.value_or(since), since) + *options_.length);
 }
 
-Lane::Connections::Connections(Lane& lane)
-    : lane_(lane), timer_(lane.loop_, [this] { open_due(); }) {
-    list_.reserve(lane.share_.own_connection_count());
-}
-
-Lane::Connections::~Connections() = default;
-
-void Lane::Connections::open(std::shared_ptr<const Session::Options> options) {
-    options_ = std::move(options);
-    const std::optional<Pace>& pace = lane_.options_.connect_pace;
-    timer_.start(pace ? pace->offset(lane_.share_.thread) : ev::Duration::zero());
-    lane_.limit_connecting(timer_.deadline());
-}
-
-void Lane::Connections::open_due() {
-    const std::optional<Pace>& pace = lane_.options_.connect_pace;
-    const Share& share = lane_.share_;
-    const ev::Time now = lane_.loop_.now();
-    if (lane_.options_.probe_interval && !list_.empty()) return connect(*list_.front());
-    ev::Time due = timer_.deadline();
+// Opens the connections that are due at their pace or, in a repeated probe, connects again.
+void Lane::open_due() {
+    if (options_.probe_interval && !connections_.empty()) return connect(*connections_[0]);
+    const std::optional<Pace>& pace = options_.connect_pace;
+    const ev::Time now = loop_.now();
+    ev::Time due = open_timer_.deadline();
     for (unsigned i = 0; i < connections_per_turn && due <= now; ++i) {
-        const std::size_t number = share.number_of(size());
-        Connection& connection =
-            *list_.emplace_back(std::make_unique<Connection>(lane_, number + 1, options_));
-        ++counts_[static_cast<std::size_t>(State::closed)];
-        connection.reported_state = State::closed;
+        const std::size_t number = share_.number_of(connections_.size());
+        Connection& connection = *connections_.emplace_back(
+            std::make_unique<Connection>(*this, number + 1, session_options_));
         connection.session.pause(paused_);
         connect(connection);
-        if (size() == share.own_connection_count()) return lane_.limit_connecting(now);
-        if (pace) due += pace->offset(share.number_of(size())) - pace->offset(number);
+        if (count(State::idle) == 0) return limit_connecting(now);
+        if (pace)
+            due += pace->offset(share_.number_of(connections_.size())) - pace->offset(number);
     }
-    timer_.start_at(due);
-    lane_.limit_connecting(std::max(due, now));
+    open_timer_.start_at(due);
+    limit_connecting(std::max(due, now));
 }
 
-void Lane::Connections::connect(Connection& connection) {
+void Lane::connect(Connection& connection) {
     connection.begin_attempt();
     connection.session.connect();
-    update(connection);
+    connection.update_state();
 }
 
-void Lane::Connections::repeat() {
-    timer_.start_at(
-        std::max(timer_.deadline() + *lane_.options_.probe_interval, lane_.loop_.now()));
-}
-
-void Lane::Connections::pause(bool paused) {
+void Lane::pause(bool paused) {
     paused_ = paused;
-    for (const auto& connection : list_) connection->session.pause(paused);
+    for (const auto& connection : connections_) connection->session.pause(paused);
 }
 
 // Also excludes messages that are already overdue.
-void Lane::Connections::void_round_trips() {
-    resumed_at_ = lane_.loop_.now();
-    for (const auto& connection : list_) connection->session.void_round_trips();
+void Lane::void_round_trips() {
+    resumed_at_ = loop_.now();
+    for (const auto& connection : connections_) connection->session.void_round_trips();
 }
 
-State Lane::Connections::update(Connection& connection) {
-    const State before = std::exchange(connection.reported_state, connection.session.state());
-    --counts_[static_cast<std::size_t>(before)];
-    ++counts_[static_cast<std::size_t>(connection.reported_state)];
-    return before;
+bool Lane::settled() const {
+    return count(State::idle) + count(State::dialing) + count(State::handshaking) == 0;
 }
 
-bool Lane::Connections::settled() const {
-    return open() + count(State::waiting) + count(State::closed) ==
-           lane_.share_.own_connection_count();
-}
-
-bool Lane::Connections::closed() const {
-    const bool more = size() < lane_.share_.own_connection_count() || timer_.pending();
-    return count(State::closed) == size() && (!more || lane_.over());
+bool Lane::all_closed() const {
+    if (count(State::closed) != connections_.size()) return false;
+    return over() || (count(State::idle) == 0 && !open_timer_.pending());
 }
 
 bool Lane::report_trouble(const Source& source) {
@@ -528,14 +516,14 @@ bool Lane::report_trouble(const Source& source) {
 // others must have opened or failed as well.
 void Lane::settle() {
     if (stage_ != Stage::settling || open() == 0) return;
-    if (options_.pace && !connections_.settled()) return;
+    if (options_.pace && !settled()) return;
     stage_ = Stage::ready;
     phase_timer_.cancel();  // the limit for connecting
     hooks_.ready();
 }
 
 void Lane::end_if_done() {
-    if (!connections_.closed() || stage_ == Stage::ended) return;
+    if (!all_closed() || stage_ == Stage::ended) return;
     if (!over()) count_unsent({});
     stop_sending(Stage::ended);
     step_timer_.start(ev::Duration::zero());
@@ -614,7 +602,7 @@ void Lane::send_due() {
         schedule_->pass(loop_.now());
         next->planned = *planned;
         last_planned_place_ = open_place.value_or(place);
-        Connection& connection = connections_[last_planned_place_];
+        Connection& connection = *connections_[last_planned_place_];
         if (connection.accepts_more())
             connection.send(*next);
         else
@@ -631,7 +619,7 @@ std::optional<std::size_t> Lane::next_open(std::size_t place) const {
     const std::size_t count = connections_.size();
     for (std::size_t i = 0; i < count && open() > 0; ++i) {
         const std::size_t next = (place + i) % count;
-        const Connection& connection = connections_[next];
+        const Connection& connection = *connections_[next];
         if (connection.is_open() && !connection.worn) return next;
     }
     return std::nullopt;
@@ -659,7 +647,7 @@ void Lane::stop_sending(Stage next) {
     const bool was_ready = stage_ > Stage::settling;
     stage_ = std::max(stage_, next);
     if (!was_ready) hooks_.ready();
-    connections_.stop_opening();
+    open_timer_.cancel();
     step_timer_.cancel();
     phase_timer_.cancel();
 }
@@ -691,7 +679,7 @@ void Lane::finish_all(Stage next) {
 }
 
 void Lane::time_up() {
-    if (connections_.size() == 0) return fail(no_connection("resolving"));
+    if (connections_.empty()) return fail(no_connection("resolving"));
     // A schedule that is not over still contains overdue messages.
     if (schedule_) {
         const ev::Time last = schedule_->begin() + *options_.length +

@@ -130,17 +130,19 @@ public:
     // Starts sending at this time or, if later, at RunOptions::start.
     void begin_at(ev::Time time);
     // While paused, reads nothing, so that back-pressure slows the peers down.
-    void pause(bool paused) { connections_.pause(paused); }
+    void pause(bool paused);
     // Stops sending, and closes the connections after their replies.
     void finish();
     // Closes the connections now. Messages in flight count neither as echoed nor as lost.
     void close() { finish_all(Stage::closing); }
     // See Session.
-    void void_round_trips() { connections_.void_round_trips(); }
+    void void_round_trips();
 
     bool over() const { return stage_ >= Stage::waiting; }  // sending has ended
     const RunResults& results() const { return *results_; }
-    std::size_t open() const { return connections_.open(); }
+    std::size_t open() const {  // connections
+        return count(Session::State::open) + count(Session::State::finishing);
+    }
 
 private:
     class Connection;
@@ -156,51 +158,13 @@ private:
         ended,     // all connections are closed
     };
 
-    // Opens the connections at their pace, and counts them by the states that they reported.
-    class Connections {
-    public:
-        explicit Connections(Lane& lane);
-        ~Connections();
-
-        void open(std::shared_ptr<const Session::Options> options);
-        void connect(Connection& connection);  // a new or a closed one
-        // With RunOptions::probe_interval: connects again when it is time to.
-        void repeat();
-        void stop_opening() { timer_.cancel(); }
-        void pause(bool paused);
-        void void_round_trips();
-        ev::Time resumed_at() const { return resumed_at_; }  // when they were last voided
-        // Takes the state of the connection's session over, and returns its state before.
-        Session::State update(Connection& connection);
-
-        std::size_t open() const {
-            return count(Session::State::open) + count(Session::State::finishing);
-        }
-        // Returns true if each connection is open, waits for a retry or is closed.
-        bool settled() const;
-        // Returns true if each connection is closed, and no other will be opened.
-        bool closed() const;
-
-        std::size_t size() const { return list_.size(); }
-        Connection& operator[](std::size_t place) const { return *list_[place]; }
-        auto begin() const { return list_.begin(); }
-        auto end() const { return list_.end(); }
-
-    private:
-        void open_due();
-        std::size_t count(Session::State state) const {
-            return counts_[static_cast<std::size_t>(state)];
-        }
-
-        Lane& lane_;
-        std::shared_ptr<const Session::Options> options_;
-        ev::Timer timer_;  // the next connection to open
-        std::vector<std::unique_ptr<Connection>> list_;
-        std::array<std::size_t, 7> counts_{};  // for each state
-        bool paused_ = false;
-        ev::Time resumed_at_{};
-    };
-
+    bool settled() const;     // each connection is open, waits for a retry or is closed
+    bool all_closed() const;  // each connection is closed, and no other will be opened
+    std::size_t count(Session::State state) const {
+        return counts_[static_cast<std::size_t>(state)];
+    }
+    void open_due();
+    void connect(Connection& connection);  // a new or a closed one
     void limit_connecting(ev::Time since);
 
     void settle();
@@ -230,7 +194,13 @@ private:
     // Shared by the connections or, with RunOptions::From::input, kept for them. Null if the
     // connection has its own.
     std::unique_ptr<Source> source_;
-    Connections connections_;
+    std::shared_ptr<const Session::Options> session_options_;
+    ev::Timer open_timer_;  // the next connection to open
+    std::vector<std::unique_ptr<Connection>> connections_;
+    // Connections by the state that they reported; `idle` if they are not made yet.
+    std::array<std::size_t, 7> counts_{};
+    bool paused_ = false;
+    ev::Time resumed_at_{};               // when the round trips were last voided
     std::size_t last_planned_place_ = 0;  // connection of the last planned message
     std::optional<Schedule> schedule_;
     Stage stage_ = Stage::settling;

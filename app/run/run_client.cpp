@@ -26,6 +26,9 @@ namespace {
 // Additional time at the end, for late datagrams and for our output.
 constexpr ev::Duration grace_time = std::chrono::seconds(2);
 
+constexpr ev::Duration progress_interval = std::chrono::milliseconds(200);
+constexpr ev::Duration object_interval = std::chrono::seconds(1);
+
 // Returns true if standard input contains data, which the user probably meant to send.
 bool has_unread_input() {
     struct stat input {};
@@ -35,54 +38,6 @@ bool has_unread_input() {
     if (S_ISFIFO(input.st_mode)) ::ioctl(STDIN_FILENO, FIONREAD, &count);
     return count > 0;
 }
-
-// Shows the counts on a temporary line of a terminal.
-class ProgressLine final : public RunDisplay {
-public:
-    ProgressLine(ev::Loop& loop, Owner& owner, bool load)
-        : owner_(owner), load_(load), timer_(loop, [this] { show(); }) {
-        timer_.start(interval);
-    }
-    ~ProgressLine() override { diagnostics().clear_temporary(); }
-
-private:
-    static constexpr ev::Duration interval = std::chrono::milliseconds(200);
-
-    void show() {
-        const RunProgress now = owner_.progress();
-        std::string text = load_ ? std::to_string(now.open) + " open, " : "";
-        if (now.phase == RunProgress::Phase::warming_up) text += "warming up, ";
-        diagnostics().show_temporary(text + progress_text(now.results));
-        timer_.start(interval);
-    }
-
-    Owner& owner_;
-    const bool load_;
-    ev::Timer timer_;
-};
-
-// Prints an object about each second of a load.
-class Intervals final : public RunDisplay {
-public:
-    Intervals(ev::Loop& loop, Owner& owner, Output& output)
-        : owner_(owner), output_(output), timer_(loop, [this] { print(); }) {
-        timer_.start(std::chrono::seconds(1));
-    }
-
-private:
-    void print() {
-        const RunProgress now = owner_.progress();
-        output_.append_line(
-            interval_object(now.results, ++count_, now.open, recent_.take(now.results)).str());
-        timer_.start_at(timer_.deadline() + std::chrono::seconds(1));
-    }
-
-    Owner& owner_;
-    Output& output_;
-    RecentTimes recent_;
-    std::uint64_t count_ = 0;  // of objects
-    ev::Timer timer_;
-};
 
 }  // namespace
 
@@ -106,16 +61,19 @@ RunClient::RunClient(ev::Loop& loop, Options options)
         limit_timer_ = ev::Timer(loop, [] {});  // turn_ended() follows
         limit_timer_.start(*session.max_time - session.time_spent);
     }
-    if (load() && !reporter_.reports_messages() && json() && !report.quiet)
-        displays_.push_back(std::make_unique<Intervals>(loop, *this, reporter_.output()));
+    if (load() && !reporter_.reports_messages() && json() && !report.quiet) {
+        interval_timer_ = ev::Timer(loop, [this] { print_interval(); });
+        interval_timer_.start(object_interval);
+    }
     // There is no progress line if replies are printed on the same terminal.
     const bool printing =
         (json() || reporter_.reports_messages()) && ::isatty(STDOUT_FILENO) == 1;
     if (options_.page) {
         own_descriptors_ = used_descriptors();
-        displays_.push_back(options_.page(*this));
+        page_ = options_.page(*this);
     } else if (::isatty(STDERR_FILENO) == 1 && !printing && (load() || generated())) {
-        displays_.push_back(std::make_unique<ProgressLine>(loop, *this, load()));
+        progress_timer_ = ev::Timer(loop, [this] { show_progress(); });
+        progress_timer_.start(progress_interval);
     }
 }
 
@@ -187,9 +145,26 @@ RunProgress RunClient::progress() {
     return now;
 }
 
+// Shows the counts on a temporary line of a terminal.
+void RunClient::show_progress() {
+    const RunProgress now = progress();
+    std::string text = load() ? std::to_string(now.open) + " open, " : "";
+    if (now.phase == RunProgress::Phase::warming_up) text += "warming up, ";
+    diagnostics().show_temporary(text + progress_text(now.results));
+    progress_timer_.start(progress_interval);
+}
+
+// Prints an object about the last second of a load.
+void RunClient::print_interval() {
+    const Results& results = run_.results();
+    reporter_.output().append_line(
+        interval_object(results, ++interval_count_, run_.open(), recent_.take(results)).str());
+    interval_timer_.start_at(interval_timer_.deadline() + object_interval);
+}
+
 void RunClient::continued() {
     run_.void_round_trips();
-    for (const auto& display : displays_) display->continued();
+    if (page_) page_->continued();
 }
 
 // Finishes gracefully at the first ^C. The second ^C kills the program.
@@ -232,9 +207,8 @@ void RunClient::turn_ended() {
     if (pause != paused_) run_.pause(pause);
     paused_ = pause;
     if (run_.ended() && !over_) complete();
-    for (const auto& display : displays_) display->turn_ended();
-    if (over_ && displays_.empty() && (outcome_.signo != 0 || output.done() || out_of_time))
-        loop_.stop();
+    if (page_) page_->turn_ended();
+    if (over_ && !page_ && (outcome_.signo != 0 || output.done() || out_of_time)) loop_.stop();
 }
 
 // Returns the limit, after the run's time, for replies, for closing connections, and for our
@@ -250,9 +224,10 @@ ev::Duration RunClient::time_after_sending() const {
 // Completes the journal first, because its errors affect the status in the end object.
 void RunClient::complete() {
     over_ = true;
-    std::erase_if(displays_, [this](const auto& display) {
-        return !display->stays_after_run() || interrupted_ || outcome_.signo != 0;
-    });
+    interval_timer_ = {};
+    progress_timer_ = {};
+    diagnostics().clear_temporary();
+    if (interrupted_ || outcome_.signo != 0) page_.reset();
     reporter_.close_log();
     if (const std::string trouble = reporter_.log_trouble(); !trouble.empty())
         outcome_.troubles.push_back({output_failed, trouble});
@@ -273,7 +248,7 @@ Outcome RunClient::outcome() const {
 }
 
 int RunClient::report() {
-    displays_.clear();
+    page_.reset();
     const RunOptions& run = options_.run;
     const auto& certificate = reporter_.refused_certificate();
     if (options_.report.verbose && certificate)

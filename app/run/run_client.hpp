@@ -1,9 +1,7 @@
-// Runs either client without the full screen: a Reporter prints what happens, displays show the
-// progress, and the outcome is printed at the end.
-//
-// The displays are the page of the options or, on a terminal, a line on standard error. A load
-// with Form::json prints an `interval` object each second instead of an object for each
-// message.
+// Runs either client without the full screen: a Reporter prints what happens, the page of the
+// options or, on a terminal, a line on standard error shows the progress, and the outcome is
+// printed at the end. A load with Form::json prints an `interval` object each second instead of
+// an object for each message.
 #pragma once
 
 #include "app/process/sandbox.hpp"
@@ -13,11 +11,14 @@
 #include "app/run/run.hpp"
 #include "app/run/sources.hpp"
 #include "app/stats/outcome.hpp"
+#include "app/stats/results.hpp"
 #include "bufio/dial.hpp"
 #include "ev/loop.hpp"
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,8 +51,8 @@ struct RunProgress {
     std::vector<Requirement::Judged> required = {};
 };
 
-// Displays a run live, on a full-screen page. A display asks its owner for the progress when it
-// is time to draw.
+// Displays a run live, on a full-screen page. It asks its owner for the progress when it is
+// time to draw.
 class RunDisplay {
 public:
     class Owner {
@@ -76,11 +77,9 @@ public:
     virtual ~RunDisplay() = default;
 
     // Draws if it is time to. Call it after each turn of the loop.
-    virtual void turn_ended() {}
-    // If true, the display stays until a key is pressed.
-    virtual bool stays_after_run() const { return false; }
+    virtual void turn_ended() = 0;
     // Call it after the program was suspended.
-    virtual void continued() {}
+    virtual void continued() = 0;
 };
 
 class RunClient final : public RunDisplay::Owner {
@@ -118,6 +117,8 @@ private:
     bool load() const { return options_.report.load; }
     bool generated() const { return options_.run.shares_source(); }
     ev::Duration time_after_sending() const;
+    void show_progress();
+    void print_interval();
     void complete();
     Outcome outcome() const;
 
@@ -130,9 +131,12 @@ private:
     ev::Timer limit_timer_;  // time limit, also for our output; empty if there is none
     Reporter reporter_;
     Run run_;
-    Outcome outcome_;  // without what outcome() adds
-    // After the run, only displays with stays_after_run() remain.
-    std::vector<std::unique_ptr<RunDisplay>> displays_;
+    Outcome outcome_;           // without what outcome() adds
+    ev::Timer progress_timer_;  // the next progress line; empty without one
+    ev::Timer interval_timer_;  // the next interval object; empty without one
+    RecentTimes recent_;        // of the interval objects
+    std::uint64_t interval_count_ = 0;
+    std::unique_ptr<RunDisplay> page_;  // stays after the run until a key is pressed
 };
 
 // Returns the sandbox rules for a client that connects to the endpoint.

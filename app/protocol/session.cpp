@@ -400,20 +400,41 @@ void Session::on_timer() {
     observe();
     const Due due = first_due();
     if (due.at > now) return settle();
+    const Options& o = *options_;
+    const auto time_out = [this](By by, const char* what, ev::Duration limit,
+                                 const char* option, bool may_retry = true) {
+        end_with({Reason::timeout, by, what, duration_text(limit) + " (" + option + ")"},
+                 may_retry);
+    };
     switch (due.which) {
     case Deadline::attempt:
-        if (state() != State::waiting) break;
-        dial();
-        return settle();
+        if (state() == State::waiting)
+            dial();
+        else
+            end_with({Reason::timeout, By::us, "no connection to",
+                      o.endpoint.text() + " within " + duration_text(o.connect_timeout) +
+                          " (-w): still " + phase()});
+        break;
     case Deadline::run:
         run_ = ev::Time::max();
-        if (state() != State::closed) end_with(timeout_end(due.which), false);
-        return settle();
+        if (state() != State::closed)
+            time_out(By::us, "the run did not finish within", *o.max_time, "--max-time", false);
+        break;
+    case Deadline::idle:
+        time_out(By::us, "nothing was sent or received for", *o.idle_timeout, "--idle-timeout");
+        break;
     case Deadline::ping:
-        if (progress_.pong_awaited) break;
-        ++progress_.pings;
-        stream_->ping();
-        return settle();
+        if (progress_.pong_awaited) {
+            time_out(By::peer, "did not answer a ping within", o.reply_timeout, "-W");
+        } else {
+            ++progress_.pings;
+            stream_->ping();
+        }
+        break;
+    case Deadline::output:
+        end_with({Reason::timeout, By::peer,
+                  "has stopped reading; unsent:", bytes_text(pending()) + " (-W)"});
+        break;
     case Deadline::reply:
         ledger_.resolve_held();
         while (report_resolved()) {
@@ -423,21 +444,22 @@ void Session::on_timer() {
             if (!report(ledger_.expire_oldest())) return;
         }
         return;
-    case Deadline::greeting: ledger_.rule_out_greeting(); return settle();
-    case Deadline::quiet: stream_->finish(); return settle();
+    case Deadline::greeting: ledger_.rule_out_greeting(); break;
+    case Deadline::quiet: stream_->finish(); break;
+    case Deadline::end:
+        time_out(By::peer, "did not close within", o.close_timeout, "-q");
+        break;
     // A client may close at any time, so this is no failure. Waits until the client has
     // accepted all output.
     case Deadline::early_close:
-        if (!options_->listens())
+        if (!o.listens())
             end_with({Reason::closed_early});
         else if (pending() == 0)
             end_with({Reason::clean});
         else
             progress_.peer_ended = now;
-        return settle();
-    default: break;
+        break;
     }
-    end_with(timeout_end(due.which));
     settle();
 }
 
@@ -451,13 +473,12 @@ void Session::set_state(State state) {
 // Ends the connection, or the attempt to make one. The caller reports it. `may_retry` is false
 // if that was decided above the connection.
 void Session::end_with(End end, bool may_retry) {
-    if (may_retry && got_tls_alert())
-        end = {Reason::tls, By::peer, "speaks TLS; use --tls"};
-    else if (may_retry)
-        end = explained_end(std::move(end));
+    if (may_retry && got_tls_alert()) end = {Reason::tls, By::peer, "speaks TLS; use --tls"};
+    if (may_retry) end = explained_end(std::move(end));
     const bool retries = may_retry && worth_retrying(end.reason);
     const bool accepts_next = options_->listens() && state() != State::dialing;
-    end_ = final_end(std::move(end));
+    if (state() == State::finishing && in_flight() == 0) end = finished_end(std::move(end));
+    if (end.reason != Reason::clean || !end_) end_ = std::move(end);
     if (stream_) {
         if (stream_->tls()) facts_.tls = std::make_unique<bufio::TlsFacts>(*stream_->tls());
         facts_.tcp = tcp();
@@ -475,31 +496,6 @@ void Session::end_with(End end, bool may_retry) {
     attempt_ = loop_.now();
     if (!accepts_next)
         attempt_ = loop_.after(retry_wait(options_->retry_delay, retries_++, random_));
-}
-
-// Returns the end for a deadline that has passed.
-End Session::timeout_end(Deadline passed) const {
-    const auto after = [](By by, const char* what, ev::Duration limit, const char* option) {
-        return End{Reason::timeout, by, what, duration_text(limit) + " (" + option + ")"};
-    };
-    const Options& o = *options_;
-    switch (passed) {
-    case Deadline::run:
-        return after(By::us, "the run did not finish within", *o.max_time, "--max-time");
-    case Deadline::idle:
-        return after(By::us, "nothing was sent or received for", *o.idle_timeout,
-                     "--idle-timeout");
-    case Deadline::ping:
-        return after(By::peer, "did not answer a ping within", o.reply_timeout, "-W");
-    case Deadline::end: return after(By::peer, "did not close within", o.close_timeout, "-q");
-    case Deadline::output:
-        return {Reason::timeout, By::peer,
-                "has stopped reading; unsent:", bytes_text(pending()) + " (-W)"};
-    default:
-        return {Reason::timeout, By::us, "no connection to",
-                o.endpoint.text() + " within " + duration_text(o.connect_timeout) +
-                    " (-w): still " + phase()};
-    }
 }
 
 // Adds what the stream does not know: the messages in flight, and whether the peer may close.
@@ -534,21 +530,17 @@ End Session::explained_end(End end) const {
     return end;
 }
 
-// Returns the end to report. Once all messages are answered, the peer may close early. Once our
-// side is closed, a peer that does not close in time is `unclosed`, unless nobody waits for it.
-// If the expected replies are known, it may also close without close_notify, but neither inside
-// a message nor without a WebSocket close frame.
-End Session::final_end(End end) const {
-    if (end.reason == Reason::clean) return end_ ? end_ : end;
-    const End clean = end_ ? end_ : End{Reason::clean, By::us, "closed"};
-    if (state() != State::finishing || in_flight() > 0) return end;
+// Returns the end to report once all messages are answered. The peer may close early then. Once
+// our side is closed, a peer that does not close in time is `unclosed`, unless nobody waits for
+// it. If the expected replies are known, it may also close without close_notify, but neither
+// inside a message nor without a WebSocket close frame.
+End Session::finished_end(End end) const {
+    const End clean{Reason::clean, By::us, "closed"};
     if (end.reason == Reason::closed_early) return clean;
     if (!stream_->output_closed()) return end;
     if (end.reason == Reason::timeout) {
-        const bool awaited = options_->close_timeout > ev::Duration::zero();
-        if (!awaited || lossy()) return clean;
+        if (options_->close_timeout == ev::Duration::zero() || lossy()) return clean;
         end.reason = Reason::unclosed;
-        return end;
     }
     const bool known = options_->expect == Expect::echo || options_->expect == Expect::given;
     const bool whole = known && partial_message().empty() && !options_->websocket;

@@ -202,9 +202,8 @@ private:
 
     void set_state(State state);
     void end_with(bufio::End end, bool may_retry = true);
-    bufio::End timeout_end(Deadline passed) const;
     bufio::End explained_end(bufio::End end) const;
-    bufio::End final_end(bufio::End end) const;
+    bufio::End finished_end(bufio::End end) const;
     bool got_tls_alert() const;  // the server expects TLS
     bool worth_retrying(bufio::Reason reason) const;
 

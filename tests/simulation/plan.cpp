@@ -1,6 +1,6 @@
 #include "tests/simulation/plan.hpp"
 
-#include "app/text/units.hpp"
+#include "app/text/json.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -161,53 +161,32 @@ Plan make_plan(Kind kind, std::uint64_t seed) {
     return plan;
 }
 
-namespace {
-
-std::string time_text(const std::optional<ev::Duration>& time) {
-    return time ? duration_text(*time) : "-";
-}
-
-std::string client_text(const Session::Options& client) {
-    return "client: framing " + std::string(client.framing->name) + ", expect " +
-           std::to_string(static_cast<int>(client.expect)) + ", coalesce " +
-           std::to_string(client.coalesce) + ", numbered " + std::to_string(client.numbered) +
-           ", max_frame " + std::to_string(client.max_frame) + ", reply " +
-           duration_text(client.reply_timeout) + ", close " +
-           duration_text(client.close_timeout) + ", connect " +
-           duration_text(client.connect_timeout) + ", greeting " +
-           duration_text(client.greeting_time) + ", idle " + time_text(client.idle_timeout) +
-           ", max " + time_text(client.max_time) + ", retries " +
-           std::to_string(client.retries) + " after " + duration_text(client.retry_delay);
-}
-
-std::string count_text(const std::optional<std::uint64_t>& count) {
-    return count ? std::to_string(*count) : "-";
-}
-
-std::string server_text(const EchoServer::Options& server) {
-    const Faults& faults = server.faults;
-    return "server: drop " + std::to_string(faults.drop) + ", dup " +
-           std::to_string(faults.dup) + ", corrupt " + std::to_string(faults.corrupt) +
-           ", delay " + duration_text(faults.delay) + ", jitter " +
-           duration_text(faults.jitter) + ", reorder " + std::to_string(faults.reorder) +
-           ", chunk " + std::to_string(faults.chunk) + ", close_after " +
-           count_text(faults.close_after) + ", reset_after " + count_text(faults.reset_after) +
-           ", half_close " + std::to_string(faults.half_close) + ", no_read " +
-           std::to_string(faults.no_read) + ", stall " +
-           std::to_string(faults.stall_handshake) + ", banner " +
-           std::to_string(faults.banner.size()) + ", buffer " +
-           std::to_string(server.buffer()) + ", idle " + time_text(server.idle_timeout);
-}
-
-}  // namespace
-
 std::string Plan::text() const {
-    return "carrier " + std::to_string(static_cast<int>(carrier)) + (calm ? ", calm" : "") +
-           (distinct ? ", distinct" : "") + ", messages " + std::to_string(messages) + " of " +
-           std::to_string(longest) + ", window " + std::to_string(window) + ", burst " +
-           std::to_string(burst) + ", gap " + duration_text(gap) + ", mischief " +
-           std::to_string(mischief) + ", oversleep " + duration_text(machine.oversleep) + "\n" +
-           client_text(client) + "\n" + server_text(server) + "\n";
+    const Faults& faults = server.faults;
+    JsonObject object;
+    object.number("carrier", static_cast<unsigned>(carrier)).flag("calm", calm);
+    object.flag("distinct", distinct).number("messages", messages).number("longest", longest);
+    object.number("window", window).number("burst", burst).time("gap_us", gap);
+    object.decimal("mischief", mischief).time("oversleep_us", machine.oversleep);
+    object.text("framing", client.framing->name);
+    object.number("expect", static_cast<unsigned>(client.expect));
+    object.flag("coalesce", client.coalesce).flag("numbered", client.numbered);
+    object.number("max_frame", client.max_frame).time("reply_us", client.reply_timeout);
+    object.time("close_us", client.close_timeout).time("connect_us", client.connect_timeout);
+    object.time("greeting_us", client.greeting_time).number("retries", client.retries);
+    object.time("retry_us", client.retry_delay);
+    if (client.idle_timeout) object.time("idle_us", *client.idle_timeout);
+    if (client.max_time) object.time("max_us", *client.max_time);
+    object.decimal("drop", faults.drop).decimal("dup", faults.dup);
+    object.decimal("corrupt", faults.corrupt).decimal("reorder", faults.reorder);
+    object.time("delay_us", faults.delay).time("jitter_us", faults.jitter);
+    object.number("chunk", faults.chunk).flag("half_close", faults.half_close);
+    if (faults.close_after) object.number("close_after", *faults.close_after);
+    if (faults.reset_after) object.number("reset_after", *faults.reset_after);
+    object.flag("no_read", faults.no_read).flag("stall", faults.stall_handshake);
+    object.bytes("banner", faults.banner).number("buffer", server.buffer());
+    if (server.idle_timeout) object.time("server_idle_us", *server.idle_timeout);
+    return object.str() + "\n";
 }
 
 }  // namespace simulation

@@ -14,8 +14,7 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # nothing is written into the source tree
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import walls  # noqa: E402  # found by the line above
+import walls  # noqa: E402
 
 # Macros that name a system or a C library.
 SYSTEM = re.compile(r"\b(__linux__|__gnu_linux__|__GLIBC\w*|__APPLE__|__\w+BSD__|__DragonFly__"

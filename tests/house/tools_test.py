@@ -8,8 +8,7 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True  # nothing is written into the source tree
-sys.path.insert(0, str(pathlib.Path(__file__).parent))
-import systems  # noqa: E402  # found by the line above
+import systems  # noqa: E402
 import walls  # noqa: E402
 
 ROOT = pathlib.Path(sys.argv[1])

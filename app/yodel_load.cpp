@@ -1,6 +1,5 @@
 // The load tool: many connections, planned times, and a verdict.
 
-#include "app/load/load.hpp"
 #include "app/load/load_page.hpp"
 #include "app/options/load/load_options.hpp"
 #include "app/process/program.hpp"
@@ -36,10 +35,10 @@ int run(LoadOptions options, int& signo) {
     }
     refuse_shared_outputs({{"SSLKEYLOGFILE", options.tls.key_log_file}});
     if (options.use_tls()) session.tls = bufio::TlsContext::client(options.tls);
-    plan_load(options.plan, options.size, options);
+    plan_load(options);
     // In the background, the page would stop a run that needs no terminal.
     const bool page = !options.line.has("no-tui") && !options.json() && !run.probe_interval &&
-                      !options.plan.reads_lines() && !ui::in_background(STDIN_FILENO);
+                      !options.reads_lines() && !ui::in_background(STDIN_FILENO);
     if (page && can_use_screen_or_warn())
         options.page = [&loop](RunDisplay::Owner& owner) {
             return std::make_unique<LoadScreen>(loop, owner);

@@ -3,9 +3,16 @@
 #include "app/text/units.hpp"
 #include "ev/threads/loop_thread.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <utility>
 
 namespace yodel {
 
@@ -25,14 +32,16 @@ constexpr auto lifetime_value =
     kind(parse_duration, "a number of messages or a time with a unit, such as 10s");
 
 // Two rates are the first and the last rate of a climb.
-void set_rate(LoadPlan& to, const std::string& text) {
+void set_rate(LoadOptions& to, const std::string& text) {
     const std::size_t dots = text.find("..");
-    to.rate_thousandths = rate_in_thousandths(text.substr(0, dots));
-    to.last_rate_thousandths.reset();
+    const std::uint64_t first = rate_in_thousandths(text.substr(0, dots));
+    to.run.pace = Pace::per_second(first);
+    to.last_rate.reset();
     if (dots == text.npos) return;
-    to.last_rate_thousandths = rate_in_thousandths(text.substr(dots + 2));
-    if (*to.last_rate_thousandths <= *to.rate_thousandths)
+    const std::uint64_t last = rate_in_thousandths(text.substr(dots + 2));
+    if (last <= first)
         throw UsageError(in_quotes(text) + " does not climb: the second rate must be higher");
+    to.last_rate = static_cast<double>(last) / 1000;
 }
 
 std::chrono::system_clock::time_point start_time_value(const std::string& text) {
@@ -58,21 +67,20 @@ void set_churn(RunOptions& to, const std::string& text) {
 // The word `auto` means one thread per processor.
 void set_threads(LoadOptions& to, const std::string& text) {
     constexpr unsigned max = 1024;
-    to.plan.threads_auto = text == "auto";
-    to.run.threads = to.plan.threads_auto ? std::min(ev::processor_count(), max)
-                                          : number_up_to(max, ", or auto")(text);
+    to.threads_auto = text == "auto";
+    to.run.threads = to.threads_auto ? std::min(ev::processor_count(), max)
+                                     : number_up_to(max, ", or auto")(text);
 }
 
 // Adds the settings that exclude or need options as if they were options: a text for errors,
 // names, and what the setting excludes and needs.
 void add_meanings_of_load(LoadOptions& options) {
     const RunOptions& run = options.run;
-    const LoadPlan& plan = options.plan;
     const auto& length = run.session.max_time;
     CommandLine& line = options.line;
-    line.add_if(plan.random_arrivals, {"--arrivals poisson", "arrivals=poisson"});
+    line.add_if(options.random_arrivals, {"--arrivals poisson", "arrivals=poisson"});
     line.add_if(run.connections > 1, {"--connections", "many"});
-    line.add_if(options.wants_generated_messages() && plan.messages_file.empty(),
+    line.add_if(options.wants_generated_messages() && options.messages_file.empty(),
                 {line.written("generated") + " without --messages", "generator"});
     line.add_if(options.expects_no_reply(),
                 {line.written("expect") + " none", "", "",
@@ -84,11 +92,40 @@ void add_meanings_of_load(LoadOptions& options) {
                                 "z, which sends no messages; give a time such as 10s"});
     line.add_if(run.lifetime == ev::Duration::zero(),
                 {"--churn 0s", "", "", "z, because it leaves no time for messages"});
-    line.add_if(plan.last_rate_thousandths && !length,
+    line.add_if(options.last_rate && !length,
                 {"a rate that climbs", "", "", "m, the length of the climb"});
     const std::string threads = std::to_string(run.threads);
-    line.add_if(!plan.threads_auto && run.threads > run.connections,
+    line.add_if(!options.threads_auto && run.threads > run.connections,
                 {"--threads " + threads, "", "", "connections=" + threads + ", one for each"});
+}
+
+OwnMessages read_messages(const std::string& file, const LineReader::Options& lines) {
+    constexpr std::size_t max_size = 64 * 1024 * 1024;
+    errno = 0;
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> input(std::fopen(file.c_str(), "re"),
+                                                                std::fclose);
+    LineReader reader(lines);
+    std::deque<std::string> messages;
+    for (std::size_t size = 0; input && !reader.over();) {
+        constexpr std::size_t chunk = 64 * 1024;
+        const std::size_t count =
+            std::fread(reader.bytes().reserve(chunk), 1, chunk, input.get());
+        reader.bytes().commit(count);
+        if (count == 0) reader.end();
+        size += count;
+        if (size > max_size)
+            throw FileError(usage_error, "--messages: " + file + " is larger than " +
+                                             std::to_string(max_size / 1024 / 1024) + " MiB");
+        while (const auto message = reader.next()) {
+            messages.emplace_back(message->payload);
+            reader.pop(*message);
+        }
+    }
+    if (!input || std::ferror(input.get()) != 0)
+        throw FileError(input_failed, "--messages: " + file, errno);
+    if (const Trouble trouble = reader.trouble(); !trouble.text.empty())
+        throw FileError(trouble.status, trouble.text);
+    return std::make_shared<const std::deque<std::string>>(std::move(messages));
 }
 
 }  // namespace
@@ -96,7 +133,6 @@ void add_meanings_of_load(LoadOptions& options) {
 // Rows: label, help, action, excludes, needs, implies.
 std::vector<Option> load_table(LoadOptions& to) {
     RunOptions& run = to.run;
-    LoadPlan& plan = to.plan;
     const std::vector<Option> load = {
         {"Load:"},
         {"--connections=N", "number of connections (1)",
@@ -105,12 +141,12 @@ std::vector<Option> load_table(LoadOptions& to) {
          [&](auto& text) { run.connect_pace = Pace::per_second(rate_in_thousandths(text)); },
          "repetition"},
         {"--rate=R|R..R", "send R messages per second in total; R..R: climb",
-         [&](auto& text) { set_rate(plan, text); }, "z", "", "generated"},
+         [&](auto& text) { set_rate(to, text); }, "z", "", "generated"},
         {"--arrivals=KIND", "gaps between messages: even or poisson (even)",
-         into(plan.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})), "",
+         into(to.random_arrivals, one_of<bool>({{"even", false}, {"poisson", true}})), "",
          "rate"},
         {"--seed=N", "seed of --arrivals poisson (1)",
-         into(plan.seed, number_up_to(4'000'000'000)), "", "arrivals=poisson"},
+         into(run.seed, number_up_to(4'000'000'000)), "", "arrivals=poisson"},
         {"--churn=N|D", "replace a connection after N messages or time D",
          [&](auto& text) { set_churn(run, text); }, "repetition"},
         {"--threads=N|auto", "spread connections over N threads (1)",
@@ -122,9 +158,9 @@ std::vector<Option> load_table(LoadOptions& to) {
         {"Messages of the load:"}};
     const std::vector<Option> rest = {
         {"--window=N", "maximum messages in flight on a connection (1)",
-         into(plan.window, number_up_to(1'000'000)), "z rate expect=none"},
+         into(run.window, number_up_to(1'000'000)), "z rate expect=none"},
         {"--messages=FILE", "send the lines of FILE over and over; -: stdin",
-         into(plan.messages_file), "z size", "", "generated"},
+         into(to.messages_file), "z size", "", "generated"},
         {"--warm-up=D", "send messages for D first, counted separately",
          into(run.warm_up, duration_value), "z", "", "generated"},
         {"Results:"},
@@ -152,8 +188,39 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
     finish_client(options,
                   "to compare two servers, run once for each, and compare with results.py "
                   "--compare OLD NEW");
-    options.plan.generated = options.wants_generated_messages();
     return options;
+}
+
+void plan_load(LoadOptions& options) {
+    using From = RunOptions::From;
+    RunOptions& run = options.run;
+    options.report.load = !run.probe_interval;
+    // If no option asks for generated messages, a load without a length sends the lines of
+    // standard input unless it is a terminal.
+    const bool generates = run.probe || options.wants_generated_messages() ||
+                           run.session.max_time || ::isatty(STDIN_FILENO) == 1;
+    run.from = options.reads_lines() ? From::shared_input
+               : generates           ? From::generator
+                                     : From::input;
+    const bool one_thread = run.from != From::generator;
+    if (one_thread && run.threads > 1 && !options.threads_auto)
+        throw UsageError("--threads needs generated messages (-c, --size, --rate or -m), "
+                         "because a single thread reads standard input");
+    run.threads = one_thread ? 1 : std::min(run.threads, run.connections);
+    if (run.probe && !run.probe_interval) {
+        run.length = std::exchange(run.session.max_time, std::nullopt);
+        run.session.early_close = "closed before the end of the run";
+    }
+    if (!run.shares_source()) return;
+    run.length = run.session.max_time;
+    if (options.last_rate) run.pace = run.pace->climbing_to(*options.last_rate, *run.length);
+    if (options.random_arrivals) run.seed = run.seed.value_or(1);
+    run.size = options.size.value_or(std::min(run.size, run.session.max_frame));
+    if (run.from != From::generator || options.messages_file.empty()) return;
+    LineReader::Options lines = run.line_options();
+    lines.messages_file = options.messages_file;
+    run.messages = read_messages(options.messages_file, lines);
+    for (const std::string& each : *run.messages) run.size = std::max(run.size, each.size());
 }
 
 std::string load_help() {

@@ -271,8 +271,6 @@ TEST_CASE("the options of a load set their values") {
     const LoadOptions options = parse(
         "--connect-rate 1.5k --rate 20k --churn 9 --start-at +9s --tls --no-sessionid h:7");
     CHECK(options.run.connect_pace->rate() == 1500);
-    CHECK(options.plan.rate_thousandths == 20'000'000u);
-    CHECK(options.plan.generated);
     CHECK(options.run.churn == 9u);
     CHECK_FALSE(options.run.lifetime);
     CHECK(options.start > std::chrono::system_clock::now());
@@ -280,11 +278,8 @@ TEST_CASE("the options of a load set their values") {
     const LoadOptions timed = parse("--churn 9 --churn 2.5s h:7");
     CHECK(timed.run.churn == 0);
     CHECK(timed.run.lifetime == 2500ms);
-    CHECK_FALSE(timed.plan.generated);
-    CHECK_FALSE(timed.plan.threads_auto);
-    CHECK(parse("--threads auto h:7").plan.threads_auto);
-    CHECK_FALSE(parse("--rate 5 --arrivals even h:7").plan.random_arrivals);
-    CHECK(parse("--rate 5 --arrivals poisson h:7").plan.random_arrivals);
+    CHECK_FALSE(timed.threads_auto);
+    CHECK(parse("--threads auto h:7").threads_auto);
     CHECK(parse("--require p99<5ms,lost=0 --require rate>1k h:7").report.required.size() == 3);
 }
 

@@ -5,14 +5,12 @@ At the end of the input, the program closes its sending side, and awaits the out
 the server's end. A service may answer only then.
 
   $ play echo echo close
-  $ printf 'one\ntwo\n' | yodel 127.0.0.1 $PORT
+  $ printf 'one\ntwo\n' | yodel --quiet 127.0.0.1 $PORT
   one
   two
-  yodel: 2 sent, 2 echoed, 0 bad, 0 lost; rtt * (glob)
   $ play wait 'send:sorted\n' close
-  $ echo one | yodel --expect any 127.0.0.1 $PORT
+  $ echo one | yodel --quiet --expect any 127.0.0.1 $PORT
   sorted
-  yodel: 1 sent, 1 answered, 0 bad, 0 lost; rtt * (glob)
 
 A server that stays open is left after -q, also if it goes on talking. A probe does not wait for it.
 
@@ -40,10 +38,9 @@ A server that closes before the end of the input has ended the conversation, whe
 something is awaited. Here the input has no end.
 
   $ play echo close
-  $ open_input 'one\n' && yodel 127.0.0.1 $PORT <input
+  $ open_input 'one\n' && yodel --quiet 127.0.0.1 $PORT <input
   one
   yodel: the server closed before the end of the input
-  yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
   [56]
   $ play echo shut wait
   $ open_input 'one\n' && yodel --quiet --expect any 127.0.0.1 $PORT <input

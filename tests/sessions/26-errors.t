@@ -30,21 +30,17 @@ An option of another program names that program, with the arguments in place.
 
 Each other failure has its own status: a name that is unknown, a service that is not there, files of certificates.
 
-  $ yodel name.invalid 7 </dev/null
+  $ yodel --quiet name.invalid 7 </dev/null
   yodel: cannot resolve name.invalid:7: * (glob)
-  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [6]
-  $ yodel 127.0.0.1 1 </dev/null
+  $ yodel --quiet 127.0.0.1 1 </dev/null
   yodel: cannot connect to 127.0.0.1:1: Connection refused
-  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [7]
-  $ yodel unix:/no/such/socket </dev/null
+  $ yodel --quiet unix:/no/such/socket </dev/null
   yodel: cannot connect to /no/such/socket: No such file or directory
-  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [7]
-  $ yodel "$(printf '\033]0;title\a')" 1 </dev/null
+  $ yodel --quiet "$(printf '\033]0;title\a')" 1 </dev/null
   yodel: cannot resolve ^[]0;title^G:1: * (glob)
-  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [6]
   $ yodel --tls --cacert /no/such/file localhost 7 </dev/null
   yodel: trusted certificates /no/such/file: No such file or directory

@@ -6,21 +6,18 @@ its standard error, the program works.
 
   $ need bash
   $ serve
-  $ echo a | yodel 127.0.0.1 $PORT >/dev/full
+  $ echo a | yodel --quiet 127.0.0.1 $PORT >/dev/full
   yodel: standard output: No space left on device
-  yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
   [23]
-  $ echo a | yodel 127.0.0.1 $PORT >&-
+  $ echo a | yodel --quiet 127.0.0.1 $PORT >&-
   yodel: standard output: Bad file descriptor
-  yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
   [23]
   $ echo a | yodel 127.0.0.1 $PORT 2>/dev/full
   a
   $ echo a | yodel 127.0.0.1 $PORT 2>&-
   a
-  $ yodel 127.0.0.1 $PORT </
+  $ yodel --quiet 127.0.0.1 $PORT </
   yodel: standard input: Is a directory
-  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [26]
   $ yodel 127.0.0.1 $PORT <&-
   yodel: 0 sent, 0 echoed, 0 bad, 0 lost

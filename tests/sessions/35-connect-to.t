@@ -14,9 +14,8 @@ The name of the target is not looked up, and stays in the messages.
   a
   $ yodel-load -c 20 --connections 4 --threads 2 --connect-to 127.0.0.1:$PORT tcp://service.example:80
   yodel-load: 20 sent, 20 echoed, 0 bad, 0 lost, */s; rtt * (glob)
-  $ yodel --connect-to 127.0.0.1:1 service.example 80
+  $ yodel --quiet --connect-to 127.0.0.1:1 service.example 80
   yodel: cannot connect to service.example:80: 127.0.0.1:1: Connection refused
-  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
   [7]
   $ for connections in 1 2; do
   >     yodel-load -z --connections $connections --connect-to other.invalid:1 service.example 80 2>&1 | grep -o 'cannot resolve [^ ]*'

@@ -78,13 +78,6 @@ With -m, a run has a length. Its replies are awaited, at most -W.
   yodel: 10 sent, 10 echoed, 0 bad, 0 lost; rtt * (glob)
   yodel: * sent, * echoed, 0 bad, 0 lost; rtt * (glob)
   all
-  $ serve --drop 1 -f line
-  $ yodel -i 50ms -m 100ms -W 300ms 127.0.0.1 $PORT
-  no reply, seq 1* (glob)
-  no reply, seq 2* (glob)
-  yodel: no reply to message 1 within 300ms (2 times)
-  yodel: 2 sent, 0 echoed, 0 bad, 2 lost* (glob)
-  [1]
 
 Input that the program does not read is reported.
 

@@ -50,8 +50,6 @@ replaced.
 
   $ echo unread | yodel-load -z --connections 20 127.0.0.1 $PORT
   yodel-load: 20 connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
-  $ yodel-load -z --quiet --connections 20 --connect-rate 2k --threads 2 127.0.0.1 $PORT
-  yodel-load: 20 connections opened, 0 failed, */s; *connect p50/p99/max * ms* (glob)
   $ yodel-load -z --connections 20 -v 127.0.0.1 $PORT 2>&1 | grep -c 'connection [0-9]*: closed'
   20
   $ yodel-load -z --connections 5 -m 200ms --require opened=5,failed=0 127.0.0.1 $PORT
@@ -112,8 +110,6 @@ The first failure determines the status.
   yodel-load: cannot connect to 127.0.0.1:1: Connection refused (3 times)
   yodel-load: 0 connections opened, 3 failed
   [7]
-  $ yodel-load -z --connections 3 tls://127.0.0.1:$PORT 2>log
-  [60]
   $ serve
   $ yodel-load -z --connections 3 --tls -k 127.0.0.1 $PORT 2>log
   [35]

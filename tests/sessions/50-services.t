@@ -6,7 +6,7 @@ With -f resp, a message is a command of Redis and a reply is any one of its type
   $ need redis-server
   $ spawn redis-server --port 0 --unixsocket redis --save ''
   $ await 'ready to accept' $LOG
-  $ printf 'PING\nECHO hello\nECHO "a\\r\\nb"\nGET none\nNONSENSE\nRPUSH list one two\nLRANGE list 0 -1\n' | yodel -f resp unix:redis
+  $ printf 'PING\nECHO hello\nECHO "a\\r\\nb"\nGET none\nNONSENSE\nRPUSH list one two\nLRANGE list 0 -1\n' | yodel --quiet -f resp unix:redis
   +PONG
   $5\r (esc)
   hello
@@ -21,7 +21,6 @@ With -f resp, a message is a command of Redis and a reply is any one of its type
   one\r (esc)
   $3\r (esc)
   two
-  yodel: 7 sent, 7 answered, 0 bad, 0 lost; rtt * (glob)
   $ printf 'EVAL "return {1,{2,{'"'x'"'},{}}}" 0\nLRANGE none 0 -1\n' | yodel --quiet -f resp unix:redis
   *2\r (esc)
   :1\r (esc)

@@ -50,9 +50,8 @@ Over TLS, the session begins after handshake and greeting.
 A server that does not greet, or closes instead, is named.
 
   $ start python3 "$PEERS/mail.py" 0 mute
-  $ echo NOOP | yodel -f smtp -w 300ms 127.0.0.1 $PORT
+  $ echo NOOP | yodel --quiet -f smtp -w 300ms 127.0.0.1 $PORT
   yodel: no connection to 127.0.0.1:* within 300ms (-w): still waiting for the greeting from 127.0.0.1:* (glob)
-  yodel: 0 sent, 0 answered, 0 bad, 0 lost
   [28]
   $ play 'send:SSH-2.0-\x1b[2J\r\n' close
   $ echo NOOP | yodel --quiet -f smtp 127.0.0.1 $PORT

@@ -6,11 +6,10 @@ With --on-connect, each connection begins with lines of its own, for example a p
   $ need redis-server
   $ spawn redis-server --port 0 --unixsocket redis --save '' --requirepass secret
   $ await 'ready to accept' $LOG
-  $ printf 'SET a 1\nGET a\n' | yodel -f resp --on-connect 'AUTH secret' --on-connect 'SELECT 2' unix:redis
+  $ printf 'SET a 1\nGET a\n' | yodel --quiet -f resp --on-connect 'AUTH secret' --on-connect 'SELECT 2' unix:redis
   +OK
   $1\r (esc)
   1
-  yodel: 2 sent, 2 answered, 0 bad, 0 lost; rtt * (glob)
 
 A file keeps the password out of the list of processes, and -v shows no arguments.
 
@@ -26,9 +25,8 @@ A file keeps the password out of the list of processes, and -v shows no argument
 
 A refusal ends the attempt.
 
-  $ echo 'GET a' | yodel -f resp --on-connect 'AUTH wrong' unix:redis
+  $ echo 'GET a' | yodel --quiet -f resp --on-connect 'AUTH wrong' unix:redis
   yodel: the server refused --on-connect 1: -WRONGPASS invalid username-password pair or user is disabled.
-  yodel: 0 sent, 0 answered, 0 bad, 0 lost
   [7]
   $ echo 'GET a' | yodel --on-connect @none -f resp unix:redis
   yodel: --on-connect: cannot read "none" (yodel -h shows the options)

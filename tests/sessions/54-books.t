@@ -32,20 +32,18 @@ With -f caret, the server greets with *, a message is between ^ and $, and every
 one, as in Concurrent Servers.
 
   $ play caret
-  $ printf 'abc\nhello\n^\n' | yodel -f caret 127.0.0.1 $PORT
+  $ printf 'abc\nhello\n^\n' | yodel --quiet -f caret 127.0.0.1 $PORT
   bcd
   ifmmp
   _
-  yodel: 3 sent, 3 echoed, 0 bad, 0 lost; rtt * (glob)
   $ printf '^abc$de^abte$fxyz^12325$^ab0000$abab' | yodel --quiet -f raw --expect none 127.0.0.1 $PORT; echo
   *bcdbcuf23436bc1111
   $ serve -f caret
   $ printf '^abc$de^abte$fxyz^12325$^ab0000$abab' | yodel --quiet -f raw --expect none 127.0.0.1 $PORT; echo
   *bcdbcuf23436bc1111
-  $ printf 'a\n\nb\n' | yodel -f caret 127.0.0.1 $PORT
+  $ printf 'a\n\nb\n' | yodel --quiet -f caret 127.0.0.1 $PORT
   b
   yodel: standard input, line 2: -f caret does not allow empty messages
-  yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
   [1]
   $ serve
   $ echo a | yodel --quiet -f caret 127.0.0.1 $PORT

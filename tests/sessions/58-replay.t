@@ -84,28 +84,19 @@ With -o FILE.json, the recording is written beside the output. An existing file 
   yodel: cannot write the recording o.json: File exists
   [23]
 
-Datagrams and TLS are replayed in the same way.
+Datagrams are replayed in the same way.
 
   $ serve -u && yodel --json udp://127.0.0.1:$PORT <commands >u.json 2>log
   $ yodel --replay u.json -u 127.0.0.1 $PORT
   yodel: 6 replayed, 6 matched, 0 bad, 0 lost, 0 duplicate, 0 reordered; rtt * (glob)
   $ serve -u --corrupt 1 && yodel --replay u.json -i 0 -u 127.0.0.1 $PORT 2>log | grep -c differs
   6
-  $ need openssl
-  $ certify server DNS:localhost
-  $ play tls:server.pem:server.key rest
-  $ yodel --json --cacert ca.pem tls://localhost:$PORT <commands >s.json 2>log
-  $ yodel --replay s.json --cacert ca.pem tls://localhost:$PORT
-  yodel: 6 replayed, 6 matched, 0 bad, 0 lost; rtt * (glob)
 
 With --mask, parts of the replies are ignored, such as times and numbers.
 
   $ play line 'send:at 12:00:01 ok\n' line 'send:id=a7 done\n' wait
   $ printf 'TIME\nJOB\n' | yodel --json --expect any 127.0.0.1 $PORT >m.json 2>log
   $ play line 'send:at 9:30:00 ok\n' line 'send:id=bcd failed\n' wait
-  $ yodel --replay m.json -i 0 127.0.0.1 $PORT 2>log | grep differs
-  reply 1 differs at byte 3 (expected 1, got 9)
-  reply 2 differs at byte 3 (expected a, got b)
   $ yodel --replay m.json -i 0 --mask '[0-9]+:[0-9]{2}:[0-9]{2}' 127.0.0.1 $PORT 2>log | grep differs
   reply 2 differs at byte 3 (expected a, got b)
   $ yodel --replay m.json -i 0 --mask '[0-9]+:[0-9]{2}:[0-9]{2}' --mask 'id=[a-z0-9]+' 127.0.0.1 $PORT
@@ -116,8 +107,6 @@ With --mask, parts of the replies are ignored, such as times and numbers.
   yodel: reply 2 differs from the recording at byte 7 (expected d, got f)
   yodel: 2 replayed, 1 matched, 1 bad, 0 lost; rtt * (glob)
   [1]
-  $ yodel --replay m.json -i 0 --mask ':[0-9]{2}|at [0-9]+' --mask 'id=[a-z0-9]+ [a-z]+' 127.0.0.1 $PORT
-  yodel: 2 replayed, 2 matched, 0 bad, 0 lost; rtt * (glob)
 
 A recording may come from standard input.
 

@@ -3,8 +3,6 @@ Verdicts
 
 With --require, a run is judged. Each clause that fails is a sentence, and the status is 1.
 
-  $ yodel-load -c 3 --rate 1k --require 'p99<1m,lost<0.1%,rate>1,failed=0'
-  yodel-load: 3 sent, 3 echoed, 0 bad, 0 lost, */s; rtt * (glob)
   $ judge() { seq 3 | yodel-load --require 'lost=0,p99<1us,sent>0,bad>=1%' "$@"; }
   $ judge
   yodel-load: 3 sent, 3 echoed, 0 bad, 0 lost, */s; rtt * (glob)

@@ -70,16 +70,9 @@ The clients of Redis and of mail send lines. SSLKEYLOGFILE gets the keys of our 
 
   $ for framing in resp smtp; do
   >     listen -f $framing 0; printf 'SET a 1\r\nGET a\r\n' | ncat 127.0.0.1 $PORT
-  >     left 1d
-  > done
-  status 0
-  SET a 1
-  GET a
-  yodel: 0 sent, 2 received
-  status 0
-  SET a 1
-  GET a
-  yodel: 0 sent, 2 received
+  >     left 1d >$framing; xargs <$framing
+  > done | uniq -c
+        2 status 0 SET a 1 GET a yodel: 0 sent, 2 received
   $ SSLKEYLOGFILE=keys listen tls://:0
   $ echo hello | yodel --quiet --expect none -k tls://127.0.0.1:$PORT; wait $SERVER; grep -c '^SERVER_TRAFFIC_SECRET_0' keys
   1

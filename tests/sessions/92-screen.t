@@ -12,10 +12,8 @@ screen comes back, with the summary and nothing else.
   $ for keys in ^D '^C^C' 'half a line^C^C'; do
   >     screen sh -c "echo before; yodel; echo status \$?" -- "$up" 'type hello' 'wait ‹ hello ✓' 'keys \eOP' \
   >         'keys \e[<64;1;1M' "keys $keys" gone screen | sed 's/rtt .*//' | xargs
-  > done
-  status 0 before yodel: 1 sent, 1 echoed, 0 bad, 0 lost; status 0
-  status 0 before yodel: 1 sent, 1 echoed, 0 bad, 0 lost; status 0
-  status 0 before yodel: 1 sent, 1 echoed, 0 bad, 0 lost; status 0
+  > done | uniq -c
+        3 status 0 before yodel: 1 sent, 1 echoed, 0 bad, 0 lost; status 0
   $ screen sh -c "echo before; yodel --quiet; echo status \$?" -- "$up" 'keys ^D' gone screen | xargs
   status 0 before status 0
 

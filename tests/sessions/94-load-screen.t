@@ -16,10 +16,8 @@ A load on a terminal shows a page, and leaves the summary behind.
   status 0
   $ page --start-at +1h 127.0.0.1 $PORT -- 'wait ● starts in 36' 'keys ^C' gone
   status 0
-  $ for signal in INT TERM HUP; do page 127.0.0.1 $PORT -- 'wait ● running' "kill $signal" gone 'wait 0 bad, 0 lost, '; done
-  status 130
-  status 143
-  status 129
+  $ for signal in INT TERM HUP; do page 127.0.0.1 $PORT -- 'wait ● running' "kill $signal" gone 'wait 0 bad, 0 lost, '; done | xargs
+  status 130 status 143 status 129
   $ page 127.0.0.1 $PORT -- 'wait ● running' 'hang up' 'left 129'
   $ running=$PORT && serve --drop 1 -f line
   $ page -W 1h 127.0.0.1 $PORT -- 'wait 3 sent, 0 echoed, 0 bad, 0 lost, 3 in flight' 'keys ^C' 'wait ● ending: 3 in flight' \

@@ -43,6 +43,9 @@ void Backend::update_kernel(Registration& registration, Events) {
     if (polled_.size() >= limit.rlim_cur) fail(EMFILE, "poll");
 }
 
+// Linux may exceed a timeout by 0.5 % of its length. So a wait of 20 ms or more is shortened by
+// slightly more, and the next turn waits for the rest. It uses whole milliseconds, because
+// calls with nanoseconds cost more.
 bool needs_ns(Duration max_wait) { return max_wait > 0ms && max_wait < 20ms; }
 
 int milliseconds_of(Duration max_wait) {

@@ -39,8 +39,7 @@ struct Readiness {
     Events events;
 };
 
-// Waits with poll(2). The other backends (ev/backends) derive from it, and use its list of
-// registrations or delegate everything to another backend.
+// Waits with poll(2). The other backends (ev/backends) derive from it.
 class Backend {
 public:
     virtual ~Backend() = default;
@@ -57,18 +56,18 @@ protected:
     // Called before the lists and the registration change. If it throws, they stay unchanged.
     virtual void update_kernel(Registration& registration, Events interest);
 
-    // Parallel arrays without gaps, which would cost poll(2) time. The last entry takes the
-    // place of a removed entry.
+    // Parallel arrays. The last entry takes the place of a removed one, because gaps cost time.
     std::vector<Registration*> registrations_;
     std::vector<pollfd> polled_;
 };
 
-// Makes a backend by its name (see Loop::Loop()).
-std::unique_ptr<Backend> make_backend(std::string_view name);
+// The name is that of the system call that waits: "poll", "epoll" (Linux), "select" (which
+// refuses descriptors of FD_SETSIZE or more), or "auto", which chooses between poll and epoll.
+// Without a name, EV_BACKEND in the environment names it, or else it is "auto". If EV_TRACE is
+// not empty, each wait writes a line to standard error. Throws std::invalid_argument for any
+// other name, and std::system_error if epoll gets no descriptor.
+std::unique_ptr<Backend> make_backend(std::string_view name = {});
 
-// Linux may exceed a timeout by 0.5 % of its length. So a wait of 20 ms or more is shortened by
-// slightly more, and the next turn waits for the rest. It uses whole milliseconds, because
-// calls with nanoseconds cost more.
 bool needs_ns(Duration max_wait);        // wait in nanoseconds if possible
 int milliseconds_of(Duration max_wait);  // -1 for no limit; rounded up below 20 ms
 

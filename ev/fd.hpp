@@ -1,5 +1,4 @@
-// Owned descriptors, and the pipe through which a signal handler or another thread wakes a
-// loop.
+// An owned descriptor, and the pipe by which a signal handler or another thread wakes a loop.
 #pragma once
 
 #include "ev/backend.hpp"

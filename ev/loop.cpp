@@ -1,6 +1,12 @@
 #include "ev/loop.hpp"
 
+#include "ev/fd.hpp"
+
+#include <pthread.h>
+
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 
 namespace ev {
 
@@ -18,7 +24,7 @@ Time Loop::after(Duration delay) const {
 bool Loop::step(Duration max_wait) {
     assert(!in_turn_ && "step() was called from a callback");
     const Time deadline = timers_.begin_turn();
-    if (take_stop() || (watches_ == 0 && timers_.empty())) return false;
+    if (std::exchange(stopping_, false) || (watches_ == 0 && timers_.empty())) return false;
 
     // If few descriptors are ready, the timers use the clock reading from before the wait,
     // which saves a second reading. The deadline has probably not passed; if it has, the next
@@ -41,24 +47,24 @@ bool Loop::step(Duration max_wait) {
     in_turn_ = true;
     time_.reset();
     if (signals_) serve_signals();
-    for (const Readiness& ready : ready_) deliver(ready);
-    if (deadline == Time::max()) return !take_stop();
+    for (const auto& [watch, found] : ready_) {
+        // An earlier callback of this turn may have destroyed the watch or changed its
+        // interest.
+        const Events failure = found & (hangup | error);
+        const Events wanted = found & watch->interest & ~failure;
+        const Events events = failure == none ? wanted : watch->interest | failure;
+        if (watch->interest == none || events == none) continue;
+        // Else every turn would report the failure.
+        if (wanted == none) backend_->set(*watch, none);
+        watch->callback(events);
+    }
     // Timers come last, because the callbacks of descriptors may have restarted or canceled
     // them.
-    const Time timer_time = before && !time_ ? *before : now();
-    while (auto* const timer = timers_.pop_due(timer_time)) timer->callback();
-    return !take_stop();
-}
-
-// An earlier callback of this turn may have destroyed the watch or changed its interest.
-void Loop::deliver(const Readiness& ready) {
-    Registration& watch = *ready.registration;
-    const Events failure = ready.events & (hangup | error);
-    const Events wanted = ready.events & watch.interest & ~failure;
-    const Events events = failure == none ? wanted : watch.interest | failure;
-    if (watch.interest == none || events == none) return;
-    if (wanted == none) backend_->set(watch, none);  // else every turn would report the failure
-    watch.callback(events);
+    if (deadline != Time::max()) {
+        const Time timer_time = before && !time_ ? *before : now();
+        while (auto* const timer = timers_.pop_due(timer_time)) timer->callback();
+    }
+    return !std::exchange(stopping_, false);
 }
 
 // Frees destroyed objects, but not during a turn, which may still refer to them. Freeing a
@@ -76,10 +82,96 @@ void Loop::Object::Bury::operator()(Object* object) const noexcept {
     object->loop.delete_destroyed();
 }
 
-Watch::Watch(Loop& loop, int fd, Events interest, Callback callback)
-    : state_(new State(loop, {std::move(callback), fd < 0 ? invalid_descriptor : fd})) {
+// --- Signals.
+
+// The signals of one loop. Each number has a flag of its own, so that a flood of one signal
+// can't displace another; the pipe only ends the wait.
+struct Signals {
+    explicit Signals(Backend& backend) { backend.set(registration, readable); }
+    void wake() {
+        raised = true;
+        pipe.wake();
+    }
+
+    std::atomic<bool> raised = false;
+    Pipe pipe;
+    Registration registration{[](Events events) {  // the pipe is drained by now
+                                  if (events & error) fail(EBADF, "poll");
+                              },
+                              pipe.fd()};
+};
+
+namespace {
+
+// The state of one signal number, for the handler and all loops of the process. Only the
+// thread of its loop uses the members that are not atomic.
+struct Slot {
+    std::atomic<Signals*> owner = nullptr;  // null if no Signal has this number
+    std::atomic<bool> raised = false;
+    const Signal::Callback* callback = nullptr;
+    struct sigaction before {};  // the disposition to restore
+};
+Slot slots[65];  // by signal number; 0 is unused
+
+void handle(int signo) {
+    const int saved = errno;
+    slots[signo].raised = true;
+    slots[signo].owner.load()->wake();
+    errno = saved;
+}
+
+// Restores the dispositions in the child of a fork, which can't use the parent's loops.
+void restore_in_child() {
+    for (int signo = 1; signo < std::ssize(slots); ++signo)
+        if (slots[signo].owner.exchange(nullptr))
+            ::sigaction(signo, &slots[signo].before, nullptr);
+}
+[[maybe_unused]] const int registered = ::pthread_atfork(nullptr, nullptr, restore_in_child);
+
+}  // namespace
+
+struct Signal::State final : Loop::Object {
+    State(Loop& parent, int number, Callback&& call)
+        : Object(parent), signo(number), callback(std::move(call)) {
+        if (signo < 1 || signo >= std::ssize(slots)) fail(EINVAL, "sigaction");
+        if (!loop.signals_) loop.signals_ = std::make_shared<Signals>(*loop.backend_);
+        Slot& slot = slots[signo];
+        Signals* expected = nullptr;
+        if (!slot.owner.compare_exchange_strong(expected, loop.signals_.get()))
+            fail(EBUSY, "another Signal has this number");
+        slot.callback = &callback;
+        struct sigaction action {};
+        action.sa_handler = handle;
+        action.sa_flags = SA_RESTART;
+        sigfillset(&action.sa_mask);
+        if (::sigaction(signo, &action, &slot.before) == 0) return;
+        slot.owner = nullptr;
+        fail(errno, "sigaction");
+    }
+    void stop() override {
+        ::sigaction(signo, &slots[signo].before, nullptr);
+        slots[signo].raised = false;
+        slots[signo].owner = nullptr;
+        --loop.watches_;
+    }
+
+    const int signo;
+    const Callback callback;
+};
+
+void Loop::serve_signals() {
+    if (!signals_->raised.exchange(false)) return;
+    signals_->pipe.drain();
+    for (Slot& slot : slots) {
+        if (slot.owner != signals_.get() || !slot.raised.exchange(false)) continue;
+        signals_->wake();  // if the callback throws, the next turn serves the other signals
+        (*slot.callback)();
+    }
+}
+
+Signal::Signal(Loop& loop, int signo, Callback callback)
+    : state_(new State(loop, signo, std::move(callback))) {
     ++loop.watches_;
-    want(interest);
 }
 
 }  // namespace ev

@@ -5,7 +5,6 @@
 //     #include <cstdio>
 //
 //     int main() {
-//         using namespace std::chrono_literals;
 //         ev::Loop loop;
 //         ev::Timer idle(loop, [&] { loop.stop(); });
 //         ev::Watch keyboard(loop, STDIN_FILENO, ev::readable, [&](ev::Events) {
@@ -13,7 +12,7 @@
 //             const auto count = read(STDIN_FILENO, bytes, sizeof bytes);
 //             if (count <= 0) return loop.stop();
 //             std::printf("%d bytes\n", static_cast<int>(count));
-//             idle.start(5s);
+//             idle.start(std::chrono::seconds(5));
 //         });
 //         loop.run();
 //     }
@@ -49,8 +48,7 @@ namespace ev {
 
 class Loop {
 public:
-    // The state of a watch, timer or signal. If it is destroyed in a turn, its memory is freed
-    // after the turn, which may still refer to it.
+    // The state of a watch, timer or signal. It is freed after the turn that destroys it.
     struct Object {
         explicit Object(Loop& parent) : loop(parent) {}
         virtual ~Object() = default;
@@ -63,15 +61,8 @@ public:
         Object* next_dead = nullptr;
     };
 
-    // The backend is the system call that waits: "poll", "epoll" (Linux), "select" (which
-    // refuses descriptors of FD_SETSIZE or more), or "auto", which chooses between poll and
-    // epoll. Without a name, EV_BACKEND in the environment names it, or else it is "auto"; and
-    // if EV_TRACE is not empty, each wait writes a line to standard error. Throws
-    // std::invalid_argument for any other name, and std::system_error if epoll gets no
-    // descriptor.
-    explicit Loop(ReadClock clock = Clock::now, std::string_view backend = {})
-        : Loop(clock, make_backend(backend)) {}
-    Loop(ReadClock clock, std::unique_ptr<Backend> backend)
+    explicit Loop(ReadClock clock = Clock::now,
+                  std::unique_ptr<Backend> backend = make_backend())  // throws as that does
         : clock_(clock), backend_(std::move(backend)) {}
     ~Loop() { assert(watches_ == 0 && timers_.empty() && "a loop must outlive its objects"); }
 
@@ -94,21 +85,19 @@ public:
 private:
     friend class Watch;
     friend class Timer;
-    friend struct Signals;
+    friend class Signal;
 
-    bool take_stop() { return std::exchange(stopping_, false); }
     void serve_signals();
-    void deliver(const Readiness& ready);
     void delete_destroyed();
 
     const ReadClock clock_;
     const std::unique_ptr<Backend> backend_;
     TimerQueue timers_;
     std::size_t watches_ = 0;
-    struct Signals* signals_ = nullptr;
-    Object* graveyard_ = nullptr;       // objects destroyed in this turn
-    std::vector<Readiness> ready_;      // found by the turn's wait
-    mutable std::optional<Time> time_;  // the turn's time, once the clock has been read
+    std::shared_ptr<struct Signals> signals_;  // null before the first Signal
+    Object* graveyard_ = nullptr;              // objects destroyed in this turn
+    std::vector<Readiness> ready_;             // found by the turn's wait
+    mutable std::optional<Time> time_;         // the turn's time, once the clock has been read
     bool in_turn_ = false;
     bool stopping_ = false;
 };
@@ -135,7 +124,11 @@ public:
     using Callback = std::function<void(Events)>;
 
     Watch() = default;
-    Watch(Loop& loop, int fd, Events interest, Callback callback);
+    Watch(Loop& loop, int fd, Events interest, Callback callback)
+        : state_(new State(loop, {std::move(callback), fd < 0 ? invalid_descriptor : fd})) {
+        ++loop.watches_;
+        want(interest);
+    }
     explicit operator bool() const { return state_ != nullptr; }
 
     // With `none` the watch sleeps and reports nothing. With `hangup` it reports only errors
@@ -154,8 +147,7 @@ private:
     std::unique_ptr<State, Loop::Object::Bury> state_;
 };
 
-// Calls back once when its deadline has passed, never earlier. Timers with equal deadlines fire
-// in the order in which they were started.
+// Calls back once after its deadline, never earlier. Equal deadlines fire in order of starting.
 class Timer {
 public:
     using Callback = std::function<void()>;
@@ -166,7 +158,7 @@ public:
 
     void start(Duration delay) { start_at(state_of(state_).loop.after(delay)); }
     void start_at(Time deadline) { state_of(state_).loop.timers_.start(*state_, deadline); }
-    void cancel() { state_of(state_).cancel(); }
+    void cancel() { state_of(state_).stop(); }
     bool pending() const { return state_of(state_).pending(); }
     Time deadline() const { return state_of(state_).deadline(); }  // set by the last start
 
@@ -190,6 +182,7 @@ public:
     explicit operator bool() const { return state_ != nullptr; }
 
 private:
+    struct State;
     std::unique_ptr<Loop::Object, Loop::Object::Bury> state_;
 };
 

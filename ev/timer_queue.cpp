@@ -9,51 +9,43 @@ static constexpr std::size_t arity = 4;  // half the levels of a binary heap
 void TimerQueue::start(Item& timer, Time deadline) {
     // At least 0, so that the difference of two deadlines can't overflow.
     const auto since_epoch = std::max(deadline, Time{}).time_since_epoch().count();
-    if (timer.place_ == no_place) {
+    if (timer.place < heap_size_ && since_epoch < timer.start.deadline) leave_heap(timer.place);
+    if (!timer.pending()) {
         entries_.push_back({{}, &timer});
-        timer.place_ = entries_.size() - 1;
-    } else if (since_epoch < timer.start_.deadline && timer.place_ < heap_size_) {
-        leave_heap(timer.place_);
+        timer.place = entries_.size() - 1;
     }
-    timer.start_ = {since_epoch, ++last_order_};
+    timer.start = {since_epoch, ++last_order_};
 }
 
 void TimerQueue::remove(Item& timer) {
-    if (timer.place_ == no_place) return;
-    if (timer.place_ < heap_size_) leave_heap(timer.place_);
-    put(timer.place_, entries_.back());
+    if (!timer.pending()) return;
+    if (timer.place < heap_size_) leave_heap(timer.place);
+    put(timer.place, entries_.back());
     entries_.pop_back();
-    timer.place_ = no_place;
+    timer.place = no_place;
 }
 
 Time TimerQueue::begin_turn() {
     turn_start_order_ = last_order_;
-    for (std::size_t place = entries_.size(); place-- > heap_size_;) {
-        Item& timer = *entries_[place].timer;
-        entries_[place].start = timer.start_;
-        if (!timer.pending()) remove(timer);
+    while (heap_size_ < entries_.size()) {
+        entries_[heap_size_].start = entries_[heap_size_].timer->start;
+        sift_up(heap_size_++);
     }
-    if (entries_.size() > 8 + heap_size_ + heap_size_ / 4) {  // rebuilding is cheaper
-        heap_size_ = entries_.size();
-        for (std::size_t place = heap_size_ / arity + 1; place-- > 0;) sift_down(place);
-    }
-    while (heap_size_ < entries_.size()) sift_up(heap_size_++);
-    while (!empty() && !entries_[0].timer->pending()) remove(*entries_[0].timer);
     return empty() ? Time::max() : Time(Duration(entries_[0].start.deadline));
 }
 
 TimerQueue::Item* TimerQueue::pop_due(Time now) {
     while (heap_size_ > 0 && entries_[0].start.deadline <= now.time_since_epoch().count()) {
         Item& timer = *entries_[0].timer;
-        if (timer.pending() && timer.start_.order != entries_[0].start.order) {
-            entries_[0].start = timer.start_;
+        if (timer.start.order > turn_start_order_) {
+            leave_heap(0);
+        } else if (timer.start.order == entries_[0].start.order) {
+            remove(timer);
+            return &timer;
+        } else {
+            entries_[0].start = timer.start;
             sift_down(0);
-            continue;
         }
-        leave_heap(0);
-        if (!timer.pending() || timer.start_.order > turn_start_order_) continue;
-        timer.cancel();
-        return &timer;
     }
     return nullptr;
 }
@@ -68,7 +60,7 @@ void TimerQueue::leave_heap(std::size_t place) {
 
 void TimerQueue::put(std::size_t place, const Entry& entry) {
     entries_[place] = entry;
-    entry.timer->place_ = place;
+    entry.timer->place = place;
 }
 
 void TimerQueue::sift_up(std::size_t place) {

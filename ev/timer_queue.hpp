@@ -2,10 +2,8 @@
 // turn its owner calls begin_turn(), then pop_due() until it returns null.
 //
 // One vector contains a 4-ary heap, followed by the nursery: unsorted entries that the next
-// turn merges into the heap, by a single heapify if there are many.
-//
-// Canceling a timer, or restarting it for a later time, leaves its entry out of date until that
-// entry's own deadline. So restarting an idle timer for each byte costs two stores.
+// turn merges into the heap. Restarting a timer for a later time leaves its entry out of date
+// until that entry's own deadline, so restarting an idle timer for each byte costs two stores.
 #pragma once
 
 #include "ev/time.hpp"
@@ -20,32 +18,27 @@ namespace ev {
 class TimerQueue {
     struct Start {
         Duration::rep deadline = 0;  // since the clock's epoch
-        std::uint64_t order = 0;     // sequence number of the start; 0 if not started
+        std::uint64_t order = 0;     // sequence number of the start
         auto operator<=>(const Start&) const = default;
     };
 
 public:
     // A timer. It must not move, and must be removed before it is destroyed.
-    class Item {
-    public:
+    struct Item {
+        bool pending() const { return place != no_place; }
+        Time deadline() const { return Time(Duration(start.deadline)); }  // as last started
+
         std::function<void()> callback = nullptr;  // called by the owner
-
-        void cancel() { start_.order = 0; }
-        bool pending() const { return start_.order != 0; }
-        Time deadline() const { return Time(Duration(start_.deadline)); }  // as last started
-
-    private:
-        friend class TimerQueue;
-        Start start_;
-        std::size_t place_ = no_place;
+        Start start = {};                          // changed only by the queue, as `place` is
+        std::size_t place = no_place;              // in entries_
     };
 
     void start(Item& timer, Time deadline);
-    void remove(Item& timer);
+    void remove(Item& timer);  // also if it is not pending
+    bool empty() const { return entries_.empty(); }
 
     // Merges the nursery into the heap. Returns a time before which no timer is due.
     Time begin_turn();
-    bool empty() const { return entries_.empty(); }  // exact only after begin_turn()
     // Removes and returns the next due timer, or null. A timer started since the turn began is
     // left for the next one.
     Item* pop_due(Time now);

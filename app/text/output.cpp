@@ -88,7 +88,7 @@ void Output::drain(ev::Duration max_time) {
     detach();
     flush();
     if (done()) return;
-    ev::Loop loop(ev::Clock::now, "poll");  // regardless of EV_BACKEND
+    ev::Loop loop(ev::Clock::now, ev::make_backend("poll"));  // regardless of EV_BACKEND
     ev::Timer limit(loop, [&loop] { loop.stop(); });
     limit.start(max_time);
     attach(loop, [this, &loop] {

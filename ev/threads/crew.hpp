@@ -1,5 +1,4 @@
-// Objects of one type, one per thread. The first uses the owner's loop; each of the others uses
-// the loop of an additional thread.
+// One object per thread: the first uses the owner's loop, each other that of its own thread.
 #pragma once
 
 #include "ev/loop.hpp"

@@ -29,8 +29,7 @@ public:
     Loop& loop() { return loop_; }
 
     void start();  // must be called only once
-    // Runs the task as Mailbox does. A thread that has ended runs no more tasks.
-    void post(Mailbox::Task task) { mailbox_.post(std::move(task)); }
+    void post(Mailbox::Task task) { mailbox_.post(std::move(task)); }  // dropped after its end
     // Waits until all tasks posted earlier are done and the thread has ended. The objects of
     // its loop must live until then.
     void join();

@@ -110,7 +110,8 @@ inline std::vector<std::string> backends() {
 
 // A loop whose clock the test moves. turn() does not wait.
 struct FakeLoop : ev::Loop {
-    explicit FakeLoop(const std::string& backend = {}) : Loop([] { return time; }, backend) {
+    explicit FakeLoop(const std::string& backend = {})
+        : Loop([] { return time; }, ev::make_backend(backend)) {
         time = ev::Time{} + std::chrono::hours(1000);
     }
     bool turn() { return step(ev::Duration::zero()); }

@@ -126,7 +126,7 @@ private:
 
     void cancel(Twin& timer) {
         forget(timer);
-        timer.slot->cancel();
+        queue_.remove(*timer.slot);
         require(!timer.slot->pending(), "cancels a timer");
     }
 
@@ -210,7 +210,7 @@ TEST_CASE(
                     for (const auto& [letter, timer] : timers)
                         if (&timer == due) shown += std::string(" ") + letter;
             } else if (word[0] == '-') {
-                timers[word[1]].cancel();
+                queue.remove(timers[word[1]]);
             } else {
                 queue.start(timers[word[0]], number());
             }
@@ -231,7 +231,7 @@ TEST_CASE("a hundred thousand timers are canceled at random", "[queue]") {
         if (left % 1000 == 0) queue.begin_turn();
     }
     std::shuffle(timers.begin(), timers.end(), random);
-    for (auto* const timer : timers) timer->cancel();
+    for (auto* const timer : timers) queue.remove(*timer);
     CHECK(queue.begin_turn() == Time::max());
     CHECK(queue.empty());
     CHECK(turn(queue, Time::max()).empty());

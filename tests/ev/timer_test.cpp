@@ -39,7 +39,7 @@ TEST_CASE("a wait ends neither early nor a millisecond late, and after few turns
     for (const std::string& backend : backends())
         for (const auto& row : rows) {
             CAPTURE(backend, row.max_wait.count());
-            ev::Loop loop(ev::Clock::now, backend);
+            ev::Loop loop(ev::Clock::now, ev::make_backend(backend));
             ev::Time fired{};
             Timer timer(loop, [&] { fired = ev::Clock::now(); });
             auto min_lateness = ev::Duration::max();

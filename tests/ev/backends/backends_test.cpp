@@ -10,7 +10,7 @@
 TEST_CASE("the error for an unknown backend names it") {
     std::string reason;
     try {
-        ev::Loop loop(ev::Clock::now, "carrier pigeon");
+        ev::Loop loop(ev::Clock::now, ev::make_backend("carrier pigeon"));
     } catch (const std::invalid_argument& failure) {
         reason = failure.what();
     }

@@ -37,7 +37,7 @@ enum Outcome { in_time, early, too_many_turns, not_allowed };
 
 Outcome wait_on_an_old_kernel() {
     if (!forget_epoll_pwait2()) return not_allowed;
-    ev::Loop loop(ev::Clock::now, "epoll");
+    ev::Loop loop(ev::Clock::now, ev::make_backend("epoll"));
     ev::Time fired{};
     ev::Timer timer(loop, [&] { fired = ev::Clock::now(); });
     int turns = 0;

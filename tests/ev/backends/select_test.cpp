@@ -12,7 +12,7 @@ TEST_CASE("select refuses a descriptor beyond FD_SETSIZE") {
     auto pipe = make_pipe();
     const Fd high(::fcntl(pipe.out, F_DUPFD, FD_SETSIZE));
     if (high < 0) return;  // the system allows no more
-    ev::Loop loop(ev::Clock::now, "select");
+    ev::Loop loop(ev::Clock::now, ev::make_backend("select"));
     CHECK_THROWS_AS(ev::Watch(loop, high, ev::readable, [](ev::Events) {}), std::system_error);
     const Fd last(::fcntl(pipe.out, F_DUPFD, FD_SETSIZE - 1));
     pipe.put();

@@ -105,13 +105,14 @@ std::size_t ascii_blocks(std::string_view bytes) {
     return at;
 }
 
-// True if a character can begin with these bytes. Tries only the lowest and the highest
-// continuation, because one of these is valid if any continuation is.
-bool may_begin(std::string_view bytes) {
-    const std::size_t size = encoded_size(bytes.front());
-    const std::size_t missing = size - bytes.size();
-    return decode(std::string(bytes) + std::string(missing, '\x80'), 0).size > 0 ||
-           decode(std::string(bytes) + std::string(missing, '\xbf'), 0).size > 0;
+// True if this byte may be at `index`, at least 1, of a character that begins with `lead`. The
+// second byte excludes over-long encodings, surrogates and values beyond Unicode.
+bool may_follow(unsigned char lead, std::size_t index, unsigned char byte) {
+    if (index == 1 && lead == 0xe0) return byte >= 0xa0 && byte <= 0xbf;
+    if (index == 1 && lead == 0xed) return byte >= 0x80 && byte <= 0x9f;
+    if (index == 1 && lead == 0xf0) return byte >= 0x90 && byte <= 0xbf;
+    if (index == 1 && lead == 0xf4) return byte >= 0x80 && byte <= 0x8f;
+    return byte >= 0x80 && byte <= 0xbf;
 }
 
 }  // namespace
@@ -229,57 +230,44 @@ std::size_t encoded_size(char lead) {
 }
 
 CodePoint decode(std::string_view bytes, std::size_t at) {
-    static constexpr char32_t smallest[] = {0, 0, 0x80, 0x800, 0x10000};
-    const auto lead = static_cast<unsigned char>(bytes[at]);
+    const unsigned char lead = byte_at(bytes, at);
     const std::size_t size = encoded_size(bytes[at]);
     if (size == 1) return {lead, 1};
     if (size == 0 || size > bytes.size() - at) return not_utf8;
     char32_t value = lead & (0xffu >> (size + 1));
     for (std::size_t i = 1; i < size; ++i) {
-        const auto byte = static_cast<unsigned char>(bytes[at + i]);
-        if ((byte & 0xc0) != 0x80) return not_utf8;
+        const unsigned char byte = byte_at(bytes, at + i);
+        if (!may_follow(lead, i, byte)) return not_utf8;
         value = value << 6 | (byte & 0x3fu);
     }
-    const bool surrogate = value >= 0xd800 && value <= 0xdfff;
-    if (value < smallest[size] || surrogate || value > 0x10ffff) return not_utf8;
     return {value, size};
 }
 
 void append_utf8(std::string& to, char32_t value) {
-    const auto byte = [&](char32_t bits) { to += static_cast<char>(bits); };
-    const auto rest = [&](unsigned shift) { byte(0x80 | (value >> shift & 0x3f)); };
-    if (value < 0x80) return byte(value);
-    if (value < 0x800) {
-        byte(0xc0 | value >> 6);
-        return rest(0);
+    if (value < 0x80) {
+        to += static_cast<char>(value);
+        return;
     }
-    if (value < 0x10000) {
-        byte(0xe0 | value >> 12);
-    } else {
-        byte(0xf0 | value >> 18);
-        rest(12);
-    }
-    rest(6);
-    rest(0);
+    const unsigned later = value < 0x800 ? 1 : value < 0x10000 ? 2 : 3;  // bytes of six bits
+    to += static_cast<char>((0xf00u >> (later + 1) & 0xf0u) | value >> 6 * later);
+    for (unsigned i = later; i > 0; --i)
+        to += static_cast<char>(0x80 | (value >> 6 * (i - 1) & 0x3f));
 }
 
 bool Utf8Check::add(std::string_view bytes) {
-    while (!incomplete_.empty() && !bytes.empty()) {
-        incomplete_ += bytes.front();
-        bytes.remove_prefix(1);
-        if (!may_begin(incomplete_)) return false;
-        if (incomplete_.size() == encoded_size(incomplete_.front())) incomplete_.clear();
-    }
-    for (;;) {
-        bytes.remove_prefix(ascii_blocks(bytes));
-        if (bytes.empty()) return true;
-        if (encoded_size(bytes.front()) > bytes.size()) break;
-        const std::size_t size = decode(bytes, 0).size;
+    for (std::size_t at = 0; at < bytes.size(); ++at) {
+        if (read_ == 0) {
+            at += ascii_blocks(bytes.substr(at));
+            if (at == bytes.size()) break;
+            lead_ = bytes[at];
+        } else if (!may_follow(static_cast<unsigned char>(lead_), read_, byte_at(bytes, at))) {
+            return false;
+        }
+        const std::size_t size = encoded_size(lead_);
         if (size == 0) return false;
-        bytes.remove_prefix(size);
+        read_ = (read_ + 1) % size;
     }
-    incomplete_ = bytes;
-    return may_begin(incomplete_);
+    return true;
 }
 
 bool is_utf8(std::string_view bytes) {

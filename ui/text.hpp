@@ -122,10 +122,11 @@ public:
     // called again after that.
     bool add(std::string_view bytes);
     // True if the text ends with a whole character.
-    bool complete() const { return incomplete_.empty(); }
+    bool complete() const { return read_ == 0; }
 
 private:
-    std::string incomplete_;  // an incomplete character at the end of the text so far
+    char lead_ = 0;         // the first byte of the last character
+    std::size_t read_ = 0;  // bytes of an incomplete character so far
 };
 
 bool is_utf8(std::string_view bytes);

@@ -91,7 +91,7 @@ bool gone(Tty& tty) {
     if (!tty.cursor_shown()) kept += ", hidden cursor";
     for (const int mode : {2004, 1000, 1006, 2026})
         if (tty.modes().count(mode) > 0) kept += ", mode " + std::to_string(mode);
-    if (tty.wheel_mode() != 1) kept += ", wheel";
+    if (tty.modes().count(Tty::wheel_mode) == 0) kept += ", wheel";
     std::cout << "status " << *status << kept << std::endl;
     return true;
 }

@@ -5,9 +5,7 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <vterm.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -15,7 +13,6 @@
 #include <sstream>
 #include <stdexcept>
 #include <system_error>
-#include <type_traits>
 #include <utility>
 
 namespace test {
@@ -76,86 +73,9 @@ void set_environment(const std::vector<std::string>& environment) {
     _exit(127);
 }
 
-// Each byte after the first contains six bits, the highest first.
-void append_utf8(std::string& text, uint32_t c) {
-    const auto put = [&text](uint32_t byte) { text += static_cast<char>(byte); };
-    if (c < 0x80) return put(c);
-    const uint32_t rest = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    put((0xf00U >> (rest + 1) & 0xf0U) | c >> 6 * rest);
-    for (uint32_t i = rest; i > 0; --i) put(0x80 | (c >> 6 * (i - 1) & 0x3f));
-}
-
-// Stores a string property of the emulator, which newer versions pass in pieces.
-template <class String>
-void take(std::string& text, const String& value) {
-    if constexpr (std::is_pointer_v<String>) {
-        text = value;
-    } else {
-        if (value.initial) text.clear();
-        text.append(value.str, value.len);
-    }
-}
-
 }  // namespace
 
-struct Tty::Emulator {
-    explicit Emulator(Size size) : vterm(vterm_new(size.rows, size.columns)) {
-        static constexpr VTermScreenCallbacks callbacks = [] {
-            VTermScreenCallbacks table{};
-            table.settermprop = on_property;
-            return table;
-        }();
-        vterm_set_utf8(vterm, 1);
-        vterm_output_set_callback(vterm, on_answer, this);
-        screen = vterm_obtain_screen(vterm);
-        vterm_screen_set_callbacks(screen, &callbacks, this);
-        vterm_screen_enable_altscreen(screen, 1);
-        vterm_screen_reset(screen, 1);
-    }
-    ~Emulator() { vterm_free(vterm); }
-    Emulator(const Emulator&) = delete;
-    Emulator& operator=(const Emulator&) = delete;
-
-    static void on_answer(const char* bytes, std::size_t size, void* self) {
-        static_cast<Emulator*>(self)->answers.append(bytes, size);
-    }
-    static int on_property(VTermProp property, VTermValue* value, void* self) {
-        auto& emulator = *static_cast<Emulator*>(self);
-        if (property == VTERM_PROP_CURSORVISIBLE) emulator.cursor_shown = value->boolean != 0;
-        if (property == VTERM_PROP_ALTSCREEN) emulator.alternate = value->boolean != 0;
-        if (property == VTERM_PROP_TITLE) take(emulator.title, value->string);
-        return 1;
-    }
-
-    VTermScreenCell at(int row, int column) const {
-        VTermScreenCell cell{};
-        vterm_screen_get_cell(screen, {row, column}, &cell);
-        return cell;
-    }
-
-    void write(const char* bytes, std::size_t size) { vterm_input_write(vterm, bytes, size); }
-
-    VTerm* vterm;
-    VTermScreen* screen;
-    bool cursor_shown = true;
-    bool alternate = false;
-    std::string title;
-    std::string answers;
-};
-
-Tty::Tty(const Options& options) : emulator_(std::make_unique<Emulator>(shown(options.size))) {
-    start(options);
-}
-
-Tty::~Tty() {
-    if (!status_) {
-        ::kill(pid_, SIGKILL);
-        waitpid(pid_, nullptr, 0);
-    }
-    hang_up();
-}
-
-void Tty::start(const Options& options) {
+Tty::Tty(const Options& options) : Emulator(shown(options.size)) {
     master_ = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (master_ < 0 || grantpt(master_) != 0 || unlockpt(master_) != 0) fail("posix_openpt");
     const std::string terminal = ptsname(master_);
@@ -168,14 +88,21 @@ void Tty::start(const Options& options) {
     if (pid_ == 0) become(options, terminal.c_str());
 }
 
+Tty::~Tty() {
+    if (!status_) {
+        ::kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+    }
+    hang_up();
+}
+
 void Tty::send(std::string_view bytes) {
     input_ += bytes;
     wait_for([this] { return input_.empty(); });
 }
 
 void Tty::resize(Size size) {
-    const bool none = size.rows == 0 || size.columns == 0;
-    if (!none) vterm_set_size(emulator_->vterm, size.rows, size.columns);
+    if (size.rows != 0 && size.columns != 0) set_size(size);
     const auto changed = window(size);
     ioctl(master_, TIOCSWINSZ, &changed);
 }
@@ -234,10 +161,10 @@ void Tty::read_output() {
     const auto count = read(master_, bytes, sizeof bytes);
     if (count <= 0) return;
     const auto size = static_cast<std::size_t>(count);
-    const auto answered = emulator_->answers.size();
+    const auto answered = answers().size();
     output_.append(bytes, size);
-    emulator_->write(bytes, size);
-    input_.append(emulator_->answers, answered);
+    show({bytes, size});
+    input_.append(answers(), answered);
 }
 
 void Tty::write_input() {
@@ -251,84 +178,27 @@ void Tty::reap() {
     status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-Tty::Size Tty::size() const {
-    Size size;
-    vterm_get_size(emulator_->vterm, &size.rows, &size.columns);
-    return size;
-}
-
-std::string Tty::row(int row) const {
-    const int columns = size().columns;
-    std::string text;
-    for (int column = 0; column < columns;) {
-        const auto seen = cell(row, column);
-        text += seen.text;
-        column += seen.width;
-    }
-    text.erase(text.find_last_not_of(' ') + 1);
-    return text;
-}
-
-std::string Tty::screen() const {
-    const int rows = size().rows;
-    std::string text;
-    for (int at = 0; at < rows; ++at) text += row(at) + '\n';
-    return text;
-}
-
-bool Tty::shows(std::string_view text) const {
-    return screen().find(text) != std::string::npos;
-}
-
-Tty::Cell Tty::cell(int row, int column) const {
-    const auto seen = emulator_->at(row, column);
-    Cell cell;
-    for (const auto c : seen.chars) {
-        if (c == 0 || c == static_cast<uint32_t>(-1)) break;
-        append_utf8(cell.text, c);
-    }
-    if (cell.text.empty()) cell.text = " ";
-    cell.reverse = seen.attrs.reverse;
-    cell.colored = !VTERM_COLOR_IS_DEFAULT_FG(&seen.fg);
-    cell.width = std::max<int>(seen.width, 1);
-    return cell;
-}
-
-bool Tty::cursor_shown() const { return emulator_->cursor_shown; }
-bool Tty::alternate_screen() const { return emulator_->alternate; }
-const std::string& Tty::title() const { return emulator_->title; }
-const std::string& Tty::answers() const { return emulator_->answers; }
-const std::string& Tty::output() const { return output_; }
-
 std::set<int> Tty::modes() const {
     static constexpr std::string_view switches = "\x1b[?";
-    std::set<int> modes;
+    std::set<int> modes{wheel_mode};
+    std::set<int> saved;
     for (auto at = output_.find(switches); at != std::string::npos;
          at = output_.find(switches, at + 1)) {
         const auto begin = at + switches.size();
         const auto end = output_.find_first_not_of("0123456789;", begin);
         if (end == std::string::npos) break;
         std::istringstream numbers(output_.substr(begin, end - begin));
-        for (std::string number; std::getline(numbers, number, ';');) {
-            if (output_[end] == 'h') modes.insert(std::atoi(number.c_str()));
-            if (output_[end] == 'l') modes.erase(std::atoi(number.c_str()));
+        for (std::string text; std::getline(numbers, text, ';');) {
+            const int number = std::atoi(text.c_str());
+            const char action = output_[end];
+            const bool on = (action == 'r' ? saved : modes).count(number) > 0;
+            if (action == 's') saved.erase(number);
+            if (action == 's' && on) saved.insert(number);
+            if (action == 'l' || (action == 'r' && !on)) modes.erase(number);
+            if (action == 'h' || (action == 'r' && on)) modes.insert(number);
         }
     }
     return modes;
-}
-
-int Tty::wheel_mode() const {
-    static constexpr std::string_view mode = "\x1b[?1007";
-    int now = 1;
-    int remembered = now;
-    for (auto at = output_.find(mode); at != std::string::npos;
-         at = output_.find(mode, at + 1)) {
-        const char action = output_[std::min(at + mode.size(), output_.size() - 1)];
-        if (action == 'h' || action == 'l') now = action == 'h';
-        if (action == 's') remembered = now;
-        if (action == 'r') now = remembered;
-    }
-    return now;
 }
 
 termios Tty::settings() const {

@@ -1,4 +1,4 @@
-// A program on a pseudo-terminal, with a terminal emulator (libvterm).
+// A program on a pseudo-terminal, with a terminal emulator.
 //
 //     test::Tty tty({.arguments = {"build/yodel", "-f", "line"}});
 //     REQUIRE(tty.wait_for("● up"));
@@ -10,12 +10,13 @@
 // Every wait is for a condition. Its time limit only turns a hang into a failure.
 #pragma once
 
+#include "tests/support/emulator.hpp"
+
 #include <sys/types.h>
 #include <termios.h>
 
 #include <chrono>
 #include <functional>
-#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,13 +25,8 @@
 
 namespace test {
 
-class Tty {
+class Tty : public Emulator {
 public:
-    struct Size {
-        int rows = 24;
-        int columns = 80;
-    };
-
     struct Options {
         std::vector<std::string> arguments;  // the program first, found by PATH
         // "NAME=value" sets, "NAME" unsets. The defaults are TERM=xterm-256color and
@@ -64,26 +60,10 @@ public:
     // none: it did not end in time.
     std::optional<int> wait_exit(std::chrono::milliseconds timeout = patience);
 
-    // The screen that the user sees.
-    std::string row(int row) const;  // without trailing blanks
-    std::string screen() const;      // all rows, with a newline after each
-    bool shows(std::string_view text) const;
-    struct Cell {
-        std::string text;
-        bool reverse = false;
-        bool colored = false;  // not in the default foreground color
-        int width = 1;         // columns of its character
-    };
-    Cell cell(int row, int column) const;
-    Size size() const;
-    bool cursor_shown() const;
-    bool alternate_screen() const;
-    const std::string& title() const;
-    std::set<int> modes() const;  // active DEC private modes, such as 2004
-    // The mode in which the wheel sends arrow keys (1007), initially on: 1 on, 0 off.
-    int wheel_mode() const;
-    const std::string& answers() const;  // bytes that the emulator sent to the program
-    const std::string& output() const;   // every byte that the program wrote
+    // The active DEC private modes, such as 2004. The wheel's mode is on at first.
+    std::set<int> modes() const;
+    static constexpr int wheel_mode = 1007;                // the wheel sends arrow keys
+    const std::string& output() const { return output_; }  // every byte that it wrote
 
     // The current line settings, as shown by stty, and true if they equal the original
     // settings.
@@ -91,15 +71,11 @@ public:
     bool settings_restored() const;
 
 private:
-    struct Emulator;
-
-    void start(const Options& options);
     bool exchange(std::chrono::milliseconds timeout);
     void read_output();
     void write_input();
     void reap();
 
-    std::unique_ptr<Emulator> emulator_;
     int master_ = -1;
     termios original_{};  // line settings
     pid_t pid_ = -1;

@@ -104,18 +104,21 @@ Rows statistics(const Results& results, int width) {
 }  // namespace
 
 TEST_CASE("a fact wraps between words, in its own columns") {
-    const auto [width, value, expected] = GENERATE(table<int, std::string, Texts>({
-        {80, "one two three", {"name        one two three"}},
-        {20, "one two three", {"name        one two ", "            three"}},
-        {19, "one two three", {"name        one two", "            three"}},
-        {15, "one two", {"name        one", "            two"}},
-        {16, "abcdefgh", {"name        abcd", "            efgh"}},
-        {12, "ab", {"name        a", "            b"}},
-        {80, "", {"name        "}},
-        {80, "\x1b[2J", {"name        ^[[2J"}},
-    }));
+    const auto [width, name, value, expected] =
+        GENERATE(table<int, std::string, std::string, Texts>({
+            {80, "name", "one two three", {"name        one two three"}},
+            {20, "name", "one two three", {"name        one two ", "            three"}},
+            {19, "name", "one two three", {"name        one two", "            three"}},
+            {15, "name", "one two", {"name        one", "            two"}},
+            {16, "name", "abcdefgh", {"name        abcd", "            efgh"}},
+            {12, "name", "ab", {"name        a", "            b"}},
+            {80, "name", "", {"name        "}},
+            {80, "name", "\x1b[2J", {"name        ^[[2J"}},
+            {80, "eleven char", "a", {"eleven char a"}},
+            {80, "twelve chars", "a", {"twelve chars", "            a"}},
+        }));
     PageRows page{width};
-    page.add_fact("name", value);
+    page.add_fact(name, value);
     CHECK(texts(page.rows) == expected);
 }
 

@@ -3,11 +3,10 @@
 #include "app/screen/screen_client.hpp"
 
 #include "tests/app/session_script.hpp"
+#include "tests/support/emulator.hpp"
 #include "tests/support/own_terminal.hpp"
 #include "tests/support/text.hpp"
 #include "tests/ui/locale.hpp"
-
-#include <vterm.h>
 
 #include <cctype>
 
@@ -33,6 +32,7 @@ namespace {
 //     writes X         the program has written these bytes, since the last keys
 //     resize 5x20      resizes the terminal; the setting `size 5x20` is its first size
 //     continue         continues after a suspension
+//     ^Z cannot stop the test
 //     stops            the loop stops
 //     status N         what the end reports
 class ScreenScript final : public test::SessionScript {
@@ -62,32 +62,30 @@ public:
             std::raise(SIGWINCH);
         });
         on("continue", [this](const std::string&) { client_->continued(); });
+        on("^Z cannot stop the test",
+           [](const std::string&) { std::signal(SIGTSTP, SIG_IGN); });
         on("shows", [this](const std::string& part) {
-            check([&] { return contains(screen(), unquoted(part)); });
+            check([&] { return emulator_.shows(unquoted(part)); });
         });
         on("hides", [this](const std::string& part) {
             turn();
-            check([&] { return !contains(screen(), part); });
+            check([&] { return !emulator_.shows(part); });
         });
         on("last", [this](const std::string& row) {
             check([&] {
-                std::string all = "\n" + screen();
+                std::string all = "\n" + emulator_.screen();
                 if (const std::size_t bar = all.rfind("\nF1 Keys"); bar != all.npos)
                     all.resize(bar + 1);
                 return all.ends_with("\n" + unquoted(row) + "\n");
             });
         });
         on("cursor", [this](const std::string& column) {
-            VTermPos at{};
-            vterm_state_get_cursorpos(vterm_obtain_state(emulator_.get()), &at);
-            REQUIRE(std::to_string(at.col) == column);
+            REQUIRE(std::to_string(emulator_.cursor_column()) == column);
         });
         on("row", [this](const std::string& text) {
             check([&] {
-                std::istringstream rows(screen());
-                std::string row;
-                for (int i = std::stoi(text); i > 0; --i) std::getline(rows, row);
-                return row.starts_with(text.substr(text.find(' ') + 1));
+                return emulator_.row(std::stoi(text) - 1)
+                    .starts_with(text.substr(text.find(' ') + 1));
             });
         });
         on("writes", [this](const std::string& bytes) {
@@ -100,8 +98,6 @@ public:
     }
 
 private:
-    using Vterm = std::unique_ptr<VTerm, void (*)(VTerm*)>;
-
     static std::string unquoted(std::string text) {
         std::erase(text, '"');
         return text;
@@ -123,14 +119,14 @@ private:
         with_.conversation.session = test::with_port(options, peer->port());
         with_.conversation.quiet = true;
         client_.emplace(loop, with_);
-        for (int i = 0; i < 20 && !contains(screen(), "● up"); ++i) turn();
+        for (int i = 0; i < 20 && !emulator_.shows("● up"); ++i) turn();
     }
     void resize(const std::string& size) {
         const int rows = std::stoi(size);
         const int columns = std::stoi(size.substr(size.find('x') + 1));
         terminal_.resize(static_cast<unsigned short>(rows),
                          static_cast<unsigned short>(columns));
-        vterm_set_size(emulator_.get(), rows, columns);
+        emulator_.set_size({rows, columns});
     }
     // Lets 20 ms pass, more than the time between two drawings.
     void turn() {
@@ -138,40 +134,16 @@ private:
         while (loop.time < end && !stopped_) stopped_ = !loop.step(end - loop.time);
         client_->turn_ended();
         const std::string bytes = terminal_.take();
-        vterm_input_write(emulator_.get(), bytes.data(), bytes.size());
+        emulator_.show(bytes);
         written_ += bytes;
     }
     void check(const std::function<bool()>& condition) {
         for (int i = 0; i < 50 && !condition(); ++i) turn();
-        CAPTURE(screen());
+        CAPTURE(emulator_.screen());
         REQUIRE(condition());
     }
-    // Returns all rows, each without trailing blanks.
-    std::string screen() const {
-        int rows = 0;
-        int columns = 0;
-        vterm_get_size(emulator_.get(), &rows, &columns);
-        std::string all;
-        for (int row = 0; row < rows; ++row) {
-            char text[4096];
-            const std::size_t size =
-                vterm_screen_get_text(vterm_obtain_screen(emulator_.get()), text, sizeof text,
-                                      {row, row + 1, 0, columns});
-            const std::string found(text, size);
-            all += found.substr(0, found.find_last_not_of(' ') + 1) + "\n";
-        }
-        return all;
-    }
-    static VTerm* make_emulator() {
-        VTerm* const made = vterm_new(24, 80);
-        vterm_set_utf8(made, 1);
-        vterm_screen_enable_altscreen(vterm_obtain_screen(made), 1);
-        vterm_screen_reset(vterm_obtain_screen(made), 1);
-        return made;
-    }
-
     const test::Locale utf8_{"C.UTF-8"};
-    const Vterm emulator_{make_emulator(), vterm_free};
+    test::Emulator emulator_{{}};
     const OnTerminal terminal_{"xterm-256color"};
     ScreenClient::Options with_;
     std::optional<ScreenClient> client_;
@@ -344,6 +316,8 @@ TEST_CASE("each key works as its help explains") {
             last copied, if the terminal allows it (OSC 52); keys Esc; hides Received
             last "Enter opens it; Esc goes back; Up Down select"; keys Enter e; hides The slowest
             last one)"},
+        {"a selected message scrolls into view",
+         "size 8x80; ECHO one; keys M-s; hides slowest; keys Down; shows slowest"},
         {"a search beside a typed line",
          R"(ECHO Apple; keys half M-/ apple Enter; last "n older, N newer; Esc goes back to the end"
             keys n n; last "no more matches; n older, N newer; Esc goes back"; keys Esc; last half
@@ -461,6 +435,9 @@ TEST_CASE("the screen is readable at every size, and resumes after a suspension"
             keys Esc; keys ^R; last search:; keys ^G M-/; last find: Enter searches)"},
         {"a message in flight across a suspension is untimed",
          R"(keys hello Enter; peer got hello\n; continue; peer sends hello\n; shows untimed ‹ hello ✓)"},
+        {"so is a message before ^Z",
+         R"(^Z cannot stop the test; keys hello Enter; peer got hello\n; keys ^Z
+            peer sends hello\n; +1s; continue; shows untimed ‹ hello ✓)"},
         {"the clock",
          "shows up 00:00; +1s; shows up 00:01; +58s; shows up 00:59; +1s; shows up 01:00"},
     });

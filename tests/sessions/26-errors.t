@@ -82,8 +82,6 @@ The help of each program and its version go to standard output.
 
   $ yodel --help | sed -n 1p
   usage: yodel [options] [TARGET]  Sends lines, times and checks replies.
-  $ yodel-load --help | sed -n 1p
-  usage: yodel-load [options] [TARGET]
   $ yodeld --help | sed -n 1p
   usage: yodeld [options] [ADDR:]PORT...
   $ yodel -V | sed 's/[0-9].*//'

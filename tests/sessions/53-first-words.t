@@ -58,13 +58,3 @@ With -q forever, the end of the input ends nothing: what arrives is printed unti
   $ tail -n 2 feed
   $5\r (esc)
   hello
-  $ start yodeld --ws 0
-  $ echo hi | yodel -q forever ws://127.0.0.1:$PORT > feed 2> log &
-  $ client=$!
-  $ await hi feed
-  $ kill -INT $client
-  $ wait $client
-  [130]
-  $ cat log
-  yodel: 1 sent, 1 echoed, 0 bad, 0 lost; rtt * (glob)
-  yodel: ended by SIGINT

@@ -15,4 +15,4 @@ tells the target of a broadcast.
   a broadcast sender: 1 in, 0 out, 0 unanswered
   a broadcast target: 1 in, 0 out, 1 unanswered
   asked at 127.0.0.9, answered by 127.0.0.9
-  two servers: stopped and reported once
+  two servers: stopped and reported 1

@@ -33,7 +33,6 @@
 
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
@@ -72,14 +71,9 @@ std::string bytes_of(const std::string& text) {
     return bytes;
 }
 
-int signal_of(const std::string& name) {
-    static const std::map<std::string, int> signals{
-        {"INT", SIGINT},   {"TERM", SIGTERM}, {"HUP", SIGHUP},       {"QUIT", SIGQUIT},
-        {"ABRT", SIGABRT}, {"USR1", SIGUSR1}, {"USR2", SIGUSR2},     {"ALRM", SIGALRM},
-        {"XCPU", SIGXCPU}, {"SYS", SIGSYS},   {"TRAP", SIGTRAP},     {"STOP", SIGSTOP},
-        {"CONT", SIGCONT}, {"PROF", SIGPROF}, {"VTALRM", SIGVTALRM},
-    };
-    return signals.at(name);
+// Runs a command of the shell with the process as $PID.
+bool shell(const Tty& tty, const std::string& command) {
+    return std::system(("PID=" + std::to_string(tty.pid()) + "; " + command).c_str()) == 0;
 }
 
 bool gone(Tty& tty) {
@@ -214,8 +208,8 @@ bool perform(Tty& tty, const std::string& step) {
         const int status = tty.wait_exit().value_or(-1);
         return (" " + rest + " ").find(" " + std::to_string(status) + " ") != rest.npos;
     }
-    if (verb == "pid")
-        return std::system(("PID=" + std::to_string(tty.pid()) + "; " + rest).c_str()) == 0;
+    if (verb == "pid") return shell(tty, rest);
+    if (verb == "kill") return shell(tty, "kill -" + rest + " $PID");
     if (verb.starts_with("resize-")) {
         tty.resize(size_from(verb.substr(7)));
         return true;
@@ -226,7 +220,6 @@ bool perform(Tty& tty, const std::string& step) {
         {"keys-up", [&] { tty.send("\x1b[1;3A"); }},
         {"paste",
          [&] { tty.send("\x1b[200~" + std::string(std::stoul(rest), 'm') + "\x1b[201~\r"); }},
-        {"kill", [&] { tty.kill(signal_of(rest)); }},
         {"hang", [&] { tty.hang_up(); }},
         {"stop", [&] { tty.stop_output(); }},
         {"stall", [&] { tty.stall(true); }},

@@ -4,8 +4,6 @@
 #include "tests/ui/key_names.hpp"
 #include "ui/text.hpp"
 
-#include <span>
-
 namespace {
 
 using ui::KeyParser;
@@ -37,26 +35,30 @@ std::string keys_of(std::string_view bytes, std::size_t cut, std::size_t limit =
 }
 
 struct Case {
-    std::string_view bytes, keys;
+    std::string bytes, keys;
 };
 
-void check_split(std::span<const Case> cases) {
-    for (const Case& each : cases)
-        for (std::size_t cut = 0; cut <= each.bytes.size(); ++cut) {
-            INFO(ui::printable(each.bytes) << " cut at " << cut);
-            REQUIRE(keys_of(each.bytes, cut) == each.keys);
+// Cuts the bytes, and those of the key `next` after them, at each byte.
+void check_split(const std::vector<Case>& cases, const std::string& next = "") {
+    for (const auto& [begin, keys] : cases) {
+        const std::string bytes = begin + next;
+        for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
+            INFO(ui::printable(bytes) << " cut at " << cut);
+            REQUIRE(keys_of(bytes, cut) ==
+                    keys + (keys.empty() || next.empty() ? "" : " ") + next);
         }
+    }
 }
 
 }  // namespace
 
 TEST_CASE("keys do not depend on how their bytes are split") {
-    const Case cases[] = {
+    check_split({
         {"ab", "a b"},
         {"\xc3\xa9\xe4\xbd\xa0\xf0\x9f\x98\x80", "é 你 😀"},
         {"\xe9x\xc3", "é:\xe9 x"},
         {"\x80", "\xc2\x80:\x80"},
-        {"\x01\x1a\x1c\x1f\0"sv, "ctrl-a ctrl-z ctrl-\\ ctrl-_ ctrl-@"},
+        {std::string("\x01\x1a\x1c\x1f\0"sv), "ctrl-a ctrl-z ctrl-\\ ctrl-_ ctrl-@"},
         {"\r\n\t\b\x7f", "enter newline tab backspace backspace"},
         {"\x1b", "escape"},
         {"\x1b\x1b", "alt-escape"},
@@ -87,12 +89,11 @@ TEST_CASE("keys do not depend on how their bytes are split") {
         {"\033[17~\033[18~\033[19~\033[20~", "f6 f7 f8 f9"},
         {"\033[[A\033[[B\033[[C\033[[D\033[[E", "f1 f2 f3 f4 f5"},
         {"\033[P\033[Q\033[S", "f1 f2 f4"},
-    };
-    check_split(cases);
+    });
 }
 
 TEST_CASE("answers of the terminal are skipped, however they are split") {
-    const Case cases[] = {
+    check_split({
         // OSC, DCS, APC, PM and SOS, ended by ST or BEL.
         {"\x1b]11;rgb:1c1c/1e1e/2626\x1b\\k", "k"},
         {"\x1b]11;rgb:1c1c/1e1e/2626\ak", "k"},
@@ -113,12 +114,11 @@ TEST_CASE("answers of the terminal are skipped, however they are split") {
         {"\x1bP\rk", "alt-p:P enter k"},
         {"\x1b_\x1b^\x1bX\x03", "alt-_ alt-^ alt-x:X ctrl-c"},
         {"\x1b[\x03\x1bO\x7f", "alt-[ ctrl-c alt-o:O backspace"},
-    };
-    check_split(cases);
+    });
 }
 
 TEST_CASE("keys of kitty's protocol and of modifyOtherKeys are the usual keys") {
-    const Case cases[] = {
+    check_split({
         {"\x1b[99;5u", "ctrl-c"},
         {"\x1b[27;5;99~", "ctrl-c"},
         {"\x1b[27;6;67~", "ctrl-c"},
@@ -141,16 +141,12 @@ TEST_CASE("keys of kitty's protocol and of modifyOtherKeys are the usual keys") 
         // The other keys have the same modifiers and events.
         {"\x1b[1;1:1A\x1b[1;1:3A\x1b[1;129B\x1b[1;67:2C\x1b[3;5:3~\x1b[3;69~\x1b[P",
          "up down alt-right ctrl-del f1"},
-    };
-    check_split(cases);
+    });
 }
 
 // Sequences of xterm, rxvt, st, Konsole, kitty, PuTTY, the Linux console and Windows Terminal.
 TEST_CASE("a sequence of a terminal is one key, cut at any byte") {
-    struct Row {
-        std::string bytes, keys;
-    };
-    std::vector<Row> rows = {
+    std::vector<Case> rows = {
         // rxvt
         {"\x1b[3$\x1b[3^\x1b[3@\x1b[7$", "del ctrl-del ctrl-del home"},
         {"\x1b[a\x1b[d\x1bOa\x1bOd\x1b\x1bOc", "up left ctrl-up ctrl-left alt-ctrl-right"},
@@ -191,12 +187,7 @@ TEST_CASE("a sequence of a terminal is one key, cut at any byte") {
                 {std::string("\x1b[") + each.begin + ";" + std::to_string(bits + 1) + each.end,
                  *each.key ? modifiers + each.key : ""});
         }
-    for (const Row& each : rows)
-        for (std::size_t cut = 0; cut <= each.bytes.size(); ++cut) {
-            INFO(ui::printable(each.bytes) << " cut at " << cut);
-            REQUIRE(keys_of(each.bytes + "k", cut) ==
-                    each.keys + (each.keys.empty() ? "k" : " k"));
-        }
+    check_split(rows, "k");
 }
 
 TEST_CASE("no sequence swallows the interrupt that follows it") {

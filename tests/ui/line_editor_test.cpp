@@ -97,6 +97,73 @@ TEST_CASE("the line is edited with readline's keys") {
         {"a \u0301b_", "\033b\033b", "_a \u0301b"},
         {"abe\u0301_", "\2\2\2\6\6", "ab_e\u0301"},
         {"_\u0301", "e", "e\u0301_"},  // joins cells, and moves the cursor behind them
+        // Alt with u, l and c changes the case from the cursor to the end of the word.
+        {"_one two", "\033u", "ONE_ two"},
+        {"o_ne two", "\033u", "oNE_ two"},
+        {"one_ two", "\033u", "one TWO_"},
+        {"one_ two", "\033u\033u", "one TWO_"},
+        {"_ONE Two", "\033l\033l", "one two_"},
+        {"_oNE tWO", "\033c\033c", "One Two_"},
+        {"o_ne two", "\033c", "oNe_ two"},
+        {"_  one", "\033c", "  One_"},
+        {"_2nd", "\033c", "2nd_"},
+        {"one  _", "\033u", "one  _"},
+        {"_\u00e4\u00f6 x", "\033u", "\u00c4\u00d6_ x"},
+        {"_a\xff\x62 c", "\033u",
+         "A\xff"
+         "B_ c"},
+        {"_", "\033u\033l\033c", "_"},
+        // With Alt, Shift and Caps Lock change no letter.
+        {"one_", "\033B", "_one"},
+        {"_one two", "\033F\033U", "one TWO_"},
+        {"_one", "\033[85;4u", "ONE_"},     // kitty: Shift, Alt
+        {"_one", "\033[117;67u", "ONE_"},   // kitty: Caps Lock, Alt
+        {"_one", "\033[27;4;85~", "ONE_"},  // modifyOtherKeys: Shift, Alt
+        // ^T swaps characters, and Alt with t swaps words.
+        {"ab_", "\24", "ba_"},
+        {"a_bc", "\24", "ba_c"},
+        {"_ab", "\24", "_ab"},
+        {"a_", "\24", "a_"},
+        {"one two_", "\033t", "two one_"},
+        {"one_ two", "\033t", "two one_"},
+        {"one t_wo, six", "\033t", "two one_, six"},
+        {"one two,  _", "\033t", "two one_,  "},
+        {"one - two_", "\033t", "two - one_"},
+        {"on_e two", "\033t", "on_e two"},
+        {"one_", "\033t", "one_"},
+        {"  _", "\033t", "  _"},
+        // Arrows with Ctrl or Alt move by words.
+        {"one two_", "\033[1;5D", "one _two"},
+        {"one two_", "\033[1;3D\033[1;3D", "_one two"},
+        {"_one two", "\033[1;5C", "one_ two"},
+        {"_one two", "\033\033[C", "one_ two"},
+        {"_one two", "\033[3;3~", "_ two"},
+        // ^Y pastes the text cut last, and Alt with y replaces it by the text cut before.
+        {"one two_", "\27\27\31", "one two_"},            // cut in sequence: one text
+        {"one two three_", "\27\13\27\31", "one two _"},  // cut nothing between
+        {"one two_", "\27\1\13\31", "one _"},             // a key between: two texts
+        {"one two_", "\27\1\13\31\033y", "two_"},
+        {"one two_", "\27\1\13\31\033y\033y", "one _"},
+        {"one two_", "\27\31x\033y", "one twox_"},  // only after a paste
+        {"one_", "\33y\31\33y", "one_"},            // nothing was cut
+        {"a b_", "\27\5\31c\31\033y", "a bcb_"},    // one text only
+        // ^_ undoes changes, typing word by word, and Alt with r undoes all.
+        {"_", "one two\37", "one _"},
+        {"_", "one two\37\37", "_"},
+        {"_", "one two\37\37\37", "_"},
+        {"_", "one\2x\37", "on_e"},
+        {"one two_", "\27\37", "one two_"},
+        {"one two_", "\1\13\37", "one two_"},
+        {"ab_", "\177\37", "ab_"},
+        {"ab_", "\33[200~c d\33[201~\37", "ab_"},
+        {"one_", "\033b\033u\37", "one_"},
+        {"_", "ONE\033b\033u\37", "_"},  // upper case already, so no change
+        {"ab_c", "\4\37", "abc_"},
+        {"one _two three", "\033d\37", "one two_ three"},
+        {"one two_", "\033b\033t\37", "one two_"},
+        {"one_", "\27\31\31\37", "one_"},
+        {"one_", "x y\27\1\13\033r", "one_"},
+        {"one_", "\033r", "one_"},
     });
 }
 
@@ -150,33 +217,27 @@ TEST_CASE("the view shows the cursor, whatever the width") {
     REQUIRE(editor.view(0).row.empty());
 }
 
-TEST_CASE("the view scrolls by half a row") {
-    LineEditor editor;
-    type(editor, "0123456");
-    REQUIRE(seen(editor, 8) == "0123456@7");
-    type(editor, "7");
-    REQUIRE(seen(editor, 8) == "4567@4");
-    type(editor, "\x02\x02\x02");
-    REQUIRE(seen(editor, 8) == "4567@1");
-    type(editor, "\x02");
-    REQUIRE(seen(editor, 8) == "01234567@4");
-    editor.clear();
-    REQUIRE(seen(editor, 8) == "@0");
-}
-
-TEST_CASE("the view never hides text while it has blank columns") {
-    LineEditor editor;
-    type(editor, "0123456789");
-    SECTION("when its row gets wider") {
-        REQUIRE(seen(editor, 4) == "89@2");
-        REQUIRE(seen(editor, 11) == "0123456789@10");
-    }
-    SECTION("when the text before the cursor is deleted") {
-        REQUIRE(seen(editor, 10) == "56789@5");
-        type(editor, "\x7f\x7f\x7f\x7f");
-        REQUIRE(seen(editor, 10) == "5@1");
-        type(editor, "\x7f");
-        REQUIRE(seen(editor, 10) == "01234@5");
+TEST_CASE("the view scrolls by half a row, and hides no text while it has blank columns") {
+    struct View {
+        const char* keys;
+        int width;
+        const char* seen;
+    };
+    for (const std::vector<View>& views :
+         {std::vector<View>{{"0123456", 8, "0123456@7"},
+                            {"7", 8, "4567@4"},
+                            {"\2\2\2", 8, "4567@1"},
+                            {"\2", 8, "01234567@4"},
+                            {"\5\25", 8, "@0"}},
+          {{"0123456789", 4, "89@2"}, {"", 11, "0123456789@10"}},
+          {{"0123456789", 10, "56789@5"},
+           {"\177\177\177\177", 10, "5@1"},
+           {"\177", 10, "01234@5"}}}) {
+        LineEditor editor;
+        for (const View& view : views) {
+            type(editor, view.keys);
+            CHECK(seen(editor, view.width) == view.seen);
+        }
     }
 }
 
@@ -201,77 +262,6 @@ TEST_CASE("a long paste is edited like a short one") {
     REQUIRE(editor.empty());
 }
 
-TEST_CASE("Alt with u, l and c changes the case from the cursor to the end of the word") {
-    const Locale locale("C.UTF-8");
-    check({
-        {"_one two", "\033u", "ONE_ two"},
-        {"o_ne two", "\033u", "oNE_ two"},
-        {"one_ two", "\033u", "one TWO_"},
-        {"one_ two", "\033u\033u", "one TWO_"},
-        {"_ONE Two", "\033l\033l", "one two_"},
-        {"_oNE tWO", "\033c\033c", "One Two_"},
-        {"o_ne two", "\033c", "oNe_ two"},
-        {"_  one", "\033c", "  One_"},
-        {"_2nd", "\033c", "2nd_"},
-        {"one  _", "\033u", "one  _"},
-        {"_\u00e4\u00f6 x", "\033u", "\u00c4\u00d6_ x"},
-        {"_a\xff\x62 c", "\033u",
-         "A\xff"
-         "B_ c"},
-        {"_", "\033u\033l\033c", "_"},
-    });
-}
-
-TEST_CASE("with Alt, Shift and Caps Lock change no letter") {
-    check({
-        {"one_", "\033B", "_one"},
-        {"_one two", "\033F\033U", "one TWO_"},
-        {"_one", "\033[85;4u", "ONE_"},     // kitty: Shift, Alt
-        {"_one", "\033[117;67u", "ONE_"},   // kitty: Caps Lock, Alt
-        {"_one", "\033[27;4;85~", "ONE_"},  // modifyOtherKeys: Shift, Alt
-    });
-}
-
-TEST_CASE("^T swaps characters, and Alt with t swaps words") {
-    check({
-        {"ab_", "\24", "ba_"},
-        {"a_bc", "\24", "ba_c"},
-        {"_ab", "\24", "_ab"},
-        {"a_", "\24", "a_"},
-        {"one two_", "\033t", "two one_"},
-        {"one_ two", "\033t", "two one_"},
-        {"one t_wo, six", "\033t", "two one_, six"},
-        {"one two,  _", "\033t", "two one_,  "},
-        {"one - two_", "\033t", "two - one_"},
-        {"on_e two", "\033t", "on_e two"},
-        {"one_", "\033t", "one_"},
-        {"  _", "\033t", "  _"},
-    });
-}
-
-TEST_CASE("arrows with Ctrl or Alt move by words") {
-    check({
-        {"one two_", "\033[1;5D", "one _two"},
-        {"one two_", "\033[1;3D\033[1;3D", "_one two"},
-        {"_one two", "\033[1;5C", "one_ two"},
-        {"_one two", "\033\033[C", "one_ two"},
-        {"_one two", "\033[3;3~", "_ two"},
-    });
-}
-
-TEST_CASE("^Y pastes the text cut last, and Alt with y replaces it by the text cut before") {
-    check({
-        {"one two_", "\27\27\31", "one two_"},            // cut in sequence: one text
-        {"one two three_", "\27\13\27\31", "one two _"},  // cut nothing between
-        {"one two_", "\27\1\13\31", "one _"},             // a key between: two texts
-        {"one two_", "\27\1\13\31\033y", "two_"},
-        {"one two_", "\27\1\13\31\033y\033y", "one _"},
-        {"one two_", "\27\31x\033y", "one twox_"},  // only after a paste
-        {"one_", "\33y\31\33y", "one_"},            // nothing was cut
-        {"a b_", "\27\5\31c\31\033y", "a bcb_"},    // one text only
-    });
-}
-
 TEST_CASE("the last ten texts that were cut can be pasted") {
     LineEditor editor;
     for (int i = 0; i < 12; ++i) {
@@ -285,27 +275,6 @@ TEST_CASE("the last ten texts that were cut can be pasted") {
         type(editor, "\033y");
     }
     CHECK(editor.text() == "cut11");
-}
-
-TEST_CASE("^_ undoes changes, typing word by word, and Alt with r undoes all") {
-    check({
-        {"_", "one two\37", "one _"},
-        {"_", "one two\37\37", "_"},
-        {"_", "one two\37\37\37", "_"},
-        {"_", "one\2x\37", "on_e"},
-        {"one two_", "\27\37", "one two_"},
-        {"one two_", "\1\13\37", "one two_"},
-        {"ab_", "\177\37", "ab_"},
-        {"ab_", "\33[200~c d\33[201~\37", "ab_"},
-        {"one_", "\033b\033u\37", "one_"},
-        {"_", "ONE\033b\033u\37", "_"},  // upper case already, so no change
-        {"ab_c", "\4\37", "abc_"},
-        {"one _two three", "\033d\37", "one two_ three"},
-        {"one two_", "\033b\033t\37", "one two_"},
-        {"one_", "\27\31\31\37", "one_"},
-        {"one_", "x y\27\1\13\033r", "one_"},
-        {"one_", "\033r", "one_"},
-    });
 }
 
 TEST_CASE("a line that was set has nothing to undo") {

@@ -12,6 +12,15 @@ inline Tty::Options probe(const std::string& action, std::vector<std::string> en
     return {{SCREEN_PROBE, action}, std::move(environment), size};
 }
 
+// A probe that has drawn its first screen.
+struct Probe : Tty {
+    explicit Probe(const std::string& action, std::vector<std::string> environment = {},
+                   Tty::Size size = {})
+        : Tty(probe(action, std::move(environment), size)) {
+        REQUIRE(wait_for("size "));
+    }
+};
+
 // Requires that the terminal is in its original state.
 inline void require_restored(Tty& tty) {
     REQUIRE(tty.settings_restored());

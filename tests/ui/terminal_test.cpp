@@ -2,6 +2,7 @@
 
 #include "tests/ui/probe.hpp"
 
+using test::Probe;
 using test::probe;
 using test::require_restored;
 using test::Tty;
@@ -16,8 +17,7 @@ TEST_CASE("every key is read, also keys that a terminal usually handles itself")
         {"\x7f", "backspace."},      {"\x1b", "escape."}, {"\x1b\r", "alt-enter."},
         {"\x1b[1;5C", "ctrl-right"},
     };
-    Tty tty(probe("nothing"));
-    REQUIRE(tty.wait_for("size 24x80"));
+    Probe tty("nothing");
     for (const auto& key : keys) {
         INFO(key.shown);
         tty.send("\x1b[200~\x1b[201~");  // replaces the text of the previous key
@@ -42,8 +42,7 @@ TEST_CASE("restores the terminal on every exit path") {
     };
     for (const auto& way : ways) {
         INFO(way.deed);
-        Tty tty(probe(way.deed, {"ASAN_OPTIONS=handle_segv=0"}));
-        REQUIRE(tty.wait_for("size 24x80"));
+        Probe tty(way.deed, {"ASAN_OPTIONS=handle_segv=0"});
         REQUIRE_FALSE(tty.settings_restored());
         REQUIRE(tty.alternate_screen());
         REQUIRE(tty.modes().count(2004) == 1);
@@ -70,8 +69,7 @@ TEST_CASE("draws on every type of terminal, with the colors that it has") {
     };
     for (const auto& row : rows) {
         INFO(row.variable);
-        Tty tty(probe("quit", {row.variable}));
-        REQUIRE(tty.wait_for("size 24x80"));
+        Probe tty("quit", {row.variable});
         tty.send("hi\x1b[A");
         REQUIRE(tty.wait_for("up."));
         CHECK(tty.cell(0, 0).reverse);
@@ -85,8 +83,7 @@ TEST_CASE("draws on every type of terminal, with the colors that it has") {
 TEST_CASE("a paste is one key, however long") {
     std::string text = "\x1b[200~";
     for (int i = 0; i < 10'000; ++i) text += "line\x1b[A of a paste\r";
-    Tty tty(probe("quit"));
-    REQUIRE(tty.wait_for("size 24x80"));
+    Probe tty("quit");
     tty.send(text);
     tty.send("\x1b[20");
     tty.send("1~x");
@@ -126,8 +123,7 @@ TEST_CASE("the shell has the terminal while the program is suspended") {
 }
 
 TEST_CASE("the program is not suspended if no shell could continue it") {
-    Tty tty(probe("quit"));
-    REQUIRE(tty.wait_for("size 24x80"));
+    Probe tty("quit");
     tty.send("\x1a");
     REQUIRE(tty.wait_for("ctrl-z."));
     tty.send("\r");
@@ -137,8 +133,7 @@ TEST_CASE("the program is not suspended if no shell could continue it") {
 TEST_CASE("keeps attacks from reaching the terminal") {
     for (const std::string locale : {"C.UTF-8", "C"}) {
         INFO(locale);
-        Tty tty(probe("attacks", {"LC_ALL=" + locale}, {40, 100}));
-        REQUIRE(tty.wait_for("size 40x100"));
+        Probe tty("attacks", {"LC_ALL=" + locale}, {40, 100});
         const auto lasting_modes = [&] {
             auto modes = tty.modes();
             modes.erase(2026);  // on while a frame is being drawn
@@ -159,8 +154,7 @@ TEST_CASE("keeps attacks from reaching the terminal") {
 }
 
 TEST_CASE("each drawing is one synchronized frame, and nothing is drawn outside of frames") {
-    Tty tty(probe("quit"));
-    REQUIRE(tty.wait_for("size 24x80"));
+    Probe tty("quit");
     const std::size_t start = tty.output().size();
     tty.send("a");
     REQUIRE(tty.wait_for("a."));
@@ -178,8 +172,7 @@ TEST_CASE("each drawing is one synchronized frame, and nothing is drawn outside 
 }
 
 TEST_CASE("copies a text to the clipboard without control characters") {
-    Tty tty(probe("copy"));
-    REQUIRE(tty.wait_for("size 24x80"));
+    Probe tty("copy");
     tty.send("\r");
     REQUIRE(tty.wait_for("sent."));
     REQUIRE(tty.output().find("\x1b]52;c;dHdvXkpyb3dz\x1b\\") != std::string::npos);

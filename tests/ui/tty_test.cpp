@@ -7,8 +7,15 @@
 
 #include <set>
 
+using test::Locale;
+using test::Probe;
 using test::probe;
+using test::require_restored;
 using test::Tty;
+using ui::base64;
+using ui::clipboard_sequence;
+using ui::mode_sequences_for;
+using ui::ModeSequences;
 
 TEST_CASE("returns one sentence if a terminal can't be used") {
     const struct {
@@ -28,46 +35,34 @@ TEST_CASE("returns one sentence if a terminal can't be used") {
     }
 }
 
-using test::Locale;
-using ui::base64;
-using ui::clipboard_sequence;
-using ui::mode_sequences_for;
-using ui::ModeSequences;
-
-TEST_CASE("a terminal whose second screen is a private mode gets all modes") {
-    const std::string smcup = GENERATE("\x1b[?1049h\x1b[22;0;0t", "\x1b[?1049h",
-                                       "\x1b"
-                                       "7\x1b[?47h");
-    const ModeSequences modes = mode_sequences_for("\x1b[%i%p1%d;%p2%dH", smcup);
-    CHECK(modes.save == "\x1b[?1007s");
-    CHECK(modes.enable == "\x1b[?2004h\x1b[?1007l");
-    CHECK(modes.frame_begin == "\x1b[?2026h");
-    CHECK(modes.frame_end == "\x1b[?2026l");
-    CHECK(modes.can_hide_text());
-}
-
-TEST_CASE("restore undoes every mode that is ever switched on") {
-    const ModeSequences modes = mode_sequences_for("\x1b[H", "\x1b[?1049h");
-    for (const auto* off : {"\x1b[?2026l", "\x1b[?2004l"})
-        CHECK(modes.restore.find(off) != std::string::npos);
-    // The wheel's mode is restored if possible, otherwise it is on.
-    CHECK(modes.restore.find("\x1b[?1007h\x1b[?1007r") != std::string::npos);
-    CHECK(modes.restore.front() == '\x18');  // ends a truncated sequence
-}
-
-TEST_CASE("a terminal without a second screen gets only bracketed paste") {
-    const ModeSequences modes =
-        mode_sequences_for("\x1b[%i%p1%d;%p2%dH", "");  // like linux and vt100
-    CHECK(modes.enable == "\x1b[?2004h");
-    CHECK(modes.restore == "\x1b[?2004l");
-    CHECK(modes.save + modes.frame_begin + modes.frame_end == "");
-    CHECK_FALSE(modes.can_hide_text());
-}
-
-TEST_CASE("a terminal of another family gets no modes") {
-    const ModeSequences modes =
-        mode_sequences_for("\x1b=%p1%' '%+%c%p2%' '%+%c", "");  // like adm3a
-    CHECK(modes.enable + modes.restore + modes.frame_begin == "");
+TEST_CASE("a terminal gets the modes that its family knows, and restoring undoes them") {
+    const std::string paste = "\x1b[?2004h", no_paste = "\x1b[?2004l";
+    // Ends a truncated sequence and frame. The wheel's mode is restored if possible, otherwise
+    // on.
+    const std::string restore = "\x18\x1b[?2026l\x1b[?1007h\x1b[?1007r" + no_paste;
+    const struct {
+        std::string cup, smcup;
+        ModeSequences modes;
+    } rows[] = {
+        {"\x1b[H",
+         "\x1b[?1049h\x1b[22;0;0t",
+         {"\x1b[?1007s", paste + "\x1b[?1007l", restore, "\x1b[?2026h", "\x1b[?2026l"}},
+        {"\x1b[H",
+         "\x1b"
+         "7\x1b[?47h",
+         {"\x1b[?1007s", paste + "\x1b[?1007l", restore, "\x1b[?2026h", "\x1b[?2026l"}},
+        {"\x1b[%i%p1%d;%p2%dH", "", {"", paste, no_paste, "", ""}},  // linux and vt100
+        {"\x1b=%p1%' '%+%c%p2%' '%+%c", "", {"", "", "", "", ""}},   // adm3a
+    };
+    for (const auto& [cup, smcup, modes] : rows) {
+        const ModeSequences found = mode_sequences_for(cup, smcup);
+        CHECK(found.save == modes.save);
+        CHECK(found.enable == modes.enable);
+        CHECK(found.restore == modes.restore);
+        CHECK(found.frame_begin == modes.frame_begin);
+        CHECK(found.frame_end == modes.frame_end);
+        CHECK(found.can_hide_text() == !smcup.empty());
+    }
 }
 
 TEST_CASE("copies the visible text to the clipboard") {
@@ -103,10 +98,6 @@ TEST_CASE("returns no sequence for a text above the limit of terminals") {
     CHECK(clipboard_sequence(std::string(ui::max_clipboard_text / 2 + 1, '\x01')).empty());
 }
 
-using test::probe;
-using test::require_restored;
-using test::Tty;
-
 TEST_CASE("every signal that ends the program restores the terminal first") {
     const std::set<int> others{SIGKILL, SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU,
                                SIGCHLD, SIGCONT, SIGURG,  SIGWINCH};
@@ -115,8 +106,7 @@ TEST_CASE("every signal that ends the program restores the terminal first") {
         const bool real_time = signal == SIGRTMIN || signal == SIGRTMAX;
         if (others.count(signal) || (signal > last_named && !real_time)) continue;
         INFO(signal);
-        Tty tty(probe("quit", {"ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0"}));
-        REQUIRE(tty.wait_for("size 24x80"));
+        Probe tty("quit", {"ASAN_OPTIONS=handle_segv=0:handle_sigbus=0:handle_sigfpe=0"});
         REQUIRE(tty.alternate_screen());
         tty.kill(signal);
         REQUIRE(tty.wait_exit() == 128 + signal);
@@ -125,8 +115,7 @@ TEST_CASE("every signal that ends the program restores the terminal first") {
 }
 
 TEST_CASE("a signal also restores a terminal whose output the user has stopped") {
-    Tty tty(probe("quit"));
-    REQUIRE(tty.wait_for("size 24x80"));
+    Probe tty("quit");
     tty.stop_output();
     tty.kill(SIGTERM);
     REQUIRE(tty.wait_exit() == 128 + SIGTERM);

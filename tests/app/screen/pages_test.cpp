@@ -30,23 +30,20 @@ std::string text(const Rows& rows) {
     return all;
 }
 
-// Returns the bytes marked as bad.
-Texts bad_bytes(const Rows& rows) {
-    Texts bad;
+// Returns the parts in this style, or the rows with such parts.
+Texts in_style(const Rows& rows, ui::Style style, bool whole_rows = false) {
+    Texts found;
     for (const ui::Row& row : rows)
         for (const ui::Span& span : row)
-            if (span.style == ui::Style::bad_byte) bad.push_back(span.text);
-    return bad;
+            if (span.style == style)
+                found.push_back(whole_rows ? test::plain_text(row) : span.text);
+    return found;
 }
 
+Texts bad_bytes(const Rows& rows) { return in_style(rows, ui::Style::bad_byte); }
+
 // Returns the rows with a bad fact.
-Texts bad_rows(const Rows& rows) {
-    Texts bad;
-    for (const ui::Row& row : rows)
-        for (const ui::Span& span : row)
-            if (span.style == ui::Style::bad) bad.push_back(test::plain_text(row));
-    return bad;
-}
+Texts bad_rows(const Rows& rows) { return in_style(rows, ui::Style::bad, true); }
 
 // A script with the verbs `shows X` and `hides X` about the page of a connection, `is bad X`
 // about the name of its only bad fact, and `nothing is bad`.
@@ -187,11 +184,7 @@ TEST_CASE("the slowest right replies, and the newest bad and lost messages, are 
                                "lost        " +
                                    std::string(64, 'x') + "...\nlost        m29\n"));
     CHECK(text(rows).ends_with("lost        m12\n"));
-    Texts selected;
-    for (const ui::Row& row : rows)
-        if (!row.empty() && row.back().style == ui::Style::selected)
-            selected.push_back(row.back().text);
-    CHECK(selected == Texts{"^["});
+    CHECK(in_style(rows, ui::Style::selected) == Texts{"^["});
 }
 
 TEST_CASE("the histogram has a row for each doubling, and bars in proportion to the longest") {
@@ -295,11 +288,7 @@ TEST_CASE("values of Redis are decoded, and matches of a search are marked in bo
     CHECK(contains(text(rows), "\nReceived, 13 bytes, decoded as RESP\n1) (integer) 7\n"
                                "2) \"b\"\n00000000  2a 32 "));
     CHECK(contains(text(rows), "\nSent, 5 bytes\nGET a\n"));
-    Texts found;
-    for (const ui::Row& row : rows)
-        for (const ui::Span& span : row)
-            if (span.style == ui::Style::match) found.push_back(span.text);
-    CHECK(found == Texts{"7", "37", "7"});
+    CHECK(in_style(rows, ui::Style::match) == Texts{"7", "37", "7"});
 }
 
 TEST_CASE("the first bad byte is marked in JSON too, and a late reply is named") {

@@ -7,8 +7,7 @@
 #include "tests/support/own_terminal.hpp"
 #include "tests/support/text.hpp"
 #include "tests/ui/locale.hpp"
-
-#include <cctype>
+#include "ui/key_parser.hpp"
 
 using namespace std::chrono_literals;
 using namespace yodel;
@@ -16,9 +15,25 @@ using test::contains;
 using test::OnTerminal;
 using test::play_each;
 using ui::Chord;
-using ui::KeyCode;
 
 namespace {
+
+// Returns what a terminal sends for a key, or text.
+std::string bytes_of(const std::string& key) {
+    static const std::map<std::string, std::string> names{
+        {"Enter", "\r"},          {"Esc", "\x1b"},       {"Up", "\x1b[A"},
+        {"Down", "\x1b[B"},       {"Dn", "\x1b[B"},      {"PgUp", "\x1b[5~"},
+        {"PgDn", "\x1b[6~"},      {"M-Up", "\x1b[1;3A"}, {"M-Down", "\x1b[1;3B"},
+        {"F1", "\x1bOP"},         {"F2", "\x1bOQ"},      {"F3", "\x1bOR"},
+        {"F4", "\x1bOS"},         {"F5", "\x1b[15~"},    {"F6", "\x1b[17~"},
+        {"F7", "\x1b[18~"},       {"F8", "\x1b[19~"},    {"F9", "\x1b[20~"},
+        {"Back", "\x7f"},         {"Space", " "},        {"Paste", "\x1b[200~"},
+        {"EndPaste", "\x1b[201~"}};
+    if (const auto name = names.find(key); name != names.end()) return name->second;
+    if (key.size() == 2 && key[0] == '^') return {static_cast<char>(key[1] & 0x1f)};
+    if (key.starts_with("M-")) return "\x1b" + bytes_of(key.substr(2));
+    return test::bytes(key);
+}
 
 // A script with these verbs. Each check is repeated every 20 ms until it holds, for a second at
 // most.
@@ -102,19 +117,6 @@ private:
         std::erase(text, '"');
         return text;
     }
-    static std::string bytes_of(const std::string& key) {
-        static const std::map<std::string, std::string> names{
-            {"Enter", "\r"},        {"Esc", "\x1b"},          {"Up", "\x1b[A"},
-            {"Down", "\x1b[B"},     {"PgUp", "\x1b[5~"},      {"PgDn", "\x1b[6~"},
-            {"M-Up", "\x1b[1;3A"},  {"M-Down", "\x1b[1;3B"},  {"F1", "\x1bOP"},
-            {"F5", "\x1b[15~"},     {"F6", "\x1b[17~"},       {"F7", "\x1b[18~"},
-            {"F8", "\x1b[19~"},     {"Back", "\x7f"},         {"Space", " "},
-            {"Paste", "\x1b[200~"}, {"EndPaste", "\x1b[201~"}};
-        if (const auto name = names.find(key); name != names.end()) return name->second;
-        if (key.size() == 2 && key[0] == '^') return {static_cast<char>(key[1] & 0x1f)};
-        if (key.starts_with("M-")) return "\x1b" + bytes_of(key.substr(2));
-        return test::bytes(key);
-    }
     void begin() override {
         with_.conversation.session = test::with_port(options, peer->port());
         with_.conversation.quiet = true;
@@ -151,30 +153,17 @@ private:
     bool stopped_ = false;
 };
 
-// Returns the key named by a word on the F1 page: M-x, ^X, M-Up, Enter.
-Chord named(const std::string& word) {
-    static const std::map<std::string, KeyCode> names{
-        {"Enter", KeyCode::enter}, {"Up", KeyCode::up},        {"Down", KeyCode::down},
-        {"Dn", KeyCode::down},     {"PgUp", KeyCode::page_up}, {"PgDn", KeyCode::page_down},
-        {"Esc", KeyCode::escape},
-    };
-    const bool alt = word.starts_with("M-");
-    const std::string rest = alt ? word.substr(2) : word;
-    const auto name = names.find(rest);
-    if (name != names.end()) return {name->second, 0, alt, false};
-    if (rest.size() == 2 && rest[0] == 'F')
-        return ui::plain(static_cast<KeyCode>(static_cast<int>(KeyCode::f1) + rest[1] - '1'));
-    if (rest.size() == 2 && rest[0] == '^')
-        return ui::ctrl(static_cast<char32_t>(std::tolower(rest[1])));
-    REQUIRE(rest.size() == 1);
-    return {KeyCode::character, static_cast<char32_t>(rest[0]), alt, false};
-}
-
+// Returns the keys named on the F1 page, such as M-x ^X M-Up Enter.
 std::vector<Chord> named_keys(const char* keys) {
     std::vector<Chord> chords;
     std::istringstream words(keys);
-    for (std::string word; words >> word;)
-        if (word != "n" && word != "N") chords.push_back(named(word));  // keys of the search
+    for (std::string word; words >> word;) {
+        if (word == "n" || word == "N") continue;  // keys of the search
+        ui::KeyParser parser;
+        parser.feed(bytes_of(word));
+        parser.expire();
+        chords.push_back(parser.next().value().chord);
+    }
     return chords;
 }
 

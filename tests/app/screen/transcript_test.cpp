@@ -305,6 +305,7 @@ TEST_CASE("the window follows the tail, the user and the selection") {
          "=4**|5|6 newer newer newer newer newer =7|8|9** newer =7|8|9 following"},
         {"a selected entry higher than the window shows its beginning",
          "2x2 abcdef =cd|ef older =ab|cd none end =cd|ef"},
+        {"is empty", "80x24 = scroll:-1 start end freeze older newer none following below:0 ="},
     };
     for (const auto& row : rows) {
         INFO(row.name);
@@ -348,6 +349,7 @@ TEST_CASE("a search selects the entries whose body matches") {
     REQUIRE_FALSE(transcript.search_next(1));
     REQUIRE_FALSE(transcript.search("three"));
     REQUIRE_FALSE(transcript.search(""));
+    REQUIRE_FALSE(with(0).search("x"));
 }
 
 TEST_CASE("matches and the bad byte are marked, in text and in a hex dump") {
@@ -371,20 +373,6 @@ TEST_CASE("matches and the bad byte are marked, in text and in a hex dump") {
     const auto last = transcript.rows(80, 1)[0];
     REQUIRE(last[1] == ui::Span{"a"});
     REQUIRE(last[2] == ui::Span{"X", Style::bad_byte});
-}
-
-TEST_CASE("an empty transcript shows nothing") {
-    Transcript transcript = with(0);
-    REQUIRE(transcript.rows(80, 24).empty());
-    transcript.scroll(-1);
-    transcript.scroll_to_start();
-    transcript.scroll_to_end();
-    transcript.toggle_freeze();
-    transcript.select_older();
-    transcript.select_newer();
-    transcript.select_none();
-    REQUIRE_FALSE(transcript.search("x"));
-    REQUIRE(transcript.entries_below() == 0);
 }
 
 TEST_CASE("drawing among a million entries costs the same") {

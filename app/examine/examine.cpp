@@ -10,7 +10,6 @@
 #include "app/protocol/event.hpp"
 #include "app/text/json.hpp"
 #include "app/text/units.hpp"
-#include "app/websocket/opening.hpp"
 #include "ui/text.hpp"
 
 #include <algorithm>
@@ -254,28 +253,23 @@ public:
         const bool refused = closed() && exit_status(session_.end()) == connect_failed;
         if (refused)  // a datagram
             return {.text = end_text(session_), .status = connect_failed};
-        Failed failed{.expected = std::string(reply), .received = std::string(received)};
-        const std::string count =
+        const auto failed = [&](Failed::How how, const std::string& text) {
+            return Failed{text, how, std::string(reply), std::string(received)};
+        };
+        if (!reply.starts_with(received))
+            return failed(Failed::differs, "the reply " + bad_text(compared_reply(
+                                                              nullptr, reply, received, {})));
+        std::string count =
             std::to_string(received.size()) + " of " + bytes_text(reply.size()) + " arrived";
-        if (!reply.starts_with(received)) {
-            failed.how = Failed::differs;
-            failed.text = "the reply " + bad_text(compared_reply(nullptr, reply, received, {}));
-        } else if (ended()) {
-            const bool clean = !closed() || session_.end().reason == bufio::Reason::clean;
-            failed.how = Failed::closed;
-            failed.text = clean ? "the server closed the connection" : end_text(session_);
-            failed.text += "; " + count;
-        } else if (!is_stream() && !received_.empty()) {
-            failed.how = Failed::differs;
-            failed.text = count;
-        } else {
-            failed.how = Failed::silent;
-            failed.text = (received.empty() ? "no reply" : count) + exam_.in_time;
-            if (!received.empty() &&
-                received.size() + exam_.framing.delimiter.size() == reply.size())
-                failed.text += ", without " + exam_.framing.delimiter_name();
-        }
-        return failed;
+        const bool clean = !closed() || session_.end().reason == bufio::Reason::clean;
+        const std::string end = clean ? "the server closed the connection" : end_text(session_);
+        if (ended()) return failed(Failed::closed, end + "; " + count);
+        if (!is_stream() && !received_.empty()) return failed(Failed::differs, count);
+        count = (received.empty() ? "no reply" : count) + exam_.in_time;
+        const Framing& framing = exam_.framing;
+        if (!received.empty() && received.size() + framing.delimiter.size() == reply.size())
+            count += ", without " + framing.delimiter_name();
+        return failed(Failed::silent, count);
     }
 
 private:
@@ -366,10 +360,13 @@ void fragments(Examination& exam) {
     Session::Options plain = exam.options;
     plain.websocket.reset();
     Client client(exam, bare(plain));
-    client.queue(websocket::request_text(*exam.target.websocket, "AAAAAAAAAAAAAAAAAAAAAA=="));
+    client.queue(exam.target.websocket->text("AAAAAAAAAAAAAAAAAAAAAA=="));
     client.flush();
-    const auto opening = [&] { return websocket::opening_size(client.received()); };
-    exam.wait([&] { return opening() || client.ended(); });
+    const auto opening_size = [&] {
+        const std::size_t end = client.received().find("\r\n\r\n");
+        return end == std::string_view::npos ? 0 : end + 4;
+    };
+    exam.wait([&] { return opening_size() > 0 || client.ended(); });
     using namespace std::string_literals;
     client.queue("\x01\x83\0\0\0\0in "s + "\x89\x87\0\0\0\0between"s +
                  "\x80\x86\0\0\0\0pieces"s);
@@ -377,7 +374,7 @@ void fragments(Examination& exam) {
     std::string message;
     std::size_t pong = message.npos;
     exam.wait([&] {
-        message = client.received().substr(opening().value_or(0));
+        message = client.received().substr(opening_size());
         // The heads of frames so short contain only control characters and bytes above 7f.
         std::erase_if(message, [](char each) { return each < ' ' || each > '~'; });
         pong = message.find("between");
@@ -408,8 +405,6 @@ void never_reading(Examination& exam) {
     Client first(exam);
     echo_beside(exam, first.flood(1ms, 1s), "it waits for a client that does not read");
 }
-
-void close(Examination& exam) { Client(exam).echo("goodbye").finish(); }
 
 void twenty_clients(Examination& exam) {
     std::deque<Client> clients;
@@ -477,8 +472,10 @@ constexpr Check all_checks[] = {
     {every, again | pieces | many, "serves twenty clients together", twenty_clients},
     {tcp, much, "answers everything after a half-close, and closes",
      [](auto& exam) { Client(exam).queue_thousand().finish(); }},
-    {tls, again, "answers close_notify", close},
-    {ws, again, "answers a close frame", close},
+    {tls, again, "answers close_notify",
+     [](auto& exam) { Client(exam).echo("goodbye").finish(); }},
+    {ws, again, "answers a close frame",
+     [](auto& exam) { Client(exam).echo("goodbye").finish(); }},
     {streams, 0, "survives a client that leaves inside a message",
      [](auto& exam) { Client(exam).queue(text).send_part(5); }, 1},
     {streams, 0, "survives a reset by a client", [](auto& exam) { Client(exam).flood(); }, 3,
@@ -568,15 +565,6 @@ Cause cause_of(const Failed& failed, Examination& exam) {
 
 // --- The examination.
 
-// Makes fewer visits if they take long.
-void visit(Examination& exam, const Check& check) {
-    const ev::Time end = exam.now() + 4s;
-    for (int i = 0; i < check.visits && exam.now() < end; ++i) {
-        if (!check.fatal.empty()) exam.sleep(100ms);
-        Client(exam).echo("hello again");
-    }
-}
-
 // Returns no text if the server passed. Repeats the check while it may have failed only because
 // this process was late.
 Failed perform(const Check& check, Examination& exam) {
@@ -587,7 +575,11 @@ Failed perform(const Check& check, Examination& exam) {
         exam.late = false;
         try {
             check.perform(exam);
-            visit(exam, check);
+            const ev::Time end = exam.now() + 4s;  // fewer visits if they take long
+            for (int made = 0; made < check.visits && exam.now() < end; ++made) {
+                if (!check.fatal.empty()) exam.sleep(100ms);
+                Client(exam).echo("hello again");
+            }
         } catch (const Failed& failed) {
             result = failed;
         }

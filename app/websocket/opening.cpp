@@ -141,22 +141,22 @@ bool is_header(std::string_view line) {
     return is_token(name) && !ours && is_field_value(line.substr(colon + 1));
 }
 
-std::string request_text(const Request& request, std::string_view key) {
-    std::string text = "GET " + request.path + " HTTP/1.1\r\n";
+std::string Request::text(std::string_view key) const {
+    std::string text = "GET " + path + " HTTP/1.1\r\n";
     const auto add = [&](std::string_view line) { text.append(line).append("\r\n"); };
-    const bool own_host =
-        std::any_of(request.headers.begin(), request.headers.end(),
-                    [](const auto& each) { return lower(each).starts_with("host:"); });
-    if (!own_host) add("Host: " + request.host);
+    const bool own_host = std::any_of(headers.begin(), headers.end(), [](const auto& each) {
+        return lower(each).starts_with("host:");
+    });
+    if (!own_host) add("Host: " + host);
     add("Upgrade: websocket");
     add("Connection: Upgrade");
     add("Sec-WebSocket-Key: " + std::string(key));
     add("Sec-WebSocket-Version: 13");
     std::string offered;
-    for (const std::string& each : request.subprotocols)
+    for (const std::string& each : subprotocols)
         offered += (offered.empty() ? "" : ", ") + each;
     if (!offered.empty()) add("Sec-WebSocket-Protocol: " + offered);
-    for (const std::string& each : request.headers) add(each);
+    for (const std::string& each : headers) add(each);
     add("");
     return text;
 }

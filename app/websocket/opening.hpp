@@ -21,6 +21,10 @@ struct Request {
     // Additional fields as whole lines, such as "Origin: https://example.com".
     std::vector<std::string> headers = {};
     std::vector<std::string> subprotocols = {};  // the preferred first
+
+    // Returns the request, with its final blank line. Each needs a new `key` of 24 base64
+    // characters.
+    std::string text(std::string_view key) const;
 };
 
 // Returns true if the user may add this line to a request: a name, a colon and a value without
@@ -28,10 +32,6 @@ struct Request {
 // fields that announce a body.
 bool is_header(std::string_view line);
 bool is_token(std::string_view text);  // a token of RFC 9110, such as a subprotocol
-
-// Returns the request, with its final blank line. Each needs a new `key` of 24 base64
-// characters.
-std::string request_text(const Request& request, std::string_view key);
 
 // Returns the size of the header at the front, including its blank line; none while incomplete.
 std::optional<std::size_t> opening_size(std::string_view bytes);

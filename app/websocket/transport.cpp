@@ -65,7 +65,7 @@ public:
             const IoResult result = below_->handshake();
             if (result.status != IoStatus::done) return forward(result);
             ready_below_ = true;
-            if (client_) wire_ = request_text(client_->request, client_->key);
+            if (client_) wire_ = client_->request.text(client_->key);
             if (client_) client_->facts = {.request = wire_, .response = {}};
         }
         for (;;) {

@@ -71,19 +71,19 @@ std::string checked(const std::string& text, const Lines& offered = {"a", "b"}) 
 }  // namespace
 
 TEST_CASE("the request has the fields of the handshake, then the user's") {
-    CHECK(request_text({.host = "example.com:8080", .path = "/chat?x=1"}, key) ==
+    CHECK(Request{.host = "example.com:8080", .path = "/chat?x=1"}.text(key) ==
           text_of({"GET /chat?x=1 HTTP/1.1", "Host: example.com:8080", "Upgrade: websocket",
                    "Connection: Upgrade", "Sec-WebSocket-Key: " + key,
                    "Sec-WebSocket-Version: 13"}));
-    CHECK(request_text({.host = "h",
-                        .headers = {"Origin: https://example.com", "X: y"},
-                        .subprotocols = {"chat", "superchat"}},
-                       key) ==
+    CHECK(Request{.host = "h",
+                  .headers = {"Origin: https://example.com", "X: y"},
+                  .subprotocols = {"chat", "superchat"}}
+              .text(key) ==
           text_of({"GET / HTTP/1.1", "Host: h", "Upgrade: websocket", "Connection: Upgrade",
                    "Sec-WebSocket-Key: " + key, "Sec-WebSocket-Version: 13",
                    "Sec-WebSocket-Protocol: chat, superchat", "Origin: https://example.com",
                    "X: y"}));
-    const std::string own = request_text({.host = "h", .headers = {"hOST: other"}}, key);
+    const std::string own = Request{.host = "h", .headers = {"hOST: other"}}.text(key);
     CHECK(contains(own, "hOST: other\r\n"));
     CHECK_FALSE(contains(own, "Host: h"));
 }

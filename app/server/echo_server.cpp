@@ -99,34 +99,21 @@ private:
         if (stream_.end()) end_with(stream_.end());
     }
 
-    // Sets one of the two deadlines.
-    void wake_at(ev::Time& deadline, ev::Time at) {
-        deadline = at;
-        const ev::Time next = std::min(timeout_at_, resume_at_);
-        if (next == ev::Time::max()) return;
-        if (!timer_) timer_ = ev::Timer(server_.loop_, [this] { wake(); });
-        timer_.start_at(next);
-    }
-
-    void wake() {
-        if (timeout_at_ <= server_.loop_.now()) return time_out();
-        wake_at(resume_at_, ev::Time::max());
-        advance();
-        follow_traffic();
-    }
-
     void check_handshake() {
         if (opened_ || !stream_.is_open()) return;
         opened_ = true;
-        timeout_at_ = ev::Time::max();
+        timeout_ = {};
         restart_timeout(server_.options_.idle_timeout);
         const bufio::TlsFacts* const tls = stream_.tls();
         const std::string how = tls ? ", " + tls->version + " " + tls->cipher : "";
         if (server_.options_.verbose) log("connected" + how);
     }
 
+    // Most connections need no timer, so each is created only when it is first started.
     void restart_timeout(std::optional<ev::Duration> timeout) {
-        if (timeout) wake_at(timeout_at_, server_.loop_.after(*timeout));
+        if (!timeout) return;
+        if (!timeout_) timeout_ = ev::Timer(server_.loop_, [this] { time_out(); });
+        timeout_.start(*timeout);
     }
 
     // Draining only waits for the peer to close.
@@ -171,11 +158,17 @@ private:
         else
             answer();
         if (is_leaving() && !stream_.end())
-            wake_at(timeout_at_, last_traffic_at_ + silence_time);
+            restart_timeout(last_traffic_at_ + silence_time - server_.loop_.now());
     }
 
     void answer() {
-        wake_at(resume_at_, responder_->answer());
+        const ev::Time next = responder_->answer();
+        if (!resume_ && next != ev::Time::max())
+            resume_ = ev::Timer(server_.loop_, [this] {
+                advance();
+                follow_traffic();
+            });
+        if (next != ev::Time::max()) resume_.start_at(next);
         if (stream_.end() || responder_->has_pending()) return;
         const bool over = stream_.input_ended() || (draining_ && stream_.held() == 0);
         if (!responder_->end() && (!over || !stream_.received().empty())) return;
@@ -208,9 +201,8 @@ private:
 
     EchoServer& server_;
     std::string peer_;
-    ev::Timer timer_;                        // empty until it is needed
-    ev::Time timeout_at_ = ev::Time::max();  // of the handshake, of idleness, or of leaving
-    ev::Time resume_at_ = ev::Time::max();   // when the responder wants to be called again
+    ev::Timer timeout_;  // of the handshake, of idleness, or of leaving
+    ev::Timer resume_;   // due when the responder wants to be called again
     Stream stream_;
     std::unique_ptr<Responder> responder_;
     std::uint64_t logged_read_ = 0;   // bytes_read() at the last follow_traffic()

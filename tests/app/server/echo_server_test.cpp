@@ -12,6 +12,7 @@
 
 #include <sys/resource.h>
 
+#include <bitset>
 #include <random>
 
 using namespace std::chrono_literals;
@@ -368,10 +369,40 @@ TEST_CASE("ends after a message that can't be answered, and logs why, once") {
          R"(send \x00\x03one\x00; send \x00; send \x00\x04; got => \x00\x03one\x00\x00 end;
 log => a message of 4 bytes exceeds the limit of 3 (--max-frame); leave; log =>; failed => 1)");
     play(options, R"(send \x00\x04; +1998ms; connections => 1; +2ms; connections => 0)");
-    for (const ev::Duration delay : {0ns, 1ns})
-        play(framed("len2", {.delay = delay}),
-             R"(send \x00\x05whole\x00\x04abc; shut; got => \x00\x05whole end;
-log => the client closed the connection inside a message, after 3 of 4 bytes; failed => 1)");
+}
+
+TEST_CASE("ends after a message that faults cannot hold, but holds the longest") {
+    const std::string exceeds = " end; log => a message exceeds the limit of 10";
+    play(buffered(framed("line", {.dup = 1}), 10), "send *11; got => " + exceeds);
+    play(buffered(framed("line", {.dup = 1}), 10),
+         R"(send *10; log =>; send \x0a; got => *10\x0a*10\x0a)");
+    EchoServer::Options options = framed("len2", {.dup = 1});
+    options.max_frame = 10;
+    play(options, R"(send \x00\x0b; got => )" + exceeds + " (--max-frame)");
+}
+
+TEST_CASE("corrupts one bit within the payload, and writes one chunk a turn") {
+    for (const auto& [framing, message, payload] :
+         {std::tuple<const char*, std::string, std::size_t>{"line", "a message\n", 0},
+          {"len2", std::string("\0\4part", 6), 2}}) {
+        House house(framed(framing, {.corrupt = 1}));
+        Peer peer = house.peer();
+        house.exchange(peer, message);
+        REQUIRE(peer.got.size() == message.size());
+        std::size_t differing = 0;
+        for (std::size_t i = 0; i < message.size(); ++i)
+            differing +=
+                std::bitset<8>(static_cast<unsigned char>(peer.got[i] ^ message[i])).count();
+        CHECK(differing == 1);
+        CHECK(peer.got.starts_with(message.substr(0, payload)));
+    }
+    House house(framed("line", {.chunk = 1}));
+    const Peer peer = house.peer();
+    peer.send("several chunks\n");
+    house.until([&] { return house.server.counters().bytes_out > 0; });
+    CHECK(house.server.counters().bytes_out == 1);
+    house.loop.step(0s);
+    CHECK(house.server.counters().bytes_out == 2);
 }
 
 TEST_CASE("refuses a length that is too great even if the end arrives with it") {
@@ -388,7 +419,60 @@ TEST_CASE("refuses a length that is too great even if the end arrives with it") 
     CHECK(house.log.size() == 1);
 }
 
+TEST_CASE("answers by the rules of each framing, however the bytes are cut") {
+    const struct {
+        const char* framing;
+        std::string sent;
+        const char* answered;
+    } rows[] = {
+        {"raw", "any\nbytes", "any\\x0abytes"},
+        {"line", "a line\nand a part", "a line\\x0aand a part"},
+        {"len2", std::string("\0\4part\0\0", 8), "\\x00\\x04part\\x00\\x00"},
+        {"len4le", std::string("\2\0\0\0ab", 6), "\\x02\\x00\\x00\\x00ab"},
+        {"caret", "junk^ab$x^^\xff$$^cde$", "*1bc_\\x00def"},
+    };
+    for (const auto& row : rows)
+        for (const std::size_t step : {1U, 3U, 100U}) {
+            std::string script;
+            for (std::size_t at = 0; at < row.sent.size(); at += step)
+                script += "send " + test::shown(row.sent.substr(at, step)) + "; ";
+            play(framed(row.framing), script + "got => " + row.answered + "; log =>");
+        }
+    play(framed("len2"), R"(send \x00\x04par; got =>; send t; got => \x00\x04part)");
+    play(framed("line"), "send par; got => par");
+}
+
+TEST_CASE("reports an end inside a message with a length, and names the missing part") {
+    for (const auto& [fragment, where] :
+         {std::pair{R"(\x00)", "after 1 byte of its length prefix"},
+          {R"(\x00\x04)", "after 0 of 4 bytes"},
+          {R"(\x00\x04par)", "after 3 of 4 bytes"}})
+        for (const ev::Duration delay : {0ns, 1ns})
+            play(framed("len2", {.delay = delay}),
+                 "send " + std::string(fragment) +
+                     "; log =>; shut; got =>  end; "
+                     "log => the client closed the connection inside a message, " +
+                     where + "; failed => 1");
+}
+
 TEST_CASE("applies the faults of connections") {
+    const std::string two = R"(send one\x0atwo\x0a; got => )";
+    play(framed("line", {.drop = 1}), two);
+    play(framed("line", {.dup = 1}), two + R"(one\x0aone\x0atwo\x0atwo\x0a)");
+    play(framed("line", {.dup = 1}), "send part; got =>; shut; got => partpart end");
+    play(framed("line", {.chunk = 1}), two + R"(one\x0atwo\x0a)");
+    play(framed("line", {.stall_handshake = true}), two);
+    play(framed("line", {.banner = "welcome\n"}), two + R"(welcome\x0aone\x0atwo\x0a; log =>)");
+    play(framed("line", {.close_after = 1}), two + R"(one\x0a end; failed => 0)");
+    play(framed("line", {.close_after = 2}),
+         R"(send 1\x0a; got => 1\x0a; send 2\x0a3\x0a; got => 2\x0a end)");
+    play(framed("line", {.reset_after = 2}),
+         R"(send 1\x0a2\x0a3\x0a; got => 1\x0a2\x0a reset; failed => 0)");
+    play(framed("line", {.delay = 100ms}),
+         R"(send 1\x0a2\x0a; +99ms; got =>; +1ms; got => 1\x0a2\x0a)");
+    play(framed("line", {.delay = 100ms, .jitter = 90ms}),
+         R"(send 1\x0a2\x0a3\x0a4\x0a5\x0a; +9ms; got =>;
++190ms; got => 1\x0a2\x0a3\x0a4\x0a5\x0a)");
     play(buffered(framed("caret", {.chunk = 1}), 100),
          "send *5000; send ^abc$de^ab; shut; got => *1bcdbc end; log =>");
     play(framed("raw", {.close_after = 0}), "got =>  end; log =>");

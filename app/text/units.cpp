@@ -220,11 +220,9 @@ std::string duration_text(ev::Duration duration) {
 }
 
 std::string significant_text(double value, int digits) {
-    const double magnitude = value < 0 ? -value : value;
-    int decimals = digits;
-    for (double rest = magnitude; rest >= 1 && decimals > 0; rest /= 10) --decimals;
-    for (double rest = magnitude * 10; rest > 0 && rest < 1 && decimals < 20; rest *= 10)
-        ++decimals;
+    const std::string scientific = format("%.*e", digits - 1, value);
+    const int exponent = std::stoi(scientific.substr(scientific.find('e') + 1));
+    const int decimals = std::clamp(digits - 1 - exponent, 0, 20);
     std::string text = format("%.*f", decimals, value);
     if (decimals == 0) return text;
     text.erase(text.find_last_not_of('0') + 1);

@@ -1,5 +1,4 @@
-// The server of a simulated session: ours, with faults. It can stop and restart. A relay stands
-// before it if it speaks WebSocket.
+// The server of a simulated session: ours, with faults. It can stop and restart.
 #pragma once
 
 #include "app/server/echo_server.hpp"
@@ -7,7 +6,6 @@
 #include "ev/loop.hpp"
 #include "tests/simulation/heap.hpp"
 #include "tests/simulation/plan.hpp"
-#include "tests/simulation/relay.hpp"
 
 #include <unistd.h>
 
@@ -43,11 +41,6 @@ inline bufio::Endpoint endpoint_of(const Plan& plan, std::string path) {
     return endpoint;
 }
 
-inline bufio::Address behind_relay(bufio::Endpoint endpoint) {
-    endpoint.path += ".server";
-    return bufio::resolve_without_network(endpoint).addresses.front();
-}
-
 class Service {
 public:
     // `path` is available for a unix-domain socket.
@@ -68,7 +61,6 @@ public:
     // Cuts all connections and stops listening.
     void stop() {
         traffic_before_ = traffic();
-        relay_.reset();
         server_.reset();
     }
 
@@ -80,9 +72,6 @@ public:
         server_ = std::make_unique<EchoServer>(loop_, plan_.server, log);
         if (plan_.carrier == Carrier::datagrams)
             address_ = server_->listen_datagrams(address_);
-        else if (plan_.client.websocket)
-            relay_ = std::make_unique<Relay>(loop_, plan_, address_,
-                                             server_->listen(behind_relay(endpoint_)));
         else
             address_ = server_->listen(address_);
     }
@@ -93,13 +82,11 @@ public:
     // Bytes and datagrams received and sent: each change is activity. A datagram may be empty.
     std::uint64_t traffic() const {
         const Counters now = counters();
-        return traffic_before_ + (relay_ ? relay_->traffic() : 0) + now.bytes_in +
-               now.bytes_out + now.datagram_bytes_in + now.datagram_bytes_out +
-               now.datagrams_in + now.datagrams_out;
+        return traffic_before_ + now.bytes_in + now.bytes_out + now.datagram_bytes_in +
+               now.datagram_bytes_out + now.datagrams_in + now.datagrams_out;
     }
 
     std::size_t connections() const { return counters().connections; }
-    std::uint64_t datagrams_answered() const { return counters().datagrams_out; }
     // Bytes received whose answers were not sent.
     std::uint64_t backlog() const {
         const Counters now = counters();
@@ -127,7 +114,6 @@ private:
     const bufio::Endpoint endpoint_;
     bufio::Address address_;
     std::unique_ptr<EchoServer> server_;
-    std::unique_ptr<Relay> relay_;
     std::uint64_t traffic_before_ = 0;  // traffic of earlier servers
     std::size_t logged_ = 0;            // bytes of text
     bool drained_ = false;

@@ -45,16 +45,12 @@ void limit_descriptors(rlim_t soft, rlim_t hard) {
 
 }  // namespace
 
-TEST_CASE("the version text begins with the project's version, the newest in the changelog") {
+TEST_CASE("the version text has the project's version, the newest in the changelog") {
     const std::string version =
         first_match("CMakeLists.txt", "project\\(yodel VERSION ([0-9.]+)");
-    CHECK(version_text("yodeld", "poll").starts_with("yodeld " + version + "\n"));
     CHECK(first_match("CHANGELOG.md", "## ([0-9][0-9.]*)\n") == version);
-}
-
-TEST_CASE("the version text names OpenSSL, the sandbox and the backends") {
-    const std::regex form("yodel [0-9.]+\n"
-                          "OpenSSL 3\\.[0-9.]+, sandbox (landlock [0-9]+|none: .*)\n"
+    const std::regex form("yodel " + version +
+                          "\nOpenSSL 3\\.[0-9.]+, sandbox (landlock [0-9]+|none: .*)\n"
                           "backends epoll, poll; the first is the default\n");
     const std::string text = version_text("yodel", "epoll, poll");
     CAPTURE(text);

@@ -186,23 +186,20 @@ TEST_CASE("indents arrays and objects, and finds a byte again") {
 }
 
 TEST_CASE("reads a number as a count or a time if that is exact") {
-    const struct {
-        std::string text;
-        std::string count;
-        std::string time;
-    } rows[] = {{"0", "0", "0"},
-                {"12.5", "", "12500"},
-                {"0.001", "", "1"},
-                {"7.0000", "", ""},
-                {"-1", "", ""},
-                {"1e3", "", ""},
-                {"18446744073709551615", "18446744073709551615", ""},
-                {"18446744073709551616", "", ""},
-                {"31536000000000.000", "", "31536000000000000"},
-                {"31536000000000.001", "", ""},
-                {"1e999", "", ""},
-                {"\"1\"", "", ""},
-                {"[1]", "", ""}};
+    const std::string rows[][3] = {// a number, and its count and nanoseconds if it has any
+                                   {"0", "0", "0"},
+                                   {"12.5", "", "12500"},
+                                   {"0.001", "", "1"},
+                                   {"7.0000", "", ""},
+                                   {"-1", "", ""},
+                                   {"1e3", "", ""},
+                                   {"1e999", "", ""},
+                                   {"\"1\"", "", ""},
+                                   {"[1]", "", ""},
+                                   {"18446744073709551615", "18446744073709551615", ""},
+                                   {"18446744073709551616", "", ""},
+                                   {"31536000000000.000", "", "31536000000000000"},
+                                   {"31536000000000.001", "", ""}};
     const auto number = [](const auto& read) {
         try {
             return std::to_string(read());
@@ -210,11 +207,11 @@ TEST_CASE("reads a number as a count or a time if that is exact") {
             return std::string();
         }
     };
-    for (const auto& row : rows) {
-        CAPTURE(row.text);
-        const JsonValue value = read_json("{\"n\":" + row.text + "}");
-        CHECK(number([&] { return value.count("n", 0, UINT64_MAX); }) == row.count);
-        CHECK(number([&] { return value.time("n").count(); }) == row.time);
+    for (const auto& [text, count, time] : rows) {
+        CAPTURE(text);
+        const JsonValue value = read_json("{\"n\":" + text + "}");
+        CHECK(number([&] { return value.count("n", 0, UINT64_MAX); }) == count);
+        CHECK(number([&] { return value.time("n").count(); }) == time);
     }
 }
 

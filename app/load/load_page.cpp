@@ -153,7 +153,8 @@ std::vector<Fact> facts_of(const RunProgress& progress, const LoadRates& rates) 
     }
     std::vector<Part>& connections = facts.emplace_back(Fact{6, "connections", {}}).parts;
     connections = {
-        {std::to_string(progress.open) + " open of " + std::to_string(progress.run.connections),
+        {std::to_string(progress.results.open) + " open of " +
+             std::to_string(progress.run.connections),
          0},
         {number(results.failed, "failed"), 1, results.failed > 0 ? Style::bad : Style::normal}};
     if (results.attempts > progress.run.connections)
@@ -315,7 +316,7 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
         rates = {seconds > 0 ? static_cast<double>(results.sent) / seconds : 0, results.rate()};
     }
     const int width = size.columns;
-    const bool up = progress.open > 0;
+    const bool up = progress.results.open > 0;
     const Glyph& glyph = up ? glyph::connected : glyph::disconnected;
     const Part phase{glyph.text() + " " + phase_text(progress), 0,
                      up ? Style::good : Style::bold};
@@ -333,7 +334,8 @@ Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map,
     Rows rows{fit({phase, {progress.target, 1, Style::bold}}, width, {"  "})};
     std::vector<Fact> facts = facts_of(progress, rates);
     // If all connections have failed, the reasons matter more than the map.
-    const bool all_failed = progress.open == 0 && !ended && !progress.results.failures.empty();
+    const bool all_failed =
+        progress.results.open == 0 && !ended && !progress.results.failures.empty();
     const int before_map = all_failed ? static_cast<int>(facts.size()) : min_facts - 1;
     const bool hint = size.rows > min_facts;
     const int left = size.rows - (hint ? 2 : 1);

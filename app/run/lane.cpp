@@ -121,6 +121,7 @@ public:
         const State before = std::exchange(reported_state, session.state());
         --lane_.counts_[static_cast<std::size_t>(before)];
         ++lane_.counts_[static_cast<std::size_t>(reported_state)];
+        lane_.results_->open = lane_.count(State::open) + lane_.count(State::finishing);
         return before;
     }
 
@@ -515,7 +516,7 @@ bool Lane::report_trouble(const Source& source) {
 // In the closed loop, the lane becomes ready when a connection is open. In the open loop, the
 // others must have opened or failed as well.
 void Lane::settle() {
-    if (stage_ != Stage::settling || open() == 0) return;
+    if (stage_ != Stage::settling || results_->open == 0) return;
     if (options_.pace && !settled()) return;
     stage_ = Stage::ready;
     phase_timer_.cancel();  // the limit for connecting
@@ -617,7 +618,7 @@ void Lane::send_due() {
 // Starting at `place`, searches for a connection that is open and not worn out.
 std::optional<std::size_t> Lane::next_open(std::size_t place) const {
     const std::size_t count = connections_.size();
-    for (std::size_t i = 0; i < count && open() > 0; ++i) {
+    for (std::size_t i = 0; i < count && results_->open > 0; ++i) {
         const std::size_t next = (place + i) % count;
         const Connection& connection = *connections_[next];
         if (connection.is_open() && !connection.worn) return next;

@@ -140,9 +140,6 @@ public:
 
     bool over() const { return stage_ >= Stage::waiting; }  // sending has ended
     const RunResults& results() const { return *results_; }
-    std::size_t open() const {  // connections
-        return count(Session::State::open) + count(Session::State::finishing);
-    }
 
 private:
     class Connection;

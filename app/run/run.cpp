@@ -50,7 +50,7 @@ Run::Run(ev::Loop& loop, RunOptions options, Lane::Owner* owner)
                  return std::make_unique<Lane>(own, options_, thread, std::move(hooks));
              }) {
     if (!lanes_.single_threaded()) {
-        sum_ = std::make_unique<Report>();
+        sum_ = std::make_unique<RunResults>();
         report_timer_ = ev::Timer(loop, [this] { request_reports(); });
         report_timer_.start(report_interval);
         lanes_.start();
@@ -117,17 +117,24 @@ void Run::lane_ended() {
     lanes_.join();
     if (!sum_) return;
     *sum_ = {};
-    lanes_.for_each_on_caller([this](const Lane& lane) { sum_->results.add(lane.results()); });
+    lanes_.for_each_on_caller([this](const Lane& lane) { sum_->add(lane.results()); });
 }
 
-// Requests the next reports once these have arrived.
+// Requests the next reports once these have arrived. Leaves the steps of a climb and the
+// samples out, because many would delay the lane.
 void Run::request_reports() {
-    lanes_.gather<Report>([](const Lane& lane) { return Report(lane); },
-                          [this](const Report& sum) {
-                              if (running_ == 0) return;
-                              *sum_ = sum;
-                              report_timer_.start(report_interval);
-                          });
+    lanes_.gather<RunResults>(
+        [](const Lane& lane) {
+            RunResults report;
+            report.Results::add(lane.results());
+            report.warm_up.add(lane.results().warm_up);
+            return report;
+        },
+        [this](const RunResults& sum) {
+            if (running_ == 0) return;
+            *sum_ = sum;
+            report_timer_.start(report_interval);
+        });
 }
 
 }  // namespace yodel

@@ -39,32 +39,11 @@ public:
     const RunOptions& options() const { return options_; }
     bool over() const { return lanes_.first().over(); }  // sending has ended
     bool ended() const { return running_ == 0; }         // all connections are closed
-    // With several threads, results() and open() may lag by a tenth of a second until the end
-    // of the run.
-    const RunResults& results() const {
-        return sum_ ? sum_->results : lanes_.first().results();
-    }
-    std::size_t open() const {
-        return sum_ ? sum_->open : lanes_.first().open();
-    }  // connections
+    // With several threads, the results may lag by a tenth of a second until the end of the
+    // run, and do not contain the steps of a climb and the samples until then.
+    const RunResults& results() const { return sum_ ? *sum_ : lanes_.first().results(); }
 
 private:
-    struct Report {
-        Report() = default;
-        // Leaves the steps of a climb and the samples out, because many would delay the lane.
-        explicit Report(const Lane& lane) : open(lane.open()) {
-            results.Results::add(lane.results());
-            results.warm_up.add(lane.results().warm_up);
-        }
-        void add(const Report& other) {
-            results.add(other.results);
-            open += other.open;
-        }
-
-        RunResults results;
-        std::size_t open = 0;
-    };
-
     Lane::Hooks hooks(ev::Mailbox* owner_mailbox);
     void look_up();
     void looked_up(const bufio::LookupResult& result);
@@ -75,7 +54,7 @@ private:
     ev::Loop& loop_;
     const RunOptions options_;
     std::optional<bufio::Lookup> lookup_;
-    std::unique_ptr<Report> sum_;  // null with one thread
+    std::unique_ptr<RunResults> sum_;  // null with one thread
     ev::Timer report_timer_;
     std::size_t unready_;  // threads that are not ready to begin
     std::size_t running_;  // threads that have not ended

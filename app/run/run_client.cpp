@@ -129,7 +129,6 @@ RunProgress RunClient::progress() {
     if (run_.over()) now.phase = RunProgress::Phase::ending;
     if (over_) now.phase = RunProgress::Phase::ended;
     if (over_) now.elapsed = std::chrono::round<std::chrono::seconds>(results.elapsed());
-    now.open = run_.open();
     now.required = judge(results, options_.report.required);
     if (run.pace) {
         constexpr ev::Duration recent = RecentRate::span;
@@ -140,7 +139,7 @@ RunProgress RunClient::progress() {
     if (run.start && *run.start > loop_.now()) now.until_start = *run.start - loop_.now();
     const std::uint64_t connecting =
         results.attempts - std::min(results.attempts, results.opened + results.failed);
-    now.descriptors = own_descriptors_ + now.open + static_cast<std::size_t>(connecting);
+    now.descriptors = own_descriptors_ + static_cast<std::size_t>(results.open + connecting);
     now.descriptor_limit = descriptor_limit();
     return now;
 }
@@ -148,7 +147,7 @@ RunProgress RunClient::progress() {
 // Shows the counts on a temporary line of a terminal.
 void RunClient::show_progress() {
     const RunProgress now = progress();
-    std::string text = load() ? std::to_string(now.open) + " open, " : "";
+    std::string text = load() ? std::to_string(now.results.open) + " open, " : "";
     if (now.phase == RunProgress::Phase::warming_up) text += "warming up, ";
     diagnostics().show_temporary(text + progress_text(now.results));
     progress_timer_.start(progress_interval);
@@ -158,7 +157,7 @@ void RunClient::show_progress() {
 void RunClient::print_interval() {
     const Results& results = run_.results();
     reporter_.output().append_line(
-        interval_object(results, ++interval_count_, run_.open(), recent_.take(results)).str());
+        interval_object(results, ++interval_count_, recent_.take(results)).str());
     interval_timer_.start_at(interval_timer_.deadline() + object_interval);
 }
 

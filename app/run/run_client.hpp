@@ -40,7 +40,6 @@ struct RunProgress {
     const RunOptions& run;
     std::string target;
     Phase phase = Phase::connecting;
-    std::size_t open = 0;  // open connections
     // Planned messages per second during the last second; unset if the replies set the pace.
     std::optional<double> planned_rate = {};
     std::optional<double> last_rate = {};       // rate at the end of a climb

@@ -236,10 +236,10 @@ std::string progress_text(const Results& results) {
                                   : text;
 }
 
-JsonObject interval_object(const Results& results, std::uint64_t second, std::size_t open,
+JsonObject interval_object(const Results& results, std::uint64_t second,
                            const Histogram& recent) {
     JsonObject object;
-    object.text("type", "interval").number("t", second).number("open", open);
+    object.text("type", "interval").number("t", second).number("open", results.open);
     add_counts(object, results, results.probe);
     if (recent.count() == 0) return object;
     const TimesRow& row = main_times(results);

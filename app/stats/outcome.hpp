@@ -32,7 +32,7 @@ std::string summary(const RunResults& results, const SummaryParts& parts = {});
 // Returns "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms", for a run in progress.
 std::string progress_text(const Results& results);
 // Returns the object about a second of a load. `recent` contains the main times of that second.
-JsonObject interval_object(const Results& results, std::uint64_t second, std::size_t open,
+JsonObject interval_object(const Results& results, std::uint64_t second,
                            const Histogram& recent);
 
 struct Outcome {

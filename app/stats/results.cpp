@@ -255,8 +255,8 @@ void Results::add_tcp(const bufio::TcpFacts& facts) {
 void Results::add(const Results& other) {
     for (const CountRow& row : count_rows) this->*row.count += other.*row.count;
     for (const TimesRow& row : times_rows) (this->*row.times).add(other.*row.times);
-    for (const auto count :
-         {&Results::stale, &Results::as_recorded, &Results::unrecorded, &Results::missing})
+    for (const auto count : {&Results::open, &Results::stale, &Results::as_recorded,
+                             &Results::unrecorded, &Results::missing})
         this->*count += other.*count;
     is_replay = is_replay || other.is_replay;
     // A connection has the same number everywhere, and belongs to one lane.

@@ -77,6 +77,7 @@ struct Results {
     bool probe = false;          // the run sends no messages, and counts connections instead
     std::uint64_t attempts = 0;  // attempts to connect, including retries and replacements
     std::uint64_t opened = 0;
+    std::uint64_t open = 0;                // connections that are open now
     std::uint64_t failed = 0;              // attempts that never opened
     std::uint64_t handshakes_full = 0;     // TLS handshakes of connections that opened
     std::uint64_t handshakes_resumed = 0;  // TLS handshakes that resumed an earlier session

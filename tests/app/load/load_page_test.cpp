@@ -43,7 +43,7 @@ struct SomeRun {
         result->count_failure("the server closed before the end of the run \x1b[2J", 56, false,
                               3);
         progress.phase = RunProgress::Phase::running;
-        progress.open = 188;
+        result->open = 188;
         progress.planned_rate = 4000;
         progress.elapsed = 30s;
         progress.descriptors = 195;
@@ -73,7 +73,7 @@ struct SomeRun {
     }
     void end() {
         progress.phase = RunProgress::Phase::ended;
-        progress.open = 0;
+        result->open = 0;
         result->first_sent = start;
         result->last_answered = start + 28s;
     }
@@ -89,7 +89,7 @@ struct SomeRun {
             result->count_opened(80us, i * 10us, i > 10);
         }
         result->count_failure("connection refused", 7, false, 2);
-        progress.open = 12;
+        result->open = 12;
         progress.planned_rate.reset();
     }
 
@@ -292,7 +292,7 @@ TEST_CASE("a small page of a load counts failures, and omits the map without con
     CHECK(!contains(run.text(10, 35), "\nmessages "));
     CHECK(contains(page(), "\nfailures    12345  receiving failed"));
     CHECK(contains(page(), "column: "));
-    run.progress.open = 0;
+    run.result->open = 0;
     CHECK(contains(page(), "\nconnections 0 open of 200, 12 failed\n"));
     CHECK(contains(page(), "\nfailures    12345  receiving failed"));
     CHECK(contains(page(), "\n            9  connection refused\n"));

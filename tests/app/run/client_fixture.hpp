@@ -24,8 +24,9 @@ struct ClientFixture {
         : server(loop, std::move(answer), std::move(greeting)) {}
 
     void start(yodel::RunClient::Options options) {
-        options.run.session.endpoint.host = "127.0.0.1";
-        options.run.session.endpoint.service = server.port();
+        bufio::Endpoint& endpoint = options.run.session.endpoint;
+        endpoint.host = "127.0.0.1";
+        if (endpoint.service.empty()) endpoint.service = server.port();
         client.emplace(loop, options);
     }
     void until(const std::function<bool()>& condition) {

@@ -37,8 +37,8 @@ std::string text(const RunProgress& now) {
     const auto seconds = [](std::optional<ev::Duration> time) {
         return std::to_string(time.value_or(0s) / 1s) + " s";
     };
-    return phases[static_cast<int>(now.phase)] + (", " + std::to_string(now.open)) + " of " +
-           std::to_string(now.run.connections) + " open, starts in " +
+    return phases[static_cast<int>(now.phase)] + (", " + std::to_string(now.results.open)) +
+           " of " + std::to_string(now.run.connections) + " open, starts in " +
            seconds(now.until_start) + ", " + seconds(now.elapsed) + " of " +
            seconds(now.run.length);
 }
@@ -99,6 +99,12 @@ TEST_CASE("a client sends its input, prints replies, and reports the end") {
         {"many, limited", {limited}, "one\nlong\n", 1, "one\n", "line 2: a message of 4 bytes"},
         {"bytes", {raw}, "one\ntwo", 0, "one\ntwo", "1 sent, 1 echoed"},
         {"few bytes", {few_bytes}, "one\ntwo", 0, "one\ntwo", "3 sent, 3 echoed"},
+        {"counted lines",
+         {{.count = 2}, load, From::shared_input},
+         "one\ntwo\nthree\n",
+         0,
+         "",
+         "2 sent, 2 echoed"},
         {"escaped bytes", {raw}, "a\\x41", 0, "aA", "1 sent, 1 echoed"},
         {"any replies", {any}, "one\n", 0, "one\n", "1 sent, 1 answered"},
         {"escapes", {}, "a\\x41\n", 0, "aA\n", "1 sent, 1 echoed"},
@@ -294,6 +300,50 @@ TEST_CASE("the first bad reply is reported immediately") {
     input.end();
     CHECK(fixture.wait_for_end() == 1);
     CHECK(fixture.reported.find("differs") == fixture.reported.rfind("differs"));
+}
+
+TEST_CASE("our side closes before the last reply only at the end of an input") {
+    for (const From from : {From::input, From::generator}) {
+        test::StandardInput input;
+        input.write("one\n");
+        input.end();
+        ClientFixture fixture([](const std::string&) { return Replies{}; });
+        fixture.start({.run = {.from = from, .window = {}, .count = 1}});
+        fixture.loop.pass(1s);
+        const bool closed = fixture.server.streams.at(0)->input_ended();
+        fixture.wait_for_end();
+        CHECK(closed == (from == From::input));
+    }
+}
+
+TEST_CASE("a client that listens reports bad input immediately, while its peer stays") {
+    ClientFixture fixture;
+    test::StandardInput input;
+    test::ManualClient peer(fixture.loop);
+    RunOptions run{.session = {.max_frame = 3, .expect = Expect::none}, .from = From::input};
+    run.session.endpoint.acceptor = &peer.acceptor;
+    fixture.start({.run = run});
+    peer.connect();
+    input.write("long\n");
+    const std::string failure = "line 1: a message of 4 bytes";
+    fixture.until([&] { return contains(fixture.errors->text(), failure); });
+    fixture.client->quit(SIGTERM);
+    fixture.wait_for_end();
+    CHECK(fixture.reported.find(failure) == fixture.reported.rfind(failure));
+}
+
+TEST_CASE("a refused certificate is described, whether it is checked or its pin") {
+    for (const char* const pin : {"", "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="}) {
+        ClientFixture fixture;
+        test::SilentTlsServer server(fixture.loop);
+        bufio::TlsClientOptions tls;
+        if (*pin) tls.pins = {pin};
+        RunOptions run;
+        run.session.tls = bufio::TlsContext::client(tls);
+        run.session.endpoint.service = std::to_string(server.port());
+        CHECK(fixture.run_to_end({.run = run, .report = {.verbose = true}}) != 0);
+        CHECK(contains(fixture.reported, "the certificate: "));
+    }
 }
 
 TEST_CASE("a signal closes the connections, and is the exit status") {

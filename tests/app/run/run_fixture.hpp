@@ -52,7 +52,7 @@ struct RunFixture {
         turn_until(loop, [&] { return run->results().echoed >= count; });
     }
     void until_open(std::size_t count) {
-        turn_until(loop, [&] { return run->open() == count; });
+        turn_until(loop, [&] { return run->results().open == count; });
     }
     const yodel::RunResults& wait_for_end() {
         turn_until(loop, [&] { return run->ended(); });

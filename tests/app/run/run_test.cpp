@@ -227,17 +227,6 @@ TEST_CASE_METHOD(Fixture, "an early end counts the messages due until then, exce
     CHECK(counts(finish()) == "1 opened, 10 sent, 10 echoed, 20 unsent, status 1");
 }
 
-TEST_CASE_METHOD(Fixture, "the open loop measures round trips from the planned time") {
-    start({.pace = per_ms, .count = 50});
-    server.mode = Mode::ignores;
-    until_sent(50);
-    server.resume();
-    const RunResults& results = wait_for_end();
-    CHECK(results.round_trips.max() == 49ms);
-    CHECK(results.round_trips.min() == 0ms);
-    CHECK(results.lateness.max() == 0ms);
-}
-
 TEST_CASE_METHOD(Fixture, "a message that waits for a new connection is timed from its plan") {
     send_without_replies({.churn = 4, .count = 5}, 50ms);
     server.resume();
@@ -265,7 +254,7 @@ TEST_CASE("a connection that is being replaced at the end has not failed") {
         CHECK(results.failures.empty());
         CHECK(results.failed == 0);
         if (end == &Run::finish) CHECK(results.opened == results.attempts);
-        CHECK(fixture.run->open() == 0);
+        CHECK(fixture.run->results().open == 0);
     }
 }
 
@@ -414,18 +403,6 @@ TEST_CASE("an early end does not wait for connections to open") {
     }
 }
 
-TEST_CASE_METHOD(Fixture, "closing counts nothing as lost, and ends a run once") {
-    server.mode = Mode::drops;
-    start({.connections = 3});
-    until_sent(3);
-    run->close();
-    CHECK(counts(wait_for_end()) == "3 opened, 3 sent");
-    run->close();
-    run->finish();
-    loop.pass(1s);
-    CHECK(run->ended());
-}
-
 TEST_CASE("the planned rate counts once, however the run ends") {
     for (const auto end : {&Run::close, &Run::finish}) {
         Fixture fixture;
@@ -434,13 +411,6 @@ TEST_CASE("the planned rate counts once, however the run ends") {
         ((*fixture.run).*end)();
         CHECK(fixture.wait_for_end().planned_rate == 1000);
     }
-}
-
-TEST_CASE_METHOD(Fixture, "closing before the first connection ends the run") {
-    start({.connections = 3});
-    run->close();
-    CHECK_FALSE(run->ended());
-    CHECK(counts(wait_for_end()).empty());
 }
 
 TEST_CASE("generated messages allocate nothing in the steady state") {
@@ -533,7 +503,7 @@ TEST_CASE("a run begins when the last handshake is over") {
 TEST_CASE_METHOD(Fixture, "a closed loop begins in the turn after a connection has opened") {
     Diary diary;
     start({.count = 1}, &diary);
-    while (run->open() == 0) loop.step();
+    while (run->results().open == 0) loop.step();
     CHECK(diary.text == "opened 1");
     loop.step();
     CHECK(diary.text.starts_with("opened 1, sent 1"));

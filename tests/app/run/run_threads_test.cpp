@@ -89,18 +89,23 @@ TEST_CASE("a thread whose connections have failed does not delay the others") {
     CHECK(counts(one.wait_for_end()) == "2 opened, 20 sent, 20 echoed, status 56");
 }
 
-TEST_CASE("closing ends all threads and counts nothing as lost, at any time") {
-    for (const std::uint64_t sent : {0U, 5U}) {
-        Fixture fixture;
-        fixture.server.mode = test::Server::Mode::drops;
-        fixture.start({.connections = 5, .threads = 2});
-        fixture.until_sent(sent);
-        fixture.run->close();
-        CHECK(!fixture.run->ended());
-        const RunResults& results = fixture.wait_for_end();
-        CHECK(results.sent == sent);
-        CHECK(results.lost == 0);
-    }
+TEST_CASE("closing ends all threads once and counts nothing as lost, at any time") {
+    for (const std::size_t threads : {1U, 2U})
+        for (const std::uint64_t sent : {0U, 5U}) {
+            Fixture fixture;
+            fixture.server.mode = test::Server::Mode::drops;
+            fixture.start({.connections = 5, .threads = threads});
+            fixture.until_sent(sent);
+            fixture.run->close();
+            CHECK(!fixture.run->ended());
+            const RunResults& results = fixture.wait_for_end();
+            CHECK(results.sent == sent);
+            CHECK(results.lost == 0);
+            fixture.run->close();
+            fixture.run->finish();
+            fixture.loop.step(0ms);
+            CHECK(fixture.run->ended());
+        }
 }
 
 TEST_CASE_METHOD(Fixture, "destroying a run ends its threads") {
@@ -113,13 +118,13 @@ TEST_CASE_METHOD(Fixture, "threads report while they run, and end gracefully") {
     start({.connections = 5, .threads = 2});
     for (int i = 0; i < 3; ++i) {
         until_echoed(run->results().echoed + 1);
-        CHECK(run->open() == 5);
+        CHECK(run->results().open == 5);
         CHECK(run->results().opened == 5);
         CHECK(run->results().round_trips.count() == run->results().echoed);
     }
     const RunResults& results = finish();
     CHECK(results.sent == results.echoed);
-    CHECK(run->open() == 0);
+    CHECK(run->results().open == 0);
     for (const auto& stream : server.streams)
         CHECK(stream->end().reason == bufio::Reason::clean);
 }

@@ -72,14 +72,16 @@ TEST_CASE("writes every figure of the run") {
     CHECK(climbed.json().str().ends_with(R"(}],"held":{"a":5.000,"b":0.000}})"));
     CHECK(climbed.lines().at(1) == "a held up to 5/s");
     CHECK(climbed.lines().at(2) == "was 2");
+    RunResults open;
+    open.open = 2;
     Histogram recent;
     const std::string interval =
         R"({"type":"interval","t":7,"open":2,"sent":0,"echoed":0,)"
         R"("bad":0,"lost":0,"late":0,"unsent":0,"unsolicited":0,"duplicates":0)";
-    CHECK(interval_object(none, 7, 2, recent).str() == interval + "}");
+    CHECK(interval_object(open, 7, recent).str() == interval + "}");
     recent.record(5us, 199);
     recent.record(9us);
-    CHECK(interval_object(none, 7, 2, recent).str() ==
+    CHECK(interval_object(open, 7, recent).str() ==
           interval +
               R"(,"rtt_us":{"p50":5.023,"p99":5.023},"histogram":[[5.023,199],[9.023,1]]})");
 }

@@ -254,17 +254,6 @@ TEST_CASE("first words wait for replies, wherever these are cut") {
     }
 }
 
-TEST_CASE("a connection that closes during the first words has closed early") {
-    Client client("resp", {"PING"});
-    CHECK(client.transport->handshake().status == IoStatus::wants_read);
-    client.sent();
-    client.peer.reset();
-    CHECK(client.transport->handshake().status == IoStatus::failed);
-    CHECK(client.transport->failure().reason == bufio::Reason::closed_early);
-    CHECK(client.failure() ==
-          "the server closed the connection before it answered --on-connect 1");
-}
-
 TEST_CASE("a broken protocol below the first words is reported, before and after them") {
     for (const std::string framing : {"line", "resp"}) {
         const std::vector<std::string> lines{"PING"};

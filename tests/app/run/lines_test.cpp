@@ -141,24 +141,6 @@ TEST_CASE("an input ends before a line that can't be sent, at any cut between it
         });
 }
 
-TEST_CASE("an input without lines passes on the bytes as they come") {
-    struct Nobody final : Session::Owner {
-        void session_changed() override {}
-        void session_event(const Event&) override {}
-    } nobody;
-    ev::Loop loop;
-    const Framing* const raw = find_framing("raw");
-    const Session::Options options{.framing = raw};
-    Session session(loop, std::make_shared<const Session::Options>(options), nobody);
-    Reader reader({.lines = {.framing = raw, .escapes = true}, .session = &session});
-    reader.write("one\\ntw");
-    CHECK(reader.messages == "[one\ntw");
-    reader.write("o\n");
-    reader.end();
-    CHECK(reader.messages == "[one\ntw[o\n");
-    CHECK(reader.input.over());
-}
-
 TEST_CASE(
     "an input is read only on demand, and a message stays the next one until it is sent") {
     Typed typed;
@@ -177,14 +159,6 @@ TEST_CASE(
     input.sent(*one, {});
     CHECK(input.next()->payload == "two");
     CHECK_FALSE(input.over());
-}
-
-TEST_CASE("a source of lines ends after a number of messages") {
-    Reader reader({});
-    reader.input.end_after(2);
-    reader.write("one\ntwo\nthree\n");
-    CHECK(reader.messages == "[one][two]");
-    CHECK(reader.input.over());
 }
 
 TEST_CASE("an input that can't be read ends with the system's reason") {
@@ -235,20 +209,6 @@ TEST_CASE("each connection sends all lines that are kept, even if it begins late
     CHECK(late.over());
     CHECK_FALSE(Generator(kept.input).over());
     CHECK(kept.input.trouble().text.empty());
-}
-
-TEST_CASE("an input that is kept ends before a line that can't be sent, which its connections "
-          "don't report") {
-    Kept kept;
-    Generator source(kept.input);
-    kept.write("\\x41\na\\q\nafter\n");
-    CHECK(kept.input.over());
-    CHECK(kept.changes > 0);
-    CHECK(kept.input.trouble().status == reply_bad_or_lost);
-    CHECK(kept.input.trouble().text.starts_with("standard input, line 2: a backslash must "));
-    CHECK(take_all(source) == "[A]");
-    CHECK(source.over());
-    CHECK(source.trouble().text.empty());
 }
 
 TEST_CASE("an input that is kept is limited in size") {

@@ -54,24 +54,39 @@ const JsonValue* member(const JsonValue& end, const Figure& figure) {
     return object ? object->find(name) : nullptr;
 }
 
-// Returns the rest of a clause that always holds.
-const char* at_least_0(const Figure& figure) {
-    return figure.kind == Figure::Kind::time ? ">=0s" : ">=0";
-}
-
-double unit_of(const Figure& figure) { return figure.kind == Figure::Kind::time ? 1000 : 1; }
-
 }  // namespace
 
-TEST_CASE("gives each figure a name and a place of its own") {
+TEST_CASE("each figure has a name, a member of the end object, a sum, and requirements") {
+    const RunResults results = measured();
+    RunResults sum = measured();
+    sum.add(results);
+    const JsonValue end = read_json(Outcome{.results = results}.json().str());
     std::set<std::string> names;
-    for (const Figure& figure : all_figures({"p99"})) CHECK(names.insert(figure.name).second);
-    CHECK(find_figure("lateness")->name == "lateness_p99");
-    for (const char* const name : {"unasked", "p", "p0", "p100", "p-1", "p5%", "lateness_",
-                                   "connect_rate", "lateness_connect_p99", "P99"}) {
-        CAPTURE(name);
-        CHECK_FALSE(find_figure(name));
+    for (const Figure& figure :
+         all_figures({"min", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"})) {
+        CAPTURE(figure.name);
+        CHECK(names.insert(figure.name).second);
+        const bool is_time = figure.kind == Figure::Kind::time;
+        const auto value = figure.value(results);
+        REQUIRE(value);
+        const JsonValue* const written = member(end, figure);
+        REQUIRE(written);
+        CHECK(std::strtod(written->content.c_str(), nullptr) ==
+              Approx(*value / (is_time ? 1000 : 1)).epsilon(1e-3));
+        if (figure.count) CHECK(*figure.value(sum) == 2 * *value);
+        const std::string clause = figure.name + (is_time ? ">=0s" : ">=0");
+        CHECK(Requirement(clause).judge(results).failure == "");
+        const std::string failure = Requirement(clause).judge({}).failure;
+        CHECK(failure.ends_with(figure.unmeasured));
+        if (figure.name != "sent") CHECK(failure.starts_with("required " + clause + ", but "));
+        const std::string refused =
+            test::refusal([&] { Requirement part(figure.name + "<=10000%"); });
+        CHECK(refused.empty() == (figure.kind == Figure::Kind::count));
     }
+    CHECK(find_figure("lateness")->name == "lateness_p99");
+    for (const char* const name :
+         {"unasked", "lateness_", "connect_rate", "P99", "lateness_connect_p99"})
+        CHECK_FALSE(find_figure(name));
 }
 
 TEST_CASE("computes any percentile from the buckets") {
@@ -85,28 +100,13 @@ TEST_CASE("computes any percentile from the buckets") {
         CHECK(find_figure(name)->value(results) == Approx(rank).epsilon(0.01));
     }
     CHECK_FALSE(find_figure("connect_p97")->value(results));
-    for (const char* const name : {"p1e1", "p+1", "p-1", "p0", "p100", "p"})
+    for (const char* const name : {"p1e1", "p+1", "p-1", "p0", "p100", "p", "p5%"})
         CHECK_FALSE(find_figure(name));
     Results rare;
     rare.round_trips.record(1us, 9'999'990);
     rare.round_trips.record(1s, 10);
     CHECK(*find_figure("p99.9999")->value(rare) < 1e9);
     CHECK(find_figure("p99.99994")->value(rare) == 1e9);
-}
-
-TEST_CASE("writes each figure to the end object") {
-    const RunResults results = measured();
-    const JsonValue end = read_json(Outcome{.results = results}.json().str());
-    for (const Figure& figure :
-         all_figures({"min", "mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"})) {
-        CAPTURE(figure.name);
-        const auto value = figure.value(results);
-        REQUIRE(value);
-        const JsonValue* const written = member(end, figure);
-        REQUIRE(written);
-        CHECK(std::strtod(written->content.c_str(), nullptr) ==
-              Approx(*value / unit_of(figure)).epsilon(1e-3));
-    }
 }
 
 TEST_CASE("chooses the main times of a run") {
@@ -118,47 +118,14 @@ TEST_CASE("chooses the main times of a run") {
     CHECK(main_times(results).times == &Results::handshake_times);
 }
 
-TEST_CASE("accepts requirements on each figure") {
-    const RunResults results = measured();
-    for (const Figure& figure : all_figures({"min", "p97", "p99.95", "max"})) {
-        CAPTURE(figure.name);
-        CHECK(Requirement(figure.name + at_least_0(figure)).judge(results).failure == "");
-        const std::string refused =
-            test::refusal([&] { Requirement part(figure.name + "<=10000%"); });
-        CHECK(refused.empty() == (figure.kind == Figure::Kind::count));
-    }
-}
-
-TEST_CASE("refuses a figure that was not measured, with a reason") {
-    for (const Figure& figure : all_figures({"mean", "p97"})) {
-        const std::string failure =
-            Requirement(figure.name + at_least_0(figure)).judge({}).failure;
-        CAPTURE(figure.name, failure);
-        CHECK(failure.ends_with(figure.unmeasured));
-        if (figure.name != "sent")
-            CHECK(
-                failure.starts_with("required " + figure.name + at_least_0(figure) + ", but "));
-    }
-}
-
-TEST_CASE("adds up each figure that is a count") {
-    RunResults sum = measured();
-    sum.add(measured());
-    for (const Figure& figure : all_figures({})) {
-        CAPTURE(figure.name);
-        if (figure.count) CHECK(*figure.value(sum) == 2 * *figure.value(measured()));
-    }
-}
-
 TEST_CASE("lists each figure in the manual") {
     const std::string manual = test::contents(std::string(SOURCES) + "/app/yodel-json.5");
     const std::size_t begin = manual.find("\n.Sh FIGURES");
     REQUIRE(begin != manual.npos);
     const std::string list = manual.substr(begin, manual.find("\n.Sh ", begin + 1) - begin);
     for (const Figure& figure : all_figures({})) {
-        const std::string name = figure.name;
-        CAPTURE(name);
-        CHECK((list.find(" " + name + " ") != list.npos ||
-               list.find(" " + name + "\n") != list.npos));
+        CAPTURE(figure.name);
+        CHECK((test::contains(list, " " + figure.name + " ") ||
+               test::contains(list, " " + figure.name + "\n")));
     }
 }

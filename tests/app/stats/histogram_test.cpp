@@ -160,14 +160,9 @@ TEST_CASE("returns the percentiles of each of the last periods that has round tr
 
 TEST_CASE(
     "returns the growth over the last second, or since the count before it, as the rate") {
-    struct Row {
-        ev::Duration time;
-        std::uint64_t count;
-        double rate;
-    };
-    const Row rows[] = {{0ms, 100, 0},          {0ms, 110, 0},       {100ms, 110, 100},
-                        {600ms, 140, 40 / 0.6}, {1000ms, 150, 40},   {1100ms, 170, 60},
-                        {1600ms, 190, 50},      {11600ms, 1190, 100}};
+    const std::tuple<ev::Duration, std::uint64_t, double> rows[] = {
+        {0ms, 100, 0},     {0ms, 110, 0},     {100ms, 110, 100}, {600ms, 140, 40 / 0.6},
+        {1000ms, 150, 40}, {1100ms, 170, 60}, {1600ms, 190, 50}, {11600ms, 1190, 100}};
     RecentRate rate;
     CHECK(rate.per_second() == 0);
     for (const auto& [time, count, per_second] : rows) {

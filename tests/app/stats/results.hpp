@@ -3,9 +3,13 @@
 
 #include "app/stats/results.hpp"
 #include "app/text/units.hpp"
+#include "tests/support/catch.hpp"
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
+#include <map>
+#include <regex>
 #include <string>
 
 namespace test {
@@ -13,19 +17,67 @@ namespace test {
 // The time at which the messages of counted() were sent.
 inline constexpr ev::Time start{std::chrono::hours(1)};
 
-// Returns results with the counts of a list such as "5 sent,4 echoed,1 warm-up lost".
+// Counts right replies with this round trip.
+inline void add_echo(yodel::Results& results, std::optional<ev::Duration> round_trip,
+                     ev::Time at = start, std::size_t count = 1) {
+    yodel::Event event{.fate = yodel::Fate::echoed, .at = at, .count = count};
+    event.reply.round_trip = round_trip;
+    event.reply.right = true;
+    results.add(event);
+}
+inline void add_sent(yodel::Results& results, std::size_t count, ev::Time at = start) {
+    results.add(yodel::Event{.fate = yodel::Fate::sent, .at = at, .count = count});
+}
+
+// Sets a fact of a run, or records times.
+inline void set(yodel::RunResults& to, const std::string& name, std::uint64_t number,
+                const std::string& value) {
+    const auto time = [&] { return yodel::parse_duration(value).value(); };
+    const auto decimal = [&] { return yodel::parse_decimal(value).value(); };
+    const std::map<std::string, std::function<void()>> actions{
+        {"stale", [&] { to.stale = number; }},
+        {"recurred", [&] { to.as_recorded = number; }},
+        {"unrecorded", [&] { to.unrecorded = number; }},
+        {"missing", [&] { to.missing = number; }},
+        {"probe", [&] { to.probe = true; }},
+        {"replay", [&] { to.is_replay = true; }},
+        {"datagrams", [&] { to.over_datagrams = true; }},
+        {"planned", [&] { to.planned_rate = decimal(); }},
+        {"reached", [&] { to.reached_rate = decimal(); }},
+        {"answered", [&] { to.last_answered = start + time(); }},
+        {"late start", [&] { to.late_start = time(); }},
+        {"echo", [&] { add_echo(to, time(), start, number); }},
+        {"rtt", [&] { to.round_trips.record(time(), number); }},
+        {"lateness", [&] { to.lateness.record(time(), number); }},
+        {"connect", [&] { to.connect_times.record(time(), number); }},
+        {"handshake", [&] { to.handshake_times.record(time(), number); }},
+        {"network", [&] { to.add_tcp({.min_rtt = time(), .mss = 5}); }},
+        {"jitter", [&] { to.jitters = {{.mean = decimal(), .transits = 1}}; }},
+        {"refused", [&] { to.count_failure("refused", 7, false, number); }}};
+    actions.at(name)();
+}
+
+// Returns the results of a list such as "5 sent,4 echoed,1 warm-up lost,probe,2 rtt 5ms":
+// counts and facts.
 inline yodel::RunResults counted(const std::string& list) {
     yodel::RunResults results;
     results.first_sent = start;
     for (const std::string& part : yodel::comma_separated(list)) {
-        const std::size_t blank = part.find(' ');
-        const std::uint64_t number = std::stoull(part);
-        const std::string name = part.substr(blank + 1);
-        if (name == "stale") results.stale = number;
-        for (const yodel::CountRow& row : yodel::count_rows) {
-            if (name == row.name) results.*row.count = number;
-            if (name == "warm-up " + std::string(row.name)) results.warm_up.*row.count = number;
-        }
+        std::smatch words;
+        REQUIRE(
+            std::regex_match(part, words, std::regex("(?:(\\d+) )?(.*?)(?: ([\\d.]+\\w*))?")));
+        const std::uint64_t number = words[1].matched ? std::stoull(words[1]) : 1;
+        const std::string name = words[2];
+        bool found = false;
+        for (const yodel::CountRow& row : yodel::count_rows)
+            for (const auto& [to, prefix] :
+                 {std::pair(static_cast<yodel::Results*>(&results), ""),
+                  {&results.warm_up, "warm-up "}})
+                if (name == std::string(prefix) + row.name) {
+                    to->*row.count = number;
+                    found = true;
+                }
+        if (!found) set(results, name, number, words[3]);
     }
     return results;
 }
@@ -43,18 +95,6 @@ inline std::string listed(const yodel::Results& results, const yodel::Results& w
     add(results.unrecorded, "unrecorded");
     add(results.missing, "missing");
     return yodel::join(parts, ", ");
-}
-
-// Counts right replies with this round trip.
-inline void add_echo(yodel::Results& results, std::optional<ev::Duration> round_trip,
-                     ev::Time at = start, std::size_t count = 1) {
-    yodel::Event event{.fate = yodel::Fate::echoed, .at = at, .count = count};
-    event.reply.round_trip = round_trip;
-    event.reply.right = true;
-    results.add(event);
-}
-inline void add_sent(yodel::Results& results, std::size_t count, ev::Time at = start) {
-    results.add(yodel::Event{.fate = yodel::Fate::sent, .at = at, .count = count});
 }
 
 // Returns results with round trips of many lengths. One message in a hundred is lost.

@@ -52,13 +52,14 @@ std::string sample(const Option& row, const std::string& needs) {
     return words;
 }
 
-// Returns a line for each row: "-4: -U p, ..." names what it cannot be combined with.
+// Returns a line for each set of choices that some rows cannot be combined with, before these
+// rows: "-u, ws://h: --cert --key".
 template <class Options>
 std::string combinations(std::vector<Option> (*table)(Options&),
                          Options (*parser)(int, char*[]),
                          const std::vector<std::string>& choices) {
     Options unused;
-    std::string text;
+    std::map<std::string, std::string> rows_of;
     for (const Option& row : table(unused)) {
         if (row.is_heading() || row.name() == "help" || row.name() == "version") continue;
         const std::string line = sample(row, std::string(row.needs));
@@ -66,10 +67,12 @@ std::string combinations(std::vector<Option> (*table)(Options&),
         for (const std::string& choice : choices) {
             const std::string sentence = refusal_by(parser, line + " " + choice);
             if (contains(sentence, "cannot be combined"))
-                refused += (refused.empty() ? " " : ", ") + choice;
+                refused += (refused.empty() ? "" : ", ") + choice;
         }
-        text += written(row) + ":" + refused + "\n";
+        if (!refused.empty()) rows_of[refused] += " " + written(row);
     }
+    std::string text;
+    for (const auto& [refused, rows] : rows_of) text += refused + ":" + rows + "\n";
     return text;
 }
 
@@ -79,153 +82,55 @@ TEST_CASE("a row says which options it cannot be combined with") {
     CHECK(combinations(yodel_table, parse_yodel_options,
                        {"-z", "-c 1", "--replay f", "-r f", "--examine", "--json", "--no-tui",
                         "-U p", "-u", "ws://h", "--tls", "-f raw", "--expect echo",
-                        "--expect none", "-l 7"}) == R"(-4: -r f, -U p
--6: -r f, -U p
--n: -r f, -U p
---source: -r f, -U p, -l 7
---source-port: -r f, -U p, -l 7
---connect-to: -U p
---unixsock: -u, ws://h, -l 7
---udp: -z, -r f, -U p, ws://h, --tls
--z: --replay f, -r f, --examine, -u, --expect echo, --expect none, -l 7
---connect-timeout: -r f
---idle-timeout: -r f
---max-time: -r f
---retry: --replay f, -r f, --examine, -l 7
---retry-delay: -r f, -l 7
---listen: -z, -c 1, --replay f, --examine, -U p, --expect echo, --expect none
---tls: -r f, -u, ws://h
---starttls:
---cert: -r f, -u, ws://h
---key: -r f, -u, ws://h
---alpn: -r f, -u, ws://h, -l 7
---groups: -r f, -u, ws://h, -l 7
---tls-min: -r f, -u, ws://h, -l 7
---tls-max: -r f, -u, ws://h, -l 7
---cacert: -r f, -u, ws://h, -l 7
---pinnedpubkey: -r f, -u, ws://h, -l 7
---insecure: -r f, -u, ws://h, -l 7
---framing: -r f, -u, ws://h
--C: -r f, -u, ws://h
---max-frame: -r f
---expect: -z, --replay f, --examine, -l 7
---match: -z, --replay f, --examine, -f raw, --expect echo, --expect none, -l 7
---reply-timeout: -z, -r f
--q: -r f, --examine
---on-connect: --replay f, -r f, --examine, -u, -l 7
---escapes: -z, -c 1, --replay f, -r f, --examine, -f raw
---header: -U p, -u, --tls, -f raw, -l 7
---subprotocol: -U p, -u, --tls, -f raw, -l 7
---ping: -z, --examine, -U p, -u, --tls, -f raw
---count: --replay f, -r f, --examine, -l 7
---size: -z, --replay f, -r f, --examine, -l 7
---interval: --replay f, -r f, --examine, -l 7
---examine: -z, -c 1, --replay f, -r f, --no-tui, --expect echo, --expect none, -l 7
---read: -z, -c 1, --replay f, --examine, --json, -u, --tls, -f raw
---replay: -z, -c 1, -r f, --examine, --expect echo, --expect none, -l 7
---mask: -z, -c 1, -r f, --examine, --expect echo, --expect none, -l 7
---json: -r f
---hex: -z, -c 1, --examine, --json
---log: -r f, --examine
--v: -r f
---no-tui: --examine
---quiet:
---no-sandbox:
+                        "--expect none", "-l 7"}) == R"(--examine: --no-tui
+--replay f, -r f, --examine, -l 7: --retry --count --interval
+--replay f, -r f, --examine, -u, --expect echo, --expect none, -l 7: -z
+--replay f, -r f, --examine, -u, -l 7: --on-connect
+-U p: --connect-to
+-U p, -u, --tls, -f raw, -l 7: --header --subprotocol
+-r f: --connect-timeout --idle-timeout --max-time --max-frame --json -v
+-r f, --examine: -q --log
+-r f, -U p: -4 -6 -n
+-r f, -U p, -l 7: --source --source-port
+-r f, -l 7: --retry-delay
+-r f, -u, ws://h: --tls --cert --key --framing -C
+-r f, -u, ws://h, -l 7: --alpn --groups --tls-min --tls-max --cacert --pinnedpubkey --insecure
+-u, ws://h, -l 7: --unixsock
+-z, --examine, -U p, -u, --tls, -f raw: --ping
+-z, --replay f, --examine, -f raw, --expect echo, --expect none, -l 7: --match
+-z, --replay f, --examine, -l 7: --expect
+-z, --replay f, -r f, --examine, -l 7: --size
+-z, -c 1, --examine, --json: --hex
+-z, -c 1, --replay f, --examine, --json, -u, --tls, -f raw: --read
+-z, -c 1, --replay f, --examine, -U p, --expect echo, --expect none: --listen
+-z, -c 1, --replay f, -r f, --examine, -f raw: --escapes
+-z, -c 1, --replay f, -r f, --no-tui, --expect echo, --expect none, -l 7: --examine
+-z, -c 1, -r f, --examine, --expect echo, --expect none, -l 7: --replay --mask
+-z, -r f: --reply-timeout
+-z, -r f, -U p, ws://h, --tls: --udp
 )");
     CHECK(combinations(load_table, parse_load_options,
                        {"-z", "-c 1", "--rate 5", "-U p", "-u", "ws://h", "--tls", "-f raw",
-                        "--expect echo"}) == R"(--connections:
---connect-rate:
---rate: -z
---arrivals: -z
---seed: -z
---churn:
---threads:
---start-at: -z
---no-sessionid: -u, ws://h
---count:
---size: -z
---window: -z, --rate 5
---messages: -z
---warm-up: -z
---require:
---json:
--v:
---no-tui:
---quiet:
---no-sandbox:
--4: -U p
--6: -U p
--n: -U p
---source: -U p
---source-port: -U p
---connect-to: -U p
---unixsock: -u, ws://h
---udp: -z, -U p, ws://h, --tls
--z: --rate 5, -u, --expect echo
---connect-timeout:
---idle-timeout:
---max-time:
---retry:
---retry-delay:
---tls: -u, ws://h
---starttls:
---cert: -u, ws://h
---key: -u, ws://h
---alpn: -u, ws://h
---groups: -u, ws://h
---tls-min: -u, ws://h
---tls-max: -u, ws://h
---cacert: -u, ws://h
---pinnedpubkey: -u, ws://h
---insecure: -u, ws://h
---framing: -u, ws://h
--C: -u, ws://h
---max-frame:
---expect: -z
---match: -z, -f raw, --expect echo
---reply-timeout: -z
--q:
---on-connect: -u
---escapes: -z, -c 1, --rate 5, -f raw
---header: -U p, -u, --tls, -f raw
---subprotocol: -U p, -u, --tls, -f raw
---ping: -z, -U p, -u, --tls, -f raw
+                        "--expect echo"}) == R"(--rate 5, -u, --expect echo: -z
+-U p: -4 -6 -n --source --source-port --connect-to
+-U p, -u, --tls, -f raw: --header --subprotocol
+-u: --on-connect
+-u, ws://h: --no-sessionid --unixsock --tls --cert --key --alpn --groups --tls-min --tls-max --cacert --pinnedpubkey --insecure --framing -C
+-z: --rate --arrivals --seed --start-at --size --messages --warm-up --expect --reply-timeout
+-z, --rate 5: --window
+-z, -U p, -u, --tls, -f raw: --ping
+-z, -U p, ws://h, --tls: --udp
+-z, -c 1, --rate 5, -f raw: --escapes
+-z, -f raw, --expect echo: --match
 )");
     CHECK(combinations(server_table, parse_server_options,
                        {"7", "-u 7", "--ws 7", "--tls --cert f 7", "--self-signed 7",
-                        "-f line 7"}) == R"(-4:
--6:
---unixsock:
---udp: --ws 7, --tls --cert f 7, --self-signed 7
---ws: -u 7, -f line 7
---port-file:
---tls: -u 7, --tls --cert f 7
---cert: -u 7, --self-signed 7
---key: -u 7, --self-signed 7
---self-signed: -u 7, --tls --cert f 7
---cacert: -u 7
---max-conns:
---idle-timeout:
---handshake-timeout:
---max-frame:
---framing: --ws 7
---json:
--v:
---no-sandbox:
---delay:
---drop:
---corrupt:
---dup:
---reorder: --ws 7, --tls --cert f 7, --self-signed 7
---seed:
---chunk: -u 7
---close-after: -u 7
---reset-after: -u 7
---half-close: -u 7
---no-read: -u 7
---stall-handshake: -u 7, -f line 7
---banner: -u 7
+                        "-f line 7"}) == R"(--ws 7: --framing
+--ws 7, --tls --cert f 7, --self-signed 7: --udp --reorder
+-u 7: --cacert --chunk --close-after --reset-after --half-close --no-read --banner
+-u 7, --self-signed 7: --cert --key
+-u 7, --tls --cert f 7: --tls --self-signed
+-u 7, -f line 7: --ws --stall-handshake
 )");
 }
 
@@ -260,26 +165,21 @@ TEST_CASE("no two options of a program have the same name, and the clients know 
 }
 
 TEST_CASE("options of the screen and of other runs are refused if they do not apply") {
-    const struct {
-        const char* words;
-        const char* on_screen;
-        const char* in_pipe;
-    } rows[] = {
-        {"-x", "", ""},
-        {"-v", "", ""},
-        {"--retry-delay 1", "", "--retry-delay in pipe mode needs --retry=N"},
-        {"--retry-delay 1 --retry 0", "", "--retry-delay in pipe mode needs --retry=N"},
-        {"--retry-delay 1 --retry 1", "", ""},
-        {"-r f", "", ""},
-        {"-r f -x", "", "-r in pipe mode cannot be combined with -x"},
-        {"-r f h:7", "", "-r in pipe mode cannot be combined with the target h:7"},
+    const auto refused_in_pipe = [](const std::string& line) {
+        const YodelOptions options = parse_by(parse_yodel_options, line);
+        CHECK(test::refusal([&] { check_display(options, true); }) == "");
+        return test::refusal([&] { check_display(options, false); });
     };
-    for (const auto& row : rows) {
-        CAPTURE(row.words);
-        const YodelOptions options = parse_by(parse_yodel_options, row.words);
-        CHECK(test::refusal([&] { check_display(options, true); }) == row.on_screen);
-        CHECK(test::refusal([&] { check_display(options, false); }) == row.in_pipe);
-    }
+    test::check_table(R"(-x =>
+-v =>
+--retry-delay 1 => --retry-delay in pipe mode needs --retry=N
+--retry-delay 1 --retry 0 => --retry-delay in pipe mode needs --retry=N
+--retry-delay 1 --retry 1 =>
+-r f =>
+-r f -x => -r in pipe mode cannot be combined with -x
+-r f h:7 => -r in pipe mode cannot be combined with the target h:7
+)",
+                      refused_in_pipe);
     CHECK(refusal_by(parse_yodel_options, "--replay f -i 1s") ==
           "-i cannot be combined with --replay, except with 0, which sends as replies arrive");
 }

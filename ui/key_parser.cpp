@@ -368,7 +368,7 @@ bool KeyParser::take_paste() {
     // Leaves the last bytes, which may begin the sequence that ends the paste.
     const std::size_t tail = std::min(bytes_.size(), paste_end.size() - 1);
     const std::size_t size = ends ? end : bytes_.size() - tail;
-    const std::size_t space = paste_limit_ - pasted_.size();
+    const std::size_t space = max_paste - pasted_.size();
     if (size > space) paste_truncated_ = true;
     pasted_.append(bytes_, 0, std::min(size, space));
     bytes_.erase(0, ends ? size + paste_end.size() : size);

@@ -17,9 +17,7 @@ namespace ui {
 
 class KeyParser {
 public:
-    static constexpr std::size_t max_paste = 16 << 20;
-    // A paste becomes one key with at most `paste_limit` bytes of text.
-    explicit KeyParser(std::size_t paste_limit = max_paste) : paste_limit_(paste_limit) {}
+    static constexpr std::size_t max_paste = 16 << 20;  // bytes of a paste, which is one key
 
     void feed(std::string_view bytes);
 
@@ -36,7 +34,6 @@ private:
 
     std::string bytes_;   // not yet parsed
     std::string pasted_;  // the beginning of an incomplete paste
-    std::size_t paste_limit_;
     bool in_paste_ = false;
     bool paste_truncated_ = false;  // the paste exceeded the limit
     bool expired_ = false;          // no more bytes will follow

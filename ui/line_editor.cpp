@@ -3,7 +3,6 @@
 #include "ui/text.hpp"
 
 #include <algorithm>
-#include <cwctype>
 #include <utility>
 
 namespace ui {
@@ -14,14 +13,6 @@ namespace {
 bool is_word_character(char c) {
     return (c & '\x80') != 0 || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') ||
            (c >= 'a' && c <= 'z');
-}
-
-char32_t upper(char32_t c) {
-    return static_cast<char32_t>(std::towupper(static_cast<wint_t>(c)));
-}
-
-char32_t lower(char32_t c) {
-    return static_cast<char32_t>(std::towlower(static_cast<wint_t>(c)));
 }
 
 bool is_not_blank(char c) { return c != ' ' && c != '\t' && c != '\n'; }
@@ -86,10 +77,10 @@ const Binding<LineEditor> LineEditor::table[] = {
     {keys(ctrl('t')), [](LineEditor& e) { e.transpose(); }, "^T M-t",
      "swap two characters, words"},
     {keys(alt('t')), [](LineEditor& e) { e.transpose_words(); }},
-    {keys(alt('u')), [](LineEditor& e) { e.change_case(upper, upper); }, "M-u M-l M-c",
-     "make the word upper case, lower case, capitalized"},
-    {keys(alt('l')), [](LineEditor& e) { e.change_case(lower, lower); }},
-    {keys(alt('c')), [](LineEditor& e) { e.change_case(upper, lower); }},
+    {keys(alt('u')), [](LineEditor& e) { e.change_case(::towupper, ::towupper); },
+     "M-u M-l M-c", "make the word upper case, lower case, capitalized"},
+    {keys(alt('l')), [](LineEditor& e) { e.change_case(::towlower, ::towlower); }},
+    {keys(alt('c')), [](LineEditor& e) { e.change_case(::towupper, ::towlower); }},
     {keys(ctrl('_')), [](LineEditor& e) { e.undo(); }, "^_ M-r",
      "undo the last change, all changes"},
     {keys(alt('r')), [](LineEditor& e) { e.set(std::string(e.original_)); }},
@@ -235,7 +226,7 @@ void LineEditor::swap_parts(std::size_t a, std::size_t a_end, std::size_t b,
 }
 
 // Changes the case of the rest of the word at the cursor, or of the next word.
-void LineEditor::change_case(char32_t (*first)(char32_t), char32_t (*later)(char32_t)) {
+void LineEditor::change_case(wint_t (*first)(wint_t), wint_t (*later)(wint_t)) {
     const std::size_t end = word_right(cursor_);
     std::string changed;
     bool begun = false;
@@ -245,7 +236,7 @@ void LineEditor::change_case(char32_t (*first)(char32_t), char32_t (*later)(char
         if (point.size == 0)
             changed += text_[at];
         else
-            append_utf8(changed, (begun ? later : first)(point.value));
+            append_utf8(changed, static_cast<char32_t>((begun ? later : first)(point.value)));
         begun = begun || is_word_character(text_[at]);
         at += size;
     }

@@ -7,6 +7,8 @@
 #include "ui/frame.hpp"
 #include "ui/key.hpp"
 
+#include <wctype.h>
+
 #include <cstddef>
 #include <deque>
 #include <span>
@@ -66,7 +68,7 @@ private:
     void transpose();
     void transpose_words();
     void swap_parts(std::size_t a, std::size_t a_end, std::size_t b, std::size_t b_end);
-    void change_case(char32_t (*first)(char32_t), char32_t (*later)(char32_t));
+    void change_case(wint_t (*first)(wint_t), wint_t (*later)(wint_t));
     std::size_t word_left(bool (*part)(char), std::size_t at) const;
     std::size_t word_right(std::size_t from) const;
     int columns_to_cursor(int width) const;

@@ -23,7 +23,6 @@ namespace ui {
 
 namespace {
 
-constexpr std::chrono::milliseconds default_escape_delay{25};
 // The time that restore() waits for a stalled terminal. It waits at most twice, so that a
 // signal ends the program within a second.
 constexpr std::chrono::milliseconds flush_timeout{200};
@@ -213,10 +212,10 @@ bool Terminal::read_bytes() {
     return true;
 }
 
-std::chrono::milliseconds Terminal::escape_delay() const {
+std::optional<std::chrono::milliseconds> Terminal::key_timeout() const {
+    if (!parser_.key_incomplete()) return std::nullopt;
     const char* const given = std::getenv("ESCDELAY");
-    if (!given) return default_escape_delay;
-    return std::chrono::milliseconds(std::clamp(std::atoi(given), 0, 1000));
+    return std::chrono::milliseconds(given ? std::clamp(std::atoi(given), 0, 1000) : 25);
 }
 
 bool Terminal::flush() {

@@ -43,11 +43,10 @@ public:
     // is buffered here.
     std::optional<Key> read_key();
 
-    // True after an ESC that may be a key or begin a sequence. If nothing follows within the
-    // delay (ESCDELAY in milliseconds, else 25 ms), call expire_key(), and read_key() returns
+    // Returns a delay (ESCDELAY in milliseconds, else 25 ms) after an ESC that may be a key or
+    // begin a sequence. If nothing follows within it, call expire_key(), and read_key() returns
     // the key.
-    bool key_incomplete() const { return parser_.key_incomplete(); }
-    std::chrono::milliseconds escape_delay() const;
+    std::optional<std::chrono::milliseconds> key_timeout() const;
     void expire_key() { parser_.expire(); }
 
     // True if the terminal hung up or refused the settings for reading keys. Then no more keys

@@ -58,7 +58,7 @@ void FullScreen::turn_ended() {
 
 void FullScreen::read_keys() {
     while (const auto key = terminal_.read_key()) press(*key);
-    if (terminal_.key_incomplete()) escape_timer_.start(terminal_.escape_delay());
+    if (const auto timeout = terminal_.key_timeout()) escape_timer_.start(*timeout);
     changed_ = true;
     if (!terminal_.gone()) return;
     keyboard_watch_.want(ev::none);

@@ -33,11 +33,10 @@ bool is_cancel(const ui::Key& key) {
 
 using Client = ScreenClient;
 
-// The page of keys lists ^D under "Quit". The key bar has the order of the table, except that
-// ^D is its last entry.
+// The key bar has the order of the table, except that ^D is its last entry.
 const ui::Binding<Client> Client::table[] = {
-    {ui::keys(ui::ctrl('d')), [](Client& c) { c.conversation_.quit_when_answered(); }, nullptr,
-     nullptr, "^D Quit"},
+    {ui::keys(ui::ctrl('d')), [](Client& c) { c.conversation_.quit_when_answered(); }, "Quit",
+     "^D on an empty line: once all replies are in; ^C twice: immediately", "^D Quit"},
     {ui::keys(ui::plain(KeyCode::enter)), [](Client& c) { c.submit(); }, "Enter",
      "send the line; if it is empty, open the selected message (e: edit it)"},
     {ui::keys(ui::plain(KeyCode::up), ui::ctrl('p')), [](Client& c) { c.browse(true); },
@@ -304,8 +303,6 @@ const std::span<const ui::Binding<Client>> Client::bindings{table};
 Rows ScreenClient::key_rows(int width) {
     PageRows page{width};
     page.add_title("Keys (M-x: Alt-x, or Esc then x)");
-    page.add_fact("Quit",
-                  "^D on an empty line: once all replies are in; ^C twice: immediately");
     const auto add_keys = [&page](const auto& keys) {
         for (const auto& each : keys)
             if (each.help) page.add_fact(each.keys, each.help);
@@ -468,12 +465,10 @@ std::string ScreenClient::hint_text() const {
     if (!notice_.empty()) return notice_;
     const auto* const find = std::get_if<Find>(&mode_);
     if (find && !find->found) return {};
-    if (find && !pages_.empty())
-        return find->failed ? "no more matches; n next, N previous; Esc goes back"
-                            : "n next, N previous; Esc goes back";
     if (find)
-        return find->failed ? "no more matches; n older, N newer; Esc goes back"
-                            : "n older, N newer; Esc goes back to the end";
+        return std::string(find->failed ? "no more matches; " : "") +
+               (pages_.empty() ? "n older, N newer" : "n next, N previous") +
+               "; Esc goes back" + (pages_.empty() && !find->failed ? " to the end" : "");
     if (!pages_.empty()) {
         const Page& page = pages_.back();
         if (page.message)
@@ -488,9 +483,8 @@ std::string ScreenClient::hint_text() const {
     if (escaped_)
         return "Esc- press a key; it then acts as with Alt; F1 lists the keys; Esc cancels";
     if (const Transcript::Entry* const entry = conversation_.transcript().selected())
-        return entry->event->fate == Fate::note
-                   ? "Esc goes back; Up Down select; M-w copies it"
-                   : "Enter opens it; Esc goes back; Up Down select; M-w copies it";
+        return std::string(entry->event->fate == Fate::note ? "" : "Enter opens it; ") +
+               "Esc goes back; Up Down select; M-w copies it";
     if (!conversation_.connects())
         return "F1 help; ^D quits; M-Up selects; PgUp scrolls; M-/ searches";
     if (const std::string hint = progress_hint(); !hint.empty()) return hint;

@@ -66,12 +66,11 @@ private:
         fd_set output;
         FD_ZERO(&output);
         if (!terminal_.flush()) FD_SET(terminal_.output(), &output);
-        const timespec delay{
-            0, static_cast<long>(terminal_.escape_delay() / std::chrono::nanoseconds(1))};
-        const bool expires = terminal_.key_incomplete();
+        const auto timeout = terminal_.key_timeout();
+        const timespec delay{0, timeout ? static_cast<long>(timeout->count() * 1'000'000) : 0};
         const int count = pselect(terminal_.output() + 1, &input, &output, nullptr,
-                                  expires ? &delay : nullptr, &none);
-        if (expires && count == 0) terminal_.expire_key();
+                                  timeout ? &delay : nullptr, &none);
+        if (timeout && count == 0) terminal_.expire_key();
     }
 
     void press(const ui::Key& key) {

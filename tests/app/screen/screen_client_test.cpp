@@ -158,7 +158,7 @@ std::vector<Chord> named_keys(const char* keys) {
     std::vector<Chord> chords;
     std::istringstream words(keys);
     for (std::string word; words >> word;) {
-        if (word == "n" || word == "N") continue;  // keys of the search
+        if (word == "n" || word == "N" || word == "Quit") continue;  // n and N: of the search
         ui::KeyParser parser;
         parser.feed(bytes_of(word));
         parser.expire();

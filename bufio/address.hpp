@@ -32,23 +32,20 @@ struct Address {
 
 bool is_broadcast_or_multicast(const Address& address);
 
-// Compares IP addresses without their ports. False for paths.
-bool same_host(const Address& a, const Address& b);
+bool same_host(const Address& a, const Address& b);  // whatever the ports; false for paths
 
 bool is_non_socket_file(const Address& address);
 
 // Makes a socket non-blocking and close-on-exec, and disables Nagle's algorithm for TCP.
 void prepare_socket(int fd, bool is_tcp);
 
-// Returns a prepared stream or UDP socket. On failure it is empty and errno is set.
-Fd open_socket(int family, bool udp = false);
+Fd open_socket(int family, bool udp = false);  // prepared; on failure empty, with errno set
 
 bool bind_socket(int fd, const Address& address);  // sets errno on failure
 int pending_socket_error(int fd);                  // clears it; 0 if there is none
 std::size_t ephemeral_port_count();                // 0 if unknown
 
-// True for a numeric IPv4 or IPv6 address without a scope.
-bool is_address(const std::string& text);
+bool is_address(const std::string& text);  // numeric IPv4 or IPv6, without a scope
 
 // Returns the host in the form that certificates use: an IPv6 address without its scope, a name
 // without its final dot; empty if the host is neither an address nor a name. Wildcards and a

@@ -116,16 +116,21 @@ std::string no_ephemeral_port_text(const Endpoint& endpoint, int code) {
            " ports for each destination";
 }
 
+End failure_because(std::string detail) {
+    return {Reason::connect, By::system, "", std::move(detail)};
+}
+
 // Returns the reason why the socket can't connect. ECONNREFUSED may also mean that the path is
 // not a socket, and EACCES that the address is a broadcast address. A lack of ephemeral ports
 // is EADDRNOTAVAIL, or EAGAIN for UDP.
-DialFailure failure_of(const Endpoint& endpoint, const Address& address, int code) {
-    if (code == ECONNREFUSED && is_non_socket_file(address)) return {"it is not a socket"};
+End failure_of(const Endpoint& endpoint, const Address& address, int code) {
+    if (code == ECONNREFUSED && is_non_socket_file(address))
+        return failure_because("it is not a socket");
     if (code == EACCES && endpoint.udp)
-        return {"broadcast and multicast addresses are not supported"};
+        return failure_because("broadcast and multicast addresses are not supported");
     if (code == EADDRNOTAVAIL || (code == EAGAIN && endpoint.udp))
-        return {no_ephemeral_port_text(endpoint, code)};
-    return {std::generic_category().message(code), code == ECONNREFUSED};
+        return failure_because(no_ephemeral_port_text(endpoint, code));
+    return system_end(Reason::connect, "", code);
 }
 
 // Resolves the address to connect from. The result is empty if none was given.
@@ -157,45 +162,7 @@ bool bind_source(int fd, const Endpoint& endpoint, const std::vector<Address>& s
     return ::bind(fd, source->get(), source->size) == 0;
 }
 
-// Returns a stream socket that is connecting to the address, or a connected UDP socket. On
-// failure it is empty, and `failure` contains the reason.
-Fd start_socket(const Endpoint& endpoint, const std::vector<Address>& sources,
-                const Address& address, DialFailure& failure) {
-    Fd socket = open_socket(address.family(), endpoint.udp);
-    // Answers to a multicast datagram come from other addresses, so a connected socket would
-    // drop them.
-    const bool multicast = endpoint.udp && address.is_multicast();
-    if (!socket || multicast) {
-        failure = failure_of(endpoint, address, socket ? EACCES : errno);
-        return {};
-    }
-    if (!bind_source(socket.get(), endpoint, sources, address.family())) {
-        // Without a port, bind() already allocates an ephemeral port.
-        const bool foreign = errno == EADDRNOTAVAIL && !endpoint.source_host.empty();
-        failure.text = foreign ? endpoint.source_host + " is not an address of this machine"
-                       : errno == EADDRINUSE ? no_ephemeral_port_text(endpoint, errno)
-                                             : std::generic_category().message(errno);
-        return {};
-    }
-    // An interrupted connect() continues in the background, as with EINPROGRESS.
-    const int result = ::connect(socket.get(), address.get(), address.size);
-    if (result == 0 || errno == EINPROGRESS || errno == EINTR) return socket;
-    failure = failure_of(endpoint, address, errno);
-    return {};
-}
-
 }  // namespace
-
-std::vector<Address> interleave(const std::vector<Address>& addresses, int first_family) {
-    std::array<std::vector<Address>, 2> families;
-    for (const Address& address : addresses)
-        families[address.family() != first_family].push_back(address);
-    std::vector<Address> all;
-    for (std::size_t i = 0; all.size() < addresses.size(); ++i)
-        for (const std::vector<Address>& family : families)
-            if (i < family.size()) all.push_back(family[i]);
-    return all;
-}
 
 Dialer::Dialer(ev::Loop& loop, Endpoint endpoint, Callback done)
     : loop_(loop),
@@ -247,11 +214,42 @@ void Dialer::on_resolved(const LookupResult& result) {
     if (result.addresses.empty())
         return finish({.end = {Reason::lookup, By::system, "cannot resolve",
                                endpoint_.dialed().text() + ": " + result.error}});
-    const int preferred_family = result.addresses.front().family();
-    for (const Address& address :
-         interleave(result.addresses, endpoint_.udp ? AF_INET : preferred_family))
-        attempts_.push_back({address, {}, {}});
+    // The families alternate. A datagram socket connects without waiting for an answer, so it
+    // begins with IPv4, because most servers on a name such as localhost listen there.
+    const int first_family = endpoint_.udp ? AF_INET : result.addresses.front().family();
+    std::array<std::vector<Address>, 2> families;
+    for (const Address& address : result.addresses)
+        families[address.family() != first_family].push_back(address);
+    for (std::size_t i = 0; attempts_.size() < result.addresses.size(); ++i)
+        for (const std::vector<Address>& family : families)
+            if (i < family.size()) attempts_.push_back({family[i], {}, {}});
     try_next();
+}
+
+// Starts to connect a stream socket, or connects a UDP socket. On failure the attempt stays
+// without a socket, and the reason is returned.
+End Dialer::start(Attempt& attempt) const {
+    const Address& address = attempt.address;
+    Fd socket = open_socket(address.family(), endpoint_.udp);
+    if (!socket) return failure_of(endpoint_, address, errno);
+    // Answers to a multicast datagram come from other addresses, so a connected socket would
+    // drop them.
+    if (endpoint_.udp && address.is_multicast()) return failure_of(endpoint_, address, EACCES);
+    if (!bind_source(socket.get(), endpoint_, sources_, address.family())) {
+        if (errno == EADDRNOTAVAIL && !endpoint_.source_host.empty())
+            return failure_because(endpoint_.source_host +
+                                   " is not an address of this machine");
+        // Without a port, bind() already allocates an ephemeral port.
+        if (errno == EADDRINUSE)
+            return failure_because(no_ephemeral_port_text(endpoint_, errno));
+        return failure_because(std::generic_category().message(errno));
+    }
+    // An interrupted connect() continues in the background, as with EINPROGRESS.
+    const int result = ::connect(socket.get(), address.get(), address.size);
+    if (result != 0 && errno != EINPROGRESS && errno != EINTR)
+        return failure_of(endpoint_, address, errno);
+    attempt.socket = std::move(socket);
+    return {};
 }
 
 // Starts the next attempt, and skips addresses that fail immediately. Finishes when all
@@ -262,9 +260,7 @@ void Dialer::try_next() {
                       [](const Attempt& each) { return static_cast<bool>(each.socket); });
     while (next_ < attempts_.size() && in_progress < max_attempts) {
         Attempt& attempt = attempts_[next_++];
-        DialFailure failure;
-        attempt.socket = start_socket(endpoint_, sources_, attempt.address, failure);
-        if (!attempt.socket) {
+        if (const End failure = start(attempt)) {
             add_failure(attempt.address, failure);
             continue;
         }
@@ -296,12 +292,12 @@ void Dialer::on_writable(Attempt& attempt) {
     finish({.socket = std::move(attempt.socket), .address = attempt.address});
 }
 
-void Dialer::add_failure(const Address& address, const DialFailure& failure) {
-    if (failure.refused) ++refusals_;
+void Dialer::add_failure(const Address& address, const End& failure) {
+    if (failure.reason == Reason::refused) ++refusals_;
     if (!failures_text_.empty()) failures_text_ += "; ";
     if (attempts_.size() > 1 || !endpoint_.connect_host.empty())
         failures_text_ += address.text() + ": ";
-    failures_text_ += failure.text;
+    failures_text_ += failure.detail;
 }
 
 // The callback may destroy the dialer and done_, so it is moved out and called last.

@@ -2,8 +2,7 @@
 //
 // Dialing alternates between IPv6 and IPv4 addresses. The next attempt starts when an attempt
 // fails or is slow, and the first to connect wins (RFC 8305, "Happy Eyeballs"). A datagram
-// socket connects without waiting for an answer, so it uses the first address that the system
-// accepts. It tries IPv4 first, because most servers on a name such as localhost listen there.
+// socket uses the first address that the system accepts, and tries IPv4 first.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -71,17 +70,10 @@ struct DialResult {
     Fd socket = {};               // connected and non-blocking, or empty
     Address address = {};         // the peer's, if there is a socket
     End end = {};                 // if there is no socket
-    ev::Duration lookup_time{};   // 0 for a known or numeric address
-    ev::Duration connect_time{};  // since the end of the look-up
+    ev::Duration lookup_time{};   // 0 for a known or numeric address, or with an acceptor
+    ev::Duration connect_time{};  // since the end of the look-up; 0 with an acceptor
 };
 
-struct DialFailure {
-    std::string text;
-    bool refused = false;  // by the peer's system
-};
-
-// A dialer whose endpoint has an acceptor waits for a peer. Its times are then 0.
-//
 // A dialer calls back once, from the loop and never from its constructor. The callback may
 // destroy it. Destroying it earlier cancels all attempts without a callback. It has no
 // deadline.
@@ -104,7 +96,8 @@ private:
     void on_resolved(const LookupResult& result);
     void try_next();
     void on_writable(Attempt& attempt);
-    void add_failure(const Address& address, const DialFailure& failure);
+    End start(Attempt& attempt) const;
+    void add_failure(const Address& address, const End& failure);
     void finish(DialResult result);
 
     ev::Loop& loop_;
@@ -121,8 +114,5 @@ private:
     ev::Timer start_timer_;         // due, so that the loop calls begin()
     ev::Timer next_attempt_timer_;  // starts an additional attempt
 };
-
-// Returns the addresses with alternating families, beginning with `first_family`.
-std::vector<Address> interleave(const std::vector<Address>& addresses, int first_family);
 
 }  // namespace bufio

@@ -1,7 +1,5 @@
 #include "bufio/listen.hpp"
 
-#include "bufio/packets.hpp"
-
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/stat.h>
@@ -23,11 +21,12 @@ constexpr int max_accepts_per_turn = 64;
 constexpr int backlog = 4096;
 constexpr ev::Duration accept_pause = std::chrono::seconds(1);
 
-[[noreturn]] void refuse(const Address& address) {
+[[noreturn]] void refuse(const Address& address, bool udp) {
     // The system also reports "address in use" if the path is a file other than a socket.
     const int code = errno == EADDRINUSE && is_non_socket_file(address) ? EEXIST : errno;
     throw std::system_error(code, std::generic_category(),
-                            "cannot listen on " + address.text());
+                            (udp ? "cannot listen on udp " : "cannot listen on ") +
+                                address.text());
 }
 
 // True if accept() can continue immediately: a single connection was lost while it waited.
@@ -50,21 +49,20 @@ void remove_stale(const Address& address) {
 }  // namespace
 
 ListeningSocket::ListeningSocket(const Address& wanted, bool udp)
-    : fd(udp ? bound_datagram_socket(wanted) : open_socket(wanted.family())), address(wanted) {
+    : fd(open_socket(wanted.family(), udp)), address(wanted) {
     const bool is_path = wanted.family() == AF_UNIX;
     const int on = 1;
     std::string text =
         wanted.text();  // before the path exists, which a std::bad_alloc would leave
-    if (!fd) refuse(wanted);
-    if (!udp) {
-        remove_stale(wanted);
-        if (!is_path) ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-        if (!bind_socket(fd.get(), wanted)) refuse(wanted);
-        if (is_path) path.own(std::move(text));
-        if (::listen(fd.get(), backlog) != 0) refuse(wanted);
-    }
+    if (!fd) refuse(wanted, udp);
+    if (!udp) remove_stale(wanted);
+    if (!udp && !is_path) ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (!bind_socket(fd.get(), wanted)) refuse(wanted, udp);
+    if (is_path) path.own(std::move(text));
+    if (!udp && ::listen(fd.get(), backlog) != 0) refuse(wanted, udp);
+    // If its port is unknown, no peer could reach it.
     if (!is_path) address = Address::of_socket(fd.get());
-    if (address.family() == AF_UNSPEC) refuse(wanted);
+    if (address.family() == AF_UNSPEC) refuse(wanted, udp);
 }
 
 Fd ListeningSocket::accept(Address& peer) const {

@@ -1,6 +1,7 @@
 #include "bufio/packets.hpp"
 
 #include "bufio/buffer.hpp"
+#include "bufio/listen.hpp"
 #include "bufio/system.hpp"
 
 #include <netinet/in.h>
@@ -234,13 +235,7 @@ private:
 }  // namespace
 
 Fd bound_datagram_socket(const Address& address) {
-    Fd socket = open_socket(address.family(), true);
-    // If its port is unknown, nobody could send to it.
-    if (!socket || !bind_socket(socket.get(), address) ||
-        Address::of_socket(socket.get()).family() == AF_UNSPEC)
-        throw std::system_error(errno, std::generic_category(),
-                                "cannot listen on udp " + address.text());
-    return socket;
+    return std::move(ListeningSocket(address, true).fd);
 }
 
 // The system's buffers must hold the traffic between two turns of the loop.

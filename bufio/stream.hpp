@@ -1,7 +1,5 @@
 // A connection as two queues of bytes: the input, received but not yet consumed, and the
-// output, written but not yet accepted by the system. The stream performs the handshake, if
-// any. It reads while there is space, writes as soon as the system accepts bytes, and notifies
-// its owner of changes.
+// output, written but not yet accepted by the system. The stream also performs the handshake.
 //
 // The stream calls stream_changed() only from the loop, never from inside the owner's own
 // calls: when the handshake is done, when bytes were received or sent, when a ping was
@@ -121,8 +119,7 @@ public:
     bool finishing() const { return finishing_; }
     bool output_failed() const { return output_failed_; }
     bool output_closed() const { return output_closed_; }
-    // True also if the input was rejected.
-    bool input_ended() const { return input_ended_ || rejected_; }
+    bool input_ended() const { return input_ended_ || rejected_; }  // true also if rejected
     // The reason for which the transport rejected the input, or Reason::none. Later input is
     // discarded. The owner should finish the stream, which then ends for this reason.
     const End& rejection() const { return rejected_ ? end_ : no_end; }
@@ -172,10 +169,9 @@ private:
     ev::Events read_waits_for_ = ev::readable;   // the direction that the next read waits for
     ev::Events write_waits_for_ = ev::writable;  // the direction that the next write waits for
     bool handshake_done_ = false;
-    bool handshake_reported_ = false;  // true also if there was no handshake
-    bool above_high_water_ = false;    // until the input falls to the low-water mark
-    // The last read left bytes that poll cannot see.
-    bool transport_has_buffered_input_ = false;
+    bool handshake_reported_ = false;            // true also if there was no handshake
+    bool above_high_water_ = false;              // until the input falls to the low-water mark
+    bool transport_has_buffered_input_ = false;  // which poll cannot see
     bool reading_paused_ = false;
     bool input_ended_ = false;
     bool rejected_ = false;  // the input
@@ -186,8 +182,7 @@ private:
 };
 
 struct TcpFacts {
-    // The shortest time from a segment to its acknowledgement in the last five minutes. The
-    // smoothed time would include the service's time if the reply carries the acknowledgement.
+    // The shortest time from a segment to its acknowledgement in the last five minutes.
     std::optional<ev::Duration> min_rtt;
     std::uint64_t retransmits = 0;  // our segments only
     std::uint64_t mss = 0;          // bytes of payload in a full segment

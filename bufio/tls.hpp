@@ -33,9 +33,8 @@ struct TlsClientOptions {
     std::string certificate = {};  // a PEM file with our certificate and its chain
     std::string key = {};          // a PEM file; empty if the key is in the certificate file
     std::vector<std::string> alpn = {};  // the protocols to offer, the preferred first
-    // sha256//BASE64 of accepted keys; replaces verification
-    std::vector<std::string> pins = {};
-    bool verify = true;  // verify the chain and the name
+    std::vector<std::string> pins = {};  // accepted keys, sha256//BASE64; replace verification
+    bool verify = true;                  // verify the chain and the name
     // The file to append the connections' secrets to; not a FIFO. A failed write ends the
     // handshake with Reason::output.
     std::string key_log_file = {};
@@ -53,8 +52,8 @@ struct TlsServerOptions {
     // pin().
     std::string certificate = {};
     std::string key = {};  // a PEM file; empty if the key is in the certificate file
-    // A PEM file with the authorities for client certificates, which it makes mandatory.
-    std::string client_ca = {};
+    std::string client_ca =
+        {};  // a PEM file of authorities; makes client certificates mandatory
     std::string key_log_file = {};  // as for clients
     // Asks for no pass phrase, and refuses files that are not regular, because a reload must
     // not block.
@@ -89,8 +88,7 @@ private:
     std::shared_ptr<TlsState> state_;
 };
 
-// The primitives of OpenSSL that protocols above TLS need. Both throw std::bad_alloc if OpenSSL
-// fails, which it does only for lack of memory or of a source of random numbers.
+// What protocols above TLS need of OpenSSL. Both throw std::bad_alloc if it fails.
 std::string sha1(std::string_view bytes);     // 20 bytes
 std::string random_bytes(std::size_t count);  // that no peer can predict
 

@@ -46,9 +46,8 @@ struct TlsState {
     using Sessions = std::vector<SslSession>;
     static constexpr std::size_t max_sessions = 1000;  // about 5 MB
 
-    // Returns this thread's sessions with the host, with capacity for max_sessions. Only the
-    // thread that made a session resumes it, because OpenSSL does not document that two threads
-    // may use one session at the same time. The reference stays valid.
+    // Returns this thread's sessions with the host; the reference stays valid. OpenSSL does not
+    // document that two threads may use one session at the same time.
     Sessions& sessions_with(const std::string& host) {
         const std::lock_guard lock(mutex);
         Sessions& list = sessions[{std::this_thread::get_id(), host}];
@@ -65,13 +64,9 @@ struct TlsState {
     std::map<std::pair<std::thread::id, std::string>, Sessions> sessions{};
 };
 
-// --- tls_transport.cpp
-
 // Returns the state of a context for transports, with the callbacks that they need. An empty
 // `key_log_file` stands for no log. Throws TlsError.
 std::shared_ptr<TlsState> new_state(bool client, const std::string& key_log_file);
-
-// --- tls.cpp
 
 // The most informative error of OpenSSL's queue after a failed call: the last error of the SSL
 // library, because earlier errors are its inner causes, or else the first error.

@@ -120,8 +120,7 @@ public:
     // next write() sends them first; its size may then be 0.
     virtual bool buffers_output() const { return false; }
     virtual void ping() {}  // sent with the next write(), if the protocol contains pings
-    // Returns the number of the last answered ping, counted from 1; 0 if there is none.
-    virtual std::uint64_t answered_ping() const { return 0; }
+    virtual std::uint64_t answered_ping() const { return 0; }  // the last's number, from 1
     // Null without TLS. The facts are complete when the handshake is done or has failed.
     virtual const TlsFacts* tls() const { return nullptr; }
 

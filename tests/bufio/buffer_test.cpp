@@ -5,25 +5,21 @@
 
 using bufio::Buffer;
 
-TEST_CASE("a new buffer is empty and owns no memory") {
-    Buffer buffer;
-    CHECK(buffer.empty());
-    CHECK(buffer.view().empty());
-    CHECK(buffer.capacity() == 0);
-    CHECK(buffer.append(""));
-    CHECK(buffer.capacity() == 0);
-}
-
 TEST_CASE("returns bytes in order, including NUL") {
     Buffer buffer;
+    CHECK(buffer.append(""));
+    CHECK(buffer.empty());
+    CHECK(buffer.capacity() == 0);
     REQUIRE(buffer.append(std::string_view("on\0e\n", 5)));
-    REQUIRE(buffer.append("two\nthree\n"));
-    CHECK(buffer.view().substr(0, 5) == std::string_view("on\0e\n", 5));
+    char* const room = buffer.reserve(100);
+    REQUIRE(room);
+    std::copy_n("two\n", 4, room);
+    CHECK(buffer.size() == 5);
+    buffer.commit(4);
+    CHECK(buffer.view() == std::string_view("on\0e\ntwo\n", 9));
     buffer.consume(5);
-    CHECK(buffer.view().substr(0, 4) == "two\n");
+    CHECK(buffer.view() == "two\n");
     buffer.consume(4);
-    CHECK(buffer.view() == "three\n");
-    buffer.consume(6);
     CHECK(buffer.empty());
 }
 
@@ -57,7 +53,7 @@ TEST_CASE("a growing buffer copies at most half of its limit") {
 
 // Only Linux reports the peak and can reset it.
 TEST_CASE("a large buffer grows without a second copy in memory", "[buffer][memory]") {
-#if BUFIO_ON_LINUX && defined(__GLIBC__) && !defined(YODEL_INSTRUMENTED)
+#if EV_ON_LINUX && defined(__GLIBC__) && !defined(YODEL_INSTRUMENTED)
     const auto kilobytes = [](const std::string& name) {
         std::ifstream status("/proc/self/status");
         std::string word;
@@ -75,17 +71,6 @@ TEST_CASE("a large buffer grows without a second copy in memory", "[buffer][memo
     for (int i = 0; i <= 512; ++i) buffer.append(piece);
     CHECK(kilobytes("VmHWM:") - before < 40 * 1024);
 #endif
-}
-
-TEST_CASE("reserved space counts only once it is committed") {
-    Buffer buffer;
-    char* const room = buffer.reserve(100);
-    REQUIRE(room);
-    room[0] = 'a';
-    room[1] = 'b';
-    CHECK(buffer.empty());
-    buffer.commit(2);
-    CHECK(buffer.view() == "ab");
 }
 
 TEST_CASE("a buffer frees its memory only when empty") {

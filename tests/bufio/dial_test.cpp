@@ -4,7 +4,10 @@
 #include "tests/bufio/fixture.hpp"
 #include "tests/bufio/system.hpp"
 
+#include <sys/wait.h>
+
 #include <atomic>
+#include <cstdio>
 #include <filesystem>
 #include <future>
 #include <thread>
@@ -15,6 +18,7 @@ using bufio::Dialer;
 using bufio::DialResult;
 using bufio::Endpoint;
 using bufio::ephemeral_port_count;
+using bufio::Lookup;
 
 namespace {
 
@@ -72,17 +76,32 @@ ev::Time fake_clock() { return fake_now; }
 
 }  // namespace
 
-TEST_CASE("dialing alternates the families, beginning with the family of the first address") {
-    CHECK(texts(bufio::interleave({}, AF_INET6)).empty());
-    CHECK(texts(bufio::interleave({v6(1, 7), v6(2, 7), v6(3, 7), v4(1, 7), v4(2, 7)},
-                                  AF_INET6)) ==
-          texts({v6(1, 7), v4(1, 7), v6(2, 7), v4(2, 7), v6(3, 7)}));
-    CHECK(texts(bufio::interleave({v4(1, 7), v4(2, 7), v6(1, 7)}, AF_INET)) ==
-          texts({v4(1, 7), v6(1, 7), v4(2, 7)}));
-    CHECK(texts(bufio::interleave({v6(1, 7), v4(1, 7)}, AF_INET)) ==
-          texts({v4(1, 7), v6(1, 7)}));
-    CHECK(texts(bufio::interleave({v6(1, 7), v6(2, 7)}, AF_INET)) ==
-          texts({v6(1, 7), v6(2, 7)}));
+TEST_CASE("dialing alternates the families, beginning with the first address's, or with IPv4") {
+    const struct {
+        bool udp;
+        std::vector<Address> found, tried;
+    } rows[] = {
+        {false,
+         {v6(1, 7), v6(2, 7), v6(3, 7), v4(1, 7), v4(2, 7)},
+         {v6(1, 7), v4(1, 7), v6(2, 7), v4(2, 7), v6(3, 7)}},
+        {false, {v4(1, 7), v4(2, 7), v6(1, 7)}, {v4(1, 7), v6(1, 7), v4(2, 7)}},
+        {true, {v6(1, 7), v4(1, 7)}, {v4(1, 7), v6(1, 7)}},
+        {true, {v6(1, 7), v6(2, 7)}, {v6(1, 7), v6(2, 7)}},
+    };
+    for (const auto& row : rows) {
+        Faults faults;
+        std::vector<std::string> tried;
+        faults.connect = [&](const Address& address) {
+            tried.push_back(address.text());
+            return ENETUNREACH;
+        };
+        Endpoint endpoint = to("service.example", 7);
+        endpoint.udp = row.udp;
+        endpoint.known_addresses = std::make_shared<const std::vector<Address>>(row.found);
+        Dial dial(endpoint);
+        dial.wait();
+        CHECK(tried == texts(row.tried));
+    }
 }
 
 TEST_CASE("dialing connects to an address or a name, and reports the time taken") {
@@ -380,4 +399,60 @@ TEST_CASE("at most six addresses are tried at a time") {
         fake_now += 250ms;
     }
     CHECK(attempts == 6);
+}
+
+// --- Look-ups.
+
+TEST_CASE("a look-up calls back once") {
+    Faults faults;
+    faults.resolve = [](const std::string&) { return std::vector{v4(1, 7)}; };
+    ev::Loop loop;
+    int calls = 0;
+    const Lookup lookup(loop, to("some.example", 7), [&](auto) { ++calls; });
+    REQUIRE(run_until(loop, [&] { return calls > 0; }));
+    run_pending(loop);
+    CHECK(calls == 1);
+}
+
+TEST_CASE(
+    "localhost is resolved without the resolver, and is the loopback also for listening") {
+    Endpoint endpoint = to("localhost", 7);
+    endpoint.family = AF_INET;
+    endpoint.passive = true;
+    CHECK(texts(bufio::resolve_without_network(endpoint).addresses) == texts({loopback(7)}));
+    endpoint.host.clear();
+    const auto any = bufio::resolve_without_network(endpoint).addresses;
+    REQUIRE(any.size() == 1);
+    CHECK(any[0].text() == "0.0.0.0:7");
+}
+
+TEST_CASE("an endpoint may be reached at another host and service") {
+    Endpoint endpoint{.host = "service.example", .service = "7", .family = AF_INET};
+    endpoint.connect_host = "127.0.0.1";
+    CHECK(endpoint.dialed().text() == "127.0.0.1:7");
+    endpoint.connect_service = "8";
+    CHECK(texts(bufio::resolve_without_network(endpoint).addresses) == texts({loopback(8)}));
+    endpoint.connect_host = "localhost";
+    CHECK(texts(bufio::look_up(endpoint).addresses) == texts({loopback(8)}));
+    CHECK(endpoint.text() == "service.example:7");
+}
+
+TEST_CASE("a program can exit while a look-up is in progress") {
+    std::fflush(nullptr);
+    const pid_t child = ::fork();
+    if (child == 0) {
+        std::promise<void> started;
+        Faults faults;
+        faults.resolve = [&](const std::string&) -> std::vector<Address> {
+            started.set_value();
+            for (;;) ::pause();
+        };
+        ev::Loop loop;
+        const Lookup lookup(loop, to("slow.example", 7), [](auto) {});
+        started.get_future().wait();
+        std::exit(0);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    CHECK(status == 0);
 }

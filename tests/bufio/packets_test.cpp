@@ -259,24 +259,6 @@ TEST_CASE("a system error ends the stream of a connected socket, whichever call 
     CHECK(pair.near.text().find("Success") == std::string::npos);
 }
 
-TEST_CASE("refuses to bind to an address in use") {
-    PacketSocket first(bufio::bound_datagram_socket(loopback()));
-    CHECK_THROWS_WITH(bufio::bound_datagram_socket(first.address()),
-                      "cannot listen on udp " + first.address().text() +
-                          ": Address already in use");
-}
-
-TEST_CASE("a paused stream leaves datagrams in the system's buffer") {
-    PacketPair pair;
-    pair.near.stream->pause_reading(true);
-    pair.send({"a"});
-    pair.echo();
-    run_pending(pair.loop);
-    CHECK(pair.near.got.empty());
-    pair.near.stream->pause_reading(false);
-    REQUIRE(run_until(pair.loop, [&] { return pair.near.got == framed({"a"}); }));
-}
-
 TEST_CASE("the output holds what the system does not accept, and sends it in order") {
     PacketFaults faults;
     bool full = true;
@@ -337,20 +319,6 @@ TEST_CASE("a bound socket's stream drops each datagram that can't be sent") {
     CHECK(transport->write(frames.data(), frames.size()).count == 3);
     CHECK(transport->write(frames.data() + 3, 3).count == 3);
     REQUIRE(run_until(pair.loop, [&] { return pair.near.got == framed({"b"}); }));
-}
-
-TEST_CASE("the owner may destroy the stream when it receives or ends") {
-    PacketPair pair;
-    pair.near.on_change = [&](Stream&) { pair.near.stream.reset(); };
-    pair.send({"a"});
-    if (GENERATE(true, false)) {
-        pair.echo();
-    } else {
-        pair.far = PacketSocket(bufio::bound_datagram_socket(loopback()));
-        pair.send({"b"});
-    }
-    REQUIRE(run_until(pair.loop, [&] { return !pair.near.stream; }));
-    run_pending(pair.loop);
 }
 
 TEST_CASE("random exchanges keep every datagram whole", "[random]") {

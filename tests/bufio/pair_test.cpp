@@ -51,19 +51,6 @@ TEST_CASE("close() sends the last bytes and a clean end") {
     CHECK(pair.far.reason() != Reason::truncated);
 }
 
-TEST_CASE("all bytes written before finish() are delivered") {
-    OpenPair pair(GENERATE(false, true));
-    const std::string bytes = pattern(8 * 1024 * 1024);
-    CHECK(pair.near.stream->write(bytes));
-    pair.near.stream->finish(patience);
-    REQUIRE(pair.run_until([&] { return pair.far.stream->input_ended(); }));
-    CHECK((pair.far.got == bytes));
-    CHECK_FALSE(pair.near.stream->end());
-    pair.far.stream->finish();
-    REQUIRE(pair.run_until([&] { return pair.near.ends == 1; }));
-    CHECK(pair.near.reason() == Reason::clean);
-}
-
 TEST_CASE("finish() times out if the peer does not close in time") {
     OpenPair pair(GENERATE(false, true));
     pair.near.stream->finish(1ms);

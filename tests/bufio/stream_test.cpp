@@ -72,7 +72,6 @@ Script handshaking(const std::string& list) {
 }
 
 Step data(std::string bytes) { return {IoStatus::done, std::move(bytes)}; }
-Step taken(std::size_t count) { return {IoStatus::done, std::string(count, ' ')}; }
 
 // The words of a script, such as "write:hello ... wrote:hello". The first group acts, the
 // second checks.
@@ -251,21 +250,6 @@ TEST_CASE(
     REQUIRE(scene.run_until([&] { return scene.script.written == "hello"; }));
 }
 
-TEST_CASE("a message is delivered whole and in order in pieces of any length") {
-    const std::string message = "the quick brown fox";
-    for (std::size_t piece = 1; piece <= message.size(); ++piece) {
-        Scene scene;
-        for (std::size_t done = 0; done < message.size(); done += piece) {
-            scene.script.writes.push_back(taken(std::min(piece, message.size() - done)));
-            scene.script.writes.push_back({IoStatus::wants_write});
-        }
-        CHECK(scene.stream().write(message));
-        REQUIRE(scene.run_until([&] { return scene.stream().pending() == 0; }));
-        CHECK(scene.script.written == message);
-        CHECK(scene.stream().bytes_written() == message.size());
-    }
-}
-
 TEST_CASE("a peer that takes any number of bytes does not starve the loop") {
     Scene scene;
     const std::string message = pattern(4 * 1024 * 1024);
@@ -374,16 +358,4 @@ TEST_CASE("an idle stream frees the memory of its queues and allocates it again 
         scene.take_back();
         run_pending(scene.loop);
     }
-}
-
-TEST_CASE("an owner may write the received bytes back in the notification") {
-    Scene scene;
-    scene.owner.on_change = [](Stream& stream) {
-        CHECK(stream.write(stream.received()));
-        stream.consume(stream.received().size());
-    };
-    scene.script.reads = {data("one"), data("two")};
-    scene.script.writes = {taken(1), {IoStatus::wants_write}};
-    scene.poke();
-    REQUIRE(scene.run_until([&] { return scene.script.written == "onetwo"; }));
 }

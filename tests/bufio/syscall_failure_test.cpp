@@ -62,20 +62,6 @@ auto failing(int position, int code, bool& failed) {
 
 }  // namespace
 
-TEST_CASE("delivers all bytes that move one by one, with interruptions") {
-    Faults faults;
-    const auto stingy = [call = 0](std::size_t) mutable {
-        constexpr long outcomes[] = {-EINTR, -EAGAIN, 1, 1};
-        return outcomes[call++ % 4];
-    };
-    faults.recv = faults.send = stingy;
-    const Conversation talk(GENERATE(false, true));
-    REQUIRE(talk.ended);
-    CHECK(talk.clean());
-    CHECK((talk.far.got == question));
-    CHECK((talk.near.got == answer));
-}
-
 TEST_CASE("reports a socket call that fails at any position, and receives no bad byte") {
     const bool tls = GENERATE(false, true);
     const bool sending = GENERATE(false, true);

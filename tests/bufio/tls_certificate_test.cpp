@@ -1,21 +1,15 @@
 // Tests the verification of certificates and the messages about refused certificates.
 #include "bufio/tls.hpp"
 
-#include "tests/bufio/certificates.hpp"
-#include "tests/bufio/pair.hpp"
+#include "tests/bufio/tls_world.hpp"
 
 #include <sys/stat.h>
 
 using namespace test;
-using bufio::TlsClientOptions;
-using bufio::TlsContext;
-using bufio::TlsVersion;
 
 namespace {
 
 using Wish = Certificates::Wish;
-constexpr TlsVersion tls12 = TlsVersion::v1_2;
-constexpr TlsVersion tls13 = TlsVersion::v1_3;
 constexpr long day = 86400;  // seconds
 
 struct Outcome {
@@ -55,28 +49,8 @@ void check_refusal(const Outcome& outcome, const std::string& text) {
     check_contains(outcome.server_end.text(), "TLS alert: ");
 }
 
-struct World {
-    Certificates files;
-    Identity ca = files.authority("Test Authority");
-    Identity stranger = files.authority("Stranger");
-    Identity good = files.make("localhost", {.issuer = &ca});
-
-    TlsContext server(const Identity& identity) const {
-        return TlsContext::server({identity.certificate, identity.key, {}});
-    }
-    TlsClientOptions trusting() const {
-        TlsClientOptions options;
-        options.ca_file = ca.certificate;
-        return options;
-    }
-    Outcome talk_to(const Identity& identity, const std::string& host = "localhost") const {
-        return talk(TlsContext::client(trusting()), server(identity), host);
-    }
-};
-
-World& world() {
-    static World made;
-    return made;
+Outcome talk_to(const Identity& identity, const std::string& host = "localhost") {
+    return talk(TlsContext::client(trusting()), server_of(identity), host);
 }
 
 // Returns the bytes that this process has read; 0 if the system does not count them.
@@ -116,7 +90,7 @@ private:
 
 TEST_CASE("a certificate for the host by a trusted authority is accepted") {
     for (const char* const host : {"localhost", "localhost.", "LOCALHOST", "127.0.0.1", ""}) {
-        const Outcome outcome = world().talk_to(world().good, host);
+        const Outcome outcome = talk_to(world().server, host);
         INFO(host << ": " << outcome.end.text());
         CHECK_FALSE(outcome.end);
         CHECK(outcome.facts.faults_text.empty());
@@ -186,7 +160,7 @@ TEST_CASE("reports the fault of a certificate") {
     };
     for (const auto& row : rows) {
         CAPTURE(row.text);
-        const Outcome outcome = w.talk_to(w.files.make(row.subject, row.wish), row.host);
+        const Outcome outcome = talk_to(w.files.make(row.subject, row.wish), row.host);
         check_refusal(outcome, row.text);
         CHECK(outcome.facts.fault_count == 1);
         CHECK(outcome.facts.expired == (row.wish.until < 0));
@@ -253,7 +227,7 @@ TEST_CASE("reports the faults of a chain, and the certificates concerned") {
         add("localhost", {.issuer = &issuer});
         text = "was issued by CN=Middle 0, whose certificate expired on 20";
     }
-    const Outcome outcome = w.talk_to(w.files.chained(chain));
+    const Outcome outcome = talk_to(w.files.chained(chain));
     check_refusal(outcome, text);
     CHECK(outcome.facts.fault_count == faults);
     CHECK_FALSE(outcome.facts.incomplete_chain);
@@ -277,13 +251,13 @@ TEST_CASE("counts whole days until or since the end of a certificate") {
                 {-240, 0, true},
                 {240, 0, false},
                 {day + 240, 1, false}};
-    TlsClientOptions options = w.trusting();
+    TlsClientOptions options = trusting();
     options.verify = false;
     for (const auto& row : rows) {
         CAPTURE(row.until);
         const Identity identity =
             w.files.make("localhost", {.from = -9 * day, .until = row.until, .issuer = &w.ca});
-        const Outcome outcome = talk(TlsContext::client(options), w.server(identity));
+        const Outcome outcome = talk(TlsContext::client(options), server_of(identity));
         CHECK(outcome.facts.days_left == row.days);
         CHECK(outcome.facts.expired == row.expired);
     }
@@ -293,17 +267,17 @@ TEST_CASE("a chain with an intermediate authority is accepted") {
     Certificates& files = world().files;
     const Identity middle = files.make("Middle", {.names = "", .issuer = &world().ca});
     const Outcome outcome =
-        world().talk_to(files.chained({files.make("localhost", {.issuer = &middle}), middle}));
+        talk_to(files.chained({files.make("localhost", {.issuer = &middle}), middle}));
     CHECK_FALSE(outcome.end);
     REQUIRE(outcome.facts.chain.size() == 2);
     check_contains(outcome.facts.chain[1], "CN=Middle, until 20");
 }
 
 TEST_CASE("reports a certificate accepted without verification as unverified") {
-    TlsClientOptions options = world().trusting();
+    TlsClientOptions options = trusting();
     options.verify = false;
     const Outcome outcome =
-        talk(TlsContext::client(options), world().server(world().files.make("localhost", {})));
+        talk(TlsContext::client(options), server_of(world().files.make("localhost", {})));
     CHECK_FALSE(outcome.end);
     CHECK(outcome.facts.faults_text == "is self-signed");
     CHECK(outcome.facts.chain.size() == 1);
@@ -312,20 +286,20 @@ TEST_CASE("reports a certificate accepted without verification as unverified") {
 TEST_CASE("a pinned key replaces the verification of the chain") {
     const Identity own = world().files.make("anything", {.names = "DNS:anything"});
     TlsClientOptions options;
-    options.pins = {world().server(world().good).pin(), world().server(own).pin()};
-    const Outcome outcome = talk(TlsContext::client(options), world().server(own));
+    options.pins = {server_of(world().server).pin(), server_of(own).pin()};
+    const Outcome outcome = talk(TlsContext::client(options), server_of(own));
     CHECK_FALSE(outcome.end);
     CHECK(outcome.facts.faults_text.empty());
 }
 
 TEST_CASE("refuses any key but the pinned one, whatever else would be accepted") {
     const Identity own = world().files.make("localhost", {});
-    TlsClientOptions options = world().trusting();
-    options.pins = {world().server(own).pin()};
+    TlsClientOptions options = trusting();
+    options.pins = {server_of(own).pin()};
     options.verify = GENERATE(true, false);
-    options.max_version = GENERATE(TlsVersion::v1_2, TlsVersion::v1_3);
+    options.max_version = GENERATE(tls12, tls13);
     const TlsContext client = TlsContext::client(options);
-    const TlsContext server = world().server(world().good);
+    const TlsContext server = server_of(world().server);
     for (int i = 0; i < 2; ++i) {  // the second connection could resume a session
         const Outcome outcome = talk(client, server);
         CHECK(outcome.end.reason == Reason::pin);
@@ -350,8 +324,7 @@ TEST_CASE("a self-signed server is trusted by its pin, and is for this host, for
 
 TEST_CASE("reports a requested client certificate that is missing or refused") {
     World& w = world();
-    const TlsContext server =
-        TlsContext::server({w.good.certificate, w.good.key, w.ca.certificate});
+    const TlsContext server = server_of(w.server, w.ca.certificate);
     const Wish strange{.issuer = &w.stranger};
     const Wish expired{.from = -9 * day, .until = -2 * day, .issuer = &w.ca};
     const struct {
@@ -367,13 +340,9 @@ TEST_CASE("reports a requested client certificate that is missing or refused") {
         {&expired, tls13, "refused our certificate (TLS alert: certificate expired)"},
     };
     for (const auto& row : rows) {
-        TlsClientOptions options = w.trusting();
-        options.max_version = row.version;
-        if (row.wish) {
-            const Identity own = w.files.make("client", *row.wish);
-            options.certificate = own.certificate;
-            options.key = own.key;
-        }
+        const TlsClientOptions options =
+            row.wish ? certified(row.version, w.files.make("client", *row.wish))
+                     : trusting(row.version);
         const Outcome outcome = talk(TlsContext::client(options), server);
         CHECK(outcome.end.reason == Reason::own_certificate);
         CHECK(outcome.end.text() == "the peer " + row.text);
@@ -383,15 +352,14 @@ TEST_CASE("reports a requested client certificate that is missing or refused") {
 
 TEST_CASE("a requested client certificate is sent") {
     World& w = world();
-    TlsClientOptions options = w.trusting();
+    TlsClientOptions options = trusting();
     const Identity own = w.files.make("client", {.issuer = &w.ca});
     options.certificate = own.certificate;
     SECTION("key in a separate file") { options.key = own.key; }
     SECTION("key behind the certificate") {
         options.certificate = w.files.bundle({own.certificate, own.key});
     }
-    const TlsContext server =
-        TlsContext::server({w.good.certificate, w.good.key, w.ca.certificate});
+    const TlsContext server = server_of(w.server, w.ca.certificate);
     CHECK_FALSE(talk(TlsContext::client(options), server).end);
 }
 
@@ -418,7 +386,7 @@ TEST_CASE("takes the trusted file and directory from the environment") {
         const Variable directory("SSL_CERT_DIR", row.directory);
         const TlsContext client = TlsContext::client({});
         for (int i = 0; i < 2; ++i) {
-            const Outcome outcome = talk(client, w.server(w.good));
+            const Outcome outcome = talk(client, server_of(w.server));
             INFO(row.file << " " << row.directory << ": " << outcome.end.text());
             CHECK(outcome.end.reason == (row.accepted ? Reason::none : Reason::certificate));
         }
@@ -437,23 +405,23 @@ TEST_CASE("reads the system's bundle only if a chain needs it") {
     const std::string bundle = w.files.path("bundle.pem");
     std::ofstream(bundle) << std::string(1000000, '\n') << contents(w.ca.certificate);
     const Variable file("SSL_CERT_FILE", bundle);
-    const std::string pin = TlsContext::server({leaf.certificate, leaf.key, {}}).pin();
+    const std::string pin = server_of(leaf).pin();
     const struct {
         std::string name;
         const Identity& identity;
         const Identity& directory;
         TlsClientOptions options;
         bool reads;
-    } rows[] = {{"issued by an authority of the directory", w.good, w.ca, {}, false},
+    } rows[] = {{"issued by an authority of the directory", w.server, w.ca, {}, false},
                 {"with its issuer in the directory", leaf, middle, {}, true},
                 {"with the chain to the directory", sent, w.ca, {}, false},
                 {"missing from the directory", sent, w.stranger, {}, true},
                 {"not verified", sent, w.stranger, {.verify = false}, false},
                 {"pinned", sent, w.stranger, {.pins = {pin}}, false},
-                {"with its own authority", sent, w.stranger, w.trusting(), false}};
+                {"with its own authority", sent, w.stranger, trusting(), false}};
     for (const auto& row : rows) {
         const Variable directory("SSL_CERT_DIR", w.files.hashed({row.directory}));
-        const TlsContext server = w.server(row.identity);
+        const TlsContext server = server_of(row.identity);
         const long before = bytes_read();
         const Outcome outcome = talk(TlsContext::client(row.options), server);
         INFO(row.name << ": " << outcome.end.text());
@@ -478,18 +446,18 @@ TEST_CASE("refuses unusable settings, and names the file") {
          "trusted certificates /nowhere/ca.pem: "},
         {{.ca_file = text}, Reason::trust, "trusted certificates " + text + ": "},
         {{.certificate = "/nowhere/cert.pem"}, Reason::own_certificate, "/nowhere/cert.pem"},
-        {{.certificate = w.good.certificate, .key = "/nowhere/key.pem"},
+        {{.certificate = w.server.certificate, .key = "/nowhere/key.pem"},
          Reason::own_certificate,
          "/nowhere/key.pem"},
-        {{.certificate = w.good.certificate, .key = w.ca.key},
+        {{.certificate = w.server.certificate, .key = w.ca.key},
          Reason::own_certificate,
          "key " + w.ca.key + ": key values mismatch"},
-        {{.certificate = w.good.certificate},
+        {{.certificate = w.server.certificate},
          Reason::own_certificate,
-         w.good.certificate + " contains no private key"},
-        {{.certificate = w.good.key},
+         w.server.certificate + " contains no private key"},
+        {{.certificate = w.server.key},
          Reason::own_certificate,
-         w.good.key + " contains no certificate"},
+         w.server.key + " contains no certificate"},
         {{.key_log_file = "/nowhere/keys.log"}, Reason::output, "key log /nowhere/keys.log: "},
         {{.key_log_file = fifo},
          Reason::output,
@@ -506,6 +474,6 @@ TEST_CASE("refuses unusable settings, and names the file") {
             check_contains(error.what(), row.text);
         }
         // An earlier failure has no effect on later connections.
-        CHECK_FALSE(w.talk_to(w.good).end);
+        CHECK_FALSE(talk_to(w.server).end);
     }
 }

@@ -1,9 +1,8 @@
 // Tests streams over TLS, against another stream or plain OpenSSL.
 #include "bufio/tls.hpp"
 
-#include "tests/bufio/certificates.hpp"
-#include "tests/bufio/pair.hpp"
 #include "tests/bufio/system.hpp"
+#include "tests/bufio/tls_world.hpp"
 
 #include <openssl/err.h>
 #include <openssl/ssl.h>
@@ -14,42 +13,12 @@
 #include <thread>
 
 using namespace test;
-using bufio::TlsClientOptions;
-using bufio::TlsContext;
-using bufio::TlsVersion;
 
 namespace {
 
-constexpr TlsVersion tls12 = TlsVersion::v1_2;
-constexpr TlsVersion tls13 = TlsVersion::v1_3;
-
-// Identities by one authority, made once because making keys takes time.
-struct World {
-    Certificates files;
-    Identity ca = files.authority("Test Authority");
-    Identity server = files.make("localhost", {.issuer = &ca});
-    Identity client = files.make("client", {.issuer = &ca});
-};
-
-World& world() {
-    static World made;
-    return made;
-}
-
-TlsClientOptions trusting(std::optional<TlsVersion> max_version = {}) {
-    TlsClientOptions options;
-    options.ca_file = world().ca.certificate;
-    options.max_version = max_version;
-    return options;
-}
-
-TlsContext usual_server() {
-    return TlsContext::server({world().server.certificate, world().server.key, {}});
-}
-
 // A client and a server that echoes.
 struct Secure : Pair {
-    explicit Secure(const TlsContext& client, const TlsContext& server = usual_server(),
+    explicit Secure(const TlsContext& client, const TlsContext& server = server_of(),
                     const std::string& host = "localhost",
                     std::pair<Fd, Fd> sockets = socket_pair())
         : Pair({client.connect(std::move(sockets.first), host),
@@ -181,7 +150,7 @@ struct RawClient {
     RawClient() : RawClient(socket_pair()) {}
     explicit RawClient(std::pair<Fd, Fd> sockets)
         : peer(TLS_client_method(), std::move(sockets.second)) {
-        far.open(loop, usual_server().accept(std::move(sockets.first)));
+        far.open(loop, server_of().accept(std::move(sockets.first)));
         peer.begin();
     }
     ev::Loop loop;
@@ -224,7 +193,7 @@ TEST_CASE("provides the facts of a TLS connection", "[tls]") {
     CHECK(facts.subject == "CN=localhost");
     CHECK(facts.issuer == "CN=Test Authority");
     CHECK(facts.days_left == 10);
-    CHECK(facts.pin == usual_server().pin());
+    CHECK(facts.pin == server_of().pin());
     CHECK(facts.faults_text.empty());
     REQUIRE(facts.chain.size() == 1);
     check_contains(facts.chain[0], "CN=localhost, until 2");
@@ -303,10 +272,7 @@ TEST_CASE("explains the alert of a server that has got our certificate", "[tls]"
         {SSL_AD_HANDSHAKE_FAILURE, Reason::tls, "aborted the connection"},
         {SSL_AD_PROTOCOL_VERSION, Reason::tls, "supports none of our TLS versions"},
     };
-    TlsClientOptions options = trusting(tls12);
-    options.certificate = world().client.certificate;
-    options.key = world().client.key;
-    const TlsContext client = TlsContext::client(options);
+    const TlsContext client = TlsContext::client(certified(tls12));
     for (const auto& row : rows) {
         HalfRaw half(client);
         SSL_CTX_set_verify(half.peer->ctx, SSL_VERIFY_PEER, nullptr);
@@ -400,33 +366,8 @@ TEST_CASE("sends the host as SNI unless it is an address", "[tls]") {
     }
 }
 
-TEST_CASE("updates TLS keys while both directions carry data", "[tls]") {
-    HalfRaw half(tls13);
-    half.open();
-    const std::string bytes = pattern(2 * 1024 * 1024);
-    CHECK(half.near.stream->write(bytes));
-    std::string expected;
-    int round = 0;
-    REQUIRE(half.run_until([&] {
-        if (half.peer->got.size() < bytes.size() && round++ < 50) {
-            SSL_key_update(half.peer->ssl, SSL_KEY_UPDATE_REQUESTED);
-            half.peer->write("update");
-            expected += "update";
-        }
-        while (half.peer->read()) {
-        }
-        return half.peer->got.size() == bytes.size();
-    }));
-    CHECK((half.peer->got == bytes));
-    REQUIRE(half.run_until([&] { return half.near.got == expected; }));
-    CHECK(round > 1);
-}
-
 TEST_CASE("accepts TLS handshake messages at any time and in any pieces", "[tls]") {
-    TlsClientOptions options = trusting(tls13);
-    options.certificate = world().client.certificate;
-    options.key = world().client.key;
-    HalfRaw half(TlsContext::client(options));
+    HalfRaw half(TlsContext::client(certified(tls13)));
     half.open();
     SSL* const ssl = half.peer->ssl;
     SSL_CTX_load_verify_file(half.peer->ctx, world().ca.certificate.c_str());
@@ -463,22 +404,6 @@ TEST_CASE("refuses a client's request for a TLS renegotiation", "[tls]") {
     ERR_clear_error();
 }
 
-TEST_CASE("refuses TLS renegotiation and continues the connection", "[tls]") {
-    HalfRaw half(tls12);
-    half.open();
-    SSL_renegotiate(half.peer->ssl);
-    half.peer->handshake();
-    run_pending(half.loop);
-    ERR_clear_error();
-    half.near.stream->write("hello");
-    run_pending(half.loop);
-    half.peer->read();
-    // The peer may continue or give up, but there was no second handshake.
-    CHECK(SSL_num_renegotiations(half.peer->ssl) <= 1);
-    CHECK(half.near.stream->is_open());
-    ERR_clear_error();
-}
-
 TEST_CASE("the next connections to the same host resume the TLS session", "[tls]") {
     const struct {
         bool allowed, certified;
@@ -486,14 +411,11 @@ TEST_CASE("the next connections to the same host resume the TLS session", "[tls]
     for (const auto& row : rows)
         for (const TlsVersion version : {tls12, tls13}) {
             CAPTURE(row.allowed, row.certified, version == tls12);
-            TlsClientOptions options = trusting(version);
+            TlsClientOptions options = row.certified ? certified(version) : trusting(version);
             options.resume = row.allowed;
-            if (row.certified) options.certificate = world().client.certificate;
-            if (row.certified) options.key = world().client.key;
             const TlsContext client = TlsContext::client(options);
             const TlsContext server =
-                TlsContext::server({world().server.certificate, world().server.key,
-                                    row.certified ? world().ca.certificate : ""});
+                server_of(world().server, row.certified ? world().ca.certificate : "");
             for (const bool later : {false, true, true}) {
                 Secure secure(client, server);
                 secure.exchange();
@@ -512,7 +434,7 @@ TEST_CASE("threads use one TLS context concurrently, and resume their own sessio
     TlsClientOptions options = trusting(GENERATE(tls12, tls13));
     options.key_log_file = world().files.path("keys of threads");
     const TlsContext client = TlsContext::client(options);
-    const TlsContext server = usual_server();
+    const TlsContext server = server_of();
     constexpr std::size_t threads = 3;
     std::vector<std::pair<Fd, Fd>> sockets[threads];
     for (auto& each : sockets)
@@ -535,7 +457,7 @@ TEST_CASE("threads use one TLS context concurrently, and resume their own sessio
 
 TEST_CASE("uses a TLS 1.3 ticket only once", "[tls]") {
     const TlsContext client = TlsContext::client(trusting(tls13));
-    const TlsContext server = usual_server();
+    const TlsContext server = server_of();
     Secure(client, server).exchange();
     std::list<Secure> later;
     for (int i = 0; i < 3; ++i) later.emplace_back(client, server);
@@ -549,7 +471,7 @@ TEST_CASE("uses a TLS 1.3 ticket only once", "[tls]") {
 
 TEST_CASE("connections at the same time all resume a TLS session", "[tls]") {
     const TlsContext client = TlsContext::client(trusting(GENERATE(tls12, tls13)));
-    const TlsContext server = usual_server();
+    const TlsContext server = server_of();
     for (const bool resumed : {false, true, true}) {
         std::list<Secure> together;
         for (int i = 0; i < 3; ++i) together.emplace_back(client, server);
@@ -567,7 +489,7 @@ TEST_CASE("connections of a server's old TLS context continue beside the new con
     Secure old(client);
     REQUIRE(old.opened());
     const Identity renewed = world().files.make("renewed", {.issuer = &world().ca});
-    Secure next(client, TlsContext::server({renewed.certificate, renewed.key, {}}));
+    Secure next(client, server_of(renewed));
     REQUIRE(next.opened());
     CHECK(next.facts().subject == "CN=renewed");
     old.exchange();
@@ -705,7 +627,7 @@ TEST_CASE("reads tiny TLS records over several turns, and then many bytes", "[tl
 
 TEST_CASE("reports a TLS handshake that is done when its stream is made", "[tls]") {
     auto [one, other] = socket_pair();
-    auto transport = usual_server().accept(std::move(one));
+    auto transport = server_of().accept(std::move(one));
     RawPeer peer(TLS_client_method(), std::move(other));
     peer.begin();
     peer.handshake();
@@ -824,10 +746,7 @@ TEST_CASE("reports a damaged TLS record", "[tls]") {
 
 TEST_CASE("reports that our certificate suits none of the peer's algorithms", "[tls]") {
     const TlsVersion version = GENERATE(tls12, tls13);
-    TlsClientOptions options = trusting(version);
-    options.certificate = world().client.certificate;
-    options.key = world().client.key;
-    HalfRaw half(TlsContext::client(options));
+    HalfRaw half(TlsContext::client(certified(version)));
     SSL_CTX_load_verify_file(half.peer->ctx, world().ca.certificate.c_str());
     SSL_CTX_set_verify(half.peer->ctx, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT,
                        nullptr);

@@ -1,6 +1,7 @@
 // Shared by the tests of the loop: pipes, and a manual clock.
 #pragma once
 
+#include "ev/fd.hpp"
 #include "ev/loop.hpp"
 
 #include <fcntl.h>
@@ -17,22 +18,10 @@
 #include <utility>
 #include <vector>
 
-class Fd {
-public:
-    explicit Fd(int number = -1) : number_(number) {}
-    Fd(Fd&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    Fd& operator=(Fd&& other) noexcept {
-        std::swap(number_, other.number_);
-        return *this;
-    }
-    ~Fd() { close(); }
-    void close() {
-        if (const int number = std::exchange(number_, -1); number >= 0) ::close(number);
-    }
-    operator int() const { return number_; }
-
-private:
-    int number_;
+struct Fd : ev::Fd {
+    using ev::Fd::Fd;
+    operator int() const { return get(); }
+    void close() { reset(); }
 };
 
 // Two connected non-blocking descriptors: bytes written to `in` are read from `out`.

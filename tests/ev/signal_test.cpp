@@ -73,20 +73,6 @@ TEST_CASE("a signal raised in its own callback is delivered again") {
     CHECK(calls == 3);
 }
 
-TEST_CASE("a signal object can be made in a callback") {
-    FakeLoop loop;
-    int calls = 0;
-    std::optional<Signal> second;
-    const Signal first(loop, SIGUSR1, [&] {
-        second.emplace(loop, SIGUSR2, [&] { ++calls; });
-        std::raise(SIGUSR2);
-    });
-    std::raise(SIGUSR1);
-    loop.step();
-    loop.step();
-    CHECK(calls == 1);
-}
-
 TEST_CASE("a signal ends a wait without limit") {
     for (const std::string& backend : backends()) {
         INFO(backend);

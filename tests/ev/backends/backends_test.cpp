@@ -1,33 +1,133 @@
 #include "ev/backends/backends.hpp"
 
 #include "ev/loop.hpp"
+#include "tests/ev/fixture.hpp"
 #include "tests/support/catch.hpp"
 
+#include <sys/select.h>
 #include <unistd.h>
 
+#include <cstdio>
+#include <regex>
 #include <stdexcept>
+#include <system_error>
+
+using namespace std::chrono_literals;
+
+namespace {
+
+// Catches everything written to standard error.
+class ErrorOutput {
+public:
+    ErrorOutput() : kept_(::dup(STDERR_FILENO)) { ::dup2(::fileno(file_), STDERR_FILENO); }
+    ~ErrorOutput() {
+        ::dup2(kept_, STDERR_FILENO);
+        std::fclose(file_);
+    }
+    std::string text() const {
+        char bytes[4096];
+        return {bytes,
+                static_cast<std::size_t>(::pread(::fileno(file_), bytes, sizeof bytes, 0))};
+    }
+
+private:
+    std::FILE* const file_ = std::tmpfile();
+    const Fd kept_;
+};
+
+}  // namespace
 
 TEST_CASE("the error for an unknown backend names it") {
-    std::string reason;
-    try {
-        ev::Loop loop(ev::Clock::now, ev::make_backend("carrier pigeon"));
-    } catch (const std::invalid_argument& failure) {
-        reason = failure.what();
-    }
-    CHECK(reason.find("carrier pigeon") != std::string::npos);
+    CHECK_THROWS_WITH(
+        ev::make_backend("carrier pigeon"),
+        Catch::Matchers::StartsWith("EV_BACKEND: unknown backend carrier pigeon"));
 }
 
 TEST_CASE("ready_now() reports if a pipe accepts bytes, without a loop") {
-    int ends[2] = {-1, -1};
-    REQUIRE(::pipe(ends) == 0);
-    CHECK(ev::ready_now(ends[1], ev::writable));
-    CHECK_FALSE(ev::ready_now(ends[0], ev::readable));
-    const std::string page(4096, 'x');
-    while (ev::ready_now(ends[1], ev::writable))
-        REQUIRE(::write(ends[1], page.data(), page.size()) == 4096);
-    CHECK(ev::ready_now(ends[0], ev::readable));
-    ::close(ends[0]);
-    CHECK(ev::ready_now(ends[1], ev::writable));  // reports an error
-    ::close(ends[1]);
-    CHECK(ev::ready_now(ends[1], ev::writable));
+    auto pipe = make_pipe();
+    CHECK(ev::ready_now(pipe.in, ev::writable));
+    CHECK_FALSE(ev::ready_now(pipe.out, ev::readable));
+    pipe.fill();
+    CHECK_FALSE(ev::ready_now(pipe.in, ev::writable));
+    CHECK(ev::ready_now(pipe.out, ev::readable));
+    pipe.out.close();
+    CHECK(ev::ready_now(pipe.in, ev::writable));  // reports an error
+}
+
+TEST_CASE("select refuses a descriptor beyond FD_SETSIZE") {
+    const DescriptorLimit limit(FD_SETSIZE + 16);
+    auto pipe = make_pipe();
+    const Fd high(::fcntl(pipe.out, F_DUPFD, FD_SETSIZE));
+    if (high < 0) return;  // the system allows no more
+    ev::Loop loop(ev::Clock::now, ev::make_backend("select"));
+    CHECK_THROWS_AS(ev::Watch(loop, high, ev::readable, [](ev::Events) {}), std::system_error);
+    const Fd last(::fcntl(pipe.out, F_DUPFD, FD_SETSIZE - 1));
+    pipe.put();
+    int calls = 0;
+    ev::Watch watch(loop, last, ev::readable, [&](ev::Events) { ++calls; });
+    loop.step(0s);
+    CHECK(calls == 1);
+}
+
+TEST_CASE(
+    "looks before it sleeps after a turn with events, more rarely if that finds nothing") {
+    // Follows a script of waits: p is a look that finds nothing, P a look that finds an event,
+    // s a sleep that finds an event, - a sleep that finds nothing.
+    struct Inner final : ev::Backend {
+        Inner(std::string& done, const std::string& coming) : waits(done), script(coming) {}
+        void wait(ev::Duration max_wait, std::vector<ev::Readiness>& ready) override {
+            const char next = script[waits.size()];
+            CHECK((max_wait > 0ns) == (next == 's' || next == '-'));
+            waits += next;
+            if (next == 's' || next == 'P') ready.push_back({&registration, ev::readable});
+        }
+        std::string& waits;
+        const std::string& script;
+        ev::Registration registration;
+    };
+    const std::string script = "s"
+                               "ps"
+                               "sps"
+                               "sssps"
+                               "sssssssps" +
+                               std::string(15, 's') + "ps" + std::string(15, 's') +
+                               "PPp-"
+                               "ssps"
+                               "sssP";
+    std::string waits;
+    const auto backend = ev::make_look_backend(std::make_unique<Inner>(waits, script));
+    while (waits.size() < script.size()) {
+        std::vector<ev::Readiness> ready;
+        backend->wait(1ms, ready);
+    }
+}
+
+TEST_CASE("EV_TRACE writes each turn to standard error") {
+    auto pair = make_socketpair();
+    const ErrorOutput output;
+    ::setenv("EV_TRACE", "1", 1);
+    ev::Loop loop;
+    ::unsetenv("EV_TRACE");
+    ev::Watch watch(loop, pair.out, ev::readable | ev::writable, [](ev::Events) {});
+    loop.step();
+    watch.want(ev::readable);
+    loop.step(0ms);
+    pair.put();
+    loop.step();
+    const auto fd = std::to_string(int{pair.out});
+    const std::string waited = " waited [0-9]+\\.[0-9]{3} ms, ready:";
+    CHECK(std::regex_match(output.text(),
+                           std::regex("ev: turn 1" + waited + " " + fd + "w\nev: turn 2" +
+                                      waited + "\nev: turn 3" + waited + " " + fd + "r\n")));
+}
+
+TEST_CASE("an empty EV_TRACE writes nothing") {
+    const ErrorOutput output;
+    ::setenv("EV_TRACE", "", 1);
+    ev::Loop loop;
+    ::unsetenv("EV_TRACE");
+    ev::Timer timer(loop, [] {});
+    timer.start(0ms);
+    loop.run();
+    CHECK(output.text().empty());
 }

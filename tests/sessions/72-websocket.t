@@ -1,7 +1,7 @@
 WebSocket
 =========
 
-With --ping, an idle connection sends pings, whose pongs are required. They do not disturb a recording or a load.
+With --ping, an idle connection sends pings. They do not disturb a recording or a load.
 
   $ play open frames:1 read frame:8a:1 read frame:8a:2 frames
   $ (echo a; await 'ping 32' $LOG; echo b) | yodel -o r.json --ping 10ms ws://127.0.0.1:$PORT 2>log
@@ -14,12 +14,3 @@ With --ping, an idle connection sends pings, whose pongs are required. They do n
   yodel: 2 replayed, 2 matched, 0 bad, 0 lost; rtt * (glob)
   $ yodel-load --connections 3 -c 30 --rate 150 --ping 5ms ws://127.0.0.1:$PORT
   yodel-load: 30 sent, 30 echoed, 0 bad, 0 lost* (glob)
-
-A server that does not answer them is given up after -W.
-
-  $ play open read wait
-  $ open_input
-  $ yodel --ping 10ms -W 200ms ws://127.0.0.1:$PORT <input
-  yodel: the server did not answer a ping within 200ms (-W)
-  yodel: 0 sent, 0 echoed, 0 bad, 0 lost
-  [28]

@@ -2,7 +2,6 @@
 // engines exactly, but not the distributions.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <random>
@@ -18,11 +17,6 @@ public:
     std::size_t index(std::size_t count) { return static_cast<std::size_t>(next() % count); }
     // Uniform in [0, 1).
     double fraction() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
-    // Normal, with mean 0 and deviation 1 (Box and Muller).
-    double normal() {
-        const double radius = std::sqrt(-2 * std::log(1 - fraction()));
-        return radius * std::cos(2 * 3.14159265358979323846 * fraction());
-    }
 
 private:
     std::mt19937_64 engine_;

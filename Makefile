@@ -172,7 +172,7 @@ torture:
 	@$(call configure,$(BUILD),-DYODEL_TESTS=ON) >/dev/null
 	@$(call compile,$(BUILD)) --target programs fail_once
 	@tests/torture/torture.py $(BUILD) $(BUILD)/tests/libfail_once.so --every $(EVERY) \
-		$(if $(CASE),--case "$(CASE)")
+		$(if $(CASE),--only "$(CASE)")
 
 nightly: simulate torture check-valgrind check-portable
 	@tests/package/copied_alone . $(CXX)

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """Makes each system call and each allocation of short conversations fail once.
 
-usage: torture.py [--every N] [--only TEXT] [--case CASE] FOLDER LIBRARY
+usage: torture.py [--every N] [--only TEXT] FOLDER LIBRARY
 
 FOLDER contains the programs, LIBRARY is the compiled fail_once.cpp. A first run of each scenario
 lists the calls. Then each call is made to fail with each possible error of its function. The run
 must end in time, without a crash, with the terminal restored and no leaked descriptor. Status 0 is
 allowed only if its output is complete; otherwise it must print a sentence on standard error. A
 server must serve the next client, unless it has reported that it is out of memory. --every N takes
-each Nth case, --only the cases that begin with the text, and --case the case of this name, with its
-output and the callers of the failed call.
+each Nth case, and --only the cases that begin with the text. If that is one, its output and the
+callers of the failed call are printed.
 """
 import argparse
 import concurrent.futures
@@ -430,19 +430,16 @@ def case_name(name, fault):
     return " ".join([name, *map(str, fault)])
 
 
-def play_one(rig, case):
-    name, function, call, error = case.split()
-    run, wrong = play(rig, name, (function, int(call), error))
-    print(run.output, run.errors, *(" ".join(each) for each in run.callers()),
-          f"status {run.status}: {wrong or 'as it should be'}", sep="\n")
-    return wrong is None
-
-
 def play_all(rig, options):
     names = [name for name in rig.scenarios()
              if f"{name} ".startswith(options.only[:len(name) + 1])]
     chosen = [case for name in names for case in cases(rig, name)
               if case_name(*case).startswith(options.only)][::options.every]
+    if len(chosen) == 1:
+        run, wrong = play(rig, *chosen[0])
+        print(run.output, run.errors, *(" ".join(each) for each in run.callers()),
+              f"status {run.status}: {wrong or 'as it should be'}", sep="\n")
+        return wrong is None
     missed = wrongs = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for case, (run, wrong) in zip(chosen, pool.map(lambda case: play(rig, *case), chosen)):
@@ -452,7 +449,7 @@ def play_all(rig, options):
                 print(f"{case_name(*case)}: {wrong}", flush=True)
     print(f"{len(chosen)} runs, {missed} of them without their call; {wrongs} went wrong")
     if wrongs:
-        print(f"One again: {sys.argv[0]} {options.folder} {options.library} --case CASE")
+        print(f"One again: {sys.argv[0]} {options.folder} {options.library} --only CASE")
     return wrongs == 0
 
 
@@ -462,10 +459,9 @@ def main():
     parser.add_argument("library")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--only", default="")
-    parser.add_argument("--case")
     options = parser.parse_args()
     with Rig(options.folder, options.library) as rig:
-        return play_one(rig, options.case) if options.case else play_all(rig, options)
+        return play_all(rig, options)
 
 
 if __name__ == "__main__":

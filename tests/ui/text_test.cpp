@@ -77,14 +77,6 @@ TEST_CASE("a cell has the range and the width of its bytes") {
     REQUIRE_FALSE(cells.next());
 }
 
-TEST_CASE("escapes bytes beyond ASCII in a locale without UTF-8") {
-    const Locale c("C");
-    REQUIRE_FALSE(ui::utf8_locale());
-    REQUIRE(ui::printable("a é \x1b") == "a \\xc3\\xa9 ^[");
-    REQUIRE(ui::display_width("é") == 8);
-    REQUIRE(ui::previous_cell("é", 2) == 1);
-}
-
 TEST_CASE("no control byte passes, and visible text passes unchanged") {
     for (const auto* name : {"C.UTF-8", "C"}) {
         const Locale locale(name);
@@ -99,7 +91,11 @@ TEST_CASE("no control byte passes, and visible text passes unchanged") {
     }
 }
 
-TEST_CASE("measures and truncates text by columns") {
+TEST_CASE("measures and truncates text by columns of the locale") {
+    REQUIRE_FALSE(ui::utf8_locale());  // C
+    REQUIRE(ui::printable("a é \x1b") == "a \\xc3\\xa9 ^[");
+    REQUIRE(ui::display_width("é") == 8);
+    REQUIRE(ui::previous_cell("é", 2) == 1);
     const Locale utf8("C.UTF-8");
     REQUIRE(ui::display_width("a你\x1b") == 5);
     const struct {
@@ -147,31 +143,24 @@ TEST_CASE("a row of a hex dump shows the offset, the bytes and the text") {
     REQUIRE(ui::hex_row(bytes, 100, 1) == "00000064      ||");
 }
 
-TEST_CASE("a hex dump's rows are as long as the width allows") {
+TEST_CASE("a hex dump has rows as long as the width allows, of a part of the bytes") {
     const std::string bytes(40, 'x');
     const struct {
         int width;
-        std::size_t count;
-    } cases[] = {{200, 16}, {77, 16}, {76, 8}, {45, 8}, {44, 4},
-                 {29, 4},   {28, 2},  {20, 1}, {1, 1}};
-    for (const auto& each : cases) {
-        INFO(each.width);
-        const std::vector<ui::HexRow> rows = ui::hex_dump(bytes, each.width);
-        REQUIRE(rows.size() == (bytes.size() + each.count - 1) / each.count);
-        REQUIRE(rows[0].text == ui::hex_row(bytes, 0, each.count));
-        REQUIRE(rows[1].begin == each.count);
-        REQUIRE(rows[1].end == 2 * each.count);
+        std::size_t begin, end, count;
+    } cases[] = {{200, 0, 40, 16}, {77, 0, 40, 16}, {76, 0, 40, 8},  {45, 0, 40, 8},
+                 {44, 0, 40, 4},   {29, 0, 40, 4},  {28, 0, 40, 2},  {20, 0, 40, 1},
+                 {1, 0, 40, 1},    {28, 4, 7, 2},   {80, 40, 40, 16}};
+    for (const auto& [width, begin, end, count] : cases) {
+        INFO(width);
+        const std::vector<ui::HexRow> rows = ui::hex_dump(bytes, width, begin, end);
+        REQUIRE(rows.size() == (end - begin + count - 1) / count);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            CHECK(rows[i].begin == begin + i * count);
+            CHECK(rows[i].end == rows[i].begin + count);
+            CHECK(rows[i].text == ui::hex_row(std::string(end, 'x'), rows[i].begin, count));
+        }
     }
-}
-
-TEST_CASE("dumps a part of the bytes with its offsets") {
-    const std::string bytes = "0123456789";
-    const std::vector<ui::HexRow> rows = ui::hex_dump(bytes, 28, 4, 7);
-    REQUIRE(rows.size() == 2);
-    REQUIRE(rows[0].text == ui::hex_row(bytes, 4, 2));
-    REQUIRE(rows[1].begin == 6);
-    REQUIRE(rows[1].text == "00000006  36     |6|");
-    REQUIRE(ui::hex_dump("", 80).empty());
 }
 
 TEST_CASE("encodes bytes in base64") {

@@ -200,44 +200,55 @@ TEST_CASE("the histogram has a row for each doubling, and bars in proportion to 
     CHECK(contains(page, "\nmax           0.45 ms\n"));
 }
 
-TEST_CASE("a right echo is shown once") {
-    CHECK(text(message(answered("hello", "hello", 0), 80)) ==
-          "Message 7\nsent        " + clock_text({}) + "\nreceived    " + clock_text({}) +
-              "\n\nSent, 5 bytes\nhello\n00000000  68 65 6c 6c 6f" + std::string(33, ' ') +
-              "  |hello|\n\nReceived: identical\n");
-}
-
-TEST_CASE("a bad reply is shown beside its message, with the first bad byte marked") {
+TEST_CASE("a message is shown beside its reply, with the first bad byte marked") {
     const std::string payload(40, 'a');
     std::string reply = payload;
     reply[20] = 'b';
-    const Rows rows = message(answered(payload, reply, 20), 80);
-    const std::string page = text(rows);
-    CHECK(contains(page, "\nSent, 40 bytes\n"));
-    CHECK(contains(page, "\nReceived, 40 bytes\n"));
-    CHECK(bad_rows(rows) == Texts{"reply       differs at byte 20"});
-    CHECK(contains(page, "\n00000010  61 61 61 61 62 61 "));
-    CHECK(bad_bytes(rows) == Texts{"a", "61", "a", "b", "62", "b"});
-}
-
-TEST_CASE("a reply that does not match is shown whole, without a difference") {
-    const Rows rows = message(answered("PING", "-ERR", std::nullopt), 80);
-    CHECK(bad_rows(rows) == Texts{"reply       does not match"});
-    CHECK(contains(text(rows), "\nReceived, 4 bytes\n"));
-}
-
-TEST_CASE("a message without a reply, and a message from the server alone") {
-    const std::string unanswered = text(
-        message(entry({.fate = Fate::sent, .message = {.id = 7, .payload = "hello"}}), 80));
-    CHECK(contains(unanswered, "Message 7\nsent        " + clock_text({}) + "\n"));
-    CHECK(contains(unanswered, "\nreply       none yet\n"));
-    CHECK_FALSE(contains(unanswered, "Received"));
-    const Rows rows =
-        message(entry({.fate = Fate::unsolicited, .reply = {.payload = "news"}}), 80);
-    CHECK(text(rows).starts_with("Unsolicited\nreceived    "));
-    CHECK(contains(text(rows), "\nReceived, 4 bytes\n"));
-    CHECK_FALSE(contains(text(rows), "Sent"));
-    CHECK(bad_rows(rows).empty());
+    const struct {
+        Transcript::Entry entry;
+        Texts shown, hidden, bad_facts, bad_bytes;
+    } rows[] = {
+        {answered("hello", "hello", 0),
+         {"Message 7\nsent        " + clock_text({}) + "\nreceived    " + clock_text({}) +
+          "\n\nSent, 5 bytes\nhello\n00000000  68 65 6c 6c 6f" + std::string(33, ' ') +
+          "  |hello|\n\nReceived: identical\n"},
+         {},
+         {},
+         {}},
+        {answered(payload, reply, 20),
+         {"\nSent, 40 bytes\n", "\nReceived, 40 bytes\n", "\n00000010  61 61 61 61 62 61 "},
+         {},
+         {"reply       differs at byte 20"},
+         {"a", "61", "a", "b", "62", "b"}},
+        {answered("PING", "-ERR", std::nullopt),
+         {"\nReceived, 4 bytes\n"},
+         {},
+         {"reply       does not match"},
+         {}},
+        {answered(R"({"a":[1,2]})", R"({"a":[1,3]})", 8, Fate::late),
+         {"\nreply       late, after the reply timeout\n"},
+         {},
+         {"reply       differs at byte 8"},
+         {"2", "32", "2", "3", "33", "3"}},
+        {entry({.fate = Fate::sent, .message = {.id = 7, .payload = "hello"}}),
+         {"Message 7\nsent        " + clock_text({}) + "\nreply       none yet\n"},
+         {"Received"},
+         {"reply       none yet"},
+         {}},
+        {entry({.fate = Fate::unsolicited, .reply = {.payload = "news"}}),
+         {"Unsolicited\nreceived    ", "\nReceived, 4 bytes\n"},
+         {"Sent", "sent"},
+         {},
+         {}},
+    };
+    for (const auto& row : rows) {
+        const Rows page = message(row.entry, 80);
+        CAPTURE(text(page));
+        for (const std::string& part : row.shown) CHECK(contains(text(page), part));
+        for (const std::string& part : row.hidden) CHECK_FALSE(contains(text(page), part));
+        CHECK(bad_rows(page) == row.bad_facts);
+        CHECK(bad_bytes(page) == row.bad_bytes);
+    }
 }
 
 TEST_CASE("the times of a message include the delay of its write and the network's share") {
@@ -291,12 +302,6 @@ TEST_CASE("values of Redis are decoded, and matches of a search are marked in bo
     CHECK(in_style(rows, ui::Style::match) == Texts{"7", "37", "7"});
 }
 
-TEST_CASE("the first bad byte is marked in JSON too, and a late reply is named") {
-    const Rows rows = message(answered(R"({"a":[1,2]})", R"({"a":[1,3]})", 8, Fate::late), 80);
-    CHECK(bad_bytes(rows) == Texts{"2", "32", "2", "3", "33", "3"});
-    CHECK(contains(text(rows), "\nreply       late, after the reply timeout\n"));
-}
-
 TEST_CASE("JSON is indented up to 64 KiB, because each drawing indents it") {
     const std::string most = "[" + std::string(64 * 1024 - 3, ' ') + "1]";
     CHECK(contains(text(message(answered(most, most, 0), 80)), "as JSON\n[\n  1\n]\n"));
@@ -307,19 +312,16 @@ TEST_CASE("JSON is indented up to 64 KiB, because each drawing indents it") {
 TEST_CASE("the page of a long message shows the part around the difference") {
     const std::string payload(100'000, 'a');
     std::string reply = payload;
-    SECTION("that is near the front") {
-        reply[20] = 'b';
-        const std::string page = text(message(answered(payload, reply, 20), 80));
-        CHECK(contains(page, "\n83616 bytes more\n"));
-        CHECK_FALSE(contains(page, " before\n"));
-    }
-    SECTION("that is far in") {
-        reply[50'000] = 'b';
-        const Rows rows = message(answered(payload, reply, 50'000), 80);
-        CHECK(contains(text(rows), "\n49872 bytes before\n0000c2d0"));
-        CHECK(contains(text(rows), "\n33744 bytes more\n"));
-        CHECK(bad_bytes(rows) == Texts{"a", "61", "a", "b", "62", "b"});
-    }
+    reply[20] = 'b';
+    const std::string front = text(message(answered(payload, reply, 20), 80));
+    CHECK(contains(front, "\n83616 bytes more\n"));
+    CHECK_FALSE(contains(front, " before\n"));
+    reply = payload;
+    reply[50'000] = 'b';
+    const Rows rows = message(answered(payload, reply, 50'000), 80);
+    CHECK(contains(text(rows), "\n49872 bytes before\n0000c2d0"));
+    CHECK(contains(text(rows), "\n33744 bytes more\n"));
+    CHECK(bad_bytes(rows) == Texts{"a", "61", "a", "b", "62", "b"});
 }
 
 TEST_CASE("the page of the connection lists its options, its parameters and its end") {

@@ -1,4 +1,5 @@
-// Tests the behavior that streams have on plain sockets and over TLS alike.
+// Tests the behavior that streams have on plain sockets and over TLS alike, and what only plain
+// sockets do.
 #include "tests/bufio/pair.hpp"
 
 #include "tests/bufio/system.hpp"
@@ -20,6 +21,21 @@ struct OpenPair : Pair {
 void hold(Taker& taker) {
     taker.on_change = [](Stream&) {};
 }
+
+// A stream, and the peer's socket.
+struct Plain {
+    Plain() : Plain(tcp_pair()) {}
+    explicit Plain(std::pair<Fd, Fd> sockets) : far(std::move(sockets.second)) {
+        near.open(loop, bufio::make_plain_transport(std::move(sockets.first)));
+    }
+    bool run_until(std::function<bool()> condition) {
+        return test::run_until(loop, std::move(condition));
+    }
+
+    ev::Loop loop;
+    Taker near;
+    Fd far;
+};
 
 }  // namespace
 
@@ -71,21 +87,6 @@ TEST_CASE("a flood costs no more memory than the high-water mark and one read") 
     CHECK((pair.near.got == bytes));
 }
 
-TEST_CASE("two streams with both directions full resume when one side reads") {
-    OpenPair pair(GENERATE(false, true));
-    const std::string bytes = pattern(4 * 1024 * 1024);
-    for (Taker* const side : {&pair.near, &pair.far}) hold(*side);
-    for (Taker* const side : {&pair.near, &pair.far}) CHECK(side->stream->write(bytes));
-    run_pending(pair.loop, 200);
-    CHECK(pair.near.stream->pending() > 0);
-    CHECK(pair.far.stream->pending() > 0);
-    for (Taker* const side : {&pair.near, &pair.far}) {
-        side->take_all();
-        REQUIRE(pair.run_until([&] { return side->got.size() == bytes.size(); }));
-        CHECK((side->got == bytes));
-    }
-}
-
 TEST_CASE("an echo takes one call to read and one to write, and allocates nothing") {
     OpenPair pair(GENERATE(false, true));
     pair.echo();
@@ -111,4 +112,59 @@ TEST_CASE("reads a MiB in few calls") {
     CHECK(pair.far.stream->write(bytes));
     REQUIRE(pair.run_until([&] { return pair.near.got.size() == bytes.size(); }));
     CHECK(faults.recv_calls <= 100);
+}
+
+// --- Plain sockets.
+
+TEST_CASE("a peer that has closed both sides ends the stream cleanly") {
+    const int before = open_descriptors();
+    {
+        Plain plain(socket_pair());
+        plain.far.reset();
+        REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
+        CHECK(plain.near.reason() == Reason::clean);
+    }
+    CHECK(open_descriptors() == before);
+}
+
+TEST_CASE("a reset is reported in every state, and never as a signal") {
+    const DeadlySigpipe deadly;
+    Plain plain;
+    bool writes = false;
+    SECTION("idle") {}
+    SECTION("with more to send than the system accepts") {
+        plain.near.stream->write(pattern(16 * 1024 * 1024));
+        run_pending(plain.loop, 1);
+    }
+    SECTION("half-closed by us") {
+        plain.near.stream->finish();
+        run_pending(plain.loop, 1);
+    }
+    SECTION("half-closed by the peer") {
+        writes = GENERATE(false, true);
+        ::shutdown(plain.far.get(), SHUT_WR);
+        REQUIRE(plain.run_until([&] { return plain.near.stream->input_ended(); }));
+        run_pending(plain.loop, 1);
+    }
+    reset(plain.far);
+    if (writes) plain.near.stream->write("x");
+    REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
+    CAPTURE(plain.near.text());
+    const bool expected = (plain.near.reason() == Reason::closed_early &&
+                           plain.near.text() == "the peer has closed the connection") ||
+                          plain.near.reason() == Reason::reset;
+    CHECK(expected);
+}
+
+TEST_CASE("abort() resets the connection") {
+    Plain plain;
+    plain.near.stream->write(pattern(16 * 1024 * 1024));
+    plain.near.stream->abort();
+    REQUIRE(plain.run_until([&] { return plain.near.ends == 1; }));
+    CHECK(plain.near.reason() == Reason::aborted);
+    plain.near.stream.reset();
+    char bytes[65536];
+    while (::read(plain.far.get(), bytes, sizeof bytes) > 0) {
+    }
+    CHECK(errno == ECONNRESET);
 }

@@ -100,6 +100,9 @@ TEST_CASE("a certificate for the host by a trusted authority is accepted") {
 TEST_CASE("reports the fault of a certificate") {
     World& w = world();
     const Wish expired{.from = -9 * day, .until = -2 * day, .issuer = &w.ca};
+    const Wish future{.from = 2 * day, .issuer = &w.ca};
+    const Wish strange{.issuer = &w.stranger};
+    const Wish unnamed{.named = false, .issuer = &w.ca};
     const auto names = [&](std::string list) {
         return Wish{.names = std::move(list), .issuer = &w.ca};
     };
@@ -112,9 +115,7 @@ TEST_CASE("reports the fault of a certificate") {
     } rows[] = {
         {"localhost", {}, "localhost", "the certificate of localhost is self-signed"},
         {"localhost", expired, "localhost", "the certificate of localhost expired on 20"},
-        {"localhost",
-         {.from = 2 * day, .issuer = &w.ca},
-         "localhost",
+        {"localhost", future, "localhost",
          "the certificate of localhost is not valid before 20"},
         {"other", names("DNS:other.example,DNS:*.example.org"), "localhost",
          "is for other.example, *.example.org, not for localhost"},
@@ -127,19 +128,13 @@ TEST_CASE("reports the fault of a certificate") {
          "is for an address of unknown type, not for localhost"},
         {"127.0.0.1", names("DNS:127.0.0.1"), "127.0.0.1",
          "the certificate of 127.0.0.1 contains 127.0.0.1 as a DNS name, not as an IP address"},
-        {"localhost",
-         {.issuer = &w.stranger},
-         "localhost",
+        {"localhost", strange, "localhost",
          "was sent without the certificate of its issuer CN=Stranger, which is an "
          "intermediate or an untrusted CA"},
-        {"localhost",
-         {.named = false, .issuer = &w.ca},
-         "localhost",
+        {"localhost", unnamed, "localhost",
          "names no host: it has no subject alternative name, and its subject CN=localhost is "
          "ignored"},
-        {"127.0.0.1",
-         {.named = false, .issuer = &w.ca},
-         "127.0.0.1",
+        {"127.0.0.1", unnamed, "127.0.0.1",
          "names no host: it has no subject alternative name"},
         {"x", names("email:a@localhost"), "localhost",
          "names no host: its subject alternative name contains no DNS name and no address"},
@@ -147,9 +142,7 @@ TEST_CASE("reports the fault of a certificate") {
          "is for a.example, b.example, c.example, not for localhost"},
         {"many", names(many), "localhost",
          "is for a.example, host1.example, host2.example and 497 more, not for localhost"},
-        {"x" + repeated("\xf0\x9f\x98\x80", 63),
-         {.named = false, .issuer = &w.ca},
-         "localhost",
+        {"x" + repeated("\xf0\x9f\x98\x80", 63), unnamed, "localhost",
          "its subject CN=x" + repeated("\xf0\x9f\x98\x80", 62) + "... is ignored"},
         {"bad", names("DNS:" + std::string(300, '\x80')), "localhost",
          "is for " + std::string(252, '\x80') + "..., not for localhost"},

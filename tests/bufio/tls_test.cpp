@@ -9,7 +9,6 @@
 #include <sys/ioctl.h>
 
 #include <list>
-#include <set>
 #include <thread>
 
 using namespace test;
@@ -145,6 +144,11 @@ struct HalfRaw {
     std::unique_ptr<RawPeer> peer;
 };
 
+struct OpenHalf : HalfRaw {
+    explicit OpenHalf(TlsVersion version) : HalfRaw(version) { open(); }
+    explicit OpenHalf(const TlsContext& client) : HalfRaw(client) { open(); }
+};
+
 // A server's stream, and a client that the test drives.
 struct RawClient {
     RawClient() : RawClient(socket_pair()) {}
@@ -201,8 +205,7 @@ TEST_CASE("provides the facts of a TLS connection", "[tls]") {
 }
 
 TEST_CASE("reports a FIN without close_notify as a truncation", "[tls]") {
-    HalfRaw half(GENERATE(tls12, tls13));
-    half.open();
+    OpenHalf half(GENERATE(tls12, tls13));
     half.peer->write("cut");
     half.peer->socket.reset();
     half.ends_with(Reason::truncated,
@@ -287,8 +290,7 @@ TEST_CASE("explains the alert of a server that has got our certificate", "[tls]"
 }
 
 TEST_CASE("explains the alert of a server that ends an open connection", "[tls]") {
-    HalfRaw half(tls12);
-    half.open();
+    OpenHalf half(tls12);
     const bool renegotiated = GENERATE(false, true);
     if (renegotiated) {
         SSL_renegotiate(half.peer->ssl);
@@ -367,8 +369,7 @@ TEST_CASE("sends the host as SNI unless it is an address", "[tls]") {
 }
 
 TEST_CASE("accepts TLS handshake messages at any time and in any pieces", "[tls]") {
-    HalfRaw half(TlsContext::client(certified(tls13)));
-    half.open();
+    OpenHalf half(TlsContext::client(certified(tls13)));
     SSL* const ssl = half.peer->ssl;
     SSL_CTX_load_verify_file(half.peer->ctx, world().ca.certificate.c_str());
     SSL_set_verify(ssl, SSL_VERIFY_PEER, nullptr);
@@ -469,32 +470,6 @@ TEST_CASE("uses a TLS 1.3 ticket only once", "[tls]") {
     CHECK(resumed == std::vector{true, true, false});  // OpenSSL sends two tickets
 }
 
-TEST_CASE("connections at the same time all resume a TLS session", "[tls]") {
-    const TlsContext client = TlsContext::client(trusting(GENERATE(tls12, tls13)));
-    const TlsContext server = server_of();
-    for (const bool resumed : {false, true, true}) {
-        std::list<Secure> together;
-        for (int i = 0; i < 3; ++i) together.emplace_back(client, server);
-        for (Secure& each : together) REQUIRE(each.opened());
-        for (Secure& each : together) {
-            CHECK(each.facts().resumed == resumed);
-            each.exchange();
-        }
-    }
-}
-
-TEST_CASE("connections of a server's old TLS context continue beside the new context",
-          "[tls]") {
-    const TlsContext client = TlsContext::client(trusting());
-    Secure old(client);
-    REQUIRE(old.opened());
-    const Identity renewed = world().files.make("renewed", {.issuer = &world().ca});
-    Secure next(client, server_of(renewed));
-    REQUIRE(next.opened());
-    CHECK(next.facts().subject == "CN=renewed");
-    old.exchange();
-}
-
 TEST_CASE("appends secrets to the key log, which only its owner may read", "[tls]") {
     TlsClientOptions options = trusting();
     options.key_log_file = world().files.path("keys.log");
@@ -510,8 +485,7 @@ TEST_CASE("appends secrets to the key log, which only its owner may read", "[tls
 
 TEST_CASE("reports a lost TLS connection in every state", "[tls]") {
     const DeadlySigpipe deadly;
-    HalfRaw half(GENERATE(tls12, tls13));
-    half.open();
+    OpenHalf half(GENERATE(tls12, tls13));
     SECTION("with more to send than the system accepts") {
         half.near.stream->write(pattern(8 * 1024 * 1024));
         run_pending(half.loop, 2);
@@ -536,8 +510,7 @@ TEST_CASE("reports a lost TLS connection in every state", "[tls]") {
 }
 
 TEST_CASE("does not notify the owner of TLS records without data", "[tls]") {
-    HalfRaw half(tls13);
-    half.open();
+    OpenHalf half(tls13);
     half.near.calls = 0;
     for (int i = 0; i < 10; ++i) {
         CHECK(SSL_new_session_ticket(half.peer->ssl) == 1);
@@ -552,8 +525,7 @@ TEST_CASE("does not notify the owner of TLS records without data", "[tls]") {
 }
 
 TEST_CASE("limits TLS key updates in each turn, even with data between them", "[tls]") {
-    HalfRaw half(tls13);
-    half.open();
+    OpenHalf half(tls13);
     half.peer->keep_written();
     const int updates_per_byte = GENERATE(1, 20);  // key updates before each byte of data
     CAPTURE(updates_per_byte);
@@ -581,8 +553,7 @@ TEST_CASE("limits TLS key updates in each turn, even with data between them", "[
 TEST_CASE(
     "reads a flood of TLS records without data over several turns, and then ends the stream",
     "[tls]") {
-    HalfRaw half(tls13);
-    half.open();
+    OpenHalf half(tls13);
     half.peer->keep_written();
     const int request = GENERATE(SSL_KEY_UPDATE_NOT_REQUESTED, SSL_KEY_UPDATE_REQUESTED);
     CAPTURE(request);
@@ -607,8 +578,7 @@ TEST_CASE(
 }
 
 TEST_CASE("reads tiny TLS records over several turns, and then many bytes", "[tls]") {
-    HalfRaw half(tls13);
-    half.open();
+    OpenHalf half(tls13);
     half.peer->keep_written();
     constexpr std::size_t tiny = 4000, count = tiny + 2 * 1024 * 1024;
     for (std::size_t i = 0; i < tiny; ++i) half.peer->write("x");
@@ -734,8 +704,7 @@ TEST_CASE("a client that violates the TLS protocol gets one alert", "[tls]") {
 }
 
 TEST_CASE("reports a damaged TLS record", "[tls]") {
-    HalfRaw half(GENERATE(tls12, tls13));
-    half.open();
+    OpenHalf half(GENERATE(tls12, tls13));
     half.peer->keep_written();
     half.peer->write("hello");
     std::string record = half.peer->written();

@@ -78,19 +78,6 @@ TEST_CASE("a stop outlives the exception that ends its turn") {
     CHECK(calls == 1);
 }
 
-TEST_CASE("a callback may run another loop") {
-    ev::Loop outer, inner;
-    int fired = 0;
-    ev::Timer deep(inner, [&] { ++fired; });
-    ev::Timer timer(outer, [&] {
-        deep.start(0ms);
-        inner.run();
-    });
-    timer.start(0ms);
-    outer.run();
-    CHECK(fired == 1);
-}
-
 TEST_CASE("reads the time once a turn") {
     FakeLoop loop;
     ev::Time times[2];

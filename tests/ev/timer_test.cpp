@@ -98,22 +98,6 @@ TEST_CASE("a timer started by a descriptor's callback waits for the next turn") 
     CHECK(fired == 1);
 }
 
-TEST_CASE("a timer knows whether it is pending") {
-    FakeLoop loop;
-    bool within = true;
-    Timer timer(loop, [&] { within = timer.pending(); });
-    CHECK_FALSE(timer.pending());
-    timer.start(1ms);
-    CHECK(timer.pending());
-    timer.cancel();
-    timer.cancel();
-    CHECK_FALSE(timer.pending());
-    timer.start(1ms);
-    loop.turn_after(1ms);
-    CHECK_FALSE(within);
-    CHECK_FALSE(timer.pending());
-}
-
 TEST_CASE("a timer cancels, restarts or destroys another that is due in the same turn") {
     FakeLoop loop;
     int fired = 0;

@@ -155,21 +155,6 @@ TEST_CASE("an invalid descriptor is an error once, and hides no event of others"
         }
 }
 
-TEST_CASE("a watch may be destroyed in its own callback") {
-    FakeLoop loop;
-    auto pipe = make_pipe();
-    pipe.put();
-    int calls = 0;
-    std::optional<Watch> watch;
-    watch.emplace(loop, pipe.out, ev::readable, [&](Events) {
-        ++calls;
-        watch.reset();
-    });
-    CHECK(loop.turn());
-    CHECK_FALSE(loop.turn());
-    CHECK(calls == 1);
-}
-
 TEST_CASE("a watch destroyed or put to sleep by another's callback is not called") {
     const bool ends = GENERATE(true, false);
     FakeLoop loop;
@@ -219,23 +204,6 @@ TEST_CASE("a descriptor number reused in the same turn gets no event of the old 
         loop.turn();
         CHECK(fresh_calls == 1);
     }
-}
-
-TEST_CASE("a watch made in a callback is served from the next turn on") {
-    FakeLoop loop;
-    auto pipe = make_pipe(), other = make_pipe();
-    pipe.put();
-    other.put();
-    Record record;
-    std::optional<Watch> made;
-    Watch watch(loop, pipe.out, ev::readable, [&](Events) {
-        pipe.take();
-        made.emplace(loop, other.out, ev::readable, std::ref(record));
-    });
-    loop.turn();
-    CHECK(record.events.empty());
-    loop.turn();
-    CHECK(record.events == std::vector{ev::readable});
 }
 
 TEST_CASE("watches of a shared descriptor leave no duplicate behind") {

@@ -169,21 +169,6 @@ void Simulator::print_totals() const {
         total_.lost, total_.unsolicited, total_.duplicates);
 }
 
-int simulate(Kind kind, const char* program, std::uint64_t sessions, std::uint64_t seed) {
-    Simulator simulator(kind, program);
-    for (std::uint64_t i = 0; i < sessions; ++i)
-        if (!simulator.check(seed + i)) return 1;
-    simulator.print_totals();
-    return 0;
-}
-
-int simulate_only(Kind kind, const char* program, std::uint64_t seed) {
-    Simulator simulator(kind, program);
-    const bool right = simulator.check(seed);
-    simulator.print(seed);
-    return right ? 0 : 1;
-}
-
 std::uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
 
 }  // namespace
@@ -200,9 +185,15 @@ int main(int argc, char* argv[]) {
         return 2;
     }
     prepare_to_die();
-    const auto kind = static_cast<Kind>(found - names.begin());
+    const bool only = argc > 2 && std::string_view(argv[2]) == "only";
+    const std::uint64_t sessions = only ? 1 : argc > 2 ? number(argv[2]) : 10'000;
     const std::uint64_t seed = argc > 3 ? number(argv[3]) : 1;
-    if (argc > 2 && std::string_view(argv[2]) == "only")
-        return simulate_only(kind, argv[0], seed);
-    return simulate(kind, argv[0], argc > 2 ? number(argv[2]) : 10'000, seed);
+    Simulator simulator(static_cast<Kind>(found - names.begin()), argv[0]);
+    bool right = true;
+    for (std::uint64_t i = 0; right && i < sessions; ++i) right = simulator.check(seed + i);
+    if (only)
+        simulator.print(seed);
+    else if (right)
+        simulator.print_totals();
+    return right ? 0 : 1;
 }

@@ -133,15 +133,6 @@ End failure_of(const Endpoint& endpoint, const Address& address, int code) {
     return system_end(Reason::connect, "", code);
 }
 
-// Resolves the address to connect from. The result is empty if none was given.
-LookupResult look_up_source(const Endpoint& to) {
-    if (to.source_host.empty() && to.source_port.empty()) return {};
-    return resolve_without_network({.host = to.source_host,
-                                    .service = to.source_port.empty() ? "0" : to.source_port,
-                                    .numeric = true,
-                                    .passive = true});
-}
-
 // Binds to the source address of this family. Returns true without binding if no sources are
 // given or the family is AF_UNIX. Returns false, with errno set, if no source has this family
 // or bind() fails.
@@ -190,7 +181,13 @@ void Dialer::begin() {
             started_ = resolved_at_ = loop_.now();
             finish(std::move(result));
         });
-    LookupResult source = look_up_source(endpoint_);
+    LookupResult source;  // empty if no address to connect from was given
+    if (!endpoint_.source_host.empty() || !endpoint_.source_port.empty())
+        source = resolve_without_network(
+            {.host = endpoint_.source_host,
+             .service = endpoint_.source_port.empty() ? "0" : endpoint_.source_port,
+             .numeric = true,
+             .passive = true});
     sources_ = std::move(source.addresses);
     if (!source.error.empty())
         return on_resolved({{}, endpoint_.source_host + ": " + source.error});

@@ -76,6 +76,7 @@ std::optional<KeyCode> find_key(char final, int number) {
         std::initializer_list<KeyCode> codes;  // of `first` and the numbers that follow it
     } sequences[] = {
         {0, 'A', {up, down, right, left}},
+        {0, 'a', {up, down, right, left}},  // rxvt, with Shift or Ctrl
         {0, 'F', {end}},
         {0, 'H', {home, tab}},
         {0, 'M', {enter}},
@@ -251,13 +252,9 @@ Parsed parse_csi(std::string_view bytes, bool whole) {
     case 'R': return {size};  // the position of the cursor
     case 'u': return parse_kitty(size, parameters, modifiers);
     case '_': return parse_windows(size, parameters);
-    case 'a':
-    case 'b':
-    case 'c':
-    case 'd': return pressed(size, find_key(static_cast<char>(final - 'a' + 'A')), 0);
-    case '$': return pressed(size, find_key('~', first), 0);
+    case '$':  // rxvt, with Shift or Ctrl
     case '^':
-    case '@': return pressed(size, find_key('~', first), control);
+    case '@': return pressed(size, find_key('~', first), final == '$' ? 0 : control);
     case '~':
         if (first == 27) return pressed_code(size, number(parameters, 2), modifiers);
         return pressed(size, find_key(final, first), modifiers);
@@ -265,18 +262,15 @@ Parsed parse_csi(std::string_view bytes, bool whole) {
     }
 }
 
-// The modifiers are the last parameter (Konsole). rxvt sends small letters for arrows with
-// Ctrl.
+// The modifiers are the last parameter (Konsole).
 Parsed parse_ss3(std::string_view bytes) {
     const auto [size, parameters, final] = read_sequence(bytes);
     const int field = parameters.find(';') == parameters.npos ? 0 : 1;
     const int modifiers = std::max(number(parameters, field), 1) - 1;
-    if (is_within(final, 'a', 'd'))
-        return pressed(size, find_key(static_cast<char>(final - 'a' + 'A')), control);
     if (is_within(final, 'j', 'y'))
         return pressed_code(size, ss3_keypad[static_cast<std::size_t>(final - 'j')], modifiers);
     if (final == 'X') return pressed_code(size, '=', modifiers);
-    return pressed(size, find_key(final), modifiers);
+    return pressed(size, find_key(final), is_within(final, 'a', 'd') ? control : modifiers);
 }
 
 // Skips an answer, which ends with BEL or ST. Any other control character also ends it, because
@@ -315,18 +309,14 @@ Parsed parse(std::string_view bytes, bool whole, bool nested) {
 }
 
 // In a paste, terminals send a carriage return for each newline.
-std::string cr_to_lf(std::string text) {
-    std::size_t size = 0;
-    char last = '\0';
-    for (const char c : text) {
-        const bool second_half = last == '\r' && c == '\n';
-        last = c;
-        if (second_half) continue;
-        text[size] = c == '\r' ? '\n' : c;
-        ++size;
+std::string cr_to_lf(std::string_view text) {
+    std::string lines;
+    lines.reserve(text.size());
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        const bool ends_crlf = text[i] == '\n' && i > 0 && text[i - 1] == '\r';
+        if (!ends_crlf) lines += text[i] == '\r' ? '\n' : text[i];
     }
-    text.resize(size);
-    return text;
+    return lines;
 }
 
 }  // namespace

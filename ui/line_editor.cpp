@@ -99,12 +99,15 @@ bool LineEditor::press(const Key& key) {
     }
     if (key.chord == ctrl('d') && empty()) return false;
     if (perform(bindings, key.chord, *this)) return true;
-    if (key.chord == plain(KeyCode::tab)) type("\t");
-    if (key.chord == plain(KeyCode::paste)) insert(pasted_text(key));
-    const bool is_text =
-        key.chord.code == KeyCode::character && !key.chord.alt && !key.chord.ctrl;
-    if (is_text) type(key.text);
-    return is_text || key.chord == plain(KeyCode::tab) || key.chord == plain(KeyCode::paste);
+    if (key.chord == plain(KeyCode::paste))
+        insert(pasted_text(key));
+    else if (key.chord == plain(KeyCode::tab))
+        type("\t");
+    else if (key.chord == plain(key.chord.code_point))
+        type(key.text);
+    else
+        return false;
+    return true;
 }
 
 void LineEditor::insert(std::string_view bytes) { replace(cursor_, cursor_, bytes); }

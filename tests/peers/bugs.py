@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Echo servers, each with one bug that is usual in servers written from a book.
+"""Echo servers, each with one bug that is usual in servers written from a book. tests/app/examine contains
+servers with others.
 
 usage: bugs.py NAME     listens on a free port of 127.0.0.1, and prints it; without a name, prints all names
 """
@@ -8,12 +9,10 @@ import select
 import signal
 import socket
 import sys
-import threading
 import time
 
 from serving import serve
 
-lock = threading.Lock()
 kept = []  # of never_closes
 
 
@@ -50,12 +49,6 @@ def never_closes(sock):
     echo(sock)
 
 
-def one_client(sock):
-    """Serves one client after the other."""
-    with lock:
-        echo(sock)
-
-
 def stale_buffer(sock):
     """Returns its buffer as far as it was ever filled."""
     buffer = b""
@@ -67,15 +60,11 @@ def stale_buffer(sock):
 BUGS = {
     "closes_early": closes_early,
     "dies_of_sigpipe": dies_of_sigpipe,
-    "echoes_16_bytes": lambda sock: echo(sock, lambda data: data[:16]),
-    "echoes_once": lambda sock: sock.sendall(sock.recv(4096)),
     "fixed_size": lambda sock: echo(sock, lambda data: data if len(data) == 64 else b"", 64, socket.MSG_WAITALL),
     "ignores_short_writes": ignores_short_writes,
     "never_closes": never_closes,
     "one_buffer": None,
-    "one_client": one_client,
     "stale_buffer": stale_buffer,
-    "strips_newline": lambda sock: echo(sock, lambda data: data.removesuffix(b"\n")),
     "uses_strlen": lambda sock: echo(sock, lambda data: data.partition(b"\0")[0]),
 }
 

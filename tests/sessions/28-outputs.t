@@ -64,9 +64,6 @@ So does a log (-o). It is no regular file if its reader is a process.
   20* > hello (glob)
   20* < hello (glob)
   20* - closed (glob)
-  $ yodel -c 1 -o file >file
-  yodel: -o file is the same file as standard output (yodel -h shows the options)
-  [2]
   $ yodel -c 1 -o /dev/stdout >file
   yodel: -o /dev/stdout is the same file as standard output (yodel -h shows the options)
   [2]

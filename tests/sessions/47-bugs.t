@@ -18,11 +18,6 @@ evidence for it. Left out are checks whose failure follows from another, and one
   = dies_of_sigpipe
   not ok 16 - survives a reset by a client (a reset ended the server, by SIGPIPE or an unhandled error)
   Bail out! the server has not answered since check 16
-  = echoes_16_bytes
-  not ok 3 - echoes every byte value (a buffer of 16 bytes)
-  = echoes_once
-  not ok 2 - echoes a second message on the connection (it closes after one message)
-  not ok 10 - echoes a message of 70000 bytes (a buffer of 4096 bytes)
   = fixed_size
   not ok 1 - echoes a message
   Bail out! the server does not echo, or its messages have another framing (-f)
@@ -34,12 +29,7 @@ evidence for it. Left out are checks whose failure follows from another, and one
   not ok 10 - echoes a message of 70000 bytes
   not ok 13 - serves twenty clients together (bytes of another client)
   not ok 17 - serves a client while another never reads (it waits for a client that does not read)
-  = one_client
-  not ok 12 - serves a second client while the first is idle (it serves one client after the other)
   = stale_buffer
   not ok 6 - echoes a short message after a long one (bytes of the long message)
-  = strips_newline
-  not ok 1 - echoes a message
-  Bail out! the server does not echo, or its messages have another framing (-f)
   = uses_strlen
   not ok 3 - echoes every byte value (00 ends its texts)

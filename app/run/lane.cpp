@@ -496,15 +496,6 @@ void Lane::void_round_trips() {
     for (const auto& connection : connections_) connection->session.void_round_trips();
 }
 
-bool Lane::settled() const {
-    return count(State::idle) + count(State::dialing) + count(State::handshaking) == 0;
-}
-
-bool Lane::all_closed() const {
-    if (count(State::closed) != connections_.size()) return false;
-    return over() || (count(State::idle) == 0 && !open_timer_.pending());
-}
-
 bool Lane::report_trouble(const Source& source) {
     const Trouble trouble = source.trouble();
     if (trouble.text.empty()) return false;
@@ -517,15 +508,21 @@ bool Lane::report_trouble(const Source& source) {
 // others must have opened or failed as well.
 void Lane::settle() {
     if (stage_ != Stage::settling || results_->open == 0) return;
-    if (options_.pace && !settled()) return;
+    const std::size_t opening =
+        count(State::idle) + count(State::dialing) + count(State::handshaking);
+    if (options_.pace && opening > 0) return;
     stage_ = Stage::ready;
     phase_timer_.cancel();  // the limit for connecting
     hooks_.ready();
 }
 
+// Ends the lane once each connection is closed, and no other will be opened.
 void Lane::end_if_done() {
-    if (!all_closed() || stage_ == Stage::ended) return;
-    if (!over()) count_unsent({});
+    if (stage_ == Stage::ended || count(State::closed) != connections_.size()) return;
+    if (!over()) {
+        if (count(State::idle) > 0 || open_timer_.pending()) return;
+        count_unsent({});
+    }
     stop_sending(Stage::ended);
     step_timer_.start(ev::Duration::zero());
 }

@@ -155,8 +155,6 @@ private:
         ended,     // all connections are closed
     };
 
-    bool settled() const;     // each connection is open, waits for a retry or is closed
-    bool all_closed() const;  // each connection is closed, and no other will be opened
     std::size_t count(Session::State state) const {
         return counts_[static_cast<std::size_t>(state)];
     }

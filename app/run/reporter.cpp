@@ -197,7 +197,14 @@ void Reporter::unanswered(const Event& event) {
     const std::string number = std::to_string(event.message.id);
     if (fate == Fate::unsent && sequence()) output_.append_line("not sent, seq " + number);
     if (fate == Fate::unsent) return;
-    if (replay() && fate == Fate::lost) add_difference(lost_text(event.message));
+    if (replay() && fate == Fate::lost) {
+        const Message& message = event.message;
+        const std::string how =
+            message.late ? "did not arrive within " + duration_text(run_.session.reply_timeout)
+                         : "is missing";
+        add_difference("reply " + number + " " + how + "\n" + part("sent", message.payload, 0) +
+                       part("recorded", message.expected.value_or(""), 0));
+    }
     if (sequence()) output_.append_line("no reply, seq " + number);
 }
 
@@ -286,15 +293,6 @@ std::string Reporter::bad_reply_text(const Message& message, const Reply& reply)
     text += part("sent", message.payload, 0);
     if (message.expected) text += part("recorded", recorded_reply, recorded_difference);
     return text + part("now", reply.payload, at);
-}
-
-std::string Reporter::lost_text(const Message& message) const {
-    const std::string how =
-        message.late ? "did not arrive within " + duration_text(run_.session.reply_timeout)
-                     : "is missing";
-    return "reply " + std::to_string(message.id) + " " + how + "\n" +
-           part("sent", message.payload, 0) +
-           part("recorded", message.expected.value_or(""), 0);
 }
 
 // Adds the size of a payload that is shown only in part.

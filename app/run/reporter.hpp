@@ -92,7 +92,6 @@ private:
     void print(std::size_t connection, std::string_view payload, bool newline = true);
     void print_visible(std::string_view bytes);
     std::string bad_reply_text(const Message& message, const Reply& reply) const;
-    std::string lost_text(const Message& message) const;
     std::string part(const char* name, std::string_view payload, std::size_t difference) const;
     void add_difference(const std::string& text);
     void report_attempt(const std::string& text, bool new_attempt = true);

@@ -93,14 +93,18 @@ void add_session_verbs(Script& script, std::function<yodel::Session&()> session,
     script.on("end", [session, peer](const std::string& end) {
         require_end(session(), end, peer().port());
     });
-    script.on("connect", [session](const std::string&) { session().connect(); });
+    using Call = void (yodel::Session::*)();
+    for (const auto& [name, call] : std::map<std::string, Call>{
+             {"connect", &yodel::Session::connect},
+             {"finish", &yodel::Session::finish},
+             {"flush", &yodel::Session::flush},
+             {"void round trips", &yodel::Session::void_round_trips},
+         })
+        script.on(name,
+                  [session, method = call](const std::string&) { (session().*method)(); });
     script.on("disconnect", [session](const std::string&) { session().disconnect(); });
-    script.on("finish", [session](const std::string&) { session().finish(); });
-    script.on("flush", [session](const std::string&) { session().flush(); });
     script.on("pause", [session](const std::string&) { session().pause(true); });
     script.on("resume", [session](const std::string&) { session().pause(false); });
-    script.on("void round trips",
-              [session](const std::string&) { session().void_round_trips(); });
     script.on("in flight", [&script, session](const std::string& count) {
         script.await([&] { return session().in_flight() == std::stoul(count); });
     });
@@ -121,13 +125,6 @@ SessionScript::SessionScript(yodel::Session::Options initial) : options(std::mov
     on("peer is known",
        [this](const std::string&) { await([&] { return session->peer_known(); }); });
     on("peer is unknown", [this](const std::string&) { REQUIRE_FALSE(session->peer_known()); });
-    on("peer sends in two", [this](const std::string& text) {
-        const std::string all = bytes(text);
-        await([&] { return peer->connected(); });
-        peer->send(all.substr(0, cut));
-        loop.settle();
-        peer->send(all.substr(std::min(cut, all.size())));
-    });
     for (const std::string method : {"destroy", "disconnect", "pause"})
         setting(method + " when", [this, method](const std::string& event) {
             trigger_ = event;
@@ -177,12 +174,10 @@ void SessionScript::add_options() {
     setting("--max-frame",
             [this](const std::string& size) { options.max_frame = std::stoul(size); });
     setting("--expect", [this](const std::string& name) {
-        options.expect = std::map<std::string, Expect>{
-            {"echo", Expect::echo},
-            {"any", Expect::any},
-            {"none", Expect::none},
-            {"given",
-             Expect::given}}.at(name);
+        const auto* const found =
+            std::find(std::begin(yodel::expect_words), std::end(yodel::expect_words), name);
+        REQUIRE(found != std::end(yodel::expect_words));
+        options.expect = static_cast<Expect>(found - std::begin(yodel::expect_words));
     });
     setting("--match", [this](const std::string& text) { options.pattern.emplace(text); });
     setting("--coalesce", [this](const std::string&) { options.coalesce = true; });
@@ -249,8 +244,9 @@ void SessionScript::session_event(const yodel::Event& event) {
         return called(word);
     }
     if (has_message(event.fate)) return answered(event);
-    report_event(event.fate == Fate::stale ? "stale" : word_of(event.fate),
-                 event.reply.payload);
+    const std::string word = event.fate == Fate::stale ? "stale" : word_of(event.fate);
+    report(word + " " + shown(event.reply.payload));
+    called(word);
 }
 
 void SessionScript::answered(const yodel::Event& event) {
@@ -263,7 +259,6 @@ void SessionScript::answered(const yodel::Event& event) {
                 report("right " + shown(line) + "=" + shown(line) +
                        time_text(reply.round_trip));
         });
-        ++batches;
         return called("echoed");
     }
     std::string text = reply.right ? "right " : "bad ";
@@ -278,11 +273,6 @@ void SessionScript::answered(const yodel::Event& event) {
 std::string SessionScript::time_text(std::optional<ev::Duration> round_trip) {
     if (!round_trip) return " untimed";
     return *round_trip > ev::Duration::zero() ? " in " + shown(*round_trip) : "";
-}
-
-void SessionScript::report_event(const std::string& event, std::string_view payload) {
-    report(event + " " + shown(payload));
-    called(event);
 }
 
 void SessionScript::called(const std::string& event) {

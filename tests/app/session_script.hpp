@@ -7,8 +7,7 @@
 //     peer got X           waits for exactly X since the last `peer got`
 //     peer got nothing     has received nothing, and is about to receive nothing
 //     peer got the end     waits for the end of the client's side; `peer got no end`
-//     peer sends X         `peer answers X` adds a line end; `peer sends in two X` sends the
-//                          bytes from `cut` on separately
+//     peer sends X         `peer answers X` adds a line end
 //     peer echoes          sends back the bytes that no `peer got` has mentioned
 //     peer ends            closes its side; `peer resets` aborts the connection
 //     peer stops reading, peer reads
@@ -41,7 +40,6 @@
 //     bad@3 a=b            the reply differs at byte 3
 //     lost a, late a       no reply will arrive; none arrived in time
 //     unsolicited b, stale b, duplicate b
-//     beginning "SENTENCE"   only if `cut` is 0
 #pragma once
 
 #include "app/protocol/session.hpp"
@@ -61,8 +59,6 @@ public:
     explicit SessionScript(yodel::Session::Options initial = {});
 
     yodel::Session::Options options;
-    std::size_t cut = 0;
-    int batches = 0;  // reports of several echoes together
     std::unique_ptr<Peer> peer = std::make_unique<ManualServer>(loop);
     std::unique_ptr<yodel::Session> session;
 
@@ -83,7 +79,6 @@ private:
     void answered(const yodel::Event& event);
 
     static std::string time_text(std::optional<ev::Duration> round_trip);
-    void report_event(const std::string& event, std::string_view payload);
     void called(const std::string& event);
 
     std::unique_ptr<SilentTlsServer> tls_server_;

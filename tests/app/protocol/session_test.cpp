@@ -56,37 +56,20 @@ TEST_CASE("replies are matched with messages") {
             closed closed_early "the server closed the connection after 0 of 2 replies")"},
         {"nothing is awaited with expect none",
          R"(--expect none; send a; in flight 0; peer answers a; reports unsolicited a)"},
+        {"unframed replies are matched by their place",
+         R"(-f raw; send hello; send world; peer sends hel; +0ms; peer sends loworXd!
+            reports right hello=hello, bad@3 world=worXd, stale !)"},
+        {"replies of caret are compared with the next bytes",
+         R"(-f caret; queue abc; queue xyz; flush; peer got ^abc$^xyz$; peer sends *bc; +0ms
+            peer sends dyz{; reports right abc=bcd, right xyz=yz{)"},
+        {"messages that were sent together are answered together",
+         R"(--coalesce; send a\n\nbc\nd; in flight 4; peer got a\n\nbc\nd\n; peer sends a\n\nb
+            +0ms; peer sends c\nd\n; reports right a=a, right =, right bc=bc, right d=d
+            in flight 0)"},
         {"raw has no empty message", "-f raw; refuse "},
-        {"caret has no empty message", "-f caret; refuse "},
-        {"a message is as long as the length allows", R"(-f len1; refuse x{256}; send x{255})"},
         {"a message is as long as the limit", R"(--max-frame 9; refuse x{10}; send x{9})"},
         {"the limit may exceed all buffers", "--max-frame 68157440; send x{68157440}; open"},
     });
-}
-
-TEST_CASE("unframed replies are matched by their place, however they are cut") {
-    for (std::size_t cut = 1; cut < 11; ++cut)
-        for (const char* const script : {
-                 R"(-f raw; send hello; send world; peer sends in two helloworXd!
-                    reports right hello=hello, bad@3 world=worXd, stale !)",
-                 R"(-f caret; queue abc; queue xyz; flush; peer got ^abc$^xyz$; resume
-                    peer sends in two *bcdyz{; reports right abc=bcd, right xyz=yz{)",
-             }) {
-            SessionScript played;
-            played.cut = cut;
-            played.play(script);
-        }
-}
-
-TEST_CASE("messages that were sent together are answered together, however the reply is cut") {
-    for (std::size_t cut = 1; cut < 9; ++cut) {
-        SessionScript script;
-        script.cut = cut;
-        script.play(R"(--coalesce; send a\n\nbc\nd; in flight 4; peer got a\n\nbc\nd\n
-                       peer sends in two a\n\nbc\nd\n
-                       reports right a=a, right =, right bc=bc, right d=d; in flight 0)");
-        CHECK(script.batches <= 2);
-    }
 }
 
 TEST_CASE("sends raw bytes from the reserved space, as a message of their own") {

@@ -2,7 +2,7 @@
 """A datagram server that delays, damages, doubles and loses one in 40 of 400 messages each, and prints its port.
 
 Damage replaces a byte after the message's number with a wrong digit. A delayed answer follows the answer to
-a later message of the same client.
+a later message of the same client, which must not wait for the replies to a dozen others (--window).
 """
 import itertools
 import socket

@@ -37,7 +37,7 @@ A datagram that is too long is refused before it is sent. A port without a serve
 
 Bad, lost, duplicate and reordered replies are counted as a peer in Python makes them.
 
-  $ for load in 'yodel -i 500us' 'yodel-load --connections 5 --rate 2k' 'yodel-load --connections 3 --window 4'; do
+  $ for load in 'yodel -i 500us' 'yodel-load --connections 5 --rate 2k' 'yodel-load --connections 3 --window 16'; do
   >     start python3 "$PEERS/udp_planned.py"
   >     $load -c 400 -W 500ms udp://127.0.0.1:$PORT 2>&1 >out | grep -o '[0-9]* bad, .* reordered'
   > done

@@ -5,7 +5,6 @@
 #include "app/screen/full_screen.hpp"
 #include "app/screen/pages.hpp"
 #include "app/stats/histogram.hpp"
-#include "ev/time.hpp"
 
 #include <array>
 #include <chrono>

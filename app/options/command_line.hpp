@@ -9,7 +9,6 @@
 #include "app/protocol/framing.hpp"
 #include "app/text/exit_status.hpp"
 #include "app/text/units.hpp"
-#include "ev/time.hpp"
 
 #include <cstddef>
 #include <functional>

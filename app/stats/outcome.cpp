@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstddef>
 #include <initializer_list>
-#include <span>
 
 namespace yodel {
 
@@ -167,26 +166,10 @@ void add_requirements(JsonObject& object, const std::vector<Requirement::Judged>
 
 // --- The last words.
 
-constexpr std::size_t max_lines = 10;
+constexpr std::size_t max_kinds = 10;  // of failures
 
 std::string repeats_text(std::uint64_t count) {
     return count == 1 ? "" : " (" + std::to_string(count) + " times)";
-}
-
-// Returns sentences such as "connection refused (3 times)". Without `all`, omits failures with
-// a status other than 0, which a retry has repaired.
-std::vector<std::string> failure_lines(std::span<const Results::Failure> failures, bool all) {
-    std::vector<std::string> lines;
-    for (const Results::Failure& failure : failures) {
-        if (!all && failure.status != success) continue;
-        if (lines.size() == max_lines) {
-            lines.push_back(std::to_string(failures.size() - max_lines) +
-                            " other kinds of failures (--json lists them all)");
-            break;
-        }
-        lines.push_back(failure.text + repeats_text(failure.count));
-    }
-    return lines;
 }
 
 }  // namespace
@@ -262,8 +245,24 @@ Trouble Outcome::decided() const {
     if (!troubles.empty()) return troubles.front();
     for (const Requirement::Judged& each : required)
         if (!each.failure.empty()) return {reply_bad_or_lost, each.failure};
-    const std::string found = faults();
-    return found.empty() ? failure_with(status) : Trouble{reply_bad_or_lost, found};
+    // All faults, also of the warm-up, unless a requirement tolerates them: "2 bad, 1 lost". In
+    // a replay, unsolicited messages unlike the recording are faults. Duplicate datagrams are
+    // none, nor are unsolicited messages unless one is stale.
+    std::string faults;
+    const auto add = [&faults](std::uint64_t count, std::string_view name) {
+        if (count == 0) return;
+        faults += (faults.empty() ? "" : ", ") + std::to_string(count) + " ";
+        faults += name;
+    };
+    for (const auto& [name, count, whole, fault] : count_rows) {
+        const bool usual = (results.over_datagrams && count == &Results::duplicates) ||
+                           (results.stale == 0 && count == &Results::unsolicited);
+        if (fault && !usual && !tolerates(name))
+            add(results.*count + results.warm_up.*count, name);
+    }
+    add(results.missing, "missing");
+    add(results.unrecorded, "not in the recording");
+    return faults.empty() ? failure_with(status) : Trouble{reply_bad_or_lost, faults};
 }
 
 bool Outcome::tolerates(std::string_view figure) const {
@@ -276,27 +275,6 @@ bool Outcome::tolerates(std::string_view figure) const {
     return found;
 }
 
-// Lists all faults, also of the warm-up, unless a requirement tolerates them: "2 bad, 1 lost".
-// In a replay, unsolicited messages unlike the recording are faults. Duplicate datagrams
-// are none, nor are unsolicited messages unless one is stale.
-std::string Outcome::faults() const {
-    std::string text;
-    const auto add = [&text](std::uint64_t count, std::string_view name) {
-        if (count == 0) return;
-        text += (text.empty() ? "" : ", ") + std::to_string(count) + " ";
-        text += name;
-    };
-    for (const auto& [name, count, whole, fault] : count_rows) {
-        const bool usual = (results.over_datagrams && count == &Results::duplicates) ||
-                           (results.stale == 0 && count == &Results::unsolicited);
-        if (fault && !usual && !tolerates(name))
-            add(results.*count + results.warm_up.*count, name);
-    }
-    add(results.missing, "missing");
-    add(results.unrecorded, "not in the recording");
-    return text;
-}
-
 std::vector<std::string> Outcome::lines() const {
     std::vector<std::string> lines;
     const bool failed = status() != success;
@@ -307,11 +285,17 @@ std::vector<std::string> Outcome::lines() const {
             lines.push_back(sentence + repeats_text(count));
     };
     add_repeated(results.lost_sentence, results.lost + results.warm_up.lost);
+    // A failure with a status has been repaired by a retry if the run did not fail.
     const bool all = failed || summary_parts.load;
-    if (all || summary_parts.summary)
-        for (const std::string& each : failure_lines(
-                 std::span(results.failures).subspan(summary_parts.failures_printed), all))
-            lines.push_back(each);
+    std::size_t kinds = 0;
+    for (std::size_t i = summary_parts.failures_printed; i < results.failures.size(); ++i) {
+        const Results::Failure& failure = results.failures[i];
+        if (!all && (failure.status != success || !summary_parts.summary)) continue;
+        if (++kinds <= max_kinds) lines.push_back(failure.text + repeats_text(failure.count));
+    }
+    if (kinds > max_kinds)
+        lines.push_back(std::to_string(kinds - max_kinds) +
+                        " other kinds of failures (--json lists them all)");
     // Usually a consequence of a failure.
     add_repeated(results.unsent_sentence, results.unsent + results.warm_up.unsent);
     for (const Trouble& trouble : troubles) lines.push_back(trouble.text);

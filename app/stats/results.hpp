@@ -12,9 +12,7 @@
 
 #include "app/protocol/event.hpp"
 #include "app/stats/histogram.hpp"
-#include "app/text/json.hpp"
 #include "bufio/stream.hpp"
-#include "ev/time.hpp"
 
 #include <array>
 #include <chrono>

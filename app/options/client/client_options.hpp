@@ -3,7 +3,6 @@
 
 #include "app/options/command_line.hpp"
 #include "app/run/run_client.hpp"
-#include "bufio/tls.hpp"
 
 #include <optional>
 #include <string>

@@ -1,7 +1,6 @@
 #include "app/options/load/load_options.hpp"
 
 #include "app/text/units.hpp"
-#include "ev/threads/loop_thread.hpp"
 
 #include <unistd.h>
 

@@ -3,8 +3,6 @@
 
 #include "app/options/command_line.hpp"
 #include "app/server/echo_server.hpp"
-#include "bufio/dial.hpp"
-#include "bufio/tls.hpp"
 
 #include <string>
 #include <vector>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "app/options/client/client_options.hpp"
-#include "app/protocol/recording.hpp"
 
 #include <string>
 #include <vector>

@@ -81,14 +81,76 @@ public:
     ~Simulator() { ::rmdir(folder_); }
 
     // Returns false if the session fails.
-    bool check(std::uint64_t seed);
-    void print(std::uint64_t seed);
-    void print_totals() const;
+    bool check(std::uint64_t seed) {
+        std::snprintf(last_words, sizeof last_words,
+                      "simulate: seed %llu failed; alone: %s %s only %llu\n",
+                      static_cast<unsigned long long>(seed), program_.c_str(),
+                      names[static_cast<std::size_t>(kind_)],
+                      static_cast<unsigned long long>(seed));
+        const Plan plan = make_plan(kind_, seed);
+        std::string fault = leaks(plan);
+        if (fault.empty() && seed % repeated_sessions == 0) fault = differences(plan);
+        limit_time(0);
+        if (fault.empty()) return true;
+        std::fprintf(stderr, "simulate: %s\n", fault.c_str());
+        say_last_words();
+        return false;
+    }
+
+    void print(std::uint64_t seed) {
+        std::fputs(make_plan(kind_, seed).text().c_str(), stdout);
+        std::fputs(trace_.c_str(), stdout);
+    }
+
+    void print_totals() const {
+        std::printf(
+            "%llu sessions, %llu turns, %.0f simulated seconds; %zu messages: %zu right, %zu "
+            "bad, %zu lost; %zu unsolicited, %zu duplicate\n",
+            static_cast<unsigned long long>(sessions_), static_cast<unsigned long long>(turns_),
+            std::chrono::duration<double>(elapsed_).count(), total_.sent, total_.right,
+            total_.bad, total_.lost, total_.unsolicited, total_.duplicates);
+    }
 
 private:
-    std::string play(const Plan& plan);
-    std::string leaks(const Plan& plan);
-    std::string differences(const Plan& plan);
+    std::string play(const Plan& plan) {
+        limit_time(max_session);
+        SimulatedSession session(plan, std::string(folder_) + "/socket");
+        std::string fault = session.run();
+        trace_ = session.trace();
+        const Ledger::Counts& counts = session.counts();
+        total_.sent += counts.sent;
+        total_.right += counts.right;
+        total_.bad += counts.bad;
+        total_.lost += counts.lost;
+        total_.unsolicited += counts.unsolicited;
+        total_.duplicates += counts.duplicates;
+        turns_ += session.turns();
+        elapsed_ += session.elapsed();
+        ++sessions_;
+        return fault;
+    }
+
+    std::string leaks(const Plan& plan) {
+        const int descriptor = free_descriptor();
+        if (std::string fault = play(plan); !fault.empty()) return fault;
+        const std::string trace = trace_;
+        trace_ = {};
+        const std::size_t left =
+            blocks_in_use() - (trace.capacity() > std::string().capacity());
+        trace_ = trace;
+        if (free_descriptor() != descriptor) return "a descriptor was left open";
+        if (left > max_blocks_)
+            return std::to_string(left - max_blocks_) + " blocks of memory were not given back";
+        return {};
+    }
+
+    // Omits TCP, because its timing with full windows depends on real time.
+    std::string differences(const Plan& plan) {
+        if (plan.carrier == Carrier::tcp) return {};
+        const std::string first = trace_;
+        if (std::string fault = play(plan); !fault.empty()) return "the second time, " + fault;
+        return first == trace_ ? "" : "the same seed did not do the same again";
+    }
 
     Kind kind_;
     std::string program_;
@@ -100,74 +162,6 @@ private:
     std::uint64_t turns_ = 0;
     ev::Duration elapsed_{};
 };
-
-std::string Simulator::play(const Plan& plan) {
-    limit_time(max_session);
-    SimulatedSession session(plan, std::string(folder_) + "/socket");
-    std::string fault = session.run();
-    trace_ = session.trace();
-    const Ledger::Counts& counts = session.counts();
-    total_.sent += counts.sent;
-    total_.right += counts.right;
-    total_.bad += counts.bad;
-    total_.lost += counts.lost;
-    total_.unsolicited += counts.unsolicited;
-    total_.duplicates += counts.duplicates;
-    turns_ += session.turns();
-    elapsed_ += session.elapsed();
-    ++sessions_;
-    return fault;
-}
-
-std::string Simulator::leaks(const Plan& plan) {
-    const int descriptor = free_descriptor();
-    if (std::string fault = play(plan); !fault.empty()) return fault;
-    const std::string trace = trace_;
-    trace_ = {};
-    const std::size_t left = blocks_in_use() - (trace.capacity() > std::string().capacity());
-    trace_ = trace;
-    if (free_descriptor() != descriptor) return "a descriptor was left open";
-    if (left > max_blocks_)
-        return std::to_string(left - max_blocks_) + " blocks of memory were not given back";
-    return {};
-}
-
-// Omits TCP, because its timing with full windows depends on real time.
-std::string Simulator::differences(const Plan& plan) {
-    if (plan.carrier == Carrier::tcp) return {};
-    const std::string first = trace_;
-    if (std::string fault = play(plan); !fault.empty()) return "the second time, " + fault;
-    return first == trace_ ? "" : "the same seed did not do the same again";
-}
-
-bool Simulator::check(std::uint64_t seed) {
-    std::snprintf(
-        last_words, sizeof last_words, "simulate: seed %llu failed; alone: %s %s only %llu\n",
-        static_cast<unsigned long long>(seed), program_.c_str(),
-        names[static_cast<std::size_t>(kind_)], static_cast<unsigned long long>(seed));
-    const Plan plan = make_plan(kind_, seed);
-    std::string fault = leaks(plan);
-    if (fault.empty() && seed % repeated_sessions == 0) fault = differences(plan);
-    limit_time(0);
-    if (fault.empty()) return true;
-    std::fprintf(stderr, "simulate: %s\n", fault.c_str());
-    say_last_words();
-    return false;
-}
-
-void Simulator::print(std::uint64_t seed) {
-    std::fputs(make_plan(kind_, seed).text().c_str(), stdout);
-    std::fputs(trace_.c_str(), stdout);
-}
-
-void Simulator::print_totals() const {
-    std::printf(
-        "%llu sessions, %llu turns, %.0f simulated seconds; %zu messages: %zu right, %zu "
-        "bad, %zu lost; %zu unsolicited, %zu duplicate\n",
-        static_cast<unsigned long long>(sessions_), static_cast<unsigned long long>(turns_),
-        std::chrono::duration<double>(elapsed_).count(), total_.sent, total_.right, total_.bad,
-        total_.lost, total_.unsolicited, total_.duplicates);
-}
 
 std::uint64_t number(const char* text) { return std::strtoull(text, nullptr, 10); }
 

@@ -7,8 +7,9 @@ namespace yodel {
 
 namespace {
 
-// Maximum memory that an empty ledger retains, in bytes.
+// Maximum memory that an empty ledger retains: bytes of frames, and entries.
 constexpr std::size_t max_idle_capacity = 1024 * 1024;
+constexpr std::size_t max_idle_entries = 64;
 
 // Each right datagram is compared with all held ones.
 constexpr std::size_t max_held_datagrams = 256;
@@ -40,7 +41,7 @@ Ledger::Ledger(const SessionOptions& options, const LedgerLimits& limits)
 // already the sequence of their frames without the last delimiter.
 QueuedIds Ledger::queue(std::string_view payload, ev::Time planned,
                         std::optional<std::string_view> reply) {
-    if (datagrams()) drop_answered();
+    if (datagrams() || first_ > max_idle_entries) drop_answered();
     const std::uint64_t before = last_id_;
     if (options_.coalesce && !given() && framing_.joins_pieces()) {
         frames_.append(payload);
@@ -59,6 +60,7 @@ QueuedIds Ledger::queue(std::string_view payload, ev::Time planned,
 }
 
 QueuedIds Ledger::queue_reserved(std::size_t size) {
+    if (datagrams() || first_ > max_idle_entries) drop_answered();
     frames_.commit(size);
     record_queued(size, 1, {}, {});
     return {last_id_, 1};
@@ -69,7 +71,7 @@ void Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned
                            std::optional<std::string_view> reply) {
     last_id_ += count;
     if (options_.expect == Expect::none) return;
-    Entry& entry = entries_.add();
+    Entry& entry = entries_.emplace_back();
     entry.id = last_id_ + 1 - count;
     entry.planned = planned;
     entry.begin = queued() - size;
@@ -80,13 +82,12 @@ void Ledger::record_queued(std::size_t size, std::size_t count, ev::Time planned
         if (numbered()) number_ = number_of(payload(entry)).value_or(number_);
         entry.key = numbered() ? number_ : hash_of(expected(entry).value_or(""));
     }
-    total_ += count;
     in_flight_.count += count;
     in_flight_.bytes += size;
 }
 
 std::string_view Ledger::flush(ev::Time now) {
-    for (std::size_t i = entries_.size(); i > 0; --i) {
+    for (std::size_t i = entries_.size(); i > first_; --i) {
         Entry& entry = entries_[i - 1];
         if (entry.sent != ev::Time{}) break;
         entry.sent = now;
@@ -97,20 +98,14 @@ std::string_view Ledger::flush(ev::Time now) {
 }
 
 void Ledger::record_written(std::uint64_t bytes, ev::Time time) {
-    if (entries_.empty() && frames_.capacity() > max_idle_capacity) keeps_last_ = false;
+    if (empty() && frames_.capacity() > max_idle_capacity) keeps_last_ = false;
     release();
     const std::uint64_t before = std::exchange(written_, start_ + bytes);
     if (before == written_) return;
-    for (std::size_t i = entries_.size(); i > 0 && entries_[i - 1].end() > before; --i) {
-        const Entry& entry = entries_[i - 1];
-        if (entry.begin >= written_) continue;
-        if (entry.end() > written_) {
-            const Part part =
-                whole_part(entry, static_cast<std::size_t>(written_ - entry.begin));
-            if (part.count == 0) continue;
-            split(i - 1, part);
-        }
-        entries_[i - 1].sent = time;
+    for (std::size_t i = entries_.size(); i > first_ && entries_[i - 1].end() > before; --i) {
+        const std::uint64_t begin = entries_[i - 1].begin;
+        if (begin < written_ && split(i - 1, static_cast<std::size_t>(written_ - begin)))
+            entries_[i - 1].sent = time;
     }
 }
 
@@ -131,46 +126,54 @@ Message Ledger::message(const Entry& entry, bool late) const {
     return all;
 }
 
-Ledger::Part Ledger::first_part(const Entry& entry) const {
-    const std::string_view delimiter = framing_.delimiter;
-    if (entry.count == 1) return {entry.size, 1};
-    return {frame(entry).find(delimiter) + delimiter.size(), 1};
-}
-
-// Returns the messages that lie entirely in the first `bytes` bytes of the entry, which is
-// longer.
-Ledger::Part Ledger::whole_part(const Entry& entry, std::size_t bytes) const {
-    if (entry.count == 1) return {};
-    const std::string_view begun = frame(entry).substr(0, bytes);
+// Moves the messages that lie entirely in the first `bytes` bytes of entry `i` to an entry of
+// their own, before the rest. Returns false if there are none.
+bool Ledger::split(std::size_t i, std::size_t bytes) {
+    Entry& rest = entries_[i];
+    if (bytes >= rest.size) return true;
+    if (rest.count == 1) return false;
+    const std::string_view begun = frame(rest).substr(0, bytes);
     const std::size_t end = begun.rfind(framing_.delimiter);
-    if (end == begun.npos) return {};
-    return {end + framing_.delimiter.size(), count_pieces(framing_, begun) - 1};
+    if (end == begun.npos) return false;
+    Entry first{.id = rest.id,
+                .planned = rest.planned,
+                .sent = rest.sent,
+                .begin = rest.begin,
+                .size = end + framing_.delimiter.size(),
+                .count = count_pieces(framing_, begun) - 1};
+    rest.id += first.count;
+    rest.begin += first.size;
+    rest.size -= first.size;
+    rest.count -= first.count;
+    entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(i), std::move(first));
+    return true;
 }
 
-// Moves the first messages of batch `i` to an entry of their own, before the rest.
-void Ledger::split(std::size_t i, Part part) {
-    if (part.size < entries_[i].size) entries_.insert(i, entries_[i].take_first(part));
+// Splits entry `i` after its first message.
+void Ledger::split_first(std::size_t i) {
+    const std::string_view delimiter = framing_.delimiter;
+    if (entries_[i].count > 1) split(i, frame(entries_[i]).find(delimiter) + delimiter.size());
 }
 
-// Removes the first messages of entry `i`. Their frames stay valid until the next call.
-const Ledger::Entry& Ledger::take(std::size_t i, Part part) {
+// Removes an entry. Its frames stay valid until the next call.
+const Ledger::Entry& Ledger::take(std::size_t i) {
     keeps_last_ = false;
     release();
-    Entry& entry = entries_[i];
     Sum& sum = i < oldest_ ? late_ : in_flight_;
-    sum.count -= part.count;
-    sum.bytes -= part.size;
+    taken_ = std::move(entries_[i]);
+    sum.count -= taken_.count;
+    sum.bytes -= taken_.size;
     equal_bytes_ = forgotten_ = 0;
     last_echoed_ = false;
     keeps_last_ = framing_.replies_framed() && !datagrams();
-    if (part.size < entry.size) {
-        taken_ = entry.take_first(part);
-        return taken_;
-    }
-    taken_ = std::move(entry);
     entries_[i].over = true;
+    while (!empty() && entries_[first_].over) ++first_;
+    oldest_ = std::max(oldest_, first_);
     while (oldest_ < entries_.size() && entries_[oldest_].over) ++oldest_;
-    for (; !entries_.empty() && entries_[0].over; entries_.pop_front()) --oldest_;
+    if (!empty()) return taken_;
+    entries_.clear();
+    first_ = oldest_ = 0;
+    if (entries_.capacity() > max_idle_entries) std::vector<Entry>().swap(entries_);
     return taken_;
 }
 
@@ -180,31 +183,36 @@ void Ledger::release() {
     if (keeps_last_ && taken_.count > 1) {
         const std::string_view delimiter = framing_.delimiter;
         const std::string_view others = frame(taken_).substr(0, taken_.size - delimiter.size());
-        taken_.take_first({others.rfind(delimiter) + delimiter.size(), taken_.count - 1});
+        const std::size_t last = others.rfind(delimiter) + delimiter.size();
+        taken_.begin += last;
+        taken_.size -= last;
+        taken_.count = 1;
     }
-    const std::uint64_t left = entries_.empty() ? flushed_ : entries_[0].begin;
+    const std::uint64_t left = empty() ? flushed_ : entries_[first_].begin;
     const std::uint64_t to = std::max(base_, keeps_last_ ? taken_.begin : left);
     frames_.consume(static_cast<std::size_t>(to - base_));
     base_ = to;
     if (frames_.empty() && frames_.capacity() > max_idle_capacity) frames_.release();
 }
 
-// Drops the frames between datagrams in flight once they take most of the memory.
+// Drops the entries that are over, and the frames between datagrams in flight, once they take
+// most of the memory.
 void Ledger::drop_answered() {
     constexpr std::size_t enough = 64 * 1024;
     const std::size_t size = in_flight_.bytes + late_.bytes;
-    if (frames_.size() < 2 * size + enough || !all_written()) return;
+    const bool few_frames = datagrams() && frames_.size() >= 2 * size + enough && all_written();
+    const bool few_entries = first_ > std::max(max_idle_entries, entries_.size() / 2);
+    if (!few_frames && !few_entries) return;
+    std::erase_if(entries_, [](const Entry& entry) { return entry.over; });
+    first_ = 0;
+    oldest_ = late_.count;
+    if (!few_frames) return;
     const std::uint64_t begin = queued() - size;
     std::string frames;
-    Queue entries;
     for (Entry& entry : entries_) {
-        if (entry.over) continue;
         frames += frame(entry);
         entry.begin = begin + frames.size() - entry.size;
-        entries.add() = std::move(entry);
     }
-    entries_ = std::move(entries);
-    oldest_ = late_.count;
     frames_.consume(frames_.size());
     frames_.append(frames);
     base_ = begin;
@@ -212,14 +220,14 @@ void Ledger::drop_answered() {
 
 // --- Finding.
 
-std::optional<std::size_t> Ledger::find_oldest() const {
-    if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
-    return late_.count > 0 ? std::optional<std::size_t>(0) : std::nullopt;
-}
-
-// Returns the index of the message that the reply is right for; none if there is none.
+// Returns the index of the entry that begins with the message that the reply is right for; none
+// if there is none.
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
-    if (options_.expect == Expect::any) return find_oldest();
+    if (options_.expect == Expect::any) {
+        const bool timely = oldest_ < entries_.size() && awaited(entries_[oldest_]);
+        if (!timely && late_.count == 0) return std::nullopt;
+        return timely ? oldest_ : first_;
+    }
     std::string space;
     const std::string_view wanted = comparable_text(options_.pattern_or_null(), reply, space);
     std::string own_space;
@@ -239,9 +247,10 @@ std::optional<std::size_t> Ledger::find(std::string_view reply) {
         return place && equals(entries_[*place]) ? place : std::nullopt;
     }
     const std::size_t key = datagrams() ? std::hash<std::string_view>()(wanted) : 0;
-    const std::size_t first = datagrams() ? oldest_ : 0;  // late datagrams are searched last
-    for (std::size_t n = 0; n < entries_.size(); ++n) {
-        const std::size_t i = first + n - (first + n < entries_.size() ? 0 : entries_.size());
+    const std::size_t count = entries_.size() - first_;
+    const std::size_t late = datagrams() ? oldest_ - first_ : 0;  // these are searched last
+    for (std::size_t n = late; n < count + late; ++n) {
+        const std::size_t i = first_ + (n < count ? n : n - count);
         const Entry& entry = entries_[i];
         if (entry.key != key || entry.over || !awaited(entry)) continue;
         if (entry.count > 1) {
@@ -261,16 +270,16 @@ std::optional<std::size_t> Ledger::find_in_batch(std::size_t i, std::string_view
     if (batch.starts_with(framed)) return i;
     const std::size_t at = batch.find(delimiter + framed);
     if (at == batch.npos) return std::nullopt;
-    split(i, whole_part(entries_[i], at + delimiter.size()));
+    split(i, at + delimiter.size());
     return i + 1;
 }
 
 // Returns the index of the datagram with this number; none if there is none.
 std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> number) {
     if (!number) return std::nullopt;
-    const Entry* const found =
-        std::lower_bound(entries_.begin(), entries_.end(), *number,
-                         [](const Entry& entry, std::uint64_t key) { return entry.key < key; });
+    const auto found = std::lower_bound(
+        entries_.begin() + static_cast<std::ptrdiff_t>(first_), entries_.end(), *number,
+        [](const Entry& entry, std::uint64_t key) { return entry.key < key; });
     if (found == entries_.end() || found->key != *number || found->over || !awaited(*found))
         return std::nullopt;
     return static_cast<std::size_t>(found - entries_.begin());
@@ -298,10 +307,7 @@ bool Ledger::greeted(std::string_view received) {
 // If a step without an event has removed bytes or has begun to settle replies, another step
 // follows. Otherwise more bytes are needed.
 std::optional<Event> Ledger::next(std::string_view& received, ev::Time read_at) {
-    if (received.size() > remaining_input_) {
-        read_id_ = last_id_;
-        read_total_ = total_;
-    }
+    if (received.size() > remaining_input_) read_id_ = last_id_;
     std::optional<Event> event;
     for (bool more = true; more && !event;) {
         if (settling_) event = next_resolved();
@@ -349,25 +355,23 @@ std::optional<Event> Ledger::next_framed(std::string_view& received, ev::Time re
 // Matches replies that equal the sent frames byte for byte, without decoding them.
 std::optional<Event> Ledger::next_echoed(std::string_view& received, ev::Time read_at) {
     if (options_.expect != Expect::echo || datagrams() || !any_awaited()) return std::nullopt;
-    const Entry& oldest = entries_[0];
-    const auto begin = static_cast<std::size_t>(oldest.begin - base_);
-    equal_bytes_ += first_difference(received.substr(equal_bytes_),
-                                     frames_.view().substr(begin + equal_bytes_));
-    Part part{oldest.size, oldest.count};
-    if (equal_bytes_ < oldest.size) part = whole_part(oldest, equal_bytes_);
-    if (part.count == 0) return std::nullopt;
+    const Entry& oldest = entries_[first_];
+    equal_bytes_ += first_difference(
+        received.substr(equal_bytes_),
+        frames_.view().substr(static_cast<std::size_t>(oldest.begin - base_) + equal_bytes_));
+    if (equal_bytes_ < oldest.size && !split(first_, equal_bytes_)) return std::nullopt;
     if (!held_.empty()) {
-        settle(0);
+        settle(first_);
         return std::nullopt;
     }
-    const std::size_t rest = equal_bytes_ - part.size;
-    Event event = answer(0, part, {}, read_at, true);
+    const std::size_t equal = equal_bytes_;
+    Event event = answer(first_, {}, read_at, true);
     event.reply.payload = event.message.payload;
-    equal_bytes_ = rest;
-    received.remove_prefix(part.size);
+    equal_bytes_ = equal - taken_.size;
+    received.remove_prefix(taken_.size);
     decoder_.restart();
-    event.count = part.count;
-    if (part.count > 1) event.frames = frame(taken_);
+    event.count = taken_.count;
+    if (taken_.count > 1) event.frames = frame(taken_);
     return event;
 }
 
@@ -376,13 +380,16 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
     if (datagrams()) return match_datagram(reply, read_at);
     if (!any_awaited()) return unsolicited(reply);
     const auto place = find(reply);
-    if (place && options_.expect == Expect::any) return answer(*place, reply, read_at, true);
     // With given replies, a reply that arrives again may answer the next message.
-    bool answers_nothing = place != 0 && (given() ? options_.expected_unsolicited &&
-                                                        options_.expected_unsolicited(reply)
-                                                  : is_last_removed(reply));
+    bool answers_nothing =
+        place != first_ &&
+        (given() ? options_.expected_unsolicited && options_.expected_unsolicited(reply)
+                 : is_last_removed(reply));
     if (place && !(given() && answers_nothing)) {
-        if (place == 0 && held_.empty()) return answer(0, reply, read_at, true);
+        if (options_.expect == Expect::any || (place == first_ && held_.empty())) {
+            split_first(*place);
+            return answer(*place, reply, read_at, true);
+        }
         settle(*place);
         return std::nullopt;
     }
@@ -391,7 +398,7 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
         answers_nothing = true;
     }
     if (answers_nothing && held_.empty()) return unsolicited(reply);
-    Held& held = held_.emplace_back(Held{std::string(reply), read_at, read_total_});
+    Held& held = held_.emplace_back(Held{std::string(reply), read_at, read_id_});
     held_bytes_ += reply.size() + sizeof(Held);
     if (answers_nothing)
         held.fate = unsolicited(reply).fate;
@@ -402,7 +409,18 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
 
 // Holds a bad reply if several messages may have caused it.
 std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
-    if (const auto place = find(reply)) return answer_own(*place, reply, read_at, true);
+    const std::size_t size = comparable_size(reply);
+    // No held reply can be the message's own.
+    const auto answer_own = [&](std::size_t i, bool right) {
+        const auto wanted = held_.empty() || i < oldest_ ? std::nullopt : expected(entries_[i]);
+        if (wanted) {
+            const std::size_t wanted_size = comparable_size(*wanted);
+            for (Held& held : held_)
+                if (held.size == wanted_size && entries_[i].id <= held.queued) --held.spare;
+        }
+        return answer(i, reply, read_at, right);
+    };
+    if (const auto place = find(reply)) return answer_own(*place, true);
     if (options_.expected_unsolicited && options_.expected_unsolicited(reply))
         return received_event(Fate::unsolicited, reply);
     if (std::find(answered_.begin(), answered_.end(), hash_of(reply)) != answered_.end())
@@ -410,11 +428,10 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
     const auto number = numbered() ? number_of(reply) : 0;
     if (forgotten_key_ && number && *number <= *forgotten_key_)
         return received_event(Fate::unsolicited, reply);
-    const std::size_t size = comparable_size(reply);
     if (numbered())
         if (const auto place = find_number(number);
             place && differ_in_one_byte(reply, payload(entries_[*place])))
-            return answer_own(*place, reply, read_at, false);
+            return answer_own(*place, false);
     std::size_t oldest = 0;
     std::size_t candidates = 0;
     for (std::size_t i = entries_.size(); i > oldest_; --i) {
@@ -437,17 +454,6 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
     return std::nullopt;
 }
 
-// Answers a datagram by its own reply, so that no held reply can be its own.
-Event Ledger::answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
-    const auto wanted = held_.empty() || i < oldest_ ? std::nullopt : expected(entries_[i]);
-    if (wanted) {
-        const std::size_t size = comparable_size(*wanted);
-        for (Held& held : held_)
-            if (held.size == size && entries_[i].id <= held.queued) --held.spare;
-    }
-    return answer(i, reply, read_at, right);
-}
-
 std::size_t Ledger::hash_of(std::string_view reply) const {
     std::string space;
     return std::hash<std::string_view>()(
@@ -463,20 +469,17 @@ void Ledger::remember_answer(std::string_view reply) {
     ++answers_remembered_;
 }
 
-// A reply that was read before its message was fully written has no round trip.
-std::optional<ev::Duration> Ledger::round_trip(const Entry& entry, ev::Time read_at) {
-    if (entry.id <= untimed_id_ || read_at < entry.sent) return std::nullopt;
-    max_round_trip_ = std::max(max_round_trip_, read_at - entry.sent);
-    return read_at - entry.sent;
-}
-
-// In a stream, the messages before this one are late, and will not be answered.
-Event Ledger::answer(std::size_t i, Part part, std::string_view reply, ev::Time read_at,
-                     bool right) {
-    for (; i > 0 && !datagrams(); --i) take(0);
+// In a stream, the messages before this one are late, and will not be answered. A reply that
+// was read before its message was fully written has no round trip.
+Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
+    while (i > first_ && !datagrams()) take(first_);
     const bool late = i < oldest_;
-    const Entry& entry = take(i, part);
-    Reply answer{reply, round_trip(entry, read_at), right};
+    const Entry& entry = take(i);
+    Reply answer{.payload = reply, .right = right};
+    if (entry.id > untimed_id_ && read_at >= entry.sent) {
+        answer.round_trip = read_at - entry.sent;
+        max_round_trip_ = std::max(max_round_trip_, *answer.round_trip);
+    }
     greeting_ruled_out_ = true;
     if (options_.expect == Expect::any) {
         answer.right = !options_.pattern || options_.pattern->matches(reply);
@@ -516,9 +519,9 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
         arrived_bytes_ = received.size();
         return received_event(Fate::read, bytes);
     }
-    while (given() && any_awaited() && !entries_[0].reply) {
-        const bool late = oldest_ > 0;
-        const Entry& unanswered = take(0);
+    while (given() && any_awaited() && !entries_[first_].reply) {
+        const bool late = oldest_ > first_;
+        const Entry& unanswered = take(first_);
         if (!late) return Event{.fate = Fate::lost, .message = message(unanswered, false)};
     }
     const bool any = options_.expect == Expect::any;
@@ -528,12 +531,13 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
         return any && any_awaited() ? answer(*find(all), all, read_at, true) : unsolicited(all);
     }
     const bool computed = framing_.reply && !given();
-    if (computed && right_reply_.empty()) right_reply_ = framing_.reply(payload(entries_[0]));
-    const std::string_view right = computed ? right_reply_ : *expected(entries_[0]);
+    if (computed && right_reply_.empty())
+        right_reply_ = framing_.reply(payload(entries_[first_]));
+    const std::string_view right = computed ? right_reply_ : *expected(entries_[first_]);
     equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
     if (received.size() < right.size()) return std::nullopt;
     const std::string_view reply = received.substr(0, right.size());
-    const Event event = answer(0, reply, read_at, equal_bytes_ == reply.size());
+    const Event event = answer(first_, reply, read_at, equal_bytes_ == reply.size());
     received.remove_prefix(reply.size());
     arrived_bytes_ -= reply.size();
     right_reply_.clear();
@@ -542,28 +546,41 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
 
 // --- Held replies.
 
-// Starts to assign the held replies to the messages before entry `i`. Prefers messages in
-// flight, because late messages were already reported.
+// Starts to assign the held replies to the messages before entry `i`, and loses the others.
+// Prefers messages in flight, because late messages were already reported.
 void Ledger::settle(std::size_t i) {
-    std::size_t messages = 0;
-    while (i > 0) messages += entries_[--i].over ? 0 : entries_[i].count;
-    const std::size_t late = std::min(messages, late_.count);
-    const std::size_t timely_replies = answerable(messages - late);
-    const std::size_t late_replies = std::min(answers_ - timely_replies, late);
-    for (std::size_t left = late - late_replies; left > 0; --left) take(0);
-    settle(timely_replies + late_replies, messages - late - timely_replies);
+    const std::size_t timely = answerable(i);
+    std::size_t late = i < oldest_ ? i - first_ : late_.count;
+    lost_before_ = i < entries_.size() ? entries_[i].id : last_id_ + 1;
+    for (; late > answers_ - timely; --late) take(first_);
+    settle_replies(timely + late);
 }
 
-// The last `replies` of the held replies answer the oldest messages. The next `losses` messages
-// are lost.
-void Ledger::settle(std::size_t replies, std::size_t losses) {
+// Returns how many messages in flight before entry `end` the held replies can answer. A reply
+// can answer only a message that was queued before the reply was read.
+std::size_t Ledger::answerable(std::size_t end) const {
+    std::size_t replies = 0;
+    std::size_t i = oldest_;
+    std::size_t answered = 0;  // messages of entry `i`
+    for (const Held& held : held_) {
+        if (i >= end) break;
+        if (held.fate != Fate::bad || entries_[i].id + answered > held.queued) continue;
+        ++replies;
+        if (++answered < entries_[i].count) continue;
+        answered = 0;
+        ++i;
+    }
+    return replies;
+}
+
+// The last `replies` of the held replies answer the oldest messages.
+void Ledger::settle_replies(std::size_t replies) {
     for (Held& held : held_) {
-        if (datagrams() || answers_ == replies) break;
+        if (answers_ == replies) break;
         if (held.fate != Fate::bad) continue;
         held.fate = unsolicited(held.payload).fate;
         --answers_;
     }
-    losses_ = losses;
     settling_ = true;
 }
 
@@ -571,7 +588,7 @@ void Ledger::settle(std::size_t replies, std::size_t losses) {
 void Ledger::resolve_held() {
     if (held_.empty()) return;
     const std::size_t late = std::min(answers_, late_.count);
-    settle(late + answerable(std::min(answers_ - late, in_flight_.count)), 0);
+    settle_replies(late + std::min(answers_ - late, answerable(entries_.size())));
 }
 
 // Once there is a held reply for each message in flight, waiting longer helps only if a reply
@@ -583,26 +600,10 @@ void Ledger::settle_if_decided() {
         settling_ = true;
         return;
     }
-    if (held_bytes_ > limits_.held_bytes) return resolve_held();
     const bool late_possible = late_.count > 0 && in_flight_.count > 0;
-    const bool enough =
-        answers_ >= in_flight_.count && answerable(in_flight_.count) == in_flight_.count;
-    if (enough && !late_possible && !greeting_possible()) resolve_held();
-}
-
-// Returns how many of the oldest messages in flight the held replies can answer. A reply can
-// answer only a message that was queued before the reply was read.
-std::size_t Ledger::answerable(std::size_t messages) const {
-    const std::uint64_t before = total_ - in_flight_.count;  // messages queued before these
-    messages = std::min(messages, answers_);
-    std::size_t newer = 0;  // replies
-    for (auto reply = held_.rbegin(); reply != held_.rend() && newer < messages; ++reply) {
-        if (reply->fate != Fate::bad) continue;
-        const std::uint64_t possible = newer + reply->queued - std::min(reply->queued, before);
-        messages = static_cast<std::size_t>(std::min<std::uint64_t>(messages, possible));
-        ++newer;
-    }
-    return messages;
+    const bool enough = answerable(entries_.size()) == in_flight_.count;
+    if (held_bytes_ > limits_.held_bytes || (enough && !late_possible && !greeting_possible()))
+        resolve_held();
 }
 
 // Answers datagram `i` by the first held reply that may be caused by it, if there is one.
@@ -633,22 +634,25 @@ void Ledger::take_held(std::list<Held>::iterator held) {
 }
 
 std::optional<Event> Ledger::next_resolved() {
-    if (settling_ && datagrams()) {
-        if (auto event = next_decided()) {
-            if (losses_ > 0) --losses_;
-            return event;
-        }
-    } else if (settling_ && !held_.empty()) {
+    if (!settling_) return std::nullopt;
+    if (datagrams()) {
+        if (auto event = next_decided()) return event;
+    } else if (!held_.empty()) {
         take_held(held_.begin());
         const std::string_view reply = settled_.payload;
         if (settled_.fate != Fate::bad) return received_event(settled_.fate, reply);
         --answers_;
-        return answer(0, reply, settled_.read_at, false);
+        split_first(first_);
+        return answer(first_, reply, settled_.read_at, false);
     }
-    settling_ = losses_ > 0;
-    if (!settling_) return std::nullopt;
-    --losses_;
-    return Event{.fate = Fate::lost, .message = message(take(0), false)};
+    while (!empty() && entries_[first_].id < lost_before_) {
+        const bool late = oldest_ > first_;
+        split_first(first_);
+        const Entry& lost = take(first_);
+        if (!late) return Event{.fate = Fate::lost, .message = message(lost, false)};
+    }
+    settling_ = false;
+    return std::nullopt;
 }
 
 bool Ledger::greeting_possible() const {
@@ -666,7 +670,7 @@ void Ledger::rule_out_greeting() {
 Event Ledger::expire_oldest() {
     if (datagrams())
         if (const auto event = answer_by_held(oldest_)) return *event;
-    split(oldest_, first_part(entries_[oldest_]));
+    split_first(oldest_);
     const Entry& oldest = entries_[oldest_];
     if (given() && !oldest.reply && late_.count == 0)
         return {.fate = Fate::lost, .message = message(take(oldest_), true)};
@@ -680,8 +684,8 @@ Event Ledger::expire_oldest() {
     while (late_.count > 1 &&
            (late_.count > limits_.remembered || late_.bytes > limits_.late_bytes)) {
         const std::size_t forgotten = forgotten_ + 1;
-        forgotten_key_ = numbered() ? entries_[0].key : 0;
-        take(0);
+        forgotten_key_ = numbered() ? entries_[first_].key : 0;
+        take(first_);
         forgotten_ = forgotten;
     }
     return event;
@@ -698,11 +702,10 @@ void Ledger::lose(bool unwritten_stay) {
 void Ledger::restart() {
     decoder_.restart(false);
     for (Entry& entry : entries_) entry.sent = {};
-    start_ = written_ = flushed_ = entries_.empty() ? queued() : entries_[0].begin;
+    start_ = written_ = flushed_ = empty() ? queued() : entries_[first_].begin;
     keeps_last_ = false;
     release();
     read_id_ = 0;
-    read_total_ = total_ - late_.count - in_flight_.count;
     forgotten_ = equal_bytes_ = remaining_input_ = arrived_bytes_ = 0;
     forgotten_key_.reset();
     right_reply_.clear();

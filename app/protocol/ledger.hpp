@@ -123,7 +123,7 @@ public:
 
     std::uint64_t last_id() const { return last_id_; }
     // Includes late messages; 0 if there is no message.
-    std::uint64_t oldest_id() const { return entries_.empty() ? 0 : entries_[0].id; }
+    std::uint64_t oldest_id() const { return empty() ? 0 : entries_[first_].id; }
     std::size_t in_flight() const { return in_flight_.count; }        // messages, not late
     std::size_t in_flight_bytes() const { return in_flight_.bytes; }  // of their frames
     // There must be a message in flight.
@@ -133,11 +133,6 @@ public:
     ev::Duration max_round_trip() const { return max_round_trip_; }
 
 private:
-    // Consecutive messages at the front of an entry.
-    struct Part {
-        std::size_t size = 0;  // bytes of their frames
-        std::size_t count = 0;
-    };
     // A message, or several that were queued together in one entry, which costs much less than
     // one entry each. Positions count the bytes of all frames.
     struct Entry {
@@ -154,63 +149,12 @@ private:
         std::unique_ptr<const std::string> reply = {};  // with Expect::given
 
         std::uint64_t end() const { return begin + size; }
-        // Returns the first messages, and keeps the others.
-        Entry take_first(Part part) {
-            Entry first{.id = id,
-                        .planned = planned,
-                        .sent = sent,
-                        .begin = begin,
-                        .size = part.size,
-                        .count = part.count};
-            id += part.count;
-            begin += part.size;
-            size -= part.size;
-            count -= part.count;
-            return first;
-        }
-    };
-    // A queue in contiguous memory. Unlike std::deque, it does not allocate while it is empty,
-    // or while its size stays the same.
-    class Queue {
-    public:
-        bool empty() const { return begin_ == entries_.size(); }
-        std::size_t size() const { return entries_.size() - begin_; }
-        Entry& operator[](std::size_t i) { return entries_[begin_ + i]; }
-        const Entry& operator[](std::size_t i) const { return entries_[begin_ + i]; }
-        Entry* begin() { return entries_.data() + begin_; }
-        Entry* end() { return entries_.data() + entries_.size(); }
-        Entry& add() {
-            if (entries_.size() == entries_.capacity() && begin_ > size()) drop_removed();
-            return entries_.emplace_back();
-        }
-        void insert(std::size_t i, Entry entry) {
-            entries_.insert(entries_.begin() + static_cast<std::ptrdiff_t>(begin_ + i),
-                            std::move(entry));
-        }
-        void pop_front() {
-            ++begin_;
-            if (!empty()) return;
-            drop_removed();
-            constexpr std::size_t max_idle_capacity = 64;  // entries
-            if (entries_.capacity() > max_idle_capacity) std::vector<Entry>().swap(entries_);
-        }
-
-    private:
-        void drop_removed() {
-            entries_.erase(entries_.begin(),
-                           entries_.begin() + static_cast<std::ptrdiff_t>(begin_));
-            begin_ = 0;
-        }
-
-        std::vector<Entry> entries_;
-        std::size_t begin_ = 0;  // index of the first entry; those before it were removed
     };
     struct Held {
         std::string payload;
         ev::Time read_at{};
-        // Messages queued before the reply was read; with datagrams, the id of the last one.
-        std::uint64_t queued = 0;
-        Fate fate = Fate::bad;  // or its fate if it answers nothing
+        std::uint64_t queued = 0;  // the last message queued before it was read
+        Fate fate = Fate::bad;     // or its fate if it answers nothing
         // With datagrams only:
         std::size_t size = 0;  // see comparable_size()
         // Messages that it may answer, less the held replies of its size up to this one.
@@ -228,9 +172,8 @@ private:
     bool numbered() const { return options_.numbered && datagrams(); }
 
     std::uint64_t queued() const { return base_ + frames_.size(); }  // end of frames_
-    bool all_written() const {
-        return entries_.empty() || entries_[entries_.size() - 1].end() <= written_;
-    }
+    bool empty() const { return first_ == entries_.size(); }
+    bool all_written() const { return empty() || entries_.back().end() <= written_; }
     void record_queued(std::size_t size, std::size_t count, ev::Time planned,
                        std::optional<std::string_view> reply);
 
@@ -240,18 +183,15 @@ private:
     }
     std::optional<std::string_view> expected(const Entry& entry) const;
     Message message(const Entry& entry, bool late) const;
-    Part first_part(const Entry& entry) const;
-    Part whole_part(const Entry& entry, std::size_t bytes) const;
-    void split(std::size_t i, Part part);
-    const Entry& take(std::size_t i, Part part);
-    const Entry& take(std::size_t i) { return take(i, first_part(entries_[i])); }
+    bool split(std::size_t i, std::size_t bytes);
+    void split_first(std::size_t i);
+    const Entry& take(std::size_t i);
     void release();
     void drop_answered();
 
     // A reply answers only messages that were queued before it was read.
     bool awaited(const Entry& entry) const { return entry.id <= read_id_; }
-    bool any_awaited() const { return !entries_.empty() && awaited(entries_[0]); }
-    std::optional<std::size_t> find_oldest() const;
+    bool any_awaited() const { return !empty() && awaited(entries_[first_]); }
     std::optional<std::size_t> find(std::string_view reply);
     std::optional<std::size_t> find_in_batch(std::size_t i, std::string_view reply);
     std::optional<std::size_t> find_number(std::optional<std::uint64_t> number);
@@ -263,13 +203,7 @@ private:
     std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
     std::optional<Event> match(std::string_view reply, ev::Time read_at);
     std::optional<Event> match_datagram(std::string_view reply, ev::Time read_at);
-    Event answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool right);
-    Event answer(std::size_t i, Part part, std::string_view reply, ev::Time read_at,
-                 bool right);
-    Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
-        return answer(i, first_part(entries_[i]), reply, read_at, right);
-    }
-    std::optional<ev::Duration> round_trip(const Entry& entry, ev::Time read_at);
+    Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right);
     std::size_t hash_of(std::string_view reply) const;
     void remember_answer(std::string_view reply);
     bool is_last_removed(std::string_view reply) const {
@@ -278,9 +212,9 @@ private:
     Event unsolicited(std::string_view reply) const;
 
     void settle(std::size_t i);
-    void settle(std::size_t replies, std::size_t losses);
+    std::size_t answerable(std::size_t end) const;
+    void settle_replies(std::size_t replies);
     void settle_if_decided();
-    std::size_t answerable(std::size_t messages) const;
     std::optional<Event> answer_by_held(std::size_t i);
     std::optional<Event> next_decided();
     void take_held(std::list<Held>::iterator held);
@@ -290,12 +224,12 @@ private:
     const LedgerLimits limits_;
     Decoder decoder_;
     std::uint64_t last_id_ = 0;
-    std::uint64_t total_ = 0;   // messages queued; 0 with Expect::none
     std::uint64_t number_ = 0;  // of the last numbered datagram
 
-    // Late messages, then those in flight, each in the order of sending. The first entry is not
-    // over.
-    Queue entries_;
+    // From first_ on: late messages, then those in flight, each in the order of sending. Unlike
+    // a std::deque, they allocate nothing while there are few.
+    std::vector<Entry> entries_;
+    std::size_t first_ = 0;   // index of the first entry; those before it are over
     std::size_t oldest_ = 0;  // index of the oldest message in flight
     Sum in_flight_, late_;
     bufio::Buffer frames_;
@@ -312,7 +246,6 @@ private:
     std::optional<std::uint64_t> forgotten_key_;
 
     std::uint64_t read_id_ = 0;        // the last message queued before the input was read
-    std::uint64_t read_total_ = 0;     // messages queued before the input was read
     std::size_t remaining_input_ = 0;  // bytes of input that next() or greeted() left
     std::size_t equal_bytes_ = 0;      // leading bytes of the input that equal the frames
     std::size_t arrived_bytes_ = 0;    // without frames: bytes of the input reported as read
@@ -321,10 +254,10 @@ private:
 
     std::list<Held> held_;
     std::size_t held_bytes_ = 0;
-    std::size_t answers_ = 0;  // held replies that may answer a message
-    bool settling_ = false;    // the fates of the held replies are decided; see settle()
-    std::size_t losses_ = 0;   // the oldest messages, to be lost after the held replies
-    Held settled_;             // the reply of the last event
+    std::size_t answers_ = 0;        // held replies that may answer a message
+    bool settling_ = false;          // the fates of the held replies are decided; see settle()
+    std::uint64_t lost_before_ = 0;  // id up to which messages are lost after the held replies
+    Held settled_;                   // the reply of the last event
 
     bool greeted_ = false;             // the framing's greeting was received
     bool greeting_ruled_out_ = false;  // the first reply is known not to be a greeting

@@ -6,8 +6,6 @@
 #include "tests/app/run/client_fixture.hpp"
 #include "tests/support/text.hpp"
 
-#include <random>
-
 using namespace std::chrono_literals;
 using namespace yodel;
 using test::contains;
@@ -298,57 +296,4 @@ TEST_CASE("the objects of a replay have their fates") {
     CHECK(contains(outcome.output, R"("fate":"matched","right":true)"));
     CHECK(contains(outcome.output, R"("fate":"bad","right":false,"difference":1)"));
     CHECK(contains(outcome.output, R"("replayed":3,"matched":2,"bad":1,"lost":0,)"));
-}
-
-namespace {
-
-// Returns a server whose replies depend on the seed, the line and its number. The reply to line
-// number `wrong` is bad.
-Server::Answer random_server(unsigned seed, int wrong) {
-    return [=, count = 0](const std::string& line) mutable {
-        std::mt19937 random(seed + static_cast<unsigned>(++count) * 977U);
-        const auto one_in = [&](unsigned many) { return random() % many == 0; };
-        Replies lines;
-        if (one_in(6)) lines.push_back("event " + std::to_string(count));
-        if (!one_in(9)) lines.push_back(one_in(3) ? "OK" : line + "!");
-        if (count == wrong && lines.empty()) lines.emplace_back();
-        if (count == wrong) lines.back() += "?";
-        if (one_in(6)) lines.push_back("later " + std::to_string(count));
-        return lines;
-    };
-}
-
-}  // namespace
-
-TEST_CASE("the recording of a random server is replayed alike, and one change is found") {
-    for (unsigned seed = 1; seed <= 8; ++seed) {
-        std::string events;
-        const Server::Answer server = random_server(seed, 0);
-        for (int i = 1; i <= 40; ++i) {
-            std::string message = "say " + std::to_string(i % 5);
-            std::string before;
-            std::string after;
-            const auto at = [i](int later) { return std::to_string(i * 20 + later); };
-            for (const std::string& each : server(message)) {
-                if (each.starts_with("event "))
-                    before = at(1) + " +" + each + ";";
-                else if (each.starts_with("later "))
-                    after = at(3) + " +" + each + ";";
-                else
-                    message += "=" + each;
-            }
-            events += before + at(0) + " " + message + ";" + after;
-        }
-        for (const bool fast : {false, true}) {
-            CAPTURE(seed, fast);
-            const std::string text = recorded(events) + the_end;
-            const Replayed same = replay(text, random_server(seed, 0), {.fast = fast});
-            CHECK(same.status == 0);
-            CHECK(same.counts.starts_with("40 matched"));
-            const int wrong = static_cast<int>(1 + seed % 40);
-            const Replayed other = replay(text, random_server(seed, wrong), {.fast = fast});
-            CHECK(other.status == 1);
-            CHECK(contains(other.output, "?\n"));
-        }
-    }
 }

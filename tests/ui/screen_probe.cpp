@@ -44,7 +44,8 @@ public:
 
     void run() {
         while (!done_ && !terminal_.gone()) {
-            if (resized) resize();
+            if (resized) terminal_.resize();
+            resized = 0;
             draw();
             wait();
             while (const auto key = terminal_.read_key()) press(*key);
@@ -52,11 +53,6 @@ public:
     }
 
 private:
-    void resize() {
-        resized = 0;
-        terminal_.resize();
-    }
-
     void wait() {
         sigset_t none;
         sigemptyset(&none);
@@ -111,14 +107,10 @@ private:
         frame.rows.resize(static_cast<std::size_t>(terminal_.size().rows));
         if (attacked_) {
             for (std::size_t i = 0; i < std::size(test::attacks) * 2; ++i) {
-                auto& row = frame.rows[i % frame.rows.size()];
-                const auto attack = test::attacks[i % std::size(test::attacks)];
                 // Correct and wrong use: the terminal must be safe from both.
-                if (i % 2 == 1) {
-                    append_escaped(row, attack);
-                } else {
-                    append(row, attack);
-                }
+                const auto add = i % 2 == 1 ? ui::append_escaped : ui::append;
+                add(frame.rows[i % frame.rows.size()],
+                    test::attacks[i % std::size(test::attacks)], ui::Style::normal);
             }
         } else {
             const auto rows = frame.rows.size();

@@ -62,14 +62,14 @@ void Expression::compile() const {
 
 bool Expression::matches(std::string_view text) const {
     examine(text);
-    return search(0, nullptr);
+    return search(text, 0, nullptr);
 }
 
 std::vector<Expression::Range> Expression::find_all(std::string_view text) const {
     examine(text);
     std::vector<Range> all;
     regmatch_t found{};
-    for (std::size_t from = 0; from < examined_.size() && search(from, &found);) {
+    for (std::size_t from = 0; from < examined_.size() && search(text, from, &found);) {
         const std::size_t begin = from + static_cast<std::size_t>(found.rm_so);
         const std::size_t end = from + static_cast<std::size_t>(found.rm_eo);
         if (begin < end) all.push_back({begin, end});
@@ -105,17 +105,18 @@ std::size_t Expression::unmasked(std::string_view text, std::size_t offset) cons
 }
 
 void Expression::examine(std::string_view text) const {
-    examined_truncated_ = text.size() > max_examined;
     examined_ = text.substr(0, max_examined);
     std::replace(examined_.begin(), examined_.end(), '\0', '\1');
     bytes_since_compiled_ += examined_.size();
     if (bytes_since_compiled_ > max_bytes_since_compiled) compile();
 }
 
-// Searches from `from` on. Sets `found`, unless null, to the first match, relative to `from`.
-bool Expression::search(std::size_t from, regmatch_t* found) const {
+// Searches the examined text from `from` on. Sets `found`, unless null, to the first match,
+// relative to `from`.
+bool Expression::search(std::string_view text, std::size_t from, regmatch_t* found) const {
     const ByteLocale bytes;
-    const int flags = (from > 0 ? REG_NOTBOL : 0) | (examined_truncated_ ? REG_NOTEOL : 0);
+    const int flags =
+        (from > 0 ? REG_NOTBOL : 0) | (text.size() > max_examined ? REG_NOTEOL : 0);
     return ::regexec(compiled_.get(), examined_.c_str() + from, found ? 1 : 0, found, flags) ==
            0;
 }

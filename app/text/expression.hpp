@@ -43,14 +43,13 @@ public:
 private:
     void compile() const;
     void examine(std::string_view text) const;
-    bool search(std::size_t from, regmatch_t* found) const;
+    bool search(std::string_view text, std::size_t from, regmatch_t* found) const;
 
     std::string text_;
     std::vector<Expression> others_;
     mutable std::shared_ptr<regex_t> compiled_;
     mutable std::size_t bytes_since_compiled_ = 0;  // bytes examined since the last compile()
     mutable std::string examined_;                  // beginning of the text
-    mutable bool examined_truncated_ = false;       // more of the text follows
 };
 
 // Returns the text to compare: unchanged without a mask, else masked and stored in `space`.

@@ -109,7 +109,7 @@ TEST_CASE("decodes the escapes of a JSON text") {
 TEST_CASE("refuses a text that is not JSON, with the place of the error") {
     std::istringstream rows(R"(nul|x;|True;0|1;|+1;|.5;1.|x;1e|x;-|x;|NaN;1 |2;[1,|];[1 |2];[1|}
 ;{"a":1,|};{|a:1};{"a" |1};"\|x";"\u12|g4";"\udc00|";"\udfff|";"\ud800|x";"\ud800\|n"
-;"\ud800\u0041|";"\ud800\udbff|";"\ud800\ue000|")");
+;"\ud800\u0041|";"\ud800\udbff|";"\ud800\ue000|";"\udc00|\udc00")");
     std::vector<std::string> texts{"nul| ",
                                    "\"|\n\"",
                                    "\"|\x1f\"",

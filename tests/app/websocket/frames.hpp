@@ -18,6 +18,12 @@ struct Frame {
     std::string payload = {};
 };
 
+inline std::size_t number(std::string_view bytes) {
+    std::size_t value = 0;
+    for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
+    return value;
+}
+
 inline std::string network_order(std::uint64_t number, unsigned bytes) {
     std::string text;
     while (bytes > 0) text += static_cast<char>(number >> (8 * --bytes));
@@ -46,27 +52,21 @@ inline std::string encoded(const std::vector<Frame>& frames, bool masked) {
 // Removes the whole frames from the front of the bytes, and unmasks them.
 inline std::vector<Frame> decoded(std::string& bytes) {
     std::vector<Frame> frames;
-    const auto number = [&](std::size_t at, std::size_t count) {
-        std::size_t value = 0;
-        for (std::size_t i = 0; i < count; ++i)
-            value = value << 8 | static_cast<unsigned char>(bytes[at + i]);
-        return value;
-    };
-    std::size_t begin = 0;
-    while (bytes.size() - begin >= 2) {
-        const std::size_t second = number(begin + 1, 1);
+    std::string_view rest = bytes;
+    while (rest.size() >= 2) {
+        const std::size_t second = number(rest.substr(1, 1));
         const std::size_t more = (second & 0x7f) == 127 ? 8 : (second & 0x7f) == 126 ? 2 : 0;
-        const std::size_t head = begin + 2 + more + (second >= 0x80 ? 4 : 0);
-        if (bytes.size() < head) break;
-        const std::size_t size = more == 0 ? second & 0x7f : number(begin + 2, more);
-        if (bytes.size() - head < size) break;
-        Frame frame{static_cast<unsigned>(number(begin, 1)), bytes.substr(head, size)};
+        const std::size_t head = 2 + more + (second >= 0x80 ? 4 : 0);
+        if (rest.size() < head) break;
+        const std::size_t size = more == 0 ? second & 0x7f : number(rest.substr(2, more));
+        if (rest.size() - head < size) break;
+        Frame frame{static_cast<unsigned char>(rest[0]), std::string(rest.substr(head, size))};
         for (std::size_t i = 0; i < size && second >= 0x80; ++i)
-            frame.payload[i] = static_cast<char>(frame.payload[i] ^ bytes[head - 4 + i % 4]);
+            frame.payload[i] = static_cast<char>(frame.payload[i] ^ rest[head - 4 + i % 4]);
         frames.push_back(std::move(frame));
-        begin = head + size;
+        rest.remove_prefix(head + size);
     }
-    bytes.erase(0, begin);
+    bytes.erase(0, bytes.size() - rest.size());
     return frames;
 }
 
@@ -80,9 +80,7 @@ inline std::string message(std::string_view payload, bool text = true) {
 inline std::vector<Frame> messages_in(std::string& bytes) {
     std::vector<Frame> found;
     while (bytes.size() >= 5) {
-        std::size_t size = 0;
-        for (std::size_t i = 1; i < 5; ++i)
-            size = size << 8 | static_cast<unsigned char>(bytes[i]);
+        const std::size_t size = number(std::string_view(bytes).substr(1, 4));
         if (bytes.size() < 5 + size) break;
         found.push_back({bytes[0] == 0 ? 0x81U : 0x82U, bytes.substr(5, size)});
         bytes.erase(0, 5 + size);
@@ -132,9 +130,7 @@ inline std::string described(const Frame& frame) {
         if (first == frame.first) text = name;
     std::string payload = frame.payload;
     if (text == "close" && payload.size() >= 2) {
-        const auto code = static_cast<unsigned char>(payload[0]) << 8 |
-                          static_cast<unsigned char>(payload[1]);
-        text += " " + std::to_string(code);
+        text += " " + std::to_string(number(std::string_view(payload).substr(0, 2)));
         payload.erase(0, 2);
     }
     return payload.empty() ? text : text + " " + shown(payload);

@@ -86,11 +86,9 @@ private:
     bool closed_ = false;
 };
 
-const std::string request_key = "dGhlIHNhbXBsZSBub25jZQ==";
 const std::string valid_request =
     "GET / HTTP/1.1\r\nHost: h\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-    "Sec-WebSocket-Key: " +
-    request_key + "\r\nSec-WebSocket-Version: 13\r\n\r\n";
+    "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n\r\n";
 
 // A transport under test and its peer.
 struct Scene {

@@ -116,7 +116,7 @@ std::string_view Ledger::frame(const Entry& entry) const {
 }
 
 std::optional<std::string_view> Ledger::expected(const Entry& entry) const {
-    if (!given()) return payload(entry);
+    if (!given()) return framing_.reply ? right_reply_ : payload(entry);
     return entry.reply ? std::optional<std::string_view>(*entry.reply) : std::nullopt;
 }
 
@@ -487,9 +487,8 @@ Event Ledger::answer(std::size_t i, std::string_view reply, ev::Time read_at, bo
         if (right)
             echoed_ = last_echoed_ = true;
         else
-            answer = compared_reply(options_.pattern_or_null(),
-                                    framing_.reply && !given() ? right_reply_ : expected(entry),
-                                    reply, answer.round_trip);
+            answer = compared_reply(options_.pattern_or_null(), expected(entry), reply,
+                                    answer.round_trip);
         if (datagrams() && expected(entry)) remember_answer(*expected(entry));
     }
     if (datagrams()) {
@@ -530,10 +529,9 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
         const std::string_view all = std::exchange(received, {});
         return any && any_awaited() ? answer(*find(all), all, read_at, true) : unsolicited(all);
     }
-    const bool computed = framing_.reply && !given();
-    if (computed && right_reply_.empty())
+    if (framing_.reply && right_reply_.empty())
         right_reply_ = framing_.reply(payload(entries_[first_]));
-    const std::string_view right = computed ? right_reply_ : *expected(entries_[first_]);
+    const std::string_view right = *expected(entries_[first_]);
     equal_bytes_ += first_difference(received.substr(equal_bytes_), right.substr(equal_bytes_));
     if (received.size() < right.size()) return std::nullopt;
     const std::string_view reply = received.substr(0, right.size());

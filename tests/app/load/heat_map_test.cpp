@@ -29,16 +29,6 @@ std::vector<std::string> shades(const HeatMap::View& view) {
 
 }  // namespace
 
-TEST_CASE("begins with the first round trips") {
-    HeatMap map;
-    map.add(start, {});
-    CHECK(map.empty());
-    CHECK(map.view(10, 10).rows.empty());
-    map.add(start + 10s, histogram_of(1ms, 1));
-    CHECK(map.view(1, 10).rows.size() == 1);
-    CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"4"});
-}
-
 TEST_CASE("shades a cell by its share of its column") {
     const std::pair<std::uint64_t, const char*> rows[] = {{0, "0"},   {1, "1"},   {10, "1"},
                                                           {11, "2"},  {100, "2"}, {101, "3"},
@@ -65,9 +55,13 @@ TEST_CASE("puts the longest round trips into the first row, the shortest into th
     CHECK(view.rows.back().upper_end < 2ms);
 }
 
-TEST_CASE("leaves a gap for time without round trips") {
+TEST_CASE("begins with the first round trips, and leaves a gap for time without any") {
     HeatMap map;
+    map.add(start - 10s, {});
+    CHECK(map.empty());
+    CHECK(map.view(10, 10).rows.empty());
     map.add(start, histogram_of(1ms, 1));
+    CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"4"});
     map.add(start + 3 * HeatMap::initial_width, {});
     CHECK(shades(map.view(1, 10)) == std::vector<std::string>{"4000"});
     map.add(start + 4 * HeatMap::initial_width, histogram_of(1ms, 1));
@@ -79,16 +73,11 @@ TEST_CASE("keeps the whole run in view, in columns of more time") {
     for (int i = 0; i < 9; ++i)
         map.add(start + i * HeatMap::initial_width, histogram_of(1ms, 1));
     CHECK(map.view(1, 9).width == HeatMap::initial_width);
-    struct Row {
-        std::size_t columns;
-        int width;
-        std::string shades;
-    };
-    const Row rows[] = {
+    const std::tuple<std::size_t, int, const char*> rows[] = {
         {8, 2, "44444"}, {5, 2, "44444"}, {4, 4, "444"}, {2, 8, "44"}, {1, 16, "4"}};
-    for (const Row& row : rows) {
-        CHECK(map.view(1, row.columns).width == row.width * HeatMap::initial_width);
-        CHECK(shades(map.view(1, row.columns)) == std::vector<std::string>{row.shades});
+    for (const auto& [columns, width, row] : rows) {
+        CHECK(map.view(1, columns).width == width * HeatMap::initial_width);
+        CHECK(shades(map.view(1, columns)) == std::vector<std::string>{row});
     }
 }
 

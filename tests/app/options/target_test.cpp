@@ -5,8 +5,6 @@
 #include <netdb.h>
 #include <sys/socket.h>
 
-#include <array>
-
 using namespace yodel;
 using test::check_table;
 using test::refusal;
@@ -14,18 +12,22 @@ using test::words_of;
 
 namespace {
 
-// The parts of a target with spaces between them, and the words after it; or the refusal.
-std::string parts(const std::string& line) {
-    Target target;
-    std::vector<std::string> words = words_of(line);
-    const std::string refused = refusal([&] { target = take_target(words, to_connect); });
-    if (!refused.empty()) return refused;
-    std::string text = target.given.written;
-    if (text.starts_with("the target")) text.clear();
-    for (const std::string& part : {target.host, target.service, target.path, target.resource})
-        if (!part.empty()) text += (text.empty() ? "" : " ") + part;
-    for (const std::string& word : words) text += " | " + word;
-    return text;
+// Returns a function for the parts of a target with spaces between them, and the words after
+// it; or the refusal.
+auto parts(const TargetForm& form) {
+    return [&form](const std::string& line) {
+        Target target;
+        std::vector<std::string> words = words_of(line);
+        const std::string refused = refusal([&] { target = take_target(words, form); });
+        if (!refused.empty()) return refused;
+        std::string text = target.given.written;
+        if (text.starts_with("the target")) text.clear();
+        for (const std::string& part :
+             {target.host, target.service, target.path, target.resource})
+            if (!part.empty()) text += (text.empty() ? "" : " ") + part;
+        for (const std::string& word : words) text += " | " + word;
+        return text;
+    };
 }
 
 }  // namespace
@@ -70,7 +72,7 @@ ws://[::1]:7/x:y => ws:// ::1 7 /x:y
 wss://h => wss:// h 443 /
 WSS://h:7/a/b?c=d&e=/ => wss:// h 7 /a/b?c=d&e=/
 )",
-                parts);
+                parts(to_connect));
 }
 
 TEST_CASE("an invalid target is refused with the right form") {
@@ -118,14 +120,15 @@ ws:h:7 => "ws:h:7" is neither HOST:PORT nor [IPV6]:PORT
 'ws://h/a b' => "/a b" is not a path: write %20 for a space, and no fragment (#)
 ws://h#top => "#top" is not a path: write %20 for a space, and no fragment (#)
 )",
-                parts);
+                parts(to_connect));
     for (const std::string path : {"/\r\nX: y", "/\x7f", "/\xc3\xa9"})
-        CHECK(parts("'ws://h" + path + "'").starts_with("\"" + path + "\" is not a path: "));
+        CHECK(parts(to_connect)("'ws://h" + path + "'")
+                  .starts_with("\"" + path + "\" is not a path: "));
 }
 
 TEST_CASE("a server listens on the given address, or on a port alone") {
-    check_table(R"(0 =>  0
-65535 =>  65535
+    check_table(R"(0 => 0
+65535 => 65535
 0.0.0.0:7 => 0.0.0.0 7
 [::]:7 => :: 7
 70000 => "70000" is not a port from 0 to 65535
@@ -140,38 +143,25 @@ tcp:// => "tcp://" is not [ADDR:]PORT
 http://h:7 => "http://h:7" is not [ADDR:]PORT
 unix:/s => "unix:/s" is not [ADDR:]PORT
 )",
-                [](const std::string& line) {
-                    Target target;
-                    std::vector<std::string> words = words_of(line);
-                    const std::string refused =
-                        refusal([&] { target = take_target(words, to_listen); });
-                    return refused.empty() ? target.host + " " + target.service : refused;
-                });
+                parts(to_listen));
 }
 
 TEST_CASE("a destination is an address or a name, perhaps with a port") {
-    for (const auto& [word, host, service] : {std::array{"::1", "::1", ""},
-                                              {"[::1]", "::1", ""},
-                                              {"[::1]:7", "::1", "7"},
-                                              {"10.0.0.5", "10.0.0.5", ""},
-                                              {"10.0.0.5:7443", "10.0.0.5", "7443"},
-                                              {"other.example", "other.example", ""}}) {
-        CAPTURE(word);
-        std::vector<std::string> words{word};
-        const Target target = take_target(words, to_redirect);
-        CHECK(target.host == host);
-        CHECK(target.service == service);
-    }
+    check_table(R"(::1 => ::1
+[::1] => ::1
+[::1]:7 => ::1 7
+10.0.0.5 => 10.0.0.5
+10.0.0.5:7443 => 10.0.0.5 7443
+other.example => other.example
+)",
+                parts(to_redirect));
 }
 
 // A small system knows no services.
 TEST_CASE("a port may be the name of a service that the system knows") {
     const bool known = ::getservbyname("http", "tcp") != nullptr;
-    Target target;
-    std::vector<std::string> words{"localhost:http"};
-    CHECK(refusal([&] { target = take_target(words, to_redirect); }) ==
-          (known ? "" : "\"http\" is neither a port nor the name of a service"));
-    CHECK(target.service == (known ? "http" : ""));
+    CHECK(parts(to_redirect)("localhost:http") ==
+          (known ? "localhost http" : "\"http\" is neither a port nor the name of a service"));
 }
 
 TEST_CASE("only a numeric address has a family") {

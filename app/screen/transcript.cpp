@@ -246,7 +246,7 @@ Transcript::Place Transcript::down(Place from, std::size_t rows) const {
         from = {from.id + 1, 0};
         count = row_count(from.id);
     }
-    from.row = std::min(from.row + rows, count - 1);
+    from.row += rows;  // possibly beyond the end
     return from;
 }
 
@@ -264,8 +264,8 @@ Transcript::Place Transcript::top() const {
 
 // Shows this place at the top, and follows the tail again if that is visible and `follows`.
 void Transcript::show(Place top, bool follows) {
+    if (follows && top >= top_of_tail()) return top_.reset();
     top_ = {top.id, lay_out(top.id).first_unit(top.row)};
-    if (follows && top >= top_of_tail()) top_.reset();
 }
 
 // One row of the old page stays visible.

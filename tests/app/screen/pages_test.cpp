@@ -63,6 +63,10 @@ public:
             REQUIRE(bad_rows(page()).size() == 1);
             REQUIRE(bad_rows(page())[0].starts_with(name));
         });
+        setting("--ws", [this](const std::string&) {
+            options.websocket = {.host = "a"};
+            options.framing = websocket_framing();
+        });
         on("nothing is bad", [this](const std::string&) { REQUIRE(bad_rows(page()).empty()); });
     }
 
@@ -160,6 +164,7 @@ TEST_CASE("the figures of the last minute are beside the totals, if there is spa
     tally.round_trips.record(200us);
     CHECK(contains(page(80), "\nmax            1.0 ms      0.20 ms\n"));
     CHECK_FALSE(contains(page(35), "minute"));
+    CHECK(contains(page(36), "minute"));
 }
 
 TEST_CASE("the slowest right replies, and the newest bad and lost messages, are listed") {
@@ -337,6 +342,8 @@ TEST_CASE("the page of the connection lists its options, its parameters and its 
             hides p50; send a; peer answers a; reports right a=a; shows p50         0.00ms = network
             disconnect; closed; shows ended       disconnected\n; nothing is bad)"},
         {"of datagrams", R"(over datagrams; shows took        look-up 0.00 ms\n; hides TCP)"},
+        {"with WebSocket", R"(unconnected; --ws; connect; handshaking; hides WebSocket response
+            shows \n\nWebSocket request\n            GET / HTTP/1.1\n            Host: a\n)"},
         {"with TLS",
          R"(to a TLS server; -k; open; shows , TLS 0.00 ms\n; shows \nTLS\nversion     TLSv1.3, TLS_
             shows group       ; hides protocol; shows Certificate\nverified    no: it is self-signed

@@ -427,6 +427,8 @@ TEST_CASE("the screen is readable at every size, and resumes after a suspension"
         {"so is a message before ^Z",
          R"(^Z cannot stop the test; keys hello Enter; peer got hello\n; keys ^Z
             peer sends hello\n; +1s; continue; shows untimed ‹ hello ✓)"},
+        {"keys typed behind ^Z are handled afterwards",
+         "^Z cannot stop the test; keys ^Z half; continue; last half"},
         {"the clock",
          "shows up 00:00; +1s; shows up 00:01; +58s; shows up 00:59; +1s; shows up 01:00"},
     });

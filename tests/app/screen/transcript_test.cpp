@@ -141,10 +141,13 @@ TEST_CASE("replies of Redis are shown as redis-cli shows them, and as bytes in t
     transcript.append(reply("-ERR no"));
     transcript.append(reply("$9\r\nPONG"));
     transcript.append(entry({.fate = Fate::unsolicited, .reply = {">1\r\n+news"}}));
+    const Message ping{.id = 1, .payload = "+ok"};
+    transcript.append(entry({.fate = Fate::bad, .message = ping, .reply = {"+no", {}, {}, 1}}));
     CHECK(all_rows(transcript) ==
           std::vector<std::string>{"untimed < \"PONG\"", "untimed < 1) (integer) 1",
                                    "          2) (nil)", "untimed < (error) ERR no",
-                                   "untimed < $9^M^J", "          PONG", "<< 1) news"});
+                                   "untimed < $9^M^J", "          PONG", "<< 1) news",
+                                   "untimed < +no x differs at byte 1: o>n"});
     const Row error = transcript.rows(80, 9)[3];
     CHECK(error.back() == ui::Span{"(error) ERR no", ui::Style::bad});
     transcript.show_hex(true);

@@ -524,6 +524,17 @@ TEST_CASE("does not notify the owner of TLS records without data", "[tls]") {
     REQUIRE(half.run_until([&] { return half.near.got == "news"; }));
 }
 
+TEST_CASE("a long connection may update its TLS keys any number of times", "[tls]") {
+    OpenHalf half(tls13);
+    for (int i = 0; i < 10'100 && half.near.ends == 0; ++i) {
+        half.peer->update_keys(1, SSL_KEY_UPDATE_NOT_REQUESTED);
+        half.loop.step(patience);
+    }
+    REQUIRE(half.near.ends == 0);
+    half.peer->write("news");
+    REQUIRE(half.run_until([&] { return half.near.got == "news"; }));
+}
+
 TEST_CASE("limits TLS key updates in each turn, even with data between them", "[tls]") {
     OpenHalf half(tls13);
     half.peer->keep_written();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 namespace yodel {
 
@@ -220,14 +221,15 @@ void Ledger::drop_answered() {
 
 // --- Finding.
 
+std::optional<std::size_t> Ledger::find_oldest() const {
+    if (oldest_ < entries_.size() && awaited(entries_[oldest_])) return oldest_;
+    return late_.count > 0 ? std::optional<std::size_t>(first_) : std::nullopt;
+}
+
 // Returns the index of the entry that begins with the message that the reply is right for; none
 // if there is none.
 std::optional<std::size_t> Ledger::find(std::string_view reply) {
-    if (options_.expect == Expect::any) {
-        const bool timely = oldest_ < entries_.size() && awaited(entries_[oldest_]);
-        if (!timely && late_.count == 0) return std::nullopt;
-        return timely ? oldest_ : first_;
-    }
+    if (options_.expect == Expect::any) return find_oldest();
     std::string space;
     const std::string_view wanted = comparable_text(options_.pattern_or_null(), reply, space);
     std::string own_space;
@@ -410,17 +412,7 @@ std::optional<Event> Ledger::match(std::string_view reply, ev::Time read_at) {
 // Holds a bad reply if several messages may have caused it.
 std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time read_at) {
     const std::size_t size = comparable_size(reply);
-    // No held reply can be the message's own.
-    const auto answer_own = [&](std::size_t i, bool right) {
-        const auto wanted = held_.empty() || i < oldest_ ? std::nullopt : expected(entries_[i]);
-        if (wanted) {
-            const std::size_t wanted_size = comparable_size(*wanted);
-            for (Held& held : held_)
-                if (held.size == wanted_size && entries_[i].id <= held.queued) --held.spare;
-        }
-        return answer(i, reply, read_at, right);
-    };
-    if (const auto place = find(reply)) return answer_own(*place, true);
+    if (const auto place = find(reply)) return answer_own(*place, reply, read_at, true);
     if (options_.expected_unsolicited && options_.expected_unsolicited(reply))
         return received_event(Fate::unsolicited, reply);
     if (std::find(answered_.begin(), answered_.end(), hash_of(reply)) != answered_.end())
@@ -431,7 +423,7 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
     if (numbered())
         if (const auto place = find_number(number);
             place && differ_in_one_byte(reply, payload(entries_[*place])))
-            return answer_own(*place, false);
+            return answer_own(*place, reply, read_at, false);
     std::size_t oldest = 0;
     std::size_t candidates = 0;
     for (std::size_t i = entries_.size(); i > oldest_; --i) {
@@ -452,6 +444,17 @@ std::optional<Event> Ledger::match_datagram(std::string_view reply, ev::Time rea
                      .last_answered = last_answered_});
     held_bytes_ += reply.size() + sizeof(Held);
     return std::nullopt;
+}
+
+// Answers a datagram by its own reply, so that no held reply can be its own.
+Event Ledger::answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool right) {
+    const auto wanted = held_.empty() || i < oldest_ ? std::nullopt : expected(entries_[i]);
+    if (wanted) {
+        const std::size_t size = comparable_size(*wanted);
+        for (Held& held : held_)
+            if (held.size == size && entries_[i].id <= held.queued) --held.spare;
+    }
+    return answer(i, reply, read_at, right);
 }
 
 std::size_t Ledger::hash_of(std::string_view reply) const {
@@ -518,10 +521,9 @@ std::optional<Event> Ledger::next_unframed(std::string_view& received, ev::Time 
         arrived_bytes_ = received.size();
         return received_event(Fate::read, bytes);
     }
-    while (given() && any_awaited() && !entries_[first_].reply) {
-        const bool late = oldest_ > first_;
-        const Entry& unanswered = take(first_);
-        if (!late) return Event{.fate = Fate::lost, .message = message(unanswered, false)};
+    if (given() && any_awaited() && !entries_[first_].reply) {
+        settle(first_ + 1);
+        return std::nullopt;
     }
     const bool any = options_.expect == Expect::any;
     if (!any_awaited() || forgotten_key_ || any) {

@@ -43,7 +43,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace yodel {
@@ -192,6 +191,7 @@ private:
     // A reply answers only messages that were queued before it was read.
     bool awaited(const Entry& entry) const { return entry.id <= read_id_; }
     bool any_awaited() const { return !empty() && awaited(entries_[first_]); }
+    std::optional<std::size_t> find_oldest() const;
     std::optional<std::size_t> find(std::string_view reply);
     std::optional<std::size_t> find_in_batch(std::size_t i, std::string_view reply);
     std::optional<std::size_t> find_number(std::optional<std::uint64_t> number);
@@ -203,6 +203,7 @@ private:
     std::optional<Event> next_unframed(std::string_view& received, ev::Time read_at);
     std::optional<Event> match(std::string_view reply, ev::Time read_at);
     std::optional<Event> match_datagram(std::string_view reply, ev::Time read_at);
+    Event answer_own(std::size_t i, std::string_view reply, ev::Time read_at, bool right);
     Event answer(std::size_t i, std::string_view reply, ev::Time read_at, bool right);
     std::size_t hash_of(std::string_view reply) const;
     void remember_answer(std::string_view reply);

@@ -169,7 +169,6 @@ void Reporter::sent(const Event& event) {
     if (event.unterminated) unterminated_id_ = event.message.id + event.count - 1;
     if (!journal_ && (!json() || run_.session.expect != Expect::none)) return;
     Event each = event;
-    each.count = 1;
     for_each_piece(*run_.session.framing, event.message.payload, [&](std::string_view piece) {
         each.message.payload = piece;
         if (journal_) journal_->add_event(each);

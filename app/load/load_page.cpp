@@ -224,9 +224,8 @@ void add_map(Rows& rows, const RunProgress& progress, const HeatMap& map, int he
         ui::append(row, format("%*s ", scale_width - 2, significant_text(end, 2).c_str()),
                    Style::dim);
         ui::append(row, glyph::separator.text(), Style::dim);
-        for (const int shade : each.shades)
-            ui::append(row, shades[shade].text(),
-                       each.upper_end > p99 && shade > 0 ? Style::warn : Style::normal);
+        const Style style = each.upper_end > p99 ? Style::warn : Style::normal;
+        for (const int shade : each.shades) ui::append(row, shades[shade].text(), style);
         ui::truncate(row, width);
     }
     ui::Row& axis = rows.emplace_back();

@@ -243,6 +243,7 @@ websocket: --replay f ws://h => echo
 line: --replay f -C h 7 => f was recorded with -f line, not with -f crlf
 line: --replay f -u h 7 => f was recorded with -f line, not with datagrams (-u)
 websocket: --replay f h 7 => f was recorded with WebSocket (ws:// or wss://), not with -f line
+caret: --replay f h 7 => echo
 caret: --replay f --mask x h 7
 => --mask cannot be combined with -f caret of f, whose replies have no frames
 line: -r f => any

@@ -1,4 +1,5 @@
-// The client: full-screen mode, pipe mode, ping, probe and replay, over one connection.
+// The client: a conversation in full-screen or pipe mode, ping, probe, replay, and the
+// examination of a server. With -l, it waits for clients instead of connecting.
 
 #include "app/examine/examine.hpp"
 #include "app/options/yodel/yodel_options.hpp"
@@ -79,8 +80,8 @@ bufio::TlsContext tls_context(const YodelOptions& options) {
         {.certificate = tls.certificate, .key = tls.key, .key_log_file = tls.key_log_file});
 }
 
-// Like nc -l: passes bytes as they are, unless an option needs messages, and awaits the end of
-// the client for any time.
+// Like nc -l: passes bytes as they are, unless an option needs messages, and waits indefinitely
+// for the client to close.
 void listen_in_pipe(YodelOptions& options) {
     Session::Options& session = options.run.session;
     const bool needs_messages =

@@ -146,7 +146,7 @@ bool is_address_of(int family, const std::string& text) {
     return text.find('\0') == text.npos && ::inet_pton(family, text.c_str(), &ignored) == 1;
 }
 
-// Consists of labels of these characters, whatever the locale.
+// Returns true for labels of these characters, separated by dots, whatever the locale.
 bool is_host_name(std::string_view name) {
     constexpr char characters[] =
         "-0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";

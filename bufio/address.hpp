@@ -48,8 +48,8 @@ std::size_t ephemeral_port_count();                // 0 if unknown
 bool is_address(const std::string& text);  // numeric IPv4 or IPv6, without a scope
 
 // Returns the host in the form that certificates use: an IPv6 address without its scope, a name
-// without its final dot; empty if the host is neither an address nor a name. Wildcards and a
-// leading dot, which OpenSSL would treat as a wildcard, are refused.
+// without its final dot, or an empty text if the host is neither an address nor a name.
+// Wildcards and a leading dot, which OpenSSL would treat as a wildcard, are refused.
 std::string name_in_certificate(const std::string& host);
 
 }  // namespace bufio

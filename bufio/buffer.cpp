@@ -61,8 +61,8 @@ void Buffer::release() {
     capacity_ = 0;
 }
 
-// realloc() moves the pages of much memory instead of copying bytes, which would need the
-// memory twice. Fewer bytes are copied once, instead of being moved to the front before.
+// For a large buffer, realloc() moves pages; a copy would need the memory twice. A small buffer
+// is copied once, instead of being moved to the front first and then copied by realloc().
 void Buffer::relocate(std::size_t capacity) {
     const std::size_t count = size();
     const bool copies = begin_ > 0 && capacity != capacity_ && count < min_moved;

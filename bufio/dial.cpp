@@ -104,7 +104,7 @@ namespace {
 // recommends.
 constexpr ev::Duration attempt_delay = std::chrono::milliseconds(250);
 
-// Addresses that are tried at a time. A name may have dozens.
+// Maximum number of attempts in progress. A name may have dozens of addresses.
 constexpr std::ptrdiff_t max_attempts = 6;
 
 // Returns the text for `code`, an errno that means that no ephemeral port is left or that the

@@ -1,4 +1,4 @@
-// Descriptors.
+// Owned descriptors, and the errno of a call that would block.
 #pragma once
 
 #include "ev/fd.hpp"
@@ -7,8 +7,8 @@ namespace bufio {
 
 using ev::Fd;
 
-// True for the errno of a call on a non-blocking descriptor that was not ready, or that a
-// signal interrupted: to be repeated once the descriptor is ready.
+// Returns true if the errno means that a non-blocking descriptor was not ready, or that a
+// signal interrupted the call. Repeat the call once the descriptor is ready.
 inline bool would_block(int code) {
     return code == EAGAIN || code == EWOULDBLOCK || code == EINTR;
 }

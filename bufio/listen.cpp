@@ -52,8 +52,8 @@ ListeningSocket::ListeningSocket(const Address& wanted, bool udp)
     : fd(open_socket(wanted.family(), udp)), address(wanted) {
     const bool is_path = wanted.family() == AF_UNIX;
     const int on = 1;
-    std::string text =
-        wanted.text();  // before the path exists, which a std::bad_alloc would leave
+    // Made before the path exists, which a std::bad_alloc would leave behind.
+    std::string text = wanted.text();
     if (!fd) refuse(wanted, udp);
     if (!udp) remove_stale(wanted);
     if (!udp && !is_path) ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);

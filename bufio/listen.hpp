@@ -33,7 +33,8 @@ struct ListeningSocket {
     // Throws std::system_error if it can't listen on the address. Port 0 means any free port.
     // With `udp`, the socket is only bound.
     ListeningSocket(const Address& wanted, bool udp);
-    // Returns a non-blocking connection. Without one it is empty and errno is set.
+    // Returns a non-blocking connection. If there is none, the result is empty and errno is
+    // set.
     Fd accept(Address& peer) const;
 
     Fd fd;
@@ -49,7 +50,7 @@ public:
     using OnExhausted = std::function<void(int code)>;
 
     // Throws as ListeningSocket does. When accepting pauses, calls `on_exhausted` with the
-    // errno; not again before all waiting connections have been accepted. The callbacks must
+    // errno, but not again until all waiting connections have been accepted. The callbacks must
     // not destroy the listener.
     Listener(
         ev::Loop& loop, const Address& address, Callback accepted,

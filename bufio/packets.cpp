@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::size_t max_batch = PacketSocket::max_batch;
 constexpr unsigned batch_interval = 16;  // see PacketSocket::receive()
-// Space for a datagram. An odd size spreads the datagrams over the sets of the caches.
+// Space for a datagram. Because it is no power of two, the datagrams spread over the sets of
+// the caches.
 constexpr std::size_t slot_size = 64 * 1024 + 1472;
 constexpr std::size_t kernel_buffer = 4 * 1024 * 1024;  // requested; the system caps it
 
@@ -156,7 +157,7 @@ public:
 
     int descriptor() const override { return socket_.descriptor(); }
 
-    // Stores what does not fit into the space for the next call.
+    // Keeps the bytes that do not fit into `size`, and returns them in the next call.
     IoResult read(char* to, std::size_t size) override {
         std::size_t used = rest_.view().copy(to, size);
         rest_.consume(used);

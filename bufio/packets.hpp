@@ -1,4 +1,5 @@
-// UDP sockets: datagrams, many per system call if possible, and a transport of them.
+// UDP sockets that move many datagrams per system call if possible, and a transport whose
+// frames are datagrams.
 #pragma once
 
 #include "bufio/address.hpp"
@@ -41,11 +42,11 @@ public:
     // wildcard address, the system reports each datagram's local address from now on.
     explicit PacketSocket(Fd socket);
 
-    // Returns the datagrams that wait, at most a batch; none, with errno set, on failure. They
-    // are valid until any socket of this thread receives again.
+    // Returns the waiting datagrams, at most a batch. On failure it returns none and sets
+    // errno. They are valid until any socket of this thread receives again.
     std::span<const Datagram> receive();
-    // Sends the first packets. Returns their number; 0, with errno set, if the system refuses
-    // the first one.
+    // Sends the first packets. Returns their number. If the system refuses the first one, it
+    // returns 0 and sets errno.
     std::size_t send(std::span<const Packet> packets);
 
     int descriptor() const { return socket_.get(); }
@@ -61,7 +62,7 @@ private:
 // ownership of a non-blocking UDP socket, and stores a reference to the peer's address.
 //
 // Write whole frames. A datagram that the system refuses for its size or for lack of memory is
-// dropped. Any other error of a connected socket is a failure: of Reason::refused or
+// dropped. Any other error of a connected socket is a failure, with Reason::refused or
 // Reason::connect if the peer is absent. A bound socket (`connected` is false) drops each
 // datagram that is refused, and stores in `peer` the sender of the last datagram, to which it
 // sends.

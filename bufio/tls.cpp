@@ -71,7 +71,7 @@ std::string date_text(const ASN1_TIME* time) {
     return text;
 }
 
-// The bytes of a DNS name or an IP address of any length.
+// Returns the text of a DNS name or of an IP address, which may have any length.
 std::string host_text(const ASN1_STRING* string, bool is_address) {
     const auto* const bytes = ASN1_STRING_get0_data(string);
     const auto size = static_cast<std::size_t>(ASN1_STRING_length(string));
@@ -107,7 +107,8 @@ std::string name_mismatch_text(const X509* certificate, const std::string& host)
     return "is for " + list + ", not for " + host;
 }
 
-// Returns sha256//BASE64 of a public key; empty without one, as for an unknown algorithm.
+// Returns sha256//BASE64 of a public key, or an empty string if there is no key, as for an
+// unknown algorithm.
 std::string pin_of(EVP_PKEY* key) {
     if (!key) return {};
     unsigned char* der = nullptr;
@@ -130,7 +131,7 @@ std::string weak_key_text(const X509* certificate) {
            OBJ_nid2sn(EVP_PKEY_get_base_id(key)) + "), which is too weak";
 }
 
-// The faults of a certificate itself, whoever has issued it.
+// Returns the text of a fault of the certificate itself, whoever has issued it.
 std::string own_fault_text(int error, const X509* certificate, const std::string& host) {
     switch (error) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -177,7 +178,7 @@ void describe_certificate(TlsFacts& facts, const X509* certificate,
 // root, which servers need not send.
 void add_fault(TlsFacts& facts, int error, int depth, const X509* certificate,
                const std::string& host) {
-    // Lazily, because a failure of OpenSSL itself concerns no certificate.
+    // Called only if needed, because `certificate` may be null if OpenSSL itself has failed.
     const auto issuer = [&] { return name_text(X509_get_issuer_name(certificate)); };
     std::string text;
     bool is_untrusted = true;

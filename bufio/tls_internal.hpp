@@ -58,7 +58,7 @@ struct TlsState {
     SslCtx ctx;
     TlsClientOptions options{};    // a server uses only key_log_file
     Fd key_log{};                  // empty if there is no log
-    bool may_read_bundle = false;  // the system's certificates are trusted and verified
+    bool may_read_bundle = false;  // system authorities are trusted, and peers are verified
     std::once_flag bundle_read{};
     std::mutex mutex{};  // protects the map, not the sessions
     std::map<std::pair<std::thread::id, std::string>, Sessions> sessions{};

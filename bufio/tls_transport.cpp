@@ -213,7 +213,7 @@ public:
         ERR_clear_error();
         if (result <= 0 && self.faults_.empty()) self.record_fault(store);
         if (pins.empty() && self.faults_.empty()) return self.callback_exception_ ? 0 : result;
-        // For the alert.
+        // This error selects the alert that OpenSSL sends.
         X509_STORE_CTX_set_error(store, self.faults_.empty() ? X509_V_ERR_CERT_REJECTED
                                                              : self.faults_.front().first);
         return 0;

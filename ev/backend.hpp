@@ -20,7 +20,7 @@ using Events = unsigned;
 inline constexpr Events none = 0;
 inline constexpr Events readable = POLLIN;
 inline constexpr Events writable = POLLOUT;
-inline constexpr Events error = POLLERR;   // only reported; also for an invalid descriptor
+inline constexpr Events error = POLLERR;   // never requested; also means an invalid descriptor
 inline constexpr Events hangup = POLLHUP;  // the other end is gone; always reported
 
 // Replaces negative numbers, which poll(2) would ignore. No descriptor has this number.
@@ -68,7 +68,7 @@ protected:
 // other name, and std::system_error if epoll gets no descriptor.
 std::unique_ptr<Backend> make_backend(std::string_view name = {});
 
-bool needs_ns(Duration max_wait);        // wait in nanoseconds if possible
+bool needs_ns(Duration max_wait);        // true below 20 ms, but not for 0
 int milliseconds_of(Duration max_wait);  // -1 for no limit; rounded up below 20 ms
 
 [[noreturn]] inline void fail(int reason, const char* call) {

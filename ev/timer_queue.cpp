@@ -4,7 +4,7 @@
 
 namespace ev {
 
-static constexpr std::size_t arity = 4;  // half the levels of a binary heap
+static constexpr std::size_t arity = 4;  // halves the levels of a binary heap
 
 void TimerQueue::start(Item& timer, Time deadline) {
     // At least 0, so that the difference of two deadlines can't overflow.

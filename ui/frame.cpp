@@ -89,7 +89,8 @@ void Layout::put(std::string_view bytes, Style style, const Marks& marks, Wrap w
     while (const std::optional<Cell> cell = cells.next()) {
         const char mark = strongest(marks, cell->begin, cell->end);
         const bool newline = bytes[cell->end - 1] == '\n';
-        // The selectors of its form, and the joiner to the next one, are invisible by design.
+        // An emoji's variation selectors, and the joiner to the next emoji, are invisible by
+        // design.
         const bool joins =
             cell->text == "\\ufe0e" || cell->text == "\\ufe0f" || cell->text == "\\u200d";
         if (after_emoji && cell->escaped && joins && mark == 0) continue;

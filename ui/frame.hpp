@@ -99,7 +99,7 @@ public:
 
     std::vector<Row>& rows() { return rows_; }        // at least one
     std::size_t last_width() const { return used_; }  // of the last row
-    // Returns the row of a unit; the last row if the unit does not exist.
+    // Returns the row of a unit, or the last row if the unit does not exist.
     std::size_t row_of(std::size_t unit) const;
     std::size_t first_unit(std::size_t row) const { return first_units_[row]; }
 

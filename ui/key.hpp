@@ -90,7 +90,7 @@ struct Binding {
     const char* bar = nullptr;  // the entry in the key bar
 };
 
-// Returns the keys of a binding.
+// Makes the chords of a binding.
 constexpr std::array<Chord, 4> keys(auto... chords) { return {chords...}; }
 
 // Performs the action of the key. Returns false if the key is not bound.

@@ -65,9 +65,9 @@ constexpr int first_of_keypad = 57399;
 constexpr std::string_view kitty_keypad = "0123456789./*-+";
 constexpr std::string_view ss3_keypad = "*+,-./0123456789";
 
-// Returns the key by the final byte of its sequence after CSI or SS3, and a number: the
-// parameter before `~`, the code of kitty's protocol before `u`, Windows' code of the key
-// before `_`, the letter after CSI [, or, if `final` is 0, the final byte itself.
+// Finds a key by the final byte of its sequence (after CSI or SS3) and by a number. The number
+// is the parameter before `~`, kitty's key code before `u`, the Windows key code before `_`,
+// the letter after CSI [ or, if `final` is 0, the final byte itself.
 std::optional<KeyCode> find_key(char final, int number) {
     using enum KeyCode;
     static constexpr struct {
@@ -122,7 +122,7 @@ int number(std::string_view parameters, int field, int part = 0) {
 }
 
 // Returns the bytes that terminals send for a character key while neither of the two protocols
-// is on; empty if they send none.
+// is on, or an empty string if they send none.
 std::string legacy_bytes(int code, int modifiers) {
     const bool letter = code >= 'a' && code <= 'z';
     if ((modifiers & other_modifiers) != 0 || code <= 0) return {};
@@ -204,7 +204,7 @@ Parsed skip_mouse(std::string_view bytes, std::size_t at, bool whole) {
 struct Sequence {
     std::size_t size = 0;              // bytes used; 0 if incomplete
     std::string_view parameters = {};  // before the final byte
-    char final = '\0';                 // '\0': the sequence is no key
+    char final = '\0';                 // '\0' if the sequence is no key
 };
 
 // Reads CSI or SS3, parameters, intermediates and a final byte (ECMA-48, 5.4). After CSI and a

@@ -25,7 +25,8 @@ std::string_view pasted_text(const Key& key) {
     return text;
 }
 
-// Returns the bytes that a key inserts after ^V; empty for keys without a character.
+// Returns the bytes that a key inserts after ^V, or an empty string for keys without a
+// character.
 std::string literal_text(const Key& key) {
     switch (key.chord.code) {
     case KeyCode::character:
@@ -160,7 +161,7 @@ void LineEditor::undo() {
     cursor_ = change.at + change.removed.size();
 }
 
-// Consecutive kills become one text for ^Y. A kill of nothing is none.
+// Consecutive kills become one text for ^Y. A kill of no text does not count.
 void LineEditor::kill(std::size_t begin, std::size_t end) {
     if (begin == end) return;
     last_ = Action::kill;

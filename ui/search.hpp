@@ -72,7 +72,8 @@ public:
     bool press(const Key& key);
 
     const std::string& query() const { return query_; }
-    // Returns the line found; empty if none. Valid as long as the history is unchanged.
+    // Returns the line found, or an empty text if there is none. The result is valid as long as
+    // the history is unchanged.
     std::string_view match() const;
     // True if the last key found no match; match() is then the previous match.
     bool failed() const { return failed_; }

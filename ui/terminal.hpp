@@ -1,8 +1,8 @@
 // The terminal on standard input and output, while the program controls it.
 //
 // The destructor, restore() and signals that end the process (CrashRestore in ui/tty.hpp)
-// return the terminal to its original state. A handler of the caller for a signal must be
-// installed before construction.
+// return the terminal to its original state. The caller must install its own signal handlers
+// before construction.
 //
 // The flags of the descriptors are never changed, because other processes share them. A stalled
 // terminal (stopped, or on a dead line) never blocks the program: output waits in memory. There
@@ -63,8 +63,8 @@ public:
     int output() const { return output_.fd; }  // to watch for writability; never changes
 
     // Asks the terminal to put a text into its clipboard (clipboard_sequence()). Returns the
-    // reason why the text was not sent; empty if it was sent. The terminal does not answer, and
-    // its settings may forbid it.
+    // reason why the text was not sent, or an empty string if it was sent. The terminal does
+    // not answer, and its settings may forbid it.
     std::string copy_to_clipboard(std::string_view text);
 
     // Makes the next draw() write the whole screen, on which another program may have written.

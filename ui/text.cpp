@@ -37,7 +37,7 @@ bool is_format_character(char32_t c) {
                        [c](auto range) { return c >= range.first && c <= range.last; });
 }
 
-// Returns the columns of a character; 0 for a combining mark, and -1 for a character that must
+// Returns the columns of a character: 0 for a combining mark, and -1 for a character that must
 // be shown as an escape.
 int width_of(char32_t c) {
     if (c < 0x20 || (c >= 0x7f && c < 0xa0) || is_format_character(c)) return -1;

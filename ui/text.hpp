@@ -104,7 +104,7 @@ struct CodePoint {
     std::size_t size;  // bytes of its encoding; 0 if it is not UTF-8
 };
 
-// Returns the size of a character that begins with this byte; 0 if none does.
+// Returns the size of a character that begins with this byte, or 0 if none does.
 std::size_t encoded_size(char lead);
 
 // Returns the character at `at`, which must be less than bytes.size(). Incomplete and

@@ -21,12 +21,12 @@ bool change_settings(const termios& settings);
 // so that the sequences that restore the screen can be written.
 void discard_output(int fd);
 
-// Returns the control sequence of a capability by its terminfo name ("cup", "sgr0", ...); empty
-// if the terminal lacks it. A Terminal must exist.
+// Returns the control sequence of a capability by its terminfo name ("cup", "sgr0", ...), or an
+// empty string if the terminal lacks it. A Terminal must exist.
 std::string control_sequence(const char* capability);
 
-// Returns the reason why the terminal can't be taken over, in one sentence; empty if it can.
-// Does not change the terminal. No Terminal may exist.
+// Returns the reason why the terminal can't be taken over, in one sentence, or an empty string
+// if it can. Does not change the terminal. No Terminal may exist.
 std::string terminal_trouble();
 
 // Terminal features that terminfo does not describe: the modes for bracketed paste, the wheel
@@ -38,7 +38,7 @@ std::string terminal_trouble();
 // descendants, tmux and screen, everything is sent. So the Linux console and a VT100 get only
 // the switch for bracketed paste. A sequence is empty if the terminal must not receive it.
 struct ModeSequences {
-    std::string save;  // the wheel's mode, for `restore`; to be sent before `enable`
+    std::string save;  // saves the wheel's mode, for `restore`; send it before `enable`
     // Turns bracketed paste on. Also stops the mouse wheel from sending arrow keys, its default
     // on the alternate screen, because they would put older lines into the input line.
     std::string enable;
@@ -61,9 +61,9 @@ ModeSequences mode_sequences_for(std::string_view cup, std::string_view smcup);
 // and the text is sent in base64.
 constexpr std::size_t max_clipboard_text = 74'991;  // bytes
 
-// Returns the sequence (OSC 52) that puts the printable text into the clipboard; empty if it is
-// longer than max_clipboard_text. It contains no newlines, so that a shell into which it is
-// pasted waits for Enter.
+// Returns the sequence (OSC 52) that puts the printable text into the clipboard, or an empty
+// string if it is longer than max_clipboard_text. It contains no newlines, so that a shell into
+// which it is pasted waits for Enter.
 std::string clipboard_sequence(std::string_view text);
 
 // Restores the terminal when a signal ends the process.

@@ -36,7 +36,7 @@ struct Cause {
 };
 
 struct Failed {
-    enum How { other, differs, closed, silent };  // silent: not in time
+    enum How { other, differs, closed, silent };  // silent if nothing arrived in time
 
     std::string text = {};  // the unexpected reply or event, as a clause; empty if none
     How how = other;
@@ -45,7 +45,7 @@ struct Failed {
     int status = success;       // why there is no connection, if that is the failure
     Cause cause = {};
     std::size_t number = 0;                // the check
-    std::size_t see = 0;                   // an earlier check with the same cause
+    std::size_t see = 0;                   // number of an earlier check with the same cause
     std::vector<std::string> traces = {};  // sent and received bytes
 };
 
@@ -72,7 +72,7 @@ struct Examination {
     const std::size_t max_traces;
 
     Session::Options options = bare(target);  // for connections
-    // Of a stream. Other transports carry bytes as messages, without frames.
+    // The framing of a stream. Other transports carry bytes as messages, without frames.
     const Framing& framing = carries_stream(target) ? *target.framing : *find_framing("raw");
     const std::string in_time = " within " + duration_text(target.reply_timeout);
     // All checks together may take the max_time of the target, or else 15s without the time to
@@ -83,7 +83,7 @@ struct Examination {
 
     // Of one check:
     std::size_t connections = 0;
-    bool late = false;                     // this process was not served in time
+    bool late = false;                     // the system did not run this process in time
     std::vector<std::string> traces = {};  // sent and received bytes
 
     // Return a message and its reply as bytes. A payload too long for the framing is cut.
@@ -178,7 +178,6 @@ public:
         queue(payload).expect();
         return *this;
     }
-    // Sends the queued messages.
     void flush() {
         for (const std::string& each : queue_) {
             exam_.trace(number_, "sent", each);
@@ -312,7 +311,7 @@ private:
 constexpr std::string_view text = "in some pieces";
 constexpr std::string_view second_text = "another message";
 constexpr std::string_view blanks = "\r\t blanks \t\r";
-// No other message contains a letter of these.
+// No other message contains one of these letters.
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
 constexpr std::string_view long_letter = "Z";
 
@@ -375,7 +374,7 @@ void fragments(Examination& exam) {
     std::size_t pong = message.npos;
     exam.wait([&] {
         message = client.received().substr(opening_size());
-        // The heads of frames so short contain only control characters and bytes above 7f.
+        // The heads of such short frames contain only control characters and bytes above 7f.
         std::erase_if(message, [](char each) { return each < ' ' || each > '~'; });
         pong = message.find("between");
         if (pong != message.npos) message.erase(pong, 7);
@@ -486,7 +485,6 @@ constexpr Check all_checks[] = {
     {every, 0, "still echoes a message", [](auto& exam) { Client(exam).echo("hello, yodel"); }},
 };
 
-// Returns the checks for this target.
 std::vector<Check> checks_of(const Session::Options& target) {
     const Framing& framing = *target.framing;
     unsigned kind = target.endpoint.udp ? udp : target.websocket ? ws : target.tls ? tls : tcp;
@@ -553,7 +551,7 @@ Cause cause_of(const Failed& failed, Examination& exam) {
     }
     const Cause values = whole.find('\1') == whole.npos ? Cause{} : cause_of_values(exam);
     if (!values.text.empty()) return values;
-    // Is a message of three times the size cut at the same byte?
+    // Tests whether a message of three times the size is cut at the same byte.
     const std::size_t count = failed.received.size();
     if (count == 0 || count > 1024 * 1024 || !failed.expected.starts_with(failed.received))
         return {};
@@ -597,8 +595,8 @@ bool still_answers(const Check& echo, Examination& exam) {
     return false;
 }
 
-// Finds the cause of a failure, or the earlier failure with the same cause (`roots`). `able`:
-// the abilities that other checks have proven.
+// Finds the cause of a failure, or the earlier failure with the same cause (`roots`). `able`
+// contains the abilities that other checks have proven.
 void explain(Failed& failed, const Check& check, std::vector<Failed>& roots, unsigned able,
              Examination& exam) {
     for (const Failed& each : roots) {

@@ -20,8 +20,8 @@ struct ExamineOptions {
     std::function<void(std::size_t number, std::size_t count)> check_begins;
 };
 
-// Returns when all checks are done, the other checks make no sense, or the loop was
-// stopped. The trouble has a text only if there was no connection.
+// Returns when all checks are done, when the remaining checks would be pointless, or when the
+// loop was stopped. The trouble has a text only if there was no connection.
 Trouble examine(ev::Loop& loop, const ExamineOptions& options);
 
 }  // namespace yodel

@@ -1,4 +1,4 @@
-// The page of a load, and its heat map.
+// The load page, and its heat map.
 #pragma once
 
 #include "app/run/run_client.hpp"
@@ -71,7 +71,7 @@ struct LoadRates {
 // fit. At the end, it shows the rates of the whole run.
 Rows load_page(const RunProgress& progress, LoadRates rates, const HeatMap& map, ui::Size size);
 
-// Draws the page of a load, at most ten times a second. Keys: ^C ends the run, ^Z suspends, ^L
+// Draws the load page, at most ten times a second. Keys: ^C ends the run, ^Z suspends, ^L
 // redraws. After the run, any other key reports an interrupt.
 class LoadScreen final : public RunDisplay, private FullScreen {
 public:

@@ -28,7 +28,7 @@ struct Option {
     // Called with the argument, or "" if the option takes none. May throw UsageError without
     // naming the option, because the parser adds the option as the user wrote it. May be empty.
     std::function<void(const std::string&)> apply = {};
-    // Names, separated by blanks; perhaps a comma and the reason.
+    // Names separated by blanks, perhaps followed by a comma and the reason.
     std::string_view excludes = {};  // the option cannot be combined with these
     std::string_view needs = {};     // the option needs one of these
     std::string_view implies = {};   // the option counts as these, too
@@ -50,14 +50,15 @@ struct CommandLine {
     std::vector<std::string> operands = {};  // the arguments that are not options
     std::vector<GivenOption> given = {};     // in their order
 
-    // Returns the first given option with one of these names, as the user wrote it; empty if
-    // there is none.
+    // Returns the first given option with one of these names, as the user wrote it, or an empty
+    // string if there is none.
     std::string written(std::string_view names) const;
     bool has(std::string_view names) const { return !written(names).empty(); }
     void add_if(bool applies, GivenOption option) {
         if (applies) given.push_back(std::move(option));
     }
-    // Throws UsageError about the first option that excludes another one, or lacks one.
+    // Throws UsageError about the first option that excludes another one, or lacks one that it
+    // needs.
     void check() const;
 };
 
@@ -78,7 +79,7 @@ CommandLine parse_command_line(int argc, char* argv[], const std::vector<Option>
 std::string help_text(const std::vector<Option>& table);
 
 std::vector<Option> joined(std::initializer_list<std::vector<Option>> tables);
-std::vector<Option> common_options();  // the last ones of all programs
+std::vector<Option> common_options();  // --no-sandbox, --help and --version
 
 // --- Values and their destinations. All parsers throw UsageError without naming the option.
 
@@ -136,7 +137,7 @@ inline void store(std::optional<ev::Duration>& limit, const std::string& text) {
     if (*limit == ev::Duration::zero()) limit.reset();
 }
 
-// Return an action for an option, which sets the flag, or stores the argument as a value of its
+// Return an action that sets the flag, or stores the argument of the option as a value of its
 // type or as the parser returns it. The referenced variable must outlive the table.
 template <class To>
 auto into(To& to) {

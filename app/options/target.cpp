@@ -29,7 +29,7 @@ constexpr Scheme schemes[] = {
     {"wss://", " ws:// tls", "udp", "443"},
 };
 
-// Removes the scheme from the text and returns it; null if there is none.
+// Removes the scheme from the text and returns it, or returns null if there is none.
 const Scheme* take_scheme(std::string& text) {
     const bool is_path = text.starts_with("unix:");
     const std::size_t slashes = text.find("://");
@@ -51,7 +51,7 @@ const Scheme* take_scheme(std::string& text) {
     return found;
 }
 
-// Moves the path of a URL from the end of the text.
+// Removes the path of a URL from the end of the text, and returns it.
 std::string take_resource(std::string& text) {
     const std::size_t end = std::min(text.find_first_of("/?#"), text.size());
     const std::string resource = text.substr(end);
@@ -95,7 +95,7 @@ void check_host(const std::string& text, const TargetForm& form, bool is_alone, 
         throw UsageError(in_quotes(to.host) + " is not a valid host");
 }
 
-// Cuts the host and the port, which may also be the next word.
+// Splits the text into the host and the port. The port may also be the next word.
 void cut(const std::string& text, std::vector<std::string>& words, const TargetForm& form,
          const char* default_port, Target& to) {
     const bool is_address = numeric_family(text) == AF_INET6 || text.ends_with(']');

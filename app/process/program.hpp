@@ -51,7 +51,7 @@ std::size_t raise_descriptor_limit(std::size_t needed);
 // limit. Throws std::runtime_error, with both numbers, if that does not suffice.
 void provide_descriptors(std::size_t count);
 
-// Returns the limit on descriptors; 0 if there is none.
+// Returns the limit on descriptors, or 0 if there is none.
 std::size_t descriptor_limit();
 // Returns the number of descriptors in use. Looks at the lowest 256 only.
 std::size_t used_descriptors();

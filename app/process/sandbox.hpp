@@ -37,8 +37,8 @@ std::string enter_sandbox(const SandboxRules& rules, int max_version = newest_la
 // Returns what enter_sandbox() would return, without entering the sandbox.
 std::string available_sandbox();
 
-// Returns the TCP port of the service, which is a number, or a name that the system knows; 0
-// if it is neither.
+// Returns the TCP port of the service, which is a number, or a name that the system knows.
+// Returns 0 if it is neither.
 std::uint16_t tcp_port(const std::string& service);
 
 // Returns the folder that contains the file: "." for a name without a slash.

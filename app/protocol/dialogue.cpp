@@ -26,8 +26,8 @@ struct Starttls {
     };
     std::string_view name;
     std::string_view framing;  // frames the answers
-    // Precedes each command and its answer; lines without it are news. Empty if the protocol
-    // has no tags.
+    // Precedes each command and its answer. Lines without it are not the answer. Empty if the
+    // protocol has no tags.
     std::string_view tag;
     std::array<Step, 3> steps;
     std::string_view delay = {};  // begins a line that announces a later answer
@@ -46,8 +46,8 @@ constexpr std::size_t max_received = 64 * 1024;  // bytes of a reply, or of all 
 constexpr std::size_t max_noted = 4096;          // bytes of an answer in notes
 constexpr std::size_t max_quoted = 200;          // bytes of an answer in an error text
 
-// Returns true if the answer begins with the word, in any case. No answer begins with an empty
-// word.
+// Returns true if the answer begins with the word, ignoring case. No answer begins with an
+// empty word.
 bool begins_with(std::string_view answer, std::string_view word) {
     const std::size_t size = word.size();
     return size > 0 && answer.size() >= size &&
@@ -60,11 +60,11 @@ struct Step {
     std::string frame;            // to send; empty if the service speaks first
     std::string name;             // of the command or the option, for error texts
     std::string note;             // precedes the answer in the notes
-    std::string_view right = {};  // with STARTTLS: how the right answer begins
+    std::string_view right = {};  // with STARTTLS, the beginning of the right answer
 };
 
-// Holds a dialogue, then is like the transport below. With STARTTLS the dialogue precedes the
-// handshake below; the lines of --on-connect follow it.
+// Holds a dialogue, and then acts as the transport below. A STARTTLS dialogue precedes that
+// transport's handshake; the lines of --on-connect follow the handshake.
 class Dialogue final : public bufio::Transport {
 public:
     // `service` is null without STARTTLS.
@@ -248,7 +248,7 @@ std::unique_ptr<bufio::Transport> say_first(std::unique_ptr<bufio::Transport> be
         std::string frame;
         encode(framing, lines[i], frame);
         const std::string name = "--on-connect " + std::to_string(i + 1);
-        // Without the arguments, among which may be passwords.
+        // Omits the arguments, which may contain passwords.
         const std::size_t end = lines[i].find(' ');
         steps.push_back(
             {frame, name,

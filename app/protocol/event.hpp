@@ -1,6 +1,6 @@
-// What happens to a message, or on a connection without one. Sessions report events, results
-// count them, recordings store them, and screens and pipes show them, as lines or as JSON
-// objects.
+// What happens to a message, or on a connection apart from its messages. Sessions report
+// events, results count them, recordings store them, and screens and pipes show them, as lines
+// or as JSON objects.
 #pragma once
 
 #include "app/text/expression.hpp"
@@ -88,7 +88,7 @@ struct Event {
     std::size_t count = 1;
     // The frames of a batch of echoes, as sent; null if the event is about a single reply.
     std::string_view frames = {};
-    bool unterminated = false;  // sent: the last line of the input, without a newline
+    bool unterminated = false;  // with Fate::sent, a last line without a newline
 };
 
 inline Event answered_event(const Message& message, const Reply& reply) {
@@ -119,7 +119,8 @@ private:
 // Returns an offset of at most the size of the shorter text.
 std::size_t first_difference(std::string_view a, std::string_view b);
 
-// Returns the offset in `a` of the first unmasked difference; none if there is none.
+// Returns the offset in `a` of the first unmasked difference, or none if there is no
+// difference.
 std::optional<std::size_t> difference(const Expression* mask, std::string_view a,
                                       std::string_view b);
 
@@ -155,7 +156,8 @@ std::string reply_hint(const Framing& framing, std::string_view payload, const R
 // Returns whole lines. The line of a bad or duplicate reply precedes a remark.
 std::string lines(std::chrono::system_clock::time_point at, const Event& event);
 
-// Returns a sentence, which names a message by its number; empty if there is none.
+// Returns a sentence that names the message by its number, or an empty string for an event that
+// needs no remark.
 std::string remark(const Event& event);
 
 // --- JSON objects, for --json, recordings and the samples of a load. yodel-json(5) describes
@@ -164,8 +166,8 @@ std::string remark(const Event& event);
 inline constexpr std::size_t whole_payload = std::string_view::npos;
 
 struct EventForm {
-    // Bytes of each payload that are written. With 0, the object contains no payloads, and no
-    // time of an event without a message.
+    // Bytes of each payload that are written. With 0, the object contains neither payloads nor
+    // the time of an event that has no message.
     std::size_t max_payload = 0;
     bool connection = false;  // the object contains the number of the connection
 };

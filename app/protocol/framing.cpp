@@ -63,7 +63,7 @@ constexpr bool is_valid(const Framing& framing) {
 }
 static_assert(std::all_of(std::begin(framings), std::end(framings), is_valid));
 
-// Returns the place of the least significant bit of a byte of the prefix.
+// Returns by how many bits a byte of the prefix is shifted within the length.
 std::size_t shift(const Framing& framing, std::size_t offset) {
     return 8 * (framing.little_endian ? offset : framing.prefix - 1 - offset);
 }

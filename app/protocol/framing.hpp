@@ -64,7 +64,7 @@ struct Framing {
     bool is_option() const { return !in_datagrams && !typed; }
     bool is_websocket() const { return typed; }
     bool has_length() const { return prefix > 0; }
-    bool is_lines() const { return delimiter == "\n" && joins_pieces(); }  // of text
+    bool is_lines() const { return delimiter == "\n" && joins_pieces(); }  // lines of text
     bool has_frames() const { return prefix > 0 || !delimiter.empty(); }
     // If false, a reply is as long as its message.
     bool replies_framed() const { return has_frames() && reply == nullptr; }
@@ -183,8 +183,8 @@ public:
     // Returns true if the framing needs no greeting, or once a greeting has arrived, even an
     // invalid one.
     bool greeted(std::string_view bytes);
-    // Continues between frames. With `decoded`, whole frames precede, which next() need not
-    // have decoded. Without it, another connection begins.
+    // Restarts between two frames. `decoded` means that whole frames of this connection
+    // precede, even if next() did not decode them. Otherwise another connection begins.
     void restart(bool decoded = true) {
         line_offset_ = searched_ = 0;
         lines_left_ = 1;

@@ -276,7 +276,7 @@ std::optional<std::size_t> Ledger::find_in_batch(std::size_t i, std::string_view
     return i + 1;
 }
 
-// Returns the index of the datagram with this number; none if there is none.
+// Returns the index of the datagram with this number, or none if there is no such datagram.
 std::optional<std::size_t> Ledger::find_number(std::optional<std::uint64_t> number) {
     if (!number) return std::nullopt;
     const auto found = std::lower_bound(
@@ -606,7 +606,7 @@ void Ledger::settle_if_decided() {
         resolve_held();
 }
 
-// Answers datagram `i` by the first held reply that may be caused by it, if there is one.
+// Answers datagram `i` with the first held reply that it may have caused, if there is one.
 std::optional<Event> Ledger::answer_by_held(std::size_t i) {
     const auto first = std::find_if(held_.begin(), held_.end(), [&](const Held& held) {
         return fits(entries_[i], held.size, held.queued);

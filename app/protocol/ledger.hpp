@@ -15,10 +15,10 @@
 //
 // The order of datagrams proves nothing, because the network loses, duplicates and reorders
 // them. A reply that is right for no message is a duplicate if it equals an earlier answer.
-// Otherwise it is a bad reply to the message with its number, if it differs in one byte only,
-// or to a message in flight that expects one of its length. If there are several, it is held
-// until each of them has a reply of its own or a held one, or time runs out. If there is none,
-// it is unsolicited.
+// Otherwise it is a bad reply: to the message with its number, if it differs in only one byte,
+// or else to a message in flight that expects a reply of the same length. If there are several
+// such messages, it is held until each of them has a reply of its own or a held one, or time
+// runs out. If there is none, it is unsolicited.
 //
 // A late message was reported as lost, because its reply timeout has passed. It is remembered,
 // up to a limit, in case a reply still arrives. A reply that may answer a message that was
@@ -121,7 +121,7 @@ public:
     bool echoed() const { return echoed_; }  // on this connection
 
     std::uint64_t last_id() const { return last_id_; }
-    // Includes late messages; 0 if there is no message.
+    // Includes late messages. Returns 0 if there is no message.
     std::uint64_t oldest_id() const { return empty() ? 0 : entries_[first_].id; }
     std::size_t in_flight() const { return in_flight_.count; }        // messages, not late
     std::size_t in_flight_bytes() const { return in_flight_.bytes; }  // of their frames
@@ -156,7 +156,8 @@ private:
         Fate fate = Fate::bad;     // or its fate if it answers nothing
         // With datagrams only:
         std::size_t size = 0;  // see comparable_size()
-        // Messages that it may answer, less the held replies of its size up to this one.
+        // The number of messages that it may answer, minus the number of held replies of its
+        // size up to and including this one.
         std::size_t spare = 0;
         std::uint64_t last_answered = 0;  // last_answered_ at read_at
     };
@@ -267,7 +268,7 @@ private:
     std::uint64_t last_answered_ = 0;  // highest id of an answered message
     ev::Duration max_round_trip_{};
     std::vector<std::size_t> answered_;  // hashes of answers, to recognize duplicate datagrams
-    std::uint64_t answers_remembered_ = 0;  // the last `remembered` of them in answered_
+    std::uint64_t answers_remembered_ = 0;  // in total; answered_ contains the latest
 };
 
 }  // namespace yodel

@@ -61,8 +61,7 @@ public:
         if (is_recording()) put(connection_object(session).str() + "\n");
     }
     // Adds the lines of an event or, to a recording, the object with a message's fate. With
-    // Expect::none, sending is the fate. Returns false for a message that is older than the
-    // recording.
+    // Expect::none, sending is the fate. Returns true if it has added an object to a recording.
     bool add_event(const Event& event);
     bool flush();  // returns false if the journal has failed
     // Writes the rest, and waits a moment for a slow reader. Call it before deciding the exit
@@ -70,7 +69,7 @@ public:
     bool drain();
     // Adds the end object to a recording, and calls drain(). Call it once.
     bool finish(const std::string& end);
-    // Returns why the journal has failed, as one clause; empty if it has not.
+    // Returns why the journal has failed, as one clause, or an empty string if it has not.
     const std::string& trouble() const { return trouble_; }
 
 private:

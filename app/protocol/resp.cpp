@@ -98,7 +98,7 @@ struct RespReader {
     }
 
     // `count` includes the keys of a hash. The attributes after `|` are for programs, so only
-    // the last value is shown, which they describe.
+    // the last value, which the attributes describe, is shown.
     bool read_values(char type, std::uint64_t count, std::size_t indent, std::size_t depth) {
         if (type == '|') {
             const std::size_t before = text.size();

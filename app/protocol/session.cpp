@@ -105,7 +105,7 @@ void Session::flush() {
     observe_traffic(now);
     if (progress_.peer_ended != ev::Time{} && options_->listens())
         progress_.peer_ended = loop_.now();
-    // The deadlines of these messages are not earlier. All other deadlines are now later.
+    // These messages have no earlier deadline, and all other deadlines are later than before.
     wake_by(now + options_->reply_timeout);
 }
 
@@ -159,7 +159,8 @@ void Session::on_dialed(bufio::DialResult result) {
         end_with(std::move(result.end));
         return settle();
     }
-    // Not earlier, because losses of the last connection may not have been reported before.
+    // The ledger restarts only now, because the losses of the last connection may not have been
+    // reported earlier.
     ledger_.restart();
     set_state(State::handshaking);
     if (options_->listens()) attempt_ = loop_.after(options_->connect_timeout);
@@ -262,7 +263,8 @@ bool Session::report(Event event) {
     std::string why;
     if (event.fate == Fate::lost) {
         const bool up = state() == State::open || state() == State::finishing;
-        const bool part = event.message.id == ledger_.oldest_id();  // else of an older reply
+        // If false, the partial message belongs to an older reply.
+        const bool part = event.message.id == ledger_.oldest_id();
         why = loss_text(event.message, part ? partial_message() : "", up,
                         progress_.replies == 0, *options_);
         event.reply.payload = why;
@@ -471,7 +473,7 @@ void Session::set_state(State state) {
 }
 
 // Ends the connection, or the attempt to make one. The caller reports it. `may_retry` is false
-// if that was decided above the connection.
+// if the owner or --max-time ends it.
 void Session::end_with(End end, bool may_retry) {
     if (may_retry && got_tls_alert()) end = {Reason::tls, By::peer, "speaks TLS; use --tls"};
     if (may_retry) end = explained_end(std::move(end));

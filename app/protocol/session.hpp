@@ -98,7 +98,7 @@ public:
         return connected() && (!lossy() || options_->listens() || stream_->bytes_read() > 0);
     }
     std::string phase() const;                         // phase of connecting, in words
-    ev::Time state_since() const { return entered_; }  // of state()
+    ev::Time state_since() const { return entered_; }  // when state() began
     const bufio::End& end() const { return end_; }
     bool out_of_time() const {
         return options_->max_time && state() != State::idle && run_ == ev::Time::max();
@@ -150,7 +150,7 @@ private:
         Deadline which;
         ev::Time at;
     };
-    // What has happened on this connection. A time of 0 means that something has not begun.
+    // What has happened on this connection. A time of 0 means that the event has not happened.
     struct Progress {
         std::size_t replies = 0;    // to messages
         std::uint64_t traffic = 0;  // see Stream::traffic()
@@ -222,7 +222,7 @@ private:
     SessionFacts facts_;
     std::unique_ptr<bufio::Dialer> dialer_;  // set while dialing
     std::unique_ptr<bufio::Stream> stream_;  // null without a connection
-    // Input not yet matched; set while it is matched.
+    // Input not yet matched. Set only while match_input() runs.
     std::optional<std::string_view> unprocessed_;
     // Over UDP, how the last connection was refused; none once something was received.
     bufio::End refusal_;

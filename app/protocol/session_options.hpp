@@ -130,7 +130,7 @@ std::unique_ptr<bufio::Transport> make_transport(const SessionOptions& options,
                                                  bufio::Fd socket, SessionFacts& facts);
 
 // Returns the wait before the next attempt. It doubles with each of the earlier retries, up to
-// half a minute or the first wait, and is shortened at random by up to half, so that the
+// half a minute or the first wait. It is then shortened at random by up to half, so that the
 // clients of a restarted server do not all reconnect together.
 ev::Duration retry_wait(ev::Duration first, unsigned earlier, std::minstd_rand& random);
 

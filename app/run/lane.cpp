@@ -53,7 +53,7 @@ constexpr std::size_t shown_bytes = 256;
 constexpr ev::Duration max_catch_up = std::chrono::seconds(1);
 
 // Returns "reply 3 differs from its message at byte 4 (expected o, got n)" or "reply 3 does not
-// match "^OK": ERR unknown", either may be followed by a hint.
+// match "^OK": ERR unknown". Either may be followed by a hint.
 std::string bad_reply_text(const Message& message, const Reply& reply,
                            const Session::Options& options) {
     const std::string which = "reply " + std::to_string(message.id);
@@ -106,7 +106,7 @@ public:
     ev::Timer lifetime_timer;                  // end of its lifetime, if limited
     const std::uint32_t number;                // from 1
     State reported_state = State::idle;
-    bool settled = false;  // it was ever open, or failed
+    bool settled = false;  // it has been open, or has failed
     bool opened = false;   // the current connection is or was open
     bool worn = false;     // to be replaced, until the replacement is open or has failed
     bool trouble_reported = false;
@@ -116,7 +116,7 @@ public:
 
     bool is_open() const { return reported_state == State::open; }
 
-    // Takes the session's state over, and returns the state before.
+    // Copies the session's state to reported_state, and returns the previous state.
     State update_state() {
         const State before = std::exchange(reported_state, session.state());
         --lane_.counts_[static_cast<std::size_t>(before)];
@@ -240,7 +240,8 @@ private:
     }
 
     void source_changed() override {
-        // A client of ours may stay for any time after the input has failed.
+        // After the input has failed, an accepted client may stay indefinitely, so the trouble
+        // is reported now.
         if (lane_.options_.session.listens()) report_trouble();
         if (is_open()) advance();
     }
@@ -283,7 +284,7 @@ private:
     void report_end() {
         bufio::End end = session.end();
         const int status = exit_status(end);
-        // The same sentence for all, without counts.
+        // All connections get the same sentence, which contains no counts.
         if (end.reason == Reason::closed_early && lane_.options_.connections > 1)
             end = {end.reason, end.by, session.options().early_close};
         if (status != 0 || end.reason == Reason::unclosed)
@@ -324,7 +325,6 @@ private:
         lane_.end_if_done();
     }
 
-    // Returns true if the window allows another message.
     bool window_has_space() const {
         const std::size_t count = session.in_flight();
         if (lane_.options_.window) return count < *lane_.options_.window;

@@ -57,8 +57,8 @@ struct RunOptions {
     ev::Duration greeting_wait{};  // see Lines::Options
     std::shared_ptr<const Recording> recording = {};  // without trouble
     bool fast = false;                                // see Replay
-    // The connections of a thread take turns with the messages of one source. Otherwise only
-    // `window`, `length` and `start` of the options below apply.
+    // If true, the connections of a thread take turns with the messages of one source.
+    // Otherwise only `window`, `length` and `start` of the options below apply.
     bool shares_source() const { return from <= From::shared_input && !probe; }
     bool generates() const { return from == From::generator && !messages && !probe; }
     LineReader::Options line_options() const {
@@ -68,7 +68,7 @@ struct RunOptions {
     }
     // Rate of messages; a climb needs `length`; unset for a closed loop.
     std::optional<Pace> pace = {};
-    std::optional<std::uint64_t> seed = {};  // for random gaps (Poisson); even if unset
+    std::optional<std::uint64_t> seed = {};  // for Poisson gaps; if unset, gaps are equal
     // In a closed loop, the maximum number of messages in flight per connection; if unset,
     // enough to keep the connection busy.
     std::optional<unsigned> window = 1;
@@ -86,8 +86,8 @@ struct RunOptions {
     // Sends no messages; see Results::probe. Without `length`, `lifetime` and `probe_interval`,
     // closes each connection when it is open.
     bool probe = false;
-    // In a probe, the time from one attempt to connect to the next, unless an attempt takes
-    // longer. If unset, connects once.
+    // In a probe, the time between the starts of two attempts to connect, unless an attempt
+    // takes longer. If unset, connects once.
     std::optional<ev::Duration> probe_interval = {};
     // Collects samples of the messages, with times counted from this time. If unset, collects
     // none.
@@ -109,9 +109,9 @@ public:
         ~Owner() = default;
     };
 
-    // Called from the loop. `ready`: the lane waits for begin_at(), or will never send; called
-    // once, before `done`. `done`: all connections are closed. The owner, which must outlive
-    // the lane, may be null.
+    // Called from the loop. `ready` is called once, before `done`, when the lane waits for
+    // begin_at() or will never send. `done` is called when all connections are closed. The
+    // owner, which must outlive the lane, may be null.
     struct Hooks {
         std::function<void()> ready;
         std::function<void()> done;

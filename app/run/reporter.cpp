@@ -29,7 +29,7 @@ std::string sequence_line(const Message& message, const Reply& reply) {
     return text;
 }
 
-// Returns the size of an incomplete UTF-8 character at the end; 0 if there is none.
+// Returns the size of an incomplete UTF-8 character at the end, or 0 if there is none.
 std::size_t partial_character(std::string_view bytes) {
     for (std::size_t back = 1; back <= std::min<std::size_t>(3, bytes.size()); ++back) {
         const std::size_t size = ui::encoded_size(bytes[bytes.size() - back]);
@@ -51,7 +51,7 @@ std::string hex_text(std::string_view bytes) {
 constexpr std::size_t hex_bytes = 256;
 constexpr std::size_t hex_bytes_before = 64;
 
-// Returns the times of the phases. The second one is called `connect`.
+// Returns the times of the phases. `connect` is the name of the phase after the look-up.
 std::string phases_text(const Session& session, const char* connect) {
     const Session::Phases& phases = session.phases();
     std::string text = "look-up " + milliseconds_number(phases.lookup) + ", " + connect + " " +
@@ -132,7 +132,7 @@ void Reporter::lane_ended(std::size_t connection, const Session& session) {
     if (shown || (options_.verbose && again)) remark(connection, text);
 }
 
-// Prints the result of an attempt to connect, like ping.
+// Prints the result of an attempt to connect, as ping prints a reply.
 void Reporter::report_attempt(const std::string& text, bool new_attempt) {
     if (!run_.probe_interval) return;
     if (new_attempt) ++attempt_count_;

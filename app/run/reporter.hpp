@@ -23,8 +23,8 @@ namespace yodel {
 
 class Reporter final : public Lane::Owner {
 public:
-    // A payload is printed with a newline or, without frames, as received; `hex` prints it as a
-    // hex dump, and `sequence` a line about it, like ping.
+    // `payload` prints a payload with a newline or, without frames, as received. `hex` prints
+    // it as a hex dump. `sequence` prints a line about it, as ping does.
     enum class Form { payload, hex, json, sequence };
     struct Options {
         Form form = Form::payload;
@@ -112,8 +112,8 @@ private:
     std::optional<Journal> journal_;
 };
 
-// Returns true if the output of --json is a recording: for messages of a single connection that
-// have frames.
+// Returns true if --json prints a recording, as it does for framed messages on a single
+// connection.
 bool prints_recording(const Reporter::Options& options, const RunOptions& run);
 
 }  // namespace yodel

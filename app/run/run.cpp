@@ -120,7 +120,8 @@ void Run::lane_ended() {
     lanes_.for_each_on_caller([this](const Lane& lane) { sum_->add(lane.results()); });
 }
 
-// Requests the next reports once these have arrived. Leaves the steps of a climb and the
+// Requests a report from each lane, and starts the timer for the next reports when all have
+// arrived. Leaves the steps of a climb and the
 // samples out, because many would delay the lane.
 void Run::request_reports() {
     lanes_.gather<RunResults>(

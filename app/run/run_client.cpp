@@ -271,7 +271,7 @@ int RunClient::report() {
     return outcome.status();
 }
 
-// --- Beside the run.
+// --- The sandbox.
 
 SandboxRules rules_to_connect(const bufio::Endpoint& endpoint) {
     constexpr std::uint16_t dns_port = 53;  // long answers arrive over TCP

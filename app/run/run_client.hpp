@@ -1,5 +1,5 @@
-// Runs either client without the full screen: a Reporter prints what happens, the page of the
-// options or, on a terminal, a line on standard error shows the progress, and the outcome is
+// Runs either client without the full screen. A Reporter prints what happens. The page that the
+// options supply or, on a terminal, a line on standard error shows the progress. The outcome is
 // printed at the end. A load with Form::json prints an `interval` object each second instead of
 // an object for each message.
 #pragma once

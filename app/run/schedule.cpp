@@ -46,8 +46,8 @@ bool Schedule::over() const {
     return !planned_until(next_number_, planned_, ev::Duration::max());
 }
 
-// Finds the first message not yet due by binary search. Random gaps must be drawn one by one;
-// beyond a million, mean gaps are close enough.
+// Searches for the first message that is not yet due, by bisection. Random gaps must be drawn
+// one by one; beyond a million, mean gaps are close enough.
 std::uint64_t Schedule::overdue(ev::Time now) const {
     constexpr std::uint64_t max_drawn = 1'000'000;
     Schedule rest = *this;

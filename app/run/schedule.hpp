@@ -48,7 +48,7 @@ struct Share {
     std::size_t threads = 1;
     std::size_t connections = 1;  // in the whole run; at least `threads`
 
-    // Their places are numbered from 0.
+    // The places of the own connections are numbered from 0.
     std::size_t own_connection_count() const;
     std::size_t number_of(std::size_t place) const { return place * threads + thread; }
 
@@ -65,7 +65,7 @@ class Schedule {
 public:
     struct Options {
         Pace pace;
-        std::optional<std::uint64_t> seed = {};   // for random gaps (Poisson); even if unset
+        std::optional<std::uint64_t> seed = {};   // for Poisson gaps; if unset, gaps are equal
         std::uint64_t count = 0;                  // messages; 0 if unlimited
         std::optional<ev::Duration> length = {};  // all messages are planned before this time
         Share share = {};  // this schedule's part, if several share the pace
@@ -83,7 +83,7 @@ public:
     std::optional<ev::Time> due(ev::Time now) const;
     void pass(ev::Time now);
     // Returns the actual rate divided by the planned rate, from the first to the last passed
-    // message; none for fewer than two messages.
+    // message, or none for fewer than two messages.
     std::optional<double> reached_share() const;
     // Returns the number of due messages that were not passed. With random gaps, the number
     // beyond a million is an estimate.

@@ -293,7 +293,7 @@ void Replay::sent(const Outgoing& message, QueuedIds queued) {
     ++next_;
 }
 
-// The oldest message usually leaves first.
+// The search is short, because the oldest message usually leaves first.
 void Replay::left_flight(const Message& message) {
     const auto found = std::find_if(awaited_.begin(), awaited_.end(), [&](const auto& each) {
         return each.second == message.id;

@@ -1,5 +1,5 @@
-// Sources supply the messages of a connection or of a whole lane: lines as they are read,
-// generated or kept messages, or a recording.
+// Sources supply the messages of a connection or of a whole lane. The messages are lines of an
+// input, stored messages, generated messages, or those of a recording.
 #pragma once
 
 #include "app/protocol/recording.hpp"
@@ -95,23 +95,24 @@ public:
         const Framing* framing = find_framing("line");  // the connections' framing
         std::size_t max_frame = 32 * 1024 * 1024;       // limit of a message, in bytes
         bool escapes = false;                           // lines contain \n, \xNN and the like
-        // The lines are --messages. Each must be a single message, and there must be one.
-        std::optional<std::string> messages_file = {};  // its name; "-": standard input
+        // Set if the lines are those of --messages. Then each line must be a single message,
+        // and there must be at least one.
+        std::optional<std::string> messages_file = {};  // its name, or "-" for stdin
     };
 
     // With `whole`, messages are the bytes as they are read, not lines.
     explicit LineReader(const Options& options, bool whole = false);
 
     bufio::Buffer& bytes() { return buffer_; }  // to which the input is appended
-    void end() { ended_ = true; }               // of the input
+    void end() { ended_ = true; }               // the input has ended
     // Ends the input because of an error.
     void fail(const std::string& text, int status);
 
     // Returns none if no message is complete, at the end, and after an error. The message is
     // valid until pop(), which removes it.
     std::optional<Outgoing> next();
-    // Returns as many whole lines as fit into `size` bytes as a message, whose framing is
-    // `line`. None if there are none.
+    // Returns one message with as many whole lines as fit into `size` bytes, or none if no
+    // whole line fits. The framing must be `line`.
     std::optional<Outgoing> next_lines(std::size_t size);
     void pop(const Outgoing& message);
     bool over() const { return ended_ && buffer_.empty(); }
@@ -192,7 +193,7 @@ public:
     // Holds any number and the check letters.
     static constexpr std::size_t min_checked_size = 22;
 
-    explicit Generator(std::size_t size) : text_(size, ' ') { fill(0, size); }  // bytes
+    explicit Generator(std::size_t size) : text_(size, ' ') { fill(0, size); }  // size in bytes
     // Own message n of the run is line n modulo the number of lines.
     Generator(OwnMessages messages, const Share& share)
         : messages_(std::move(messages)), share_(share), number_(share.thread) {}
@@ -266,7 +267,7 @@ private:
     bool stopped_ = false;            // by the user
     // The recorded ids of the messages in flight that expect a reply, and their own ids.
     std::map<std::uint64_t, std::uint64_t> awaited_;
-    Outstanding outstanding_;  // what has neither arrived nor is missing, by its place
+    Outstanding outstanding_;  // neither arrived nor missing yet, by place
     ev::Timer due_timer_;      // the next message
     ev::Timer overdue_timer_;  // the deadline of the first outstanding one
 };

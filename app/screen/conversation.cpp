@@ -89,7 +89,7 @@ void Conversation::begin() {
         for (const StoredEvent& stored : shown->events) {
             Event event = *stored;
             event.message.late = event.message.late && recorded_results_.lost > 0;
-            event.message.expected = "";  // a late message was counted as lost
+            event.message.expected = "";  // add() then takes a late message from `lost`
             recorded_results_.add(event);
             show(event,
                  shown->started + std::chrono::duration_cast<system_clock::duration>(
@@ -123,7 +123,7 @@ void Conversation::show(const Event& event, Transcript::WallTime at, Style note_
     if (recent_round_trips_.size() > recent_count) recent_round_trips_.pop_front();
 }
 
-// Adds a note and returns true if there is no target.
+// If there is no target, adds a note and returns true.
 bool Conversation::refuse_without_target() {
     if (!connects()) add_note(no_target, Style::warn);
     return !connects();

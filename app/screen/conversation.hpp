@@ -35,7 +35,7 @@ public:
         bool connects = true;  // if false, there is only the recording, and no target
     };
 
-    // Must not destroy the conversation from these callbacks.
+    // These callbacks must not destroy the conversation.
     class Owner {
     public:
         virtual void conversation_changed() = 0;  // the screen must be drawn again
@@ -85,8 +85,8 @@ public:
     const Transcript& transcript() const { return transcript_; }
     // Returns the counts of the session or, until a message is sent, of the recording.
     const Results& results() const;
-    // Returns results() as they were a minute ago, give or take a second; null if they are of
-    // the recording.
+    // Returns results() as they were a minute ago, give or take a second, or null if they are
+    // those of the recording.
     const Results* results_a_minute_ago() const;
     const PercentileHistory& percentile_history() const { return percentile_history_; }
     const std::deque<ev::Duration>& recent_round_trips() const { return recent_round_trips_; }
@@ -119,7 +119,8 @@ private:
     std::size_t sent_together_ = 0;
     bool quitting_ = false;  // the loop stops once the session is closed
     Results results_;
-    // The results before an event, and its time; at most one each second, of the last minute.
+    // Results before an event, with the event's time: at most one for each second of the last
+    // minute.
     std::deque<std::pair<ev::Time, Results>> earlier_results_;
     PercentileHistory percentile_history_;
     std::deque<ev::Duration> recent_round_trips_;
@@ -127,7 +128,7 @@ private:
     bool half_close_noted_ = false;  // the log reports a half-close by the server
     // Many attempts to connect that fail for the same reason are reported once.
     bufio::End reported_failure_;
-    bool retried_ = false;  // a failure preceded this connection, which no key has requested
+    bool retried_ = false;  // a retry, not a key, opened this connection
     Session session_;
 };
 

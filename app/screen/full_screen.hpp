@@ -43,7 +43,8 @@ private:
     // Called before the program is stopped, and when it continues after any stop, because stops
     // distort round trips.
     virtual void suspending() = 0;
-    // Called when the terminal has accepted no whole drawing for a second, and when it has.
+    // Called when the terminal has not accepted a whole drawing for a second, and when it
+    // accepts one after that.
     virtual void stalled(bool /*stalled*/) {}
 
     void read_keys();
@@ -60,7 +61,7 @@ private:
     ev::Watch keyboard_watch_;
     ev::Timer escape_timer_;   // runs while an ESC may be a key or begin another one
     ev::Watch display_watch_;  // active until the terminal has accepted the whole drawing
-    ev::Timer stall_timer_;    // runs for the first second of that
+    ev::Timer stall_timer_;    // runs for the first second of that wait
     ev::Timer frame_timer_;    // runs while it is too early for another drawing
 };
 

@@ -162,7 +162,7 @@ void add_counts(PageRows& page, const Results& results, const Results* before) {
     const auto add = [&](const char* name, std::uint64_t Results::*count,
                          Style style = Style::normal) {
         const std::uint64_t all = results.*count;
-        // A lost message whose reply arrived late is not lost any longer.
+        // A lost message whose reply arrived late is no longer lost.
         const std::uint64_t recent = before ? all - std::min(all, before->*count) : 0;
         add_figure(page, name, std::to_string(all), before ? std::to_string(recent) : "",
                    all > 0 ? style : Style::normal);

@@ -203,8 +203,8 @@ bool ScreenClient::press_in(Page& page, const ui::Key& key) {
     return back;
 }
 
-// Scrolls by a row, by a window, of which one row stays visible, or to an end. Returns false if
-// the key is not bound to that.
+// Scrolls by a row, by a window less one row, or to an end. Returns false if the key does none
+// of these.
 bool ScreenClient::scroll(Page& page, const ui::Chord& chord) const {
     constexpr int far = 1 << 29;  // rows
     const int window = std::max(main_height() - 1, 1);

@@ -37,7 +37,7 @@ public:
     // Call it for a signal that ends the program. Closes the connection, and stops the loop
     // once the session has reported the end.
     void quit(int /*signo*/) { conversation_.quit(); }
-    // The keys, in the order of the page of keys.
+    // The keys, in the order of the key page.
     static const std::span<const ui::Binding<ScreenClient>> bindings;
     int report();  // also restores the terminal; see Conversation::report()
 
@@ -58,7 +58,7 @@ private:
     struct Page {
         Rows (ScreenClient::*compose)(int width);       // all rows of the page on top
         std::optional<Transcript::Entry> message = {};  // on the page, if any
-        std::vector<Transcript::Entry> notable = {};    // on the page of statistics
+        std::vector<Transcript::Entry> notable = {};    // on the statistics page
         std::optional<std::size_t> selected = {};       // an index in `notable`
         ui::Needle needle = {};                         // its matches are marked
         int top = 0;                                    // the first visible row

@@ -1,5 +1,5 @@
-// The signs and words on the screen, with their meanings. The page of keys (F1) prints them,
-// and the manual page must contain them.
+// The signs and words on the screen, with their meanings. The key page (F1) prints them, and
+// the manual page must contain them.
 #pragma once
 
 #include "ui/text.hpp"

@@ -34,8 +34,8 @@ std::string reason_words(const bufio::End& end) {
     }
 }
 
-// Returns words for a failure that the connection page explains; empty for any other failure.
-// They include the date of an expired certificate even if it has other faults.
+// Returns words for a failure that the connection page explains, or an empty text for any other
+// failure. They include the date of an expired certificate even if it has other faults.
 std::string explained_words(const Session& session) {
     const bufio::TlsFacts* const tls = session.tls();
     switch (session.end().reason) {

@@ -56,9 +56,9 @@ std::string sparkline(const std::deque<ev::Duration>& times);
 
 // --- Hints about keys, shown instead of the input line while it is empty.
 
-// Returns the hints for the state of the connection, separated by "; ", the most helpful first;
-// empty if none is needed. Omits how to send if the user has `sent_before`. The text is ASCII
-// and static.
+// Returns the hints for the state of the connection, separated by "; ", the most helpful first,
+// or an empty text if none is needed. Omits how to send if the user has `sent_before`. The text
+// is ASCII and static.
 std::string_view connection_hints(const Session& session, bool sent_before);
 
 // Returns true if the connection has ended, but not by the user. Sending then connects again.

@@ -35,7 +35,7 @@ constexpr struct {
               {glyph::lost, Style::bad},
               {glyph::unsolicited, Style::warn}};
 
-// An unsolicited message is right if it needs no message, because a user answers by hand.
+// When listening, an unsolicited message is marked right, because a user answers it by hand.
 Kind kind_of(const Event& event) {
     if (event.fate == Fate::note) return Kind::note;
     if (event.fate == Fate::sent) return Kind::sent;
@@ -262,7 +262,8 @@ Transcript::Place Transcript::top() const {
     return std::min(tail, {top_->id, lay_out(top_->id).row_of(top_->unit)});
 }
 
-// Shows this place at the top, and follows the tail again if that is visible and `follows`.
+// Shows this place at the top. Follows the tail again if `follows` is true and the tail is
+// visible.
 void Transcript::show(Place top, bool follows) {
     if (follows && top >= top_of_tail()) return top_.reset();
     top_ = {top.id, lay_out(top.id).first_unit(top.row)};

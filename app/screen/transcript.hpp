@@ -2,9 +2,9 @@
 // scrolls, searches and selects.
 //
 // The cost of drawing depends only on the visible rows, not on the number of entries. The
-// window follows the tail until it is scrolled away from it. Then the text at its top stays in
-// place, even if entries are appended or removed or the window is resized. Scrolling to the end
-// makes it follow the tail again.
+// window follows the tail until it is scrolled away. Then the text at its top stays in place,
+// even if entries are appended or removed or the window is resized. Scrolling to the end makes
+// it follow the tail again.
 //
 // Scrolling and selecting use the size passed to the last rows().
 #pragma once
@@ -66,7 +66,7 @@ public:
     // The visible rows: at most `height`, of at most `width` columns each.
     std::vector<ui::Row> rows(int width, int height);
 
-    void scroll(int pages);  // down; negative: up
+    void scroll(int pages);  // down, or up if negative
     void scroll_to_start();
     void scroll_to_end() { top_.reset(); }  // follows the tail
     void toggle_freeze();  // stops following at the current position, or follows again
@@ -76,7 +76,7 @@ public:
     // Selecting scrolls the entry into the window and stops following. The selected entry is
     // shown in Style::selected.
     void select_older();  // begins with the newest entry
-    void select_newer();  // after the newest: selects none and follows again
+    void select_newer();  // at the newest, selects none and follows again
     void select_none();
     // Valid until an entry is appended.
     const Entry* selected() const { return selected_ ? &at(*selected_) : nullptr; }
@@ -93,7 +93,7 @@ public:
     bool search_next(int step) { return select_match(selected_.value_or(next_id_), step); }
 
 private:
-    using Id = std::uint64_t;  // of an entry; ascends with each append()
+    using Id = std::uint64_t;  // of an entry; increases with each append()
     enum class Timestamps { clock, delta, off };
 
     // A row of an entry, at the width of the last rows().
@@ -109,7 +109,7 @@ private:
         std::size_t unit = 0;  // index in the entry's layout
     };
 
-    Id oldest() const { return next_id_ - entries_.size(); }  // meaningful if there is any
+    Id oldest() const { return next_id_ - entries_.size(); }  // only if there are entries
     const Entry& at(Id id) const { return entries_[static_cast<std::size_t>(id - oldest())]; }
     void remove(std::size_t place);
 

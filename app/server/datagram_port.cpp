@@ -39,7 +39,7 @@ unsigned LoopGuard::count(std::uint64_t key, ev::Time now) {
     Entry* found = std::find_if(row, row + ways, [&](const Entry& entry) {
         return entry.key == key && entry.count > 0 && !over(entry);
     });
-    if (found == row + ways) {  // replaces an expired entry, or that with the fewest repeats
+    if (found == row + ways) {  // replaces an expired entry, or the one with the fewest repeats
         found = std::min_element(row, row + ways, [&](const Entry& a, const Entry& b) {
             return (over(a) ? 0 : a.count) < (over(b) ? 0 : b.count);
         });
@@ -110,7 +110,7 @@ void EchoServer::DatagramPort::take(const Datagram& datagram) {
     }
 }
 
-// Returns why the datagram must not be answered; null if it may be.
+// Returns why the datagram must not be answered, or null if it may be answered.
 const char* EchoServer::DatagramPort::refusal(const Datagram& datagram) {
     const bufio::Address& peer = datagram.peer;
     if (datagram.to_group) return "sent to a broadcast or multicast address";

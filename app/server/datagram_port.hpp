@@ -26,16 +26,17 @@
 
 namespace yodel {
 
-// Detects two services that answer each other forever, by the same bytes from the same address.
-// Stores a bounded number of keys; a new one replaces that with the fewest repeats in its row.
+// Detects that two services answer each other forever, because the same bytes keep arriving
+// from the same address. Stores a bounded number of keys; a new key replaces the one with the
+// fewest repeats in its row.
 class LoopGuard {
 public:
     static constexpr unsigned max_repeats = 64;  // per second
     static constexpr ev::Duration second = std::chrono::seconds(1);
 
-    // Returns how often the bytes have arrived within a second, this time included. Above
-    // max_repeats it is a loop, which lasts until it has stopped for a second. `key` identifies
-    // the bytes and their source address.
+    // Returns how often the bytes have arrived within a second, this time included. A count
+    // above max_repeats means a loop, which is over once the bytes have not arrived for a
+    // second. `key` identifies the bytes and their source address.
     unsigned count(std::uint64_t key, ev::Time now);
 
 private:

@@ -33,8 +33,8 @@ constexpr ev::Duration silence_time = std::chrono::milliseconds(100);
 
 // Maximum number of bytes of a read from which the log quotes an excerpt.
 constexpr std::size_t logged_bytes = 256;
-// If the grace ends for more connections than this, only their number is logged, unless the
-// log is verbose.
+// If more connections than this are left when the grace ends, only their number is logged,
+// unless the log is verbose.
 constexpr int max_cut_off_logged = 8;
 
 // Buffered input takes memory in addition to max_buffer, so there is little of it. But the
@@ -73,7 +73,7 @@ public:
         advance();
     }
 
-    // Output is pending, or a message was received in part.
+    // Returns true if output is pending, or a message was received in part.
     bool has_undelivered() const {
         return stream_.pending() > 0 || !stream_.received().empty() || stream_.held() > 0 ||
                responder_->has_pending();
@@ -116,7 +116,7 @@ private:
         timeout_.start(*timeout);
     }
 
-    // Draining only waits for the peer to close.
+    // Returns true if a draining connection only waits for the peer to close.
     bool is_leaving() const { return draining_ && stream_.output_closed(); }
 
     void time_out() {

@@ -62,7 +62,7 @@ public:
         // Limit of the bytes that wait to be sent on a connection; above it nothing is
         // answered, and soon nothing is read. A message with a length counts once it is whole.
         // If unset, 1 MiB, or one such message if that is more. Also limits the answers to
-        // datagrams that faults hold back, if unset to 16 MiB.
+        // datagrams that faults hold back; if unset, that limit is 16 MiB.
         std::optional<std::size_t> max_buffer;
         std::size_t max_frame = 32 * 1024 * 1024;
         std::optional<ev::Duration> idle_timeout;
@@ -113,7 +113,7 @@ private:
     std::vector<std::unique_ptr<bufio::Listener>> listeners_;
     std::list<Connection> connections_;
     std::vector<std::unique_ptr<DatagramPort>> datagram_ports_;
-    std::size_t crowd_ = 0;             // most connections since there were none
+    std::size_t crowd_ = 0;             // peak number of connections since there were none
     std::function<void()> on_drained_;  // empty unless draining
     ev::Timer drain_timer_;  // due after one more turn, which echoes the bytes received so far
     ev::Timer grace_timer_;

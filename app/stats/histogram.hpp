@@ -5,8 +5,8 @@
 //
 // The sum of two histograms equals the histogram of all their durations, bucket for bucket.
 //
-// Beside it, what is recorded about the last minutes of a run. All are pure: they read no
-// clock.
+// This file also contains what is recorded about the last minutes of a run. Nothing in it reads
+// a clock.
 #pragma once
 
 #include "ev/time.hpp"
@@ -123,7 +123,7 @@ public:
     // Records the count at this time. Times must not decrease from call to call.
     void add(ev::Time now, std::uint64_t count);
     // Returns the growth per second since the newest count that is at least `span` old, or else
-    // since the first count; 0 before the second add().
+    // since the first count. Returns 0 before the second add().
     double per_second() const;
 
 private:

@@ -13,7 +13,7 @@ namespace {
 
 // --- The summary.
 
-// Percentiles of fewer times would be single messages.
+// With fewer round trips, each percentile would be the time of a single message.
 constexpr std::uint64_t min_count_for_percentiles = 20;
 
 std::string number(std::uint64_t count, const char* of) {
@@ -164,7 +164,7 @@ void add_requirements(JsonObject& object, const std::vector<Requirement::Judged>
     if (climbed) object.object("held", held);
 }
 
-// --- The last words.
+// --- The last lines.
 
 constexpr std::size_t max_kinds = 10;  // of failures
 

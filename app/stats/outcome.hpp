@@ -19,15 +19,15 @@ struct SummaryParts {
     bool listens = false;                // only the messages in each direction
     bool load = false;                   // include the rate and all failures
     bool reply_problem_printed = false;  // the sentence about a bad reply was printed
-    std::size_t failures_printed = 0;    // the first failures, whose sentences were printed
-    bool verbose = false;                // include the network's share and, of a load, connects
+    std::size_t failures_printed = 0;    // how many failures were printed already
+    bool verbose = false;                // add the network's share and a load's connect times
     bool summary = true;                 // if false, only sentences about failures
 };
 
 // Returns "120 sent, 120 echoed, 0 bad, 0 lost, 222k/s; rtt min/p50/p95/p99/max 0.08/…/3.1 ms",
-// with remarks. Fewer than 20 times have no percentiles. For a probe: "120 connections opened,
-// 0 failed, 1.2k/s; connect p50/p99/max 0.04/0.1/0.2 ms, handshake 0.5/1.1/2.3 ms, 10 full, 110
-// resumed".
+// with remarks. With fewer than 20 round trips, it contains no percentiles. For a probe: "120
+// connections opened, 0 failed, 1.2k/s; connect p50/p99/max 0.04/0.1/0.2 ms, handshake
+// 0.5/1.1/2.3 ms, 10 full, 110 resumed".
 std::string summary(const RunResults& results, const SummaryParts& parts = {});
 // Returns "120 sent, 119 echoed, 0 bad, 0 lost, p50 0.21 ms", for a run in progress.
 std::string progress_text(const Results& results);

@@ -33,10 +33,10 @@ public:
         // Returns "p99<5ms held up to 12.4k/s".
         std::string held_text() const;
     };
-    // Checks the requirement, for each step of a climb until it fails unless its figure is
-    // about connections or was measured for no step. It also fails if its figure was not
-    // measured or proves nothing, such as the count of lost replies if nothing was sent. If the
-    // client's lateness makes up most of a failing time, `failure` mentions it.
+    // Checks the requirement. In a climb, checks each step until one fails, unless the figure
+    // is about connections or no step has a value. The requirement also fails if its figure was
+    // not measured or proves nothing, such as the count of lost replies if nothing was sent. If
+    // the client's lateness makes up most of a failing time, `failure` mentions it.
     Judged judge(const RunResults& results) const;
 
 private:

@@ -105,8 +105,8 @@ struct Results {
     // Remark about a certificate that was accepted only because of -k.
     std::string unverified_remark;
 
-    // Times of the first message and the last reply; in a probe, of the first attempt to
-    // connect and of the opening of the last connection.
+    // Times of the first message and of the last reply or, in a probe, of the first attempt to
+    // connect and of the last opening of a connection.
     std::optional<ev::Time> first_sent;
     ev::Time last_answered{};
     // Added to these two times, gives the UTC time since 1970.
@@ -193,7 +193,8 @@ struct Figure {
     const CountRow* count = nullptr;  // a count
     const TimesRow* times = nullptr;  // a statistic of times
 
-    // Returns the value in nanoseconds, as a count, or per second; none if not measured.
+    // Returns the value in nanoseconds, as a count, or per second, or none if it was not
+    // measured.
     std::optional<double> value(const Results& results) const;
 };
 
@@ -225,7 +226,7 @@ public:
     // Times in the objects count from `start`.
     explicit Samples(ev::Time start) : start_(start) {}
 
-    // Ignores other fates than replies, and a right reply without a round trip.
+    // Ignores events other than replies, and a right reply without a round trip.
     void add(const Event& event);
     void add(const Samples& other);
     JsonObject json() const;
@@ -239,7 +240,7 @@ private:
     List bad_;
 };
 
-// The results of a run, without its warm-up. Beside them, the results of the warm-up and, if
+// The results of a run, without its warm-up. Also contains the results of the warm-up and, if
 // the rate climbs, of each step of the climb. A message belongs to the time for which it was
 // planned, whenever it is answered. So a step shows whether the service can sustain its rate.
 struct RunResults : Results {

@@ -62,7 +62,7 @@ int exit_status(const bufio::End& end);
 // Returns "ended by SIGTERM", for example.
 std::string signal_text(int signo);
 
-// Returns the faults of the certificate, as a clause; empty if it was verified.
+// Returns the faults of the certificate, as a clause, or an empty string if it was verified.
 std::string certificate_faults_text(const bufio::TlsFacts& tls);
 
 // Returns when the certificate expires or expired: "2026-12-01, in 9 days".

@@ -31,9 +31,9 @@ public:
     void add(const std::string& text) { others_.emplace_back(text); }
 
     const std::string& text() const { return text_; }
-    bool matches(std::string_view text) const;  // a part of the text
-    // Returns the non-empty matches from left to right: of one expression the leftmost and
-    // longest. Merges overlapping matches of different expressions.
+    bool matches(std::string_view text) const;  // true if a part of the text matches
+    // Returns the non-empty matches from left to right. The matches of one expression are the
+    // leftmost and longest. Merges overlapping matches of different expressions.
     std::vector<Range> find_all(std::string_view text) const;
     // Returns the text with each match replaced by a NUL byte.
     std::string masked(std::string_view text) const;

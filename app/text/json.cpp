@@ -21,8 +21,8 @@ void append_escape(std::string& to, char32_t character) {
     to += format("\\u%04x", static_cast<unsigned>(character));
 }
 
-// Returns the text as a JSON string from which a reader restores every byte; none if it is not
-// UTF-8. Escapes characters that could command a terminal or are invisible.
+// Returns the text as a JSON string from which a reader restores every byte, or none if it is
+// not UTF-8. Escapes characters that could command a terminal or are invisible.
 std::optional<std::string> exact_json_string(std::string_view text) {
     std::string quoted = "\"";
     while (!text.empty()) {
@@ -192,7 +192,7 @@ private:
     }
 
     bool ended() const { return at_ == text_.size(); }
-    // Returns the next byte, or NUL at the end. JSON allows no NUL outside a text.
+    // Returns the next byte, or NUL at the end. JSON allows no NUL outside a string.
     char peek() const { return ended() ? '\0' : text_[at_]; }
 
     [[noreturn]] void refuse() const {

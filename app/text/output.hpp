@@ -47,8 +47,8 @@ public:
     void write(std::string_view bytes);
     // Writes as much as the reader accepts now. The attached loop writes the rest.
     void flush();
-    // Waits at most `max_time` until everything is written. Detaches from the loop. Not from a
-    // callback of the loop.
+    // Waits at most `max_time` until everything is written. Detaches from the loop. Must not be
+    // called from a callback of the loop.
     void drain(ev::Duration max_time);
     void clear();  // drops the buffered bytes, and resets the error
     std::size_t pending() const { return buffer_.size(); }

@@ -25,7 +25,7 @@ public:
     double exponential() {
         for (double whole = 0;; ++whole) {
             const double first = fraction();
-            bool odd = true;  // length of the descending run of fractions
+            bool odd = true;  // the descending run of fractions has an odd length
             double last = first;
             for (double next = fraction(); next < last; next = fraction()) {
                 last = next;

@@ -22,7 +22,7 @@ struct Unit {
     double factor;
 };
 
-// Removes the unit from the end of the text and returns its factor; 1 if there is no unit.
+// Removes the unit from the end of the text and returns its factor, or 1 if there is no unit.
 template <std::size_t count>
 double take_unit(std::string_view& text, const Unit (&units)[count]) {
     for (const Unit& unit : units) {
@@ -33,8 +33,8 @@ double take_unit(std::string_view& text, const Unit (&units)[count]) {
     return 1;
 }
 
-// Appends `decimals` digits of the fraction to the second, which must end the pattern.
-// `convert` is localtime_r or gmtime_r.
+// Formats a time. The pattern must end with the seconds, to which `decimals` digits of the
+// fraction are appended. `convert` is localtime_r or gmtime_r.
 std::string time_text(const char* pattern, std::chrono::system_clock::time_point at,
                       std::size_t decimals = 0,
                       std::tm* (*convert)(const std::time_t*, std::tm*) = ::localtime_r) {

@@ -70,12 +70,12 @@ public:
     // If true, next() has output to write, even without more input.
     bool has_output() const { return !fragmented_ && !held_.empty(); }
     bool has_partial_input() const { return fragmented_ || head_read_ || !head_.empty(); }
-    // While a fragmented message is held until it is complete: one more than the payload bytes
-    // held so far. Otherwise 0.
+    // Returns one more than the payload bytes held so far of a fragmented message, which is
+    // held until it is complete. Returns 0 if no such message is held.
     std::size_t held() const { return fragmented_ ? held_.size() - message_head_size + 1 : 0; }
     Opcode opcode() const { return opcode_; }
     std::string_view control() const { return control_; }
-    // After a failure: the code to close with, and a clause that explains it.
+    // After a failure, the code to close with, and a clause that explains it.
     const Closure& closure() const { return closure_; }
 
 private:

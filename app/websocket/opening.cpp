@@ -99,7 +99,7 @@ bool is_key(std::string_view text) {
            text.find_first_not_of(ui::base64_digits) == text.size() - 2;
 }
 
-// Returns "404 Not Found" and the like; empty if this is not a status line.
+// Returns "404 Not Found" and the like, or an empty text if this is not a status line.
 std::string_view status_of(std::string_view line) {
     const std::string_view status = line.substr(std::min<std::size_t>(9, line.size()));
     const std::size_t end = std::min(status.find(' '), status.size());

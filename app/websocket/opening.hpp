@@ -33,11 +33,12 @@ struct Request {
 bool is_header(std::string_view line);
 bool is_token(std::string_view text);  // a token of RFC 9110, such as a subprotocol
 
-// Returns the size of the header at the front, including its blank line; none while incomplete.
+// Returns the size of the header at the front, including its blank line, or none while it is
+// incomplete.
 std::optional<std::size_t> opening_size(std::string_view bytes);
 
-bool is_interim(std::string_view response);  // precedes the final one: 103 Early Hints
-// Return why the server does not open a WebSocket; Reason::none without an objection.
+bool is_interim(std::string_view response);  // before the final one, as 103 Early Hints
+// Return why the server does not open a WebSocket, or Reason::none if nothing is wrong.
 // check_start() checks the bytes received so far, and check_response() a whole final response.
 bufio::End check_start(std::string_view bytes);
 bufio::End check_response(std::string_view response, const Request& request,

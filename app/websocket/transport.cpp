@@ -19,7 +19,7 @@ using bufio::Transport;
 
 namespace {
 
-// Maximum bytes of one read, and about the bytes of one write.
+// Maximum bytes of one read, and the approximate size of one write.
 constexpr std::size_t piece = 64 * 1024;
 
 // Maximum number of interim responses before the final one.

@@ -104,9 +104,9 @@ void set_target(ClientOptions& options, const char* comparing) {
         endpoint.host = endpoint.family == AF_INET6 ? "::1" : "127.0.0.1";
 }
 
-// --starttls smtp implies -f smtp, because the service continues in these words. If replies and
-// messages have different framings, replies cannot be echoes, and the default is to expect any
-// answer. A client of such a service sends lines.
+// --starttls smtp implies -f smtp, because the service keeps its framing after STARTTLS. If
+// replies and messages have different framings, replies cannot be echoes, and the default is to
+// expect any answer. A client of such a service sends lines.
 void add_meanings(ClientOptions& options) {
     Session::Options& session = options.run.session;
     CommandLine& line = options.line;
@@ -121,8 +121,8 @@ void add_meanings(ClientOptions& options) {
     if (!framing.can_echo() && session.endpoint.passive) session.framing = find_framing("crlf");
     if (!framing.can_echo() && !session.endpoint.passive && !line.has("expect"))
         session.expect = Expect::any;
-    // Settings that exclude options as if they were options: a text for errors, names, and what
-    // the setting excludes.
+    // Adds the settings that exclude options, as if the settings were options themselves. A row
+    // has a text for errors, names, and what the setting excludes.
     const std::string label = framing.label();
     const std::string expect = line.written("expect");
     line.add_if(!framing.has_frames(), {label + ", which has no messages", "raw"});

@@ -12,7 +12,7 @@ namespace yodel {
 
 struct ClientOptions : RunClient::Options {
     CommandLine line;
-    std::optional<ev::Duration> interval;  // between messages or attempts; 0: as replies arrive
+    std::optional<ev::Duration> interval;  // between messages or attempts; 0 for a closed loop
     std::optional<std::size_t> size;       // bytes per generated message
     bufio::TlsClientOptions tls;
     websocket::Request websocket;  // the request that opens a WebSocket

@@ -71,8 +71,8 @@ void set_threads(LoadOptions& to, const std::string& text) {
                                      : number_up_to(max, ", or auto")(text);
 }
 
-// Adds the settings that exclude or need options as if they were options: a text for errors,
-// names, and what the setting excludes and needs.
+// Adds the settings that exclude or need options, as if the settings were options themselves. A
+// row has a text for errors, names, and what the setting excludes and needs.
 void add_meanings_of_load(LoadOptions& options) {
     const RunOptions& run = options.run;
     const auto& length = run.session.max_time;

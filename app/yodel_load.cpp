@@ -38,7 +38,7 @@ int run(LoadOptions options, int& signo) {
     plan_load(options);
     // In the background, the page would stop a run that needs no terminal.
     const bool page = !options.line.has("no-tui") && !options.json() && !run.probe_interval &&
-                      !options.reads_lines() && !ui::in_background(STDIN_FILENO);
+                      !options.reads_stdin() && !ui::in_background(STDIN_FILENO);
     if (page && can_use_screen_or_warn())
         options.page = [&loop](RunDisplay::Owner& owner) {
             return std::make_unique<LoadScreen>(loop, owner);

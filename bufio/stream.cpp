@@ -163,8 +163,9 @@ void Stream::close() {
 }
 
 void Stream::abort() {
-    const linger at_once{1, 0};
-    ::setsockopt(transport_->descriptor(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+    const linger immediate_reset{1, 0};
+    ::setsockopt(transport_->descriptor(), SOL_SOCKET, SO_LINGER, &immediate_reset,
+                 sizeof immediate_reset);
     end_with({Reason::aborted, By::us, "aborted"});
     update_interest();
 }

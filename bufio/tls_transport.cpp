@@ -161,15 +161,15 @@ public:
         const ssize_t count = allowed > 0 ? ::recv(self.fd_.get(), to, allowed, 0) : -1;
         self.input_ended_ = count == 0;
         if (count > 0) self.budget_ -= static_cast<std::size_t>(count);
-        return self.moved(bio, count, BIO_FLAGS_READ);
+        return self.bio_result(bio, count, BIO_FLAGS_READ);
     }
 
     static int send(BIO* bio, const char* from, int size) {
         TlsTransport& self = of(bio);
         const int flags = self.record_follows_ ? send_more : MSG_NOSIGNAL;
-        return self.moved(bio,
-                          ::send(self.fd_.get(), from, static_cast<std::size_t>(size), flags),
-                          BIO_FLAGS_WRITE);
+        return self.bio_result(
+            bio, ::send(self.fd_.get(), from, static_cast<std::size_t>(size), flags),
+            BIO_FLAGS_WRITE);
     }
 
     static long control(BIO* bio, int command, long, void*) {
@@ -279,7 +279,7 @@ private:
     }
 
     // Translates the result of a system call. OpenSSL tries again if the retry flags are set.
-    int moved(BIO* bio, ssize_t result, int retry_flag) {
+    int bio_result(BIO* bio, ssize_t result, int retry_flag) {
         BIO_clear_retry_flags(bio);
         if (result >= 0) return static_cast<int>(result);
         if (would_block(errno)) {

@@ -29,7 +29,7 @@ const Parsed incomplete{};
 
 Parsed pressed(std::size_t size, Chord chord) { return {size, Key{chord, {}, false}}; }
 
-Parsed parse(std::string_view bytes, bool whole, bool nested = false);
+Parsed parse(std::string_view bytes, bool is_whole, bool nested = false);
 
 Parsed parse_control(char c) {
     switch (c) {
@@ -194,10 +194,10 @@ bool is_within(char c, char first, char last) { return c >= first && c <= last; 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == '\x7f'; }
 
 // Skips the position of an old mouse report, unless nothing or a control character follows.
-Parsed skip_mouse(std::string_view bytes, std::size_t at, bool whole) {
+Parsed skip_mouse(std::string_view bytes, std::size_t at, bool is_whole) {
     const std::string_view position = bytes.substr(at, 3);
     if (std::any_of(position.begin(), position.end(), is_control)) return {at};
-    if (position.size() < 3) return whole ? Parsed{at} : incomplete;
+    if (position.size() < 3) return is_whole ? Parsed{at} : incomplete;
     return {at + 3};
 }
 
@@ -237,11 +237,11 @@ Parsed parse_console(std::string_view bytes) {
     return pressed(4, find_key('[', bytes[3]), 0);
 }
 
-Parsed parse_csi(std::string_view bytes, bool whole) {
+Parsed parse_csi(std::string_view bytes, bool is_whole) {
     constexpr int released = 3;  // the event of releasing a key
     const auto [size, parameters, final] = read_sequence(bytes);
     if (final == '[' && parameters.empty()) return parse_console(bytes);
-    if (final == 'M' && parameters.empty()) return skip_mouse(bytes, size, whole);
+    if (final == 'M' && parameters.empty()) return skip_mouse(bytes, size, is_whole);
     if (number(parameters, 1, 1) == released) return {size};
     const int first = number(parameters, 0);
     const int modifiers = std::max(number(parameters, 1), 1) - 1;
@@ -285,26 +285,26 @@ Parsed skip_answer(std::string_view bytes) {
     return {bytes[at + 1] == '\\' ? at + 2 : at};
 }
 
-Parsed parse_escape(std::string_view bytes, bool whole, bool nested) {
-    if (bytes.size() == 1) return whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
+Parsed parse_escape(std::string_view bytes, bool is_whole, bool nested) {
+    if (bytes.size() == 1) return is_whole ? pressed(1, plain(KeyCode::escape)) : incomplete;
     // True for a key with Alt, after which no bytes follow that could belong to a sequence.
-    const bool is_alt_key = bytes.size() == 2 ? whole : is_control(bytes[2]);
-    if (bytes[1] == '[' && !is_alt_key) return parse_csi(bytes, whole);
+    const bool is_alt_key = bytes.size() == 2 ? is_whole : is_control(bytes[2]);
+    if (bytes[1] == '[' && !is_alt_key) return parse_csi(bytes, is_whole);
     if (bytes[1] == 'O' && !is_alt_key) return parse_ss3(bytes);
     if (answer_introducers.find(bytes[1]) != answer_introducers.npos && !is_alt_key)
         return skip_answer(bytes);
     if (bytes[1] == esc && nested) return pressed(1, plain(KeyCode::escape));
-    Parsed parsed = parse(bytes.substr(1), whole, true);
+    Parsed parsed = parse(bytes.substr(1), is_whole, true);
     if (parsed.size == 0) return incomplete;
     if (!parsed.key) return pressed(1, plain(KeyCode::escape));  // before an answer
     return {parsed.size + 1, add_alt(*std::move(parsed.key))};
 }
 
-// Returns the key at the beginning of `bytes`. With `whole`, no more bytes will follow. With
+// Returns the key at the beginning of `bytes`. With `is_whole`, no more bytes will follow. With
 // `nested`, an ESC precedes the bytes.
-Parsed parse(std::string_view bytes, bool whole, bool nested) {
+Parsed parse(std::string_view bytes, bool is_whole, bool nested) {
     const char first = bytes[0];
-    if (first == esc) return parse_escape(bytes, whole, nested);
+    if (first == esc) return parse_escape(bytes, is_whole, nested);
     return is_control(first) ? parse_control(first) : parse_character(bytes);
 }
 

@@ -313,7 +313,7 @@ constexpr std::string_view second_text = "another message";
 constexpr std::string_view blanks = "\r\t blanks \t\r";
 // No other message contains one of these letters.
 constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRST";
-constexpr std::string_view long_letter = "Z";
+constexpr std::string_view long_message_letter = "Z";
 
 // Sends messages in two pieces, which are cut at these bytes.
 void send_cut(Examination& exam, std::size_t first, std::size_t last) {
@@ -341,7 +341,7 @@ void echo_beside(Examination& exam, Client& first, const char* cause) {
 
 void long_and_short(Examination& exam) {
     Client(exam)
-        .echo(std::string(3000, long_letter.front()))
+        .echo(std::string(3000, long_message_letter.front()))
         .echo("short")
         .echo(std::string(1000, 'm'));
 }
@@ -540,7 +540,7 @@ Cause cause_of(const Failed& failed, Examination& exam) {
     const bool closed = failed.how == Failed::closed && part.empty();
     if (closed && failed.expected == exam.reply(second_text))
         return {"it closes after one message", again};
-    if (has_foreign(long_letter)) return {"bytes of the long message", again | pieces};
+    if (has_foreign(long_message_letter)) return {"bytes of the long message", again | pieces};
     if (has_foreign(letters)) return {"bytes of another client", many};
     if (failed.expected == exam.reply(blanks)) {
         const std::size_t at = whole.find(part);

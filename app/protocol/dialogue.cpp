@@ -80,22 +80,22 @@ public:
         // Duplicates the descriptor for the plaintext phase, because TLS owns the original.
         bufio::Fd copy(::fcntl(descriptor(), F_DUPFD_CLOEXEC, 0));
         if (!copy) fail(bufio::system_end(Reason::tls, "copying the socket:", errno));
-        clear_ = bufio::make_plain_transport(std::move(copy));
+        plaintext_ = bufio::make_plain_transport(std::move(copy));
     }
 
     bool has_handshake() const override { return true; }
     IoResult handshake() override {
         if (failure()) return {IoStatus::failed};
-        if (service_ ? !clear_ : begun_ == 0) {
+        if (service_ ? !plaintext_ : steps_begun_ == 0) {
             const IoResult result = forward(*below_, below_->handshake());
             if (service_ || result.status != IoStatus::done) return result;
         }
-        const IoResult result = talk(service_ ? *clear_ : *below_);
+        const IoResult result = talk(service_ ? *plaintext_ : *below_);
         if (result.status != IoStatus::done || !service_) return result;
         // An attacker may have sent plaintext after the last answer, so that it is taken for
         // bytes that TLS protects (CVE-2011-0411).
         if (!input_.empty()) return refuse("sent more plaintext after it " + answered());
-        clear_.reset();
+        plaintext_.reset();
         return handshake();
     }
 
@@ -118,7 +118,7 @@ public:
     const bufio::TlsFacts* tls() const override { return below_->tls(); }
 
 private:
-    const Step& step() const { return steps_[begun_ - 1]; }
+    const Step& step() const { return steps_[steps_begun_ - 1]; }
     std::string answered() const {
         return service_ && step().frame.empty() ? "greeted" : "answered " + step().name;
     }
@@ -140,8 +140,8 @@ private:
         for (;;) {
             IoResult result{IoStatus::done};
             if (awaits_answer_ && output_.empty()) result = take_answer(peer);
-            while (!awaits_answer_ && begun_ < steps_.size()) {
-                output_ += steps_[begun_++].frame;
+            while (!awaits_answer_ && steps_begun_ < steps_.size()) {
+                output_ += steps_[steps_begun_++].frame;
                 awaits_answer_ = step().frame.empty() || !framing_.can_echo() || service_;
                 if (!awaits_answer_) notes_.push_back(step().note);
             }
@@ -185,7 +185,7 @@ private:
         }
         const std::string quoted = answer.substr(0, std::min(max_quoted, answer.find('\r')));
         if (service_) {
-            const bool news = begun_ > 1 && !answer.starts_with(service_->tag);
+            const bool news = steps_begun_ > 1 && !answer.starts_with(service_->tag);
             if (news || begins_with(answer, service_->delay)) return {IoStatus::done};
             if (!begins_with(answer, step().right))
                 return refuse(answered() + " with: " + quoted + "; expected " +
@@ -201,15 +201,15 @@ private:
     }
 
     std::unique_ptr<Transport> below_;
-    std::unique_ptr<Transport> clear_;  // null without STARTTLS, and after its dialogue
+    std::unique_ptr<Transport> plaintext_;  // null without STARTTLS, and after its dialogue
     const Starttls* const service_;
     const Framing& framing_;
     Decoder decoder_;
     const std::vector<Step> steps_;
     std::vector<std::string>& notes_;
-    std::size_t begun_ = 0;  // steps
-    std::string output_;     // frames not yet written
-    std::string input_;      // bytes not yet decoded; after the handshake, not yet read
+    std::size_t steps_begun_ = 0;
+    std::string output_;  // frames not yet written
+    std::string input_;   // bytes not yet decoded; after the handshake, not yet read
     std::size_t received_ = 0;
     bool awaits_answer_ = false;
 };

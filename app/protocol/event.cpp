@@ -49,10 +49,10 @@ std::size_t first_difference(std::string_view a, std::string_view b) {
 
 std::optional<std::size_t> difference(const Expression* mask, std::string_view a,
                                       std::string_view b) {
-    std::string space_a;
-    std::string space_b;
-    const std::string_view left = comparable_text(mask, a, space_a);
-    const std::string_view right = comparable_text(mask, b, space_b);
+    std::string buffer_a;
+    std::string buffer_b;
+    const std::string_view left = comparable_text(mask, a, buffer_a);
+    const std::string_view right = comparable_text(mask, b, buffer_b);
     if (left == right) return std::nullopt;
     const std::size_t at = first_difference(left, right);
     return mask ? mask->unmasked(a, at) : at;

@@ -103,8 +103,9 @@ std::size_t Framing::frame_size(std::string_view bytes, std::size_t searched) co
     const std::size_t from = searched - std::min(searched, delimiter.size() - 1);
     const std::size_t end = bytes.find(delimiter, std::max(from, head.size()));
     if (end != bytes.npos) return end + delimiter.size();
-    const bool half = delimiter.size() == 2 && bytes.ends_with(delimiter[0]);
-    return std::max(bytes.size(), head.size()) + delimiter.size() - (half ? 1 : 0);
+    const bool has_half_delimiter = delimiter.size() == 2 && bytes.ends_with(delimiter[0]);
+    return std::max(bytes.size(), head.size()) + delimiter.size() -
+           (has_half_delimiter ? 1 : 0);
 }
 
 std::optional<std::size_t> Framing::payload_size(std::string_view fragment) const {

@@ -64,7 +64,7 @@ struct Framing {
     bool is_option() const { return !in_datagrams && !typed; }
     bool is_websocket() const { return typed; }
     bool has_length() const { return prefix > 0; }
-    bool is_lines() const { return delimiter == "\n" && joins_pieces(); }  // lines of text
+    bool carries_lines() const { return delimiter == "\n" && joins_pieces(); }  // lines of text
     bool has_frames() const { return prefix > 0 || !delimiter.empty(); }
     // If false, a reply is as long as its message.
     bool replies_framed() const { return has_frames() && reply == nullptr; }

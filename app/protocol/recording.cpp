@@ -277,7 +277,7 @@ bool Journal::flush() {
 }
 
 bool Journal::drain() {
-    if (trouble_.empty()) output_.drain(last_drain_time);
+    if (trouble_.empty()) output_.drain(max_final_drain);
     flush();
     if (output_.pending() > 0) fail("its reader did not keep up; output is incomplete");
     return trouble_.empty();

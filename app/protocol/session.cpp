@@ -49,7 +49,7 @@ void Session::connect() {
     retries_ = 0;
     refusal_ = {};
     if (options_->max_time && state() == State::idle)
-        run_ = loop_.after(*options_->max_time - options_->time_spent);
+        run_ends_at_ = loop_.after(*options_->max_time - options_->time_spent);
     dial();
     wake_by(loop_.now());
 }
@@ -67,8 +67,8 @@ void Session::finish() {
     if (state() != State::open) return;
     set_state(State::finishing);
     progress_.max_pause = {};
-    progress_.heard = loop_.now();
-    progress_.peer_ended = {};
+    progress_.heard_at = loop_.now();
+    progress_.peer_ended_at = {};
     if (may_close()) stream_->finish();
     wake_by(loop_.now());
 }
@@ -95,7 +95,7 @@ void Session::flush() {
     const bool greeting_overdue = now - state_since() > options_->greeting_time;
     if (state() == State::open && greeting_overdue && !ledger_.greeting_possible())
         ledger_.rule_out_greeting();
-    if (pending() == 0) progress_.accepted = now;
+    if (pending() == 0) progress_.accepted_at = now;
     const bool accepted = stream_->write(ledger_.flush(now));
     if (!accepted && !stream_->end()) {  // an ended stream reports its end
         end_with({Reason::limit, By::peer, "has stopped reading, and the send buffer is full"});
@@ -103,8 +103,8 @@ void Session::flush() {
     }
     ledger_.record_written(stream_->bytes_written(), now);
     observe_traffic(now);
-    if (progress_.peer_ended != ev::Time{} && options_->listens())
-        progress_.peer_ended = loop_.now();
+    if (progress_.peer_ended_at != ev::Time{} && options_->listens())
+        progress_.peer_ended_at = loop_.now();
     // These messages have no earlier deadline, and all other deadlines are later than before.
     wake_by(now + options_->reply_timeout);
 }
@@ -119,9 +119,10 @@ void Session::pause(bool paused) {
         const ev::Time from = *std::exchange(paused_at_, std::nullopt);
         resumed_at_ = now;
         Progress& p = progress_;
-        p.max_pause = std::max(p.max_pause, now - std::max(entered_, from));
-        for (ev::Time* const start : {&p.active, &p.pinged, &p.accepted, &p.awaited, &p.greeted,
-                                      &p.heard, &p.peer_ended})
+        p.max_pause = std::max(p.max_pause, now - std::max(entered_at_, from));
+        for (ev::Time* const start :
+             {&p.active_at, &p.pinged_at, &p.accepted_at, &p.awaited_since, &p.greeted_at,
+              &p.heard_at, &p.peer_ended_at})
             if (*start != ev::Time{}) *start += now - std::max(*start, from);
         void_round_trips();
     }
@@ -147,7 +148,8 @@ void Session::dial() {
     facts_.tls.reset();
     facts_.websocket.reset();
     set_state(State::dialing);
-    attempt_ = options_->listens() ? ev::Time::max() : loop_.after(options_->connect_timeout);
+    attempt_at_ =
+        options_->listens() ? ev::Time::max() : loop_.after(options_->connect_timeout);
     dialer_ = std::make_unique<bufio::Dialer>(
         loop_, options_->endpoint,
         [this](bufio::DialResult result) { on_dialed(std::move(result)); });
@@ -163,8 +165,8 @@ void Session::on_dialed(bufio::DialResult result) {
     // reported earlier.
     ledger_.restart();
     set_state(State::handshaking);
-    if (options_->listens()) attempt_ = loop_.after(options_->connect_timeout);
-    progress_ = {.active = loop_.now()};
+    if (options_->listens()) attempt_at_ = loop_.after(options_->connect_timeout);
+    progress_ = {.active_at = loop_.now()};
     facts_ = {};
     facts_.address = result.address;
     facts_.phases = {result.lookup_time, result.connect_time, {}};
@@ -226,9 +228,9 @@ bool Session::advance_handshake() {
     if (options_->has_handshake() && !facts_.phases.handshake)
         facts_.phases.handshake = loop_.read_clock() - state_since();
     if (!ledger_.greeted(stream_->received())) return true;
-    attempt_ = ev::Time::max();
+    attempt_at_ = ev::Time::max();
     set_state(State::open);
-    progress_.pinged = loop_.now();
+    progress_.pinged_at = loop_.now();
     const bufio::Lifetime::Watch connection(lifetime_);
     flush();
     if (connected()) owner_.session_changed();
@@ -257,7 +259,7 @@ std::string_view Session::partial_message() const {
 }
 
 bool Session::report(Event event) {
-    progress_.heard = loop_.now();
+    progress_.heard_at = loop_.now();
     if (has_message(event.fate) && has_reply(event.fate)) progress_.replies += event.count;
     event.at = std::max(read_at_, loop_.now());
     std::string why;
@@ -288,7 +290,8 @@ bool Session::on_input_ended() {
     const std::string rest(options_->framing->has_frames() ? partial_message() : "");
     if (rest.empty() && state() != State::finishing) {
         const bool ends = options_->ends_with_input() || options_->listens();
-        if (ends && progress_.peer_ended == ev::Time{}) progress_.peer_ended = loop_.now();
+        if (ends && progress_.peer_ended_at == ev::Time{})
+            progress_.peer_ended_at = loop_.now();
         return true;
     }
     ledger_.resolve_held();
@@ -312,9 +315,9 @@ bool Session::on_input_ended() {
 // Only received or sent bytes are activity; our own timeouts are not.
 void Session::observe_traffic(ev::Time now) {
     if (std::exchange(progress_.traffic, stream_->traffic()) != stream_->traffic())
-        progress_.active = now;
+        progress_.active_at = now;
     if (std::exchange(progress_.written, stream_->bytes_written()) != stream_->bytes_written())
-        progress_.accepted = now;
+        progress_.accepted_at = now;
 }
 
 // Notes when waits of this connection begin.
@@ -325,23 +328,23 @@ void Session::observe() {
     observe_traffic(now);
     // Messages that wait for the handshake of a new connection have no timeout yet.
     const ev::Time sent = in_flight() > 0 ? ledger_.oldest_sent_at() : ev::Time{};
-    if (std::exchange(p.oldest_sent, sent) != sent)
-        p.awaited = sent == ev::Time{} ? sent : std::max(sent, resumed_at_);
+    if (std::exchange(p.oldest_sent_at, sent) != sent)
+        p.awaited_since = sent == ev::Time{} ? sent : std::max(sent, resumed_at_);
     if (!ledger_.greeting_possible())
-        p.greeted = {};
-    else if (p.greeted == ev::Time{})
-        p.greeted = now;
+        p.greeted_at = {};
+    else if (p.greeted_at == ev::Time{})
+        p.greeted_at = now;
     const bool awaited = p.pings > stream_->answered_ping();
-    if (std::exchange(p.pong_awaited, awaited) != awaited) p.pinged = now;
-    if (state() == State::finishing && in_flight() == 0 && p.all_answered == ev::Time{})
-        p.all_answered = now;
+    if (std::exchange(p.pong_awaited, awaited) != awaited) p.pinged_at = now;
+    if (state() == State::finishing && in_flight() == 0 && p.all_answered_at == ev::Time{})
+        p.all_answered_at = now;
 }
 
 // Returns the earliest deadline. While paused, only the attempt, the run and what was due
 // before the pause count.
 Session::Due Session::first_due() const {
-    Due first{Deadline::attempt, attempt_};
-    if (run_ < first.at) first = {Deadline::run, run_};
+    Due first{Deadline::attempt, attempt_at_};
+    if (run_ends_at_ < first.at) first = {Deadline::run, run_ends_at_};
     if (!connected()) return first;
     const auto add = [&](Deadline which, ev::Time start, ev::Duration limit) {
         if (start == ev::Time{}) return;
@@ -352,20 +355,21 @@ Session::Due Session::first_due() const {
     const Progress& p = progress_;
     const bool open = state() == State::open;
     const bool finishing = state() == State::finishing;
-    if (options.idle_timeout) add(Deadline::idle, p.active, *options.idle_timeout);
+    if (options.idle_timeout) add(Deadline::idle, p.active_at, *options.idle_timeout);
     if (open && p.pong_awaited)
-        add(Deadline::ping, p.pinged, options.reply_timeout);
+        add(Deadline::ping, p.pinged_at, options.reply_timeout);
     else if (open && options.ping)
-        add(Deadline::ping, std::max(p.pinged, p.active), *options.ping);
+        add(Deadline::ping, std::max(p.pinged_at, p.active_at), *options.ping);
     if (unsent())
-        add(Deadline::output, p.accepted, std::max(options.reply_timeout, min_write_timeout));
-    add(Deadline::reply, p.awaited, options.reply_timeout);
-    if (open) add(Deadline::greeting, p.greeted, options.greeting_time);
+        add(Deadline::output, p.accepted_at,
+            std::max(options.reply_timeout, min_write_timeout));
+    add(Deadline::reply, p.awaited_since, options.reply_timeout);
+    if (open) add(Deadline::greeting, p.greeted_at, options.greeting_time);
     if (finishing && in_flight() > 0 && !stream_->finishing() && !options.stays_open)
-        add(Deadline::quiet, p.heard, quiet_time);
+        add(Deadline::quiet, p.heard_at, quiet_time);
     if (finishing && in_flight() == 0) add(Deadline::end, end_deadline(), {});
     const bool answers = options.listens() && (!options.websocket || unsent());
-    add(Deadline::early_close, p.peer_ended, answers ? options.answer_time : ev::Duration());
+    add(Deadline::early_close, p.peer_ended_at, answers ? options.answer_time : ev::Duration());
     return first;
 }
 
@@ -375,10 +379,10 @@ Session::Due Session::first_due() const {
 // and again cannot keep us from ending.
 ev::Time Session::end_deadline() const {
     const ev::Duration wait = options_->close_timeout + progress_.max_pause;
-    const ev::Time limit = entered_ + std::min(wait, ev::Time::max() - entered_);
+    const ev::Time limit = entered_at_ + std::min(wait, ev::Time::max() - entered_at_);
     if (!lossy()) return limit;
-    const ev::Time answered = progress_.all_answered;
-    const ev::Time from = std::max({answered, progress_.active, resumed_at_});
+    const ev::Time answered = progress_.all_answered_at;
+    const ev::Time from = std::max({answered, progress_.active_at, resumed_at_});
     if (options_->listens()) return from + options_->answer_time;
     const ev::Duration wanted = lingering_round_trips * ledger_.max_round_trip();
     const ev::Duration linger =
@@ -418,7 +422,7 @@ void Session::on_timer() {
                           " (-w): still " + phase()});
         break;
     case Deadline::run:
-        run_ = ev::Time::max();
+        run_ends_at_ = ev::Time::max();
         if (state() != State::closed)
             time_out(By::us, "the run did not finish within", *o.max_time, "--max-time", false);
         break;
@@ -459,7 +463,7 @@ void Session::on_timer() {
         else if (pending() == 0)
             end_with({Reason::clean});
         else
-            progress_.peer_ended = now;
+            progress_.peer_ended_at = now;
         break;
     }
     settle();
@@ -469,7 +473,7 @@ void Session::on_timer() {
 
 void Session::set_state(State state) {
     state_ = state;
-    entered_ = loop_.now();
+    entered_at_ = loop_.now();
 }
 
 // Ends the connection, or the attempt to make one. The caller reports it. `may_retry` is false
@@ -493,11 +497,11 @@ void Session::end_with(End end, bool may_retry) {
     timer_.cancel();
     ledger_.lose(retries && options_->framing->has_frames() && !options_->listens());
     set_state(retries ? State::waiting : State::closed);
-    attempt_ = ev::Time::max();
+    attempt_at_ = ev::Time::max();
     if (!retries) return;
-    attempt_ = loop_.now();
+    attempt_at_ = loop_.now();
     if (!accepts_next)
-        attempt_ = loop_.after(retry_wait(options_->retry_delay, retries_++, random_));
+        attempt_at_ = loop_.after(retry_wait(options_->retry_delay, retries_++, random_));
 }
 
 // Adds what the stream does not know: the messages in flight, and whether the peer may close.

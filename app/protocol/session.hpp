@@ -97,15 +97,15 @@ public:
     bool peer_known() const {
         return connected() && (!lossy() || options_->listens() || stream_->bytes_read() > 0);
     }
-    std::string phase() const;                         // phase of connecting, in words
-    ev::Time state_since() const { return entered_; }  // when state() began
+    std::string phase() const;                            // phase of connecting, in words
+    ev::Time state_since() const { return entered_at_; }  // when state() began
     const bufio::End& end() const { return end_; }
     bool out_of_time() const {
-        return options_->max_time && state() != State::idle && run_ == ev::Time::max();
+        return options_->max_time && state() != State::idle && run_ends_at_ == ev::Time::max();
     }
     // While waiting: number of the next consecutive retry, from 1, and its time.
     unsigned retry_count() const { return retries_; }
-    ev::Time retry_time() const { return attempt_; }
+    ev::Time retry_time() const { return attempt_at_; }
     bool input_ended() const {
         return stream_ && stream_->input_ended() && !stream_->rejection();
     }
@@ -152,22 +152,22 @@ private:
     };
     // What has happened on this connection. A time of 0 means that the event has not happened.
     struct Progress {
-        std::size_t replies = 0;    // to messages
-        std::uint64_t traffic = 0;  // see Stream::traffic()
-        std::uint64_t written = 0;  // bytes
-        std::uint64_t pings = 0;    // sent
-        bool pong_awaited = false;  // for a ping at `pinged`
-        ev::Time oldest_sent{};     // when the oldest message in flight was sent
-        ev::Duration max_pause{};   // longest pause since finish()
-        ev::Time all_answered{};    // while finishing: since when nothing is in flight
+        std::size_t replies = 0;     // to messages
+        std::uint64_t traffic = 0;   // see Stream::traffic()
+        std::uint64_t written = 0;   // bytes
+        std::uint64_t pings = 0;     // sent
+        bool pong_awaited = false;   // for a ping at `pinged_at`
+        ev::Time oldest_sent_at{};   // when the oldest message in flight was sent
+        ev::Duration max_pause{};    // longest pause since finish()
+        ev::Time all_answered_at{};  // while finishing: since when nothing is in flight
         // Starts of waits, which a pause interrupts:
-        ev::Time active{};      // when bytes were last sent or received
-        ev::Time pinged{};      // when the last ping was sent or answered, or could be sent
-        ev::Time accepted{};    // when the peer last accepted output
-        ev::Time awaited{};     // start of the reply timeout
-        ev::Time greeted{};     // when a possible greeting arrived
-        ev::Time heard{};       // while finishing: when the last reply arrived
-        ev::Time peer_ended{};  // when the peer closed early, or we last answered after that
+        ev::Time active_at{};      // when bytes were last sent or received
+        ev::Time pinged_at{};      // when the last ping was sent or answered, or could be sent
+        ev::Time accepted_at{};    // when the peer last accepted output
+        ev::Time awaited_since{};  // start of the reply timeout
+        ev::Time greeted_at{};     // when a possible greeting arrived
+        ev::Time heard_at{};       // while finishing: when the last reply arrived
+        ev::Time peer_ended_at{};  // when the peer closed early, or we last answered after that
     };
 
     void stream_changed(bufio::Stream&) override { advance(); }
@@ -212,9 +212,9 @@ private:
     Owner& owner_;
     Ledger ledger_;
     State state_ = State::idle;
-    ev::Time entered_{};  // when the state was entered
-    ev::Time attempt_ = ev::Time::max();
-    ev::Time run_ = ev::Time::max();
+    ev::Time entered_at_{};  // when the state was entered
+    ev::Time attempt_at_ = ev::Time::max();
+    ev::Time run_ends_at_ = ev::Time::max();
     std::optional<ev::Time> paused_at_;  // set while paused
     ev::Time resumed_at_{};              // end of the last pause
     Progress progress_;

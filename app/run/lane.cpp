@@ -356,7 +356,7 @@ private:
         const Message& message = event.message;
         Reply& reply = event.reply;
         const Session::Options& options = session.options();
-        if (event.fate == Fate::lost) return lost(event);
+        if (event.fate == Fate::lost) return on_lost(event);
         if (has_message(event.fate)) {
             reply_overdue = false;
             if (!message.late && event.frames.empty()) source().left_flight(message);
@@ -383,7 +383,7 @@ private:
     }
 
     // In a replay, a message without a recorded reply expects none.
-    void lost(Event event) {
+    void on_lost(Event event) {
         const Message& message = event.message;
         reply_overdue = message.late;
         source().left_flight(message);

@@ -150,22 +150,22 @@ void Reporter::remark(std::size_t connection, const std::string& text) {
 // --- Messages.
 
 void Reporter::lane_event(const Event& event) {
-    if (event.fate == Fate::sent) return sent(event);
+    if (event.fate == Fate::sent) return on_sent(event);
     // Bytes without frames are logged as they are read.
     const bool logged = unframed() == (event.fate == Fate::read) || !has_reply(event.fate);
     if (journal_ && logged && event.frames.empty()) journal_->add_event(event);
-    if (event.fate == Fate::read) return read(event.reply.payload);
+    if (event.fate == Fate::read) return on_read(event.reply.payload);
     if (!event.frames.empty()) {  // print echoed lines without decoding them
         const bool open = event.message.id + event.count - 1 == unterminated_id_;
         return output_.write(event.frames.substr(0, event.frames.size() - (open ? 1 : 0)));
     }
     add_object(event);
     if (!has_message(event.fate)) return unsolicited(event);
-    if (has_reply(event.fate)) return answered(event);
-    unanswered(event);
+    if (has_reply(event.fate)) return on_answered(event);
+    on_unanswered(event);
 }
 
-void Reporter::sent(const Event& event) {
+void Reporter::on_sent(const Event& event) {
     if (event.unterminated) unterminated_id_ = event.message.id + event.count - 1;
     if (!journal_ && (!json() || run_.session.expect != Expect::none)) return;
     Event each = event;
@@ -177,7 +177,7 @@ void Reporter::sent(const Event& event) {
     });
 }
 
-void Reporter::answered(const Event& event) {
+void Reporter::on_answered(const Event& event) {
     const Reply& reply = event.reply;
     if (!replay()) {
         if (sequence()) output_.append_line(sequence_line(event.message, reply));
@@ -191,7 +191,7 @@ void Reporter::answered(const Event& event) {
                    " and matches the recording\n");
 }
 
-void Reporter::unanswered(const Event& event) {
+void Reporter::on_unanswered(const Event& event) {
     const Fate fate = event.fate;
     const std::string number = std::to_string(event.message.id);
     if (fate == Fate::unsent && sequence()) output_.append_line("not sent, seq " + number);
@@ -225,7 +225,7 @@ void Reporter::unsolicited(const Event& event) {
         print(event.connection, payload);
 }
 
-void Reporter::read(std::string_view bytes) {
+void Reporter::on_read(std::string_view bytes) {
     if (!unframed() || load() || json() || options_.form == Form::sequence) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(bytes));
     if (!makes_printable_) return output_.write(bytes);
@@ -249,7 +249,7 @@ void Reporter::add_object(const Event& event) {
     output_.append_line(yodel::json(event, start_, form).str());
 }
 
-// Prints nothing for `raw` outside of a load, because read() has already printed the bytes.
+// Prints nothing for `raw` outside of a load, because on_read() has already printed the bytes.
 void Reporter::print(std::size_t connection, std::string_view payload, bool newline) {
     if (!prints_replies() || (unframed() && !load())) return;
     if (options_.form == Form::hex) return output_.append_line(hex_text(payload));
@@ -315,7 +315,7 @@ std::string Reporter::part(const char* name, std::string_view payload,
 
 // --- The end.
 
-void Reporter::close_log() {
+void Reporter::finish_output() {
     print_visible(std::exchange(partial_character_, {}));
     if (journal_) journal_->drain();
 }

@@ -54,7 +54,7 @@ public:
     const Output& output() const { return output_; }
     // Writes an incomplete last character, and the rest of the journal. Call it after the last
     // event and before add_end().
-    void close_log();
+    void finish_output();
     // Writes the end object to the recording and, with Form::json, to standard output.
     void add_end(const std::string& object);
     bool needs_end() const {
@@ -83,10 +83,10 @@ private:
     bool replay() const { return run_.session.expect == Expect::given; }
     bool unframed() const { return !run_.session.framing->has_frames(); }
     bool load() const { return options_.load; }
-    void sent(const Event& event);
-    void read(std::string_view bytes);
-    void answered(const Event& event);
-    void unanswered(const Event& event);
+    void on_sent(const Event& event);
+    void on_read(std::string_view bytes);
+    void on_answered(const Event& event);
+    void on_unanswered(const Event& event);
     void unsolicited(const Event& event);
     void add_object(const Event& event);
     void print(std::size_t connection, std::string_view payload, bool newline = true);

@@ -101,8 +101,9 @@ RunClient::Options RunClient::completed(Options options) const {
         session.early_close = "closed before the end of the input";
         // Many lines can be sent together and their echoes copied unchanged if nothing depends
         // on a single echo.
-        session.coalesce = run.connections == 1 && session.framing->is_lines() && !run.window &&
-                           !run.escapes && session.max_frame >= default_window_bytes &&
+        session.coalesce = run.connections == 1 && session.framing->carries_lines() &&
+                           !run.window && !run.escapes &&
+                           session.max_frame >= default_window_bytes &&
                            options.report.form == Reporter::Form::payload &&
                            options.report.log.empty() && ::isatty(STDOUT_FILENO) == 0;
         // A late greeting could be recorded as the first reply, and a replay, which waits for
@@ -227,7 +228,7 @@ void RunClient::complete() {
     progress_timer_ = {};
     diagnostics().clear_temporary();
     if (interrupted_ || outcome_.signo != 0) page_.reset();
-    reporter_.close_log();
+    reporter_.finish_output();
     if (const std::string trouble = reporter_.log_trouble(); !trouble.empty())
         outcome_.troubles.push_back({output_failed, trouble});
     if (!reporter_.needs_end()) return;

@@ -20,7 +20,7 @@ std::optional<ev::Time> Schedule::due(ev::Time now) const {
 
 void Schedule::pass(ev::Time now) {
     passed_ = planned_;
-    passed_at_ = now - begin_;
+    passed_after_ = now - begin_;
     advance(options_.share.message_after(next_number_));
 }
 
@@ -38,8 +38,8 @@ void Schedule::advance(std::uint64_t number) {
 }
 
 std::optional<double> Schedule::reached_share() const {
-    if (passed_ <= first_ || passed_at_ <= first_) return std::nullopt;
-    return std::chrono::duration<double>(passed_ - first_) / (passed_at_ - first_);
+    if (passed_ <= first_ || passed_after_ <= first_) return std::nullopt;
+    return std::chrono::duration<double>(passed_ - first_) / (passed_after_ - first_);
 }
 
 bool Schedule::over() const {

@@ -105,7 +105,7 @@ private:
     ev::Duration planned_{};         // planned time of the next message, since `begin_`
     ev::Duration first_{};           // planned time of the first message
     ev::Duration passed_{};          // planned time of the last passed message
-    ev::Duration passed_at_{};       // when that message was passed
+    ev::Duration passed_after_{};    // when that message was passed
 };
 
 }  // namespace yodel

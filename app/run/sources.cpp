@@ -244,7 +244,7 @@ Replay::Replay(ev::Loop& loop, std::shared_ptr<const Recording> recording, bool 
             event.fate == Fate::duplicate && !recording_->framing->in_datagrams;
         if (duplicate || event.fate == Fate::late || event.fate == Fate::unsolicited ||
             event.fate == Fate::unrecorded)
-            outstanding_[place].text = without_mask(event.reply.payload);
+            outstanding_[place].text = masked_text(event.reply.payload);
     }
 }
 
@@ -320,7 +320,7 @@ void Replay::closed() {
 
 // --- Unsolicited messages.
 
-std::string Replay::without_mask(std::string_view payload) const {
+std::string Replay::masked_text(std::string_view payload) const {
     const Expression* const mask = session_.options().pattern_or_null();
     return mask ? mask->masked(payload) : std::string(payload);
 }
@@ -329,7 +329,7 @@ std::string Replay::without_mask(std::string_view payload) const {
 // reply timeout.
 Replay::Outstanding::iterator Replay::find(std::string_view payload) {
     const std::vector<StoredEvent>& events = recording_->events;
-    const std::string text = without_mask(payload);
+    const std::string text = masked_text(payload);
     const auto message =
         std::find_if(events.begin() + static_cast<std::ptrdiff_t>(next_), events.end(),
                      [](const StoredEvent& each) { return each->fate == Fate::sent; });

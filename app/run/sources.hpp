@@ -253,7 +253,7 @@ private:
     bool is_due(const Event& message);
     void expect(const Event& event);
     Outstanding::iterator find(std::string_view payload);
-    std::string without_mask(std::string_view payload) const;
+    std::string masked_text(std::string_view payload) const;
     bool waits() const { return !outstanding_.empty() && outstanding_.begin()->first < next_; }
     void report_missing(ev::Time deadline);
 

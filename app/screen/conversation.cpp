@@ -62,7 +62,7 @@ const Results* Conversation::results_a_minute_ago() const {
 // Prints no summary after a failure to connect, because there is nothing to count.
 int Conversation::report() {
     if (!connects()) return success;
-    if (file_open()) stop_file();
+    if (is_writing_file()) stop_file();
     const bufio::End& end = session_.end();
     const int status = exit_status(end);
     RunResults all{results_};
@@ -301,7 +301,7 @@ void Conversation::refuse(const std::string& line, const std::string& why) {
 
 void Conversation::toggle_file() {
     if (refuse_without_target()) return;
-    if (!file_open()) return start_file();
+    if (!is_writing_file()) return start_file();
     if (stop_file()) add_note(std::string("stopped writing the ") + options_.log.kind());
 }
 

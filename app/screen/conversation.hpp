@@ -75,7 +75,7 @@ public:
     void toggle_file();
     // Writes buffered entries to the journal's file, and stops the journal if that fails.
     void flush_file();
-    bool file_open() const { return journal_.has_value(); }
+    bool is_writing_file() const { return journal_.has_value(); }
 
     int report();  // prints the outcome on standard error, and returns the exit status
 

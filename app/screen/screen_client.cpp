@@ -399,7 +399,8 @@ std::vector<Part> ScreenClient::status() const {
     if (const std::size_t count = conversation_.queued_lines(); count > 0)
         put(Priority::mode, std::to_string(count) + " " + status_word::queued,
             Style::status_warn);
-    if (conversation_.file_open()) put(Priority::target, status_word::file, Style::status);
+    if (conversation_.is_writing_file())
+        put(Priority::target, status_word::file, Style::status);
     if (!options_.key_log.empty())
         put(Priority::trust, status_word::key_log, Style::status_warn);
     if (!transcript.following()) {

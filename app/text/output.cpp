@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t max_pending_lines = 64 * 1024;  // bytes
 
-// Longer than `last_drain_time`, because these lines report why the program ends.
+// Longer than `max_final_drain`, because these lines report why the program ends.
 constexpr ev::Duration max_drain_time = std::chrono::milliseconds(300);
 
 // Opens the descriptor's file again, with separate flags.

@@ -20,7 +20,7 @@
 namespace yodel {
 
 // Maximum wait for a slow reader at the end.
-inline constexpr ev::Duration last_drain_time = std::chrono::milliseconds(200);
+inline constexpr ev::Duration max_final_drain = std::chrono::milliseconds(200);
 
 class Output {
 public:

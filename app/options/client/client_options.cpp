@@ -272,7 +272,7 @@ std::vector<Option> generated_options(ClientOptions& to) {
              "z replay examine read", "", "generated"}};
 }
 
-void finish_client(ClientOptions& options, const char* comparing) {
+void complete_client_options(ClientOptions& options, const char* comparing) {
     set_target(options, comparing);
     add_meanings(options);
     options.line.check();

@@ -44,7 +44,7 @@ inline constexpr const char* load_numbers = "connections connect-rate rate seed 
 // Sets the target from the operands, and the framing and the expectation that it implies. Then
 // checks the options. The error about a second target quotes `comparing`, which tells how to
 // compare two servers. Throws UsageError.
-void finish_client(ClientOptions& options, const char* comparing);
+void complete_client_options(ClientOptions& options, const char* comparing);
 
 // The last lines of --help, which explain the arguments.
 std::string argument_help();

@@ -184,9 +184,9 @@ LoadOptions parse_load_options(int argc, char* argv[]) {
         parse_command_line(argc, argv, load_table(options), {"yodel", only_yodel, only_load});
     if (line.has("help version")) return options;
     add_meanings_of_load(options);
-    finish_client(options,
-                  "to compare two servers, run once for each, and compare with results.py "
-                  "--compare OLD NEW");
+    complete_client_options(
+        options, "to compare two servers, run once for each, and compare with results.py "
+                 "--compare OLD NEW");
     return options;
 }
 
@@ -198,7 +198,7 @@ void plan_load(LoadOptions& options) {
     // standard input unless it is a terminal.
     const bool generates = run.probe || options.wants_generated_messages() ||
                            run.session.max_time || ::isatty(STDIN_FILENO) == 1;
-    run.from = options.reads_lines() ? From::shared_input
+    run.from = options.reads_stdin() ? From::shared_input
                : generates           ? From::generator
                                      : From::input;
     const bool one_thread = run.from != From::generator;

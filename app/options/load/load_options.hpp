@@ -14,7 +14,7 @@ struct LoadOptions : ClientOptions {
     std::optional<double> last_rate;
     bool random_arrivals = false;  // a Poisson process instead of even gaps
     std::string messages_file;     // empty if messages are generated
-    bool reads_lines() const { return messages_file == "-"; }
+    bool reads_stdin() const { return messages_file == "-"; }
     bool threads_auto = false;  // may reduce the number of threads
 };
 

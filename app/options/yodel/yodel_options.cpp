@@ -102,9 +102,9 @@ YodelOptions parse_yodel_options(int argc, char* argv[]) {
     line.add_if(
         options.interval > ev::Duration::zero(),
         {line.written("interval"), "", "replay, except with 0, which sends as replies arrive"});
-    finish_client(options,
-                  "to compare two servers, record one (yodel -o r.json A) and replay to the "
-                  "other (yodel --replay r.json B)");
+    complete_client_options(
+        options, "to compare two servers, record one (yodel -o r.json A) and replay to the "
+                 "other (yodel --replay r.json B)");
     line.add_if(!options.connects(),
                 {line.written("read") + " without a target", "",
                  "!read no-tui quiet no-sandbox expect expect=none expect=echo match hex"});

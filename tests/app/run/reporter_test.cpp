@@ -23,7 +23,7 @@ std::string printed(Reporter::Options options, RunOptions run,
     Reporter reporter(loop, std::move(options), run);
     event(reporter);
     reporter.flush();
-    reporter.close_log();
+    reporter.finish_output();
     return output.text();
 }
 

@@ -96,8 +96,9 @@ public:
             if (blank == status.size()) return;
             REQUIRE(end_text(subject()) == status.substr(blank + 1));
         });
-        on("file is open", [this](const std::string&) { REQUIRE(it().file_open()); });
-        on("file is closed", [this](const std::string&) { REQUIRE_FALSE(it().file_open()); });
+        on("file is open", [this](const std::string&) { REQUIRE(it().is_writing_file()); });
+        on("file is closed",
+           [this](const std::string&) { REQUIRE_FALSE(it().is_writing_file()); });
         on("DIR is gone", [this](const std::string&) { std::filesystem::remove_all(folder_); });
         on("file", [this](const std::string& text) {
             const std::size_t name = text.find(' ');

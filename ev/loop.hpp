@@ -103,7 +103,7 @@ private:
 };
 
 auto& state_of(const auto& owner) {
-    assert(owner && "a default-constructed or moved-from object was called");
+    assert(owner && "a default-constructed or moved-from object was used");
     return *owner;
 }
 

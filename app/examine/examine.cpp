@@ -660,7 +660,7 @@ Trouble examine(ev::Loop& loop, const ExamineOptions& options) {
             if (failed.status != success && number == 1) return {failed.status, failed.text};
             if (!passed && exam.over()) {
                 if (status == success) status = timed_out;
-                reason = "the time is over (-m)";
+                reason = "the time limit has passed (-m)";
                 break;
             }
             if (passed) {

@@ -249,7 +249,7 @@ void Conversation::reconnect() {
 void Conversation::send(const std::string& line) {
     if (is_open()) return send_now(line);
     if (!connects()) return refuse(line, no_target);
-    if (quitting_) return refuse(line, "not sent; yodel quits once all replies are in");
+    if (quitting_) return refuse(line, "not sent; yodel quits once all replies have arrived");
     queued_lines_.push_back(line);
     const bool again = reconnects_to_send(session_);
     add_note((again ? "connecting again to send: "

@@ -114,7 +114,7 @@ int ScreenClient::report() {
 
 void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
-    if (key.truncated) conversation_.add_note("the paste was truncated: too long", Style::warn);
+    if (key.truncated) conversation_.add_note("the paste was truncated, because it is too long", Style::warn);
     const bool literal = editor_.next_is_literal();
     const bool interrupts = ui::without_alt(key.chord) == ui::ctrl('c') && !literal;
     if (interrupts && quit_timer_.pending()) return conversation_.quit();

@@ -123,8 +123,8 @@ std::string server_help() {
     return "usage: yodeld [options] [ADDR:]PORT...\n"
            "       yodeld [options] -U PATH\n"
            "Echoes all data that it receives. Listens on the loopback address unless ADDR is\n"
-           "given; port 0 is any free port. SIGTERM or SIGINT: sends pending echoes, then\n"
-           "exits. SIGHUP: reloads the certificates. SIGUSR1: prints counters.\n" +
+           "given; port 0 is any free port. On SIGTERM or SIGINT, sends pending echoes and\n"
+           "exits. On SIGHUP, reloads the certificates. On SIGUSR1, prints counters.\n" +
            help_text(server_table(unused)) +
            "\n"
            "F: " +

@@ -60,7 +60,7 @@ std::vector<Option> yodel_table(YodelOptions& to) {
                                          "z examine replay generated greeting",
                                          "port, as in -l 7000"}};
     const std::vector<Option> others = {
-        {"-i, --interval=D", "send a message every D; 0: as replies arrive",
+        {"-i, --interval=D", "send a message every D, or as replies arrive if 0",
          into(to.interval, interval_value), "examine read", "", "generated"},
         {"--examine", "check what echo servers usually get wrong", {}, "other-replies"},
         {"Recording and replay:"},

@@ -268,7 +268,7 @@ TEST_CASE("reports checks, causes and consequences as JSON, and the bytes") {
 }
 
 TEST_CASE("reports why there is no connection, and the end of its time, but no check") {
-    const std::string late = "Bail out! the time is over (-m)\n";
+    const std::string late = "Bail out! the time limit has passed (-m)\n";
     const struct {
         const char* bug;
         const char* service;

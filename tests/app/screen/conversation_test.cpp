@@ -262,7 +262,7 @@ TEST_CASE("a line is sent as it is or with its escapes replaced, or returns to t
             reports CONNECTED, a, a - no reply before the connection ended, the server closed the connection after 0 of 1 replies, connecting again to send: b, CONNECTED, b)"},
         {"while quitting",
          R"(send hello; quit when answered; reports CONNECTED, hello; send more; queued 0
-                              reports refuses more, "not sent; yodel quits once all replies are in")"},
+                              reports refuses more, "not sent; yodel quits once all replies have arrived")"},
     });
 }
 

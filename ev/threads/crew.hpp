@@ -41,8 +41,7 @@ public:
     T& first() const { return *first_; }
     bool single_threaded() const { return workers_.empty(); }
 
-    // Calls `call` for each object on the thread of that object. The call for the first object
-    // is done when post_to_each() returns.
+    // Calls `call` for each object on that object's thread, and for the first before returning.
     void post_to_each(const std::function<void(T&)>& call) {
         for (const auto& worker : workers_)
             worker->thread.post([call, &object = *worker->object] { call(object); });
@@ -56,8 +55,7 @@ public:
         for (const auto& worker : workers_) call(*worker->object);
     }
     // Calls `take` for each object on its own thread, adds the values by Sum::add(), and passes
-    // the sum to `done`: from the owner's loop or, if there is only one thread, before gather()
-    // returns.
+    // the sum to `done`, from the owner's loop or, with a single thread, before returning.
     template <class Sum>
     void gather(std::function<Sum(const T&)> take, std::function<void(const Sum&)> done) {
         auto sum = std::make_shared<Sum>(take(*first_));

@@ -1,9 +1,15 @@
-// The faults that a server draws, without a connection. For their effects see
-// echo_server_test.cpp.
+// The faults that a server draws, and the limit of unsent replies. For the effects of faults
+// see echo_server_test.cpp.
 
 #include "app/server/responder.hpp"
 
-#include "tests/support/catch.hpp"
+#include "bufio/stream.hpp"
+#include "bufio/transport.hpp"
+#include "tests/support/blocked.hpp"
+#include "tests/support/virtual_time.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
 
 #include <bitset>
 
@@ -105,4 +111,35 @@ TEST_CASE("counts every option but the seed as a fault") {
                                                               {.stall_handshake = true},
                                                               {.banner = "x"}})
         CHECK(faults.any());
+}
+
+TEST_CASE("stops answering at the limit if the peer reads nothing") {
+    struct Owner final : bufio::Stream::Owner {
+        void stream_changed(bufio::Stream&) override {}
+    } owner;
+    const Faults none;
+    constexpr EchoLimits limits{.buffer = 10'000, .message = 100'000};
+    const std::string text(40'000, 'x');
+    for (const auto& [framing, message] :
+         std::initializer_list<std::pair<const char*, std::string>>{
+             {"raw", text},
+             {"len4", std::string("\0\0\x9c\x40", 4) + text},
+             {"caret", "^" + text}}) {
+        INFO(framing);
+        test::VirtualLoop loop;
+        test::Ends ends = test::socket_ends();
+        ::fcntl(ends.writer.get(), F_SETFL, O_NONBLOCK);
+        bufio::Stream stream(loop, bufio::make_plain_transport(std::move(ends.writer)), owner);
+        const auto responder =
+            make_responder(loop, none, *find_framing(framing), limits, 1, stream);
+        while (stream.pending() == 0) stream.write(std::string(6'000, '.'));
+        REQUIRE(::send(ends.reader.get(), message.data(), message.size(), 0) ==
+                static_cast<ssize_t>(message.size()));
+        loop.settle();
+        const std::size_t before = stream.pending();
+        for (int call = 0; call < 100; ++call) responder->answer();
+        CHECK(stream.pending() > before);
+        CHECK(stream.pending() <= limits.buffer);
+        CHECK_FALSE(stream.received().empty());
+    }
 }

@@ -116,7 +116,8 @@ Slot slots[65];  // by signal number; 0 is unused
 void handle(int signo) {
     const int saved = errno;
     slots[signo].raised = true;
-    slots[signo].owner.load()->wake();
+    // Another thread may be destroying the Signal.
+    if (Signals* const owner = slots[signo].owner) owner->wake();
     errno = saved;
 }
 

@@ -114,7 +114,8 @@ int ScreenClient::report() {
 
 void ScreenClient::press(const ui::Key& key) {
     notice_.clear();
-    if (key.truncated) conversation_.add_note("the paste was truncated, because it is too long", Style::warn);
+    if (key.truncated)
+        conversation_.add_note("the paste was too long, and was truncated", Style::warn);
     const bool literal = editor_.next_is_literal();
     const bool interrupts = ui::without_alt(key.chord) == ui::ctrl('c') && !literal;
     if (interrupts && quit_timer_.pending()) return conversation_.quit();
@@ -460,16 +461,20 @@ ui::Row ScreenClient::search_row(const ui::HistorySearch& search, int width,
     return row;
 }
 
+static std::string find_hint(bool has_failed, bool in_page) {
+    if (in_page)
+        return std::string(has_failed ? "no more matches; " : "") +
+               "n next, N previous; Esc goes back";
+    return has_failed ? "no more matches; n older, N newer; Esc goes back"
+                      : "n older, N newer; Esc goes back to the end";
+}
+
 // Returns the text shown instead of the input line, if there is any.
 std::string ScreenClient::hint_text() const {
     if (quit_timer_.pending()) return "^C again to quit";
     if (!notice_.empty()) return notice_;
     const auto* const find = std::get_if<Find>(&mode_);
-    if (find && !find->found) return {};
-    if (find)
-        return std::string(find->failed ? "no more matches; " : "") +
-               (pages_.empty() ? "n older, N newer" : "n next, N previous") +
-               "; Esc goes back" + (pages_.empty() && !find->failed ? " to the end" : "");
+    if (find) return find->found ? find_hint(find->failed, !pages_.empty()) : "";
     if (!pages_.empty()) {
         const Page& page = pages_.back();
         if (page.message)

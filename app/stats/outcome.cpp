@@ -245,9 +245,14 @@ Trouble Outcome::decided() const {
     if (!troubles.empty()) return troubles.front();
     for (const Requirement::Judged& each : required)
         if (!each.failure.empty()) return {reply_bad_or_lost, each.failure};
-    // All faults, also of the warm-up, unless a requirement tolerates them: "2 bad, 1 lost". In
-    // a replay, unsolicited messages unlike the recording are faults. Duplicate datagrams are
-    // none, nor are unsolicited messages unless one is stale.
+    const std::string faults = faults_text();
+    return faults.empty() ? failure_with(status) : Trouble{reply_bad_or_lost, faults};
+}
+
+// Returns all faults, also of the warm-up, unless a requirement tolerates them, such as "2 bad,
+// 1 lost". In a replay, unsolicited messages that differ from the recording are faults.
+// Duplicate datagrams are not, and unsolicited messages are only if one is stale.
+std::string Outcome::faults_text() const {
     std::string faults;
     const auto add = [&faults](std::uint64_t count, std::string_view name) {
         if (count == 0) return;
@@ -262,7 +267,7 @@ Trouble Outcome::decided() const {
     }
     add(results.missing, "missing");
     add(results.unrecorded, "not in the recording");
-    return faults.empty() ? failure_with(status) : Trouble{reply_bad_or_lost, faults};
+    return faults;
 }
 
 bool Outcome::tolerates(std::string_view figure) const {
@@ -299,15 +304,18 @@ std::vector<std::string> Outcome::lines() const {
     // Usually a consequence of a failure.
     add_repeated(results.unsent_sentence, results.unsent + results.warm_up.unsent);
     for (const Trouble& trouble : troubles) lines.push_back(trouble.text);
+    std::vector<std::string> held;
     std::vector<std::string> unmet;
-    for (const Requirement::Judged& each : required)
-        if (!each.failure.empty()) unmet.push_back(each.failure);
+    for (const Requirement::Judged& each : required) {
+        if (!each.failure.empty())
+            unmet.push_back(each.failure);
+        else if (summary_parts.summary && each.held)
+            held.push_back(each.held_text());
+    }
     const bool silent = lines.empty() && unmet.empty() && signo == 0;
     if (summary_parts.summary || (failed && silent))
         lines.push_back(summary(results, summary_parts));
-    for (const Requirement::Judged& each : required)
-        if (summary_parts.summary && each.held && each.failure.empty())
-            lines.push_back(each.held_text());
+    lines.insert(lines.end(), held.begin(), held.end());
     lines.insert(lines.end(), unmet.begin(), unmet.end());
     return lines;
 }

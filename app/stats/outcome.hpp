@@ -63,6 +63,7 @@ private:
     // replace the rule that a fault, such as a lost reply or a failed connection, fails the
     // run.
     bool tolerates(std::string_view figure) const;
+    std::string faults_text() const;
 };
 
 }  // namespace yodel

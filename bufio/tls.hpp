@@ -52,8 +52,8 @@ struct TlsServerOptions {
     // pin().
     std::string certificate = {};
     std::string key = {};  // a PEM file; empty if the key is in the certificate file
-    std::string client_ca =
-        {};  // a PEM file of authorities; makes client certificates mandatory
+    // A PEM file of authorities; makes client certificates mandatory.
+    std::string client_ca = {};
     std::string key_log_file = {};  // as for clients
     // Asks for no pass phrase, and refuses files that are not regular, because a reload must
     // not block.

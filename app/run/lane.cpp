@@ -106,7 +106,7 @@ public:
     ev::Timer lifetime_timer;                  // end of its lifetime, if limited
     const std::uint32_t number;                // from 1
     State reported_state = State::idle;
-    bool settled = false;  // it has been open, or has failed
+    bool settled = false;  // it has been open, or has failed beside one that has
     bool opened = false;   // the current connection is or was open
     bool worn = false;     // to be replaced, until the replacement is open or has failed
     bool trouble_reported = false;
@@ -273,11 +273,10 @@ private:
         if (lane_.options_.probe) lane_.results_->last_answered = lane_.loop_.now();
         if (lifetime_timer) lifetime_timer.start(*lane_.options_.lifetime);
         opened = true;
-        settled = true;
         if (lane_.hooks_.owner) lane_.hooks_.owner->lane_opened(number, session);
         if (lane_.results_->unverified_remark.empty())
             lane_.results_->unverified_remark = unverified_remark({}, tls);
-        lane_.settle();
+        settle();
     }
 
     // The connection is closed or waits for a retry.
@@ -303,8 +302,7 @@ private:
         if (!counted) report_end();
         if (waits) {
             worn = false;
-            lane_.settle();
-            settled = settled || lane_.stage_ > Stage::settling;
+            if (lane_.settled_count_ > 0) settle();
             // Give up retrying if nothing is left to send.
             const bool idle =
                 has_ended() && !source().ends_sending() && session.in_flight() == 0;
@@ -314,8 +312,7 @@ private:
         report_trouble();
         lane_.results_->count_end(status, opened);
         worn = worn && opened && status == 0 && !lane_.over() && !source().over();
-        settled = true;
-        lane_.settle();
+        settle();
         if (worn) return lane_.connect(*this);
         if (lane_.options_.probe_interval && !lane_.over() &&
             lane_.results_->attempts != lane_.options_.count)
@@ -323,6 +320,11 @@ private:
                 std::max(lane_.open_timer_.deadline() + *lane_.options_.probe_interval,
                          lane_.loop_.now()));
         lane_.end_if_done();
+    }
+
+    void settle() {
+        if (!std::exchange(settled, true)) ++lane_.settled_count_;
+        lane_.settle();
     }
 
     bool window_has_space() const {
@@ -505,12 +507,11 @@ bool Lane::report_trouble(const Source& source) {
 }
 
 // In the closed loop, the lane becomes ready when a connection is open. In the open loop, the
-// others must have opened or failed as well.
+// others must have opened as well, or have failed since: until one is open, the service may
+// only be late.
 void Lane::settle() {
     if (stage_ != Stage::settling || results_->open == 0) return;
-    const std::size_t opening =
-        count(State::idle) + count(State::dialing) + count(State::handshaking);
-    if (options_.pace && opening > 0) return;
+    if (options_.pace && settled_count_ < share_.own_connection_count()) return;
     stage_ = Stage::ready;
     phase_timer_.cancel();  // the limit for connecting
     hooks_.ready();

@@ -194,6 +194,7 @@ private:
     std::vector<std::unique_ptr<Connection>> connections_;
     // Connections by the state that they reported; `idle` if they are not made yet.
     std::array<std::size_t, 7> counts_{};
+    std::size_t settled_count_ = 0;  // connections that have settled
     bool paused_ = false;
     ev::Time resumed_at_{};               // when the round trips were last voided
     std::size_t last_planned_place_ = 0;  // connection of the last planned message

@@ -347,6 +347,22 @@ TEST_CASE("messages due while no connection is open are unsent") {
     }
 }
 
+TEST_CASE("an open loop waits for all connections to a server that starts late") {
+    for (const std::size_t connections : {1U, 8U}) {
+        Fixture fixture;
+        fixture.server.close();
+        fixture.start({.session = {.retries = 5, .retry_delay = 10s},
+                       .connections = connections,
+                       .pace = per_ms,
+                       .count = 20});
+        turn_until(fixture.loop, [&] { return fixture.run->results().attempts > connections; });
+        fixture.server.listen();
+        const std::string each = std::to_string(connections);
+        CHECK(counts(fixture.wait_for_end()) ==
+              each + " opened, " + each + " failed, 20 sent, 20 echoed");
+    }
+}
+
 TEST_CASE("messages still due when the length is over are unsent") {
     Fixture fixture;
     fixture.start({.session = {.retries = Session::forever, .retry_delay = 1min},
